@@ -1,0 +1,44 @@
+# Two commands do everything: `make demo` shows toksmith at work, `make test` runs every check.
+# Both need Rust and Python (3.10 or later), and install the rest into .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test test-rust test-python test-long lint build clean
+
+demo: build
+	@$(BIN)/python scripts/demo.py
+
+test: lint test-rust test-python
+
+$(VENV)/.installed: requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet -r requirements.txt
+	touch $@
+
+# The extension as users get it: release profile, installed into the virtual environment.
+build: $(VENV)/.installed
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+
+lint: $(VENV)/.installed
+	cargo fmt --check
+	cargo clippy --quiet --locked --all-targets -- -D warnings
+	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy --quiet --locked --all-targets --features python -- -D warnings
+	@! grep -rlE '\bpyo3\b' src --include='*.rs' | grep -v '^src/python/' || (echo 'pyo3 belongs to src/python/ alone'; false)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+test-rust:
+	cargo test --quiet --locked
+
+test-python: build
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest toksmith._core
+	$(BIN)/pytest
+
+test-long: build
+	$(BIN)/pytest -m long
+
+clean:
+	rm -rf target $(VENV)

@@ -1,0 +1,21 @@
+"""Time `import toksmith` over a bare interpreter: best of twenty fresh processes each.
+
+usage: python benches/import_time.py
+"""
+
+import subprocess
+import sys
+import time
+
+
+def best(code: str) -> float:
+    times = []
+    for _ in range(20):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True)
+        times.append(time.perf_counter() - start)
+    return 1000 * min(times)
+
+
+bare = best("pass")
+print(f"bare {bare:.1f} ms, with toksmith {best('import toksmith') - bare:.1f} ms more")

@@ -1,0 +1,5 @@
+"""`python -m toksmith`."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,116 @@
+"""Checks of arguments: a clear error before any work is done."""
+
+from __future__ import annotations
+
+import operator
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from typing_extensions import Buffer
+
+
+def checked_merges(merges: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Return merges as a list of pairs of bytes; names the first that is none."""
+    checked = []
+    for index, merge in enumerate(merges):
+        pair = tuple(merge) if isinstance(merge, (tuple, list)) else ()
+        if len(pair) != 2 or not all(isinstance(part, bytes) for part in pair):
+            raise ValueError(f"merge number {index} is {merge!r}, not a pair of bytes")
+        checked.append(pair)
+    return checked
+
+
+def special_list(special_tokens: Iterable[str] | Mapping[str, int] | None) -> list[tuple[str, int | None]]:
+    """Return special tokens as (name, id or None) pairs.
+
+    Raises:
+        TypeError: It is one bare string, or a name is no string.
+        ValueError: A name has a lone surrogate, or an id is none.
+    """
+    if special_tokens is None:
+        return []
+    if isinstance(special_tokens, (str, bytes)):
+        raise TypeError(f"special_tokens is a list of names: write [{special_tokens!r}]")
+    given: Iterable[tuple[str, int | None]]
+    if hasattr(special_tokens, "items"):
+        given = ((name, _special_id(name, id)) for name, id in special_tokens.items())
+    else:
+        given = ((name, None) for name in special_tokens)
+    named = []
+    for name, id in given:  # one by one: a long range is refused at its first number
+        if not isinstance(name, str):
+            raise TypeError(f"a special token is a str, not {type(name).__name__}: {name!r}")
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(f"special token {name!r} has a lone surrogate at {error.start}") from None
+        named.append((name, id))
+    return named
+
+
+def _special_id(name: str, id: int) -> int:
+    number = operator.index(id)
+    if not 0 <= number < 2**32:
+        raise ValueError(f"the id of special token {name!r} is {id!r}: ids are whole numbers from 0 to 2^32 - 1")
+    return number
+
+
+def checked_workers(workers: int | None) -> int:
+    """Return how many threads may be used; None is all cores that this process may run on."""
+    if workers is None:
+        affinity = getattr(os, "sched_getaffinity", None)
+        return len(affinity(0)) if affinity else os.cpu_count() or 1
+    number = operator.index(workers)
+    if number < 1:
+        raise ValueError(f"workers is at least 1, not {number}")
+    return min(number, 1024)
+
+
+def special_names(special_tokens: Iterable[str]) -> list[str]:
+    """Return the names, each there once and none empty: checked before a file is read for an hour."""
+    if hasattr(special_tokens, "items"):
+        raise TypeError("training gives special tokens their ids (see special_ids): give a list of names, no mapping")
+    names: dict[str, None] = {}
+    for index, (name, _) in enumerate(special_list(special_tokens)):
+        if not name:
+            raise ValueError(f"special token number {index} is empty: leave it out")
+        if name in names:
+            raise ValueError(f"special token {name!r} is there twice: leave one out")
+        names[name] = None
+    return list(names)
+
+
+def one_of(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Check that an option has one of its values."""
+    if value not in choices:
+        raise ValueError(f"{name} is one of {', '.join(map(repr, choices))}, not {value!r}")
+
+
+def replaces_invalid(errors: str) -> bool:
+    """Return whether invalid UTF-8 is replaced: what the option `errors` says."""
+    one_of("errors", errors, ("strict", "replace"))
+    return errors == "replace"
+
+
+def checked_texts(texts: Iterable[str]) -> Iterable[str]:
+    """Return texts; one bare text is a mistake."""
+    if isinstance(texts, (str, bytes)):
+        raise TypeError("encode_batch takes a list of texts; for one text use encode")
+    return texts
+
+
+def as_bytes(data: Buffer) -> bytes:
+    """Return bytes. Not by bytes(data): of an int that would be so many zero bytes."""
+    return data if isinstance(data, bytes) else bytes(memoryview(data))
+
+
+def checked_limit(name: str, value: int, least: int) -> int:
+    """Return a number of tokens."""
+    number = operator.index(value)
+    if number < least:
+        raise ValueError(f"{name} is at least {least}, not {number}")
+    return min(number, 2**62)

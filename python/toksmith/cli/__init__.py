@@ -1,0 +1,16 @@
+"""The command line. `typer` and `rich` are imported when it runs, never by `import toksmith`."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the `toksmith` command on the arguments of this process, and exit with its status."""
+    try:
+        from .app import run
+
+        status = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        status = 130
+    sys.exit(status)

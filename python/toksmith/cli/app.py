@@ -1,0 +1,98 @@
+"""The `toksmith` command: its parts, its exit status, and how it says what went wrong.
+
+A command raises what the library raises. Here that becomes one line on standard error and a status:
+1 for an error, 2 for a command line that cannot be understood, 130 for Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import warnings
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from .. import __version__
+from .decode import decode
+from .encode import encode
+from .explain import explain
+from .options import UsageError
+from .train import train
+
+EXAMPLES = """\
+Examples:
+
+  toksmith train corpus/ --vocab-size 32000 --special-token '<|endoftext|>' -o tokenizer.json
+  toksmith encode -t tokenizer.json book.txt -o book.ids
+  toksmith decode -t tokenizer.json book.ids | cmp - book.txt
+  toksmith explain -t tokenizer.json 'the lowest price'
+  echo 'Hello' | toksmith encode -t cl100k_base.tiktoken --pattern cl100k
+
+Each command has examples of its own: toksmith train --help"""
+
+app = typer.Typer(
+    name="toksmith",
+    help="Byte-level BPE: train a tokenizer on text, turn text into ids and ids into text, exactly.",
+    epilog=EXAMPLES,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (train, encode, decode, explain):
+    app.command(help=command.__doc__, epilog=sys.modules[command.__module__].EXAMPLES)(command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"toksmith {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Take the options that stand before the command."""
+
+
+def run(args: list[str]) -> int:
+    """Run the command line `args`; return its exit status."""
+    signal.signal(signal.SIGTERM, _end)
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        try:
+            return app(args or ["--help"], prog_name="toksmith", standalone_mode=False) or 0
+        except (KeyboardInterrupt, typer.Abort):
+            return 130
+        except Exception as error:
+            _say("error", _message(error))
+            # Only the errors of command lines have a status of their own.
+            return getattr(error, "exit_code", 1)
+
+
+def _end(*_: Any) -> NoReturn:
+    """End as `kill` asks, but through every `finally`, so that no temporary file stays."""
+    sys.exit(143)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    _say("warning", str(message))
+
+
+def _say(kind: str, message: str) -> None:
+    line = " ".join(part.strip() for part in message.splitlines())
+    print(f"toksmith: {kind}: {line}", file=sys.stderr)
+
+
+def _message(error: Exception) -> str:
+    if hasattr(error, "format_message"):  # an error of typer's; its class has no public name
+        command = getattr(getattr(error, "ctx", None), "command_path", "toksmith")
+        return f"{error.format_message()} (see {command} --help)"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+    if isinstance(error, KeyError) and error.args:
+        return str(error.args[0])
+    expected = isinstance(error, (ValueError, OSError, UsageError)) and str(error)
+    return str(error) if expected else f"{type(error).__name__}: {error}".removesuffix(": ")

@@ -1,0 +1,142 @@
+"""`toksmith explain`."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..formats import native
+from . import streams
+from .options import (
+    GivenPatternOption,
+    GivenSpecialsOption,
+    GivenUnmatchedOption,
+    NoSpecialOption,
+    TokenizerOption,
+    load,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rich.table import Table
+    from rich.text import Text
+
+    from ..explanation import Explanation
+
+EXAMPLES = """\
+Examples:
+
+  toksmith explain -t tokenizer.json 'the lowest price<|endoftext|>'
+  echo 'the lowest price' | toksmith explain -t tokenizer.json -
+
+Each pretoken starts as single bytes. The pair of pieces with the lowest rank merges, the leftmost
+first, until no pair has a rank; what is left are the tokens. A space is shown as ␣, a byte that is
+no character as \\xNN."""
+
+_PIECES = ("bold cyan", "bold yellow")  # by turns, so that neighbours differ
+_SPECIAL = "bold magenta"
+
+
+def explain(
+    tokenizer: TokenizerOption,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The text itself; - is standard input.")],
+    no_special: NoSpecialOption = False,
+    pattern: GivenPatternOption = None,
+    special_tokens: GivenSpecialsOption = None,
+    unmatched: GivenUnmatchedOption = None,
+) -> None:
+    """Show how a text becomes ids, merge by merge."""
+    loaded = load(tokenizer, pattern, special_tokens, unmatched)
+    text = "".join(streams.text("-")) if text == "-" else _utf8(text)
+    found = loaded.explain(text, special=not no_special)
+    streams.write("-", [_rendered(merge_table(found), _summary(text, found)).encode()])
+
+
+def _utf8(argument: str) -> str:
+    """Return `argument`, in which Python has a surrogate for each byte that is not UTF-8."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"TEXT is not UTF-8 at character {error.start}") from None
+    return argument
+
+
+def _rendered(table: Table, summary: str) -> str:
+    """Return what a terminal shows, with colours; or plain text of any width for all else."""
+    from rich.console import Console
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(file=io.StringIO(), width=1 << 20, color_system=None)
+    with console.capture() as captured:
+        console.print(table)
+        console.print(summary, highlight=False, markup=False)
+    return "".join(line.rstrip() + "\n" for line in captured.get().split("\n")[:-1])
+
+
+def merge_table(explanations: Iterable[Explanation]) -> Table:
+    """Return the merges of each pretoken as a table."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("pretoken", "rank", "pair", "pieces", "ids"):
+        table.add_column(name, justify="right" if name == "rank" else "left", overflow="fold")
+    for explanation in explanations:
+        for row in _rows(explanation):
+            table.add_row(*row)
+        table.add_section()
+    return table
+
+
+def _rows(explanation: Explanation) -> Iterator[tuple[Text | str, ...]]:
+    """Yield the rows of one pretoken: its bytes, each merge, and the ids in the last."""
+    from rich.text import Text
+
+    ids = " ".join(map(str, explanation.ids))
+    name = Text(shown(explanation.text), _SPECIAL if explanation.special else "bold")
+    if explanation.special or explanation.whole:
+        why = "a special token" if explanation.special else "a token as it is"
+        yield name, "", why, Text(shown(explanation.text), name.style), ids
+        return
+    start = [bytes([byte]) for byte in explanation.text]
+    yield name, "", "", _pieces(start), "" if explanation.steps else ids
+    for step in explanation.steps:
+        pair = Text(f"{shown(step.left)} + {shown(step.right)}")
+        last = step is explanation.steps[-1]
+        yield "", str(step.rank), pair, _pieces(step.pieces), ids if last else ""
+
+
+def _pieces(pieces: Iterable[bytes]) -> Text:
+    from rich.text import Text
+
+    styled = [Text(shown(piece), _PIECES[index % 2]) for index, piece in enumerate(pieces)]
+    return Text(" ").join(styled)
+
+
+def _summary(text: str, explanations: list[Explanation]) -> str:
+    ids = [id for explanation in explanations for id in explanation.ids]
+    sizes = f"bytes: {len(text.encode()):,}   pretokens: {len(explanations):,}   ids: {len(ids):,}"
+    return f"{sizes}\n{' '.join(map(str, ids))}".rstrip()
+
+
+def shown(token: bytes) -> str:
+    r"""Return a token as one visible word.
+
+    >>> shown(b" a\n"), shown(b"\xe6\x97"), shown("日".encode()), shown(b"\\")
+    ('␣a\\n', '\\xe6\\x97', '日', '\\\\')
+    """
+    return "".join(map(_visible, native.escape(token)))
+
+
+def _visible(character: str) -> str:
+    if character == " ":
+        return "␣"
+    if character.isprintable():
+        return character
+    if character.isascii():
+        return character.encode("unicode_escape").decode()
+    return f"\\u{{{ord(character):x}}}"

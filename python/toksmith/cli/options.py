@@ -1,0 +1,128 @@
+"""Options that several commands have, and the tokenizer behind `-t`."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..tokenizer import Tokenizer
+
+
+class UsageError(Exception):
+    """The options do not go together."""
+
+    exit_code = 2
+
+
+class Unmatched(str, Enum):
+    """What becomes of text that the pattern does not match."""
+
+    keep = "keep"
+    drop = "drop"
+
+
+class Errors(str, Enum):
+    """What becomes of bytes that are not UTF-8."""
+
+    strict = "strict"
+    substitute = "replace"  # str has a replace of its own
+
+
+_PATTERN = "A name (gpt2, cl100k, o200k, llama3, qwen2), a regular expression, or none"
+
+PatternOption = Annotated[
+    str, typer.Option("--pattern", help=f"What cuts text into pretokens. {_PATTERN}.", show_default=True)
+]
+UnmatchedOption = Annotated[
+    Unmatched, typer.Option("--unmatched", help="Text that the pattern does not match: keep it, or drop it.")
+]
+ErrorsOption = Annotated[
+    Errors,
+    typer.Option("--errors", help="Bytes that are not UTF-8: refuse them, or read them as U+FFFD."),
+]
+SpecialsOption = Annotated[
+    list[str] | None,
+    typer.Option("--special-token", metavar="NAME", help="A special token; may be given many times."),
+]
+ProgressOption = Annotated[
+    bool | None,
+    typer.Option("--progress/--no-progress", help="A bar on standard error; by default on a terminal only."),
+]
+OutOption = Annotated[
+    str, typer.Option("-o", "--output", metavar="OUT", help="A file to write; - is standard output.")
+]
+InArgument = Annotated[str, typer.Argument(metavar="FILE", help="A file to read; - is standard input.")]
+NoSpecialOption = Annotated[bool, typer.Option("--no-special", help="Read special tokens as ordinary text.")]
+
+# The tokenizer
+TokenizerOption = Annotated[
+    str,
+    typer.Option(
+        "-t",
+        "--tokenizer",
+        metavar="TOKENIZER",
+        help="A file of toksmith train, a *.tiktoken rank file, or a folder with vocab.json and merges.txt.",
+    ),
+]
+GivenPatternOption = Annotated[
+    str | None,
+    typer.Option("--pattern", help=f"For a rank file or a folder, which hold none. {_PATTERN}."),
+]
+GivenSpecialsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--special-token",
+        metavar="NAME[=ID]",
+        help="For a rank file or a folder: a special token, with its id if need be; may be given many times.",
+    ),
+]
+GivenUnmatchedOption = Annotated[
+    Unmatched | None,
+    typer.Option("--unmatched", help="For a rank file or a folder: what becomes of text that does not match."),
+]
+
+
+def pattern_of(text: str) -> str | None:
+    """Return the pattern behind `--pattern`."""
+    return None if text == "none" else text
+
+
+def load(source: str, pattern: str | None, specials: list[str] | None, unmatched: Unmatched | None) -> Tokenizer:
+    """Return the tokenizer behind `-t` and the options beside it.
+
+    Raises:
+        UsageError: An option is missing, or does not go with this kind of file.
+        OSError, ValueError: As the loaders of `Tokenizer`.
+    """
+    names = _special_tokens(specials or [])
+    rest: dict[str, Any] = {} if unmatched is None else {"unmatched": unmatched.value}
+    if Path(source).is_dir():
+        folder = Path(source)
+        chosen = "gpt2" if pattern is None else pattern_of(pattern)
+        return Tokenizer.from_files(folder / "vocab.json", folder / "merges.txt", names, pattern=chosen, **rest)
+    if source.endswith(".tiktoken"):
+        if pattern is None:
+            raise UsageError(f"{source} holds no pattern: give --pattern, such as gpt2, cl100k or o200k")
+        return Tokenizer.from_tiktoken(source, pattern=pattern_of(pattern), special_tokens=names, **rest)
+    if pattern is not None or names or rest:
+        raise UsageError(
+            f"{source} holds its own pattern and special tokens: leave out --pattern, --special-token and --unmatched"
+        )
+    return Tokenizer.load(source)
+
+
+def _special_tokens(given: list[str]) -> list[str] | dict[str, int]:
+    """Return names, or name → id if ids are given, as in `<|end|>=50256`."""
+    split = [name.rpartition("=") for name in given]
+    with_id = [bool(name) and id.isascii() and id.isdigit() for name, _, id in split]
+    if not any(with_id):
+        return given
+    if not all(with_id):
+        raise UsageError("give all special tokens an id, as NAME=ID, or none of them")
+    named = {name: int(id) for name, _, id in split}
+    if len(named) < len(given):
+        raise UsageError("a special token is given twice")
+    return named

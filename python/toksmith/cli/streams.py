@@ -1,0 +1,126 @@
+"""Input in windows and output whole or not at all; "-" is standard input and standard output."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import errno
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from ..formats import files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ..progress import Report
+
+WINDOW = 1 << 20
+
+
+def input_name(path: str) -> str:
+    """Return what to call an input in a message."""
+    return "standard input" if path == "-" else path
+
+
+def output_name(path: str) -> str:
+    """Return what to call an output in a message."""
+    return "standard output" if path == "-" else path
+
+
+def windows(path: str, stage: str = "", report: Report | None = None) -> Iterator[bytes]:
+    """Yield the bytes of a file or of standard input as they come, without newline translation."""
+    done = 0
+    with _naming(input_name(path)), _open(path) as file:
+        total = _size(file)
+        while window := file.read(WINDOW):
+            yield window
+            done += len(window)
+            if report:
+                report(stage, done, total)
+
+
+@contextlib.contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Name the file in an error that only says what is wrong, as one of reading or writing does."""
+    try:
+        yield
+    except OSError as error:
+        if not isinstance(error.filename, (str, os.PathLike)):
+            error.filename = name
+        raise
+
+
+def _size(file: IO[bytes]) -> int:
+    """Return the size of a file, 0 if it is a pipe or a device."""
+    status = os.fstat(file.fileno())
+    return status.st_size if stat.S_ISREG(status.st_mode) else 0
+
+
+def _open(path: str) -> IO[bytes]:
+    # Unbuffered: a read returns what a pipe has, and does not wait for a whole window.
+    if path == "-":
+        return open(0, "rb", buffering=0, closefd=False)
+    return Path(path).open("rb", buffering=0)
+
+
+def text(path: str, errors: str = "strict", report: Report | None = None) -> Iterator[str]:
+    """Yield the text of a UTF-8 file or of standard input.
+
+    Raises:
+        ValueError: It is not UTF-8, and `errors` is "strict"; names the file and the byte.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")(errors)
+    done = held = 0
+    try:
+        for window in windows(path, "encode", report):
+            yield decoder.decode(window)
+            done += len(window)
+            held = len(decoder.getstate()[0])
+        yield decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        place = f"{input_name(path)}: not UTF-8 at byte {done - held + error.start}"
+        raise ValueError(f"{place}: give --errors replace to read invalid bytes as U+FFFD") from None
+
+
+def check(out: str) -> None:
+    """Check that `out` can be a file to write, before work is done for it."""
+    if out == "-":
+        return
+    folder = Path(out).parent
+    if not folder.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder to write into", str(folder))
+    if Path(out).is_dir():
+        raise IsADirectoryError(errno.EISDIR, "this is a folder: name a file to write", out)
+
+
+def write(out: str, parts: Iterable[bytes]) -> None:
+    """Write `parts` as they come: a file has all of them in the end, or is as it was before."""
+    try:
+        with _naming(output_name(out)):
+            _write(out, parts)
+    except BrokenPipeError:  # the reader has left, as `head` does
+        raise SystemExit(141) from None
+
+
+def _write(out: str, parts: Iterable[bytes]) -> None:
+    if out == "-":
+        # Not sys.stdout: it would try again at exit to write what a closed pipe or a full disk refused.
+        with open(1, "wb", closefd=False) as file:
+            file.writelines(parts)
+    else:
+        files.write(out, parts)
+
+
+def wants_bar(progress: bool | None, out: str) -> bool:
+    """Return whether to show progress: as asked, else on a terminal that the output does not go to."""
+    if progress is not None:
+        return progress
+    return _is_terminal(sys.stderr) and not (out == "-" and _is_terminal(sys.stdout))
+
+
+def _is_terminal(stream: IO[str] | None) -> bool:
+    return stream is not None and stream.isatty()

@@ -1,0 +1,121 @@
+"""Reading and writing whole files: clear errors, never half a file."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import json
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def write(path: str | os.PathLike[str], parts: Iterable[bytes]) -> None:
+    """Write `parts` to a file beside `path`, then rename it: `path` is the old file or all of the new one.
+
+    Raises:
+        OSError: The folder does not exist, the disk is full, …; nothing is left behind.
+    """
+    write_all([(path, parts)])
+
+
+def write_all(files: Iterable[tuple[str | os.PathLike[str], Iterable[bytes]]]) -> None:
+    """Write files that belong together, as `write` does: renamed once all are there.
+
+    What is no regular file, a pipe or `/dev/stdout`, is written to as it stands.
+    """
+    staged: list[tuple[Path, Path]] = []
+    try:
+        for path, parts in files:
+            target = Path(path).resolve()
+            if target.exists() and not target.is_file():
+                with target.open("wb") as file:
+                    file.writelines(parts)
+            else:
+                staged.append((_beside(target), target))
+                _fill(*staged[-1], parts)
+        for temporary, target in staged:
+            temporary.replace(target)
+    except BaseException:
+        for temporary, _ in staged:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+        raise
+
+
+def _beside(target: Path) -> Path:
+    return target.with_name(f".{target.name[:40]}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
+
+
+def _fill(temporary: Path, target: Path, parts: Iterable[bytes]) -> None:
+    try:
+        file = temporary.open("xb")
+    except OSError as error:  # of the file that was asked for
+        raise type(error)(error.errno, error.strerror, str(target)) from None
+    with file:
+        file.writelines(parts)
+        file.flush()
+        os.fsync(file.fileno())
+    if target.exists():
+        temporary.chmod(target.stat().st_mode & 0o7777)
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Return the text of a UTF-8 file, with its line ends as they are.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It is not UTF-8; names the file and the byte.
+    """
+    data = Path(path).read_bytes()
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{os.fspath(path)}: not UTF-8 at byte {error.start}") from None
+
+
+def lines(text: str) -> list[str]:
+    r"""Return the lines of a text, cut at \n and \r\n only, without an empty one at the end.
+
+    >>> lines("a\r\nb\x85c\n")
+    ['a', 'b\x85c']
+    """
+    found = [line.removesuffix("\r") for line in text.split("\n")]
+    return found[:-1] if found[-1] == "" else found
+
+
+def read_object(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
+    """Return the object in a JSON file that should be a `kind`.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It holds something else, or a key twice; names the file, and the line if it is no JSON.
+    """
+    name = os.fspath(path)
+    twice: list[str] = []
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            counts = collections.Counter(key for key, _ in pairs)
+            twice.append(counts.most_common(1)[0][0])
+        return found
+
+    text = read_text(path)
+    try:
+        content = json.loads(text, object_pairs_hook=once)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{name}, line {error.lineno}: not JSON: {error.msg}") from None
+    except ValueError as error:  # a number of more digits than Python reads
+        raise ValueError(f"{name}: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{name}: not a {kind}: nested too deep") from None
+    if not isinstance(content, dict):
+        raise ValueError(f"{name}: not a {kind}: expected a JSON object, got {type(content).__name__}")
+    if twice:
+        raise ValueError(f"{name}: {twice[0]!r} is there twice")
+    return content

@@ -1,0 +1,155 @@
+r"""toksmith's own file: one JSON object with everything that makes a tokenizer, one token a line.
+
+Tokens are written as text where they are UTF-8; a byte that is not is `\xNN`, a backslash is `\\`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from . import files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+VERSION = 1
+"""Of the form of the file. A reader refuses a later one."""
+
+_FIELDS = {
+    "pattern": (str, type(None)),
+    "pattern_flags": (int,),
+    "unmatched": (str,),
+    "unicode": (str, type(None)),
+    "special_tokens": (dict,),
+    "tokens": (list,),
+    "merges": (list, type(None)),
+}
+
+
+def escape(token: bytes) -> str:
+    r"""Return the text that stands for a token.
+
+    >>> escape(b" the"), escape(b"\xe6\x97"), escape(b"\\")
+    (' the', '\\xe6\\x97', '\\\\')
+    """
+    return token.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
+
+
+_ESCAPE = re.compile(r"\\(\\|x[0-9a-f]{2})|\\")
+
+
+def unescape(text: str) -> bytes:
+    r"""Return the token behind its text.
+
+    >>> unescape("\\xe6\\x97\\\\")
+    b'\xe6\x97\\'
+
+    Raises:
+        ValueError: A backslash is followed by neither `\` nor `xNN`.
+    """
+    if "\\" not in text:
+        return text.encode()
+    token = bytearray()
+    at = 0
+    for found in _ESCAPE.finditer(text):
+        token += text[at : found.start()].encode()
+        escaped = found[1]
+        if escaped is None:
+            raise ValueError(f"a backslash in {text!r} is followed by neither a backslash nor xNN")
+        token += b"\\" if escaped == "\\" else bytes.fromhex(escaped[1:])
+        at = found.end()
+    return bytes(token + text[at:].encode())
+
+
+def write(
+    path: str | os.PathLike[str],
+    head: dict[str, Any],
+    tokens: Iterable[tuple[int, bytes]],
+    merges: Iterable[tuple[bytes, bytes]] | None,
+) -> None:
+    """Write a tokenizer: `head` holds the fields that are neither tokens nor merges."""
+    files.write(path, _parts(head, tokens, merges))
+
+
+def _parts(
+    head: dict[str, Any], tokens: Iterable[tuple[int, bytes]], merges: Iterable[tuple[bytes, bytes]] | None
+) -> Iterator[bytes]:
+    dump = json.JSONEncoder(ensure_ascii=False).encode
+    yield b'{\n "format": "toksmith",\n "version": %d' % VERSION
+    for key, value in head.items():
+        # A pattern may hold lone surrogates, which are no UTF-8: JSON writes them as backslashreplace does.
+        yield f",\n {dump(key)}: {dump(value)}".encode(errors="backslashreplace")
+    yield b',\n "tokens": '
+    yield from _rows(dump([id, escape(token)]) for id, token in tokens)
+    yield b',\n "merges": '
+    if merges is None:
+        yield b"null"
+    else:
+        yield from _rows(dump([escape(left), escape(right)]) for left, right in merges)
+    yield b"\n}\n"
+
+
+def _rows(rows: Iterable[str]) -> Iterator[bytes]:
+    yield b"[\n  " + ",\n  ".join(rows).encode() + b"\n ]"
+
+
+def read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the fields of a file, with `tokens` as id → bytes and `merges` as pairs of bytes or None.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It is no toksmith file, of a later version, or a field or row is malformed.
+    """
+    name = os.fspath(path)
+    content = files.read_object(path, "toksmith file")
+    if content.get("format") != "toksmith":
+        raise ValueError(f'{name}: not a toksmith file: it has no "format": "toksmith"')
+    version = content.get("version")
+    if type(version) is not int or version != VERSION:
+        raise ValueError(f"{name}: version {version!r} of the format; this toksmith reads version {VERSION}")
+    for field, kinds in _FIELDS.items():
+        if field not in content:
+            raise ValueError(f"{name}: the field {field!r} is missing")
+        if not isinstance(content[field], kinds) or isinstance(content[field], bool):
+            raise ValueError(f"{name}: the field {field!r} is {type(content[field]).__name__}")
+    content["tokens"] = _tokens(content["tokens"], name)
+    if content["merges"] is not None:
+        content["merges"] = [_merge(row, i, name) for i, row in enumerate(content["merges"])]
+    for special, id in content["special_tokens"].items():
+        _check_id(id, f"{name}: special token {special!r}")
+    return content
+
+
+def _tokens(rows: list[Any], name: str) -> dict[int, bytes]:
+    vocab: dict[int, bytes] = {}
+    for i, row in enumerate(rows):
+        if not (isinstance(row, list) and len(row) == 2 and isinstance(row[1], str)):
+            raise ValueError(f"{name}: token number {i} is {row!r}, not [id, text]")
+        id = _check_id(row[0], f"{name}: token number {i}, {row[1]!r}")
+        if id in vocab:
+            raise ValueError(f"{name}: id {id} is given to both {vocab[id]!r} and {row[1]!r}")
+        vocab[id] = _unescaped(row[1], f"{name}: token number {i}")
+    return vocab
+
+
+def _merge(row: Any, i: int, name: str) -> tuple[bytes, bytes]:
+    if not (isinstance(row, list) and len(row) == 2 and all(isinstance(part, str) for part in row)):
+        raise ValueError(f"{name}: merge number {i} is {row!r}, not [left, right]")
+    place = f"{name}: merge number {i}"
+    return _unescaped(row[0], place), _unescaped(row[1], place)
+
+
+def _unescaped(text: str, place: str) -> bytes:
+    try:
+        return unescape(text)
+    except ValueError as error:  # also a lone surrogate, written as \ud800 in the JSON
+        raise ValueError(f"{place}: {error}") from None
+
+
+def _check_id(id: Any, place: str) -> int:
+    if type(id) is not int or not 0 <= id < 2**32:
+        raise ValueError(f"{place}: the id is {id!r}, not a whole number below 2^32")
+    return id

@@ -1,0 +1,52 @@
+"""tiktoken's rank file: one token a line, base64 of its bytes, a space, its id.
+
+Such a file holds ordinary tokens alone: no pattern, no special tokens, no merges (they follow from the ids).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+from typing import TYPE_CHECKING
+
+from . import files
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def read(path: str | os.PathLike[str]) -> dict[int, bytes]:
+    """Return the vocabulary of a rank file.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: A line is malformed, or gives an id a second time; names file and line.
+    """
+    vocab: dict[int, bytes] = {}
+    for number, line in enumerate(files.lines(files.read_text(path)), 1):
+        if not line.strip():
+            continue
+        token, id = _parse(line, f"{os.fspath(path)}, line {number}")
+        if id in vocab:
+            raise ValueError(f"{os.fspath(path)}, line {number}: id {id} is taken by {vocab[id]!r}: {line!r}")
+        vocab[id] = token
+    return vocab
+
+
+def _parse(line: str, place: str) -> tuple[bytes, int]:
+    fields = line.split()
+    if len(fields) != 2:
+        raise ValueError(f"{place}: expected a token in base64 and its id, got {line[:80]!r}")
+    try:
+        token = base64.b64decode(fields[0], validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise ValueError(f"{place}: {fields[0][:80]!r} is not base64 ({error})") from None
+    if not (fields[1].isascii() and fields[1].isdigit()) or len(fields[1]) > 10 or int(fields[1]) >= 2**32:
+        raise ValueError(f"{place}: the id {fields[1][:80]!r} is not a whole number below 2^32")
+    return token, int(fields[1])
+
+
+def write(path: str | os.PathLike[str], vocab: Mapping[int, bytes]) -> None:
+    """Write ordinary tokens, by ascending id."""
+    files.write(path, (base64.b64encode(vocab[id]) + b" %d\n" % id for id in sorted(vocab)))

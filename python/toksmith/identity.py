@@ -1,0 +1,65 @@
+"""What makes a tokenizer, as bytes: for its fingerprint and its pickle."""
+
+from __future__ import annotations
+
+import weakref
+
+from . import _core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .tokenizer import Tokenizer
+
+# Tokenizers of this process by class and fingerprint, so that unpickling one that is here costs nothing.
+_known: weakref.WeakValueDictionary[tuple[type, str], Tokenizer] = weakref.WeakValueDictionary()
+
+
+def head(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Return what makes a tokenizer beside its tokens and merges."""
+    pattern = tokenizer._pattern
+    return {
+        "pattern": pattern.text,
+        "pattern_flags": pattern.flags,
+        "unmatched": pattern.unmatched,
+        "unicode": pattern.unicode,
+        "special_tokens": dict(sorted(tokenizer.special_tokens.items(), key=lambda item: (item[1], item[0]))),
+    }
+
+
+def state(tokenizer: Tokenizer) -> tuple[bytes, bytes]:
+    """Return the head as JSON, and tokens and merges as the core writes them."""
+    import json
+
+    return json.dumps(head(tokenizer), sort_keys=True).encode(), tokenizer._core.state()
+
+
+def register(tokenizer: Tokenizer) -> str:
+    """Return the fingerprint, the SHA-256 of `state` in hex, and remember whose it is.
+
+    Done when a tokenizer is made, at a hundredth of the cost: only then is it known when a pickle comes.
+    """
+    import hashlib
+
+    head, core = state(tokenizer)
+    digest = hashlib.sha256(b"%d\n%s\n%s" % (len(head), head, core)).hexdigest()
+    _known.setdefault((type(tokenizer), digest), tokenizer)
+    return digest
+
+
+def restore(kind: type[Tokenizer], fingerprint: str, head: bytes, core: bytes) -> Tokenizer:
+    """Return the tokenizer of this state: the one that this process has, or a new one."""
+    known = _known.get((kind, fingerprint))
+    if known is not None:
+        return known
+    import json
+
+    from . import loading
+
+    content = json.loads(head)
+    pattern = loading.as_saved(content, "the pickled tokenizer")
+    tokenizer = kind.__new__(kind)
+    specials = list(content["special_tokens"].items())
+    tokenizer._fill(_core.Tokenizer.from_state(core, specials, pattern.core()), pattern)
+    return tokenizer

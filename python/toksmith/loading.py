@@ -1,0 +1,150 @@
+"""From files to what makes a tokenizer, and back: the checks between `formats` and the core."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import arguments, identity, patterns
+from .formats import gpt2, native, tiktoken
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from .tokenizer import Tokenizer
+
+Merges = list[tuple[bytes, bytes]]
+
+
+@contextlib.contextmanager
+def of_file(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Put the file's name before what is wrong with its content."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{os.fspath(path)}: {error}") from None
+
+
+# Reading
+
+
+def read_gpt2(
+    vocab_path: str | os.PathLike[str],
+    merges_path: str | os.PathLike[str],
+    special_tokens: Iterable[str] | Mapping[str, int] | None,
+) -> tuple[dict[int, bytes], Merges]:
+    """Read GPT-2's two files, and check that every merge is of known tokens, by line."""
+    merges = gpt2.read_merges(merges_path)
+    merged = {token for left, right in merges for token in (left, right, left + right)}
+    vocab = gpt2.read_vocab(vocab_path, [name for name, _ in arguments.special_list(special_tokens)], merged)
+    unknown = merged.difference(vocab.values())
+    for (left, right), line in merges.items() if unknown else ():
+        for token in (left, right, left + right):
+            if token in unknown:
+                raise ValueError(
+                    f"{os.fspath(merges_path)}, line {line}: the merge ({left!r}, {right!r}) needs the token "
+                    f"{token!r}, which is not in {os.fspath(vocab_path)}"
+                )
+    return vocab, list(merges)
+
+
+def read_tiktoken(path: str | os.PathLike[str]) -> dict[int, bytes]:
+    """Read a rank file."""
+    return tiktoken.read(path)
+
+
+def read_native(
+    path: str | os.PathLike[str],
+) -> tuple[dict[int, bytes], Merges | None, dict[str, int], patterns.Pattern]:
+    """Read a file of `Tokenizer.save`; warns if its pattern runs under another Unicode version here."""
+    content = native.read(path)
+    with of_file(path):
+        pattern = as_saved(content, os.fspath(path))
+    return content["tokens"], content["merges"], content["special_tokens"], pattern
+
+
+def as_saved(head: dict[str, Any], name: str) -> patterns.Pattern:
+    """Return the pattern of a saved head; warns if it runs under another Unicode version here."""
+    pattern = patterns.of_source(head["pattern"], head["pattern_flags"], head["unmatched"])
+    if pattern.unicode != head["unicode"]:
+        warnings.warn(
+            f"{name} was made under Unicode {head['unicode']}; its pattern runs under {pattern.unicode} here: "
+            "characters that changed class between the two may be cut differently",
+            stacklevel=4,
+        )
+    return pattern
+
+
+# Writing
+
+
+def write_native(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
+    """Write a native file."""
+    merges = tokenizer.merges if tokenizer._core.has_merges() else None
+    native.write(path, identity.head(tokenizer), tokenizer.vocab.items(), merges)
+
+
+def write_gpt2(tokenizer: Tokenizer, folder: str | os.PathLike[str]) -> None:
+    """Write GPT-2's two files."""
+    spelled: dict[bytes, int] = {}
+    for id, token in tokenizer.vocab.items():
+        if token in spelled:
+            raise ValueError(f"vocab.json cannot hold two ids, {spelled[token]} and {id}, for {token!r}")
+        spelled[token] = id
+    merges = tokenizer.merges
+    if not tokenizer._core.has_merges():
+        with _refused("merges.txt holds a merges list, and this tokenizer has ranks"):
+            as_list = type(tokenizer)(tokenizer.vocab, merges, tokenizer.special_tokens, pattern=None)
+            _prove(tokenizer, as_list)
+    pattern = tokenizer._pattern
+    if pattern.name != "gpt2":
+        warnings.warn(
+            f"vocab.json and merges.txt hold no pattern: load them with pattern={pattern.name or pattern.text!r}",
+            stacklevel=3,
+        )
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    gpt2.write(Path(folder) / "vocab.json", Path(folder) / "merges.txt", tokenizer.vocab, merges)
+
+
+def write_tiktoken(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
+    """Write a rank file."""
+    special = set(tokenizer.special_tokens.values())
+    ordinary = {id: token for id, token in tokenizer.vocab.items() if id not in special}
+    if tokenizer._core.has_merges():
+        with _refused("a rank file holds ranks, and this tokenizer has a merges list"):
+            _check_order(tokenizer)
+            _prove(tokenizer, type(tokenizer)(ordinary, None, pattern=None))
+    tiktoken.write(path, ordinary)
+
+
+@contextlib.contextmanager
+def _refused(why: str) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{why}: {error}; save() keeps everything") from None
+
+
+def _check_order(tokenizer: Tokenizer) -> None:
+    """Ranks are ids: so the results of merges must have ids that rise with the merges."""
+    last = -1
+    for left, right in tokenizer.merges:
+        id = tokenizer.token_id(left + right)
+        if id <= last:
+            raise ValueError(f"the merge ({left!r}, {right!r}) makes id {id}, which does not come after {last}")
+        last = id
+
+
+def _prove(*tokenizers: Tokenizer) -> None:
+    """Check that every ordinary token re-encodes to itself by merging, under both semantics.
+
+    By the substring property of BPE that, with ranks in the order of merges, makes both the same on all
+    text: a pair that one merges and the other does not would be a token that does not re-encode to itself.
+    """
+    for tokenizer in tokenizers:
+        broken = tokenizer._core.first_unreachable()
+        if broken is not None:
+            raise ValueError(f"token {broken} ({tokenizer.token_bytes(broken)!r}) does not re-encode to itself")

@@ -1,0 +1,199 @@
+"""Patterns: the names, the published spellings behind them, and `regex` for any other.
+
+A pattern says where text is cut into pretokens. A name stands for one exact pattern. `gpt2` runs as a
+scanner in Rust; every other pattern runs in the `regex` package and means what that package says it means.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+
+from . import _core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, Literal, NamedTuple
+
+    Unmatched = Literal["keep", "drop"]
+
+    class _Fields(NamedTuple):
+        text: str | None
+        flags: int
+        name: str | None
+        unmatched: Unmatched
+        unicode: str | None
+
+else:
+    _Fields = collections.namedtuple("_Fields", "text flags name unmatched unicode")
+
+GPT2 = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
+CL100K = (
+    r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"""
+    r"""|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""
+)
+CL100K_OLD = (
+    r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"""
+    r"""|\s*[\r\n]+|\s+(?!\S)|\s+"""
+)
+QWEN2 = CL100K_OLD.replace(r"\p{N}{1,3}", r"\p{N}")
+O200K = (
+    r"""[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"""
+    r"""|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"""
+    r"""|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"""
+)
+
+NAMED: dict[str, str] = {
+    "gpt2": GPT2,
+    "r50k": GPT2,
+    "cl100k": CL100K,
+    "cl100k_old": CL100K_OLD,
+    "llama3": CL100K_OLD,
+    "o200k": O200K,
+    "qwen2": QWEN2,
+}
+"""What each name stands for. `r50k` is `gpt2`, and `llama3` is `cl100k_old`, by other names."""
+
+SPELLINGS: dict[str, str] = {
+    # GPT-2's release, src/encoder.py; and as Hugging Face's ByteLevel has it.
+    r"""'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+""": "gpt2",
+    # The comment beside r50k_pat_str in tiktoken_ext/openai_public.py.
+    r"""'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+""": "gpt2",
+    # tiktoken 0.14, r50k_pat_str; before 0.9 without the possessive quantifiers.
+    r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s""": "gpt2",
+    GPT2: "gpt2",
+    CL100K: "cl100k",
+    CL100K_OLD: "cl100k_old",
+    O200K: "o200k",
+    QWEN2: "qwen2",
+}
+"""Published spellings with the name of the pattern that each is proven equal to (tests/python/test_patterns.py)."""
+
+_SCANNERS = {"gpt2"}
+# Of `regex`: all flags but TEMPLATE, which does nothing, and DEBUG, which prints.
+_FLAGS = 0x1FDFE
+_REVERSE = 0x400
+_CUT_RULES = {"cl100k": "cl100k", "cl100k_old": "cl100k", "qwen2": "cl100k", "o200k": "o200k"}
+
+
+class Pattern(_Fields):
+    """A pattern, and what becomes of text that it does not match.
+
+    `text` is the pattern's source (None: no pretokenization), `flags` the flags it was compiled with
+    beyond the defaults, `name` what it is proven equal to, `unicode` the Unicode version that its
+    classes come from.
+    """
+
+    __slots__ = ()
+
+    def compiled(self) -> Any:
+        """Return the compiled `regex` pattern, or None for no pretokenization."""
+        return None if self.text is None else _compile(self.text, self.flags)
+
+    def core(self) -> _core.Pretokenizer:
+        """Return what the core runs."""
+        if self.text is None:
+            return _core.Pretokenizer(None, unmatched=self.unmatched)
+        if self.name in _SCANNERS:
+            return _core.Pretokenizer(self.name, unmatched=self.unmatched)
+        cut_rule = _CUT_RULES.get(self.name or "", "never")
+        return _core.Pretokenizer(self.compiled(), cut_rule, self.unmatched)
+
+
+def resolve(pattern: Any, unmatched: Unmatched = "keep") -> Pattern:
+    """Return the `Pattern` behind a name, a regular expression, a compiled `regex` pattern, or None.
+
+    Raises:
+        ValueError: The regular expression is broken (the message says where), or `unmatched` is
+            neither "keep" nor "drop".
+        TypeError: `pattern` is none of these.
+    """
+    if isinstance(pattern, Pattern):
+        return pattern
+    if pattern is None or isinstance(pattern, str):
+        return of_source(NAMED.get(pattern or "", pattern), 0, unmatched)
+    return of_source(*_source(pattern), unmatched)
+
+
+def of_source(text: str | None, flags: int, unmatched: Unmatched) -> Pattern:
+    """Return the `Pattern` of a regular expression, which is never taken for a name, and its flags.
+
+    Raises:
+        ValueError: As `resolve`; also for flags that `regex` does not have.
+    """
+    if unmatched not in ("keep", "drop"):
+        raise ValueError(f'unmatched is "keep" or "drop", not {unmatched!r}')
+    if text is None:
+        return Pattern(None, 0, None, unmatched, None)
+    if flags & ~_FLAGS:
+        raise ValueError(f"the flags {flags:#x} of the pattern {text!r} are not ones that cut text")
+    name = SPELLINGS.get(text) if flags == 0 else None
+    if name in _SCANNERS:
+        return Pattern(text, flags, name, unmatched, _core.UNICODE_VERSION)
+    if _compile(text, flags).flags & _REVERSE:
+        raise ValueError(f"the pattern {text!r} matches backwards, from the end of the text: leave its flag r out")
+    return Pattern(text, flags, name, unmatched, installed_unicode())
+
+
+def _source(pattern: Any) -> tuple[str, int]:
+    """Return source and flags of a compiled pattern; flags that `regex` sets by itself count as none."""
+    if hasattr(pattern, "finditer") and isinstance(getattr(pattern, "pattern", None), str):
+        text: str = pattern.pattern
+        if getattr(pattern, "named_lists", None):
+            raise ValueError("a pattern with named lists cannot be saved: write the alternatives into it")
+        if type(pattern).__module__ == "re":
+            raise ValueError("compile the pattern with the `regex` package: `re` knows no \\p{L}")
+        return text, 0 if pattern.flags == _own_flags(text) else pattern.flags
+    kind = type(pattern).__name__
+    raise TypeError(f"a pattern is a name ({', '.join(NAMED)}), a regular expression, or None, not {kind}")
+
+
+def _own_flags(text: str) -> int | None:
+    """Return the flags that `regex` gives a source by itself; None where it takes flags to read it."""
+    try:
+        flags: int = _compile(text, 0).flags
+    except ValueError:
+        return None
+    return flags
+
+
+@functools.lru_cache(maxsize=64)
+def _compile(text: str, flags: int) -> Any:
+    import regex
+
+    try:
+        return regex.compile(text, flags)
+    except (regex.error, ValueError) as error:
+        raise ValueError(f"the pattern {text!r} is broken: {error}") from None
+    except RecursionError:
+        raise ValueError(f"the pattern {text[:80]!r}… is nested too deep") from None
+
+
+# A letter that came with each version of Unicode, newest first.
+_FIRST_LETTERS = {
+    "18.0": 0x3D000,
+    "17.0": 0x088F,
+    "16.0": 0x1C89,
+    "15.1": 0x2EBF0,
+    "15.0": 0x11F04,
+    "14.0": 0x1DF00,
+    "13.0": 0x08BE,
+}
+
+
+@functools.lru_cache(maxsize=1)
+def installed_unicode() -> str:
+    """Return the Unicode version of the installed `regex`, found by asking for letters.
+
+    >>> installed_unicode() >= "13.0"
+    True
+    """
+    letter = _compile(r"\p{L}", 0)
+    known = (version for version, code in _FIRST_LETTERS.items() if letter.match(chr(code)))
+    return next(known, "before 13.0")
+
+
+def names() -> Iterator[str]:
+    """Yield the names of all named patterns."""
+    yield from NAMED

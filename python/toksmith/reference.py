@@ -1,0 +1,581 @@
+r"""Byte-level BPE from text to ids and back, in plain Python: to learn from, and to test against.
+
+Everything fast in toksmith is compared with this file, so it is written to be obviously right first.
+It is also the shortest way to learn the algorithm. Read it from top to bottom:
+
+1. Text is cut at its special tokens (`split_special`), and what lies between them into pretokens, roughly
+   words (`pretokenize`). Tokens never reach across these cuts.
+2. Training counts every pretoken (`count_pretokens`) and starts with one token for each of the 256 bytes.
+   Then, again and again, the pair of neighbouring tokens that occurs most often becomes a new token.
+   `naive_merges` counts all pairs anew each time; `incremental_merges` gives the same merges, but only
+   touches what a merge changes.
+3. Bytes, merges and special tokens get their ids (`build_vocab`).
+4. Encoding replays the merges on each pretoken (`encode_steps`, `encode`); decoding joins the tokens' bytes.
+
+>>> text = "low low low low low lower lower widest widest widest newest newest newest newest newest newest"
+>>> vocab, merges = train_bpe(text, 256 + 6 + 1, ["<|endoftext|>"], pattern=r"\S+", unmatched="drop")
+>>> [(left + b" " + right).decode() for left, right in merges]
+['s t', 'e st', 'o w', 'l ow', 'w est', 'n e']
+>>> encode("newest<|endoftext|>", vocab, merges, ["<|endoftext|>"])
+[262, 261, 0]
+>>> decode([262, 261, 0], vocab)
+'newest<|endoftext|>'
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+if TYPE_CHECKING:
+    from regex import Pattern  # type: ignore[import-untyped,unused-ignore]
+
+Pair = tuple[bytes, bytes]
+Pieces = tuple[bytes, ...]
+Unmatched = Literal["keep", "drop"]
+Ties = Literal["bytes", "ids", "smallest_ids", "first", "huggingface"]
+SpecialIds = Literal["first", "after_bytes", "last"]
+ByteOrder = Literal["value", "gpt2"]
+RankFunction = Callable[[bytes, bytes], "int | None"]
+
+GPT2_PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+"""How GPT-2 cuts text into pretokens; in the syntax of the `regex` package."""
+
+_PRINTABLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
+GPT2_BYTE_ORDER = (*_PRINTABLE, *sorted(set(range(256)) - set(_PRINTABLE)))
+"""The 256 byte values in the order of GPT-2's ids: those that print as one character, then the rest."""
+
+
+# 1. Text to pretokens
+
+
+def split_special(text: str, special_tokens: Iterable[str]) -> list[tuple[str, bool]]:
+    """Cut `text` at its special tokens: a list of (piece, is it a special token) that joins to `text`.
+
+    Where special tokens overlap, the leftmost one wins, and of those that start there the longest; the
+    order of `special_tokens` plays no part. No piece is empty. An empty special token, or one that is
+    given twice, is a ValueError.
+
+    >>> split_special("a<|b|><|b|>c", ["<|b|>"])
+    [('a', False), ('<|b|>', True), ('<|b|>', True), ('c', False)]
+    """
+    # `re` takes the leftmost match and, at one place, the first alternative: so the longest come first.
+    longest_first = sorted(_checked_special_tokens(special_tokens), key=len, reverse=True)
+    if not longest_first:
+        return [(text, False)] if text else []
+    alternatives = "|".join(re.escape(token) for token in longest_first)
+    pieces = re.split(f"({alternatives})", text)  # text, special token, text, special token, …, text
+    return [(piece, index % 2 == 1) for index, piece in enumerate(pieces) if piece]
+
+
+def pretokenize(text: str, pattern: str | Pattern | None = GPT2_PATTERN, unmatched: Unmatched = "keep") -> list[str]:
+    r"""Cut `text` into pretokens: the matches of `pattern`, in order. Empty matches do not count.
+
+    `pattern` is a pattern of the `regex` package or its source; None means no cutting: the whole text is
+    one pretoken. Text between two matches is a pretoken of its own with `unmatched="keep"`, so that the
+    pretokens always join to the text; it is lost with `unmatched="drop"`, as with `re.findall`. A faulty
+    pattern is a `regex.error`, another value of `unmatched` a ValueError.
+
+    >>> pretokenize("some text that i'll pre-tokenize")
+    ['some', ' text', ' that', ' i', "'ll", ' pre', '-', 'tokenize']
+    >>> pretokenize("low, low", r"\p{L}+")
+    ['low', ', ', 'low']
+    >>> pretokenize("low, low", r"\p{L}+", unmatched="drop")
+    ['low', 'low']
+    """
+    _check_choice("unmatched", unmatched, Unmatched)
+    if pattern is None:
+        return [text] if text else []
+    import regex
+
+    pretokens = []
+    end = 0  # of the last match
+    for match in regex.finditer(pattern, text):
+        if match.group():
+            if unmatched == "keep":
+                pretokens.append(text[end : match.start()])
+            pretokens.append(match.group())
+            end = match.end()
+    if unmatched == "keep":
+        pretokens.append(text[end:])
+    return [pretoken for pretoken in pretokens if pretoken]
+
+
+def count_pretokens(
+    documents: str | Iterable[str],
+    special_tokens: Iterable[str] = (),
+    pattern: str | Pattern | None = GPT2_PATTERN,
+    unmatched: Unmatched = "keep",
+) -> dict[bytes, int]:
+    """Count how often each pretoken occurs in `documents`, in the order in which they are first seen.
+
+    Each element of `documents` is a document of its own (a `str` is one document), and special tokens
+    separate documents: no pretoken reaches across, and special tokens are not counted. The other
+    arguments and their errors are those of `split_special` and `pretokenize`; a lone surrogate in the
+    text is a ValueError (UnicodeEncodeError).
+
+    >>> count_pretokens("low<|end|>low lower lower", ["<|end|>"])
+    {b'low': 2, b' lower': 2}
+    """
+    special_tokens = _checked_special_tokens(special_tokens)
+    counts: Counter[bytes] = Counter()
+    for document in [documents] if isinstance(documents, str) else documents:
+        for piece, is_special in split_special(document, special_tokens):
+            if not is_special:
+                counts.update(pretoken.encode() for pretoken in pretokenize(piece, pattern, unmatched))
+    return dict(counts)
+
+
+# 2. Training
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """One merge of training: `left` and `right` become one token; they stood side by side `count` times."""
+
+    left: bytes
+    right: bytes
+    count: int
+
+    @property
+    def pair(self) -> Pair:
+        """The pair (left, right), as it stands in a list of merges."""
+        return self.left, self.right
+
+
+def merge_pair(pieces: Pieces, pair: Pair) -> Pieces:
+    """Replace `pair` in `pieces` by one piece wherever it stands, from left to right without overlap.
+
+    >>> merge_pair((b"a", b"a", b"a", b"b"), (b"a", b"a"))
+    (b'aa', b'a', b'b')
+    """
+    merged = []
+    i = 0
+    while i < len(pieces):
+        if pieces[i : i + 2] == pair:
+            merged.append(pair[0] + pair[1])
+            i += 2
+        else:
+            merged.append(pieces[i])
+            i += 1
+    return tuple(merged)
+
+
+def count_pairs(words: Mapping[Pieces, int]) -> dict[Pair, int]:
+    """Count every pair of neighbours in `words` (pretokens in pieces, each with how often it occurs).
+
+    Overlapping pairs all count. The pairs come in the order in which they are first seen.
+
+    >>> count_pairs({(b"a", b"a", b"a"): 5, (b"a", b"b"): 1})
+    {(b'a', b'a'): 10, (b'a', b'b'): 1}
+    """
+    counts: Counter[Pair] = Counter()
+    for word, count in words.items():
+        for pair in pairwise(word):
+            counts[pair] += count
+    return dict(counts)
+
+
+def pretokens_after(counts: Mapping[bytes, int], merges: Iterable[Pair]) -> dict[Pieces, int]:
+    """Show the pretokens of `counts` in pieces, as training sees them after these `merges`.
+
+    Pretokens that occur 0 times are left out; a count below 0 is a ValueError.
+
+    >>> pretokens_after({b"low": 5, b"lower": 2}, [(b"o", b"w"), (b"l", b"ow")])
+    {(b'low',): 5, (b'low', b'e', b'r'): 2}
+    """
+    if any(count < 0 for count in counts.values()):
+        raise ValueError("a pretoken cannot occur fewer than 0 times")
+    words = {_single_bytes(pretoken): count for pretoken, count in counts.items() if count}
+    for pair in merges:  # two different words stay different, because they still join to different bytes
+        words = {merge_pair(word, pair): count for word, count in words.items()}
+    return words
+
+
+def naive_merges(
+    counts: Mapping[bytes, int], num_merges: int, ties: Ties = "bytes", min_frequency: int = 1
+) -> Iterator[Merge]:
+    """Train: find up to `num_merges` merges, counting all pairs of the pretokens in `counts` each time.
+
+    The pair that occurs most often is merged. `ties` says which of several: "bytes" the greatest
+    (left, right); "ids" the greatest pair of ids, where the 256 bytes have their value as id and the
+    merges follow by age; "smallest_ids" the smallest; "huggingface" the smallest where the bytes come in
+    `GPT2_BYTE_ORDER`; "first" the one that comes first in the text, that is in the pretokens in their
+    order. Training ends early when no pair occurs `max(1, min_frequency)` times. Another value of `ties`,
+    or a negative count, is a ValueError (as the first merge is asked for: this is a generator).
+
+    >>> for merge in naive_merges({b"low": 5, b"lower": 2}, 3):
+    ...     print(merge)
+    Merge(left=b'o', right=b'w', count=7)
+    Merge(left=b'l', right=b'ow', count=7)
+    Merge(left=b'low', right=b'e', count=2)
+    """
+    _check_choice("ties", ties, Ties)
+    words = pretokens_after(counts, ())
+    ids = _bytes_in_order(ties)
+    for _ in range(num_merges):
+        pair_counts = count_pairs(words)
+        merge = _top_pair(pair_counts, _tie_key(ties, ids))
+        if merge is None or merge.count < max(1, min_frequency):
+            return
+        yield merge
+        ids[merge.left + merge.right] = len(ids)  # always new: the same bytes never arise from two pairs
+        words = {merge_pair(word, merge.pair): count for word, count in words.items()}
+
+
+def incremental_merges(
+    counts: Mapping[bytes, int], num_merges: int, ties: Ties = "bytes", min_frequency: int = 1
+) -> Iterator[Merge]:
+    """Train like `naive_merges`, with the same arguments, results and errors, but much faster.
+
+    A merge changes only the pretokens that contain its pair, so only their pairs are counted again, and
+    a heap gives the top pair without looking at all of them.
+
+    >>> counts = {b"low": 5, b"lower": 2}
+    >>> list(incremental_merges(counts, 9, "ids")) == list(naive_merges(counts, 9, "ids"))
+    True
+    """
+    _check_choice("ties", ties, Ties)
+    index = _PairIndex(pretokens_after(counts, ()), ties)
+    for _ in range(num_merges):
+        merge = index.pop()
+        if merge is None or merge.count < max(1, min_frequency):
+            return
+        yield merge
+        index.apply(merge)
+
+
+def _bytes_in_order(ties: Ties) -> dict[bytes, int]:
+    """Give the 256 bytes the ids by which `ties` compares them; merges get the ids after them."""
+    order = GPT2_BYTE_ORDER if ties == "huggingface" else range(256)
+    return {bytes([value]): id_ for id_, value in enumerate(order)}
+
+
+def _tie_key(ties: Ties, ids: Mapping[bytes, int]) -> Callable[[Pair], Any]:
+    """Give the key by which `ties` compares pairs that occur equally often: the greatest key wins."""
+    if ties == "bytes":
+        return lambda pair: pair
+    if ties == "ids":
+        return lambda pair: (ids[pair[0]], ids[pair[1]])
+    if ties == "first":
+        return lambda pair: 0  # all equal: `max` takes the first of them
+    return lambda pair: (-ids[pair[0]], -ids[pair[1]])
+
+
+def _top_pair(pair_counts: Mapping[Pair, int], tie_key: Callable[[Pair], Any]) -> Merge | None:
+    """Find the pair that occurs most often, of several the one with the greatest key, of those the first."""
+    if not pair_counts:
+        return None
+    left, right = max(pair_counts, key=lambda pair: (pair_counts[pair], tie_key(pair)))
+    return Merge(left, right, pair_counts[left, right])
+
+
+@dataclass(slots=True)
+class _Candidate:
+    """A pair in the heap, with its count and tie key at the time. What `heapq` calls less comes out first."""
+
+    count: int
+    key: Any
+    pair: Pair
+
+    def __lt__(self, other: _Candidate) -> bool:
+        return bool((self.count, self.key) > (other.count, other.key))
+
+
+class _PairIndex:
+    """The state of `incremental_merges`: how often each pair occurs, and in which words.
+
+    The heap holds every pair with its present count, and stale entries beside it: a pair whose count has
+    changed is pushed again, and the old entry is thrown away when it comes out.
+    """
+
+    def __init__(self, words: Mapping[Pieces, int], ties: Ties) -> None:
+        self.words = list(words)
+        self.word_counts = list(words.values())
+        self.pair_counts: Counter[Pair] = Counter(count_pairs(words))
+        self.words_with: defaultdict[Pair, set[int]] = defaultdict(set)
+        for i, word in enumerate(self.words):
+            for pair in pairwise(word):
+                self.words_with[pair].add(i)
+        self.ids = _bytes_in_order(ties)
+        self.tie_key = self._first_place if ties == "first" else _tie_key(ties, self.ids)
+        self.heap = [_Candidate(n, self.tie_key(pair), pair) for pair, n in self.pair_counts.items()]
+        heapq.heapify(self.heap)
+
+    def pop(self) -> Merge | None:
+        """Take the top pair out of the heap."""
+        while self.heap:
+            top = heapq.heappop(self.heap)
+            if top.count == self.pair_counts[top.pair]:
+                return Merge(*top.pair, top.count)
+        return None
+
+    def apply(self, merge: Merge) -> None:
+        """Merge the pair in all words that contain it, and bring counts and heap up to date."""
+        self.ids[merge.left + merge.right] = len(self.ids)
+        changes: Counter[Pair] = Counter()
+        for i in list(self.words_with[merge.pair]):
+            old, new = self.words[i], merge_pair(self.words[i], merge.pair)
+            for gone in pairwise(old):
+                changes[gone] -= self.word_counts[i]
+            for come in pairwise(new):
+                changes[come] += self.word_counts[i]
+            for gone in set(pairwise(old)) - set(pairwise(new)):
+                self.words_with[gone].discard(i)
+            for come in set(pairwise(new)) - set(pairwise(old)):
+                self.words_with[come].add(i)
+            self.words[i] = new
+        for changed, change in changes.items():
+            self.pair_counts[changed] += change
+            if change and self.pair_counts[changed]:
+                count, key = self.pair_counts[changed], self.tie_key(changed)
+                heapq.heappush(self.heap, _Candidate(count, key, changed))
+
+    def _first_place(self, pair: Pair) -> tuple[int, int]:
+        """Give the key of `ties="first"`: minus the word and the byte in it where `pair` first stands.
+
+        That place changes only when the first occurrence goes, and then the count changes too: so a heap
+        entry with the present count has the present place.
+        """
+        i = min(self.words_with[pair])
+        first = next(k for k, neighbours in enumerate(pairwise(self.words[i])) if neighbours == pair)
+        return -i, -sum(len(piece) for piece in self.words[i][:first])
+
+
+# 3. Ids
+
+
+def build_vocab(
+    merges: Iterable[Pair],
+    special_tokens: Iterable[str] = (),
+    special_ids: SpecialIds = "first",
+    byte_order: ByteOrder = "value",
+) -> dict[int, bytes]:
+    r"""Give every token its id, from 0: `special_tokens`, the 256 bytes, and the result of each merge.
+
+    `special_ids` says where the special tokens go: "first", "after_bytes" or "last". `byte_order` is the
+    order of the 256 bytes: by "value", or as in GPT-2's files ("gpt2"). Other values, an empty special
+    token or one given twice are a ValueError.
+
+    >>> vocab = build_vocab([(b"a", b"b")], ["<|end|>"])
+    >>> vocab[0], vocab[1], vocab[98], vocab[257]
+    (b'<|end|>', b'\x00', b'a', b'ab')
+    """
+    _check_choice("special_ids", special_ids, SpecialIds)
+    _check_choice("byte_order", byte_order, ByteOrder)
+    specials = [token.encode() for token in _checked_special_tokens(special_tokens)]
+    singles = [bytes([value]) for value in (GPT2_BYTE_ORDER if byte_order == "gpt2" else range(256))]
+    merged = [left + right for left, right in merges]
+    if special_ids == "first":
+        tokens = specials + singles + merged
+    elif special_ids == "after_bytes":
+        tokens = singles + specials + merged
+    else:
+        tokens = singles + merged + specials
+    return dict(enumerate(tokens))
+
+
+def train_bpe(
+    documents: str | Iterable[str],
+    vocab_size: int,
+    special_tokens: Iterable[str] = (),
+    *,
+    pattern: str | Pattern | None = GPT2_PATTERN,
+    unmatched: Unmatched = "keep",
+    ties: Ties = "bytes",
+    min_frequency: int = 1,
+    special_ids: SpecialIds = "first",
+    byte_order: ByteOrder = "value",
+) -> tuple[dict[int, bytes], list[Pair]]:
+    """Train on `documents` (text, not a path) and return the vocabulary and the merges, as in CS336.
+
+    The vocabulary has `vocab_size` tokens, special tokens and the 256 bytes included, or fewer where no
+    pair is left to merge. The other arguments and their errors are those of `count_pretokens`,
+    `naive_merges` and `build_vocab`; a `vocab_size` too small for bytes and special tokens is a
+    ValueError.
+
+    >>> vocab, merges = train_bpe(["low low", "lower"], 258)
+    >>> merges
+    [(b'o', b'w'), (b'l', b'ow')]
+    """
+    special_tokens = _checked_special_tokens(special_tokens)
+    num_merges = vocab_size - 256 - len(special_tokens)
+    if num_merges < 0:
+        raise ValueError(f"vocab_size is {vocab_size}: at least {vocab_size - num_merges} are needed")
+    counts = count_pretokens(documents, special_tokens, pattern, unmatched)
+    trained = incremental_merges(counts, num_merges, ties, min_frequency)
+    merges = [merge.pair for merge in trained]
+    return build_vocab(merges, special_tokens, special_ids, byte_order), merges
+
+
+# 4. Encoding and decoding
+
+
+class Step(NamedTuple):
+    """One step of encoding: `left` and `right`, whose rank was the lowest, became one of the `pieces`."""
+
+    left: bytes
+    right: bytes
+    rank: int
+    pieces: Pieces
+
+
+def rank_function(merges_or_ranks: Sequence[Pair] | Mapping[bytes, int] | RankFunction) -> RankFunction:
+    """Make the function that gives the rank of a pair, or None where the pair is not merged.
+
+    From a list of merges (CS336, GPT-2's files, Hugging Face): the pair's place in the list, the first if
+    it is there twice. From ranks (tiktoken's files), token → rank: the rank of the token that the two make
+    together. Such a function itself is returned as it is.
+
+    >>> rank_function([(b"o", b"w"), (b"l", b"ow")])(b"l", b"ow")
+    1
+    >>> rank_function({b"ow": 256, b"low": 257})(b"lo", b"w")
+    257
+    """
+    if callable(merges_or_ranks):
+        return merges_or_ranks
+    if isinstance(merges_or_ranks, Mapping):
+        ranks = merges_or_ranks
+        return lambda left, right: ranks.get(left + right)
+    places: dict[Pair, int] = {}
+    for place, (left, right) in enumerate(merges_or_ranks):
+        places.setdefault((left, right), place)
+    return lambda left, right: places.get((left, right))
+
+
+def encode_steps(word: bytes, merges_or_ranks: Sequence[Pair] | Mapping[bytes, int] | RankFunction) -> Iterator[Step]:
+    """Merge the bytes of one pretoken, one pair at a time, and show each step.
+
+    Each step merges the pair with the lowest rank, the leftmost where it stands more than once, until no
+    pair has a rank. See `rank_function` for what `merges_or_ranks` may be; for many words, make that
+    function once and pass it on.
+
+    >>> for step in encode_steps(b"lower", [(b"o", b"w"), (b"l", b"ow"), (b"e", b"r")]):
+    ...     print(step.rank, step.left, step.right, step.pieces)
+    0 b'o' b'w' (b'l', b'ow', b'e', b'r')
+    1 b'l' b'ow' (b'low', b'e', b'r')
+    2 b'e' b'r' (b'low', b'er')
+    """
+    rank_of = rank_function(merges_or_ranks)
+    pieces = _single_bytes(word)
+    while True:
+        ranks = [(rank_of(*pair), i) for i, pair in enumerate(pairwise(pieces))]
+        found = [(rank, i) for rank, i in ranks if rank is not None]
+        if not found:
+            return
+        rank, i = min(found)
+        left, right = pieces[i : i + 2]
+        pieces = (*pieces[:i], left + right, *pieces[i + 2 :])
+        yield Step(left, right, rank, pieces)
+
+
+def encode_word(word: bytes, merges_or_ranks: Sequence[Pair] | Mapping[bytes, int] | RankFunction) -> Pieces:
+    """Merge the bytes of one pretoken as far as they go: the pieces after the last of `encode_steps`.
+
+    >>> encode_word(b"lower", [(b"o", b"w"), (b"l", b"ow"), (b"e", b"r")])
+    (b'low', b'er')
+    """
+    pieces = _single_bytes(word)
+    for step in encode_steps(word, merges_or_ranks):
+        pieces = step.pieces
+    return pieces
+
+
+def encode(
+    text: str | bytes,
+    vocab: Mapping[int, bytes],
+    merges: Sequence[Pair] | None = None,
+    special_tokens: Iterable[str] | Mapping[str, int] = (),
+    *,
+    pattern: str | Pattern | None = GPT2_PATTERN,
+    unmatched: Unmatched = "keep",
+    special: bool = True,
+) -> list[int]:
+    """Turn `text` into ids of `vocab`.
+
+    With `merges`, pretokens are merged in the order of that list. Without, `vocab` holds ranks, as
+    tiktoken's files do: the pair whose token has the lowest id is merged first, and a pretoken that is
+    itself a token becomes that token at once. `special_tokens` are names, or name → id; a name stands for
+    the one token of `vocab` with its bytes. With `special=False` they are read as ordinary text. In bytes
+    that are not UTF-8 an invalid byte is one character that is no letter, digit or space.
+
+    ValueError: a special token that is empty, given twice, or not exactly once in `vocab`; ordinary text
+    that comes to a token that is not in `vocab`; a lone surrogate in a `str`.
+
+    >>> vocab = build_vocab([(b"o", b"w"), (b"l", b"ow")], ["<|end|>"], "last")
+    >>> encode("low<|end|>", vocab, [(b"o", b"w"), (b"l", b"ow")], ["<|end|>"])
+    [257, 258]
+    >>> encode("low<|end|>", vocab, None, {"<|end|>": 258}, special=False)
+    [257, 60, 124, 101, 110, 100, 124, 62]
+    """
+    special_ids = _special_ids(vocab, special_tokens)
+    specials = set(special_ids.values())
+    token_ids = {token: id_ for id_, token in vocab.items() if id_ not in specials}
+    rank_of = rank_function(token_ids if merges is None else merges)
+    errors = "strict"
+    if isinstance(text, bytes):
+        errors = "surrogateescape"
+        text = text.decode("utf-8", errors)
+    ids = []
+    for piece, is_special in split_special(text, special_ids if special else ()):
+        if is_special:
+            ids.append(special_ids[piece])
+            continue
+        for pretoken in pretokenize(piece, pattern, unmatched):
+            word = pretoken.encode("utf-8", errors)
+            tokens = (word,) if merges is None and word in token_ids else encode_word(word, rank_of)
+            for token in tokens:
+                if token not in token_ids:
+                    raise ValueError(f"the vocabulary has no token {token!r}")
+                ids.append(token_ids[token])
+    return ids
+
+
+def decode(ids: Iterable[int], vocab: Mapping[int, bytes], errors: str = "replace") -> str:
+    """Join the bytes of `ids` and read them as UTF-8; bytes that are not follow `errors`, as in Python.
+
+    An id that `vocab` does not have is a KeyError.
+
+    >>> decode([104, 105, 255], build_vocab([]))
+    'hi\ufffd'
+    """
+    return b"".join(vocab[id_] for id_ in ids).decode("utf-8", errors)
+
+
+def _special_ids(vocab: Mapping[int, bytes], special_tokens: Iterable[str] | Mapping[str, int]) -> dict[str, int]:
+    """Find the id of each special token, as `encode` describes."""
+    if isinstance(special_tokens, Mapping):
+        return dict(special_tokens)
+    special_ids = {}
+    for name in _checked_special_tokens(special_tokens):
+        found = [id_ for id_, token in vocab.items() if token == name.encode()]
+        if len(found) != 1:
+            raise ValueError(f"the vocabulary has {name!r} at {found}: give special_tokens as name → id")
+        special_ids[name] = found[0]
+    return special_ids
+
+
+def _single_bytes(word: bytes) -> Pieces:
+    return tuple(word[i : i + 1] for i in range(len(word)))
+
+
+def _checked_special_tokens(special_tokens: Iterable[str]) -> list[str]:
+    if isinstance(special_tokens, str):
+        raise ValueError(f"special_tokens is the text {special_tokens!r}: give a list of texts")
+    tokens = list(special_tokens)
+    if "" in tokens:
+        raise ValueError("a special token is empty")
+    for token, count in Counter(tokens).items():
+        if count > 1:
+            raise ValueError(f"the special token {token!r} is given {count} times")
+    return tokens
+
+
+def _check_choice(name: str, value: str, choices: Any) -> None:
+    if value not in get_args(choices):
+        raise ValueError(f"{name} is {value!r}: it must be one of {', '.join(get_args(choices))}")

@@ -1,0 +1,66 @@
+"""Ids that arrive one by one → text, never half a character."""
+
+from __future__ import annotations
+
+import codecs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from .tokenizer import Tokenizer
+
+
+class DecodeStream:
+    """Decodes ids as they come; holds back the bytes of a character that has not all arrived.
+
+    Everything pushed and flushed, joined, is `tokenizer.decode` of all ids. It can be pickled at any point.
+
+    Args:
+        tokenizer: Whose ids they are.
+        prompt: Ids that were there before. Their text is not given out again; a character that they
+            leave unfinished is, as soon as it is complete.
+        errors: What becomes of bytes that are not UTF-8, as in `bytes.decode`.
+
+    >>> from toksmith import Tokenizer
+    >>> stream = DecodeStream(Tokenizer())
+    >>> [stream.push(id) for id in "é!".encode()], stream.flush()
+    (['', 'é', '!'], '')
+    """
+
+    __slots__ = ("_decoder", "_errors", "_tokenizer")
+
+    def __init__(self, tokenizer: Tokenizer, *, prompt: Iterable[int] = (), errors: str = "replace") -> None:
+        self._tokenizer = tokenizer
+        self._errors = errors
+        # Python's own incremental decoder: what it does is the definition.
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
+        self._decoder.decode(tokenizer.decode_bytes(prompt))
+
+    def push(self, id: int) -> str:
+        """Add one id; return the text that is complete now, often "".
+
+        Raises:
+            KeyError: There is no token of this id; nothing is lost, the stream can go on.
+            UnicodeDecodeError: The bytes are not UTF-8, under `errors="strict"`.
+        """
+        return self._decoder.decode(self._tokenizer.token_bytes(id))
+
+    def flush(self) -> str:
+        """End the text; return what was held back (U+FFFD for an unfinished character). The stream starts anew."""
+        return self._decoder.decode(b"", final=True)
+
+    def pieces(self, ids: Iterable[int]) -> Iterator[str]:
+        """Yield the text of `ids`, piece by piece, and end it."""
+        yield from filter(None, map(self.push, ids))
+        if rest := self.flush():
+            yield rest
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self._tokenizer, self._errors, self._decoder.getstate()
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self._tokenizer, self._errors, decoder = state
+        self._decoder = codecs.getincrementaldecoder("utf-8")(self._errors)
+        self._decoder.setstate(decoder)

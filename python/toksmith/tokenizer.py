@@ -1,0 +1,458 @@
+"""`Tokenizer`: text to ids and back.
+
+What takes long to import (files, explanations) is imported on first use.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import types
+
+from . import arguments, identity, patterns
+from ._core import Tokenizer as CoreTokenizer
+from .streaming import DecodeStream
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any, Literal, NoReturn, overload
+
+    import numpy as np
+    from numpy.typing import NDArray
+    from typing_extensions import Buffer, Self
+
+    from .explanation import Explanation
+    from .patterns import Pattern, Unmatched
+    from .views import ListView
+
+    Ids = Iterable[int] | NDArray[Any]
+    Pairs = Iterable[tuple[bytes, bytes]]
+    Specials = Iterable[str] | Mapping[str, int]
+
+
+class Tokenizer:
+    """A byte-level BPE tokenizer: a vocabulary, merges, special tokens and a pattern. Immutable.
+
+    The constructor is that of Stanford CS336's assignment 1; `Tokenizer()` is the bare 256 bytes.
+
+    Special tokens in a text become their ids: every method that takes text has `special=False` to read
+    them as ordinary text instead. None raises because of a special token.
+
+    Args:
+        vocab: Token bytes by id. All 256 single bytes must be there.
+        merges: Pairs of tokens in the order in which they merge. None means rank semantics, as in
+            tiktoken's files: any adjacent pair whose bytes are a token merges, the lowest id first, and
+            a pretoken that is a token stands for itself.
+        special_tokens: Names, or name → id. One that the vocabulary has keeps its id (the lower of two);
+            a new one gets the next id above all others, in order. One that equals a token that merging
+            needs gets an id of its own. A token of the vocabulary that is not listed is ordinary.
+        pattern: What cuts text into pretokens: a name (see `toksmith.patterns.NAMED`), a regular
+            expression for the `regex` package, a compiled one, or None to cut at special tokens alone.
+        unmatched: What becomes of text that the pattern does not match: "keep" makes it pieces of its
+            own, "drop" loses it, as `re.findall` does.
+
+    Raises:
+        ValueError: The vocabulary, the merges, the special tokens or the pattern are not consistent; the
+            message names the token or the merge.
+
+    >>> vocab = {i: bytes([i]) for i in range(256)} | {256: b"th", 257: b"the"}
+    >>> tokenizer = Tokenizer(vocab, [(b"t", b"h"), (b"th", b"e")])
+    >>> tokenizer.encode("the thing")
+    [257, 32, 256, 105, 110, 103]
+    >>> tokenizer.decode([257, 32, 256])
+    'the th'
+    """
+
+    __slots__ = ("__weakref__", "_cache", "_core", "_pattern")
+
+    _core: CoreTokenizer
+    _pattern: Pattern
+    _cache: dict[str, Any]
+
+    def __init__(
+        self,
+        vocab: Mapping[int, bytes] | None = None,
+        merges: Pairs | None = None,
+        special_tokens: Specials | None = None,
+        *,
+        pattern: Any = "gpt2",
+        unmatched: Unmatched = "keep",
+    ) -> None:
+        if vocab is None:
+            vocab, merges = {byte: bytes([byte]) for byte in range(256)}, merges or []
+        resolved = patterns.resolve(pattern, unmatched)
+        core = CoreTokenizer(
+            dict(vocab),
+            None if merges is None else arguments.checked_merges(merges),
+            arguments.special_list(special_tokens),
+            resolved.core(),
+        )
+        self._fill(core, resolved)
+
+    def _fill(self, core: CoreTokenizer, pattern: Pattern) -> None:
+        if hasattr(self, "_core"):
+            raise AttributeError("a Tokenizer is immutable: it is made once; make a new one")
+        for name, value in (("_core", core), ("_pattern", pattern), ("_cache", {})):
+            object.__setattr__(self, name, value)
+        self._cache["fingerprint"] = identity.register(self)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"a Tokenizer is immutable: cannot set {name!r}; make a new one")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a Tokenizer is immutable: cannot delete {name!r}")
+
+    # Loading and saving
+
+    @classmethod
+    def from_files(
+        cls,
+        vocab_filepath: str | os.PathLike[str],
+        merges_filepath: str | os.PathLike[str],
+        special_tokens: Specials | None = None,
+        *,
+        pattern: Any = "gpt2",
+        unmatched: Unmatched = "keep",
+    ) -> Self:
+        """Load GPT-2's two files, `vocab.json` and `merges.txt`. They hold no pattern: give it if it is not GPT-2's.
+
+        Raises:
+            OSError: A file cannot be read.
+            ValueError: A file is malformed or inconsistent; names file and line.
+        """
+        from . import loading
+
+        vocab, merges = loading.read_gpt2(vocab_filepath, merges_filepath, special_tokens)
+        with loading.of_file(f"{os.fspath(vocab_filepath)}, {os.fspath(merges_filepath)}"):
+            return cls(vocab, merges, special_tokens, pattern=pattern, unmatched=unmatched)
+
+    @classmethod
+    def from_tiktoken(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        pattern: Any,
+        special_tokens: Specials | None = None,
+        unmatched: Unmatched = "keep",
+    ) -> Self:
+        """Load a rank file of tiktoken's. It holds no pattern and no special tokens: give them.
+
+        Raises:
+            OSError: The file cannot be read.
+            ValueError: It is malformed, or lacks a single byte; names file and line.
+        """
+        from . import loading
+
+        vocab = loading.read_tiktoken(path)
+        with loading.of_file(path):
+            return cls(vocab, None, special_tokens, pattern=pattern, unmatched=unmatched)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Load a file that `save` wrote. Warns if its pattern runs under other Unicode tables than it was made with.
+
+        Raises:
+            OSError: The file cannot be read.
+            ValueError: It is no such file, of a later version, or inconsistent; names what is wrong.
+        """
+        from . import loading
+
+        vocab, merges, specials, pattern = loading.read_native(path)
+        with loading.of_file(path):
+            core = CoreTokenizer(vocab, merges, list(specials.items()), pattern.core())
+        tokenizer = cls.__new__(cls)
+        tokenizer._fill(core, pattern)
+        return tokenizer
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save everything that makes the tokenizer into one JSON file that a person can read."""
+        from . import loading
+
+        loading.write_native(self, path)
+
+    def save_gpt2(self, folder: str | os.PathLike[str]) -> None:
+        """Save as `vocab.json` and `merges.txt` in `folder`, which is made if need be.
+
+        The files hold no pattern: a warning says so if it is not GPT-2's.
+
+        Raises:
+            ValueError: The files could not hold it: under rank semantics, some token does not re-encode to itself
+                (it is named); or a special token has the bytes of an ordinary one. Nothing is written.
+        """
+        from . import loading
+
+        loading.write_gpt2(self, folder)
+
+    def save_tiktoken(self, path: str | os.PathLike[str]) -> None:
+        """Save the ordinary tokens as a rank file of tiktoken's. It holds no pattern and no special tokens.
+
+        Raises:
+            ValueError: Under rank semantics some text could encode otherwise: a token does not re-encode to
+                itself, or ids do not rise with the merges. Nothing is written.
+        """
+        from . import loading
+
+        loading.write_tiktoken(self, path)
+
+    # Text to ids
+
+    def encode(self, text: str, *, special: bool = True) -> list[int]:
+        """Return the ids of `text`.
+
+        Raises:
+            ValueError: The text has a lone surrogate, which has no UTF-8; names the place.
+        """
+        return self._core.encode(text, special)
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Return the ids of `text`, with special tokens read as ordinary text."""
+        return self._core.encode(text, False)
+
+    def encode_bytes(self, data: Buffer, *, special: bool = True) -> list[int]:
+        r"""Return the ids of bytes that need not be UTF-8; `decode_bytes` gives them back.
+
+        A byte that is not part of valid UTF-8 is a character of its own that is no letter, number or
+        space, as in `data.decode("utf-8", "surrogateescape")`.
+
+        >>> Tokenizer().encode_bytes(b"\xff")
+        [255]
+        """
+        return self._core.encode_bytes(arguments.as_bytes(data), special)
+
+    def encode_to_numpy(self, text: str, *, special: bool = True) -> NDArray[np.uint32]:
+        """Return the ids of `text` as an array of `uint32`, shape (n,)."""
+        return self._core.encode_to_numpy(text, special)
+
+    def encode_batch(
+        self, texts: Iterable[str], *, special: bool = True, workers: int | None = None
+    ) -> list[list[int]]:
+        """Return the ids of each text, encoded on up to `workers` threads (default: all cores)."""
+        return self._core.encode_batch(arguments.checked_texts(texts), special, arguments.checked_workers(workers))
+
+    def encode_batch_to_numpy(
+        self, texts: Iterable[str], *, special: bool = True, workers: int | None = None
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """Return the ids of all texts in one array, and where each text starts in it.
+
+        Returns:
+            `ids`, `uint32` of shape (total,), and `starts`, `int64` of shape (number of texts + 1,): text `i`
+            is `ids[starts[i]:starts[i + 1]]`.
+        """
+        return self._core.encode_batch_to_numpy(
+            arguments.checked_texts(texts), special, arguments.checked_workers(workers)
+        )
+
+    def encode_iterable(self, iterable: Iterable[str], *, special: bool = True) -> Iterator[int]:
+        """Yield the ids of the joined pieces, wherever they are cut, without ever joining them.
+
+        For the named patterns at most the longest pretoken and the longest special token are held back
+        (twice that for pretokens over 4 KB); for any other pattern, and for none, everything since the
+        last special token.
+
+        >>> list(Tokenizer().encode_iterable(["a", "b"]))
+        [97, 98]
+        """
+        return itertools.chain.from_iterable(self._encode_pieces(iterable, special))
+
+    def _encode_pieces(self, iterable: Iterable[str], special: bool) -> Iterator[list[int]]:
+        stream = self._core.stream(special)
+        for text in iterable:
+            yield stream.push(text)
+        yield stream.finish()
+
+    def encode_with_offsets(
+        self, text: str, *, unit: Literal["characters", "bytes"] = "characters", special: bool = True
+    ) -> tuple[list[int], NDArray[np.int64]]:
+        """Return the ids of `text`, and the place of each.
+
+        Returns:
+            `ids`, and `spans`, `int64` of shape (n, 2): start and end of each id. In characters, an id that
+            starts inside a character starts at that character, and one that ends inside ends after it; in
+            bytes (of the UTF-8) both are exact.
+        """
+        if unit not in ("characters", "bytes"):
+            raise ValueError(f'unit is "characters" or "bytes", not {unit!r}')
+        return self._core.encode_with_offsets(text, special, unit == "characters")
+
+    def encode_parts(self, parts: Iterable[tuple[str, bool]]) -> list[int]:
+        """Return the ids of the joined parts, with special tokens only where the text is trusted.
+
+        Args:
+            parts: (text, trusted) pairs. Neighbouring trusted parts count as one. A special token is one
+                only where it lies wholly inside a trusted part; everything else is ordinary text.
+
+        >>> chat = Tokenizer(None, None, ["<|end|>"])
+        >>> chat.encode_parts([("<|end|>", False), ("<|end|>", True)]) == [*b"<|end|>", 256]
+        True
+        """
+        return self._core.encode_parts([(text, bool(trusted)) for text, trusted in parts])
+
+    def count(self, text: str, *, special: bool = True) -> int:
+        """Return how many ids `text` has, without building them."""
+        return self._core.count(text, special)
+
+    def truncate(self, text: str, max_tokens: int, *, special: bool = True) -> str:
+        """Return the longest prefix of at most `max_tokens` whole tokens of `encode(text)`.
+
+        It ends on a character boundary, and is shortened until it has no more tokens on its own.
+        """
+        return self._core.truncate(text, arguments.checked_limit("max_tokens", max_tokens, 0), special)
+
+    def split(self, text: str, max_tokens: int, overlap: int = 0, *, special: bool = True) -> list[str]:
+        """Cut `text` into successive pieces, each what `truncate` makes of the rest.
+
+        Each piece starts at most `overlap` tokens before the end of the last one; without overlap they
+        join to the text.
+
+        Raises:
+            ValueError: One character alone has more than `max_tokens` tokens; names its place.
+        """
+        limit, back = (
+            arguments.checked_limit("max_tokens", max_tokens, 1),
+            arguments.checked_limit("overlap", overlap, 0),
+        )
+        if back >= limit:
+            raise ValueError(f"overlap ({back}) must be less than max_tokens ({limit}), or no piece would be new")
+        return self._core.split(text, limit, back, special)
+
+    def explain(self, text: str, *, special: bool = True) -> list[Explanation]:
+        """Return how each pretoken of `text` is encoded: every merge with its pair and rank, and the ids.
+
+        For people and for tests: it runs the plain Python of `toksmith.reference`.
+        """
+        from . import explanation
+
+        return explanation.explain(self, text, special)
+
+    # Ids to text
+
+    def decode(self, ids: Ids, errors: str = "replace") -> str:
+        """Return the text of `ids`; bytes that are not UTF-8 follow `errors`, as in `bytes.decode`.
+
+        Args:
+            ids: A list, any iterable of int, or an array of integers.
+            errors: "replace" gives U+FFFD for them, "strict" raises `UnicodeDecodeError`, …
+
+        Raises:
+            KeyError: There is no token of an id; names the id and its index.
+        """
+        return self._core.decode_bytes(ids).decode("utf-8", errors)
+
+    def decode_bytes(self, ids: Ids) -> bytes:
+        """Return the bytes of `ids`: the exact inverse of encoding."""
+        return self._core.decode_bytes(ids)
+
+    def decode_batch(self, batch: Iterable[Ids], errors: str = "replace") -> list[str]:
+        """Return the text of each list of ids."""
+        return [self.decode(ids, errors) for ids in batch]
+
+    if TYPE_CHECKING:
+
+        @overload
+        def decode_stream(self, ids: None = None, *, prompt: Ids = (), errors: str = "replace") -> DecodeStream: ...
+        @overload
+        def decode_stream(
+            self, ids: Iterable[int], *, prompt: Ids = (), errors: str = "replace"
+        ) -> Iterator[str]: ...
+
+    def decode_stream(
+        self, ids: Iterable[int] | None = None, *, prompt: Ids = (), errors: str = "replace"
+    ) -> DecodeStream | Iterator[str]:
+        """Decode ids that arrive one by one, never half a character.
+
+        Args:
+            ids: Yields its text, piece by piece. Without it, returns a `DecodeStream` to push ids into.
+            prompt: Ids that were there before; their text is not given out again.
+            errors: As in `decode`.
+
+        >>> list(Tokenizer().decode_stream(iter("é!".encode())))
+        ['é', '!']
+        """
+        stream = DecodeStream(self, prompt=prompt, errors=errors)
+        return stream if ids is None else stream.pieces(ids)
+
+    # Looking inside
+
+    def token_bytes(self, id: int) -> bytes:
+        """Return the bytes of a token; `KeyError` if there is none of this id."""
+        return self._core.token_bytes(id)
+
+    def token_id(self, token: Buffer | str) -> int:
+        """Return the id of a token by its bytes, the ordinary one where a special token has the same.
+
+        Raises:
+            KeyError: There is no such token.
+        """
+        return self._core.token_id(token.encode() if isinstance(token, str) else arguments.as_bytes(token))
+
+    def _cached(self, name: str, make: Any) -> Any:
+        if name not in self._cache:
+            self._cache[name] = make()
+        return self._cache[name]
+
+    @property
+    def vocab(self) -> Mapping[int, bytes]:
+        """Token bytes by id, special tokens included; read-only."""
+        view: Mapping[int, bytes] = self._cached("vocab", lambda: types.MappingProxyType(self._core.vocab()))
+        return view
+
+    @property
+    def merges(self) -> Sequence[tuple[bytes, bytes]]:
+        """The merges in order; read-only. Under rank semantics, the pair that each token's bytes reach."""
+        view: Sequence[tuple[bytes, bytes]] = self._cached("merges", self._merges)
+        return view
+
+    def _merges(self) -> ListView[tuple[bytes, bytes]]:
+        from .views import ListView
+
+        vocab = self.vocab
+        return ListView([(vocab[left], vocab[right]) for left, right in self._core.merges()])
+
+    @property
+    def special_tokens(self) -> Mapping[str, int]:
+        """Ids of the special tokens by name; read-only."""
+        return types.MappingProxyType(self._core.special_tokens())
+
+    @property
+    def pattern(self) -> Any:
+        """The pattern as a compiled `regex` pattern; None for no pretokenization."""
+        return self._pattern.compiled()
+
+    @property
+    def vocab_size(self) -> int:
+        """How many ids are in use."""
+        return self._core.vocab_size()
+
+    @property
+    def max_id(self) -> int:
+        """The highest id in use."""
+        return self._core.max_id()
+
+    # Identity
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256, in hex, of everything that makes the tokenizer: equal exactly for equal tokenizers."""
+        return str(self._cache["fingerprint"])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tokenizer):
+            return NotImplemented
+        return self is other or self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return identity.restore, (type(self), self.fingerprint, *identity.state(self))
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+    def __repr__(self) -> str:
+        pattern = self._pattern.name or self._pattern.text
+        return f"<Tokenizer of {self.vocab_size} tokens, {len(self.special_tokens)} special, pattern {pattern!r}>"

@@ -1,0 +1,117 @@
+//! Bytes of a file → valid UTF-8, window by window.
+
+use std::str::from_utf8;
+
+/// Checks, or repairs, UTF-8 that arrives in windows. A character may be cut by their ends.
+pub(super) struct Utf8Window {
+    replace: bool,
+    /// Start of a character that has not all arrived, then the text of the current window.
+    text: Vec<u8>,
+    /// Bytes of `text` that were given out.
+    given: usize,
+    /// Place of `text` in the file, from where this began.
+    offset: u64,
+}
+
+impl Utf8Window {
+    pub(super) fn new(replace: bool) -> Self {
+        Utf8Window { replace, text: Vec::new(), given: 0, offset: 0 }
+    }
+
+    /// The valid text up to the end of this window; `last` when nothing follows.
+    ///
+    /// # Errors
+    /// The place of the first invalid byte, unless it is to be replaced.
+    pub(super) fn push(&mut self, bytes: Vec<u8>, last: bool) -> Result<&[u8], u64> {
+        self.drop_given();
+        if self.text.is_empty() {
+            self.text = bytes;
+        } else {
+            self.text.extend_from_slice(&bytes);
+        }
+        self.given = match from_utf8(&self.text) {
+            Ok(text) => text.len(),
+            Err(error) if error.error_len().is_none() && !last => error.valid_up_to(),
+            Err(_) if self.replace => return Ok(self.repair(last)),
+            Err(error) => return Err(self.offset + error.valid_up_to() as u64),
+        };
+        Ok(&self.text[..self.given])
+    }
+
+    /// What is left when the file ended earlier than it said.
+    ///
+    /// # Errors
+    /// As [`Utf8Window::push`].
+    pub(super) fn finish(&mut self) -> Result<&[u8], u64> {
+        self.push(Vec::new(), true)
+    }
+
+    fn drop_given(&mut self) {
+        self.text.drain(..self.given);
+        self.offset += self.given as u64;
+        self.given = 0;
+    }
+
+    /// Replaces invalid bytes by U+FFFD as Python's `errors="replace"` does, all but a character at
+    /// the end that may still be completed.
+    fn repair(&mut self, last: bool) -> &[u8] {
+        let mut repaired = Vec::with_capacity(self.text.len() + 64);
+        let mut tail = 0;
+        for chunk in self.text.utf8_chunks() {
+            repaired.extend_from_slice(chunk.valid().as_bytes());
+            tail = 0;
+            if !chunk.invalid().is_empty() {
+                tail = chunk.invalid().len();
+                repaired.extend_from_slice("\u{fffd}".as_bytes());
+            }
+        }
+        let ends_open = tail > 0
+            && from_utf8(&self.text[self.text.len() - tail..])
+                .is_err_and(|error| error.error_len().is_none());
+        let kept = if ends_open && !last { self.text[self.text.len() - tail..].to_vec() } else { Vec::new() };
+        if !kept.is_empty() {
+            repaired.truncate(repaired.len() - "\u{fffd}".len());
+        }
+        // No error is reported any more, so places in the file are of no more use.
+        self.given = repaired.len();
+        repaired.extend_from_slice(&kept);
+        self.text = repaired;
+        &self.text[..self.given]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn windows(bytes: &[u8], size: usize, replace: bool) -> Result<Vec<u8>, u64> {
+        let mut window = Utf8Window::new(replace);
+        let mut text = Vec::new();
+        for part in bytes.chunks(size) {
+            text.extend_from_slice(window.push(part.to_vec(), false)?);
+        }
+        text.extend_from_slice(window.finish()?);
+        Ok(text)
+    }
+
+    #[test]
+    fn any_window_gives_what_the_whole_gives() {
+        let samples: [&[u8]; 6] = [
+            "añ日👍\u{fffd}".as_bytes(),
+            b"a\xff\xf0\x9f\x91b\xe2\x82",
+            b"\xed\xa0\x80\xc0\x80\xf5\x80",
+            b"\xf0\x9f\x91",
+            b"",
+            b"\xe2\x82\xe2\x82\xac\xac",
+        ];
+        for sample in samples {
+            for size in 1..=sample.len() + 1 {
+                let lossy = String::from_utf8_lossy(sample).into_owned().into_bytes();
+                assert_eq!(windows(sample, size, true), Ok(lossy), "{sample:?} by {size}");
+                let strict = from_utf8(sample).map(|s| s.as_bytes().to_vec());
+                let strict = strict.map_err(|error| error.valid_up_to() as u64);
+                assert_eq!(windows(sample, size, false), strict, "{sample:?} by {size}");
+            }
+        }
+    }
+}

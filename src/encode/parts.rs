@@ -1,0 +1,48 @@
+//! Trusted and untrusted parts of one text.
+
+use super::Encoder;
+use crate::control::Control;
+use crate::error::Result;
+use crate::special::Found;
+
+impl Encoder {
+    /// The ids of the joined parts, with special tokens only where one lies wholly inside a trusted
+    /// stretch (neighbouring trusted parts are one stretch). Everything else is ordinary text, and is
+    /// pretokenized and merged as the one joined text.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`].
+    pub fn encode_parts(&self, parts: &[(&[u8], bool)], control: &Control) -> Result<Vec<u32>> {
+        let text: Vec<u8> = parts.iter().flat_map(|(part, _)| part.iter().copied()).collect();
+        let specials = self.trusted_specials(&text, parts);
+        let mut ids = Vec::new();
+        self.pool.with(|scratch| {
+            let mut at = 0;
+            for found in &specials {
+                self.encode_text(scratch, &text, at..found.range.start, &mut ids, control)?;
+                self.special_into(found, &mut ids);
+                at = found.range.end;
+            }
+            self.encode_text(scratch, &text, at..text.len(), &mut ids, control)
+        })?;
+        Ok(ids)
+    }
+
+    fn trusted_specials(&self, text: &[u8], parts: &[(&[u8], bool)]) -> Vec<Found> {
+        let mut specials = Vec::new();
+        let mut at = 0;
+        for stretch in parts.chunk_by(|a, b| a.1 == b.1) {
+            let end = at + stretch.iter().map(|(part, _)| part.len()).sum::<usize>();
+            // Searched on its own: what lies beyond its end must not make a match longer.
+            let (mut from, stretch_text) = (at, &text[..end]);
+            while stretch[0].1
+                && let Some(found) = self.vocab.specials().find(stretch_text, from)
+            {
+                from = found.range.end;
+                specials.push(found);
+            }
+            at = end;
+        }
+        specials
+    }
+}

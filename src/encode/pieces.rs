@@ -1,0 +1,152 @@
+//! Pieces of a text by number of tokens: truncate and split.
+
+use std::ops::Range;
+
+use super::Encoder;
+use super::sink::{FirstSpans, Spans};
+use crate::control::Control;
+use crate::error::{Error, Result};
+
+/// A piece of a text that encodes to few enough tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Where it lies, in bytes.
+    pub range: Range<usize>,
+    /// Where its tokens end, in bytes of the whole text; the last is `range.end`.
+    ends: Vec<usize>,
+}
+
+/// Bytes looked at first for each token that is wanted.
+const BYTES_PER_TOKEN: usize = 8;
+
+impl Encoder {
+    /// The longest prefix of `text[start..]` that is at most `max_tokens` whole tokens of its
+    /// encoding and ends between two characters; shortened until, encoded alone, it has no more.
+    /// Empty where not even the first character fits. `text` is UTF-8.
+    ///
+    /// Cost: that of encoding the prefix and some more; a pretoken is always encoded whole.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`].
+    pub fn truncate(
+        &self,
+        text: &str,
+        start: usize,
+        max_tokens: usize,
+        special: bool,
+        control: &Control,
+    ) -> Result<Piece> {
+        let ends = self.first_ends(&text[start..], max_tokens, special, control)?;
+        let mut ends: Vec<usize> = ends.into_iter().map(|end| start + end).collect();
+        while let Some(&end) = ends.last() {
+            if text.is_char_boundary(end) {
+                let prefix = &text[start..end];
+                if self.count(prefix.as_bytes(), special, control)? <= max_tokens {
+                    break;
+                }
+            }
+            ends.pop();
+        }
+        let end = ends.last().copied().unwrap_or(start);
+        Ok(Piece { range: start..end, ends })
+    }
+
+    /// Cuts `text` into successive pieces, each what [`Encoder::truncate`] makes of the rest. Each
+    /// starts at most `overlap` tokens before the end of the last one, between two characters and
+    /// after the start of the last one.
+    ///
+    /// # Errors
+    /// [`Error::CharacterTooLong`], and as [`Encoder::encode`].
+    pub fn split(
+        &self,
+        text: &str,
+        max_tokens: usize,
+        overlap: usize,
+        special: bool,
+        control: &Control,
+    ) -> Result<Vec<Range<usize>>> {
+        let mut pieces = Vec::new();
+        let mut start = 0;
+        while start < text.len() {
+            control.check()?;
+            let mut piece = self.truncate(text, start, max_tokens, special, control)?;
+            if piece.range.is_empty() {
+                piece = self.one_character(text, start, max_tokens, special, control)?;
+            }
+            pieces.push(piece.range.clone());
+            if piece.range.end == text.len() {
+                break;
+            }
+            start = next_start(text, &piece, overlap);
+        }
+        Ok(pieces)
+    }
+
+    /// Where the first tokens of `text` end, up to `max_tokens` of them. Encodes a window that ends
+    /// where a cut changes nothing, larger ones while it has too few tokens.
+    fn first_ends(
+        &self,
+        text: &str,
+        max_tokens: usize,
+        special: bool,
+        control: &Control,
+    ) -> Result<Vec<usize>> {
+        let bytes = text.as_bytes();
+        let mut window = max_tokens.saturating_mul(BYTES_PER_TOKEN).saturating_add(64);
+        loop {
+            let end = self.cut_from(bytes, window, special);
+            let mut first = FirstSpans { tokens: Spans::default(), limit: max_tokens };
+            self.encode(&bytes[..end], special, &mut first, control)?;
+            let mut tokens = first.tokens;
+            if tokens.ids.len() > max_tokens || end == bytes.len() {
+                tokens.spans.truncate(max_tokens);
+                let mut ends: Vec<usize> = tokens.spans.into_iter().map(|span| span.end).collect();
+                if end == bytes.len() && tokens.ids.len() <= max_tokens && ends.last() != Some(&end) {
+                    // Text at the end that the pattern drops belongs to the last piece.
+                    ends.push(end);
+                }
+                return Ok(ends);
+            }
+            window = window.saturating_mul(2);
+        }
+    }
+
+    /// The first place from `from` on where `text` can be cut, or its end.
+    fn cut_from(&self, text: &[u8], from: usize, special: bool) -> usize {
+        let rule = self.pretokenizer.cut_rule();
+        let specials = self.specials(special);
+        let mut from = from;
+        while let Some(at) = rule.next_cut(text, from) {
+            if !specials.straddles(text, at) {
+                return at;
+            }
+            from = at + 1;
+        }
+        text.len()
+    }
+
+    /// The character at `at` as a piece: for when the first tokens end inside characters.
+    fn one_character(
+        &self,
+        text: &str,
+        at: usize,
+        limit: usize,
+        special: bool,
+        control: &Control,
+    ) -> Result<Piece> {
+        let end = at + text[at..].chars().next().map_or(0, char::len_utf8);
+        let tokens = self.count(&text.as_bytes()[at..end], special, control)?;
+        if tokens > limit || limit == 0 {
+            return Err(Error::CharacterTooLong { at, tokens, limit });
+        }
+        Ok(Piece { range: at..end, ends: vec![end] })
+    }
+}
+
+/// The earliest token boundary between characters, at most `overlap` tokens before the end of the
+/// piece, and after its start.
+fn next_start(text: &str, piece: &Piece, overlap: usize) -> usize {
+    let first = piece.ends.len().saturating_sub(overlap.saturating_add(1));
+    let boundary = piece.ends[first..].iter().copied().find(|&end| text.is_char_boundary(end));
+    boundary.unwrap_or(piece.range.end)
+}

@@ -1,0 +1,122 @@
+//! Where ids go while text is encoded.
+
+use std::ops::Range;
+
+use crate::vocab::Vocab;
+
+/// Takes ids in the order of the text.
+pub trait Sink {
+    /// The ids of a pretoken that starts at byte `start`.
+    fn pretoken(&mut self, vocab: &Vocab, start: usize, ids: &[u32]);
+    /// A special token and its place in bytes.
+    fn token(&mut self, range: Range<usize>, id: u32);
+    /// Whether it takes more; encoding ends soon after it does not.
+    #[inline]
+    fn wants_more(&self) -> bool {
+        true
+    }
+}
+
+impl Sink for Vec<u32> {
+    #[inline]
+    fn pretoken(&mut self, _: &Vocab, _: usize, ids: &[u32]) {
+        self.extend_from_slice(ids);
+    }
+
+    fn token(&mut self, _: Range<usize>, id: u32) {
+        self.push(id);
+    }
+}
+
+/// Counts ids.
+pub(super) struct Count(pub(super) usize);
+
+impl Sink for Count {
+    #[inline]
+    fn pretoken(&mut self, _: &Vocab, _: usize, ids: &[u32]) {
+        self.0 += ids.len();
+    }
+
+    fn token(&mut self, _: Range<usize>, _: u32) {
+        self.0 += 1;
+    }
+}
+
+/// Keeps ids with their places in bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Spans {
+    /// The ids.
+    pub ids: Vec<u32>,
+    /// Of each id, the bytes of the text that it stands for. Where unmatched text is dropped, they
+    /// have gaps.
+    pub spans: Vec<Range<usize>>,
+}
+
+impl Sink for Spans {
+    fn pretoken(&mut self, vocab: &Vocab, start: usize, ids: &[u32]) {
+        let mut at = start;
+        for &id in ids {
+            let len = vocab.tokens().get(id).map_or(0, <[u8]>::len);
+            self.token(at..at + len, id);
+            at += len;
+        }
+    }
+
+    fn token(&mut self, range: Range<usize>, id: u32) {
+        self.ids.push(id);
+        self.spans.push(range);
+    }
+}
+
+/// Keeps ids with their places until there are more than `limit`.
+pub(super) struct FirstSpans {
+    pub(super) tokens: Spans,
+    pub(super) limit: usize,
+}
+
+impl Sink for FirstSpans {
+    fn pretoken(&mut self, vocab: &Vocab, start: usize, ids: &[u32]) {
+        self.tokens.pretoken(vocab, start, ids);
+    }
+
+    fn token(&mut self, range: Range<usize>, id: u32) {
+        self.tokens.token(range, id);
+    }
+
+    fn wants_more(&self) -> bool {
+        self.tokens.ids.len() <= self.limit
+    }
+}
+
+impl Spans {
+    /// Start and end of each id in bytes, one pair after the other.
+    pub fn in_bytes(&self) -> Vec<i64> {
+        self.spans.iter().flat_map(|span| [span.start as i64, span.end as i64]).collect()
+    }
+
+    /// Start and end of each id in characters of `text`, one pair after the other: from the character
+    /// that the id starts in to the end of the one that it ends in. So ids that share a character
+    /// overlap, and each span is text that can be shown.
+    pub fn in_characters(&self, text: &str) -> Vec<i64> {
+        let mut pairs = Vec::with_capacity(2 * self.spans.len());
+        // Characters that start before byte `at`.
+        let (mut at, mut started) = (0, 0i64);
+        let bytes = text.as_bytes();
+        let mut started_before = |byte: usize| {
+            let run = &bytes[at.min(byte)..byte];
+            started += run.iter().filter(|&&b| !is_continuation(b)).count() as i64;
+            at = at.max(byte);
+            started
+        };
+        for span in &self.spans {
+            let inside = bytes.get(span.start).is_some_and(|&b| is_continuation(b));
+            let start = started_before(span.start) - i64::from(inside);
+            pairs.extend([start, started_before(span.end)]);
+        }
+        pairs
+    }
+}
+
+fn is_continuation(byte: u8) -> bool {
+    byte & 0xc0 == 0x80
+}

@@ -1,0 +1,226 @@
+//! The one error type of the core, with the data of each failure in its variant.
+
+use std::path::PathBuf;
+
+/// What the core returns where something can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Everything that can go wrong in the core. Bytes are shown as Rust writes byte strings.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The observer of a [`crate::Control`] asked for the call to end.
+    #[error("interrupted")]
+    Interrupted,
+
+    /// A sum of counts left the range that is kept exact (2^63).
+    #[error(
+        "the count of {} followed by {} passes 2^63: counts of this size cannot be added",
+        show(left),
+        show(right)
+    )]
+    CountOverflow {
+        /// Bytes of the pair's left token.
+        left: Vec<u8>,
+        /// Bytes of the pair's right token; empty where the count is of a pretoken.
+        right: Vec<u8>,
+    },
+
+    /// The unique pretokens are more than the merge loop can address.
+    #[error("the unique pretokens hold {bytes} bytes, more than the {limit} that training can address")]
+    TooManyPretokens {
+        /// What there is.
+        bytes: u64,
+        /// What can be.
+        limit: u64,
+    },
+
+    /// A special token without a byte.
+    #[error("special token number {index} is empty: leave it out")]
+    EmptySpecial {
+        /// Where it stands in the list, from 0.
+        index: usize,
+    },
+
+    /// The same special token twice.
+    #[error("special token {} is there twice, as number {first} and {second}: leave one out", show(token))]
+    RepeatedSpecial {
+        /// The token.
+        token: Vec<u8>,
+        /// Where it stands first, from 0.
+        first: usize,
+        /// Where it stands again.
+        second: usize,
+    },
+
+    /// No automaton can hold the special tokens.
+    #[error("the special tokens are too many or too long: {reason}")]
+    TooManySpecials {
+        /// What the automaton's builder says.
+        reason: String,
+    },
+
+    /// A token without a byte.
+    #[error("the token of id {id} is empty: every token needs at least one byte")]
+    EmptyToken {
+        /// Its id.
+        id: u32,
+    },
+
+    /// One id for two tokens.
+    #[error(
+        "id {id} is given to {} but belongs to {}: every token needs an id of its own",
+        show(token),
+        show(owner)
+    )]
+    IdTaken {
+        /// The id.
+        id: u32,
+        /// The second token.
+        token: Vec<u8>,
+        /// The first.
+        owner: Vec<u8>,
+    },
+
+    /// Two ids for the same ordinary token.
+    #[error(
+        "the token {} has two ids, {first} and {second}: drop one, or list it as a special token",
+        show(token)
+    )]
+    RepeatedToken {
+        /// Its bytes.
+        token: Vec<u8>,
+        /// The lower id.
+        first: u32,
+        /// The higher id.
+        second: u32,
+    },
+
+    /// A byte value without a token.
+    #[error(
+        "the vocabulary has no token for the single byte 0x{byte:02x}: all 256 are needed, or some text could not be encoded"
+    )]
+    MissingByte {
+        /// The byte.
+        byte: u8,
+    },
+
+    /// A special token on the id of an ordinary token that merging needs.
+    #[error(
+        "special token {} is given id {id}, which is the ordinary token of these bytes: give the special token an id of its own",
+        show(token)
+    )]
+    SpecialIsOrdinary {
+        /// The special token.
+        token: Vec<u8>,
+        /// The id.
+        id: u32,
+    },
+
+    /// All ids up to 2^32 - 1 lie below one in use.
+    #[error("there is no id left for special token {}: the highest id in use is 2^32 - 1", show(token))]
+    NoIdLeft {
+        /// The special token.
+        token: Vec<u8>,
+    },
+
+    /// A merge of something that is no token, or into something that is none.
+    #[error(
+        "merge number {index} ({}, {}) needs the token {}, which is not in the vocabulary",
+        show(left),
+        show(right),
+        show(unknown)
+    )]
+    MergeUnknown {
+        /// Where it stands in the list, from 0.
+        index: usize,
+        /// Its left part.
+        left: Vec<u8>,
+        /// Its right part.
+        right: Vec<u8>,
+        /// What is not in the vocabulary.
+        unknown: Vec<u8>,
+    },
+
+    /// The same merge twice.
+    #[error(
+        "merge number {index} ({}, {}) is the same as number {first}: leave one out",
+        show(left),
+        show(right)
+    )]
+    RepeatedMerge {
+        /// Where it stands again, from 0.
+        index: usize,
+        /// Where it stands first.
+        first: usize,
+        /// Its left part.
+        left: Vec<u8>,
+        /// Its right part.
+        right: Vec<u8>,
+    },
+
+    /// Bytes that [`crate::Vocab::state`] did not write.
+    #[error("the saved state of the vocabulary is broken")]
+    BrokenState,
+
+    /// An id that the vocabulary does not have.
+    #[error("there is no token of id {id}{}", place(*index))]
+    UnknownId {
+        /// The id.
+        id: i128,
+        /// Where it stands in the list that was given, from 0.
+        index: Option<usize>,
+    },
+
+    /// One character alone is more tokens than a piece may have.
+    #[error(
+        "the character at byte {at} alone is {tokens} tokens, more than the {limit} of a piece: raise max_tokens"
+    )]
+    CharacterTooLong {
+        /// Its first byte.
+        at: usize,
+        /// What it needs.
+        tokens: usize,
+        /// What it may have.
+        limit: usize,
+    },
+
+    /// A pretoken of 4 GiB or more.
+    #[error("a pretoken of {bytes} bytes is too long: at most {} can be merged as one piece", u32::MAX)]
+    PretokenTooLong {
+        /// Its length.
+        bytes: usize,
+    },
+
+    /// A file that cannot be opened or read.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+
+    /// A training text that is not UTF-8.
+    #[error(
+        "{name}: not UTF-8 at byte {offset}: give errors=\"replace\" to read invalid bytes as U+FFFD, or convert it first"
+    )]
+    NotUtf8 {
+        /// The file, or the element of an iterable.
+        name: String,
+        /// The first invalid byte.
+        offset: u64,
+    },
+
+    /// What a [`crate::pretokenize::Splitter`] from outside failed with.
+    #[error(transparent)]
+    Splitter(Box<dyn std::error::Error + Send + Sync>),
+}
+
+fn show(bytes: &[u8]) -> String {
+    format!("b\"{}\"", bytes.escape_ascii())
+}
+
+fn place(index: Option<usize>) -> String {
+    index.map(|index| format!(" (at index {index})")).unwrap_or_default()
+}

@@ -1,0 +1,64 @@
+//! Byte-level BPE: train a vocabulary, encode text to ids, decode ids to bytes. Exactly, and fast.
+//!
+//! One flow:
+//!
+//! ```text
+//!                       ┌─ count ── train ─┐
+//! text ─ special ─ pretokenize             ├─ vocab
+//!                       └─ encode ─ ids ───┘
+//!                                  ids ── decode ── bytes
+//! ```
+//!
+//! A module uses only what stands to its left, plus [`vocab`], [`merge`] (the BPE of one pretoken),
+//! [`control`] (how a long call is stopped), [`workers`] (threads) and [`error`]. Everything here
+//! works on bytes and ids; Python is known to the binding alone.
+//!
+//! From text to merges, to a vocabulary, to ids and back:
+//!
+//! ```
+//! use toksmith::pretokenize::{Pattern, Pretokenizer, Unmatched};
+//! use toksmith::{Control, Encoder, Vocab, count, decode, special::Specials, train};
+//!
+//! let control = Control::none();
+//! let pretokenizer = Pretokenizer { pattern: Pattern::Gpt2, unmatched: Unmatched::Keep };
+//! let specials = Specials::new(vec![])?;
+//! let counter = count::Counter { specials: &specials, pretokenizer: &pretokenizer };
+//! let mut counts = count::PretokenCounts::default();
+//! counter.count_document(b"low low low lower lowest", 0, &mut counts, &control)?;
+//!
+//! let options = train::Options { ties: train::Ties::Bytes, max_merges: 3, min_frequency: 1 };
+//! let merges = train::learn_merges(counts.in_order().into_iter(), &options, &control)?;
+//! let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
+//! let mut pairs = Vec::new();
+//! for merge in &merges {
+//!     let pair = (tokens[merge.left as usize].clone(), tokens[merge.right as usize].clone());
+//!     tokens.push([pair.0.as_slice(), &pair.1].concat());
+//!     pairs.push(pair);
+//! }
+//! let vocab = Vocab::new((0..).zip(tokens).collect(), Some(&pairs), vec![])?;
+//!
+//! let encoder = Encoder::new(vocab, pretokenizer);
+//! let ids = encoder.encode_to_vec(b"low lower", true, &control)?;
+//! assert_eq!(decode::decode(encoder.vocab(), &ids, &control)?, b"low lower");
+//! # Ok::<(), toksmith::Error>(())
+//! ```
+
+pub mod control;
+pub mod count;
+pub mod decode;
+pub mod encode;
+pub mod error;
+pub mod merge;
+pub mod pretokenize;
+pub mod special;
+pub mod train;
+pub mod vocab;
+pub mod workers;
+
+#[cfg(feature = "python")]
+mod python;
+
+pub use control::Control;
+pub use encode::Encoder;
+pub use error::{Error, Result};
+pub use vocab::Vocab;

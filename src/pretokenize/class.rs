@@ -1,0 +1,204 @@
+//! What kind of character stands where: strict UTF-8, the classes of the named patterns.
+
+use super::unicode_tables::{BLOCK_OF, BLOCKS};
+
+/// The classes of characters that the named patterns tell apart.
+///
+/// The numbers are those of the tables. Letters are the highest ones, so that one comparison finds them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Class {
+    /// Punctuation, symbols, controls, unassigned; and each byte that is not part of valid UTF-8.
+    Other = 0,
+    /// `\s`, that is White_Space: not U+001C to U+001F, which `re` of Python takes for whitespace.
+    Space = 1,
+    /// `\p{N}`.
+    Number = 2,
+    /// `\p{M}`.
+    Mark = 3,
+    /// `\p{Lu}`.
+    Upper = 4,
+    /// `\p{Ll}`.
+    Lower = 5,
+    /// `\p{Lt}`.
+    Title = 6,
+    /// `\p{Lm}`.
+    Modifier = 7,
+    /// `\p{Lo}`.
+    OtherLetter = 8,
+}
+
+impl Class {
+    /// By number.
+    const ALL: [Class; 9] = [
+        Class::Other,
+        Class::Space,
+        Class::Number,
+        Class::Mark,
+        Class::Upper,
+        Class::Lower,
+        Class::Title,
+        Class::Modifier,
+        Class::OtherLetter,
+    ];
+
+    /// Whether this is `\p{L}`.
+    #[inline]
+    pub const fn is_letter(self) -> bool {
+        self as u8 >= Class::Upper as u8
+    }
+
+    /// Whether this is `\p{N}`.
+    #[inline]
+    pub const fn is_number(self) -> bool {
+        self as u8 == Class::Number as u8
+    }
+
+    /// Whether this is `\s`.
+    #[inline]
+    pub const fn is_space(self) -> bool {
+        self as u8 == Class::Space as u8
+    }
+
+    /// Whether this is `\p{M}`.
+    #[inline]
+    pub const fn is_mark(self) -> bool {
+        self as u8 == Class::Mark as u8
+    }
+}
+
+/// The blocks of the tables, as classes: here nothing is left to convert when a character is looked up.
+static CLASSES: [Class; BLOCKS.len()] = {
+    let mut classes = [Class::Other; BLOCKS.len()];
+    let mut at = 0;
+    while at < BLOCKS.len() {
+        classes[at] = Class::ALL[BLOCKS[at] as usize];
+        at += 1;
+    }
+    classes
+};
+
+/// The class of a code point; surrogates and numbers above U+10FFFF are [`Class::Other`].
+#[inline]
+pub fn class_of(code_point: u32) -> Class {
+    match BLOCK_OF.get((code_point >> 8) as usize) {
+        Some(&block) => CLASSES[usize::from(block) << 8 | (code_point & 0xFF) as usize],
+        None => Class::Other,
+    }
+}
+
+/// The classes of the ASCII characters.
+pub(super) static ASCII: [Class; 128] = {
+    let mut classes = [Class::Other; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        classes[byte] = match byte as u8 {
+            b'\t'..=b'\r' | b' ' => Class::Space,
+            b'0'..=b'9' => Class::Number,
+            b'A'..=b'Z' => Class::Upper,
+            b'a'..=b'z' => Class::Lower,
+            _ => Class::Other,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// The class and the length in bytes of the character at `at`.
+///
+/// UTF-8 is read strictly: a byte that is not part of a valid sequence (overlong, a surrogate, above U+10FFFF,
+/// cut short) is one character of [`Class::Other`], which is what Python's
+/// `text.decode("utf-8", "surrogateescape")` makes of it.
+///
+/// # Panics
+/// If `at` is not before the end of `text`.
+#[inline]
+pub fn decode_char(text: &[u8], at: usize) -> (Class, usize) {
+    match ASCII.get(usize::from(text[at])) {
+        Some(&class) => (class, 1),
+        None => decode_beyond_ascii(text, at),
+    }
+}
+
+/// [`decode_char`] where a byte above 0x7F stands.
+#[inline]
+fn decode_beyond_ascii(text: &[u8], at: usize) -> (Class, usize) {
+    let rest = &text[at..];
+    let bytes = rest.first_chunk::<4>().copied().unwrap_or_else(|| {
+        let mut padded = [0; 4]; // a zero continues no sequence
+        padded[..rest.len()].copy_from_slice(rest);
+        padded
+    });
+    decode_four(bytes)
+}
+
+/// [`decode_beyond_ascii`] for a character that `bytes` begin with; zeros stand for what lies behind the text.
+#[inline(always)]
+pub(super) fn decode_four(bytes: [u8; 4]) -> (Class, usize) {
+    match decode_multibyte(bytes) {
+        Some((code_point, len)) => (class_of(code_point), len),
+        None => (Class::Other, 1),
+    }
+}
+
+/// The code point, and its length, of the valid sequence of two or more bytes that `bytes` begin with, if any.
+#[inline]
+fn decode_multibyte(bytes: [u8; 4]) -> Option<(u32, usize)> {
+    let word = u32::from_le_bytes(bytes);
+    let [lead, second, third, fourth] = bytes.map(u32::from);
+    let two = lead << 6 | second & 0x3F;
+    let three = two << 6 | third & 0x3F;
+    if word & 0xC0_C0F0 == 0x80_80E0 {
+        let point = three & 0xFFFF;
+        let surrogate = point & 0xF800 == 0xD800;
+        (point >= 0x800 && !surrogate).then_some((point, 3))
+    } else if word & 0xC0E0 == 0x80C0 {
+        let point = two & 0x7FF;
+        (point >= 0x80).then_some((point, 2))
+    } else if word & 0xC0C0_C0F8 == 0x8080_80F0 {
+        let point = (three << 6 | fourth & 0x3F) & 0x1F_FFFF;
+        (0x1_0000..0x11_0000).contains(&point).then_some((point, 4))
+    } else {
+        None
+    }
+}
+
+/// How many bytes a sequence has that begins with `lead`; 0 where none does.
+const fn sequence_len(lead: u8) -> usize {
+    match lead {
+        0..=0x7F => 1,
+        0xC2..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xF4 => 4,
+        _ => 0,
+    }
+}
+
+/// Whether `second` may be the second byte after `lead`, which begins a sequence of two or more.
+const fn may_follow(lead: u8, second: u8) -> bool {
+    match lead {
+        0xE0 => matches!(second, 0xA0..=0xBF), // no overlong forms
+        0xED => matches!(second, 0x80..=0x9F), // no surrogates
+        0xF0 => matches!(second, 0x90..=0xBF), // no overlong forms
+        0xF4 => matches!(second, 0x80..=0x8F), // nothing above U+10FFFF
+        _ => second & 0xC0 == 0x80,
+    }
+}
+
+/// How many bytes at the end of `text` begin a character that is not yet whole: 0 to 3.
+///
+/// Bytes that no continuation can make valid are whole already, as characters of their own.
+pub fn incomplete_tail(text: &[u8]) -> usize {
+    for back in 1..=text.len().min(3) {
+        let tail = &text[text.len() - back..];
+        let len = sequence_len(tail[0]);
+        if len == 1 || len >= 2 && back >= len {
+            return 0;
+        }
+        if len > back {
+            let begun = back == 1 || may_follow(tail[0], tail[1]) && (back == 2 || tail[2] & 0xC0 == 0x80);
+            return if begun { back } else { 0 };
+        }
+    }
+    0
+}

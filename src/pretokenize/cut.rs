@@ -1,0 +1,151 @@
+//! Where a text may be cut, and which pretokens of an unfinished text are final.
+//!
+//! A position `at` is a *cut* if the pretokens of the text are those of `text[..at]` and then those of
+//! `text[at..]`. As no named pattern looks behind, that holds if a pretoken starts at `at` and if the
+//! ones before it would be the same were `at` the end of the text. Two rules find such places by a
+//! character or two on each side:
+//!
+//! - A, before whitespace: `\s` at `at`, none before it. Pretokens end there, because in no pattern does
+//!   whitespace follow anything else inside a pretoken; but for punctuation, which takes along newlines
+//!   in all patterns except GPT-2's, so that there a newline counts only after a letter or digit. And a
+//!   pretoken that ends in front of whitespace also ends so in front of the end of the text.
+//! - B, after a line, for all patterns except GPT-2's: a newline before `at`, and no whitespace at it.
+//!   Nothing takes a newline along at its front, and all that takes one at its end (punctuation,
+//!   whitespace) stops after the last; `\s++$` takes the same where the text ends there. In GPT-2's the
+//!   last character of such a run of whitespace goes its own way, unless the text ends there.
+//!
+//! All this holds under the class tables of older Unicode versions too: `\s` is the same in all of them, and
+//! what they do not know yet, they take for punctuation. So a character that the tables here call a letter
+//! may be punctuation elsewhere, but not the other way round.
+
+use super::class::{Class, decode_char, incomplete_tail};
+
+/// How texts of a pattern may be cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CutRule {
+    /// Nowhere: without a pattern, or under one that nothing is known about.
+    Never,
+    /// `gpt2`, `r50k`, `p50k`.
+    Gpt2,
+    /// `cl100k`, `cl100k_old`, `llama3`, `qwen2`.
+    Cl100k,
+    /// `o200k`.
+    O200k,
+}
+
+impl CutRule {
+    /// Whether `text` may be cut at `at`.
+    ///
+    /// `text` may be a window of a longer text: with the 3 bytes before `at` and one whole character after it,
+    /// the answer is that for the whole; with less it is that or `false`. At both ends it is `false`.
+    #[inline]
+    pub fn is_cut(self, text: &[u8], at: usize) -> bool {
+        if self == CutRule::Never || at == 0 || at >= text.len() {
+            return false;
+        }
+        let (before, here) = (text[at - 1], text[at]);
+        if is_ascii_space(here) {
+            if is_newline(here) && self != CutRule::Gpt2 {
+                // A letter or digit beyond ASCII may be unassigned, hence punctuation, in an older Unicode.
+                return before.is_ascii_alphanumeric();
+            }
+            return !is_ascii_space(before) && (before.is_ascii() || !may_end_in_space(&text[..at]));
+        }
+        match self {
+            CutRule::Never | CutRule::Gpt2 => false,
+            CutRule::Cl100k => is_newline(before) && !may_begin_space(&text[at..]),
+            CutRule::O200k => is_newline(before) && here != b'/' && !may_begin_space(&text[at..]),
+        }
+    }
+
+    /// The first cut of `text` at or after `from`.
+    pub fn next_cut(self, text: &[u8], from: usize) -> Option<usize> {
+        if self == CutRule::Never {
+            return None;
+        }
+        (from..text.len()).find(|&at| self.is_cut(text, at))
+    }
+
+    /// The last cut of `text` at or before `until`.
+    pub fn last_cut(self, text: &[u8], until: usize) -> Option<usize> {
+        if self == CutRule::Never {
+            return None;
+        }
+        (1..text.len().min(until.saturating_add(1))).rev().find(|&at| self.is_cut(text, at))
+    }
+
+    /// How far the pretokens of `buffer` are final, whatever text follows it.
+    ///
+    /// `buffer` starts where a pretoken does, and may end inside a character. Those of its pretokens that
+    /// end at or before the bound are pretokens of every text that begins with `buffer`; 0 if none is.
+    pub fn settled_end(self, buffer: &[u8]) -> usize {
+        let whole = &buffer[..buffer.len() - incomplete_tail(buffer)];
+        let lookahead = match self {
+            CutRule::Never => return 0,
+            CutRule::Gpt2 => GPT2_LOOKAHEAD,
+            CutRule::Cl100k | CutRule::O200k => LOOKAHEAD,
+        };
+        let bound = whole.len().saturating_sub(lookahead).min(self.last_fixed(whole));
+        // A cut is final by itself: it counts where a long run of whitespace ends the buffer.
+        (bound + 1..whole.len()).rev().find(|&at| self.is_cut(whole, at)).unwrap_or(bound)
+    }
+
+    /// The last position of `text` in front of which no run of characters waits for what comes after the text.
+    fn last_fixed(self, text: &[u8]) -> usize {
+        if self == CutRule::O200k {
+            // Capitals, marks and caseless letters are one word if a small letter follows them, and otherwise
+            // end at the last caseless one: the whole run must be seen.
+            let word = run_start(text, |class| class.is_letter() || class.is_mark());
+            if word < text.len() {
+                return word;
+            }
+        }
+        char_start(text, run_start(text, Class::is_space))
+    }
+}
+
+fn is_newline(byte: u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
+}
+
+fn is_ascii_space(byte: u8) -> bool {
+    matches!(byte, b'\t'..=b'\r' | b' ')
+}
+
+/// Whether the character before the end of `text`, not an ASCII one, is or may be whitespace.
+fn may_end_in_space(text: &[u8]) -> bool {
+    let (class, len) = decode_char(text, char_start(text, text.len()));
+    // The last bytes of a character whose first ones lie before the window; whitespace has 3 at the most.
+    let cut_short = len == 1 && text.len() < 3;
+    class.is_space() || cut_short
+}
+
+/// Whether `text` begins, or may begin once it goes on, with whitespace.
+fn may_begin_space(text: &[u8]) -> bool {
+    decode_char(text, 0).0.is_space() || incomplete_tail(text) == text.len()
+}
+
+/// The start of the run of characters that `belongs` takes, at the end of `text`.
+fn run_start(text: &[u8], belongs: impl Fn(Class) -> bool) -> usize {
+    let mut at = text.len();
+    while at > 0 {
+        let start = char_start(text, at);
+        if !belongs(decode_char(text, start).0) {
+            break;
+        }
+        at = start;
+    }
+    at
+}
+
+/// The start of the character that ends at `end`; 0 for 0.
+fn char_start(text: &[u8], end: usize) -> usize {
+    let multibyte = |len: &usize| *len <= end && decode_char(text, end - len).1 == *len;
+    end - (2..=4).find(multibyte).unwrap_or(end.min(1))
+}
+
+/// Whole-character bytes after a pretoken that fix its end under GPT-2's pattern: `'` and `l` may become `'ll`.
+const GPT2_LOOKAHEAD: usize = 2;
+
+/// The same for the other patterns. O200k's need 3 (a word, then `'ll`), the others a character; the rest is margin.
+const LOOKAHEAD: usize = 12;

@@ -1,0 +1,163 @@
+//! Text between special tokens → pretokens.
+
+pub mod class;
+pub mod cut;
+pub mod gpt2;
+mod stream;
+mod swar;
+mod unicode_tables;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+pub use cut::CutRule;
+pub use stream::{Event, StreamState, TextStream};
+pub use unicode_tables::{REGEX_VERSION, UNICODE_VERSION};
+
+use crate::error::Result;
+
+/// What becomes of text that a pattern does not match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unmatched {
+    /// It is pieces of its own: nothing is lost.
+    Keep,
+    /// It is lost, as with `re.findall`.
+    Drop,
+}
+
+/// What a [`Splitter`] hands its matches to; it answers whether to go on.
+pub type OnMatch<'a> = &'a mut dyn FnMut(Range<usize>) -> Result<bool>;
+
+/// A pattern that something outside the core runs.
+pub trait Splitter: Send + Sync {
+    /// Calls `on_match` with each match in `text`, in order, in bytes; empty matches are left out.
+    /// Ends early when `on_match` returns `false`.
+    ///
+    /// # Errors
+    /// What `on_match` fails with, or [`crate::Error::Splitter`].
+    fn split(&self, text: &[u8], on_match: OnMatch<'_>) -> Result<()>;
+}
+
+/// Where pretokens begin and end.
+#[derive(Clone)]
+pub enum Pattern {
+    /// Nowhere: the text between special tokens is one piece.
+    Whole,
+    /// GPT-2's pattern, by a scanner.
+    Gpt2,
+    /// Any pattern, run from outside. The rule says where its text may be cut: it is a proven
+    /// property of the pattern, [`CutRule::Never`] for one that nothing is known of.
+    Custom(Arc<dyn Splitter>, CutRule),
+}
+
+/// A pattern, and what becomes of text that it does not match.
+#[derive(Clone)]
+pub struct Pretokenizer {
+    /// The pattern.
+    pub pattern: Pattern,
+    /// What becomes of the rest. Only a custom pattern leaves any.
+    pub unmatched: Unmatched,
+}
+
+impl Pretokenizer {
+    /// Calls `f` with each pretoken of `text` (text between special tokens), in order, in bytes.
+    ///
+    /// # Errors
+    /// What `f` or the splitter fails with.
+    #[inline]
+    pub fn for_each(&self, text: &[u8], mut f: impl FnMut(Range<usize>) -> Result<()>) -> Result<()> {
+        self.for_each_while(text, |range| f(range).map(|()| true))
+    }
+
+    /// Like [`Pretokenizer::for_each`], until `f` returns `false`.
+    ///
+    /// # Errors
+    /// What `f` or the splitter fails with.
+    #[inline]
+    pub fn for_each_while(&self, text: &[u8], mut f: impl FnMut(Range<usize>) -> Result<bool>) -> Result<()> {
+        match &self.pattern {
+            Pattern::Whole if text.is_empty() => Ok(()),
+            Pattern::Whole => f(0..text.len()).map(|_| ()),
+            Pattern::Gpt2 => gpt2_pieces(text, text.len(), f).map(|_| ()),
+            Pattern::Custom(splitter, _) => {
+                let (mut end, mut goes_on) = (0, true);
+                splitter.split(text, &mut |found| {
+                    if self.unmatched == Unmatched::Keep && found.start > end {
+                        goes_on = f(end..found.start)?;
+                    }
+                    end = found.end;
+                    goes_on = goes_on && f(found)?;
+                    Ok(goes_on)
+                })?;
+                if goes_on && self.unmatched == Unmatched::Keep && end < text.len() {
+                    f(end..text.len())?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Like [`Pretokenizer::for_each`] for text that goes on: only pretokens that no continuation can
+    /// change. Returns where the first of the others starts.
+    ///
+    /// # Errors
+    /// What `f` or the splitter fails with.
+    pub fn for_each_settled(
+        &self,
+        text: &[u8],
+        mut f: impl FnMut(Range<usize>) -> Result<()>,
+    ) -> Result<usize> {
+        let rule = self.cut_rule();
+        let bound = rule.settled_end(text);
+        if bound == 0 {
+            return Ok(0);
+        }
+        match &self.pattern {
+            Pattern::Whole => Ok(0),
+            Pattern::Gpt2 => gpt2_pieces(text, bound, |range| f(range).map(|()| true)),
+            Pattern::Custom(splitter, _) => {
+                let mut end = 0;
+                splitter.split(text, &mut |found| {
+                    if found.end > bound {
+                        return Ok(false);
+                    }
+                    // The named patterns match every character, so there is no rest to keep.
+                    end = found.end;
+                    f(found)?;
+                    Ok(true)
+                })?;
+                Ok(end)
+            }
+        }
+    }
+
+    /// Where text may be cut without changing any pretoken.
+    pub fn cut_rule(&self) -> CutRule {
+        match &self.pattern {
+            Pattern::Whole => CutRule::Never,
+            Pattern::Gpt2 => CutRule::Gpt2,
+            Pattern::Custom(_, rule) => *rule,
+        }
+    }
+
+    /// Whether several threads at once gain anything: a custom pattern runs under one lock.
+    pub fn is_parallel(&self) -> bool {
+        !matches!(self.pattern, Pattern::Custom(..))
+    }
+}
+
+/// The pretokens that end at `bound` or before, until `f` returns `false`; returns the end of the last one.
+#[inline]
+fn gpt2_pieces(text: &[u8], bound: usize, mut f: impl FnMut(Range<usize>) -> Result<bool>) -> Result<usize> {
+    let mut settled = 0;
+    for found in gpt2::Scanner::new(text) {
+        if found.end > bound {
+            break;
+        }
+        settled = found.end;
+        if !f(found)? {
+            break;
+        }
+    }
+    Ok(settled)
+}

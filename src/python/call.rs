@@ -1,0 +1,123 @@
+//! How a Python call runs core code: with the GIL or without, watched for Ctrl-C, panics caught.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::PyString;
+
+use super::errors;
+use crate::control::{Control, Progress, Stage};
+use crate::error::Result;
+
+/// Work on fewer bytes than this keeps the GIL: releasing it costs more.
+const SMALL: usize = 1 << 15;
+
+/// The text of a `str`, without a copy.
+pub(super) fn text(text: &Bound<'_, PyString>) -> PyResult<PyBackedStr> {
+    PyBackedStr::try_from(text.clone()).map_err(|error| errors::surrogate(text.py(), error))
+}
+
+/// Runs work on `bytes` bytes of input: with the GIL where that is little, else as [`long`].
+pub(super) fn sized<T: Send>(
+    py: Python<'_>,
+    bytes: usize,
+    work: impl FnOnce(&Control) -> Result<T> + Send,
+) -> PyResult<T> {
+    if bytes < SMALL {
+        return caught(|| work(&Control::none()))?.map_err(PyErr::from);
+    }
+    long(py, None, work)
+}
+
+/// Runs work that may take long: without the GIL; about every 40 ms Python's signal handlers run, and
+/// `progress(stage, done, total)` if given. What they raise ends the work and is raised here.
+pub(super) fn long<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Control) -> Result<T> + Send,
+) -> PyResult<T> {
+    let raised: Mutex<Option<PyErr>> = Mutex::new(None);
+    let progress = progress.map(|progress| progress.clone().unbind());
+    let observer = |now: Progress| {
+        let seen = Python::attach(|py| {
+            py.check_signals()?;
+            match &progress {
+                Some(progress) => report(py, progress, now),
+                None => Ok(()),
+            }
+        });
+        match seen {
+            Ok(()) => true,
+            Err(error) => {
+                *raised.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(error);
+                false
+            }
+        }
+    };
+    let result = py.detach(|| {
+        let control = Control::new(&observer);
+        caught(|| {
+            let result = work(&control);
+            if result.is_ok() {
+                control.finish();
+            }
+            result
+        })
+    });
+    match raised.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => result?.map_err(PyErr::from),
+    }
+}
+
+/// Time between two breaths. A thread that waits for the GIL asks for it after Python's switch interval, 5 ms, and
+/// only one that has asked is handed it: given back more often, the GIL is taken again before the other
+/// thread has woken, which then starts to wait anew and never asks.
+const BREATH: Duration = Duration::from_millis(10);
+
+/// Lets other Python threads and Python's signal handlers run, in a loop that needs the GIL for long: such
+/// loops run no byte code, so nothing else asks them for it.
+pub(super) struct Breath {
+    last: Instant,
+}
+
+impl Breath {
+    pub(super) fn new() -> Self {
+        Breath { last: Instant::now() }
+    }
+
+    /// Looks at the clock, and gives the GIL away for a moment if it is time.
+    ///
+    /// # Errors
+    /// What a signal handler raised.
+    pub(super) fn take(&mut self, py: Python<'_>) -> PyResult<()> {
+        if self.last.elapsed() < BREATH {
+            return Ok(());
+        }
+        py.detach(|| ());
+        self.last = Instant::now();
+        py.check_signals()
+    }
+}
+
+fn report(py: Python<'_>, progress: &Py<PyAny>, now: Progress) -> PyResult<()> {
+    let stage = match now.stage {
+        Stage::Count => "count",
+        Stage::Merge => "merge",
+        Stage::Encode => "encode",
+    };
+    progress.call1(py, (stage, now.done, now.total)).map(|_| ())
+}
+
+/// The last line: a panic, which would be a bug of the core, becomes an `Exception`.
+fn caught<T>(work: impl FnOnce() -> T) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let said = panic.downcast_ref::<String>().map(String::as_str);
+        let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        PyRuntimeError::new_err(format!("a bug in toksmith, please report it: {said}"))
+    })
+}

@@ -1,0 +1,41 @@
+//! Errors of the core → built-in exceptions. The one place where that is decided.
+
+use pyo3::PyErr;
+use pyo3::Python;
+use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError, PyValueError};
+use pyo3::types::PyAnyMethods;
+
+use crate::error::Error;
+
+impl From<Error> for PyErr {
+    fn from(error: Error) -> PyErr {
+        match error {
+            Error::UnknownId { .. } => PyKeyError::new_err(error.to_string()),
+            Error::Interrupted => PyKeyboardInterrupt::new_err(()),
+            // The OSError of this errno: FileNotFoundError, PermissionError, …
+            Error::Io { path, source } => match source.raw_os_error() {
+                Some(code) => {
+                    let text = source.to_string();
+                    let reason = text.split(" (os error").next().unwrap_or(&text).to_owned();
+                    PyOSError::new_err((code, reason, path))
+                }
+                None => PyOSError::new_err(format!("{}: {source}", path.display())),
+            },
+            Error::Splitter(inner) => match inner.downcast::<PyErr>() {
+                Ok(error) => *error,
+                Err(inner) => PyValueError::new_err(inner.to_string()),
+            },
+            other => PyValueError::new_err(other.to_string()),
+        }
+    }
+}
+
+/// What to say of a `str` that has no UTF-8: only a lone surrogate makes one so.
+pub(super) fn surrogate(py: Python<'_>, error: PyErr) -> PyErr {
+    let at = error.value(py).getattr("start").and_then(|start| start.extract::<usize>());
+    let Ok(at) = at else { return error };
+    PyValueError::new_err(format!(
+        "the text has a lone surrogate at character {at}, which is no character and has no UTF-8 bytes: \
+         replace it, for example with text.encode(\"utf-16\", \"surrogatepass\").decode(\"utf-16\", \"replace\")"
+    ))
+}

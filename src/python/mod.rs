@@ -1,0 +1,24 @@
+//! The Python module `toksmith._core`: extract, release the GIL, call the core, convert. No algorithm.
+
+mod call;
+mod counts;
+mod errors;
+mod ids;
+mod pretokenizer;
+mod stream;
+mod tokenizer;
+
+use pyo3::prelude::*;
+
+use crate::pretokenize::{REGEX_VERSION, UNICODE_VERSION};
+
+#[pymodule(gil_used = false)]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<tokenizer::Tokenizer>()?;
+    module.add_class::<pretokenizer::Pretokenizer>()?;
+    module.add_class::<counts::PretokenCounts>()?;
+    module.add_class::<stream::EncodeStream>()?;
+    module.add_function(wrap_pyfunction!(counts::learn_merges, module)?)?;
+    module.add("UNICODE_VERSION", UNICODE_VERSION)?;
+    module.add("REGEX_VERSION", REGEX_VERSION)
+}

@@ -1,0 +1,60 @@
+//! Encoding of text that arrives in pieces.
+
+use std::sync::{Arc, Mutex};
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString};
+
+use super::{call, ids};
+use crate::encode::Encoder;
+use crate::pretokenize::StreamState;
+
+/// Encodes pieces of a text to the ids of the whole.
+#[pyclass(frozen, module = "toksmith._core")]
+pub(super) struct EncodeStream {
+    encoder: Arc<Encoder>,
+    special: bool,
+    state: Mutex<StreamState>,
+}
+
+impl EncodeStream {
+    pub(super) fn new(encoder: Arc<Encoder>, special: bool) -> Self {
+        EncodeStream { encoder, special, state: Mutex::default() }
+    }
+}
+
+#[pymethods]
+impl EncodeStream {
+    /// Adds text; returns the ids that no later text can change.
+    fn push<'py>(&self, py: Python<'py>, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
+        let text = call::text(text)?;
+        self.step(py, Some(&text))
+    }
+
+    /// Ends the text; returns the ids that are left.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.step(py, None)
+    }
+}
+
+impl EncodeStream {
+    fn step<'py>(&self, py: Python<'py>, text: Option<&str>) -> PyResult<Bound<'py, PyList>> {
+        // Never waited for: the thread that has it may be waiting for the GIL.
+        let busy = |_| PyRuntimeError::new_err("one encoding stream is used by two threads at once");
+        let mut guard = self.state.try_lock().map_err(busy)?;
+        let state = &mut *guard;
+        let held = state.held_bytes() + text.map_or(0, str::len);
+        let found = call::sized(py, held, |control| {
+            let mut found = Vec::new();
+            match text {
+                Some(text) => {
+                    self.encoder.push_stream(state, text.as_bytes(), self.special, &mut found, control)?;
+                }
+                None => self.encoder.finish_stream(state, self.special, &mut found, control)?,
+            }
+            Ok(found)
+        })?;
+        ids::to_list(py, &found)
+    }
+}

@@ -1,0 +1,315 @@
+//! The tokenizer: one core call for each method.
+
+use std::sync::Arc;
+
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+
+use super::pretokenizer::Pretokenizer;
+use super::stream::EncodeStream;
+use super::{call, ids};
+use crate::decode;
+use crate::encode::{Batch, Encoder, Spans};
+use crate::vocab::{Semantics, Vocab};
+
+/// A vocabulary and a pattern.
+#[pyclass(frozen, module = "toksmith._core")]
+pub(super) struct Tokenizer {
+    encoder: Arc<Encoder>,
+}
+
+type Merge = (PyBackedBytes, PyBackedBytes);
+type ArrayAndStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
+type IdsAndSpans<'py> = (Bound<'py, PyList>, Bound<'py, PyArray2<i64>>);
+
+#[pymethods]
+impl Tokenizer {
+    /// `special_tokens`: names, each with its id or None.
+    #[new]
+    #[pyo3(signature = (vocab, merges, special_tokens, pretokenizer))]
+    fn new(
+        py: Python<'_>,
+        vocab: &Bound<'_, PyDict>,
+        merges: Option<Vec<Merge>>,
+        special_tokens: Vec<(String, Option<i128>)>,
+        pretokenizer: &Pretokenizer,
+    ) -> PyResult<Self> {
+        let mut tokens = Vec::with_capacity(vocab.len());
+        for (id, token) in vocab.iter() {
+            let id = vocab_id(&id, &token)?;
+            let token: PyBackedBytes = token.extract().map_err(|_| {
+                PyValueError::new_err(format!("the token of id {id} is not bytes: {}", shown(&token)))
+            })?;
+            tokens.push((id, token.to_vec()));
+        }
+        let pair = |(left, right): Merge| (left.to_vec(), right.to_vec());
+        let merges: Option<Vec<_>> = merges.map(|list| list.into_iter().map(pair).collect());
+        let specials = special_tokens.into_iter().map(special).collect::<PyResult<_>>()?;
+        let pretokenizer = pretokenizer.inner.clone();
+        let encoder = call::long(py, None, move |_| {
+            Ok(Encoder::new(Vocab::new(tokens, merges.as_deref(), specials)?, pretokenizer))
+        })?;
+        Ok(Tokenizer { encoder: Arc::new(encoder) })
+    }
+
+    /// The tokenizer of a `state`; special tokens with their ids.
+    #[staticmethod]
+    fn from_state(
+        py: Python<'_>,
+        state: &[u8],
+        special_tokens: Vec<(String, Option<i128>)>,
+        pretokenizer: &Pretokenizer,
+    ) -> PyResult<Self> {
+        let specials = special_tokens.into_iter().map(special).collect::<PyResult<_>>()?;
+        let pretokenizer = pretokenizer.inner.clone();
+        let encoder = call::long(py, None, move |_| {
+            Ok(Encoder::new(Vocab::from_state(state, specials)?, pretokenizer))
+        })?;
+        Ok(Tokenizer { encoder: Arc::new(encoder) })
+    }
+
+    /// Tokens and merges as bytes.
+    fn state<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.encoder.vocab().state())
+    }
+
+    /// The lowest id of an ordinary token that merging its own bytes does not make.
+    fn first_unreachable(&self, py: Python<'_>) -> Option<u32> {
+        py.detach(|| self.encoder.vocab().first_unreachable())
+    }
+
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyString>,
+        special: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        ids::to_list(py, &self.encoded(py, call::text(text)?.as_bytes(), special)?)
+    }
+
+    fn encode_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        data: PyBackedBytes,
+        special: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        ids::to_list(py, &self.encoded(py, &data, special)?)
+    }
+
+    fn encode_to_numpy<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyString>,
+        special: bool,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        Ok(self.encoded(py, call::text(text)?.as_bytes(), special)?.into_pyarray(py))
+    }
+
+    fn encode_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        special: bool,
+        workers: usize,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let lists = PyList::empty(py);
+        let mut breath = call::Breath::new();
+        for batch in self.batches(py, texts, special, workers)? {
+            breath.take(py)?;
+            for text in batch.starts.windows(2) {
+                lists.append(ids::to_list(py, &batch.ids[text[0]..text[1]])?)?;
+            }
+        }
+        Ok(lists)
+    }
+
+    fn encode_batch_to_numpy<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        special: bool,
+        workers: usize,
+    ) -> PyResult<ArrayAndStarts<'py>> {
+        let batches = self.batches(py, texts, special, workers)?;
+        let mut all = Vec::with_capacity(batches.iter().map(|batch| batch.ids.len()).sum());
+        let mut starts = vec![0i64];
+        for batch in batches {
+            starts.extend(batch.starts[1..].iter().map(|start| (all.len() + start) as i64));
+            all.extend_from_slice(&batch.ids);
+        }
+        Ok((all.into_pyarray(py), starts.into_pyarray(py)))
+    }
+
+    /// Spans in characters, or in bytes.
+    fn encode_with_offsets<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyString>,
+        special: bool,
+        characters: bool,
+    ) -> PyResult<IdsAndSpans<'py>> {
+        let text = call::text(text)?;
+        let (found, spans) = call::sized(py, text.len(), |control| {
+            let mut tokens = Spans::default();
+            self.encoder.encode(text.as_bytes(), special, &mut tokens, control)?;
+            let spans = if characters { tokens.in_characters(&text) } else { tokens.in_bytes() };
+            Ok((tokens.ids, spans))
+        })?;
+        let spans = spans.into_pyarray(py).reshape([found.len(), 2])?;
+        Ok((ids::to_list(py, &found)?, spans))
+    }
+
+    fn encode_parts<'py>(
+        &self,
+        py: Python<'py>,
+        parts: Vec<(Bound<'py, PyString>, bool)>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let texts: Vec<(PyBackedStr, bool)> =
+            parts.iter().map(|(part, trusted)| Ok((call::text(part)?, *trusted))).collect::<PyResult<_>>()?;
+        let parts: Vec<(&[u8], bool)> =
+            texts.iter().map(|(text, trusted)| (text.as_bytes(), *trusted)).collect();
+        let bytes = parts.iter().map(|(part, _)| part.len()).sum();
+        let found = call::sized(py, bytes, |control| self.encoder.encode_parts(&parts, control))?;
+        ids::to_list(py, &found)
+    }
+
+    fn stream(&self, special: bool) -> EncodeStream {
+        EncodeStream::new(self.encoder.clone(), special)
+    }
+
+    fn count(&self, py: Python<'_>, text: &Bound<'_, PyString>, special: bool) -> PyResult<usize> {
+        let text = call::text(text)?;
+        call::sized(py, text.len(), |control| self.encoder.count(text.as_bytes(), special, control))
+    }
+
+    fn truncate<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyString>,
+        max_tokens: usize,
+        special: bool,
+    ) -> PyResult<Bound<'py, PyString>> {
+        let text = call::text(text)?;
+        let piece = call::sized(py, text.len(), |control| {
+            self.encoder.truncate(&text, 0, max_tokens, special, control)
+        })?;
+        Ok(PyString::new(py, &text[piece.range]))
+    }
+
+    fn split<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyString>,
+        max_tokens: usize,
+        overlap: usize,
+        special: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let text = call::text(text)?;
+        let pieces = call::sized(py, text.len(), |control| {
+            self.encoder.split(&text, max_tokens, overlap, special, control)
+        })?;
+        PyList::new(py, pieces.into_iter().map(|range| PyString::new(py, &text[range])))
+    }
+
+    fn decode_bytes<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let ids = ids::from_python(ids, self.max_id())?;
+        let bytes =
+            call::sized(py, 4 * ids.len(), |control| decode::decode(self.encoder.vocab(), &ids, control))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn token_bytes<'py>(&self, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let token = self.encoder.vocab().token_bytes(ids::one(id, None)?)?;
+        Ok(PyBytes::new(id.py(), token))
+    }
+
+    fn token_id(&self, token: &[u8]) -> PyResult<u32> {
+        let vocab = self.encoder.vocab();
+        let found = vocab.ordinary_id(token).or_else(|| vocab.special_id(token));
+        found.ok_or_else(|| PyKeyError::new_err(format!("there is no token b\"{}\"", token.escape_ascii())))
+    }
+
+    fn vocab<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for (id, token) in self.encoder.vocab().tokens().iter() {
+            dict.set_item(id, PyBytes::new(py, token))?;
+        }
+        Ok(dict)
+    }
+
+    /// Pairs of ids.
+    fn merges(&self, py: Python<'_>) -> Vec<(u32, u32)> {
+        py.detach(|| self.encoder.vocab().merges())
+    }
+
+    fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let vocab = self.encoder.vocab();
+        let dict = PyDict::new(py);
+        for (token, id) in vocab.specials().tokens().iter().zip(vocab.special_ids()) {
+            dict.set_item(String::from_utf8_lossy(token), id)?;
+        }
+        Ok(dict)
+    }
+
+    fn vocab_size(&self) -> usize {
+        self.encoder.vocab().tokens().len()
+    }
+
+    fn max_id(&self) -> u32 {
+        self.encoder.vocab().tokens().max_id().unwrap_or(0)
+    }
+
+    fn has_merges(&self) -> bool {
+        self.encoder.vocab().semantics() == Semantics::Merges
+    }
+}
+
+impl Tokenizer {
+    fn encoded(&self, py: Python<'_>, text: &[u8], special: bool) -> PyResult<Vec<u32>> {
+        call::sized(py, text.len(), |control| self.encoder.encode_to_vec(text, special, control))
+    }
+
+    fn batches(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        special: bool,
+        workers: usize,
+    ) -> PyResult<Vec<Batch>> {
+        let mut held: Vec<PyBackedStr> = Vec::with_capacity(ids::room(texts));
+        for text in texts.try_iter()? {
+            held.push(call::text(text?.cast::<PyString>()?)?);
+        }
+        let texts: Vec<&[u8]> = held.iter().map(|text| text.as_bytes()).collect();
+        let bytes = texts.iter().map(|text| text.len()).sum();
+        call::sized(py, bytes, |control| self.encoder.encode_batch(&texts, special, workers, control))
+    }
+}
+
+fn vocab_id(id: &Bound<'_, PyAny>, token: &Bound<'_, PyAny>) -> PyResult<u32> {
+    id.extract::<u32>().map_err(|_| {
+        let (id, token) = (shown(id), shown(token));
+        PyValueError::new_err(format!(
+            "the id of token {token} is {id}: ids are whole numbers from 0 to 2^32 - 1"
+        ))
+    })
+}
+
+fn special((name, id): (String, Option<i128>)) -> PyResult<(Vec<u8>, Option<u32>)> {
+    let narrow = |id: i128| {
+        u32::try_from(id).map_err(|_| {
+            PyValueError::new_err(format!(
+                "the id of special token {name:?} is {id}: ids are whole numbers from 0 to 2^32 - 1"
+            ))
+        })
+    };
+    let id = id.map(narrow).transpose()?;
+    Ok((name.into_bytes(), id))
+}
+
+fn shown(value: &Bound<'_, PyAny>) -> String {
+    value.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string())
+}

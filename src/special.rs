@@ -1,0 +1,147 @@
+//! Special tokens: found in text before anything else, leftmost and then longest.
+
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use crate::error::{Error, Result};
+
+/// The special tokens of a tokenizer, ready to be searched for.
+///
+/// Cost: building is linear in the bytes of the tokens; searching is one pass over the text.
+#[derive(Clone, Debug, Default)]
+pub struct Specials {
+    tokens: Vec<Vec<u8>>,
+    finder: Option<AhoCorasick>,
+    /// Finds, at any offset, the tokens in which text could be cut before a whitespace byte.
+    inner: Option<AhoCorasick>,
+    max_len: usize,
+}
+
+/// A special token found in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Index of the token in the list that [`Specials::new`] was given.
+    pub index: usize,
+    /// Where it stands, in bytes.
+    pub range: Range<usize>,
+}
+
+impl Specials {
+    /// Prepares a list of special tokens.
+    ///
+    /// # Errors
+    /// [`Error::EmptySpecial`] and [`Error::RepeatedSpecial`]; [`Error::TooManySpecials`] when no
+    /// automaton can hold them.
+    pub fn new(tokens: Vec<Vec<u8>>) -> Result<Self> {
+        let mut seen = std::collections::HashMap::new();
+        for (index, token) in tokens.iter().enumerate() {
+            if token.is_empty() {
+                return Err(Error::EmptySpecial { index });
+            }
+            if let Some(first) = seen.insert(token.as_slice(), index) {
+                return Err(Error::RepeatedSpecial { token: token.clone(), first, second: index });
+            }
+        }
+        let inner: Vec<&Vec<u8>> = tokens.iter().filter(|token| has_inner_cut(token)).collect();
+        Ok(Specials {
+            finder: automaton(MatchKind::LeftmostLongest, &tokens)?,
+            inner: automaton(MatchKind::Standard, &inner)?,
+            max_len: tokens.iter().map(Vec::len).max().unwrap_or(0),
+            tokens,
+        })
+    }
+
+    /// The tokens, in the order they were given.
+    pub fn tokens(&self) -> &[Vec<u8>] {
+        &self.tokens
+    }
+
+    /// Bytes of the longest one; 0 without any.
+    pub fn max_len(&self) -> usize {
+        self.max_len
+    }
+
+    /// The first special token that starts at `from` or later: the leftmost, of those the longest.
+    pub fn find(&self, text: &[u8], from: usize) -> Option<Found> {
+        let input = aho_corasick::Input::new(text).span(from..text.len());
+        let found = self.finder.as_ref()?.find(input)?;
+        Some(Found { index: found.pattern().as_usize(), range: found.start()..found.end() })
+    }
+
+    /// Whether an occurrence of a special token lies across `at`, so that a cut there could change
+    /// what is found. `at` must stand before a whitespace byte and after a character that is none;
+    /// `text` must reach [`Specials::max_len`] bytes to both sides, or end.
+    ///
+    /// Any occurrence counts, also one that leftmost-longest search would pass over: only then is
+    /// searching the two sides alone the same as searching the whole.
+    pub fn straddles(&self, text: &[u8], at: usize) -> bool {
+        let Some(inner) = &self.inner else { return false };
+        let low = at.saturating_sub(self.max_len);
+        let high = text.len().min(at + self.max_len);
+        inner.find_overlapping_iter(&text[low..high]).any(|m| low + m.start() < at && at < low + m.end())
+    }
+
+    /// Whether a special token contains both U+FFFD and a place where text could be cut: then a cut
+    /// cannot be judged before invalid bytes are replaced.
+    pub fn cut_depends_on_replacement(&self) -> bool {
+        let replacement = "\u{fffd}".as_bytes();
+        let holds = |token: &Vec<u8>| token.windows(3).any(|w| w == replacement);
+        self.tokens.iter().any(|token| has_inner_cut(token) && holds(token))
+    }
+}
+
+fn automaton(kind: MatchKind, tokens: &[impl AsRef<[u8]>]) -> Result<Option<AhoCorasick>> {
+    if tokens.is_empty() {
+        return Ok(None);
+    }
+    let built = AhoCorasick::builder().match_kind(kind).build(tokens);
+    built.map(Some).map_err(|error| Error::TooManySpecials { reason: error.to_string() })
+}
+
+/// Whether some proper inner position has whitespace after it: cuts are made before ASCII whitespace,
+/// or after a line end (see [`crate::pretokenize::CutRule`]).
+fn has_inner_cut(token: &[u8]) -> bool {
+    token
+        .windows(2)
+        .any(|pair| pair[1].is_ascii_whitespace() || pair[1] == 0x0b || matches!(pair[0], b'\r' | b'\n'))
+}
+
+/// A piece of a text: ordinary, or one special token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Segment {
+    /// Ordinary text between special tokens; never empty.
+    Text(Range<usize>),
+    /// A special token.
+    Special(Found),
+}
+
+impl Specials {
+    /// Cuts `text` at its special tokens, in order, with nothing left out.
+    pub fn segments<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Segment> + 'a {
+        let mut at = 0;
+        let mut pending = None;
+        std::iter::from_fn(move || {
+            if let Some(found) = pending.take() {
+                return Some(Segment::Special(found));
+            }
+            if at == text.len() {
+                return None;
+            }
+            let start = at;
+            match self.find(text, at) {
+                None => at = text.len(),
+                Some(found) => {
+                    at = found.range.end;
+                    if found.range.start == start {
+                        return Some(Segment::Special(found));
+                    }
+                    let end = found.range.start;
+                    pending = Some(found);
+                    return Some(Segment::Text(start..end));
+                }
+            }
+            Some(Segment::Text(start..at))
+        })
+    }
+}

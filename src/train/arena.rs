@@ -1,0 +1,140 @@
+//! The text of all words in one array of cells, merged in place.
+//!
+//! One cell a byte, one sentinel before, between and after the words. A token owns as many cells as it
+//! has bytes and writes its id into its first and its last one (boundary tags), so both neighbours of
+//! a token are found in one step and no cell ever moves: an occurrence is named by the position of its
+//! first cell for good.
+
+use super::{Words, tokens::BYTES};
+use crate::control::Control;
+use crate::error::{Error, Result};
+
+/// Words between two looks at the control while the arena is filled.
+const WORDS_PER_CHECK: usize = 1 << 12;
+
+/// Cells that are addressed: positions are `u32`.
+const LIMIT: u64 = u32::MAX as u64;
+
+/// See the module.
+///
+/// A cell holds a token id in its low bits and, in the bits that ids leave free, how often its word
+/// occurs: position, id and weight then share one cache line, and the line holds sixteen cells. The few
+/// weights that need more room stand in a side table, found by binary search.
+pub(super) struct Arena {
+    cells: Vec<u32>,
+    /// Width of a token id; the weight has the other bits.
+    id_bits: u32,
+    /// The ids' bits, and the sentinel between words.
+    sentinel: u32,
+    /// First position and weight of the words whose weight no cell can hold, by position.
+    heavy: Vec<(u32, u64)>,
+}
+
+impl Arena {
+    /// Lays out the words that have a pair, in the order given.
+    pub(super) fn new<'w>(words: impl Words<'w>, max_merges: usize, control: &Control) -> Result<Self> {
+        let size = measure(words.clone(), control)?;
+        // A merge removes a token, so there are fewer merges than cells.
+        let merges = (max_merges as u64).min(u64::from(size)).min(1 << 30) as u32;
+        // Room for the ids, for the sentinel and for the dead.
+        let id_bits = 32 - (BYTES + merges + 1).leading_zeros();
+        let sentinel = (1 << id_bits) - 1;
+        let mut arena =
+            Arena { cells: Vec::with_capacity(size as usize), id_bits, sentinel, heavy: Vec::new() };
+        arena.cells.push(sentinel);
+        for (i, (word, weight)) in words.filter(has_pairs).enumerate() {
+            if i % WORDS_PER_CHECK == 0 {
+                control.check()?;
+            }
+            arena.push(word, weight);
+        }
+        Ok(arena)
+    }
+
+    fn push(&mut self, word: &[u8], weight: u64) {
+        let escape = u32::MAX >> self.id_bits;
+        if weight >= u64::from(escape) {
+            self.heavy.push((self.cells.len() as u32, weight));
+        }
+        let high = weight.min(u64::from(escape)) as u32;
+        self.cells.extend(word.iter().map(|&byte| u32::from(byte) | high << self.id_bits));
+        self.cells.push(self.sentinel);
+    }
+
+    /// How many merges this arena has ids for.
+    pub(super) fn max_merges(&self) -> usize {
+        (self.dead() - BYTES) as usize
+    }
+
+    /// Number of cells.
+    pub(super) fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// What stands between the words, in place of a token.
+    pub(super) fn sentinel(&self) -> u32 {
+        self.sentinel
+    }
+
+    /// What stands at the start of a token that is no more: no posting matches it.
+    fn dead(&self) -> u32 {
+        self.sentinel - 1
+    }
+
+    /// The token whose first or last cell is at `position`, or the sentinel.
+    #[inline]
+    pub(super) fn token(&self, position: u32) -> u32 {
+        self.cells[position as usize] & self.sentinel
+    }
+
+    /// How often the word around `position`, where a token starts, occurs.
+    #[inline]
+    pub(super) fn weight(&self, position: u32) -> u64 {
+        let weight = self.cells[position as usize] >> self.id_bits;
+        if weight == u32::MAX >> self.id_bits { self.heavy_weight(position) } else { u64::from(weight) }
+    }
+
+    #[cold]
+    fn heavy_weight(&self, position: u32) -> u64 {
+        let after = self.heavy.partition_point(|&(start, _)| start <= position);
+        self.heavy[after - 1].1
+    }
+
+    /// Makes the token `left` at `first` and the one that starts at `second` into `token`.
+    #[inline]
+    pub(super) fn merge(&mut self, first: u32, second: u32, end: u32, token: u32) {
+        let dead = self.dead();
+        self.write(first, token);
+        // Killed first: where the second token is one byte long, its only cell becomes the end.
+        self.write(second, dead);
+        self.write(end - 1, token);
+    }
+
+    #[inline]
+    fn write(&mut self, position: u32, token: u32) {
+        let cell = &mut self.cells[position as usize];
+        *cell = *cell & !self.sentinel | token;
+    }
+}
+
+/// A word of one byte has no pair; one that never occurs adds to none.
+fn has_pairs(&(word, weight): &(&[u8], u64)) -> bool {
+    word.len() >= 2 && weight > 0
+}
+
+/// Cells that the words need, sentinels included.
+fn measure<'w>(words: impl Words<'w>, control: &Control) -> Result<u32> {
+    let mut bytes = 0;
+    let mut count = 1;
+    for (i, (word, _)) in words.filter(has_pairs).enumerate() {
+        if i % WORDS_PER_CHECK == 0 {
+            control.check()?;
+        }
+        bytes += word.len() as u64;
+        count += 1;
+    }
+    if bytes + count > LIMIT {
+        return Err(Error::TooManyPretokens { bytes, limit: LIMIT - count });
+    }
+    Ok((bytes + count) as u32)
+}

@@ -1,0 +1,136 @@
+//! The pairs that may still be merged: how often each occurs, and where.
+
+use std::ops::Range;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::arena::Arena;
+use super::tokens::{Tokens, pack};
+
+/// Postings of pairs that are gone stay in the pool until they are a quarter of it, and this many.
+const MIN_GARBAGE: usize = 1 << 16;
+
+/// A pair of the index. Its count only ever falls.
+pub(super) struct Pair {
+    pub(super) left: u32,
+    pub(super) right: u32,
+    pub(super) count: u64,
+    /// Where its postings stand in the pool.
+    start: usize,
+    length: u32,
+}
+
+impl Pair {
+    pub(super) fn postings(&self) -> Range<usize> {
+        self.start..self.start + self.length as usize
+    }
+}
+
+/// See the module. Pairs are named by a number that is never used again.
+#[derive(Default)]
+pub(super) struct PairIndex {
+    names: HashMap<u64, u32, FxBuildHasher>,
+    pairs: Vec<Pair>,
+    /// Where each pair occurred when it came to be, ascending, one pair after the other. Written once: an
+    /// occurrence is only ever made by the merge that makes the younger of its two tokens. Those that
+    /// are no more are told by the arena.
+    pool: Vec<u32>,
+    /// Postings in the pool whose pair is gone.
+    garbage: usize,
+}
+
+impl PairIndex {
+    /// Adds a pair that is not there yet, with room for as many postings as it has places: the caller
+    /// writes them into the pool, from where it ended.
+    pub(super) fn add(&mut self, left: u32, right: u32, count: u64, places: u32) -> u32 {
+        let name = self.pairs.len() as u32;
+        let start = self.pool.len();
+        self.pool.resize(start + places as usize, 0);
+        self.pairs.push(Pair { left, right, count, start, length: places });
+        self.names.insert(pack(left, right), name);
+        name
+    }
+
+    /// Where the postings of the next pair will stand.
+    pub(super) fn next_start(&self) -> usize {
+        self.pool.len()
+    }
+
+    /// All postings, to be written once.
+    pub(super) fn pool(&mut self) -> &mut [u32] {
+        &mut self.pool
+    }
+
+    /// Some postings.
+    pub(super) fn postings(&self, range: Range<usize>) -> &[u32] {
+        &self.pool[range]
+    }
+
+    /// Name and count of every pair.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.pairs.iter().enumerate().map(|(name, pair)| (name as u32, pair.count))
+    }
+
+    /// Takes `by` off a pair's count, if the pair is there.
+    #[inline]
+    pub(super) fn lower(&mut self, left: u32, right: u32, by: u64) {
+        if let Some(&name) = self.names.get(&pack(left, right)) {
+            self.pairs[name as usize].count -= by;
+        }
+    }
+
+    /// How often the pair occurs.
+    #[inline]
+    pub(super) fn count(&self, name: u32) -> u64 {
+        self.pairs[name as usize].count
+    }
+
+    /// The pair's two tokens.
+    #[inline]
+    pub(super) fn tokens(&self, name: u32) -> (u32, u32) {
+        let pair = &self.pairs[name as usize];
+        (pair.left, pair.right)
+    }
+
+    /// Removes a pair. Its postings stand until the next pair is added.
+    pub(super) fn take(&mut self, name: u32) -> Pair {
+        let pair = &mut self.pairs[name as usize];
+        let taken = Pair { ..*pair };
+        pair.length = 0;
+        self.garbage += taken.length as usize;
+        self.names.remove(&pack(taken.left, taken.right));
+        taken
+    }
+
+    /// Closes the gaps in the pool once they are worth it. Copying down costs less than to let it grow.
+    pub(super) fn tidy(&mut self) {
+        if self.garbage < MIN_GARBAGE || 4 * self.garbage < self.pool.len() {
+            return;
+        }
+        let mut end = 0;
+        for pair in &mut self.pairs {
+            let from = pair.postings();
+            pair.start = end;
+            end += from.len();
+            self.pool.copy_within(from, pair.start);
+        }
+        self.pool.truncate(end);
+        if self.pool.capacity() > 4 * end {
+            self.pool.shrink_to(2 * end);
+        }
+        self.garbage = 0;
+    }
+
+    /// The pair's first occurrence that is still there. Forgets those before it: none ever comes back.
+    pub(super) fn first_live(&mut self, name: u32, arena: &Arena, tokens: &Tokens) -> Option<u32> {
+        let pair = &mut self.pairs[name as usize];
+        let step = tokens.length(pair.left);
+        let live = |&p: &u32| arena.token(p) == pair.left && arena.token(p + step) == pair.right;
+        let dead = self.pool[pair.postings()].iter().position(live)?;
+        pair.start += dead;
+        pair.length -= dead as u32;
+        self.garbage += dead;
+        Some(self.pool[pair.start])
+    }
+}

@@ -1,0 +1,188 @@
+//! Fills the index from the whole text, in time linear in it.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::arena::Arena;
+use super::index::PairIndex;
+use super::tokens::{BYTES, Tokens, pack};
+use crate::control::Control;
+use crate::error::{Error, Result};
+
+/// Cells between two looks at the control.
+const CELLS_PER_CHECK: u32 = 1 << 16;
+
+/// Counts above this are refused.
+const MAX_COUNT: u64 = 1 << 63;
+
+/// What a scan finds out about a pair.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Tally {
+    /// How often it occurs, weighted.
+    count: u64,
+    /// At how many places it occurs.
+    places: u32,
+}
+
+/// Calls `visit` with position, left token and right token of every pair in the text.
+#[inline]
+fn for_each_pair(
+    arena: &Arena,
+    tokens: &Tokens,
+    control: &Control,
+    mut visit: impl FnMut(u32, u32, u32),
+) -> Result<()> {
+    let mut position = 1u32;
+    let mut due = 0u32;
+    while (position as usize) < arena.len() {
+        if position >= due {
+            control.check()?;
+            due = position.saturating_add(CELLS_PER_CHECK);
+        }
+        let left = arena.token(position);
+        if left == arena.sentinel() {
+            position += 1;
+            continue;
+        }
+        let next = position + tokens.length(left);
+        let right = arena.token(next);
+        if right != arena.sentinel() {
+            visit(position, left, right);
+        }
+        position = next;
+    }
+    Ok(())
+}
+
+/// The same before the first merge, when every cell is a token or a sentinel.
+#[inline]
+fn for_each_byte_pair(arena: &Arena, control: &Control, mut visit: impl FnMut(u32, u32, u32)) -> Result<()> {
+    let end = arena.len() as u32;
+    let mut start = 1;
+    let mut left = arena.sentinel();
+    while start < end {
+        control.check()?;
+        let stop = end.min(start.saturating_add(CELLS_PER_CHECK));
+        for position in start..stop {
+            let right = arena.token(position);
+            if left != arena.sentinel() && right != arena.sentinel() {
+                visit(position - 1, left, right);
+            }
+            left = right;
+        }
+        start = stop;
+    }
+    Ok(())
+}
+
+/// How often each pair of bytes occurs, by [`byte_pair`].
+pub(super) fn tally_bytes(arena: &Arena, control: &Control) -> Result<Vec<Tally>> {
+    let mut tallies = vec![Tally::default(); 1 << 16];
+    for_each_byte_pair(arena, control, |position, left, right| {
+        let tally = &mut tallies[byte_pair(left, right)];
+        // Saturated is too much as well.
+        tally.count = tally.count.saturating_add(arena.weight(position));
+        tally.places += 1;
+    })?;
+    match tallies.iter().position(|tally| tally.count > MAX_COUNT) {
+        Some(pair) => Err(Error::CountOverflow { left: vec![(pair >> 8) as u8], right: vec![pair as u8] }),
+        None => Ok(tallies),
+    }
+}
+
+#[inline]
+fn byte_pair(left: u32, right: u32) -> usize {
+    (left << 8 | right) as u16 as usize
+}
+
+/// The index of the pairs of bytes that occur at least `threshold` times.
+pub(super) fn index_bytes(
+    arena: &Arena,
+    tallies: &[Tally],
+    threshold: u64,
+    control: &Control,
+) -> Result<PairIndex> {
+    let mut index = PairIndex::default();
+    let mut cursors = vec![usize::MAX; tallies.len()];
+    for (pair, tally) in tallies.iter().enumerate() {
+        if tally.count >= threshold {
+            cursors[pair] = index.next_start();
+            index.add(pair as u32 / BYTES, pair as u32 % BYTES, tally.count, tally.places);
+        }
+    }
+    let pool = index.pool();
+    for_each_byte_pair(arena, control, |position, left, right| {
+        let cursor = &mut cursors[byte_pair(left, right)];
+        if let Some(posting) = pool.get_mut(*cursor) {
+            *posting = position;
+            *cursor += 1;
+        }
+    })?;
+    Ok(index)
+}
+
+/// Sums that pairs share by hash: more than this many would leave the cache.
+const SHARED_SUMS: usize = 1 << 16;
+
+#[inline]
+fn shared(left: u32, right: u32) -> usize {
+    (pack(left, right).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as usize % SHARED_SUMS
+}
+
+/// The index of the pairs that occur at least `threshold` times, whatever was merged.
+pub(super) fn index_pairs(
+    arena: &Arena,
+    tokens: &Tokens,
+    threshold: u64,
+    control: &Control,
+) -> Result<PairIndex> {
+    // Most pairs are rare, and most of those share their sum with none that is not: they need no tally.
+    let mut sums = vec![0u64; SHARED_SUMS];
+    for_each_pair(arena, tokens, control, |position, left, right| {
+        let sum = &mut sums[shared(left, right)];
+        *sum = sum.saturating_add(arena.weight(position));
+    })?;
+    let mut slots: HashMap<u64, u32, FxBuildHasher> = HashMap::default();
+    let mut tallies: Vec<(u64, Tally)> = Vec::new();
+    for_each_pair(arena, tokens, control, |position, left, right| {
+        if sums[shared(left, right)] >= threshold {
+            let pair = pack(left, right);
+            let next = tallies.len() as u32;
+            let slot = *slots.entry(pair).or_insert(next);
+            if slot == next {
+                tallies.push((pair, Tally::default()));
+            }
+            let tally = &mut tallies[slot as usize].1;
+            tally.count += arena.weight(position);
+            tally.places += 1;
+        }
+    })?;
+    let mut index = PairIndex::default();
+    let mut cursors = vec![usize::MAX; tallies.len()];
+    for ((pair, tally), cursor) in tallies.iter().zip(&mut cursors) {
+        if tally.count >= threshold {
+            *cursor = index.next_start();
+            index.add((pair >> 32) as u32, *pair as u32, tally.count, tally.places);
+        }
+    }
+    let pool = index.pool();
+    for_each_pair(arena, tokens, control, |position, left, right| {
+        if sums[shared(left, right)] >= threshold
+            && let Some(&slot) = slots.get(&pack(left, right))
+            && let Some(posting) = pool.get_mut(cursors[slot as usize])
+        {
+            *posting = position;
+            cursors[slot as usize] += 1;
+        }
+    })?;
+    Ok(index)
+}
+
+/// A threshold that most of so many merges will lie above, going by the corpora it was fitted to. If it is
+/// too high, the text is scanned once more; if it is too low, the index is larger than it need be.
+pub(super) fn first_threshold(tallies: &[Tally], cells: usize, merges: usize) -> u64 {
+    let total = tallies.iter().fold(0u64, |sum, tally| sum.saturating_add(tally.count));
+    let most = tallies.iter().map(|tally| tally.count).max().unwrap_or(0);
+    let scale = (u128::from(total) * cells as u128).isqrt() as u64;
+    (scale / 20 / (merges as u64).max(1)).min(most)
+}

@@ -1,0 +1,75 @@
+//! Tokens and merges as bytes, and back: what a pickle holds and a fingerprint is made of.
+//!
+//! Little-endian: the number of tokens, id and length of each by ascending id, then their bytes; then, under
+//! merges semantics only, the number of merges and the two ids of each.
+
+use super::{Semantics, SpecialSpec, Vocab};
+use crate::error::{Error, Result};
+
+impl Vocab {
+    /// Tokens and merges, as [`Vocab::from_state`] reads them.
+    pub fn state(&self) -> Vec<u8> {
+        let mut state = Vec::new();
+        put(&mut state, u32::from(self.semantics == Semantics::Merges));
+        put(&mut state, self.tokens.len() as u32);
+        for (id, bytes) in self.tokens.iter() {
+            put(&mut state, id);
+            put(&mut state, bytes.len() as u32);
+        }
+        for (_, bytes) in self.tokens.iter() {
+            state.extend_from_slice(bytes);
+        }
+        put(&mut state, self.merges.len() as u32);
+        for &(left, right) in &self.merges {
+            put(&mut state, left);
+            put(&mut state, right);
+        }
+        state
+    }
+
+    /// The vocabulary of a [`Vocab::state`]; special tokens with their ids.
+    ///
+    /// # Errors
+    /// [`Error::BrokenState`], and as [`Vocab::new`].
+    pub fn from_state(state: &[u8], specials: Vec<SpecialSpec>) -> Result<Self> {
+        let mut rest = Reader(state);
+        let has_merges = rest.number()? == 1;
+        let count = rest.number()?;
+        let sizes: Vec<(u32, u32)> =
+            (0..count).map(|_| Ok((rest.number()?, rest.number()?))).collect::<Result<_>>()?;
+        let mut tokens = Vec::with_capacity(sizes.len());
+        for (id, len) in sizes {
+            tokens.push((id, rest.take(len as usize)?.to_vec()));
+        }
+        let bytes_of = |id: u32| {
+            let index = tokens.binary_search_by_key(&id, |(id, _)| *id).map_err(|_| Error::BrokenState)?;
+            Ok(tokens[index].1.clone())
+        };
+        let merges: Vec<(Vec<u8>, Vec<u8>)> = (0..rest.number()?)
+            .map(|_| Ok((bytes_of(rest.number()?)?, bytes_of(rest.number()?)?)))
+            .collect::<Result<_>>()?;
+        if !rest.0.is_empty() {
+            return Err(Error::BrokenState);
+        }
+        Vocab::new(tokens, has_merges.then_some(merges.as_slice()), specials)
+    }
+}
+
+fn put(state: &mut Vec<u8>, number: u32) {
+    state.extend_from_slice(&number.to_le_bytes());
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, len: usize) -> Result<&'a [u8]> {
+        let (head, rest) = self.0.split_at_checked(len).ok_or(Error::BrokenState)?;
+        self.0 = rest;
+        Ok(head)
+    }
+
+    fn number(&mut self) -> Result<u32> {
+        let bytes = self.take(4)?;
+        bytes.first_chunk::<4>().map(|bytes| u32::from_le_bytes(*bytes)).ok_or(Error::BrokenState)
+    }
+}

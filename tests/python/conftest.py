@@ -1,0 +1,128 @@
+"""Fixtures that several test files use."""
+
+import gzip
+import json
+import random
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from toksmith import Tokenizer, train_from_iterator
+
+# A run in the background ignores Ctrl-C, and so would every child that a test interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+SHARED = Path(__file__).resolve().parents[2].parent / "shared"
+
+Soup = Callable[[random.Random, int], str]
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder `../shared/data` beside the repository: corpora, vocabularies and the CS336 fixtures."""
+    folder = SHARED / "data"
+    if not folder.is_dir():
+        pytest.skip("needs ../shared/data beside the repository (corpora and published vocabularies)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def corpora(shared_data: Path) -> dict[str, str]:
+    """The three corpora, 15 MB each: "en", "code" and "multi"."""
+    names = ("en", "code", "multi")
+    return {name: gzip.decompress((shared_data / f"corpora/{name}.txt.gz").read_bytes()).decode() for name in names}
+
+
+@pytest.fixture(scope="session")
+def published(shared_data: Path) -> Callable[[str, str], Tokenizer]:
+    """A published rank file by name, with its special tokens, under a pattern; each is loaded once."""
+    loaded: dict[tuple[str, str], Tokenizer] = {}
+
+    def load(name: str, pattern: str) -> Tokenizer:
+        if (name, pattern) not in loaded:
+            folder = shared_data / "vocabs"
+            specials = json.loads((folder / f"{name}.special.json").read_text())
+            path = folder / f"{name}.tiktoken"
+            loaded[name, pattern] = Tokenizer.from_tiktoken(path, pattern=pattern, special_tokens=specials)
+        return loaded[name, pattern]
+
+    return load
+
+
+@pytest.fixture(scope="session")
+def gpt2_files(shared_data: Path) -> tuple[Path, Path]:
+    """GPT-2's `vocab.json` and `merges.txt`."""
+    return shared_data / "vocabs/gpt2_vocab.json", shared_data / "vocabs/gpt2_merges.txt"
+
+
+@pytest.fixture(scope="session")
+def gpt2(gpt2_files: tuple[Path, Path]) -> Tokenizer:
+    """GPT-2 from its two files: a merges list."""
+    return Tokenizer.from_files(*gpt2_files, ["<|endoftext|>"])
+
+
+@pytest.fixture(scope="session")
+def gpt2_ranks(published: Callable[[str, str], Tokenizer]) -> Tokenizer:
+    """GPT-2 from tiktoken's rank file."""
+    return published("gpt2", "gpt2")
+
+
+@pytest.fixture(scope="session")
+def cl100k(published: Callable[[str, str], Tokenizer]) -> Tokenizer:
+    return published("cl100k_base", "cl100k")
+
+
+@pytest.fixture(scope="session")
+def o200k(published: Callable[[str, str], Tokenizer]) -> Tokenizer:
+    return published("o200k_base", "o200k")
+
+
+TEXT = (
+    "The quick brown fox, the lazy dog: they're here, aren't they? We'll see; I'd say so.\n\n"
+    "    def f(x):\n        return x + 1234567890  # twice\r\n\t\n"
+    "Žluťoučký kůň úpěl ďábelské ódy. 我能吞下玻璃而不伤身体。私はガラスを食べられます。"
+    "நான் கண்ணாடி சாப்பிடுவேன். 👍🏽 🇨🇿 a\u0301 x² Ⅷ ǅ ʰ <|a|> <|ab|>\n"
+)
+
+
+@pytest.fixture(scope="session")
+def small() -> Tokenizer:
+    """A small trained tokenizer without special tokens, of GPT-2's pattern."""
+    return train_from_iterator([TEXT * 3], 400)
+
+
+# Pieces of random text: what one pattern or another treats in its own way, and scripts of all lengths in UTF-8.
+WORDS = "|".join(
+    [
+        "the|The|THE|they|don't|DON'T|we'll|I'Ve|'s|'S|'|''|'ſ|'lL|'re|x'|a|ab|abab|aaa|hello|helloWorld|XMLHttp|_x",
+        "0|12|123|1234|1234567890|٣|²|Ⅷ|½|.|,|...|!?|#|##|//|/|\\|$|^^^^|()|{\n|.\n|.\r\n/|。\n\n|" + "-" * 50,
+        "žluťoučký|ÅNGSTRÖM|straße|你好|ガラス|நடிகர்|சூர்யா|ไทย|नमस्ते|שלום|ال|한글|ǅ|ʰ|ª|" + "ab" * 40,
+        "👍|👍🏽|🇨🇿|🫨|q\u0301x|\u0301|\u200d|\ufeff|\U00010400|\ue000|\U0010ffff|\x00|\x1c|\x1f|\x7f|\u00ad|\ufffd",
+    ]
+).split("|")
+SPACES = ["  ", "   ", "\n", "\n\n", "\r\n", "\r", "\t", " \n ", "\xa0", "\u3000", "\u2028", "\x85", "\x0b", " " * 20]
+
+
+@pytest.fixture(scope="session")
+def soup() -> Soup:
+    """Makes random text of about so many pieces: words of many scripts, whitespace runs, contractions, symbols."""
+
+    def make(rng: random.Random, pieces: int) -> str:
+        found = []
+        for _ in range(pieces):
+            kind = rng.random()
+            if kind < 0.5:
+                found.append(rng.choice(WORDS))
+            elif kind < 0.85:
+                found.append(" " if kind < 0.7 else rng.choice(SPACES))
+            elif kind < 0.95:
+                found.append("".join(chr(rng.randrange(128)) for _ in range(rng.randrange(1, 6))))
+            else:
+                point = rng.randrange(0x110000)
+                found.append(chr(point) if not 0xD800 <= point < 0xE000 else "\ud7ff")
+        return "".join(found)
+
+    return make

@@ -1,0 +1,248 @@
+"""Files are counted in chunks and windows: wherever they are cut, the counts are those of the whole text."""
+
+import itertools
+import random
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from training_data import END, assert_equal, pattern_source, random_text
+
+from toksmith import count_pretokens, reference, train
+
+PATTERNS: list[str | None] = [
+    "gpt2",
+    "cl100k",
+    "cl100k_old",
+    "llama3",
+    "qwen2",
+    "o200k",
+    None,
+    r"\p{L}+|\s+",
+    r"(?<=a )b|\S+",  # looks behind: no cut of the text would be safe
+    r"\s+\S|$",
+]
+
+# Special tokens in which text could be cut, that end or begin where it could, and that overlap.
+SPECIALS: list[list[str]] = [
+    [],
+    [END],
+    ["<s> <e>", "<s>", " <e>"],
+    ["a b", "b a", " "],
+    ["\n", "\n\n\n"],
+    ["x\r\ny", "\r\n", "\n<|"],
+    ["\u3000。", "。\u3000\n"],
+]
+
+DOCUMENTS: dict[str, str] = {
+    "empty": "",
+    "one byte": "\n",
+    "words": "some words, that'll be cut:  here \n\n and there\n",
+    "crlf": "one\r\ntwo\r\n\r\nthree \r\n x\r\ry\n\r",
+    "bom": "\ufeffx \ufeff\r\n\ufeff",
+    "odd spaces": "a\x85b\x85 \xa0c\xa0\xa0 d\u3000e \u3000\n\u3000f\u2028\u2029 g\x0b\x0c h",
+    "odd at the end": "a \x85",
+    "no space": "日本語のテキスト、空白なし。abcABC123!?👍🏽ñé" + "z" * 20,
+    "scripts": "நடிகர் சூர்யா q\u0301x 👍🏽 a² ǅx ʰA\u0301B 'LL 'ſ we'll",
+    "slashes": "a.\n/b\n/\n//c\r\n/ d!\n\n!\r\n/\n",
+    "digits": "1234567 12 3\n4567\n\n89 \t0",
+    "specials": f"a b a b{END} {END}\n{END}<s> <e><s>  <e>\n\n\n\nx\r\ny\r\n。\u3000\n\u3000。",
+    "half specials": "<|endoftext <| endoftext|> <s>\u3000<e> x\r\n y a  b a\nb",
+    "runs": "   \n\n\n   \t\t \r\n\r\n     x     ",
+    "longer than spaces": "x" * 30 + " " * 30 + "\n" * 30 + "x",
+    "controls": "\x00a\x1c b\x1f\x00 \x7f\x00\n\x00",
+}
+
+
+def cuts(size: int, rng: random.Random) -> Iterator[dict[str, Any]]:
+    """Yield every size of chunk, every size of window, and some pairs of both."""
+    for number in range(1, size + 2):
+        yield {"_chunk_bytes": number}
+        yield {"_chunk_bytes": number, "_window_bytes": rng.randint(1, 9), "workers": rng.choice((1, 2))}
+    for number in range(1, min(size, 40) + 1):
+        yield {"_window_bytes": number, "workers": 1}
+
+
+def check(data: bytes, pattern: str | None, specials: Sequence[str], file: Path, seed: int, **options: Any) -> int:
+    """Count `data` cut in many ways; returns how many pretokens there are."""
+    file.write_bytes(data)
+    text = data.decode("utf-8", options.get("errors", "strict"))
+    expected = list(
+        reference.count_pretokens(
+            text, specials, pattern_source(pattern), unmatched=options.get("unmatched", "keep")
+        ).items()
+    )
+    for cut in cuts(len(data), random.Random(seed)):
+        found = count_pretokens(file, special_tokens=specials, pattern=pattern, **options, **cut)
+        assert_equal(found.items(), expected, (cut, pattern, specials, data))
+    return len(expected)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_every_cut_of_a_nasty_document(pattern: str | None, tmp_path: Path) -> None:
+    found = 0
+    for number, (name, text) in enumerate(DOCUMENTS.items()):
+        for specials in SPECIALS:
+            if specials in ([], [END]) or name in ("specials", "half specials", "crlf", "words", "odd spaces"):
+                found += check(text.encode(), pattern, specials, tmp_path / "document", number)
+    assert found > 100
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", "cl100k", r"\p{L}+|\s+", None])
+def test_every_cut_of_bytes_that_are_replaced(pattern: str | None, tmp_path: Path) -> None:
+    # What special tokens hold that have U+FFFD in them is only known once invalid bytes are replaced.
+    documents = [
+        b"a\xff b\xff\xff \n\xe2\x82 \xe2\x82\n\xf0\x9f\x91\xe2\x82\xac x",
+        b"\xff \xffa\xff\n\xff\xff \xff\xff",
+        "x\ufffd \ufffdy".encode() + b"x\xff \xffy\x80\x80 \xc0\xaf\xed\xa0\x80\n",
+        b"\xe2\x82",
+        b"ok \xf4\x90\x80\x80 \xf8\x88\n\xc3",
+    ]
+    specials: list[list[str]] = [[], ["\ufffd"], ["\ufffd \ufffd"], ["\ufffd\n", "x\ufffd"], [" \ufffd", "\n"]]
+    for number, (data, some) in enumerate(itertools.product(documents, specials)):
+        check(data, pattern, some, tmp_path / "document", number, errors="replace")
+
+
+@pytest.mark.parametrize("unmatched", ["keep", "drop"])
+@pytest.mark.parametrize("seed", range(3))
+def test_every_cut_of_random_documents(seed: int, unmatched: str, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    hard = "aA1.!/' \n\r\té。\u3000\xa0\x85\u0301ǅ🫨<|>"
+    for _ in range(40):
+        specials = rng.choice(SPECIALS)
+        alphabet = "".join(rng.choices(hard, k=rng.choice((2, 4, 8))))
+        text = random_text(rng, alphabet, specials, 8)
+        check(
+            text.encode()[:150].decode(errors="ignore").encode(),
+            rng.choice(PATTERNS),
+            specials,
+            tmp_path / "d",
+            seed,
+            unmatched=unmatched,
+        )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(10, 14))
+def test_every_cut_of_many_random_documents(seed: int, tmp_path: Path) -> None:
+    for part in range(20):
+        folder = tmp_path / str(part)
+        folder.mkdir()
+        test_every_cut_of_random_documents(1000 * seed + part, random.Random(part).choice(("keep", "drop")), folder)
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", "cl100k", "o200k", None])
+@pytest.mark.parametrize("name", ["en", "code", "multi"])
+def test_real_text_in_chunks(name: str, pattern: str | None, corpora: dict[str, str], tmp_path: Path) -> None:
+    # Windows and chunks around the sizes of the buffers that cuts are looked for in (4 KiB).
+    data = corpora[name].encode()[:400_000]
+    text = data.decode(errors="ignore")
+    file = tmp_path / "corpus.txt"
+    file.write_bytes(text.encode())
+    expected = list(reference.count_pretokens(text, [END], pattern_source(pattern)).items())
+    for chunk, window, workers in [
+        (None, None, 1),
+        (4096, 4096, 2),
+        (4095, 1 << 20, 7),
+        (50_001, 333, 2),
+        (1 << 16, 4097, 1),
+    ]:
+        found = count_pretokens(
+            file, special_tokens=[END], pattern=pattern, workers=workers, _chunk_bytes=chunk, _window_bytes=window
+        )
+        assert_equal(found.items(), expected, (name, pattern, chunk, window, workers))
+
+
+def test_no_place_to_cut_for_a_long_way(tmp_path: Path) -> None:
+    # Longer than what is looked at for a cut: 4 KiB, then twice as much.
+    file = tmp_path / "long"
+    for text in (
+        "x" * 100_000 + " y",
+        "日" * 30_000,
+        " " * 70_000 + "x",
+        f"{'z' * 9000}{END} {'q' * 9000}",
+        "\n" * 50_000,
+    ):
+        file.write_bytes(text.encode())
+        for pattern in ("gpt2", "cl100k"):
+            expected = list(reference.count_pretokens(text, [END], pattern_source(pattern)).items())
+            for chunk in (1, 1000, 4096, 69_999):
+                found = count_pretokens(file, special_tokens=[END], pattern=pattern, workers=2, _chunk_bytes=chunk)
+                assert_equal(found.items(), expected, (pattern, chunk))
+
+
+def test_a_special_token_longer_than_any_window(tmp_path: Path) -> None:
+    token = "<" + "long special, " * 800 + ">"
+    text = f"a b {token} c {token[:-1]} {token}{token}\n"
+    file = tmp_path / "long"
+    file.write_bytes(text.encode())
+    expected = list(reference.count_pretokens(text, [token, "b "]).items())
+    for chunk in (1, 777, 4096, 11_000):
+        found = count_pretokens(
+            file, special_tokens=[token, "b "], _chunk_bytes=chunk, _window_bytes=chunk, workers=2
+        )
+        assert_equal(found.items(), expected, chunk)
+
+
+def test_files_are_never_joined_and_keep_their_order(tmp_path: Path) -> None:
+    rng = random.Random(3)
+    parts = ["lo", "w", " ", "\n", "<|endof", "text|>", "a\r", "\nb", "é", "", "\xa0", "'", "ll", "1", "2"]
+    for pattern in ("gpt2", "cl100k", None):
+        for _ in range(6):
+            texts = [rng.choice(parts) + random_text(rng, "ab \n", [END], 3) + rng.choice(parts) for _ in range(30)]
+            files = [tmp_path / f"{rng.random()}" for _ in texts]
+            for file, text in zip(files, texts, strict=True):
+                file.write_bytes(text.encode())
+            expected = list(reference.count_pretokens(texts, [END], pattern_source(pattern)).items())
+            for workers, chunk in [(1, None), (2, 1), (7, 5), (3, 64)]:
+                found = count_pretokens(
+                    files, special_tokens=[END], pattern=pattern, workers=workers, _chunk_bytes=chunk
+                )
+                assert_equal(found.items(), expected, (pattern, workers, chunk, texts))
+
+
+def test_half_a_character_at_the_end_of_a_file_is_not_completed_by_the_next(tmp_path: Path) -> None:
+    files = [tmp_path / "1", tmp_path / "2"]
+    files[0].write_bytes("a€".encode()[:-1])
+    files[1].write_bytes("€".encode()[-1:] + b"b")
+    with pytest.raises(ValueError, match=rf"{re.escape(str(files[0]))}: not UTF-8 at byte 1"):
+        count_pretokens(files)
+    found = count_pretokens(files, errors="replace")
+    assert found.items() == [(b"a", 1), ("\ufffd".encode(), 2), (b"b", 1)]
+
+
+def test_the_first_invalid_byte_is_named_for_any_cut(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    good.write_bytes(b"fine words here\n" * 40)
+    rng = random.Random(9)
+    for broken in (b"\xff", b"\xe2\x82", b"\xc0\x80", b"\xed\xa0\x80", b"\xf0\x9f\x91 ", b"\x80"):
+        data = bytearray(b"some words, \xe2\x82\xac here\n" * 12)
+        first = rng.randrange(40, 200)
+        while data[first] & 0xC0 == 0x80:
+            first += 1
+        data[first:first] = broken
+        data += b"\n and more \xfe later"
+        bad.write_bytes(data)
+        with pytest.raises(UnicodeDecodeError) as error:
+            data.decode()
+        for cut in cuts(60, rng):
+            with pytest.raises(ValueError, match=rf"^{re.escape(str(bad))}: not UTF-8 at byte {error.value.start}: "):
+                count_pretokens([good, bad, bad], **{**cut, "workers": 3})
+        with pytest.raises(ValueError, match=f"at byte {error.value.start}: "):
+            train(bad, 300)
+
+
+def test_a_file_that_becomes_shorter_is_no_crash(tmp_path: Path) -> None:
+    file = tmp_path / "text"
+    for pattern in ("gpt2", None):
+        for left in (0, 5, 4096, 100_000):
+            file.write_bytes(b"x" * 200_000 + b" y" * 100_000)
+
+            def shorten(*_: Any) -> None:
+                with file.open("r+b") as handle:
+                    handle.truncate(min(left, file.stat().st_size))  # noqa: B023
+
+            found = count_pretokens(file, pattern=pattern, progress=shorten, workers=2, _chunk_bytes=50_000)
+            assert found.total <= 200_000

@@ -1,0 +1,249 @@
+//! Encoding, whole and in pieces, against the definition.
+
+use toksmith::control::Control;
+use toksmith::encode::Encoder;
+use toksmith::merge::Merger;
+use toksmith::pretokenize::{Pattern, Pretokenizer, StreamState, Unmatched};
+use toksmith::special::{Segment, Specials};
+use toksmith::{Error, Vocab};
+
+use crate::random::Random;
+
+/// BPE from its definition: the lowest rank, leftmost first, until nothing merges.
+fn merge_by_definition(vocab: &Vocab, pretoken: &[u8]) -> Vec<u32> {
+    let mut ids: Vec<u32> = pretoken.iter().map(|&byte| vocab.byte_id(byte)).collect();
+    loop {
+        let pairs = ids.windows(2).enumerate();
+        let best = pairs.filter_map(|(at, p)| vocab.pair(p[0], p[1]).map(|m| (m.rank, at, m.id))).min();
+        let Some((_, at, id)) = best else { return ids };
+        ids.splice(at..at + 2, [id]);
+    }
+}
+
+/// A vocabulary of random merges over a few letters: it may hold merges that no text reaches.
+fn random_vocab(random: &mut Random, ranks: bool) -> Vocab {
+    let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
+    let mut merges = Vec::new();
+    let letters = b"ab ";
+    for _ in 0..random.below(30) {
+        let mut pick = || match random.below(2) {
+            0 => vec![letters[random.below(3)]],
+            _ => tokens[tokens.len() - 1 - random.below(tokens.len() - 255)].clone(),
+        };
+        let (left, right) = (pick(), pick());
+        let token = [left.as_slice(), &right].concat();
+        if merges.contains(&(left.clone(), right.clone())) || token.len() > 20 {
+            continue;
+        }
+        if !tokens.contains(&token) {
+            tokens.push(token);
+        }
+        merges.push((left, right));
+    }
+    let merges = if ranks { None } else { Some(merges) };
+    Vocab::new((0..).zip(tokens).collect(), merges.as_deref(), vec![]).unwrap()
+}
+
+#[test]
+fn scan_and_heap_merge_as_the_definition_says() {
+    let mut random = Random::new(1);
+    let mut merger = Merger::default();
+    for round in 0..600 {
+        let vocab = random_vocab(&mut random, round % 2 == 0);
+        for _ in 0..20 {
+            let len = 1 + random.below(80);
+            let text = random.text(b"aab ", len);
+            let expected = merge_by_definition(&vocab, &text);
+            let (mut scan, mut heap, mut either) = (vec![], vec![], vec![]);
+            merger.merge_by_scan(&vocab, &text, &mut scan);
+            merger.merge_by_heap(&vocab, &text, &mut heap).unwrap();
+            merger.merge(&vocab, &text, &mut either, &Control::none()).unwrap();
+            assert_eq!(scan, expected, "{}", text.escape_ascii());
+            assert_eq!(heap, expected, "{}", text.escape_ascii());
+            assert_eq!(either, expected, "{}", text.escape_ascii());
+        }
+    }
+}
+
+#[test]
+fn a_long_pretoken_merges_in_little_time() {
+    let mut tokens: Vec<(u32, Vec<u8>)> = (0..256).map(|byte| (byte, vec![byte as u8])).collect();
+    let mut merges = Vec::new();
+    for power in 0..10 {
+        let half = vec![b'a'; 1 << power];
+        tokens.push((256 + power, half.repeat(2)));
+        merges.push((half.clone(), half));
+    }
+    let vocab = Vocab::new(tokens, Some(&merges), vec![]).unwrap();
+    let mut ids = Vec::new();
+    Merger::default().merge(&vocab, &vec![b'a'; (1 << 20) + 5], &mut ids, &Control::none()).unwrap();
+    assert_eq!(ids.len(), (1 << 10) + 2);
+    assert_eq!(ids[1 << 10..], [257, 97]);
+}
+
+const SPECIALS: [&str; 6] = ["<s>", "<s><s>", "s> ", "a b", "\n", "b"];
+
+fn encoder(pattern: Pattern, random: &mut Random) -> Encoder {
+    let plain = random_vocab(random, false);
+    let tokens: Vec<(u32, Vec<u8>)> = plain.tokens().iter().map(|(id, t)| (id, t.to_vec())).collect();
+    let bytes = |id: u32| plain.token_bytes(id).unwrap().to_vec();
+    let merges: Vec<_> = plain.merges().into_iter().map(|(a, b)| (bytes(a), bytes(b))).collect();
+    let specials =
+        SPECIALS.iter().enumerate().map(|(i, s)| (s.as_bytes().to_vec(), Some(1000 + i as u32))).collect();
+    let vocab = Vocab::new(tokens, Some(&merges), specials).unwrap();
+    Encoder::new(vocab, Pretokenizer { pattern, unmatched: Unmatched::Keep })
+}
+
+/// Special tokens by trying every one at every place.
+fn segments_by_definition(tokens: &[Vec<u8>], text: &[u8]) -> Vec<Segment> {
+    let (mut segments, mut from, mut at) = (vec![], 0, 0);
+    while at < text.len() {
+        let found = (0..tokens.len()).filter(|&i| text[at..].starts_with(&tokens[i]));
+        match found.max_by_key(|&i| tokens[i].len()) {
+            None => at += 1,
+            Some(index) => {
+                if from < at {
+                    segments.push(Segment::Text(from..at));
+                }
+                let end = at + tokens[index].len();
+                segments.push(Segment::Special(toksmith::special::Found { index, range: at..end }));
+                (from, at) = (end, end);
+            }
+        }
+    }
+    if from < at {
+        segments.push(Segment::Text(from..at));
+    }
+    segments
+}
+
+#[test]
+fn special_tokens_are_leftmost_then_longest() {
+    let mut random = Random::new(2);
+    for _ in 0..3000 {
+        let count = 1 + random.below(4);
+        let mut tokens: Vec<Vec<u8>> = (0..count)
+            .map(|_| {
+                let len = 1 + random.below(4);
+                random.text(b"ab ", len)
+            })
+            .collect();
+        tokens.sort();
+        tokens.dedup();
+        let len = random.below(20);
+        let text = random.text(b"ab c", len);
+        let specials = Specials::new(tokens.clone()).unwrap();
+        let found: Vec<Segment> = specials.segments(&text).collect();
+        assert_eq!(found, segments_by_definition(&tokens, &text), "{tokens:?} in {}", text.escape_ascii());
+        for at in 1..text.len().max(1) {
+            if text[at] == b' ' && text[at - 1] != b' ' {
+                let across = |t: &Vec<u8>| {
+                    (at.saturating_sub(t.len() - 1)..at).any(|s| s + t.len() > at && text[s..].starts_with(t))
+                };
+                assert_eq!(
+                    specials.straddles(&text, at),
+                    tokens.iter().any(across),
+                    "{tokens:?} {text:?} {at}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stream_gives_the_ids_of_the_whole_wherever_it_is_cut() {
+    let mut random = Random::new(3);
+    for round in 0..400 {
+        let pattern = if round % 4 == 0 { Pattern::Whole } else { Pattern::Gpt2 };
+        let encoder = encoder(pattern, &mut random);
+        let len = random.below(60);
+        let text = random.text("ab <s>\n'l1é😀".as_bytes(), len);
+        for special in [true, false] {
+            let whole = encoder.encode_to_vec(&text, special, &Control::none()).unwrap();
+            let (mut state, mut ids, mut rest) = (StreamState::default(), vec![], text.as_slice());
+            while !rest.is_empty() {
+                let (piece, after) = rest.split_at(1 + random.below(rest.len().min(9)));
+                encoder.push_stream(&mut state, piece, special, &mut ids, &Control::none()).unwrap();
+                rest = after;
+            }
+            encoder.finish_stream(&mut state, special, &mut ids, &Control::none()).unwrap();
+            assert_eq!(ids, whole, "{}", text.escape_ascii());
+        }
+    }
+}
+
+#[test]
+fn a_stream_of_single_bytes_stays_linear_and_holds_little() {
+    let encoder = encoder(Pattern::Gpt2, &mut Random::new(4));
+    let (mut state, mut ids, mut most) = (StreamState::default(), vec![], 0);
+    for text in [vec![b'x'; 300_000], b" word".repeat(20_000)] {
+        most = 0;
+        for byte in &text {
+            encoder.push_stream(&mut state, &[*byte], true, &mut ids, &Control::none()).unwrap();
+            most = most.max(state.held_bytes());
+        }
+    }
+    assert!(most <= 600_000, "{most} bytes were held");
+    encoder.finish_stream(&mut state, true, &mut ids, &Control::none()).unwrap();
+    let decoded = toksmith::decode::decode(encoder.vocab(), &ids, &Control::none()).unwrap();
+    assert_eq!(decoded.len(), 400_000);
+}
+
+#[test]
+fn parts_are_the_joined_text_with_trusted_specials_alone() {
+    let mut random = Random::new(5);
+    for _ in 0..2000 {
+        let encoder = encoder(Pattern::Gpt2, &mut random);
+        let parts: Vec<(Vec<u8>, bool)> = (0..random.below(5))
+            .map(|_| {
+                let len = random.below(8);
+                (random.text(b"ab <s>", len), random.below(2) == 0)
+            })
+            .collect();
+        let text: Vec<u8> = parts.iter().flat_map(|(part, _)| part.clone()).collect();
+        let encode = |trust: Option<bool>| {
+            let parts: Vec<(&[u8], bool)> =
+                parts.iter().map(|(part, trusted)| (part.as_slice(), trust.unwrap_or(*trusted))).collect();
+            encoder.encode_parts(&parts, &Control::none()).unwrap()
+        };
+        assert_eq!(encode(Some(true)), encoder.encode_to_vec(&text, true, &Control::none()).unwrap());
+        assert_eq!(encode(Some(false)), encoder.encode_to_vec(&text, false, &Control::none()).unwrap());
+        let (mut at, mut trusted) = (0, Vec::new());
+        for (part, trust) in &parts {
+            trusted.resize(at + part.len(), *trust);
+            at += part.len();
+        }
+        let mut at = 0;
+        for id in encode(None) {
+            let end = at + encoder.vocab().token_bytes(id).unwrap().len();
+            assert!(id < 1000 || trusted[at..end].iter().all(|&t| t), "special {id} from untrusted text");
+            at = end;
+        }
+        assert_eq!(at, text.len());
+    }
+}
+
+#[test]
+fn batches_do_not_depend_on_workers() {
+    let mut random = Random::new(6);
+    let encoder = encoder(Pattern::Gpt2, &mut random);
+    let texts: Vec<Vec<u8>> = (0..3000).map(|i| random.text(b"ab <s>c", i % 700)).collect();
+    let views: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
+    for workers in [1, 2, 7] {
+        let batches = encoder.encode_batch(&views, true, workers, &Control::none()).unwrap();
+        let lists = batches.iter().flat_map(|b| b.starts.windows(2).map(|s| &b.ids[s[0]..s[1]]));
+        let expected = views.iter().map(|text| encoder.encode_to_vec(text, true, &Control::none()).unwrap());
+        assert!(lists.eq(expected), "{workers} workers");
+    }
+}
+
+#[test]
+fn a_control_stops_encoding_and_workers() {
+    let encoder = encoder(Pattern::Gpt2, &mut Random::new(7));
+    let text = b" some words".repeat(1_000_000);
+    let stop = |_| false;
+    let stopped = encoder.encode_to_vec(&text, true, &Control::new(&stop));
+    assert!(matches!(stopped, Err(Error::Interrupted)));
+    let stopped = encoder.encode_batch(&[&text, &text, &text], true, 2, &Control::new(&stop));
+    assert!(matches!(stopped, Err(Error::Interrupted)));
+}

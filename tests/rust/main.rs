@@ -1,0 +1,9 @@
+//! Tests of the core against its slow, obviously right versions.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, unreachable_pub)]
+
+mod encode;
+mod oracle;
+mod pretokenize;
+mod random;
+mod train;
+mod vocab;

@@ -1,0 +1,73 @@
+//! Slow, obviously right versions, straight from the definition.
+
+use std::cmp::{Ordering, Reverse};
+
+use toksmith::train::{Merge, Options, Ties};
+
+/// Trains by counting every pair anew before each merge.
+pub(crate) fn learn_merges(words: &[(Vec<u8>, u64)], options: &Options) -> Vec<Merge> {
+    let mut words: Vec<(Vec<u32>, u64)> =
+        words.iter().map(|(word, count)| (word.iter().map(|&b| u32::from(b)).collect(), *count)).collect();
+    let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
+    let mut merges = Vec::new();
+    while merges.len() < options.max_merges {
+        // The pairs in the order of their first occurrence.
+        let mut pairs: Vec<((u32, u32), u64)> = Vec::new();
+        for (word, count) in words.iter().filter(|(_, count)| *count > 0) {
+            for pair in word.windows(2).map(|pair| (pair[0], pair[1])) {
+                match pairs.iter_mut().find(|(other, _)| *other == pair) {
+                    Some((_, sum)) => *sum += count,
+                    None => pairs.push((pair, *count)),
+                }
+            }
+        }
+        let most = pairs.iter().map(|&(_, count)| count).max().unwrap_or(0);
+        if most < options.min_frequency.max(1) {
+            break;
+        }
+        let tied = pairs.iter().filter(|&&(_, count)| count == most).map(|&(pair, _)| pair);
+        let Some((left, right)) =
+            tied.reduce(|one, other| if precedes(other, one, options.ties, &tokens) { other } else { one })
+        else {
+            break;
+        };
+        let token = tokens.len() as u32;
+        tokens.push([tokens[left as usize].as_slice(), tokens[right as usize].as_slice()].concat());
+        merges.push(Merge { left, right, count: most });
+        for (word, _) in &mut words {
+            let mut rest = word.as_slice();
+            let mut merged = Vec::new();
+            while let [first, tail @ ..] = rest {
+                if *first == left && tail.first() == Some(&right) {
+                    merged.push(token);
+                    rest = &tail[1..];
+                } else {
+                    merged.push(*first);
+                    rest = tail;
+                }
+            }
+            *word = merged;
+        }
+    }
+    merges
+}
+
+/// Whether the tie rule prefers `one` to `other`, which occurs earlier.
+fn precedes(one: (u32, u32), other: (u32, u32), ties: Ties, tokens: &[Vec<u8>]) -> bool {
+    let bytes = |pair: (u32, u32)| (&tokens[pair.0 as usize], &tokens[pair.1 as usize]);
+    let ranks = |pair: (u32, u32)| (printable_rank(pair.0), printable_rank(pair.1));
+    let ordering = match ties {
+        Ties::Bytes => bytes(one).cmp(&bytes(other)),
+        Ties::Ids => one.cmp(&other),
+        Ties::SmallestIds => Reverse(one).cmp(&Reverse(other)),
+        Ties::First => Ordering::Less,
+        Ties::HuggingFace => Reverse(ranks(one)).cmp(&Reverse(ranks(other))),
+    };
+    ordering == Ordering::Greater
+}
+
+fn printable_rank(id: u32) -> u32 {
+    let printable = |byte: &u32| matches!(byte, 33..=126 | 161..=172 | 174..=255);
+    let order = (0..256).filter(printable).chain((0..256).filter(|byte| !printable(byte)));
+    order.into_iter().position(|byte| byte == id).map_or(id, |rank| rank as u32)
+}

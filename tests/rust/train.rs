@@ -1,0 +1,213 @@
+//! The merge loop against a recount from scratch.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use toksmith::train::{Merge, Options, Ties, learn_merges};
+use toksmith::{Control, Error};
+
+use crate::oracle;
+use crate::random::Random;
+
+const ALL_TIES: [Ties; 5] = [Ties::Bytes, Ties::Ids, Ties::SmallestIds, Ties::First, Ties::HuggingFace];
+
+type Words = Vec<(Vec<u8>, u64)>;
+
+fn train(words: &Words, options: &Options, control: &Control) -> toksmith::Result<Vec<Merge>> {
+    learn_merges(words.iter().map(|(word, count)| (word.as_slice(), *count)), options, control)
+}
+
+/// Trains both ways and names the first merge that differs.
+fn compare(words: &Words, options: &Options) {
+    let found = train(words, options, &Control::none()).unwrap();
+    let expected = oracle::learn_merges(words, options);
+    let merges = found.len().max(expected.len());
+    if let Some(i) = (0..merges).find(|&i| found.get(i) != expected.get(i)) {
+        let (found, expected) = (found.get(i), expected.get(i));
+        panic!("merge {i} is {found:?}, should be {expected:?}, with {options:?} on {words:?}");
+    }
+}
+
+fn words(list: &[(&str, u64)]) -> Words {
+    list.iter().map(|&(word, count)| (word.as_bytes().to_vec(), count)).collect()
+}
+
+impl Random {
+    fn weight(&mut self, scale: u64) -> u64 {
+        match scale {
+            0 => 1,
+            1 => self.below64(4),
+            2 => 1 + self.below64(1000),
+            // On both sides of what a cell of the arena can hold.
+            3 => (1 << self.below64(26)) - 1 + self.below64(2),
+            _ => (1 << 32) + self.below64(1 << 40),
+        }
+    }
+
+    fn word(&mut self, letters: &[u8], length: u64) -> Vec<u8> {
+        let mut word = Vec::new();
+        for _ in 0..self.below64(length + 1) {
+            let letter = letters[self.below64(letters.len() as u64) as usize];
+            let run = if self.below64(4) == 0 { 1 + self.below64(6) } else { 1 };
+            word.extend((0..run).map(|_| letter));
+        }
+        word
+    }
+
+    fn corpus(&mut self) -> Words {
+        // Among them bytes whose rank differs from their value, and prefixes of others with a zero behind.
+        let sets: [&[u8]; 9] =
+            [b"a", b"ab", b"abc", b"abcd", b"\0a", b"\0\x01", b" a\xad", b"\n!\x7f\xa1", b" the"];
+        let letters = sets[self.below64(sets.len() as u64) as usize];
+        let length = [3, 8, 20][self.below64(3) as usize];
+        let scale = self.below64(5);
+        (0..1 + self.below64(12)).map(|_| (self.word(letters, length), self.weight(scale))).collect()
+    }
+}
+
+#[test]
+fn equals_a_recount_on_random_corpora() {
+    let mut random = Random::new(0x7261_6E64_6F6D);
+    for _ in 0..4000 {
+        let corpus = random.corpus();
+        let heaviest = corpus.iter().map(|&(_, count)| count).max().unwrap_or(0);
+        let min_frequency = [0, 1, 2, 5, heaviest][random.below64(5) as usize];
+        let max_merges = [1, 7, 300][random.below64(3) as usize];
+        for ties in ALL_TIES {
+            compare(&corpus, &Options { ties, max_merges, min_frequency });
+        }
+    }
+}
+
+/// Long words: tokens grow past the eight bytes that ties compare first, and occurrences overlap at length.
+#[test]
+fn equals_a_recount_on_one_long_word() {
+    let mut random = Random::new(0x6C6F_6E67);
+    for letters in [b"a".as_slice(), b"ab", b"abc", b"abcd"] {
+        for length in [30, 300] {
+            for _ in 0..20 {
+                let corpus = vec![(random.word(letters, length), 1 + random.below64(3))];
+                for ties in ALL_TIES {
+                    compare(&corpus, &Options { ties, max_merges: 100, min_frequency: 0 });
+                }
+            }
+        }
+    }
+}
+
+/// Long enough for the postings of merged pairs to be cleared away on the way.
+#[test]
+fn equals_a_recount_on_a_large_word() {
+    let mut random = Random::new(0x006C_6172_6765);
+    let corpus = vec![(random.word(b"abcd", 200_000), 1)];
+    for ties in [Ties::Bytes, Ties::First] {
+        compare(&corpus, &Options { ties, max_merges: 40, min_frequency: 0 });
+    }
+}
+
+/// A text-like corpus with a steep curve of counts: the threshold of the pair index is lowered on the way.
+#[test]
+fn equals_a_recount_where_counts_span_many_orders() {
+    let mut random = Random::new(0x7A69_7066);
+    for _ in 0..25 {
+        let corpus: Words = (0..60u64)
+            .map(|rank| (random.word(b"etaoinsh ", 7), 1_000_000_000 / (1 + rank * rank * rank)))
+            .collect();
+        for ties in ALL_TIES {
+            compare(&corpus, &Options { ties, max_merges: 400, min_frequency: 0 });
+        }
+    }
+}
+
+#[test]
+fn overlapping_pairs() {
+    for text in ["aa", "aaa", "aaaa", "aaaaa", "aaaaaaaaaaaaaaaaa", "abab", "ababa", "aabaabaaab", "abbabbba"]
+    {
+        for ties in ALL_TIES {
+            compare(&words(&[(text, 3)]), &Options { ties, max_merges: 50, min_frequency: 0 });
+        }
+    }
+}
+
+#[test]
+fn each_tie_rule_chooses_its_own_pair() {
+    let corpus = words(&[("ba", 1), ("\u{1}\u{2}", 1), ("zy", 1), ("b\u{1}", 1)]);
+    let first = |ties| {
+        let options = Options { ties, max_merges: 1, min_frequency: 0 };
+        let merges = train(&corpus, &options, &Control::none()).unwrap();
+        (merges[0].left as u8, merges[0].right as u8)
+    };
+    assert_eq!(first(Ties::Bytes), (b'z', b'y'));
+    assert_eq!(first(Ties::Ids), (b'z', b'y'));
+    assert_eq!(first(Ties::SmallestIds), (1, 2));
+    assert_eq!(first(Ties::First), (b'b', b'a'));
+    // Printable bytes rank before the others.
+    assert_eq!(first(Ties::HuggingFace), (b'b', b'a'));
+}
+
+#[test]
+fn nothing_to_merge() {
+    let options = Options { ties: Ties::Bytes, max_merges: 10, min_frequency: 0 };
+    for corpus in [words(&[]), words(&[("", 5), ("a", 7)]), words(&[("ab", 0)])] {
+        assert_eq!(train(&corpus, &options, &Control::none()).unwrap(), []);
+    }
+    let none = Options { max_merges: 0, ..options };
+    assert_eq!(train(&words(&[("ab", 1)]), &none, &Control::none()).unwrap(), []);
+}
+
+#[test]
+fn more_merges_than_can_be() {
+    for max_merges in [1 << 20, u32::MAX as usize, usize::MAX] {
+        let options = Options { ties: Ties::Bytes, max_merges, min_frequency: 0 };
+        compare(&words(&[("abcabcd", 3), ("bcd", 1 << 40)]), &options);
+    }
+}
+
+#[test]
+fn counts_up_to_the_limit_are_exact_and_beyond_it_refused() {
+    let options = Options { ties: Ties::Bytes, max_merges: 10, min_frequency: 0 };
+    compare(&words(&[("abc", 1 << 62), ("abd", 1 << 62)]), &options);
+    for corpus in [
+        words(&[("xab", 1 << 62), ("abd", (1 << 62) + 1)]),
+        words(&[("ab", u64::MAX)]),
+        words(&[("ab", u64::MAX), ("ab", u64::MAX)]),
+    ] {
+        match train(&corpus, &options, &Control::none()) {
+            Err(Error::CountOverflow { left, right }) => assert_eq!((left, right), (vec![b'a'], vec![b'b'])),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn more_bytes_than_positions_are_refused() {
+    let word = vec![b'a'; 1 << 20];
+    let options = Options { ties: Ties::Bytes, max_merges: 10, min_frequency: 0 };
+    let corpus = std::iter::repeat_n((word.as_slice(), 1), 1 << 12);
+    match learn_merges(corpus, &options, &Control::none()) {
+        Err(Error::TooManyPretokens { bytes, limit }) => {
+            assert_eq!(bytes, 1 << 32);
+            assert!(limit < bytes);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn progress_is_counted_in_merges_and_the_observer_can_stop() {
+    let mut random = Random::new(1);
+    let corpus: Words = (0..2000).map(|_| (random.word(b"abcdefgh", 12), 1)).collect();
+    let options = Options { ties: Ties::Bytes, max_merges: 500, min_frequency: 0 };
+    let control = Control::none();
+    let merges = train(&corpus, &options, &control).unwrap();
+    assert_eq!(control.progress().done, merges.len() as u64);
+    assert_eq!(control.progress().total, 500);
+
+    let asked = AtomicU32::new(0);
+    let refuse = |_| {
+        asked.fetch_add(1, Ordering::Relaxed);
+        false
+    };
+    let stopped = train(&corpus, &options, &Control::new(&refuse));
+    assert!(matches!(stopped, Err(Error::Interrupted)), "{stopped:?}");
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
+}

@@ -1,0 +1,102 @@
+//! What a vocabulary accepts, what it refuses, and where special tokens go.
+
+use toksmith::vocab::{Semantics, SpecialSpec};
+use toksmith::{Error, Vocab};
+
+type Merges<'a> = Option<&'a [(&'a str, &'a str)]>;
+
+fn bytes() -> Vec<(u32, Vec<u8>)> {
+    (0..256).map(|byte| (byte, vec![byte as u8])).collect()
+}
+
+fn vocab(extra: &[(u32, &str)], merges: Merges, specials: &[(&str, Option<u32>)]) -> Result<Vocab, Error> {
+    let mut tokens = bytes();
+    tokens.extend(extra.iter().map(|(id, token)| (*id, token.as_bytes().to_vec())));
+    let own = |&(a, b): &(&str, &str)| (a.as_bytes().to_vec(), b.as_bytes().to_vec());
+    let merges: Option<Vec<_>> = merges.map(|list| list.iter().map(own).collect());
+    let specials: Vec<SpecialSpec> =
+        specials.iter().map(|(name, id)| (name.as_bytes().to_vec(), *id)).collect();
+    Vocab::new(tokens, merges.as_deref(), specials)
+}
+
+#[test]
+fn special_tokens_keep_or_get_ids() {
+    let merges: Merges = Some(&[("a", "b")]);
+    // In the vocabulary and not needed by merges: it keeps its id, and is no ordinary token.
+    let kept = vocab(&[(256, "ab"), (300, "<s>")], merges, &[("<s>", None)]).unwrap();
+    assert_eq!((kept.special_ids(), kept.ordinary_id(b"<s>")), (&[300][..], None));
+    // New ones follow the highest id, in order.
+    let new = vocab(&[(256, "ab"), (300, "x1")], merges, &[("<s>", None), ("<t>", None)]).unwrap();
+    assert_eq!(new.special_ids(), [301, 302]);
+    assert_eq!(new.token_bytes(302).unwrap(), b"<t>");
+    // A byte, or a token that merges make, stays ordinary: the special token gets an id of its own.
+    let own = vocab(&[(256, "ab")], merges, &[("a", None), ("ab", None), ("q", Some(999))]).unwrap();
+    assert_eq!(own.special_ids(), [1000, 1001, 999]);
+    assert_eq!((own.ordinary_id(b"a"), own.ordinary_id(b"ab")), (Some(97), Some(256)));
+    // Of two ids for the same bytes the lower one is special.
+    let lower = vocab(&[(256, "ab"), (257, "ab")], merges, &[("ab", None)]).unwrap();
+    assert_eq!((lower.special_ids(), lower.ordinary_id(b"ab")), (&[256][..], Some(257)));
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let merges: Merges = Some(&[]);
+    let message = |result: Result<Vocab, Error>| result.unwrap_err().to_string();
+    let has = |result, parts: &[&str]| {
+        let message = message(result);
+        assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+    };
+    has(vocab(&[(256, "")], merges, &[]), &["256", "empty"]);
+    has(vocab(&[(97, "zz")], merges, &[]), &["97", "zz"]);
+    has(vocab(&[(256, "a")], merges, &[]), &["97", "256", "b\"a\""]);
+    has(vocab(&[], merges, &[("", None)]), &["empty"]);
+    has(vocab(&[], merges, &[("<s>", None), ("<s>", None)]), &["<s>", "twice"]);
+    has(vocab(&[], merges, &[("<s>", Some(97))]), &["97", "<s>"]);
+    has(vocab(&[], merges, &[("a", Some(97))]), &["97", "ordinary"]);
+    has(vocab(&[], merges, &[("<s>", Some(500)), ("<t>", Some(500))]), &["500", "<s>", "<t>"]);
+    has(vocab(&[(u32::MAX, "zz")], merges, &[("<s>", None)]), &["<s>", "2^32"]);
+    has(vocab(&[], Some(&[("a", "b")]), &[]), &["number 0", "b\"ab\""]);
+    has(vocab(&[(256, "ab")], Some(&[("a", "b"), ("ab", "xy")]), &[]), &["number 1", "xy"]);
+    has(vocab(&[(256, "ab")], Some(&[("a", "b"), ("a", "b")]), &[]), &["number 1", "number 0"]);
+    let mut tokens = bytes();
+    tokens.remove(0x41);
+    has(Vocab::new(tokens, None, vec![]), &["0x41"]);
+}
+
+#[test]
+fn ids_may_have_gaps_and_be_large() {
+    let sparse = vocab(&[(4_000_000_000, "ab")], None, &[]).unwrap();
+    assert_eq!(sparse.token_bytes(4_000_000_000).unwrap(), b"ab");
+    assert!(matches!(sparse.token_bytes(256), Err(Error::UnknownId { id: 256, .. })));
+    assert_eq!(sparse.tokens().len(), 257);
+}
+
+#[test]
+fn ranks_know_the_pair_that_each_token_reaches() {
+    let ranks = vocab(&[(256, "ab"), (257, "abc"), (258, "xyz")], None, &[]).unwrap();
+    assert_eq!(ranks.semantics(), Semantics::Ranks);
+    // "xyz" is made by no pair; a text that is just that still is that token.
+    assert_eq!(ranks.merges(), [(97, 98), (256, 99)]);
+    assert_eq!(ranks.first_unreachable(), Some(258));
+}
+
+#[test]
+fn a_state_is_the_whole_vocabulary() {
+    let ranks = vocab(&[(256, "ab"), (70_000, "abc")], None, &[("<s>", Some(5000))]).unwrap();
+    let merges = vocab(&[(256, "ab"), (257, "abc")], Some(&[("a", "b"), ("ab", "c")]), &[]).unwrap();
+    for vocab in [ranks, merges] {
+        let names = vocab.specials().tokens().iter().cloned();
+        let specials = names.zip(vocab.special_ids().iter().map(|&id| Some(id))).collect::<Vec<_>>();
+        let state = vocab.state();
+        let back = Vocab::from_state(&state, specials.clone()).unwrap();
+        assert_eq!(
+            (back.state(), back.merges(), back.semantics()),
+            (state.clone(), vocab.merges(), vocab.semantics())
+        );
+        for cut in 0..state.len() {
+            assert!(
+                Vocab::from_state(&state[..cut], specials.clone()).is_err() || cut == state.len() - 4 - 16
+            );
+        }
+    }
+}
