@@ -40,15 +40,20 @@ type Observer<'a> = &'a (dyn Fn(Progress) -> bool + Sync);
 /// milliseconds. Only the thread that made the `Control` ever runs the observer (a Python signal
 /// is seen by the calling thread alone); workers learn of a stop through a flag.
 pub struct Control<'a> {
-    observer: Option<Observer<'a>>,
-    owner: ThreadId,
-    start: Instant,
-    /// Milliseconds after `start` at which the observer is next due.
+    /// `None`: the clock is not asked either, which costs more than a small call.
+    watch: Option<Watch<'a>>,
+    /// Milliseconds after the start at which the observer is next due.
     due: AtomicU64,
     stopped: AtomicBool,
     stage: AtomicU8,
     done: AtomicU64,
     total: AtomicU64,
+}
+
+struct Watch<'a> {
+    observer: Observer<'a>,
+    owner: ThreadId,
+    start: Instant,
 }
 
 impl Control<'static> {
@@ -62,14 +67,12 @@ impl<'a> Control<'a> {
     /// A control whose `observer` is called on this thread, at most every 40 ms; the call ends with
     /// [`Error::Interrupted`] once it returns `false`.
     pub fn new(observer: Observer<'a>) -> Self {
-        Self::with(Some(observer))
+        Self::with(Some(Watch { observer, owner: thread::current().id(), start: Instant::now() }))
     }
 
-    fn with(observer: Option<Observer<'a>>) -> Self {
+    fn with(watch: Option<Watch<'a>>) -> Self {
         Control {
-            observer,
-            owner: thread::current().id(),
-            start: Instant::now(),
+            watch,
             due: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
             stage: AtomicU8::new(Stage::Count as u8),
@@ -106,29 +109,29 @@ impl<'a> Control<'a> {
     /// # Errors
     /// [`Error::Interrupted`].
     pub fn check(&self) -> Result<()> {
-        if self.observer.is_some() && thread::current().id() == self.owner {
-            self.observe();
+        if let Some(watch) = &self.watch
+            && thread::current().id() == watch.owner
+        {
+            self.observe(watch);
         }
         if self.is_stopped() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    fn observe(&self) {
-        let now = self.start.elapsed().as_millis() as u64;
+    fn observe(&self, watch: &Watch<'_>) {
+        let now = watch.start.elapsed().as_millis() as u64;
         if now < self.due.load(Relaxed) {
             return;
         }
         self.due.store(now + PERIOD.as_millis() as u64, Relaxed);
-        if let Some(observer) = self.observer
-            && !observer(self.progress())
-        {
+        if !(watch.observer)(self.progress()) {
             self.stop();
         }
     }
 
     /// Tells the observer once more how far the call came, when it is done.
     pub fn finish(&self) {
-        if let Some(observer) = self.observer {
-            observer(self.progress());
+        if let Some(watch) = &self.watch {
+            (watch.observer)(self.progress());
         }
     }
 

@@ -9,8 +9,8 @@
 //!                                  ids ── decode ── bytes
 //! ```
 //!
-//! A module uses only what stands to its left, plus [`vocab`], [`merge`] (the BPE of one pretoken),
-//! [`control`] (how a long call is stopped), [`workers`] (threads) and [`error`]. Everything here
+//! A module uses only what stands to its left, plus [`vocab`], `merge` (the BPE of one pretoken),
+//! `simd` (what the machine offers), [`control`] (how a long call is stopped), [`workers`] (threads) and [`error`]. Everything here
 //! works on bytes and ids; Python is known to the binding alone.
 //!
 //! From text to merges, to a vocabulary, to ids and back:
@@ -35,7 +35,7 @@
 //!     tokens.push([pair.0.as_slice(), &pair.1].concat());
 //!     pairs.push(pair);
 //! }
-//! let vocab = Vocab::new((0..).zip(tokens).collect(), Some(&pairs), vec![])?;
+//! let vocab = Vocab::new(&(0..).zip(tokens).collect::<Vec<_>>(), Some(&pairs), &[])?;
 //!
 //! let encoder = Encoder::new(vocab, pretokenizer);
 //! let ids = encoder.encode_to_vec(b"low lower", true, &control)?;
@@ -48,8 +48,9 @@ pub mod count;
 pub mod decode;
 pub mod encode;
 pub mod error;
-pub mod merge;
+mod merge;
 pub mod pretokenize;
+mod simd;
 pub mod special;
 pub mod train;
 pub mod vocab;

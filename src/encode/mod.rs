@@ -1,9 +1,14 @@
 //! Text → ids.
 
 mod cache;
+mod junctions;
+mod key;
+mod lookup;
+mod output;
 mod parallel;
 mod parts;
 mod pieces;
+mod run;
 mod scratch;
 mod sink;
 mod stream;
@@ -16,26 +21,51 @@ pub use sink::{Sink, Spans};
 
 use crate::control::Control;
 use crate::error::Result;
-use crate::pretokenize::Pretokenizer;
+use crate::pretokenize::{ENDS, Pretokenizer};
 use crate::special::{Found, Segment, Specials};
-use crate::vocab::{Semantics, Vocab};
+use crate::vocab::Vocab;
+use cache::Cache;
+use junctions::Junctions;
+use key::Key;
+use lookup::{Lookup, Store};
+use output::{Output, Staged};
+use run::Run;
 use scratch::{Pool, Scratch};
 
 /// Bytes encoded between two looks at the control.
 const CHECK: usize = 1 << 16;
+/// Bytes after which a thread gets a cache of its own: a copy of several megabytes.
+const OWN_CACHE: usize = 1 << 16;
 
 /// A vocabulary and a pattern, ready to encode. Immutable; any number of threads may use it at once.
 pub struct Encoder {
     vocab: Vocab,
     pretokenizer: Pretokenizer,
     no_specials: Specials,
+    /// The vocabulary's own tokens: what every thread's cache starts from, and all that small calls need.
+    seeds: Cache,
+    junctions: Junctions,
     pool: Pool,
 }
 
 impl Encoder {
     /// Puts the two together.
     pub fn new(vocab: Vocab, pretokenizer: Pretokenizer) -> Self {
-        Encoder { vocab, pretokenizer, no_specials: Specials::default(), pool: Pool::default() }
+        let seeds = seeds(&vocab, Cache::for_tokens(vocab.tokens().len()));
+        Self::with_cache(vocab, pretokenizer, seeds)
+    }
+
+    /// With a cache of only `1 << bits` lines: for tests of what gives way to what.
+    #[doc(hidden)]
+    pub fn with_small_cache(vocab: Vocab, pretokenizer: Pretokenizer, bits: u32) -> Self {
+        let seeds = seeds(&vocab, Cache::with_bits(bits));
+        Self::with_cache(vocab, pretokenizer, seeds)
+    }
+
+    fn with_cache(vocab: Vocab, pretokenizer: Pretokenizer, seeds: Cache) -> Self {
+        let junctions = Junctions::new(&vocab);
+        let no_specials = Specials::default();
+        Encoder { vocab, pretokenizer, no_specials, seeds, junctions, pool: Pool::default() }
     }
 
     /// The vocabulary.
@@ -115,41 +145,71 @@ impl Encoder {
         sink: &mut impl Sink,
         control: &Control,
     ) -> Result<()> {
-        let base = range.start;
-        let text = &text[range];
-        self.pretokenizer.for_each_while(text, |found| {
-            let ids = self.encode_pretoken(scratch, &text[found.clone()], control)?;
-            sink.pretoken(&self.vocab, base + found.start, ids);
-            Ok(sink.wants_more())
+        let (base, text) = (range.start, &text[range]);
+        let Tools { mut lookup, run, staged, ends, unchecked } = self.tools(scratch, text.len(), control);
+        let mut output = Output::new(sink, &self.vocab, staged);
+        let mut last = None;
+        self.pretokenizer.for_each_run(text, ends, |start, ends| {
+            if last != Some(start) {
+                output.sink.start(base + start);
+            }
+            last = ends.last().copied();
+            *unchecked += last.unwrap_or(start) - start;
+            if *unchecked >= CHECK {
+                *unchecked = 0;
+                control.check()?;
+            }
+            run.encode(text, start, ends, &mut lookup, &mut output)?;
+            Ok(output.sink.wants_more())
         })
     }
 
-    /// The ids of one pretoken, from the cache where it has them.
-    #[inline]
-    fn encode_pretoken<'s>(
+    /// Encodes a text that is one pretoken.
+    fn encode_pretoken(
         &self,
-        scratch: &'s mut Scratch,
+        scratch: &mut Scratch,
         pretoken: &[u8],
+        sink: &mut impl Sink,
         control: &Control,
-    ) -> Result<&'s [u32]> {
-        let Scratch { cache, merger, ids, unchecked } = scratch;
-        *unchecked += pretoken.len();
-        if *unchecked >= CHECK {
-            *unchecked = 0;
-            control.check()?;
-        }
-        let key = cache::Key::new(pretoken);
-        if let Some(slot) = key.as_ref().and_then(|key| cache.slot_of(key)) {
-            return Ok(cache.ids(slot));
-        }
-        ids.clear();
-        match self.vocab.semantics() {
-            Semantics::Ranks if let Some(id) = self.vocab.ordinary_id(pretoken) => ids.push(id),
-            _ => merger.merge(&self.vocab, pretoken, ids, control)?,
-        }
-        if let Some(key) = key {
-            cache.insert(&key, ids);
-        }
-        Ok(ids)
+    ) -> Result<()> {
+        let Tools { mut lookup, run, staged, .. } = self.tools(scratch, pretoken.len(), control);
+        let mut output = Output::new(sink, &self.vocab, staged);
+        run.encode(pretoken, 0, &[pretoken.len()], &mut lookup, &mut output)
     }
+
+    /// What encodes a text of so many bytes.
+    #[inline]
+    fn tools<'s>(&'s self, scratch: &'s mut Scratch, bytes: usize, control: &'s Control<'s>) -> Tools<'s> {
+        let Scratch { cache, long, merger, buffers, run, staged, ends, seen, unchecked } = scratch;
+        *seen = seen.saturating_add(bytes);
+        let store = if cache.is_none() && *seen < OWN_CACHE {
+            Store::Shared(&self.seeds)
+        } else {
+            Store::Own(cache.get_or_insert_with(|| self.seeds.clone()))
+        };
+        let (vocab, junctions) = (&self.vocab, &self.junctions);
+        let lookup = Lookup { vocab, junctions, store, long, merger, buffers, control };
+        Tools { lookup, run, staged, ends, unchecked }
+    }
+}
+
+/// A scratch, ready for one text.
+struct Tools<'s> {
+    lookup: Lookup<'s>,
+    run: &'s mut Run,
+    staged: &'s mut Staged,
+    ends: &'s mut [usize; ENDS],
+    unchecked: &'s mut usize,
+}
+
+/// Puts in every token that merging makes of its own bytes, the lowest ids first.
+fn seeds(vocab: &Vocab, mut cache: Cache) -> Cache {
+    for index in 0..vocab.tokens().len() as u32 {
+        let bytes = vocab.tokens().bytes_at(index);
+        let key = Key::new(bytes, 0, bytes.len());
+        if key != Key::NONE && vocab.ordinary_index(bytes) == Some(index) && !vocab.is_unreachable(index) {
+            cache.seed(key, &[vocab.tokens().id_at(index)]);
+        }
+    }
+    cache
 }

@@ -2,17 +2,43 @@
 
 use std::sync::{Mutex, TryLockError};
 
-use super::cache::Cache;
+use super::cache::{Cache, LongCache};
+use super::lookup::Buffers;
+use super::output::Staged;
+use super::run::Run;
 use crate::merge::Merger;
+use crate::pretokenize::ENDS;
 
 /// What encoding needs beside the text and the vocabulary. Never changes a result.
-#[derive(Default)]
 pub(super) struct Scratch {
-    pub(super) cache: Cache,
+    /// A copy of the encoder's cache, to be added to; made once there was text enough to be worth it.
+    pub(super) cache: Option<Cache>,
+    pub(super) long: LongCache,
     pub(super) merger: Merger,
-    pub(super) ids: Vec<u32>,
+    pub(super) buffers: Buffers,
+    pub(super) run: Run,
+    pub(super) staged: Staged,
+    pub(super) ends: [usize; ENDS],
+    /// Bytes encoded so far.
+    pub(super) seen: usize,
     /// Bytes since the control was last looked at.
     pub(super) unchecked: usize,
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Scratch {
+            cache: None,
+            long: LongCache::default(),
+            merger: Merger::default(),
+            buffers: Buffers::default(),
+            run: Run::default(),
+            staged: Staged::default(),
+            ends: [0; ENDS],
+            seen: 0,
+            unchecked: 0,
+        }
+    }
 }
 
 /// Scratches not in use.
@@ -20,9 +46,9 @@ pub(super) struct Scratch {
 /// Never waits for its lock: a lock that another thread holds, or held when the process forked, only
 /// means that this call makes a scratch of its own.
 #[derive(Default)]
-pub(super) struct Pool(Mutex<Vec<Scratch>>);
+pub(super) struct Pool(Mutex<Vec<Box<Scratch>>>);
 
-/// Scratches kept at the most; each holds a cache of about a megabyte.
+/// Scratches kept at the most; each holds a cache of some megabytes.
 const KEPT: usize = 16;
 
 impl Pool {
@@ -37,7 +63,7 @@ impl Pool {
         result
     }
 
-    fn try_lock<T>(&self, f: impl FnOnce(&mut Vec<Scratch>) -> T) -> Option<T> {
+    fn try_lock<T>(&self, f: impl FnOnce(&mut Vec<Box<Scratch>>) -> T) -> Option<T> {
         match self.0.try_lock() {
             Ok(mut kept) => Some(f(&mut kept)),
             Err(TryLockError::Poisoned(poisoned)) => Some(f(&mut poisoned.into_inner())),

@@ -6,10 +6,23 @@ use crate::vocab::Vocab;
 
 /// Takes ids in the order of the text.
 pub trait Sink {
-    /// The ids of a pretoken that starts at byte `start`.
-    fn pretoken(&mut self, vocab: &Vocab, start: usize, ids: &[u32]);
+    /// Whether it looks at the ids, and not at their number alone.
+    const LOOKS: bool = true;
+
+    /// The next ids are those of the text from byte `start` on, with no gap.
+    #[inline]
+    fn start(&mut self, _start: usize) {}
+
+    /// The next ids.
+    fn ids(&mut self, vocab: &Vocab, ids: &[u32]);
+
     /// A special token and its place in bytes.
     fn token(&mut self, range: Range<usize>, id: u32);
+
+    /// So many ids, for one that does not look at them.
+    #[inline]
+    fn count(&mut self, _ids: usize) {}
+
     /// Whether it takes more; encoding ends soon after it does not.
     #[inline]
     fn wants_more(&self) -> bool {
@@ -19,7 +32,7 @@ pub trait Sink {
 
 impl Sink for Vec<u32> {
     #[inline]
-    fn pretoken(&mut self, _: &Vocab, _: usize, ids: &[u32]) {
+    fn ids(&mut self, _: &Vocab, ids: &[u32]) {
         self.extend_from_slice(ids);
     }
 
@@ -32,13 +45,19 @@ impl Sink for Vec<u32> {
 pub(super) struct Count(pub(super) usize);
 
 impl Sink for Count {
-    #[inline]
-    fn pretoken(&mut self, _: &Vocab, _: usize, ids: &[u32]) {
+    const LOOKS: bool = false;
+
+    fn ids(&mut self, _: &Vocab, ids: &[u32]) {
         self.0 += ids.len();
     }
 
     fn token(&mut self, _: Range<usize>, _: u32) {
         self.0 += 1;
+    }
+
+    #[inline]
+    fn count(&mut self, ids: usize) {
+        self.0 += ids;
     }
 }
 
@@ -50,15 +69,20 @@ pub struct Spans {
     /// Of each id, the bytes of the text that it stands for. Where unmatched text is dropped, they
     /// have gaps.
     pub spans: Vec<Range<usize>>,
+    /// Where the next id starts.
+    at: usize,
 }
 
 impl Sink for Spans {
-    fn pretoken(&mut self, vocab: &Vocab, start: usize, ids: &[u32]) {
-        let mut at = start;
+    fn start(&mut self, start: usize) {
+        self.at = start;
+    }
+
+    fn ids(&mut self, vocab: &Vocab, ids: &[u32]) {
         for &id in ids {
             let len = vocab.tokens().get(id).map_or(0, <[u8]>::len);
-            self.token(at..at + len, id);
-            at += len;
+            self.token(self.at..self.at + len, id);
+            self.at += len;
         }
     }
 
@@ -75,8 +99,12 @@ pub(super) struct FirstSpans {
 }
 
 impl Sink for FirstSpans {
-    fn pretoken(&mut self, vocab: &Vocab, start: usize, ids: &[u32]) {
-        self.tokens.pretoken(vocab, start, ids);
+    fn start(&mut self, start: usize) {
+        self.tokens.start(start);
+    }
+
+    fn ids(&mut self, vocab: &Vocab, ids: &[u32]) {
+        self.tokens.ids(vocab, ids);
     }
 
     fn token(&mut self, range: Range<usize>, id: u32) {

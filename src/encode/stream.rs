@@ -50,9 +50,7 @@ impl Encoder {
         self.pool.with(|scratch| {
             let mut take = |event: Event<'_>, _| {
                 match event {
-                    Event::Pretoken(pretoken) => {
-                        ids.extend_from_slice(self.encode_pretoken(scratch, pretoken, control)?);
-                    }
+                    Event::Pretoken(pretoken) => self.encode_pretoken(scratch, pretoken, ids, control)?,
                     Event::Special(index) => ids.push(self.vocab.special_ids()[index]),
                 }
                 Ok(())

@@ -1,49 +1,51 @@
 //! A short pretoken: parts and ranks side by side, a scan for each merge.
 
-use crate::vocab::{PairMerge, Vocab};
+use super::SHORT;
+use super::pairs::{NEVER, Pairs};
 
-/// Stands for "merges with nothing"; its rank is above all others.
-const NONE: PairMerge = PairMerge { rank: u32::MAX, id: u32::MAX };
-
-#[derive(Debug, Default)]
-pub(super) struct Parts {
-    ids: Vec<u32>,
-    /// `merges[i]`: what `ids[i]` and `ids[i + 1]` merge into.
-    merges: Vec<PairMerge>,
-}
-
-impl Parts {
-    /// Applies every merge of a rank below `limit`.
-    pub(super) fn merge(&mut self, vocab: &Vocab, pretoken: &[u8], limit: u32, out: &mut Vec<u32>) {
-        let Parts { ids, merges } = self;
-        let look_up = |left, right| vocab.pair(left, right).unwrap_or(NONE);
-        ids.clear();
-        ids.extend(pretoken.iter().map(|&byte| vocab.byte_id(byte)));
-        merges.clear();
-        merges.extend(ids.windows(2).map(|pair| look_up(pair[0], pair[1])));
-        while let Some((at, merge)) = lowest(merges).filter(|(_, merge)| merge.rank < limit) {
-            ids[at] = merge.id;
-            ids.remove(at + 1);
-            merges.remove(at);
-            if at < merges.len() {
-                merges[at] = look_up(ids[at], ids[at + 1]);
-            }
-            if at > 0 {
-                merges[at - 1] = look_up(ids[at - 1], ids[at]);
-            }
-        }
-        out.extend_from_slice(ids);
+/// Appends the tokens of `pretoken`, at most [`SHORT`] bytes, to `out`: every merge of a rank below `limit`.
+pub(super) fn merge(pairs: &Pairs, pretoken: &[u8], limit: u32, out: &mut Vec<u32>) {
+    let (mut tokens, mut ranks) = ([0; SHORT], [NEVER; SHORT]);
+    for (token, &byte) in tokens.iter_mut().zip(pretoken) {
+        *token = pairs.byte_token(byte);
     }
-}
-
-/// The leftmost merge of the lowest rank.
-#[inline]
-fn lowest(merges: &[PairMerge]) -> Option<(usize, PairMerge)> {
-    let mut best = (0, *merges.first()?);
-    for (at, &merge) in merges.iter().enumerate().skip(1) {
-        if merge.rank < best.1.rank {
-            best = (at, merge);
+    for (rank, pair) in ranks.iter_mut().zip(pretoken.windows(2)) {
+        *rank = pairs.rank_of_bytes(pair[0], pair[1]);
+    }
+    let mut len = pretoken.len().min(SHORT);
+    while len > 1 {
+        let (at, rank) = lowest(&ranks[..len - 1]);
+        if rank >= limit {
+            break;
+        }
+        tokens[at] = pairs.result(rank);
+        remove(&mut tokens[..len], at + 1);
+        remove(&mut ranks[..len], at);
+        len -= 1;
+        if at + 1 < len {
+            ranks[at] = pairs.rank(tokens[at], tokens[at + 1]);
+        }
+        if at > 0 {
+            ranks[at - 1] = pairs.rank(tokens[at - 1], tokens[at]);
         }
     }
-    Some(best)
+    out.extend_from_slice(&tokens[..len]);
+}
+
+/// The place of the lowest rank, the first of several, and that rank.
+#[inline(always)]
+fn lowest(ranks: &[u32]) -> (usize, u32) {
+    let mut best = (0, NEVER);
+    for (at, &rank) in ranks.iter().enumerate() {
+        if rank < best.1 {
+            best = (at, rank);
+        }
+    }
+    best
+}
+
+/// Moves what follows `at` one place down.
+#[inline(always)]
+fn remove(parts: &mut [u32], at: usize) {
+    parts.copy_within(at + 1.., at);
 }

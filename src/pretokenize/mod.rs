@@ -38,6 +38,9 @@ pub trait Splitter: Send + Sync {
     fn split(&self, text: &[u8], on_match: OnMatch<'_>) -> Result<()>;
 }
 
+/// Pretokens of a run, at the most.
+pub const ENDS: usize = 256;
+
 /// Where pretokens begin and end.
 #[derive(Clone)]
 pub enum Pattern {
@@ -95,6 +98,39 @@ impl Pretokenizer {
                 Ok(())
             }
         }
+    }
+
+    /// Calls `f` with runs of pretokens of `text`, in order: where the first one starts and where each ends, in
+    /// bytes. Each starts where the one before it ends, and there is a new run where text is left out. Ends
+    /// early when `f` returns `false`. `ends` is working memory.
+    ///
+    /// # Errors
+    /// What `f` or the splitter fails with.
+    pub fn for_each_run(
+        &self,
+        text: &[u8],
+        ends: &mut [usize; ENDS],
+        mut f: impl FnMut(usize, &[usize]) -> Result<bool>,
+    ) -> Result<()> {
+        let (mut start, mut end, mut count) = (0, 0, 0);
+        let mut goes_on = true;
+        self.for_each_while(text, |found| {
+            if count == ENDS || found.start != end {
+                if count > 0 && !f(start, &ends[..count])? {
+                    goes_on = false;
+                    return Ok(false);
+                }
+                (start, count) = (found.start, 0);
+            }
+            ends[count] = found.end;
+            end = found.end;
+            count += 1;
+            Ok(true)
+        })?;
+        if goes_on && count > 0 {
+            f(start, &ends[..count])?;
+        }
+        Ok(())
     }
 
     /// Like [`Pretokenizer::for_each`] for text that goes on: only pretokens that no continuation can

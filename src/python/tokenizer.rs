@@ -13,7 +13,7 @@ use super::stream::EncodeStream;
 use super::{call, ids};
 use crate::decode;
 use crate::encode::{Batch, Encoder, Spans};
-use crate::vocab::{Semantics, Vocab};
+use crate::vocab::{Semantics, SpecialSpec, Vocab};
 
 /// A vocabulary and a pattern.
 #[pyclass(frozen, module = "toksmith._core")]
@@ -37,20 +37,20 @@ impl Tokenizer {
         special_tokens: Vec<(String, Option<i128>)>,
         pretokenizer: &Pretokenizer,
     ) -> PyResult<Self> {
-        let mut tokens = Vec::with_capacity(vocab.len());
+        let mut tokens: Vec<(u32, PyBackedBytes)> = Vec::with_capacity(vocab.len());
         for (id, token) in vocab.iter() {
             let id = vocab_id(&id, &token)?;
-            let token: PyBackedBytes = token.extract().map_err(|_| {
+            let bytes = token.extract().map_err(|_| {
                 PyValueError::new_err(format!("the token of id {id} is not bytes: {}", shown(&token)))
             })?;
-            tokens.push((id, token.to_vec()));
+            tokens.push((id, bytes));
         }
-        let pair = |(left, right): Merge| (left.to_vec(), right.to_vec());
-        let merges: Option<Vec<_>> = merges.map(|list| list.into_iter().map(pair).collect());
-        let specials = special_tokens.into_iter().map(special).collect::<PyResult<_>>()?;
+        let specials: Vec<SpecialSpec> = special_tokens.into_iter().map(special).collect::<PyResult<_>>()?;
         let pretokenizer = pretokenizer.inner.clone();
         let encoder = call::long(py, None, move |_| {
-            Ok(Encoder::new(Vocab::new(tokens, merges.as_deref(), specials)?, pretokenizer))
+            let tokens = tokens.iter().map(|(id, bytes)| (*id, &**bytes)).collect();
+            let merges = merges.as_ref().map(|list| list.iter().map(|(left, right)| (&**left, &**right)).collect());
+            Ok(Encoder::new(Vocab::of_views(tokens, merges, &specials)?, pretokenizer))
         })?;
         Ok(Tokenizer { encoder: Arc::new(encoder) })
     }
@@ -63,10 +63,10 @@ impl Tokenizer {
         special_tokens: Vec<(String, Option<i128>)>,
         pretokenizer: &Pretokenizer,
     ) -> PyResult<Self> {
-        let specials = special_tokens.into_iter().map(special).collect::<PyResult<_>>()?;
+        let specials: Vec<SpecialSpec> = special_tokens.into_iter().map(special).collect::<PyResult<_>>()?;
         let pretokenizer = pretokenizer.inner.clone();
         let encoder = call::long(py, None, move |_| {
-            Ok(Encoder::new(Vocab::from_state(state, specials)?, pretokenizer))
+            Ok(Encoder::new(Vocab::from_state(state, &specials)?, pretokenizer))
         })?;
         Ok(Tokenizer { encoder: Arc::new(encoder) })
     }
@@ -298,7 +298,7 @@ fn vocab_id(id: &Bound<'_, PyAny>, token: &Bound<'_, PyAny>) -> PyResult<u32> {
     })
 }
 
-fn special((name, id): (String, Option<i128>)) -> PyResult<(Vec<u8>, Option<u32>)> {
+fn special((name, id): (String, Option<i128>)) -> PyResult<SpecialSpec> {
     let narrow = |id: i128| {
         u32::try_from(id).map_err(|_| {
             PyValueError::new_err(format!(

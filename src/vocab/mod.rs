@@ -1,17 +1,20 @@
-//! The vocabulary: ids ↔ bytes, pair → merged id, special tokens. Validated once, immutable after.
+//! The vocabulary: ids ↔ bytes, pair → merged token, special tokens. Validated once, immutable after.
+//!
+//! Inside, a token is known by its index: its place among all by ascending id. It is dense where ids are not.
 
 mod build;
+mod ordinary;
+mod reach;
 mod state;
 mod tokens;
-
-use rustc_hash::FxBuildHasher;
-use std::collections::HashMap;
 
 pub use build::SpecialSpec;
 pub use tokens::TokenBytes;
 
 use crate::error::{Error, Result};
+use crate::merge::Pairs;
 use crate::special::Specials;
+use ordinary::Ordinary;
 
 /// What may be merged with what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,15 +26,6 @@ pub enum Semantics {
     Ranks,
 }
 
-/// What a pair of adjacent tokens merges into, and how early.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PairMerge {
-    /// Lower ranks merge first.
-    pub rank: u32,
-    /// Id of the result.
-    pub id: u32,
-}
-
 /// A validated vocabulary.
 ///
 /// Every byte value has a token, no two ordinary tokens have the same bytes, every merge is made of
@@ -40,12 +34,13 @@ pub struct PairMerge {
 pub struct Vocab {
     tokens: TokenBytes,
     /// Ordinary tokens by their bytes.
-    ordinary: HashMap<Box<[u8]>, u32, FxBuildHasher>,
-    pairs: HashMap<u64, PairMerge, FxBuildHasher>,
-    byte_ids: [u32; 256],
+    ordinary: Ordinary,
+    pairs: Pairs,
     semantics: Semantics,
-    /// The merges list, as ids; empty under rank semantics.
+    /// The merges list, as indices; under rank semantics, what lower ranks reach.
     merges: Vec<(u32, u32)>,
+    /// Ordinary tokens that merging their own bytes does not make, by ascending index.
+    unreachable: Vec<u32>,
     specials: Specials,
     special_ids: Vec<u32>,
 }
@@ -61,9 +56,23 @@ impl Vocab {
     /// # Errors
     /// The vocabulary variants of [`Error`], each naming the token or line.
     pub fn new(
-        tokens: Vec<(u32, Vec<u8>)>,
+        tokens: &[(u32, Vec<u8>)],
         merges: Option<&[(Vec<u8>, Vec<u8>)]>,
-        specials: Vec<SpecialSpec>,
+        specials: &[SpecialSpec],
+    ) -> Result<Self> {
+        let tokens = tokens.iter().map(|(id, bytes)| (*id, bytes.as_slice())).collect();
+        let merges = merges.map(|list| list.iter().map(|(left, right)| (left.as_slice(), right.as_slice())).collect());
+        Vocab::of_views(tokens, merges, specials)
+    }
+
+    /// [`Vocab::new`], of bytes that lie elsewhere.
+    ///
+    /// # Errors
+    /// As [`Vocab::new`].
+    pub(crate) fn of_views(
+        tokens: Vec<(u32, &[u8])>,
+        merges: Option<Vec<(&[u8], &[u8])>>,
+        specials: &[SpecialSpec],
     ) -> Result<Self> {
         build::build(tokens, merges, specials)
     }
@@ -83,7 +92,13 @@ impl Vocab {
 
     /// The id of an ordinary token.
     pub fn ordinary_id(&self, bytes: &[u8]) -> Option<u32> {
-        self.ordinary.get(bytes).copied()
+        self.ordinary_index(bytes).map(|index| self.tokens.id_at(index))
+    }
+
+    /// The index of an ordinary token.
+    #[inline]
+    pub(crate) fn ordinary_index(&self, bytes: &[u8]) -> Option<u32> {
+        self.ordinary.get(&self.tokens, bytes)
     }
 
     /// The id of a special token.
@@ -92,16 +107,22 @@ impl Vocab {
         Some(self.special_ids[index])
     }
 
-    /// What the pair merges into, if it merges.
+    /// Which pairs merge, by index.
     #[inline]
-    pub fn pair(&self, left: u32, right: u32) -> Option<PairMerge> {
-        self.pairs.get(&pair_key(left, right)).copied()
+    pub(crate) fn pairs(&self) -> &Pairs {
+        &self.pairs
     }
 
-    /// The token of a single byte.
+    /// Whether there are ordinary tokens that merging their own bytes does not make.
     #[inline]
-    pub fn byte_id(&self, byte: u8) -> u32 {
-        self.byte_ids[usize::from(byte)]
+    pub(crate) fn has_unreachable(&self) -> bool {
+        !self.unreachable.is_empty()
+    }
+
+    /// Whether this is one of them.
+    #[inline]
+    pub(crate) fn is_unreachable(&self, index: u32) -> bool {
+        self.unreachable.binary_search(&index).is_ok()
     }
 
     /// What may be merged with what.
@@ -121,47 +142,13 @@ impl Vocab {
 
     /// The merges list as pairs of ids. Under rank semantics: for each token, by ascending id, the
     /// pair that its bytes reach under lower ranks; a token that no pair reaches has none.
-    ///
-    /// Cost: free for a merges list; under ranks one small merge for each token.
     pub fn merges(&self) -> Vec<(u32, u32)> {
-        match self.semantics {
-            Semantics::Merges => self.merges.clone(),
-            Semantics::Ranks => self.reached_pairs(),
-        }
+        let id = |index| self.tokens.id_at(index);
+        self.merges.iter().map(|&(left, right)| (id(left), id(right))).collect()
     }
 
     /// The lowest id of an ordinary token that merging its own bytes does not make.
     pub fn first_unreachable(&self) -> Option<u32> {
-        let mut merger = crate::merge::Merger::default();
-        let mut out = Vec::new();
-        self.tokens.iter().find_map(|(id, bytes)| {
-            out.clear();
-            let ordinary = self.ordinary_id(bytes) == Some(id);
-            let merged = merger.merge(self, bytes, &mut out, &crate::Control::none());
-            (ordinary && (merged.is_err() || out != [id])).then_some(id)
-        })
+        self.unreachable.first().map(|&index| self.tokens.id_at(index))
     }
-
-    fn reached_pairs(&self) -> Vec<(u32, u32)> {
-        let mut pairs = Vec::new();
-        let mut merger = crate::merge::Merger::default();
-        let mut out = Vec::new();
-        for (rank, (id, bytes)) in (0..).zip(self.tokens.iter()) {
-            if bytes.len() < 2 || self.ordinary_id(bytes) != Some(id) {
-                continue;
-            }
-            out.clear();
-            merger.merge_below(self, bytes, rank, &mut out);
-            if let [left, right] = out[..] {
-                pairs.push((left, right));
-            }
-        }
-        pairs
-    }
-}
-
-/// A pair of ids as one table key.
-#[inline]
-pub(crate) fn pair_key(left: u32, right: u32) -> u64 {
-    u64::from(left) << 32 | u64::from(right)
 }

@@ -19,8 +19,9 @@ impl Vocab {
         for (_, bytes) in self.tokens.iter() {
             state.extend_from_slice(bytes);
         }
-        put(&mut state, self.merges.len() as u32);
-        for &(left, right) in &self.merges {
+        let merges = if self.semantics == Semantics::Merges { self.merges() } else { Vec::new() };
+        put(&mut state, merges.len() as u32);
+        for (left, right) in merges {
             put(&mut state, left);
             put(&mut state, right);
         }
@@ -31,7 +32,7 @@ impl Vocab {
     ///
     /// # Errors
     /// [`Error::BrokenState`], and as [`Vocab::new`].
-    pub fn from_state(state: &[u8], specials: Vec<SpecialSpec>) -> Result<Self> {
+    pub fn from_state(state: &[u8], specials: &[SpecialSpec]) -> Result<Self> {
         let mut rest = Reader(state);
         let has_merges = rest.number()? == 1;
         let count = rest.number()?;
@@ -39,19 +40,19 @@ impl Vocab {
             (0..count).map(|_| Ok((rest.number()?, rest.number()?))).collect::<Result<_>>()?;
         let mut tokens = Vec::with_capacity(sizes.len());
         for (id, len) in sizes {
-            tokens.push((id, rest.take(len as usize)?.to_vec()));
+            tokens.push((id, rest.take(len as usize)?));
         }
         let bytes_of = |id: u32| {
             let index = tokens.binary_search_by_key(&id, |(id, _)| *id).map_err(|_| Error::BrokenState)?;
-            Ok(tokens[index].1.clone())
+            Ok(tokens[index].1)
         };
-        let merges: Vec<(Vec<u8>, Vec<u8>)> = (0..rest.number()?)
+        let merges: Vec<(&[u8], &[u8])> = (0..rest.number()?)
             .map(|_| Ok((bytes_of(rest.number()?)?, bytes_of(rest.number()?)?)))
             .collect::<Result<_>>()?;
         if !rest.0.is_empty() {
             return Err(Error::BrokenState);
         }
-        Vocab::new(tokens, has_merges.then_some(merges.as_slice()), specials)
+        Vocab::of_views(tokens, has_merges.then_some(merges), specials)
     }
 }
 

@@ -50,6 +50,25 @@ impl TokenBytes {
         Some(&self.bytes[self.starts[index]..self.starts[index + 1]])
     }
 
+    /// The bytes of the token at `index`, counted by ascending id.
+    ///
+    /// # Panics
+    /// If there are not so many tokens.
+    #[inline]
+    pub fn bytes_at(&self, index: u32) -> &[u8] {
+        let index = index as usize;
+        &self.bytes[self.starts[index]..self.starts[index + 1]]
+    }
+
+    /// The id of the token at `index`, counted by ascending id.
+    ///
+    /// # Panics
+    /// If there are not so many tokens.
+    #[inline]
+    pub fn id_at(&self, index: u32) -> u32 {
+        self.ids[index as usize]
+    }
+
     /// How many tokens there are.
     pub fn len(&self) -> usize {
         self.ids.len()

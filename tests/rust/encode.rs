@@ -2,32 +2,59 @@
 
 use toksmith::control::Control;
 use toksmith::encode::Encoder;
-use toksmith::merge::Merger;
 use toksmith::pretokenize::{Pattern, Pretokenizer, StreamState, Unmatched};
 use toksmith::special::{Segment, Specials};
+use toksmith::vocab::Semantics;
 use toksmith::{Error, Vocab};
 
 use crate::random::Random;
 
-/// BPE from its definition: the lowest rank, leftmost first, until nothing merges.
+/// BPE from its definition: the lowest rank, leftmost first, until nothing merges. Over bytes, and not the table that
+/// the encoder asks.
 fn merge_by_definition(vocab: &Vocab, pretoken: &[u8]) -> Vec<u32> {
-    let mut ids: Vec<u32> = pretoken.iter().map(|&byte| vocab.byte_id(byte)).collect();
+    let merges: Vec<Vec<u32>> = vocab.merges().into_iter().map(|(left, right)| vec![left, right]).collect();
+    let mut ids: Vec<u32> = pretoken.iter().map(|&byte| vocab.ordinary_id(&[byte]).unwrap()).collect();
+    let merged = |pair: &[u32]| [pair[0], pair[1]].map(|id| vocab.token_bytes(id).unwrap()).concat();
     loop {
         let pairs = ids.windows(2).enumerate();
-        let best = pairs.filter_map(|(at, p)| vocab.pair(p[0], p[1]).map(|m| (m.rank, at, m.id))).min();
-        let Some((_, at, id)) = best else { return ids };
+        let best = match vocab.semantics() {
+            Semantics::Merges => {
+                pairs.filter_map(|(at, p)| Some((merges.iter().position(|m| m == p)? as u32, at))).min()
+            }
+            Semantics::Ranks => pairs.filter_map(|(at, p)| Some((vocab.ordinary_id(&merged(p))?, at))).min(),
+        };
+        let Some((_, at)) = best else { return ids };
+        let id = vocab.ordinary_id(&merged(&ids[at..at + 2])).unwrap();
         ids.splice(at..at + 2, [id]);
     }
+}
+
+/// What a pretoken encodes to: merged, but a token by itself under rank semantics.
+fn encode_by_definition(vocab: &Vocab, pretoken: &[u8]) -> Vec<u32> {
+    match (vocab.semantics(), vocab.ordinary_id(pretoken)) {
+        (Semantics::Ranks, Some(id)) => vec![id],
+        _ => merge_by_definition(vocab, pretoken),
+    }
+}
+
+/// What random texts and vocabularies are made of: with bytes that make junctions between characters.
+const LETTERS: &str = "aab é中";
+
+fn characters(random: &mut Random, len: usize) -> Vec<u8> {
+    let letters: Vec<char> = LETTERS.chars().collect();
+    (0..len).map(|_| letters[random.below(letters.len())]).collect::<String>().into_bytes()
 }
 
 /// A vocabulary of random merges over a few letters: it may hold merges that no text reaches.
 fn random_vocab(random: &mut Random, ranks: bool) -> Vocab {
     let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
     let mut merges = Vec::new();
-    let letters = b"ab ";
+    let letters = LETTERS.as_bytes();
     for _ in 0..random.below(30) {
-        let mut pick = || match random.below(2) {
-            0 => vec![letters[random.below(3)]],
+        let mut pick = || match random.below(4) {
+            0 => vec![letters[random.below(letters.len())]],
+            // Mostly no token: then the merge is left out.
+            1 if ranks => characters(random, 1),
             _ => tokens[tokens.len() - 1 - random.below(tokens.len() - 255)].clone(),
         };
         let (left, right) = (pick(), pick());
@@ -41,44 +68,41 @@ fn random_vocab(random: &mut Random, ranks: bool) -> Vocab {
         merges.push((left, right));
     }
     let merges = if ranks { None } else { Some(merges) };
-    Vocab::new((0..).zip(tokens).collect(), merges.as_deref(), vec![]).unwrap()
+    Vocab::new(&(0..).zip(tokens).collect::<Vec<_>>(), merges.as_deref(), &[]).unwrap()
 }
 
 #[test]
-fn scan_and_heap_merge_as_the_definition_says() {
+fn every_cache_gives_what_the_definition_says() {
     let mut random = Random::new(1);
-    let mut merger = Merger::default();
-    for round in 0..600 {
+    for round in 0..300 {
         let vocab = random_vocab(&mut random, round % 2 == 0);
-        for _ in 0..20 {
-            let len = 1 + random.below(80);
-            let text = random.text(b"aab ", len);
-            let expected = merge_by_definition(&vocab, &text);
-            let (mut scan, mut heap, mut either) = (vec![], vec![], vec![]);
-            merger.merge_by_scan(&vocab, &text, &mut scan);
-            merger.merge_by_heap(&vocab, &text, &mut heap).unwrap();
-            merger.merge(&vocab, &text, &mut either, &Control::none()).unwrap();
-            assert_eq!(scan, expected, "{}", text.escape_ascii());
-            assert_eq!(heap, expected, "{}", text.escape_ascii());
-            assert_eq!(either, expected, "{}", text.escape_ascii());
+        let whole = || Pretokenizer { pattern: Pattern::Whole, unmatched: Unmatched::Keep };
+        let encoders = [
+            Encoder::new(vocab.clone(), whole()),
+            Encoder::with_small_cache(vocab.clone(), whole(), 1),
+            Encoder::with_small_cache(vocab.clone(), whole(), 4),
+        ];
+        // Enough text for a thread to get a cache of its own, and all of it twice.
+        for encoder in &encoders {
+            encoder.encode_to_vec(&[b'c'; 1 << 16], true, &Control::none()).unwrap();
+        }
+        let texts: Vec<Vec<u8>> = (0..20)
+            .map(|_| {
+                let longest = if random.below(4) == 0 { 80 } else { 18 };
+                let len = 1 + random.below(longest);
+                if random.below(2) == 0 { random.text(LETTERS.as_bytes(), len) } else { characters(&mut random, len) }
+            })
+            .collect();
+        for text in texts.iter().chain(&texts) {
+            let expected = encode_by_definition(&vocab, text);
+            for encoder in &encoders {
+                let ids = encoder.encode_to_vec(text, true, &Control::none()).unwrap();
+                assert_eq!(ids, expected, "{}", text.escape_ascii());
+                let count = encoder.count(text, true, &Control::none()).unwrap();
+                assert_eq!(count, expected.len(), "{}", text.escape_ascii());
+            }
         }
     }
-}
-
-#[test]
-fn a_long_pretoken_merges_in_little_time() {
-    let mut tokens: Vec<(u32, Vec<u8>)> = (0..256).map(|byte| (byte, vec![byte as u8])).collect();
-    let mut merges = Vec::new();
-    for power in 0..10 {
-        let half = vec![b'a'; 1 << power];
-        tokens.push((256 + power, half.repeat(2)));
-        merges.push((half.clone(), half));
-    }
-    let vocab = Vocab::new(tokens, Some(&merges), vec![]).unwrap();
-    let mut ids = Vec::new();
-    Merger::default().merge(&vocab, &vec![b'a'; (1 << 20) + 5], &mut ids, &Control::none()).unwrap();
-    assert_eq!(ids.len(), (1 << 10) + 2);
-    assert_eq!(ids[1 << 10..], [257, 97]);
 }
 
 const SPECIALS: [&str; 6] = ["<s>", "<s><s>", "s> ", "a b", "\n", "b"];
@@ -88,9 +112,9 @@ fn encoder(pattern: Pattern, random: &mut Random) -> Encoder {
     let tokens: Vec<(u32, Vec<u8>)> = plain.tokens().iter().map(|(id, t)| (id, t.to_vec())).collect();
     let bytes = |id: u32| plain.token_bytes(id).unwrap().to_vec();
     let merges: Vec<_> = plain.merges().into_iter().map(|(a, b)| (bytes(a), bytes(b))).collect();
-    let specials =
+    let specials: Vec<_> =
         SPECIALS.iter().enumerate().map(|(i, s)| (s.as_bytes().to_vec(), Some(1000 + i as u32))).collect();
-    let vocab = Vocab::new(tokens, Some(&merges), specials).unwrap();
+    let vocab = Vocab::new(&tokens, Some(&merges), &specials).unwrap();
     Encoder::new(vocab, Pretokenizer { pattern, unmatched: Unmatched::Keep })
 }
 

@@ -16,7 +16,7 @@ fn vocab(extra: &[(u32, &str)], merges: Merges, specials: &[(&str, Option<u32>)]
     let merges: Option<Vec<_>> = merges.map(|list| list.iter().map(own).collect());
     let specials: Vec<SpecialSpec> =
         specials.iter().map(|(name, id)| (name.as_bytes().to_vec(), *id)).collect();
-    Vocab::new(tokens, merges.as_deref(), specials)
+    Vocab::new(&tokens, merges.as_deref(), &specials)
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn what_is_wrong_is_named() {
     has(vocab(&[(256, "ab")], Some(&[("a", "b"), ("a", "b")]), &[]), &["number 1", "number 0"]);
     let mut tokens = bytes();
     tokens.remove(0x41);
-    has(Vocab::new(tokens, None, vec![]), &["0x41"]);
+    has(Vocab::new(&tokens, None, &[]), &["0x41"]);
 }
 
 #[test]
@@ -88,14 +88,14 @@ fn a_state_is_the_whole_vocabulary() {
         let names = vocab.specials().tokens().iter().cloned();
         let specials = names.zip(vocab.special_ids().iter().map(|&id| Some(id))).collect::<Vec<_>>();
         let state = vocab.state();
-        let back = Vocab::from_state(&state, specials.clone()).unwrap();
+        let back = Vocab::from_state(&state, &specials).unwrap();
         assert_eq!(
             (back.state(), back.merges(), back.semantics()),
             (state.clone(), vocab.merges(), vocab.semantics())
         );
         for cut in 0..state.len() {
             assert!(
-                Vocab::from_state(&state[..cut], specials.clone()).is_err() || cut == state.len() - 4 - 16
+                Vocab::from_state(&state[..cut], &specials).is_err() || cut == state.len() - 4 - 16
             );
         }
     }

@@ -1,0 +1,95 @@
+//! Short pretokens as numbers.
+
+/// Pretokens of up to this many bytes have a key.
+pub(super) const KEY_BYTES: usize = 15;
+
+/// A short pretoken as a number: its bytes, zero-filled, and its length in the upper half of the last byte. So
+/// different pretokens have different keys, and the other half of the last byte is free.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Key {
+    pub(super) low: u64,
+    pub(super) high: u64,
+}
+
+/// Where the length is in [`Key::high`].
+const LENGTH: u32 = 56;
+
+/// Of 16 bytes, the first `n` in row `n`; none for a pretoken that is too long.
+static MASKS: [[u64; 2]; KEY_BYTES + 2] = {
+    let mut masks = [[0; 2]; KEY_BYTES + 2];
+    let mut len = 1;
+    while len <= KEY_BYTES {
+        masks[len][0] = if len < 8 { (1 << (8 * len)) - 1 } else { u64::MAX };
+        masks[len][1] = if len > 8 { (1 << (8 * (len - 8))) - 1 } else { 0 };
+        len += 1;
+    }
+    masks
+};
+
+impl Key {
+    /// What no pretoken has: stands for those that are too long.
+    pub(super) const NONE: Key = Key { low: u64::MAX, high: 0 };
+
+    /// The key of `text[start..end]`, or [`Key::NONE`] if that is too long.
+    ///
+    /// # Panics
+    /// If the range does not lie in `text`, or is empty.
+    #[inline(always)]
+    pub(super) fn new(text: &[u8], start: usize, end: usize) -> Self {
+        let len = end - start;
+        if len > KEY_BYTES {
+            return Key::NONE;
+        }
+        let [low, high] = match text[start..].first_chunk::<16>() {
+            Some(bytes) => words(bytes),
+            None => {
+                let mut bytes = [0; 16];
+                bytes[..len].copy_from_slice(&text[start..end]);
+                words(&bytes)
+            }
+        };
+        let [low_mask, high_mask] = MASKS[len];
+        Key { low: low & low_mask, high: high & high_mask | (len as u64) << LENGTH }
+    }
+
+    /// A number that depends on all of the key; the upper bits are the better ones.
+    #[inline(always)]
+    pub(super) fn hash(self) -> u64 {
+        fold(self.low ^ 0x9E37_79B9_7F4A_7C15, self.high ^ 0xD1B5_4A32_D192_ED03)
+    }
+}
+
+#[inline(always)]
+fn words(bytes: &[u8; 16]) -> [u64; 2] {
+    let all = u128::from_le_bytes(*bytes);
+    [all as u64, (all >> 64) as u64]
+}
+
+/// The two halves of the product, mixed: one multiplication.
+#[inline(always)]
+pub(super) fn fold(one: u64, other: u64) -> u64 {
+    let product = u128::from(one) * u128::from(other);
+    product as u64 ^ (product >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn different_pretokens_have_different_keys() {
+        let bytes: Vec<u8> = (1..=40).collect();
+        let mut keys = std::collections::HashSet::new();
+        for len in 1..=KEY_BYTES {
+            for zeroed in 0..=len {
+                let mut text = bytes.clone();
+                text[zeroed..len].fill(0);
+                let key = Key::new(&text, 0, len);
+                assert!(keys.insert((key.low, key.high)), "{len} {zeroed}");
+                assert_eq!(key, Key::new(&text[..len], 0, len), "what follows does not matter");
+            }
+        }
+        assert_eq!(Key::new(&bytes, 3, 19), Key::NONE);
+        assert!(!keys.contains(&(Key::NONE.low, Key::NONE.high)));
+    }
+}

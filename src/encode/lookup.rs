@@ -1,0 +1,138 @@
+//! The ids of a pretoken that the cache does not have.
+
+use super::Sink;
+use super::cache::{Cache, FEW, LongCache};
+use super::junctions::Junctions;
+use super::key::{KEY_BYTES, Key};
+use super::output::Output;
+use crate::control::Control;
+use crate::error::Result;
+use crate::merge::Merger;
+use crate::vocab::{Semantics, Vocab};
+
+/// The cache of a call: one that it may add to, or the encoder's own.
+pub(super) enum Store<'a> {
+    Own(&'a mut Cache),
+    Shared(&'a Cache),
+}
+
+/// Everything that finds ids.
+pub(super) struct Lookup<'a> {
+    pub(super) vocab: &'a Vocab,
+    pub(super) junctions: &'a Junctions,
+    pub(super) store: Store<'a>,
+    pub(super) long: &'a mut LongCache,
+    pub(super) merger: &'a mut Merger,
+    pub(super) buffers: &'a mut Buffers,
+    pub(super) control: &'a Control<'a>,
+}
+
+#[derive(Default)]
+pub(super) struct Buffers {
+    tokens: Vec<u32>,
+    ids: Vec<u32>,
+}
+
+impl Lookup<'_> {
+    #[inline(always)]
+    pub(super) fn cache(&self) -> &Cache {
+        match &self.store {
+            Store::Own(cache) => cache,
+            Store::Shared(cache) => cache,
+        }
+    }
+
+    /// Adds the ids of a pretoken that is not in the cache, and remembers them. `key` is that of the pretoken.
+    ///
+    /// # Errors
+    /// What merging fails with.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn missed(
+        &mut self,
+        pretoken: &[u8],
+        key: Key,
+        output: &mut Output<'_, impl Sink>,
+    ) -> Result<()> {
+        if let Some(id) = self.stands_for_itself(pretoken) {
+            output.many(&[id]);
+            return Ok(());
+        }
+        let first = self.junctions.piece_end(pretoken, 0);
+        if first == pretoken.len() {
+            return self.whole(pretoken, key, output);
+        }
+        let (mut start, mut end) = (0, first);
+        while start < pretoken.len() {
+            self.piece(pretoken, start, end, output)?;
+            start = end;
+            if start < pretoken.len() {
+                end = self.junctions.piece_end(pretoken, start);
+            }
+        }
+        Ok(())
+    }
+
+    /// Under rank semantics a pretoken that is a token is its id, also if no merge makes it. Such an id must not be
+    /// in the cache, which has the results of merging.
+    #[inline]
+    fn stands_for_itself(&self, pretoken: &[u8]) -> Option<u32> {
+        if self.vocab.semantics() == Semantics::Merges || !self.vocab.has_unreachable() {
+            return None;
+        }
+        let index = self.vocab.ordinary_index(pretoken)?;
+        self.vocab.is_unreachable(index).then(|| self.vocab.tokens().id_at(index))
+    }
+
+    /// Part of a pretoken, as if it stood alone.
+    #[inline]
+    fn piece(
+        &mut self,
+        pretoken: &[u8],
+        start: usize,
+        end: usize,
+        output: &mut Output<'_, impl Sink>,
+    ) -> Result<()> {
+        let key = Key::new(pretoken, start, end);
+        let cache = self.cache();
+        let (ids, count) = cache.find(key, cache.line_of(key));
+        if count > 0 {
+            output.few(ids, count);
+            return Ok(());
+        }
+        self.whole(&pretoken[start..end], key, output)
+    }
+
+    /// What does not fall apart.
+    fn whole(&mut self, pretoken: &[u8], key: Key, output: &mut Output<'_, impl Sink>) -> Result<()> {
+        if let Some(ids) = self.long.find(pretoken) {
+            output.many(ids);
+            return Ok(());
+        }
+        let Buffers { tokens, ids } = &mut *self.buffers;
+        tokens.clear();
+        match self.vocab.ordinary_index(pretoken) {
+            Some(index) if pretoken.len() > KEY_BYTES && !self.vocab.is_unreachable(index) => tokens.push(index),
+            _ => self.merger.merge(self.vocab.pairs(), pretoken, tokens, self.control)?,
+        }
+        ids.clear();
+        ids.extend(tokens.iter().map(|&token| self.vocab.tokens().id_at(token)));
+        output.many(ids);
+        self.keep(pretoken, key);
+        Ok(())
+    }
+
+    /// Keeps the ids that were just found.
+    fn keep(&mut self, pretoken: &[u8], key: Key) {
+        // Of a piece of another pretoken; as a pretoken it would be one id.
+        if self.stands_for_itself(pretoken).is_some() {
+            return;
+        }
+        let ids = &self.buffers.ids;
+        match &mut self.store {
+            Store::Own(cache) if key != Key::NONE && ids.len() <= FEW => cache.insert(key, ids),
+            Store::Own(_) => self.long.insert(pretoken, ids),
+            Store::Shared(_) => {}
+        }
+    }
+}

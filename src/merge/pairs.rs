@@ -1,0 +1,188 @@
+//! Which pairs of adjacent tokens merge, how early, and into what: the table that merging asks.
+
+use std::collections::HashMap;
+
+use rustc_hash::FxBuildHasher;
+
+/// The rank of a pair that does not merge; above all ranks.
+pub(crate) const NEVER: u32 = u32::MAX;
+
+/// Tokens and ranks below this fit a slot of eight bytes.
+const PACKED: usize = 1 << BITS;
+const BITS: u32 = 21;
+const EMPTY: u64 = u64::MAX;
+
+/// Pairs of tokens (by their index) → rank, and rank → resulting token.
+///
+/// Two bytes have a table of their own: a merge of a pretoken starts with one look at it for each byte, and never
+/// asks for two bytes again. All others are in one open-addressed table of at most half its slots, eight
+/// bytes each (both indices and the rank, 21 bits each), so that the common pairs stay in the second-level cache.
+#[derive(Clone, Debug)]
+pub(crate) struct Pairs {
+    /// The token of each byte.
+    byte_tokens: [u32; 256],
+    /// The byte of each token that is one, + 1; only as far as such tokens go.
+    bytes: Vec<u16>,
+    of_bytes: Vec<u32>,
+    slots: Vec<u64>,
+    shift: u32,
+    /// What does not fit `slots`: vocabularies of millions.
+    others: HashMap<u64, u32, FxBuildHasher>,
+    /// The resulting token of each rank.
+    results: Vec<u32>,
+}
+
+impl Pairs {
+    /// None yet, with room for `count` pairs. `byte_tokens`: the token of each byte.
+    pub(crate) fn new(byte_tokens: [u32; 256], count: usize) -> Self {
+        let slots = (2 * count.min(PACKED)).next_power_of_two().max(16);
+        let last = byte_tokens.iter().max().map_or(0, |&token| token as usize);
+        let mut bytes = vec![0; last + 1];
+        for (byte, &token) in (1..).zip(&byte_tokens) {
+            bytes[token as usize] = byte;
+        }
+        Pairs {
+            byte_tokens,
+            bytes,
+            of_bytes: vec![NEVER; 1 << 16],
+            slots: vec![EMPTY; slots],
+            shift: 64 - slots.trailing_zeros(),
+            others: HashMap::default(),
+            results: Vec::new(),
+        }
+    }
+
+    /// Adds a pair that merges at `rank` into `result`. Returns the rank that it has already, if any.
+    pub(crate) fn insert(&mut self, left: u32, right: u32, rank: u32, result: u32) -> Result<(), u32> {
+        if self.results.len() <= rank as usize {
+            self.results.resize(rank as usize + 1, NEVER);
+        }
+        self.results[rank as usize] = result;
+        let present = match (self.byte_of(left), self.byte_of(right)) {
+            (Some(left), Some(right)) => {
+                let place = &mut self.of_bytes[usize::from(left) << 8 | usize::from(right)];
+                let present = *place;
+                *place = rank;
+                present
+            }
+            _ => self.insert_tokens(left, right, rank),
+        };
+        if present == NEVER { Ok(()) } else { Err(present) }
+    }
+
+    fn insert_tokens(&mut self, left: u32, right: u32, rank: u32) -> u32 {
+        let fits = |number: u32| (number as usize) < PACKED;
+        if !(fits(left) && fits(right) && fits(rank)) {
+            return self.others.insert(wide_key(left, right), rank).unwrap_or(NEVER);
+        }
+        let key = packed_key(left, right);
+        let mut at = self.home(key);
+        while self.slots[at] != EMPTY {
+            if self.slots[at] >> BITS == key {
+                return self.slots[at] as u32 & (PACKED as u32 - 1);
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+        self.slots[at] = key << BITS | u64::from(rank);
+        NEVER
+    }
+
+    fn byte_of(&self, token: u32) -> Option<u8> {
+        let byte = self.bytes.get(token as usize)?.checked_sub(1)?;
+        u8::try_from(byte).ok()
+    }
+
+    /// The token of a byte.
+    #[inline(always)]
+    pub(crate) fn byte_token(&self, byte: u8) -> u32 {
+        self.byte_tokens[usize::from(byte)]
+    }
+
+    /// The rank of two bytes; [`NEVER`] if they do not merge.
+    #[inline(always)]
+    pub(crate) fn rank_of_bytes(&self, left: u8, right: u8) -> u32 {
+        self.of_bytes[usize::from(left) << 8 | usize::from(right)]
+    }
+
+    /// The rank of two tokens of which at least one is no single byte; [`NEVER`] if they do not merge.
+    #[inline(always)]
+    pub(crate) fn rank(&self, left: u32, right: u32) -> u32 {
+        if (left | right) as usize >= PACKED {
+            return self.rank_of_others(left, right);
+        }
+        let key = packed_key(left, right);
+        let mut at = self.home(key);
+        loop {
+            let slot = self.slots[at];
+            if slot >> BITS == key {
+                return slot as u32 & (PACKED as u32 - 1);
+            }
+            if slot == EMPTY {
+                return if self.others.is_empty() { NEVER } else { self.rank_of_others(left, right) };
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    #[cold]
+    fn rank_of_others(&self, left: u32, right: u32) -> u32 {
+        self.others.get(&wide_key(left, right)).copied().unwrap_or(NEVER)
+    }
+
+    /// The token that pairs of this rank merge into.
+    #[inline(always)]
+    pub(crate) fn result(&self, rank: u32) -> u32 {
+        self.results[rank as usize]
+    }
+
+    #[inline(always)]
+    fn home(&self, key: u64) -> usize {
+        (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+    }
+}
+
+#[inline(always)]
+fn packed_key(left: u32, right: u32) -> u64 {
+    u64::from(left) << BITS | u64::from(right)
+}
+
+fn wide_key(left: u32, right: u32) -> u64 {
+    u64::from(left) << 32 | u64::from(right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn byte_tokens() -> [u32; 256] {
+        std::array::from_fn(|byte| byte as u32 + 3)
+    }
+
+    #[test]
+    fn pairs_are_found_and_no_others() {
+        let mut pairs = Pairs::new(byte_tokens(), 4);
+        let huge = PACKED as u32 + 7;
+        let inserted = [(3, 4, 0, 300), (300, 4, 1, 301), (4, 300, 5, 302), (huge, 300, 6, 303), (300, huge, 7, 304)];
+        for (left, right, rank, result) in inserted {
+            assert_eq!(pairs.insert(left, right, rank, result), Ok(()));
+        }
+        for (left, right, rank, result) in inserted {
+            assert_eq!(pairs.insert(left, right, rank, result), Err(rank));
+            assert_eq!(pairs.result(rank), result);
+        }
+        assert_eq!(pairs.rank_of_bytes(0, 1), 0);
+        assert_eq!(pairs.rank_of_bytes(1, 0), NEVER);
+        assert_eq!(pairs.rank(300, 4), 1);
+        assert_eq!(pairs.rank(huge, 300), 6);
+        assert_eq!([pairs.rank(300, 300), pairs.rank(huge, 4), pairs.rank(0, 300)], [NEVER; 3]);
+    }
+
+    #[test]
+    fn a_rank_beyond_the_packed_ones_is_kept() {
+        let mut pairs = Pairs::new(byte_tokens(), 4);
+        let rank = PACKED as u32;
+        assert_eq!(pairs.insert(300, 301, rank, 302), Ok(()));
+        assert_eq!(pairs.rank(300, 301), rank);
+        assert_eq!(pairs.rank(301, 300), NEVER);
+    }
+}

@@ -1,0 +1,46 @@
+//! Ordinary tokens by their bytes.
+
+use std::hash::BuildHasher;
+
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+
+use super::TokenBytes;
+
+/// Bytes → index of an ordinary token. Holds no bytes of its own: five bytes a token.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ordinary(HashTable<u32>);
+
+impl Ordinary {
+    pub(super) fn with_room(count: usize) -> Self {
+        Ordinary(HashTable::with_capacity(count))
+    }
+
+    /// Adds the token at `index`. Returns the index of the one that has its bytes, if any.
+    pub(super) fn insert(&mut self, tokens: &TokenBytes, index: u32) -> Result<(), u32> {
+        let bytes = tokens.bytes_at(index);
+        let entry = self.0.entry(
+            hash(bytes),
+            |&other| tokens.bytes_at(other) == bytes,
+            |&other| hash(tokens.bytes_at(other)),
+        );
+        match entry {
+            hashbrown::hash_table::Entry::Occupied(other) => Err(*other.get()),
+            hashbrown::hash_table::Entry::Vacant(place) => {
+                place.insert(index);
+                Ok(())
+            }
+        }
+    }
+
+    /// The index of the token of these bytes.
+    #[inline]
+    pub(super) fn get(&self, tokens: &TokenBytes, bytes: &[u8]) -> Option<u32> {
+        self.0.find(hash(bytes), |&index| tokens.bytes_at(index) == bytes).copied()
+    }
+}
+
+#[inline]
+fn hash(bytes: &[u8]) -> u64 {
+    FxBuildHasher.hash_one(bytes)
+}
