@@ -54,11 +54,14 @@ impl Lookup<'_> {
         key: Key,
         output: &mut Output<'_, impl Sink>,
     ) -> Result<()> {
+        if self.displaced(key, output) {
+            return Ok(());
+        }
         if let Some(id) = self.stands_for_itself(pretoken) {
             output.many(&[id]);
             return Ok(());
         }
-        let first = self.junctions.piece_end(pretoken, 0);
+        let first = if pretoken.is_ascii() { pretoken.len() } else { self.junctions.piece_end(pretoken, 0) };
         if first == pretoken.len() {
             return self.whole(pretoken, key, output);
         }
@@ -71,6 +74,15 @@ impl Lookup<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Adds the ids of a key that had no room in its first line; `false` if it is not in its second line either.
+    #[inline]
+    fn displaced(&self, key: Key, output: &mut Output<'_, impl Sink>) -> bool {
+        let cache = self.cache();
+        let (ids, count) = cache.find(key, cache.second_line_of(key));
+        output.few(ids, count);
+        count > 0
     }
 
     /// Under rank semantics a pretoken that is a token is its id, also if no merge makes it. Such an id must not be
@@ -100,6 +112,9 @@ impl Lookup<'_> {
             output.few(ids, count);
             return Ok(());
         }
+        if self.displaced(key, output) {
+            return Ok(());
+        }
         self.whole(&pretoken[start..end], key, output)
     }
 
@@ -111,8 +126,10 @@ impl Lookup<'_> {
         }
         let Buffers { tokens, ids } = &mut *self.buffers;
         tokens.clear();
-        match self.vocab.ordinary_index(pretoken) {
-            Some(index) if pretoken.len() > KEY_BYTES && !self.vocab.is_unreachable(index) => tokens.push(index),
+        // The tokens of up to so many bytes were in the cache from the start.
+        let token = if pretoken.len() > KEY_BYTES { self.vocab.ordinary_index(pretoken) } else { None };
+        match token {
+            Some(index) if !self.vocab.is_unreachable(index) => tokens.push(index),
             _ => self.merger.merge(self.vocab.pairs(), pretoken, tokens, self.control)?,
         }
         ids.clear();

@@ -34,8 +34,8 @@ use scratch::{Pool, Scratch};
 
 /// Bytes encoded between two looks at the control.
 const CHECK: usize = 1 << 16;
-/// Bytes after which a thread gets a cache of its own: a copy of several megabytes.
-const OWN_CACHE: usize = 1 << 16;
+/// Bytes after which a thread gets a cache of its own, which takes a millisecond or two to make.
+const OWN_CACHE: usize = 1 << 18;
 
 /// A vocabulary and a pattern, ready to encode. Immutable; any number of threads may use it at once.
 pub struct Encoder {
@@ -51,7 +51,7 @@ pub struct Encoder {
 impl Encoder {
     /// Puts the two together.
     pub fn new(vocab: Vocab, pretokenizer: Pretokenizer) -> Self {
-        let seeds = seeds(&vocab, Cache::for_tokens(vocab.tokens().len()));
+        let seeds = seeds(&vocab, Cache::for_seeds(vocab.tokens().len()));
         Self::with_cache(vocab, pretokenizer, seeds)
     }
 
@@ -185,7 +185,7 @@ impl Encoder {
         let store = if cache.is_none() && *seen < OWN_CACHE {
             Store::Shared(&self.seeds)
         } else {
-            Store::Own(cache.get_or_insert_with(|| self.seeds.clone()))
+            Store::Own(cache.get_or_insert_with(|| self.seeds.to_own()))
         };
         let (vocab, junctions) = (&self.vocab, &self.junctions);
         let lookup = Lookup { vocab, junctions, store, long, merger, buffers, control };

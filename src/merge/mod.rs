@@ -14,9 +14,6 @@ pub(crate) use pairs::{NEVER, Pairs};
 use crate::control::Control;
 use crate::error::{Error, Result};
 
-/// Up to here a scan for the lowest rank beats the heap (measured: the two meet between 40 and 60).
-const SHORT: usize = 48;
-
 /// Working memory for merging, to be used again from pretoken to pretoken.
 #[derive(Debug, Default)]
 pub(crate) struct Merger {
@@ -26,7 +23,7 @@ pub(crate) struct Merger {
 impl Merger {
     /// Appends the tokens of `pretoken` to `out`, by their index.
     ///
-    /// Cost: O(n²) steps of a scan up to 48 bytes, O(n log n) beyond.
+    /// Cost: O(n²) steps of a scan up to 64 bytes, O(n log n) beyond.
     ///
     /// # Errors
     /// [`Error::Interrupted`]; [`Error::PretokenTooLong`] from 4 GiB on.
@@ -53,7 +50,7 @@ impl Merger {
         out: &mut Vec<u32>,
         control: &Control,
     ) -> Result<()> {
-        if pretoken.len() <= SHORT {
+        if pretoken.len() <= short::LONGEST && pairs.ranks() <= short::RANKS {
             short::merge(pairs, pretoken, limit, out);
             return Ok(());
         }

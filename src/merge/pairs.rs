@@ -129,6 +129,11 @@ impl Pairs {
         self.others.get(&wide_key(left, right)).copied().unwrap_or(NEVER)
     }
 
+    /// One more than the highest rank.
+    pub(super) fn ranks(&self) -> usize {
+        self.results.len()
+    }
+
     /// The token that pairs of this rank merge into.
     #[inline(always)]
     pub(crate) fn result(&self, rank: u32) -> u32 {
@@ -162,7 +167,8 @@ mod tests {
     fn pairs_are_found_and_no_others() {
         let mut pairs = Pairs::new(byte_tokens(), 4);
         let huge = PACKED as u32 + 7;
-        let inserted = [(3, 4, 0, 300), (300, 4, 1, 301), (4, 300, 5, 302), (huge, 300, 6, 303), (300, huge, 7, 304)];
+        let inserted =
+            [(3, 4, 0, 300), (300, 4, 1, 301), (4, 300, 5, 302), (huge, 300, 6, 303), (300, huge, 7, 304)];
         for (left, right, rank, result) in inserted {
             assert_eq!(pairs.insert(left, right, rank, result), Ok(()));
         }

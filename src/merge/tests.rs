@@ -63,7 +63,7 @@ fn scan_and_heap_merge_as_the_definition_says() {
             merger.merge_below(&pairs, &text, limit, &mut either, &Control::none()).unwrap();
             assert_eq!(heap, expected, "{}", text.escape_ascii());
             assert_eq!(either, expected, "{}", text.escape_ascii());
-            if len <= super::SHORT {
+            if len <= short::LONGEST {
                 let mut scan = vec![];
                 short::merge(&pairs, &text, limit, &mut scan);
                 assert_eq!(scan, expected, "{}", text.escape_ascii());

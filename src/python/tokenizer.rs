@@ -49,7 +49,8 @@ impl Tokenizer {
         let pretokenizer = pretokenizer.inner.clone();
         let encoder = call::long(py, None, move |_| {
             let tokens = tokens.iter().map(|(id, bytes)| (*id, &**bytes)).collect();
-            let merges = merges.as_ref().map(|list| list.iter().map(|(left, right)| (&**left, &**right)).collect());
+            let merges =
+                merges.as_ref().map(|list| list.iter().map(|(left, right)| (&**left, &**right)).collect());
             Ok(Encoder::new(Vocab::of_views(tokens, merges, &specials)?, pretokenizer))
         })?;
         Ok(Tokenizer { encoder: Arc::new(encoder) })

@@ -61,7 +61,8 @@ impl Vocab {
         specials: &[SpecialSpec],
     ) -> Result<Self> {
         let tokens = tokens.iter().map(|(id, bytes)| (*id, bytes.as_slice())).collect();
-        let merges = merges.map(|list| list.iter().map(|(left, right)| (left.as_slice(), right.as_slice())).collect());
+        let merges =
+            merges.map(|list| list.iter().map(|(left, right)| (left.as_slice(), right.as_slice())).collect());
         Vocab::of_views(tokens, merges, specials)
     }
 

@@ -90,7 +90,11 @@ fn every_cache_gives_what_the_definition_says() {
             .map(|_| {
                 let longest = if random.below(4) == 0 { 80 } else { 18 };
                 let len = 1 + random.below(longest);
-                if random.below(2) == 0 { random.text(LETTERS.as_bytes(), len) } else { characters(&mut random, len) }
+                if random.below(2) == 0 {
+                    random.text(LETTERS.as_bytes(), len)
+                } else {
+                    characters(&mut random, len)
+                }
             })
             .collect();
         for text in texts.iter().chain(&texts) {

@@ -94,9 +94,7 @@ fn a_state_is_the_whole_vocabulary() {
             (state.clone(), vocab.merges(), vocab.semantics())
         );
         for cut in 0..state.len() {
-            assert!(
-                Vocab::from_state(&state[..cut], &specials).is_err() || cut == state.len() - 4 - 16
-            );
+            assert!(Vocab::from_state(&state[..cut], &specials).is_err() || cut == state.len() - 4 - 16);
         }
     }
 }
