@@ -5,6 +5,7 @@ What takes long to import (files, explanations) is imported on first use.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import types
@@ -142,11 +143,21 @@ class Tokenizer:
             OSError: The file cannot be read.
             ValueError: It is malformed, or lacks a single byte; names file and line.
         """
-        from . import loading
+        resolved = patterns.resolve(pattern, unmatched)
+        specials = arguments.special_list(special_tokens)
+        core = None
+        with open(path, "rb") as file, contextlib.suppress(ValueError):
+            core = CoreTokenizer.from_ranks(file.read(), specials, resolved.core())
+        if core is None:
+            # Odd or wrong: the reader in Python takes every spelling, and says what is wrong where.
+            from . import loading
 
-        vocab = loading.read_tiktoken(path)
-        with loading.of_file(path):
-            return cls(vocab, None, special_tokens, pattern=pattern, unmatched=unmatched)
+            vocab = loading.read_tiktoken(path)
+            with loading.of_file(path):
+                core = CoreTokenizer(vocab, None, specials, resolved.core())
+        tokenizer = cls.__new__(cls)
+        tokenizer._fill(core, resolved)
+        return tokenizer
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -13,7 +13,7 @@ use super::stream::EncodeStream;
 use super::{call, ids};
 use crate::decode;
 use crate::encode::{Batch, Encoder, Spans};
-use crate::vocab::{Semantics, SpecialSpec, Vocab};
+use crate::vocab::{RankLines, Semantics, SpecialSpec, Vocab};
 
 /// A vocabulary and a pattern.
 #[pyclass(frozen, module = "toksmith._core")]
@@ -70,6 +70,23 @@ impl Tokenizer {
             Ok(Encoder::new(Vocab::from_state(state, &specials)?, pretokenizer))
         })?;
         Ok(Tokenizer { encoder: Arc::new(encoder) })
+    }
+
+    /// The tokenizer of a rank file; `None` if any line of it is not as tiktoken writes them.
+    #[staticmethod]
+    fn from_ranks(
+        py: Python<'_>,
+        file: &[u8],
+        special_tokens: Vec<(String, Option<i128>)>,
+        pretokenizer: &Pretokenizer,
+    ) -> PyResult<Option<Self>> {
+        let specials: Vec<SpecialSpec> = special_tokens.into_iter().map(special).collect::<PyResult<_>>()?;
+        let pretokenizer = pretokenizer.inner.clone();
+        let encoder = call::long(py, None, move |_| {
+            let Some(lines) = RankLines::parse(file) else { return Ok(None) };
+            Ok(Some(Encoder::new(Vocab::of_views(lines.tokens(), None, &specials)?, pretokenizer)))
+        })?;
+        Ok(encoder.map(|encoder| Tokenizer { encoder: Arc::new(encoder) }))
     }
 
     /// Tokens and merges as bytes.

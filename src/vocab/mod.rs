@@ -4,11 +4,13 @@
 
 mod build;
 mod ordinary;
+mod ranks;
 mod reach;
 mod state;
 mod tokens;
 
 pub use build::SpecialSpec;
+pub(crate) use ranks::RankLines;
 pub use tokens::TokenBytes;
 
 use crate::error::{Error, Result};

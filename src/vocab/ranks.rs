@@ -1,0 +1,68 @@
+//! tiktoken's rank file, as it is always written: a token in base64, one space, its id, a line feed.
+
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
+
+/// As Python's `b64decode(validate=True)`: padded, and what is left of the last character is not looked at.
+const BASE64: GeneralPurpose =
+    GeneralPurpose::new(&STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
+
+/// The tokens of a rank file.
+#[derive(Debug)]
+pub(crate) struct RankLines {
+    bytes: Vec<u8>,
+    /// Id, and where in `bytes` its token ends.
+    ends: Vec<(u32, usize)>,
+}
+
+impl RankLines {
+    /// Reads a file; `None` if any line of it is not of that form. What is wrong with it, or whether it can be read in
+    /// some other way, is for a slower reader to say.
+    pub(crate) fn parse(file: &[u8]) -> Option<Self> {
+        let mut lines = RankLines { bytes: Vec::with_capacity(file.len() / 2), ends: Vec::new() };
+        for line in file.split_inclusive(|&byte| byte == b'\n') {
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
+            let space = line.iter().position(|&byte| byte == b' ')?;
+            let start = lines.bytes.len();
+            lines.bytes.resize(start + space, 0);
+            let len = BASE64.decode_slice(&line[..space], &mut lines.bytes[start..]).ok()?;
+            lines.bytes.truncate(start + len);
+            lines.ends.push((number(&line[space + 1..])?, start + len));
+        }
+        Some(lines)
+    }
+
+    /// Ids and tokens, in the order of the file.
+    pub(crate) fn tokens(&self) -> Vec<(u32, &[u8])> {
+        let mut start = 0;
+        let token = |&(id, end): &(u32, usize)| {
+            let token = &self.bytes[start..end];
+            start = end;
+            (id, token)
+        };
+        self.ends.iter().map(token).collect()
+    }
+}
+
+fn number(digits: &[u8]) -> Option<u32> {
+    let plain = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    std::str::from_utf8(digits).ok().filter(|_| plain)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_and_all_else_is_refused() {
+        let lines = RankLines::parse(b"YQ== 0\nYWI= 7\nYWJj 4294967295").unwrap();
+        assert_eq!(lines.tokens(), [(0, &b"a"[..]), (7, b"ab"), (u32::MAX, b"abc")]);
+        assert!(RankLines::parse(b"").unwrap().tokens().is_empty());
+        for odd in ["YQ==", "YQ== ", "YQ==  1", "YQ== 1 ", "YQ== 1\r\n", "YQ 1", "Y*== 1", "YQ== -1", "YQ== +1"] {
+            assert!(RankLines::parse(odd.as_bytes()).is_none(), "{odd}");
+        }
+        assert!(RankLines::parse(b"YQ== 1\n\nYg== 2\n").is_none());
+        assert!(RankLines::parse(b"YQ== 4294967296").is_none());
+    }
+}
