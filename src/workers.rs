@@ -3,7 +3,9 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{RecvTimeoutError, channel, sync_channel};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -56,6 +58,75 @@ pub fn run<T: Send>(
     results.into_iter().collect()
 }
 
+/// Runs `work(0)` … `work(count - 1)` on up to `workers` threads and hands the results to `take`, one at a time, in
+/// that order and as soon as they are due. No worker starts anew before its last result was taken, so at most
+/// `workers` results exist at once.
+///
+/// # Errors
+/// That of the lowest worker that failed for a reason of its own; else [`Error::Interrupted`].
+pub fn in_order<T: Send>(
+    workers: usize,
+    count: usize,
+    control: &Control,
+    work: impl Fn(usize) -> Result<T> + Sync,
+    take: impl FnMut(T) -> Result<()> + Send,
+) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let line = Line { due: Mutex::new((0, take)), moved: Condvar::new(), broken: AtomicBool::new(false) };
+    run(workers.min(count), control, |_| {
+        let end = BreaksOffUnlessDone(&line);
+        loop {
+            let index = next.fetch_add(1, Relaxed);
+            if index >= count {
+                std::mem::forget(end);
+                return Ok(());
+            }
+            let result = work(index)?;
+            line.hand_over(index, result, control)?;
+        }
+    })?;
+    Ok(())
+}
+
+/// Where workers stand in line with their results.
+struct Line<F> {
+    /// Whose turn it is, and what takes the results.
+    due: Mutex<(usize, F)>,
+    moved: Condvar,
+    /// Somebody left the line.
+    broken: AtomicBool,
+}
+
+impl<F> Line<F> {
+    fn hand_over<T>(&self, index: usize, result: T, control: &Control) -> Result<()>
+    where
+        F: FnMut(T) -> Result<()>,
+    {
+        let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        while due.0 != index {
+            if self.broken.load(Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            control.check()?;
+            due = self.moved.wait_timeout(due, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        due.1(result)?;
+        due.0 += 1;
+        self.moved.notify_all();
+        Ok(())
+    }
+}
+
+/// Tells the others when a worker ends with an error or a panic: its turn would never be over.
+struct BreaksOffUnlessDone<'a, F>(&'a Line<F>);
+
+impl<F> Drop for BreaksOffUnlessDone<'_, F> {
+    fn drop(&mut self) {
+        self.0.broken.store(true, Relaxed);
+        self.0.moved.notify_all();
+    }
+}
+
 /// Bytes that [`read_aside`] reads at a time.
 const PIECE: u64 = 1 << 20;
 
@@ -99,5 +170,45 @@ pub fn read_aside(path: &Path, control: &Control) -> Result<Vec<u8>> {
             }
         }
         control.check()?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_taken_in_order_and_few_wait() {
+        for workers in 1..=8 {
+            let (mut taken, alive, most) = (Vec::new(), AtomicUsize::new(0), AtomicUsize::new(0));
+            let work = |index: usize| {
+                most.fetch_max(alive.fetch_add(1, Relaxed) + 1, Relaxed);
+                thread::sleep(Duration::from_micros((index * 37 % 5) as u64 * 50));
+                Ok(index)
+            };
+            let take = |index| {
+                alive.fetch_sub(1, Relaxed);
+                taken.push(index);
+                Ok(())
+            };
+            in_order(workers, 100, &Control::none(), work, take).unwrap();
+            assert!(taken.into_iter().eq(0..100));
+            assert!(most.into_inner() <= workers);
+        }
+    }
+
+    #[test]
+    fn an_error_of_either_side_ends_all() {
+        let error = || Error::MissingByte { byte: 7 };
+        for workers in 1..=4 {
+            for at in [0, 3, 50, 99] {
+                let work = |index| if index == at { Err(error()) } else { Ok(index) };
+                let found = in_order(workers, 100, &Control::none(), work, |_| Ok(()));
+                assert!(matches!(found, Err(Error::MissingByte { byte: 7 })), "{workers} {at}");
+                let take = |index| if index == at { Err(error()) } else { Ok(()) };
+                let found = in_order(workers, 100, &Control::none(), Ok, take);
+                assert!(matches!(found, Err(Error::MissingByte { byte: 7 })), "{workers} {at}");
+            }
+        }
     }
 }

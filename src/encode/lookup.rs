@@ -76,11 +76,11 @@ impl Lookup<'_> {
         Ok(())
     }
 
-    /// Adds the ids of a key that had no room in its first line; `false` if it is not in its second line either.
+    /// Adds the ids of a key that had no room in its own slot; `false` if it is not in its second one either.
     #[inline]
     fn displaced(&self, key: Key, output: &mut Output<'_, impl Sink>) -> bool {
         let cache = self.cache();
-        let (ids, count) = cache.find(key, cache.second_line_of(key));
+        let (ids, count) = cache.find_second(key);
         output.few(ids, count);
         count > 0
     }
@@ -107,7 +107,7 @@ impl Lookup<'_> {
     ) -> Result<()> {
         let key = Key::new(pretoken, start, end);
         let cache = self.cache();
-        let (ids, count) = cache.find(key, cache.line_of(key));
+        let (ids, count) = cache.find(key, cache.home(key));
         if count > 0 {
             output.few(ids, count);
             return Ok(());

@@ -112,7 +112,7 @@ impl Encoder {
     }
 
     /// The first place from `from` on where `text` can be cut, or its end.
-    fn cut_from(&self, text: &[u8], from: usize, special: bool) -> usize {
+    pub(super) fn cut_from(&self, text: &[u8], from: usize, special: bool) -> usize {
         let rule = self.pretokenizer.cut_rule();
         let specials = self.specials(special);
         let mut from = from;

@@ -10,7 +10,7 @@ mod state;
 mod tokens;
 
 pub use build::SpecialSpec;
-pub(crate) use ranks::RankLines;
+pub use ranks::RankLines;
 pub use tokens::TokenBytes;
 
 use crate::error::{Error, Result};
@@ -72,7 +72,7 @@ impl Vocab {
     ///
     /// # Errors
     /// As [`Vocab::new`].
-    pub(crate) fn of_views(
+    pub fn of_views(
         tokens: Vec<(u32, &[u8])>,
         merges: Option<Vec<(&[u8], &[u8])>>,
         specials: &[SpecialSpec],

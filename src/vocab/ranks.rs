@@ -10,7 +10,7 @@ const BASE64: GeneralPurpose =
 
 /// The tokens of a rank file.
 #[derive(Debug)]
-pub(crate) struct RankLines {
+pub struct RankLines {
     bytes: Vec<u8>,
     /// Id, and where in `bytes` its token ends.
     ends: Vec<(u32, usize)>,
@@ -19,7 +19,7 @@ pub(crate) struct RankLines {
 impl RankLines {
     /// Reads a file; `None` if any line of it is not of that form. What is wrong with it, or whether it can be read in
     /// some other way, is for a slower reader to say.
-    pub(crate) fn parse(file: &[u8]) -> Option<Self> {
+    pub fn parse(file: &[u8]) -> Option<Self> {
         let mut lines = RankLines { bytes: Vec::with_capacity(file.len() / 2), ends: Vec::new() };
         for line in file.split_inclusive(|&byte| byte == b'\n') {
             let line = line.strip_suffix(b"\n").unwrap_or(line);
@@ -34,7 +34,7 @@ impl RankLines {
     }
 
     /// Ids and tokens, in the order of the file.
-    pub(crate) fn tokens(&self) -> Vec<(u32, &[u8])> {
+    pub fn tokens(&self) -> Vec<(u32, &[u8])> {
         let mut start = 0;
         let token = |&(id, end): &(u32, usize)| {
             let token = &self.bytes[start..end];
@@ -59,7 +59,9 @@ mod tests {
         let lines = RankLines::parse(b"YQ== 0\nYWI= 7\nYWJj 4294967295").unwrap();
         assert_eq!(lines.tokens(), [(0, &b"a"[..]), (7, b"ab"), (u32::MAX, b"abc")]);
         assert!(RankLines::parse(b"").unwrap().tokens().is_empty());
-        for odd in ["YQ==", "YQ== ", "YQ==  1", "YQ== 1 ", "YQ== 1\r\n", "YQ 1", "Y*== 1", "YQ== -1", "YQ== +1"] {
+        for odd in
+            ["YQ==", "YQ== ", "YQ==  1", "YQ== 1 ", "YQ== 1\r\n", "YQ 1", "Y*== 1", "YQ== -1", "YQ== +1"]
+        {
             assert!(RankLines::parse(odd.as_bytes()).is_none(), "{odd}");
         }
         assert!(RankLines::parse(b"YQ== 1\n\nYg== 2\n").is_none());

@@ -17,11 +17,7 @@ type PairsAndRest = (Vec<(u32, u32)>, Vec<u32>);
 /// Under rank semantics: adds to `pairs` the pair of each ordinary token, ranked by the token's place among all.
 ///
 /// Returns the pairs that lower ranks make, by ascending token, and the tokens that no pair makes.
-pub(super) fn ranked(
-    tokens: &TokenBytes,
-    ordinary: &Ordinary,
-    pairs: &mut Pairs,
-) -> Result<PairsAndRest> {
+pub(super) fn ranked(tokens: &TokenBytes, ordinary: &Ordinary, pairs: &mut Pairs) -> Result<PairsAndRest> {
     let (mut reached, mut unreachable) = (Vec::with_capacity(tokens.len()), Vec::new());
     let (mut merger, mut parts) = (Merger::default(), Vec::new());
     let longest = tokens.iter().map(|(_, bytes)| bytes.len()).max().unwrap_or(0);
