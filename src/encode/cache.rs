@@ -1,10 +1,10 @@
 //! The pretoken cache: short pretokens → their few ids.
 //!
 //! Two tables of a size that is set once, so that memory is bounded and nothing is ever moved or wiped. What is in
-//! them never shows in a result. A key belongs to one slot, so that the hot loop looks at one, and has a second one to
-//! go to when that is taken; when both are, it takes the second. So the vocabulary, which is there from the start, and
-//! the words that came first outlive the rare ones. (Without a second slot the words that share one kept pushing each
-//! other out, a quarter of all in an English text.)
+//! them never shows in a result. A key belongs to a line of two entries, and has a second line to go to when that is
+//! full; when both are, the second entry of the first gives way. So the vocabulary, which is there from the start, and
+//! the words that came first outlive the rare ones. (With one line alone a quarter of the words of an English text
+//! kept pushing each other out; with lines of one entry 9% of the pretokens had to go to their second.)
 
 use super::key::{Key, fold};
 use crate::simd;
@@ -15,51 +15,58 @@ pub(super) const FEW: usize = 4;
 const COUNT: u32 = 60;
 const KEY: u64 = (1 << COUNT) - 1;
 
-/// Half a cache line.
+/// Two entries, one cache line.
 #[derive(Clone, Copy, Default)]
-#[repr(C, align(32))]
-struct Slot {
-    low: u64,
-    /// The key's upper half, and the number of ids on top of it: 0 in an empty slot.
-    high: u64,
-    ids: [u32; FEW],
+#[repr(C, align(64))]
+struct Line {
+    /// Of each entry the key's two halves, and the number of ids on top of the second: 0 for no entry.
+    keys: [[u64; 2]; 2],
+    ids: [[u32; FEW]; 2],
+}
+
+impl Line {
+    #[inline(always)]
+    fn count(&self, way: usize) -> usize {
+        (self.keys[way][1] >> COUNT) as usize
+    }
 }
 
 /// Pretokens that have a key.
 #[derive(Clone, Default)]
 pub(super) struct Cache {
-    slots: Vec<Slot>,
+    lines: Vec<Line>,
     shift: u32,
 }
 
-/// log2 of the number of slots of a cache that is added to: 8 MB. A text of 15 MB has 70,000 to 230,000 pretokens that
-/// are no tokens; with half the slots, twice to three times as many of them are not there any more when they come again.
-const BITS: u32 = 18;
+/// log2 of the number of lines of a cache that is added to: 8 MB. A text of 15 MB has 70,000 to 230,000 pretokens that
+/// are no tokens; with half the lines, twice to three times as many of them are not there any more when they come again.
+const BITS: u32 = 17;
 /// The least for a cache of seeds.
 const LEAST: u32 = 6;
 
 impl Cache {
     /// An empty one with room for so many seeds.
     pub(super) fn for_seeds(count: usize) -> Self {
-        Self::with_bits((2 * count).next_power_of_two().trailing_zeros().clamp(LEAST, BITS))
+        Self::with_bits(count.next_power_of_two().trailing_zeros().clamp(LEAST, BITS))
     }
 
-    /// An empty one of `1 << bits` slots.
+    /// An empty one of `1 << bits` lines.
     pub(super) fn with_bits(bits: u32) -> Self {
-        Cache { slots: vec![Slot::default(); 1 << bits], shift: 64 - bits }
+        Cache { lines: vec![Line::default(); 1 << bits], shift: 64 - bits }
     }
 
     /// One to be added to, with all that is in this one.
     pub(super) fn to_own(&self) -> Self {
         let mut own = Self::with_bits(BITS);
-        for slot in &self.slots {
-            let count = (slot.high >> COUNT) as usize;
-            own.seed(Key { low: slot.low, high: slot.high & KEY }, &slot.ids[..count]);
+        for line in &self.lines {
+            for ([low, high], ids) in line.keys.into_iter().zip(&line.ids) {
+                own.seed(Key { low, high: high & KEY }, &ids[..(high >> COUNT) as usize]);
+            }
         }
         own
     }
 
-    /// Which slot a key belongs to.
+    /// Which line a key belongs to.
     #[inline(always)]
     pub(super) fn home(&self, key: Key) -> u32 {
         (key.hash() >> self.shift) as u32
@@ -71,22 +78,24 @@ impl Cache {
         (key.hash().rotate_left(32) >> self.shift) as u32
     }
 
-    /// Asks for a slot ahead of [`Cache::find`].
+    /// Asks for a line ahead of [`Cache::find`].
     #[inline(always)]
-    pub(super) fn prefetch(&self, slot: u32) {
-        simd::prefetch(&self.slots, slot as usize);
+    pub(super) fn prefetch(&self, line: u32) {
+        simd::prefetch(&self.lines, line as usize);
     }
 
-    /// The ids of a key in its slot `home`, and how many of them there are; 0 if it is not there.
+    /// The ids of a key in its line `home`, and how many of them there are; 0 if it is not there.
     #[inline(always)]
     pub(super) fn find(&self, key: Key, home: u32) -> (&[u32; FEW], usize) {
-        let slot = &self.slots[home as usize];
-        let differs = (slot.low ^ key.low) | ((slot.high & KEY) ^ key.high);
-        let count = if differs == 0 { (slot.high >> COUNT) as usize } else { 0 };
-        (&slot.ids, count)
+        let line = &self.lines[home as usize];
+        let [first, second] = line.keys.map(|[low, high]| (low ^ key.low) | ((high & KEY) ^ key.high));
+        // No branch on which of the two it is: it would be guessed wrong too often.
+        let way = usize::from(second == 0);
+        let count = if (first == 0) | (second == 0) { line.count(way) } else { 0 };
+        (&line.ids[way], count)
     }
 
-    /// Like [`Cache::find`], in its second slot.
+    /// Like [`Cache::find`], in its second line.
     #[inline]
     pub(super) fn find_second(&self, key: Key) -> (&[u32; FEW], usize) {
         self.find(key, self.second(key))
@@ -94,28 +103,29 @@ impl Cache {
 
     /// Keeps the ids of a key that is not here, if they are few enough.
     pub(super) fn insert(&mut self, key: Key, ids: &[u32]) {
-        self.put(key, ids, self.free(key).unwrap_or_else(|| self.second(key)));
+        self.put(key, ids, self.free(key).unwrap_or_else(|| self.home(key)));
     }
 
     /// Like [`Cache::insert`], if there is room.
     pub(super) fn seed(&mut self, key: Key, ids: &[u32]) {
-        if let Some(slot) = self.free(key) {
-            self.put(key, ids, slot);
+        if let Some(line) = self.free(key) {
+            self.put(key, ids, line);
         }
     }
 
+    /// The first of a key's lines that has room.
     fn free(&self, key: Key) -> Option<u32> {
-        [self.home(key), self.second(key)].into_iter().find(|&slot| self.slots[slot as usize].high == 0)
+        [self.home(key), self.second(key)].into_iter().find(|&line| self.lines[line as usize].count(1) == 0)
     }
 
-    fn put(&mut self, key: Key, ids: &[u32], slot: u32) {
+    fn put(&mut self, key: Key, ids: &[u32], line: u32) {
         if key == Key::NONE || ids.is_empty() || ids.len() > FEW {
             return;
         }
-        let slot = &mut self.slots[slot as usize];
-        slot.low = key.low;
-        slot.high = key.high | (ids.len() as u64) << COUNT;
-        slot.ids[..ids.len()].copy_from_slice(ids);
+        let line = &mut self.lines[line as usize];
+        let way = usize::from(line.count(0) != 0);
+        line.keys[way] = [key.low, key.high | (ids.len() as u64) << COUNT];
+        line.ids[way][..ids.len()].copy_from_slice(ids);
     }
 }
 
@@ -216,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_full_cache_takes_what_comes_and_gives_up_as_much() {
-        let mut cache = Cache::with_bits(2);
+        let mut cache = Cache::with_bits(1);
         let keys: Vec<Key> = (0..40).map(|i| key(&format!("k{i}"))).collect();
         for (id, &key) in (0..).zip(&keys) {
             cache.seed(key, &[id]);

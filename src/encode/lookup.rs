@@ -76,7 +76,7 @@ impl Lookup<'_> {
         Ok(())
     }
 
-    /// Adds the ids of a key that had no room in its own slot; `false` if it is not in its second one either.
+    /// Adds the ids of a key that had no room in its own line; `false` if it is not in its second one either.
     #[inline]
     fn displaced(&self, key: Key, output: &mut Output<'_, impl Sink>) -> bool {
         let cache = self.cache();

@@ -1,7 +1,7 @@
 //! Runs of pretokens → ids: the hot loop.
 //!
-//! Two passes over up to [`ENDS`] pretokens: first their keys are made and the cache slots they belong to are asked
-//! for, then the slots are read. So the memory behind a large cache is waited for all at once.
+//! Two passes over up to [`ENDS`] pretokens: first their keys are made and the cache lines they belong to are asked
+//! for, then the lines are read. So the memory behind a large cache is waited for all at once.
 
 use super::Sink;
 use super::cache::Cache;
@@ -11,15 +11,15 @@ use super::output::Output;
 use crate::error::Result;
 use crate::pretokenize::ENDS;
 
-/// Keys of a run and the slots that they belong to.
+/// Keys of a run and the lines that they belong to.
 pub(super) struct Run {
     keys: [Key; ENDS],
-    slots: [u32; ENDS],
+    lines: [u32; ENDS],
 }
 
 impl Default for Run {
     fn default() -> Self {
-        Run { keys: [Key::NONE; ENDS], slots: [0; ENDS] }
+        Run { keys: [Key::NONE; ENDS], lines: [0; ENDS] }
     }
 }
 
@@ -39,8 +39,8 @@ impl Run {
     ) -> Result<()> {
         let ends = &ends[..ends.len().min(ENDS)];
         self.prepare(text, start, ends, lookup.cache());
-        for ((&end, &key), &slot) in ends.iter().zip(&self.keys).zip(&self.slots) {
-            let (ids, count) = lookup.cache().find(key, slot);
+        for ((&end, &key), &line) in ends.iter().zip(&self.keys).zip(&self.lines) {
+            let (ids, count) = lookup.cache().find(key, line);
             if count > 0 {
                 output.few(ids, count);
             } else {
@@ -54,10 +54,10 @@ impl Run {
 
     #[inline(always)]
     fn prepare(&mut self, text: &[u8], mut start: usize, ends: &[usize], cache: &Cache) {
-        for ((&end, key), slot) in ends.iter().zip(&mut self.keys).zip(&mut self.slots) {
+        for ((&end, key), line) in ends.iter().zip(&mut self.keys).zip(&mut self.lines) {
             *key = Key::new(text, start, end);
-            *slot = cache.home(*key);
-            cache.prefetch(*slot);
+            *line = cache.home(*key);
+            cache.prefetch(*line);
             start = end;
         }
     }
