@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use toksmith::Control;
 use toksmith::count::{CountOptions, Counter};
-use toksmith::pretokenize::{Pattern, Pretokenizer, Unmatched};
+use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::special::Specials;
 use toksmith::train::{Merge, Options, Ties, learn_merges};
 
@@ -37,7 +37,8 @@ fn main() {
 fn train(file: &str, max_merges: usize) -> Vec<Merge> {
     let control = Control::none();
     let specials = Specials::new(vec![b"<|endoftext|>".to_vec()]).expect("valid");
-    let pretokenizer = Pretokenizer { pattern: Pattern::Gpt2, unmatched: Unmatched::Keep };
+    let pretokenizer =
+        Pretokenizer { pattern: Pattern::Named(Named::Gpt2, Isa::best()), unmatched: Unmatched::Keep };
     let counter = Counter { specials: &specials, pretokenizer: &pretokenizer };
     let start = Instant::now();
     let options = CountOptions { workers: 1, ..CountOptions::default() };

@@ -16,11 +16,12 @@
 //! From text to merges, to a vocabulary, to ids and back:
 //!
 //! ```
-//! use toksmith::pretokenize::{Pattern, Pretokenizer, Unmatched};
+//! use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 //! use toksmith::{Control, Encoder, Vocab, count, decode, special::Specials, train};
 //!
 //! let control = Control::none();
-//! let pretokenizer = Pretokenizer { pattern: Pattern::Gpt2, unmatched: Unmatched::Keep };
+//! let pattern = Pattern::Named(Named::Gpt2, Isa::best());
+//! let pretokenizer = Pretokenizer { pattern, unmatched: Unmatched::Keep };
 //! let specials = Specials::new(vec![])?;
 //! let counter = count::Counter { specials: &specials, pretokenizer: &pretokenizer };
 //! let mut counts = count::PretokenCounts::default();

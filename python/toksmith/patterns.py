@@ -1,7 +1,7 @@
 """Patterns: the names, the published spellings behind them, and `regex` for any other.
 
-A pattern says where text is cut into pretokens. A name stands for one exact pattern. `gpt2` runs as a
-scanner in Rust; every other pattern runs in the `regex` package and means what that package says it means.
+A pattern says where text is cut into pretokens. A name stands for one exact pattern, which runs as a
+scanner in Rust; any other pattern runs in the `regex` package and means what that package says it means.
 """
 
 from __future__ import annotations
@@ -70,11 +70,9 @@ SPELLINGS: dict[str, str] = {
 }
 """Published spellings with the name of the pattern that each is proven equal to (tests/python/test_patterns.py)."""
 
-_SCANNERS = {"gpt2"}
 # Of `regex`: all flags but TEMPLATE, which does nothing, and DEBUG, which prints.
 _FLAGS = 0x1FDFE
 _REVERSE = 0x400
-_CUT_RULES = {"cl100k": "cl100k", "cl100k_old": "cl100k", "qwen2": "cl100k", "o200k": "o200k"}
 
 
 class Pattern(_Fields):
@@ -95,10 +93,7 @@ class Pattern(_Fields):
         """Return what the core runs."""
         if self.text is None:
             return _core.Pretokenizer(None, unmatched=self.unmatched)
-        if self.name in _SCANNERS:
-            return _core.Pretokenizer(self.name, unmatched=self.unmatched)
-        cut_rule = _CUT_RULES.get(self.name or "", "never")
-        return _core.Pretokenizer(self.compiled(), cut_rule, self.unmatched)
+        return _core.Pretokenizer(self.name or self.compiled(), unmatched=self.unmatched)
 
 
 def resolve(pattern: Any, unmatched: Unmatched = "keep") -> Pattern:
@@ -129,11 +124,11 @@ def of_source(text: str | None, flags: int, unmatched: Unmatched) -> Pattern:
     if flags & ~_FLAGS:
         raise ValueError(f"the flags {flags:#x} of the pattern {text!r} are not ones that cut text")
     name = SPELLINGS.get(text) if flags == 0 else None
-    if name in _SCANNERS:
+    if name is not None:
         return Pattern(text, flags, name, unmatched, _core.UNICODE_VERSION)
     if _compile(text, flags).flags & _REVERSE:
         raise ValueError(f"the pattern {text!r} matches backwards, from the end of the text: leave its flag r out")
-    return Pattern(text, flags, name, unmatched, installed_unicode())
+    return Pattern(text, flags, None, unmatched, installed_unicode())
 
 
 def _source(pattern: Any) -> tuple[str, int]:

@@ -165,7 +165,7 @@ fn runs(texts: &[&[u8]]) -> Vec<std::ops::Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pretokenize::{Pattern, Pretokenizer, Unmatched};
+    use crate::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
     use crate::vocab::Vocab;
 
     #[test]
@@ -173,7 +173,8 @@ mod tests {
         let tokens: Vec<(u32, Vec<u8>)> = (0..=255).map(|byte| (u32::from(byte), vec![byte])).collect();
         let specials = [(b"a \n".to_vec(), None), (b" b".to_vec(), None)];
         let vocab = Vocab::new(&tokens, None, &specials).unwrap();
-        let pretokenizer = Pretokenizer { pattern: Pattern::Gpt2, unmatched: Unmatched::Keep };
+        let pattern = Pattern::Named(Named::Gpt2, Isa::best());
+        let pretokenizer = Pretokenizer { pattern, unmatched: Unmatched::Keep };
         let encoder = Encoder::new(vocab, pretokenizer);
         let text = "aa \n bb  a \n\n bé 中\u{3000}中 b'll \r\n a \n".repeat(9).into_bytes();
         let control = Control::none();

@@ -1,6 +1,7 @@
 //! A short pretoken: a scan over all ranks for each merge.
 
 use super::pairs::{NEVER, Pairs};
+use crate::simd;
 
 /// The longest pretoken that this takes: a place is six bits of a number.
 pub(super) const LONGEST: usize = 64;
@@ -25,12 +26,12 @@ struct Parts<const N: usize> {
 pub(super) fn merge(pairs: &Pairs, pretoken: &[u8], limit: u32, out: &mut Vec<u32>) {
     // A length that is known: then the ranks of a short pretoken stay in registers.
     if pretoken.len() <= 16 {
-        crate::simd::wide(
+        simd::vectored(
             #[inline(always)]
             || Parts::<16>::merge(pairs, pretoken, limit, out),
         );
     } else {
-        crate::simd::wide(
+        simd::vectored(
             #[inline(always)]
             || Parts::<LONGEST>::merge(pairs, pretoken, limit, out),
         );

@@ -1,16 +1,25 @@
 //! Text between special tokens → pretokens.
 
+mod bits;
+mod block;
+mod cl100k;
 pub mod class;
 pub mod cut;
-pub mod gpt2;
+mod gpt2;
+mod named;
+mod o200k;
+mod rules;
+mod scanner;
 mod stream;
-mod swar;
 mod unicode_tables;
 
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use crate::simd::Isa;
 pub use cut::CutRule;
+pub use named::{Named, next};
+pub use scanner::{ENDS, Ranges, Scanner};
 pub use stream::{Event, StreamState, TextStream};
 pub use unicode_tables::{REGEX_VERSION, UNICODE_VERSION};
 
@@ -38,16 +47,13 @@ pub trait Splitter: Send + Sync {
     fn split(&self, text: &[u8], on_match: OnMatch<'_>) -> Result<()>;
 }
 
-/// Pretokens of a run, at the most.
-pub const ENDS: usize = 256;
-
 /// Where pretokens begin and end.
 #[derive(Clone)]
 pub enum Pattern {
     /// Nowhere: the text between special tokens is one piece.
     Whole,
-    /// GPT-2's pattern, by a scanner.
-    Gpt2,
+    /// A named pattern, by its scanner for an instruction set.
+    Named(Named, Isa),
     /// Any pattern, run from outside. The rule says where its text may be cut: it is a proven
     /// property of the pattern, [`CutRule::Never`] for one that nothing is known of.
     Custom(Arc<dyn Splitter>, CutRule),
@@ -81,7 +87,7 @@ impl Pretokenizer {
         match &self.pattern {
             Pattern::Whole if text.is_empty() => Ok(()),
             Pattern::Whole => f(0..text.len()).map(|_| ()),
-            Pattern::Gpt2 => gpt2_pieces(text, text.len(), f).map(|_| ()),
+            Pattern::Named(named, isa) => pieces(Scanner::new(*named, *isa, text), text.len(), f).map(|_| ()),
             Pattern::Custom(splitter, _) => {
                 let (mut end, mut goes_on) = (0, true);
                 splitter.split(text, &mut |found| {
@@ -107,6 +113,26 @@ impl Pretokenizer {
     /// # Errors
     /// What `f` or the splitter fails with.
     pub fn for_each_run(
+        &self,
+        text: &[u8],
+        ends: &mut [usize; ENDS],
+        mut f: impl FnMut(usize, &[usize]) -> Result<bool>,
+    ) -> Result<()> {
+        if let Pattern::Named(named, isa) = &self.pattern {
+            let (mut scanner, mut start) = (Scanner::new(*named, *isa, text), 0);
+            loop {
+                let count = scanner.fill(ends);
+                if count == 0 || !f(start, &ends[..count])? {
+                    return Ok(());
+                }
+                start = ends[count - 1];
+            }
+        }
+        self.for_each_gathered(text, ends, f)
+    }
+
+    /// [`Pretokenizer::for_each_run`] for a pattern that gives one pretoken at a time.
+    fn for_each_gathered(
         &self,
         text: &[u8],
         ends: &mut [usize; ENDS],
@@ -150,7 +176,9 @@ impl Pretokenizer {
         }
         match &self.pattern {
             Pattern::Whole => Ok(0),
-            Pattern::Gpt2 => gpt2_pieces(text, bound, |range| f(range).map(|()| true)),
+            Pattern::Named(named, isa) => {
+                pieces(Scanner::new(*named, *isa, text), bound, |range| f(range).map(|()| true))
+            }
             Pattern::Custom(splitter, _) => {
                 let mut end = 0;
                 splitter.split(text, &mut |found| {
@@ -171,7 +199,7 @@ impl Pretokenizer {
     pub fn cut_rule(&self) -> CutRule {
         match &self.pattern {
             Pattern::Whole => CutRule::Never,
-            Pattern::Gpt2 => CutRule::Gpt2,
+            Pattern::Named(named, _) => named.cut_rule(),
             Pattern::Custom(_, rule) => *rule,
         }
     }
@@ -184,9 +212,13 @@ impl Pretokenizer {
 
 /// The pretokens that end at `bound` or before, until `f` returns `false`; returns the end of the last one.
 #[inline]
-fn gpt2_pieces(text: &[u8], bound: usize, mut f: impl FnMut(Range<usize>) -> Result<bool>) -> Result<usize> {
+fn pieces(
+    scanner: Scanner<'_>,
+    bound: usize,
+    mut f: impl FnMut(Range<usize>) -> Result<bool>,
+) -> Result<usize> {
     let mut settled = 0;
-    for found in gpt2::Scanner::new(text) {
+    for found in scanner.ranges() {
         if found.end > bound {
             break;
         }

@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyDict, PyString};
 
 use super::call;
 use crate::error::{Error, Result};
-use crate::pretokenize::{self, CutRule, OnMatch, Pattern, Splitter, Unmatched};
+use crate::pretokenize::{self, CutRule, Isa, Named, OnMatch, Pattern, Splitter, Unmatched};
 
 /// Where pretokens begin and end.
 #[pyclass(frozen, module = "toksmith._core")]
@@ -20,17 +20,15 @@ pub(super) struct Pretokenizer {
 
 #[pymethods]
 impl Pretokenizer {
-    /// `pattern`: None, the name of a scanner, or a compiled `regex` pattern with its cut rule.
+    /// `pattern`: None, the name of a scanner, or a compiled `regex` pattern with its cut rule. `isa`: the
+    /// instruction set that a scanner is to use, for tests; the machine's best by default.
     #[new]
-    #[pyo3(signature = (pattern, cut_rule="never", unmatched="keep"))]
-    fn new(pattern: Bound<'_, PyAny>, cut_rule: &str, unmatched: &str) -> PyResult<Self> {
+    #[pyo3(signature = (pattern, cut_rule="never", unmatched="keep", isa=None))]
+    fn new(pattern: Bound<'_, PyAny>, cut_rule: &str, unmatched: &str, isa: Option<&str>) -> PyResult<Self> {
         let pattern = if pattern.is_none() {
             Pattern::Whole
         } else if let Ok(name) = pattern.extract::<String>() {
-            match name.as_str() {
-                "gpt2" => Pattern::Gpt2,
-                _ => return Err(PyValueError::new_err(format!("no scanner has the name {name:?}"))),
-            }
+            scanner(&name, isa)?
         } else {
             Pattern::Custom(Arc::new(Regex(pattern.unbind())), rule(cut_rule)?)
         };
@@ -44,6 +42,12 @@ impl Pretokenizer {
             }
         };
         Ok(Pretokenizer { inner: pretokenize::Pretokenizer { pattern, unmatched } })
+    }
+
+    /// The instruction sets of this machine that there is code for, the best first.
+    #[staticmethod]
+    fn instruction_sets() -> Vec<&'static str> {
+        Isa::available().map(Isa::name).collect()
     }
 
     /// Where the pretokens of a text without special tokens end, in bytes.
@@ -76,6 +80,14 @@ impl Pretokenizer {
         })?;
         Ok(pieces)
     }
+}
+
+fn scanner(name: &str, isa: Option<&str>) -> PyResult<Pattern> {
+    let named = Named::from_name(name)
+        .ok_or_else(|| PyValueError::new_err(format!("no scanner has the name {name:?}")))?;
+    let isa = isa.map_or(Some(Isa::best()), Isa::from_name);
+    let isa = isa.ok_or_else(|| PyValueError::new_err("this machine does not have that instruction set"))?;
+    Ok(Pattern::Named(named, isa))
 }
 
 fn rule(name: &str) -> PyResult<CutRule> {

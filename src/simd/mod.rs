@@ -1,7 +1,234 @@
-//! What the instruction set of a machine has to offer.
+//! Sixty-four bytes at a time: what kind of byte stands where, as bit masks, by the instruction set of the machine.
+//!
+//! One small file an instruction set, and the only `unsafe` code of the scanners. A value of a leaf's type
+//! exists only where its instruction set does: that is what every block here rests on.
+#![allow(unsafe_code)]
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod portable;
 mod prefetch;
-mod wide;
+mod tables;
+mod vectored;
 
 pub(crate) use prefetch::prefetch;
-pub(crate) use wide::wide;
+pub(crate) use vectored::vectored;
+
+/// Bytes in a block; one bit of a `u64` each, the first in the lowest.
+pub(crate) const BLOCK: usize = 64;
+
+/// Which bytes of a block are which ASCII characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ascii {
+    pub(crate) letters: u64,
+    pub(crate) upper: u64,
+    pub(crate) digits: u64,
+    /// U+0020.
+    pub(crate) spaces: u64,
+    /// Tab, U+000B and U+000C.
+    pub(crate) blanks: u64,
+    /// `\r` and `\n`.
+    pub(crate) newlines: u64,
+    pub(crate) apostrophes: u64,
+    pub(crate) slashes: u64,
+    /// No ASCII characters at all.
+    pub(crate) beyond: u64,
+}
+
+/// Which bytes of a block are which bytes of longer characters: first bytes that say much about the class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wide {
+    /// 80 to BF.
+    pub(crate) continuing: u64,
+    /// C4 to CA: U+0100 to U+02BF are letters.
+    pub(crate) latin: u64,
+    /// C3: U+00C0 to U+00FF are letters, but for two.
+    pub(crate) accents: u64,
+    /// D0: U+0400 to U+043F are letters, the first 48 of them upper case, the others lower.
+    pub(crate) cyrillic: u64,
+    /// D1: U+0440 to U+047F are letters, the first 32 of them lower case.
+    pub(crate) cyrillic_lower: u64,
+    /// D8: U+0620 to U+063F are letters without case.
+    pub(crate) arabic: u64,
+    /// E4: U+4000 to U+4FFF are letters without case, but for U+4DC0 to U+4DFF.
+    pub(crate) han_first: u64,
+    /// E5 to E9, EB and EC: Han and Hangul, all of them letters without case.
+    pub(crate) caseless: u64,
+    /// 97 and B7: the signs of multiplication and division among the accents, U+4DC0 to U+4DFF among Han.
+    pub(crate) odd: u64,
+    /// 9F: the one small letter among the upper half of the accents.
+    pub(crate) sharp_s: u64,
+    /// Bits 4 and 5 of each byte.
+    pub(crate) bit4: u64,
+    pub(crate) bit5: u64,
+}
+
+/// Code for one instruction set.
+pub(crate) trait Leaf: Copy {
+    /// A block in registers.
+    type Bytes: Copy;
+
+    fn load(self, block: &[u8; BLOCK]) -> Self::Bytes;
+
+    /// Fewer than 64 bytes, and zeros behind them.
+    #[inline(always)]
+    fn load_padded(self, bytes: &[u8]) -> Self::Bytes {
+        let mut block = [0; BLOCK];
+        block[..bytes.len()].copy_from_slice(bytes);
+        self.load(&block)
+    }
+
+    fn ascii(self, bytes: Self::Bytes) -> Ascii;
+
+    fn wide(self, bytes: Self::Bytes) -> Wide;
+}
+
+/// Something to do with whichever leaf there is; inlined into code that is compiled for its instruction set.
+pub(crate) trait Job {
+    type Out;
+
+    /// To be marked `#[inline(always)]`, like all that it calls.
+    fn run<L: Leaf>(self, leaf: L) -> Self::Out;
+}
+
+/// An instruction set that this machine has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Isa(Kind);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    #[cfg(target_arch = "x86_64")]
+    Avx512(avx512::Avx512),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(avx2::Avx2),
+    #[cfg(target_arch = "aarch64")]
+    Neon(neon::Neon),
+    Portable(portable::Portable),
+}
+
+impl Isa {
+    /// The instruction sets of this machine, the best first.
+    pub fn available() -> impl Iterator<Item = Isa> {
+        let kinds = [
+            #[cfg(target_arch = "x86_64")]
+            avx512::Avx512::detect().map(Kind::Avx512),
+            #[cfg(target_arch = "x86_64")]
+            avx2::Avx2::detect().map(Kind::Avx2),
+            #[cfg(target_arch = "aarch64")]
+            neon::Neon::detect().map(Kind::Neon),
+            Some(Kind::Portable(portable::Portable)),
+        ];
+        kinds.into_iter().flatten().map(Isa)
+    }
+
+    /// The best one of this machine.
+    pub fn best() -> Isa {
+        Self::available().next().unwrap_or(Isa(Kind::Portable(portable::Portable)))
+    }
+
+    /// By its name, if this machine has it.
+    pub fn from_name(name: &str) -> Option<Isa> {
+        Self::available().find(|isa| isa.name() == name)
+    }
+
+    /// `avx512`, `avx2`, `neon` or `portable`.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512(_) => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2(_) => "avx2",
+            #[cfg(target_arch = "aarch64")]
+            Kind::Neon(_) => "neon",
+            Kind::Portable(_) => "portable",
+        }
+    }
+
+    /// Does `job` in code for this instruction set.
+    #[inline]
+    pub(crate) fn run<J: Job>(self, job: J) -> J::Out {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512(leaf) => leaf.run(job),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2(leaf) => leaf.run(job),
+            #[cfg(target_arch = "aarch64")]
+            Kind::Neon(leaf) => job.run(leaf),
+            Kind::Portable(leaf) => job.run(leaf),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ascii, BLOCK, Isa, Job, Leaf, Wide};
+
+    struct Classify<'t>(&'t [u8]);
+
+    impl Job for Classify<'_> {
+        type Out = (Ascii, Wide);
+
+        #[inline(always)]
+        fn run<L: Leaf>(self, leaf: L) -> Self::Out {
+            let bytes = match self.0.first_chunk() {
+                Some(block) => leaf.load(block),
+                None => leaf.load_padded(self.0),
+            };
+            (leaf.ascii(bytes), leaf.wide(bytes))
+        }
+    }
+
+    fn mask(bytes: &[u8], belongs: impl Fn(u8) -> bool) -> u64 {
+        (0..BLOCK).filter(|&at| belongs(bytes.get(at).copied().unwrap_or(0))).map(|at| 1 << at).sum()
+    }
+
+    fn expected(bytes: &[u8]) -> (Ascii, Wide) {
+        let ascii = Ascii {
+            letters: mask(bytes, |b| b.is_ascii_alphabetic()),
+            upper: mask(bytes, |b| b.is_ascii_uppercase()),
+            digits: mask(bytes, |b| b.is_ascii_digit()),
+            spaces: mask(bytes, |b| b == b' '),
+            blanks: mask(bytes, |b| matches!(b, b'\t' | 0x0B | 0x0C)),
+            newlines: mask(bytes, |b| matches!(b, b'\r' | b'\n')),
+            apostrophes: mask(bytes, |b| b == b'\''),
+            slashes: mask(bytes, |b| b == b'/'),
+            beyond: mask(bytes, |b| !b.is_ascii()),
+        };
+        let wide = Wide {
+            continuing: mask(bytes, |b| b & 0xC0 == 0x80),
+            latin: mask(bytes, |b| matches!(b, 0xC4..=0xCA)),
+            accents: mask(bytes, |b| b == 0xC3),
+            cyrillic: mask(bytes, |b| b == 0xD0),
+            cyrillic_lower: mask(bytes, |b| b == 0xD1),
+            arabic: mask(bytes, |b| b == 0xD8),
+            han_first: mask(bytes, |b| b == 0xE4),
+            caseless: mask(bytes, |b| matches!(b, 0xE5..=0xE9 | 0xEB | 0xEC)),
+            odd: mask(bytes, |b| matches!(b, 0x97 | 0xB7)),
+            sharp_s: mask(bytes, |b| b == 0x9F),
+            bit4: mask(bytes, |b| b & 0x10 != 0),
+            bit5: mask(bytes, |b| b & 0x20 != 0),
+        };
+        (ascii, wide)
+    }
+
+    /// Every byte at every place, and every number of bytes.
+    #[test]
+    fn every_instruction_set_says_what_the_standard_library_does() {
+        for isa in Isa::available() {
+            for first in 0..=255_u8 {
+                for step in [0, 1, 7, 129] {
+                    let bytes: Vec<u8> =
+                        (0..BLOCK as u8).map(|at| first.wrapping_add(at.wrapping_mul(step))).collect();
+                    for len in [0, 1, usize::from(first) % BLOCK, BLOCK - 1, BLOCK] {
+                        let got = isa.run(Classify(&bytes[..len]));
+                        assert_eq!(got, expected(&bytes[..len]), "{} {bytes:?}", isa.name());
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,5 +1,4 @@
 //! Asking for memory before it is needed.
-#![allow(unsafe_code)]
 
 /// Asks for the cache line of `items[index]`, so that it is near when it is read. Does nothing where the machine, or
 /// this code, knows no such hint.

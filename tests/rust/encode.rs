@@ -2,7 +2,7 @@
 
 use toksmith::control::Control;
 use toksmith::encode::Encoder;
-use toksmith::pretokenize::{Pattern, Pretokenizer, StreamState, Unmatched};
+use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, StreamState, Unmatched};
 use toksmith::special::{Segment, Specials};
 use toksmith::vocab::Semantics;
 use toksmith::{Error, Vocab};
@@ -182,7 +182,7 @@ fn special_tokens_are_leftmost_then_longest() {
 fn a_stream_gives_the_ids_of_the_whole_wherever_it_is_cut() {
     let mut random = Random::new(3);
     for round in 0..400 {
-        let pattern = if round % 4 == 0 { Pattern::Whole } else { Pattern::Gpt2 };
+        let pattern = if round % 4 == 0 { Pattern::Whole } else { Pattern::Named(Named::Gpt2, Isa::best()) };
         let encoder = encoder(pattern, &mut random);
         let len = random.below(60);
         let text = random.text("ab <s>\n'l1é😀".as_bytes(), len);
@@ -202,7 +202,7 @@ fn a_stream_gives_the_ids_of_the_whole_wherever_it_is_cut() {
 
 #[test]
 fn a_stream_of_single_bytes_stays_linear_and_holds_little() {
-    let encoder = encoder(Pattern::Gpt2, &mut Random::new(4));
+    let encoder = encoder(Pattern::Named(Named::Gpt2, Isa::best()), &mut Random::new(4));
     let (mut state, mut ids, mut most) = (StreamState::default(), vec![], 0);
     for text in [vec![b'x'; 300_000], b" word".repeat(20_000)] {
         most = 0;
@@ -221,7 +221,7 @@ fn a_stream_of_single_bytes_stays_linear_and_holds_little() {
 fn parts_are_the_joined_text_with_trusted_specials_alone() {
     let mut random = Random::new(5);
     for _ in 0..2000 {
-        let encoder = encoder(Pattern::Gpt2, &mut random);
+        let encoder = encoder(Pattern::Named(Named::Gpt2, Isa::best()), &mut random);
         let parts: Vec<(Vec<u8>, bool)> = (0..random.below(5))
             .map(|_| {
                 let len = random.below(8);
@@ -254,7 +254,7 @@ fn parts_are_the_joined_text_with_trusted_specials_alone() {
 #[test]
 fn batches_do_not_depend_on_workers() {
     let mut random = Random::new(6);
-    let encoder = encoder(Pattern::Gpt2, &mut random);
+    let encoder = encoder(Pattern::Named(Named::Gpt2, Isa::best()), &mut random);
     let texts: Vec<Vec<u8>> = (0..3000).map(|i| random.text(b"ab <s>c", i % 700)).collect();
     let views: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
     for workers in [1, 2, 7] {
@@ -267,7 +267,7 @@ fn batches_do_not_depend_on_workers() {
 
 #[test]
 fn a_control_stops_encoding_and_workers() {
-    let encoder = encoder(Pattern::Gpt2, &mut Random::new(7));
+    let encoder = encoder(Pattern::Named(Named::Gpt2, Isa::best()), &mut Random::new(7));
     let text = b" some words".repeat(1_000_000);
     let stop = |_| false;
     let stopped = encoder.encode_to_vec(&text, true, &Control::new(&stop));

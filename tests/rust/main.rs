@@ -5,5 +5,6 @@ mod encode;
 mod oracle;
 mod pretokenize;
 mod random;
+mod scanner;
 mod train;
 mod vocab;

@@ -1,10 +1,10 @@
-//! The GPT-2 scanner, cuts and final pretokens against a matcher that reads the pattern word by word.
+//! Cuts and final pretokens under GPT-2's pattern, against a matcher that reads the pattern word by word.
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use toksmith::pretokenize::class::{Class, class_of, decode_char, incomplete_tail};
 use toksmith::pretokenize::cut::CutRule;
-use toksmith::pretokenize::gpt2::{self, Scanner};
+use toksmith::pretokenize::{Named, next};
 
 /// One character of each class and length that the pattern or UTF-8 tells apart, and what contractions are made of.
 const ALPHABET: [&str; 18] = [
@@ -64,17 +64,12 @@ fn naive_ends(text: &[u8]) -> Vec<usize> {
     ends
 }
 
-fn scanned_ends(text: &[u8]) -> Vec<usize> {
-    Scanner::new(text).map(|pretoken| pretoken.end).collect()
-}
-
 fn check(text: &[u8]) {
     let expected = naive_ends(text);
     let shown = || String::from_utf8_lossy(text).into_owned();
-    assert_eq!(scanned_ends(text), expected, "Scanner over {:?}, {text:?}", shown());
     let starts = std::iter::once(0).chain(expected.iter().copied());
     for (start, &end) in starts.zip(&expected) {
-        assert_eq!(gpt2::next(text, start), end, "next from {start} in {:?}, {text:?}", shown());
+        assert_eq!(next(Named::Gpt2, text, start), end, "next from {start} in {:?}, {text:?}", shown());
     }
 }
 
@@ -98,36 +93,6 @@ fn for_all_strings(longest: usize, each: &mut dyn FnMut(&str)) {
 #[test]
 fn every_short_string() {
     for_all_strings(4, &mut |text| check(text.as_bytes()));
-}
-
-/// At every place in a block, and across its end, with text around that reaches further.
-#[test]
-fn every_offset_in_a_block() {
-    let tail = "b ".repeat(40);
-    let mut text = Vec::new();
-    for_all_strings(2, &mut |middle| {
-        for offset in 0..70 {
-            for filler in ["x", " ", "é", "."] {
-                text.clear();
-                text.extend(filler.repeat(offset).bytes());
-                text.extend(middle.bytes());
-                text.extend(tail.bytes());
-                check(&text);
-            }
-        }
-    });
-}
-
-#[test]
-fn every_string_of_three_at_the_end_of_a_block() {
-    let tail = "b ".repeat(40);
-    let mut count = 0_usize;
-    for_all_strings(3, &mut |middle| {
-        count += 1;
-        let offset = 56 + count % 9;
-        check(format!("{}{middle}{tail}", "x".repeat(offset)).as_bytes());
-        check(format!("{}{middle}{tail}", "é ".repeat(offset / 3)).as_bytes());
-    });
 }
 
 fn soup(longest: usize) -> impl Strategy<Value = String> {

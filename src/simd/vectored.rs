@@ -1,10 +1,9 @@
 //! Plain code, compiled a second time for wider vectors.
-#![allow(unsafe_code)]
 
 /// Runs `f`, compiled for AVX2 and BMI where the machine has them. `f` must be `#[inline(always)]`, and all that it
 /// calls in its hot loops: only what is inlined here is compiled anew.
 #[inline(always)]
-pub(crate) fn wide<T>(f: impl FnOnce() -> T) -> T {
+pub(crate) fn vectored<T>(f: impl FnOnce() -> T) -> T {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")

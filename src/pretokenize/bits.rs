@@ -1,0 +1,107 @@
+//! Arithmetic on masks of 64 bytes, and what one block hands on to the next.
+
+/// `mask`, one byte on; what leaves the block enters the next one through `carry`, which is 0 or 1.
+#[inline(always)]
+pub(super) fn next_byte(mask: u64, carry: &mut u64) -> u64 {
+    let moved = mask << 1 | *carry;
+    *carry = mask >> 63;
+    moved
+}
+
+/// From the first bytes of some characters to those of the characters that follow them.
+///
+/// An addition runs through the bytes of `continuing`, which are those behind the first of each character.
+#[inline(always)]
+pub(super) fn next_char(firsts: u64, continuing: u64, carry: &mut u64) -> u64 {
+    let (sum, over) = next_byte(firsts, carry).overflowing_add(continuing);
+    *carry |= u64::from(over);
+    sum & !continuing
+}
+
+/// What of the runs in `mask` is at or behind a bit of `seeds`, which are in `mask`.
+#[inline(always)]
+pub(super) fn fill(mask: u64, seeds: u64) -> u64 {
+    // The sum clears a run from its first seed on, but for further seeds.
+    mask & (mask.wrapping_add(seeds) ^ mask | seeds)
+}
+
+/// Takes from `starts`, each the first bit of a run in `mask`, those whose run ends in front of a bit of `bad`.
+#[inline(always)]
+pub(super) fn without_runs_into(mut starts: u64, mask: u64, bad: u64) -> u64 {
+    let mut ends = mask.wrapping_add(starts) & !mask & bad;
+    // Rare, and one or two of them: mapping an end back to its start without a loop takes turning all bits round.
+    while ends != 0 {
+        let end = ends & ends.wrapping_neg();
+        ends ^= end;
+        let before = starts & (end - 1);
+        if before != 0 {
+            starts ^= 1 << (63 - before.leading_zeros());
+        }
+    }
+    starts
+}
+
+/// Whether a run in `mask` that begins at one of `starts` reaches the end of the block.
+#[inline(always)]
+pub(super) fn reaches_end(starts: u64, mask: u64) -> bool {
+    mask.overflowing_add(starts).1
+}
+
+/// What one block tells the next: each is 0 or 1 unless it says otherwise, and all 0 where a pretoken starts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Carry {
+    pub(super) letters: u64,
+    pub(super) numbers: u64,
+    pub(super) others: u64,
+    pub(super) spaces: u64,
+    pub(super) whitespace: u64,
+    pub(super) newlines: u64,
+    /// Whitespace that is no newline.
+    pub(super) blanks: u64,
+    /// Newlines that the punctuation before them took along.
+    pub(super) tail: u64,
+    /// The last character is the first one of a run of punctuation: a letter behind it takes it as its prefix.
+    pub(super) lone: u64,
+    /// The word has had a small letter.
+    pub(super) lower: u64,
+    /// The word has had no small letter, and the last character has no case.
+    pub(super) caseless: u64,
+    /// How many digits may still join the last group.
+    pub(super) room: u32,
+    /// Bytes of the next block that start, and that do not start, a pretoken, as a contraction has it.
+    pub(super) set: u64,
+    pub(super) clear: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fill, next_char, reaches_end, without_runs_into};
+
+    #[test]
+    fn a_run_is_filled_from_its_first_seed() {
+        assert_eq!(fill(0b0110_1111, 0b0100_1010), 0b0100_1110);
+        assert_eq!(fill(0b1111, 0), 0);
+        assert_eq!(fill(u64::MAX, 1 << 62), 3 << 62);
+    }
+
+    #[test]
+    fn the_next_character_is_found_across_the_edge() {
+        let mut carry = 0;
+        assert_eq!(next_char(0b0000_1001, 0b0011_0000, &mut carry), 0b0100_0010);
+        assert_eq!(carry, 0);
+        assert_eq!(next_char(1 << 62, 1 << 63, &mut carry), 0);
+        assert_eq!(carry, 1);
+        assert_eq!(next_char(0, 0b11, &mut carry), 0b100);
+        assert_eq!(carry, 0);
+        assert_eq!(next_char(1 << 63, 0, &mut carry), 0);
+        assert_eq!(next_char(0, 0, &mut carry), 1);
+    }
+
+    #[test]
+    fn runs_into_what_is_bad_are_taken_out() {
+        assert_eq!(without_runs_into(0b0010_0010, 0b0110_0110, 0b1000), 0b0010_0000);
+        assert_eq!(without_runs_into(0b0010_0010, 0b0110_0110, 0b1000_1000), 0);
+        assert!(reaches_end(1 << 60, 0xF << 60));
+        assert!(!reaches_end(0, 0xF << 60));
+    }
+}

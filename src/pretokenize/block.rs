@@ -1,0 +1,167 @@
+//! The classes of the characters of a block, as masks: every byte of a character has the character's class.
+
+use super::class::{Class, decode_char};
+use crate::simd::{Ascii, BLOCK, Leaf, Wide};
+
+/// Which bytes of a block belong to which characters. Bytes behind the end of the text are in none of the masks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Block {
+    /// The bytes of the text.
+    pub(super) valid: u64,
+    pub(super) letters: u64,
+    pub(super) numbers: u64,
+    /// `\s`.
+    pub(super) whitespace: u64,
+    /// None of these.
+    pub(super) others: u64,
+    /// U+0020.
+    pub(super) spaces: u64,
+    /// `\r` and `\n`.
+    pub(super) newlines: u64,
+    pub(super) apostrophes: u64,
+    pub(super) slashes: u64,
+    /// Lu and Lt, only where a pattern asks for it, like the next two.
+    pub(super) upper: u64,
+    /// Ll.
+    pub(super) lower: u64,
+    /// M: in `others` as well.
+    pub(super) marks: u64,
+    /// The bytes of characters behind their first.
+    pub(super) continuing: u64,
+    /// The first bytes of whitespace of two bytes, and of three.
+    pub(super) spaces_of_two: u64,
+    pub(super) spaces_of_three: u64,
+    /// How far the last character reaches into the next block.
+    pub(super) spill: Spill,
+}
+
+/// The bytes at the start of a block that belong to a character of the one before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spill {
+    pub(super) len: u32,
+    pub(super) class: Class,
+}
+
+impl Default for Spill {
+    fn default() -> Self {
+        Spill { len: 0, class: Class::Other }
+    }
+}
+
+impl Block {
+    /// The block of `text` at `base`, which `bytes` holds. `case`: whether upper and lower case and marks
+    /// are asked for. `before`: what the block before this one ends in.
+    #[inline(always)]
+    pub(super) fn new<L: Leaf>(
+        leaf: L,
+        case: bool,
+        text: &[u8],
+        base: usize,
+        bytes: L::Bytes,
+        before: Spill,
+    ) -> Self {
+        let ascii = leaf.ascii(bytes);
+        let valid = match text.len() - base {
+            left @ 0..BLOCK => (1 << left) - 1,
+            _ => !0,
+        };
+        let mut block = Self::of_ascii(case, &ascii, valid);
+        if ascii.beyond != 0 {
+            block.add_wide(case, &leaf.wide(bytes), ascii.beyond, before, text, base);
+        }
+        block.others = valid & !(block.letters | block.numbers | block.whitespace);
+        block
+    }
+
+    #[inline(always)]
+    fn of_ascii(case: bool, ascii: &Ascii, valid: u64) -> Self {
+        let whitespace = ascii.spaces | ascii.blanks | ascii.newlines;
+        Block {
+            valid,
+            letters: ascii.letters,
+            numbers: ascii.digits,
+            whitespace,
+            spaces: ascii.spaces,
+            newlines: ascii.newlines,
+            apostrophes: ascii.apostrophes,
+            slashes: ascii.slashes,
+            upper: if case { ascii.upper } else { 0 },
+            lower: if case { ascii.letters & !ascii.upper } else { 0 },
+            ..Block::default()
+        }
+    }
+
+    /// Adds the characters beyond ASCII, which have the bytes `beyond`.
+    #[inline(always)]
+    fn add_wide(&mut self, case: bool, wide: &Wide, beyond: u64, before: Spill, text: &[u8], base: usize) {
+        let spilt = (1 << before.len) - 1;
+        self.paint(case, before.class, spilt, 0);
+        self.continuing = spilt;
+        let mut left = beyond & !spilt & !self.add_sure(case, wide);
+        while left != 0 {
+            let offset = left.trailing_zeros();
+            let (class, len) = decode_char(text, base + offset as usize);
+            let bytes = ((1_u64 << len) - 1) << offset;
+            left &= !bytes;
+            self.continuing |= bytes & (bytes << 1);
+            self.paint(case, class, bytes, len);
+            let end = offset + len as u32;
+            if end > BLOCK as u32 {
+                self.spill = Spill { len: end - BLOCK as u32, class };
+            }
+        }
+    }
+
+    /// Adds the characters whose class the first byte tells, or the first two, without looking at each. Returns
+    /// their bytes.
+    #[inline(always)]
+    fn add_sure(&mut self, case: bool, wide: &Wide) -> u64 {
+        let (second, third) = (wide.continuing >> 1, wide.continuing >> 2);
+        let (bit4, bit5, odd) = (wide.bit4 >> 1, wide.bit5 >> 1, wide.odd >> 1);
+        let accents = wide.accents & second & !odd;
+        let cyrillic = wide.cyrillic & second;
+        let arabic = wide.arabic & second & bit5;
+        let three = (wide.caseless | wide.han_first & !odd) & second & third;
+        let two = if case {
+            let lower = wide.cyrillic_lower & second & !bit5;
+            let small_accents = accents & (bit5 | wide.sharp_s >> 1);
+            let upper = accents & !small_accents | cyrillic & !(bit4 & bit5);
+            let small = small_accents | cyrillic & bit4 & bit5 | lower;
+            self.upper |= upper | upper << 1;
+            self.lower |= small | small << 1;
+            accents | cyrillic | arabic | lower
+        } else {
+            accents | cyrillic | arabic | (wide.cyrillic_lower | wide.latin) & second
+        };
+        let continuing = two << 1 | three << 1 | three << 2;
+        self.continuing |= continuing;
+        let bytes = two | three | continuing;
+        self.letters |= bytes;
+        bytes
+    }
+
+    /// Adds `bytes`, a character of `class` whose length is `len`, or the rest of one: then `len` is 0.
+    #[inline(always)]
+    fn paint(&mut self, case: bool, class: Class, bytes: u64, len: usize) {
+        let when = |condition: bool| bytes & 0_u64.wrapping_sub(condition.into());
+        // No branch for these: letters, marks and punctuation follow each other as they like. The rest is rare.
+        self.letters |= when(class.is_letter());
+        if case {
+            self.upper |= when(matches!(class, Class::Upper | Class::Title));
+            self.lower |= when(class == Class::Lower);
+            self.marks |= when(class.is_mark());
+        }
+        if class.is_number() {
+            self.numbers |= bytes;
+        }
+        if class.is_space() {
+            self.whitespace |= bytes;
+            let first = bytes & bytes.wrapping_neg();
+            if len == 2 {
+                self.spaces_of_two |= first;
+            } else if len == 3 {
+                self.spaces_of_three |= first;
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The named patterns, each as a plain matcher of one pretoken: what the scanners are held against.
+//!
+//! Every character matches some alternative of each pattern, so the pretokens of a text leave nothing out, and
+//! none looks behind itself: where one starts is all that the next one depends on.
+
+use super::class::{Class, decode_char};
+use super::cut::CutRule;
+
+/// A named pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// `'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
+    Gpt2,
+    /// `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s`
+    Cl100k,
+    /// The same, but for `\s*[\r\n]+|\s+(?!\S)|\s+` at its end.
+    Cl100kOld,
+    /// The one of GPT-4o, which tells upper from lower case.
+    O200k,
+    /// [`Named::Cl100kOld`] with `\p{N}` in place of `\p{N}{1,3}`.
+    Qwen2,
+}
+
+impl Named {
+    /// All of them.
+    pub const ALL: [Named; 5] = [Named::Gpt2, Named::Cl100k, Named::Cl100kOld, Named::O200k, Named::Qwen2];
+
+    /// `gpt2`, `cl100k`, `cl100k_old`, `o200k` or `qwen2`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Named::Gpt2 => "gpt2",
+            Named::Cl100k => "cl100k",
+            Named::Cl100kOld => "cl100k_old",
+            Named::O200k => "o200k",
+            Named::Qwen2 => "qwen2",
+        }
+    }
+
+    /// By its name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|named| named.name() == name)
+    }
+
+    /// Where its texts may be cut.
+    pub const fn cut_rule(self) -> CutRule {
+        match self {
+            Named::Gpt2 => CutRule::Gpt2,
+            Named::Cl100k | Named::Cl100kOld | Named::Qwen2 => CutRule::Cl100k,
+            Named::O200k => CutRule::O200k,
+        }
+    }
+}
+
+/// The end of the pretoken that starts at `start`.
+///
+/// Right only where a pretoken does start there: at 0, at the end of another one, or at a cut ([`CutRule`]).
+///
+/// # Panics
+/// If `start` is not before the end of `text`.
+pub fn next(named: Named, text: &[u8], start: usize) -> usize {
+    let found = match named {
+        Named::Gpt2 => gpt2(text, start),
+        Named::Cl100k | Named::Cl100kOld => cl100k(text, start, 3),
+        Named::Qwen2 => cl100k(text, start, 1),
+        Named::O200k => o200k(text, start),
+    };
+    found.unwrap_or_else(|| match named {
+        Named::Gpt2 => spaces(text, start),
+        Named::Cl100k => trailing_spaces(text, start).unwrap_or_else(|| lines_or_spaces(text, start)),
+        Named::Cl100kOld | Named::O200k | Named::Qwen2 => lines_or_spaces(text, start),
+    })
+}
+
+fn gpt2(text: &[u8], start: usize) -> Option<usize> {
+    let head = start + usize::from(text[start] == b' ');
+    contraction(text, start, false)
+        .or_else(|| some(text, head, Class::is_letter))
+        .or_else(|| some(text, head, Class::is_number))
+        .or_else(|| some(text, head, is_other))
+}
+
+fn cl100k(text: &[u8], start: usize, digits: usize) -> Option<usize> {
+    contraction(text, start, true)
+        .or_else(|| prefix(text, start).and_then(|head| some(text, head, Class::is_letter)))
+        .or_else(|| some(text, start, Class::is_letter))
+        .or_else(|| number(text, start, digits))
+        .or_else(|| others(text, start, is_newline))
+}
+
+fn o200k(text: &[u8], start: usize) -> Option<usize> {
+    let heads = || prefix(text, start).into_iter().chain([start]);
+    let word = heads()
+        .find_map(|head| word_to_lower(text, head))
+        .or_else(|| heads().find_map(|head| capitals(text, head)));
+    word.map(|end| contraction(text, end, true).unwrap_or(end))
+        .or_else(|| number(text, start, 3))
+        .or_else(|| others(text, start, |byte| is_newline(byte) || byte == b'/'))
+}
+
+/// `'(?:[sdmt]|ll|ve|re)`, or `'(?i:[sdmt]|ll|ve|re)`: then U+017F is an `s` too.
+#[inline]
+pub(super) fn contraction(text: &[u8], start: usize, fold: bool) -> Option<usize> {
+    let [b'\'', rest @ ..] = text.get(start..)? else { return None };
+    let case = if fold { 0x20 } else { 0 };
+    let letter = |at: usize| {
+        rest.get(at).map_or(0, |&byte| if byte.is_ascii_alphabetic() { byte | case } else { byte })
+    };
+    match (letter(0), letter(1)) {
+        (b's' | b'd' | b'm' | b't', _) => Some(start + 2),
+        (b'l', b'l') | (b'v' | b'r', b'e') => Some(start + 3),
+        (0xC5, 0xBF) if fold => Some(start + 3),
+        _ => None,
+    }
+}
+
+/// The end of a run of one or more characters that `belongs` takes.
+fn some(text: &[u8], start: usize, belongs: impl Fn(Class) -> bool) -> Option<usize> {
+    let end = run_end(text, start, usize::MAX, belongs);
+    (end > start).then_some(end)
+}
+
+fn run_end(text: &[u8], mut at: usize, limit: usize, belongs: impl Fn(Class) -> bool) -> usize {
+    for _ in 0..limit {
+        if at == text.len() {
+            break;
+        }
+        let (class, len) = decode_char(text, at);
+        if !belongs(class) {
+            break;
+        }
+        at += len;
+    }
+    at
+}
+
+/// `[^\r\n\p{L}\p{N}]`
+fn prefix(text: &[u8], start: usize) -> Option<usize> {
+    let (class, len) = decode_char(text, start);
+    let taken = !is_newline(text[start]) && !class.is_letter() && !class.is_number();
+    taken.then_some(start + len)
+}
+
+/// `\p{N}{1,limit}`
+fn number(text: &[u8], start: usize, limit: usize) -> Option<usize> {
+    let end = run_end(text, start, limit, Class::is_number);
+    (end > start).then_some(end)
+}
+
+/// ` ?[^\s\p{L}\p{N}]+`, and the bytes that `tail` takes behind it.
+fn others(text: &[u8], start: usize, tail: impl Fn(u8) -> bool) -> Option<usize> {
+    let head = start + usize::from(text[start] == b' ');
+    let end = some(text, head, is_other)?;
+    Some(end + text[end..].iter().take_while(|&&byte| tail(byte)).count())
+}
+
+/// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+`
+///
+/// The first run goes back to the last place where the second one can begin: behind it, or at the last
+/// character that both take.
+fn word_to_lower(text: &[u8], start: usize) -> Option<usize> {
+    let (mut at, mut back) = (start, None);
+    while at < text.len() {
+        let (class, len) = decode_char(text, at);
+        if is_lower(class) {
+            back = Some(at);
+        }
+        if !is_upper(class) {
+            break;
+        }
+        at += len;
+    }
+    some(text, back?, is_lower)
+}
+
+/// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*`
+fn capitals(text: &[u8], start: usize) -> Option<usize> {
+    let end = some(text, start, is_upper)?;
+    Some(run_end(text, end, usize::MAX, is_lower))
+}
+
+fn is_upper(class: Class) -> bool {
+    matches!(class, Class::Upper | Class::Title | Class::Modifier | Class::OtherLetter | Class::Mark)
+}
+
+fn is_lower(class: Class) -> bool {
+    matches!(class, Class::Lower | Class::Modifier | Class::OtherLetter | Class::Mark)
+}
+
+fn is_other(class: Class) -> bool {
+    matches!(class, Class::Other | Class::Mark)
+}
+
+fn is_newline(byte: u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
+}
+
+/// `\s+(?!\S)|\s+`: of a run of whitespace all, or all but the last character if something else follows.
+fn spaces(text: &[u8], start: usize) -> usize {
+    let (mut last, mut at) = (start, start);
+    while at < text.len() {
+        let (class, len) = decode_char(text, at);
+        if !class.is_space() {
+            return if last == start { at } else { last };
+        }
+        last = at;
+        at += len;
+    }
+    at
+}
+
+/// `\s++$`
+fn trailing_spaces(text: &[u8], start: usize) -> Option<usize> {
+    let end = run_end(text, start, usize::MAX, Class::is_space);
+    (end == text.len()).then_some(end)
+}
+
+/// `\s*[\r\n]+|\s+(?!\S)|\s+`
+fn lines_or_spaces(text: &[u8], start: usize) -> usize {
+    let end = run_end(text, start, usize::MAX, Class::is_space);
+    match text[start..end].iter().rposition(|&byte| is_newline(byte)) {
+        Some(newline) => start + newline + 1,
+        None => spaces(text, start),
+    }
+}

@@ -1,0 +1,199 @@
+//! The scanners: from text to the ends of its pretokens, a block at a time.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use super::bits::Carry;
+use super::block::{Block, Spill};
+use super::cl100k::Cl100k;
+use super::gpt2::Gpt2;
+use super::named::{Named, next};
+use super::o200k::O200k;
+use super::rules::{NO_TROUBLE, Place, Rules};
+use crate::simd::{BLOCK, Isa, Job, Leaf};
+
+/// How many ends [`Scanner::fill`] has room for.
+pub const ENDS: usize = 256;
+
+/// The most ends that one block adds: each byte's, and those of two pretokens that reach beyond it.
+const MOST: usize = BLOCK + 3;
+
+/// The pretokens of a text between special tokens.
+///
+/// ```
+/// use toksmith::pretokenize::{ENDS, Isa, Named, Scanner};
+///
+/// let mut ends = [0; ENDS];
+/// let mut scanner = Scanner::new(Named::Gpt2, Isa::best(), b"two words");
+/// let count = scanner.fill(&mut ends);
+/// assert_eq!(ends[..count], [3, 9]);
+/// assert_eq!(scanner.fill(&mut ends), 0);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Scanner<'t> {
+    text: &'t [u8],
+    named: Named,
+    isa: Isa,
+    /// Where the next block starts; behind the text after the last end.
+    base: usize,
+    /// The last end.
+    last: usize,
+    carry: Carry,
+    spill: Spill,
+}
+
+impl<'t> Scanner<'t> {
+    /// Starts at the beginning of `text`.
+    #[inline]
+    pub fn new(named: Named, isa: Isa, text: &'t [u8]) -> Self {
+        let mut scanner =
+            Scanner { text, named, isa, base: 0, last: 0, carry: Carry::default(), spill: Spill::default() };
+        scanner.start_at(0);
+        scanner
+    }
+
+    /// Writes where the next pretokens end (bytes from the start of the text, ascending; each starts where the
+    /// one before ends) and returns how many: 0 only at the end of the text.
+    #[inline]
+    pub fn fill(&mut self, ends: &mut [usize; ENDS]) -> usize {
+        match self.named {
+            Named::Gpt2 => self.isa.run(Fill::<Gpt2>::new(self, ends)),
+            Named::Cl100k => self.isa.run(Fill::<Cl100k<3, true>>::new(self, ends)),
+            Named::Cl100kOld => self.isa.run(Fill::<Cl100k<3, false>>::new(self, ends)),
+            Named::Qwen2 => self.isa.run(Fill::<Cl100k<1, false>>::new(self, ends)),
+            Named::O200k => self.isa.run(Fill::<O200k>::new(self, ends)),
+        }
+    }
+
+    /// Goes on as if the text began at `at`, where a pretoken starts: none looks behind.
+    #[inline(always)]
+    fn start_at(&mut self, at: usize) {
+        self.base = if at == self.text.len() { at + 1 } else { at };
+        self.last = at;
+        self.spill = Spill::default();
+        self.carry = Carry { clear: 1, ..Carry::default() }; // an end there is no news
+    }
+
+    /// From the last end on, goes over what the masks do not tell, up to behind `trouble`, with the plain matcher.
+    #[cold]
+    fn step_over(&mut self, trouble: usize, ends: &mut [usize; ENDS], mut count: usize) -> usize {
+        let mut at = if count > 0 { ends[count - 1] } else { self.last };
+        while at <= trouble {
+            at = next(self.named, self.text, at);
+            ends[count] = at;
+            count += 1;
+        }
+        self.start_at(at);
+        count
+    }
+
+    /// The pretokens one by one, as ranges.
+    pub fn ranges(self) -> Ranges<'t> {
+        Ranges { scanner: self, ends: [0; ENDS], at: 0, count: 0, start: 0 }
+    }
+}
+
+/// [`Scanner::fill`] by the rules of one family.
+struct Fill<'a, 't, R> {
+    scanner: &'a mut Scanner<'t>,
+    ends: &'a mut [usize; ENDS],
+    rules: PhantomData<R>,
+}
+
+impl<'a, 't, R> Fill<'a, 't, R> {
+    #[inline(always)]
+    fn new(scanner: &'a mut Scanner<'t>, ends: &'a mut [usize; ENDS]) -> Self {
+        Fill { scanner, ends, rules: PhantomData }
+    }
+}
+
+impl<R: Rules> Job for Fill<'_, '_, R> {
+    type Out = usize;
+
+    #[inline(always)]
+    fn run<L: Leaf>(self, leaf: L) -> usize {
+        let Fill { scanner, ends, .. } = self;
+        let Scanner { text, mut base, mut carry, mut spill, .. } = *scanner;
+        let mut count = 0;
+        while count <= ENDS - MOST && base <= text.len() {
+            let rest = &text[base..];
+            let bytes = match rest.first_chunk() {
+                Some(block) => leaf.load(block),
+                None => leaf.load_padded(rest),
+            };
+            let block = Block::new(leaf, R::CASE, text, base, bytes, spill);
+            let starts = R::starts(&block, Place { text, base }, &mut carry);
+            if starts.trouble != NO_TROUBLE {
+                let sure = match starts.trouble - base {
+                    offset @ 0..BLOCK => u64::MAX >> (BLOCK - 1 - offset),
+                    _ => !0,
+                };
+                count = flatten(starts.bits & block.valid & sure, base, ends, count);
+                count = scanner.step_over(starts.trouble, ends, count);
+                Scanner { base, carry, spill, .. } = *scanner;
+                continue;
+            }
+            count = flatten(starts.bits & block.valid, base, ends, count);
+            base += BLOCK;
+            spill = block.spill;
+            if base >= text.len() {
+                ends[count] = text.len();
+                count += 1;
+                base = text.len() + 1;
+            }
+        }
+        if count > 0 {
+            scanner.last = ends[count - 1];
+        }
+        (scanner.base, scanner.carry, scanner.spill) = (base, carry, spill);
+        count
+    }
+}
+
+/// Adds the places of `bits`, which lie in the block at `base`, to the `count` ends there are.
+#[inline(always)]
+fn flatten(mut bits: u64, base: usize, ends: &mut [usize; ENDS], count: usize) -> usize {
+    let found = bits.count_ones() as usize;
+    let Some(room) = ends[count..].first_chunk_mut::<BLOCK>() else { return count };
+    for eight in room.as_chunks_mut::<8>().0 {
+        // Without a branch for each: what is too much is overwritten later.
+        for end in eight {
+            *end = base + bits.trailing_zeros() as usize;
+            bits &= bits.wrapping_sub(1);
+        }
+        if bits == 0 {
+            break;
+        }
+    }
+    count + found
+}
+
+/// The pretokens of a text as ranges, in order.
+#[derive(Clone, Debug)]
+pub struct Ranges<'t> {
+    scanner: Scanner<'t>,
+    ends: [usize; ENDS],
+    at: usize,
+    count: usize,
+    start: usize,
+}
+
+impl Iterator for Ranges<'_> {
+    type Item = Range<usize>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Range<usize>> {
+        if self.at == self.count {
+            self.count = self.scanner.fill(&mut self.ends);
+            self.at = 0;
+            if self.count == 0 {
+                return None;
+            }
+        }
+        let end = self.ends[self.at];
+        self.at += 1;
+        Some(std::mem::replace(&mut self.start, end)..end)
+    }
+}
+
+impl std::iter::FusedIterator for Ranges<'_> {}

@@ -1,0 +1,126 @@
+//! AVX2: two registers a block.
+
+use std::arch::x86_64::*;
+
+use super::{Ascii, BLOCK, Job, Leaf, Wide, tables};
+
+/// Proof that this machine has AVX2, and the bit instructions that came with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Avx2(());
+
+impl Avx2 {
+    pub(super) fn detect() -> Option<Self> {
+        let found = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt");
+        found.then_some(Avx2(()))
+    }
+
+    #[inline]
+    pub(super) fn run<J: Job>(self, job: J) -> J::Out {
+        // SAFETY: `self` exists only where `detect` has found all these features.
+        unsafe { run(self, job) }
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn run<J: Job>(leaf: Avx2, job: J) -> J::Out {
+    job.run(leaf)
+}
+
+type Halves = [__m256i; 2];
+
+// No closures from here on: one that holds an intrinsic is compiled without the instruction set, and called.
+
+/// What both nibbles of each byte say.
+#[inline(always)]
+fn look_up(bytes: __m256i, low: &[u8; 16], high: &[u8; 16]) -> __m256i {
+    // SAFETY: a value of type `Avx2` exists wherever this is called, all calls being in its methods; both loads
+    // read the 16 bytes of a table.
+    unsafe {
+        let nibble = _mm256_set1_epi8(0x0F);
+        let low = _mm256_broadcastsi128_si256(_mm_loadu_si128(low.as_ptr().cast()));
+        let high = _mm256_broadcastsi128_si256(_mm_loadu_si128(high.as_ptr().cast()));
+        let upper = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), nibble);
+        let lower = _mm256_and_si256(bytes, nibble);
+        _mm256_and_si256(_mm256_shuffle_epi8(low, lower), _mm256_shuffle_epi8(high, upper))
+    }
+}
+
+/// Bit `7 - UP` of each byte.
+#[inline(always)]
+fn bit<const UP: i32>([low, high]: Halves) -> u64 {
+    // SAFETY: as in `look_up`. The shift of 16 bits moves nothing of another byte into bit 7.
+    let (low, high) = unsafe {
+        (
+            _mm256_movemask_epi8(_mm256_slli_epi16::<UP>(low)),
+            _mm256_movemask_epi8(_mm256_slli_epi16::<UP>(high)),
+        )
+    };
+    u64::from(high.cast_unsigned()) << 32 | u64::from(low.cast_unsigned())
+}
+
+/// Which bytes are `byte`.
+#[inline(always)]
+fn equal([low, high]: Halves, byte: u8) -> u64 {
+    // SAFETY: as in `look_up`.
+    let same = unsafe {
+        let byte = _mm256_set1_epi8(byte.cast_signed());
+        [_mm256_cmpeq_epi8(low, byte), _mm256_cmpeq_epi8(high, byte)]
+    };
+    bit::<0>(same)
+}
+
+impl Leaf for Avx2 {
+    type Bytes = Halves;
+
+    #[inline(always)]
+    fn load(self, block: &[u8; BLOCK]) -> Halves {
+        let half = block.as_ptr().cast::<__m256i>();
+        // SAFETY: `self` proves that the instruction is there; the block has the two times 32 bytes that it reads,
+        // and it asks for no alignment.
+        unsafe { [_mm256_loadu_si256(half), _mm256_loadu_si256(half.add(1))] }
+    }
+
+    #[inline(always)]
+    fn ascii(self, bytes: Halves) -> Ascii {
+        let kinds =
+            [look_up(bytes[0], &tables::LOW, &tables::HIGH), look_up(bytes[1], &tables::LOW, &tables::HIGH)];
+        let letters = bit::<7>(kinds) | bit::<6>(kinds);
+        Ascii {
+            letters,
+            upper: letters & !bit::<2>(bytes),
+            digits: bit::<5>(kinds),
+            spaces: bit::<4>(kinds),
+            blanks: bit::<3>(kinds),
+            newlines: bit::<2>(kinds),
+            apostrophes: bit::<1>(kinds),
+            slashes: bit::<0>(kinds),
+            beyond: bit::<0>(bytes),
+        }
+    }
+
+    #[inline(always)]
+    fn wide(self, bytes: Halves) -> Wide {
+        let kinds = [
+            look_up(bytes[0], &tables::WIDE_LOW, &tables::WIDE_HIGH),
+            look_up(bytes[1], &tables::WIDE_LOW, &tables::WIDE_HIGH),
+        ];
+        Wide {
+            continuing: bit::<0>(bytes) & !bit::<1>(bytes),
+            latin: bit::<7>(kinds),
+            accents: bit::<6>(kinds),
+            cyrillic: bit::<5>(kinds),
+            cyrillic_lower: bit::<4>(kinds),
+            arabic: bit::<3>(kinds),
+            han_first: bit::<2>(kinds),
+            caseless: bit::<1>(kinds),
+            odd: bit::<0>(kinds),
+            sharp_s: equal(bytes, 0x9F),
+            bit4: bit::<3>(bytes),
+            bit5: bit::<2>(bytes),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! AVX-512: one register a block, and a mask register a kind. F and BW are enough: every such machine has them.
+
+use std::arch::x86_64::*;
+
+use super::{Ascii, BLOCK, Job, Leaf, Wide, tables};
+
+/// Proof that this machine has AVX-512 F and BW, and what came before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Avx512(());
+
+impl Avx512 {
+    pub(super) fn detect() -> Option<Self> {
+        let found = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt");
+        found.then_some(Avx512(()))
+    }
+
+    #[inline]
+    pub(super) fn run<J: Job>(self, job: J) -> J::Out {
+        // SAFETY: `self` exists only where `detect` has found all these features.
+        unsafe { run(self, job) }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
+fn run<J: Job>(leaf: Avx512, job: J) -> J::Out {
+    job.run(leaf)
+}
+
+/// The same 16 bytes in all four lanes.
+#[inline(always)]
+fn rows(table: &[u8; 16]) -> __m512i {
+    // SAFETY: a value of type `Avx512` exists wherever this is called, all calls being in its methods.
+    unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(table.as_ptr().cast())) }
+}
+
+/// What both nibbles of each byte say.
+#[inline(always)]
+fn look_up(bytes: __m512i, low: &[u8; 16], high: &[u8; 16]) -> __m512i {
+    // SAFETY: as in `rows`.
+    unsafe {
+        let nibble = _mm512_set1_epi8(0x0F);
+        let upper = _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), nibble);
+        let lower = _mm512_and_si512(bytes, nibble);
+        let (low, high) = (_mm512_shuffle_epi8(rows(low), lower), _mm512_shuffle_epi8(rows(high), upper));
+        _mm512_and_si512(low, high)
+    }
+}
+
+/// Which bytes have one of `bits`.
+#[inline(always)]
+fn test(bytes: __m512i, bits: u8) -> u64 {
+    // SAFETY: as in `rows`.
+    unsafe { _mm512_test_epi8_mask(bytes, _mm512_set1_epi8(bits.cast_signed())) }
+}
+
+impl Leaf for Avx512 {
+    type Bytes = __m512i;
+
+    #[inline(always)]
+    fn load(self, block: &[u8; BLOCK]) -> __m512i {
+        // SAFETY: `self` proves that the instruction is there; the block has the 64 bytes that it reads, and it
+        // asks for no alignment.
+        unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn load_padded(self, bytes: &[u8]) -> __m512i {
+        let mask = (1 << (bytes.len() % BLOCK)) - 1;
+        // SAFETY: `self` proves that the instruction is there; it reads only bytes that `mask` has, which are in
+        // front of the slice's end, and faults on no other.
+        unsafe { _mm512_maskz_loadu_epi8(mask, bytes.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn ascii(self, bytes: __m512i) -> Ascii {
+        let kinds = look_up(bytes, &tables::LOW, &tables::HIGH);
+        let letters = test(kinds, tables::LETTER);
+        Ascii {
+            letters,
+            upper: letters & !test(bytes, 0x20),
+            digits: test(kinds, tables::DIGIT),
+            spaces: test(kinds, tables::SPACE),
+            blanks: test(kinds, tables::BLANK),
+            newlines: test(kinds, tables::NEWLINE),
+            apostrophes: test(kinds, tables::APOSTROPHE),
+            slashes: test(kinds, tables::SLASH),
+            beyond: test(bytes, 0x80),
+        }
+    }
+
+    #[inline(always)]
+    fn wide(self, bytes: __m512i) -> Wide {
+        let kinds = look_up(bytes, &tables::WIDE_LOW, &tables::WIDE_HIGH);
+        // SAFETY: `self` proves that the instructions are there.
+        let (continuing, sharp_s) = unsafe {
+            (
+                _mm512_cmplt_epi8_mask(bytes, _mm512_set1_epi8(-64)),
+                _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(0x9F_u8.cast_signed())),
+            )
+        };
+        Wide {
+            continuing,
+            latin: test(kinds, tables::LATIN),
+            accents: test(kinds, tables::ACCENTS),
+            cyrillic: test(kinds, tables::CYRILLIC),
+            cyrillic_lower: test(kinds, tables::CYRILLIC_LOWER),
+            arabic: test(kinds, tables::ARABIC),
+            han_first: test(kinds, tables::HAN_FIRST),
+            caseless: test(kinds, tables::CASELESS),
+            odd: test(kinds, tables::ODD),
+            sharp_s,
+            bit4: test(bytes, 0x10),
+            bit5: test(bytes, 0x20),
+        }
+    }
+}

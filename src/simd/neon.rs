@@ -1,0 +1,108 @@
+//! NEON: four registers a block.
+
+use std::arch::aarch64::*;
+
+use super::{Ascii, BLOCK, Leaf, Wide, tables};
+
+/// Proof that this machine has NEON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Neon(());
+
+impl Neon {
+    pub(super) fn detect() -> Option<Self> {
+        // Code for aarch64 is compiled with it: there is nothing to switch on.
+        std::arch::is_aarch64_feature_detected!("neon").then_some(Neon(()))
+    }
+}
+
+type Quarters = [uint8x16_t; 4];
+
+/// What both nibbles of each byte say.
+#[inline(always)]
+fn look_up(bytes: Quarters, low: [u8; 16], high: [u8; 16]) -> Quarters {
+    bytes.map(|bytes| {
+        // SAFETY: a value of type `Neon` exists wherever this is called, all calls being in its methods; both
+        // loads read the 16 bytes of a table.
+        unsafe {
+            let lower = vqtbl1q_u8(vld1q_u8(low.as_ptr()), vandq_u8(bytes, vdupq_n_u8(0x0F)));
+            let upper = vqtbl1q_u8(vld1q_u8(high.as_ptr()), vshrq_n_u8::<4>(bytes));
+            vandq_u8(lower, upper)
+        }
+    })
+}
+
+/// The weights of eight bytes that become one.
+const WEIGHTS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
+
+/// One bit of each byte of `bytes`, which are all zeros or all ones.
+#[inline(always)]
+fn gather(bytes: Quarters) -> u64 {
+    // SAFETY: as in `look_up`.
+    unsafe {
+        let [a, b, c, d] = bytes.map(|bytes| vandq_u8(bytes, vld1q_u8(WEIGHTS.as_ptr())));
+        let sum = vpaddq_u8(vpaddq_u8(a, b), vpaddq_u8(c, d));
+        vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(sum, sum)))
+    }
+}
+
+/// Which bytes have one of `bits`.
+#[inline(always)]
+fn test(bytes: Quarters, bits: u8) -> u64 {
+    // SAFETY: as in `look_up`.
+    gather(bytes.map(|bytes| unsafe { vtstq_u8(bytes, vdupq_n_u8(bits)) }))
+}
+
+/// Which bytes are `byte`.
+#[inline(always)]
+fn equal(bytes: Quarters, byte: u8) -> u64 {
+    // SAFETY: as in `look_up`.
+    gather(bytes.map(|bytes| unsafe { vceqq_u8(bytes, vdupq_n_u8(byte)) }))
+}
+
+impl Leaf for Neon {
+    type Bytes = Quarters;
+
+    #[inline(always)]
+    fn load(self, block: &[u8; BLOCK]) -> Quarters {
+        let mut quarters = [[0; 16]; 4];
+        quarters.as_flattened_mut().copy_from_slice(block);
+        // SAFETY: `self` proves that the instruction is there; each quarter has the 16 bytes that it reads.
+        quarters.each_ref().map(|quarter| unsafe { vld1q_u8(quarter.as_ptr()) })
+    }
+
+    #[inline(always)]
+    fn ascii(self, bytes: Quarters) -> Ascii {
+        let kinds = look_up(bytes, tables::LOW, tables::HIGH);
+        let letters = test(kinds, tables::LETTER);
+        Ascii {
+            letters,
+            upper: letters & !test(bytes, 0x20),
+            digits: test(kinds, tables::DIGIT),
+            spaces: test(kinds, tables::SPACE),
+            blanks: test(kinds, tables::BLANK),
+            newlines: test(kinds, tables::NEWLINE),
+            apostrophes: test(kinds, tables::APOSTROPHE),
+            slashes: test(kinds, tables::SLASH),
+            beyond: test(bytes, 0x80),
+        }
+    }
+
+    #[inline(always)]
+    fn wide(self, bytes: Quarters) -> Wide {
+        let kinds = look_up(bytes, tables::WIDE_LOW, tables::WIDE_HIGH);
+        Wide {
+            continuing: test(bytes, 0x80) & !test(bytes, 0x40),
+            latin: test(kinds, tables::LATIN),
+            accents: test(kinds, tables::ACCENTS),
+            cyrillic: test(kinds, tables::CYRILLIC),
+            cyrillic_lower: test(kinds, tables::CYRILLIC_LOWER),
+            arabic: test(kinds, tables::ARABIC),
+            han_first: test(kinds, tables::HAN_FIRST),
+            caseless: test(kinds, tables::CASELESS),
+            odd: test(kinds, tables::ODD),
+            sharp_s: equal(bytes, 0x9F),
+            bit4: test(bytes, 0x10),
+            bit5: test(bytes, 0x20),
+        }
+    }
+}
