@@ -7,7 +7,7 @@
 //! kept pushing each other out; with lines of one entry 9% of the pretokens had to go to their second.)
 
 use super::key::{Key, fold};
-use crate::simd;
+use crate::simd::{self, Leaf};
 
 /// Pretokens of up to this many ids are kept beside a key (98% of all have at most two).
 pub(super) const FEW: usize = 4;
@@ -52,7 +52,7 @@ impl Cache {
 
     /// An empty one of `1 << bits` lines.
     pub(super) fn with_bits(bits: u32) -> Self {
-        Cache { lines: vec![Line::default(); 1 << bits], shift: 64 - bits }
+        Cache { lines: simd::in_large_pages(Line::default(), 1 << bits), shift: 64 - bits }
     }
 
     /// One to be added to, with all that is in this one.
@@ -78,27 +78,28 @@ impl Cache {
         (key.hash().rotate_left(32) >> self.shift) as u32
     }
 
-    /// Asks for a line ahead of [`Cache::find`].
+    /// What the hot loop looks at.
     #[inline(always)]
-    pub(super) fn prefetch(&self, line: u32) {
-        simd::prefetch(&self.lines, line as usize);
+    pub(super) fn lines(&self) -> Lines<'_> {
+        Lines { lines: &self.lines, shift: self.shift }
     }
 
-    /// The ids of a key in its line `home`, and how many of them there are; 0 if it is not there.
-    #[inline(always)]
-    pub(super) fn find(&self, key: Key, home: u32) -> (&[u32; FEW], usize) {
-        let line = &self.lines[home as usize];
-        let [first, second] = line.keys.map(|[low, high]| (low ^ key.low) | ((high & KEY) ^ key.high));
-        // No branch on which of the two it is: it would be guessed wrong too often.
-        let way = usize::from(second == 0);
-        let count = if (first == 0) | (second == 0) { line.count(way) } else { 0 };
-        (&line.ids[way], count)
+    /// The ids of a key, and how many of them there are; 0 if it is not here.
+    #[inline]
+    pub(super) fn find(&self, key: Key) -> (&[u32; FEW], usize) {
+        let home = self.look(key, self.home(key));
+        if home.1 > 0 { home } else { self.find_second(key) }
     }
 
-    /// Like [`Cache::find`], in its second line.
+    /// Like [`Cache::find`], for a key that is not in its first line.
     #[inline]
     pub(super) fn find_second(&self, key: Key) -> (&[u32; FEW], usize) {
-        self.find(key, self.second(key))
+        self.look(key, self.second(key))
+    }
+
+    #[inline]
+    fn look(&self, key: Key, line: u32) -> (&[u32; FEW], usize) {
+        self.lines().find(simd::Plain, key, line)
     }
 
     /// Keeps the ids of a key that is not here, if they are few enough.
@@ -126,6 +127,34 @@ impl Cache {
         let way = usize::from(line.count(0) != 0);
         line.keys[way] = [key.low, key.high | (ids.len() as u64) << COUNT];
         line.ids[way][..ids.len()].copy_from_slice(ids);
+    }
+}
+
+/// The lines of a cache, held near by a loop.
+#[derive(Clone, Copy)]
+pub(super) struct Lines<'a> {
+    lines: &'a [Line],
+    shift: u32,
+}
+
+impl<'a> Lines<'a> {
+    /// Which line a key belongs to; the line is asked for, ahead of [`Lines::find`].
+    #[inline(always)]
+    pub(super) fn ask(self, key: Key) -> u32 {
+        let line = (key.hash() >> self.shift) as u32;
+        simd::prefetch(self.lines, line as usize);
+        line
+    }
+
+    /// The ids of a key in a line, and how many of them there are; 0 if it is not there.
+    #[inline(always)]
+    pub(super) fn find(self, leaf: impl Leaf, key: Key, line: u32) -> (&'a [u32; FEW], usize) {
+        let line = &self.lines[line as usize];
+        match leaf.which(&line.keys, [key.low, key.high], [u64::MAX, KEY]) {
+            // One case for both: a branch on which of them it is would be guessed wrong too often.
+            way @ 0..2 => (&line.ids[way], line.count(way)),
+            _ => (&line.ids[0], 0),
+        }
     }
 }
 
@@ -202,10 +231,7 @@ mod tests {
     }
 
     fn found(cache: &Cache, key: Key) -> Vec<u32> {
-        let (mut ids, mut count) = cache.find(key, cache.home(key));
-        if count == 0 {
-            (ids, count) = cache.find_second(key);
-        }
+        let (ids, count) = cache.find(key);
         ids[..count].to_vec()
     }
 

@@ -1,5 +1,7 @@
 //! Short pretokens as numbers.
 
+use crate::simd;
+
 /// Pretokens of up to this many bytes have a key.
 pub(super) const KEY_BYTES: usize = 15;
 
@@ -14,16 +16,23 @@ pub(super) struct Key {
 /// Where the length is in [`Key::high`].
 const LENGTH: u32 = 56;
 
-/// Of 16 bytes, the first `n` in row `n`; none for a pretoken that is too long.
-static MASKS: [[u64; 2]; KEY_BYTES + 2] = {
-    let mut masks = [[0; 2]; KEY_BYTES + 2];
-    let mut len = 1;
+/// How a key is made of the 16 bytes at a pretoken: what is kept of them, and what is added.
+struct Row {
+    keep: [u64; 2],
+    add: [u64; 2],
+}
+
+/// By length. The last row is that of all pretokens that are too long.
+static ROWS: [Row; KEY_BYTES + 2] = {
+    let mut rows = [const { Row { keep: [0; 2], add: [u64::MAX, 0] } }; KEY_BYTES + 2];
+    let mut len = 0;
     while len <= KEY_BYTES {
-        masks[len][0] = if len < 8 { (1 << (8 * len)) - 1 } else { u64::MAX };
-        masks[len][1] = if len > 8 { (1 << (8 * (len - 8))) - 1 } else { 0 };
+        rows[len].keep[0] = if len < 8 { (1 << (8 * len)) - 1 } else { u64::MAX };
+        rows[len].keep[1] = if len > 8 { (1 << (8 * (len - 8))) - 1 } else { 0 };
+        rows[len].add = [0, (len as u64) << LENGTH];
         len += 1;
     }
-    masks
+    rows
 };
 
 impl Key {
@@ -33,23 +42,21 @@ impl Key {
     /// The key of `text[start..end]`, or [`Key::NONE`] if that is too long.
     ///
     /// # Panics
-    /// If the range does not lie in `text`, or is empty.
+    /// If the range does not lie in `text`.
     #[inline(always)]
     pub(super) fn new(text: &[u8], start: usize, end: usize) -> Self {
-        let len = end - start;
-        if len > KEY_BYTES {
-            return Key::NONE;
-        }
-        let [low, high] = match text[start..].first_chunk::<16>() {
+        let len = (end - start).min(KEY_BYTES + 1);
+        let [low, high] = match simd::sixteen(text, start) {
             Some(bytes) => words(bytes),
             None => {
                 let mut bytes = [0; 16];
-                bytes[..len].copy_from_slice(&text[start..end]);
+                let rest = &text[start..end];
+                bytes[..rest.len()].copy_from_slice(rest);
                 words(&bytes)
             }
         };
-        let [low_mask, high_mask] = MASKS[len];
-        Key { low: low & low_mask, high: high & high_mask | (len as u64) << LENGTH }
+        let Row { keep, add } = &ROWS[len];
+        Key { low: low & keep[0] | add[0], high: high & keep[1] | add[1] }
     }
 
     /// A number that depends on all of the key; the upper bits are the better ones.

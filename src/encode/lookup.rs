@@ -107,12 +107,9 @@ impl Lookup<'_> {
     ) -> Result<()> {
         let key = Key::new(pretoken, start, end);
         let cache = self.cache();
-        let (ids, count) = cache.find(key, cache.home(key));
+        let (ids, count) = cache.find(key);
         if count > 0 {
             output.few(ids, count);
-            return Ok(());
-        }
-        if self.displaced(key, output) {
             return Ok(());
         }
         self.whole(&pretoken[start..end], key, output)

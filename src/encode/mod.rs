@@ -21,7 +21,7 @@ pub use sink::{Sink, Spans};
 
 use crate::control::Control;
 use crate::error::Result;
-use crate::pretokenize::{ENDS, Pretokenizer};
+use crate::pretokenize::{ENDS, Isa, Pattern, Pretokenizer};
 use crate::special::{Found, Segment, Specials};
 use crate::vocab::Vocab;
 use cache::Cache;
@@ -45,6 +45,8 @@ pub struct Encoder {
     /// The vocabulary's own tokens: what every thread's cache starts from, and all that small calls need.
     seeds: Cache,
     junctions: Junctions,
+    /// That of the pattern, where it has one.
+    isa: Isa,
     pool: Pool,
 }
 
@@ -65,7 +67,11 @@ impl Encoder {
     fn with_cache(vocab: Vocab, pretokenizer: Pretokenizer, seeds: Cache) -> Self {
         let junctions = Junctions::new(&vocab);
         let no_specials = Specials::default();
-        Encoder { vocab, pretokenizer, no_specials, seeds, junctions, pool: Pool::default() }
+        let isa = match pretokenizer.pattern {
+            Pattern::Named(_, isa) => isa,
+            _ => Isa::best(),
+        };
+        Encoder { vocab, pretokenizer, no_specials, seeds, junctions, isa, pool: Pool::default() }
     }
 
     /// The vocabulary.
@@ -159,7 +165,7 @@ impl Encoder {
                 *unchecked = 0;
                 control.check()?;
             }
-            run.encode(text, start, ends, &mut lookup, &mut output)?;
+            run.encode(self.isa, text, start, ends, &mut lookup, &mut output)?;
             Ok(output.sink.wants_more())
         })
     }
@@ -174,7 +180,7 @@ impl Encoder {
     ) -> Result<()> {
         let Tools { mut lookup, run, staged, .. } = self.tools(scratch, pretoken.len(), control);
         let mut output = Output::new(sink, &self.vocab, staged);
-        run.encode(pretoken, 0, &[pretoken.len()], &mut lookup, &mut output)
+        run.encode(self.isa, pretoken, 0, &[pretoken.len()], &mut lookup, &mut output)
     }
 
     /// What encodes a text of so many bytes.

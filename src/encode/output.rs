@@ -2,17 +2,30 @@
 
 use super::Sink;
 use super::cache::FEW;
+use crate::pretokenize::ENDS;
 use crate::vocab::Vocab;
 
-/// Ids that wait at the most, before more are added.
-const STAGED: usize = 1020;
+/// Ids that wait at the most: those of a run of hits, and as many again.
+const STAGED: usize = 2 * FEW * ENDS;
 
 /// Where ids wait: near, and with room for a copy of fixed size.
-pub(super) struct Staged([u32; STAGED + FEW]);
+pub(super) struct Staged([u32; STAGED]);
 
 impl Default for Staged {
     fn default() -> Self {
-        Staged([0; STAGED + FEW])
+        Staged([0; STAGED])
+    }
+}
+
+impl Staged {
+    /// Writes the first `count` of these ids at `len`; returns where the next ones go.
+    #[inline(always)]
+    pub(super) fn few(&mut self, len: usize, ids: &[u32; FEW], count: usize) -> usize {
+        // All are written, since a copy of fixed size is one store; the next ones go over what is too much.
+        if let Some(place) = self.0[len..].first_chunk_mut() {
+            *place = *ids;
+        }
+        len + count
     }
 }
 
@@ -20,9 +33,9 @@ impl Default for Staged {
 pub(super) struct Output<'a, S> {
     pub(super) sink: &'a mut S,
     vocab: &'a Vocab,
-    staged: &'a mut Staged,
+    pub(super) staged: &'a mut Staged,
     /// Ids that wait, or that are not yet told to a sink that only counts.
-    len: usize,
+    pub(super) len: usize,
 }
 
 impl<'a, S: Sink> Output<'a, S> {
@@ -30,19 +43,19 @@ impl<'a, S: Sink> Output<'a, S> {
         Output { sink, vocab, staged, len: 0 }
     }
 
-    /// Adds the first `count` of these ids.
+    /// Makes room for so many ids.
     #[inline(always)]
-    pub(super) fn few(&mut self, ids: &[u32; FEW], count: usize) {
-        if S::LOOKS {
-            if self.len > STAGED {
-                self.flush();
-            }
-            // All are written, since a copy of fixed size is one store; the next ones go over what is too much.
-            if let Some(place) = self.staged.0[self.len..].first_chunk_mut() {
-                *place = *ids;
-            }
+    pub(super) fn reserve(&mut self, ids: usize) {
+        if S::LOOKS && self.len + ids > STAGED {
+            self.flush();
         }
-        self.len += count;
+    }
+
+    /// Adds the first `count` of these ids.
+    #[inline]
+    pub(super) fn few(&mut self, ids: &[u32; FEW], count: usize) {
+        self.reserve(FEW);
+        self.len = if S::LOOKS { self.staged.few(self.len, ids, count) } else { self.len + count };
     }
 
     /// Adds ids.

@@ -1,15 +1,17 @@
 //! Runs of pretokens → ids: the hot loop.
 //!
 //! Two passes over up to [`ENDS`] pretokens: first their keys are made and the cache lines they belong to are asked
-//! for, then the lines are read. So the memory behind a large cache is waited for all at once.
+//! for, then the lines are read. So the memory behind a large cache is waited for all at once. What both do is
+//! compiled for the instruction set at hand, and a miss leaves it: so that nothing of a miss burdens a hit.
 
 use super::Sink;
-use super::cache::Cache;
+use super::cache::{FEW, Lines};
 use super::key::Key;
 use super::lookup::Lookup;
-use super::output::Output;
+use super::output::{Output, Staged};
 use crate::error::Result;
 use crate::pretokenize::ENDS;
+use crate::simd::{Isa, Job, Leaf};
 
 /// Keys of a run and the lines that they belong to.
 pub(super) struct Run {
@@ -24,41 +26,113 @@ impl Default for Run {
 }
 
 impl Run {
-    /// Adds the ids of the pretokens of `text` that end at `ends`; the first starts at `start`.
+    /// Adds the ids of the pretokens of `text` that end at `ends`, at most [`ENDS`]; the first starts at `start`.
     ///
     /// # Errors
     /// What a miss fails with.
-    #[inline]
-    pub(super) fn encode(
+    pub(super) fn encode<S: Sink>(
         &mut self,
+        isa: Isa,
         text: &[u8],
-        mut start: usize,
+        start: usize,
         ends: &[usize],
         lookup: &mut Lookup<'_>,
-        output: &mut Output<'_, impl Sink>,
+        output: &mut Output<'_, S>,
     ) -> Result<()> {
-        let ends = &ends[..ends.len().min(ENDS)];
-        self.prepare(text, start, ends, lookup.cache());
-        for ((&end, &key), &line) in ends.iter().zip(&self.keys).zip(&self.lines) {
-            let (ids, count) = lookup.cache().find(key, line);
-            if count > 0 {
-                output.few(ids, count);
+        isa.run(Prepare { run: self, text, start, ends, lines: lookup.cache().lines() });
+        let mut at = 0;
+        loop {
+            output.reserve(FEW * ENDS);
+            let (keys, homes) = (&self.keys[at..ends.len()], &self.lines[at..ends.len()]);
+            let lines = lookup.cache().lines();
+            let (hits, len) = if S::LOOKS {
+                isa.run(Emit { keys, homes, lines, staged: &mut *output.staged, len: output.len })
             } else {
-                lookup.missed(&text[start..end], key, output)?;
+                isa.run(Count { keys, homes, lines, len: output.len })
+            };
+            output.len = len;
+            at += hits;
+            if at == ends.len() {
+                output.flush();
+                return Ok(());
             }
-            start = end;
+            let from = if at == 0 { start } else { ends[at - 1] };
+            lookup.missed(&text[from..ends[at]], self.keys[at], output)?;
+            at += 1;
         }
-        output.flush();
-        Ok(())
     }
+}
+
+/// The first pass.
+struct Prepare<'a> {
+    run: &'a mut Run,
+    text: &'a [u8],
+    start: usize,
+    ends: &'a [usize],
+    lines: Lines<'a>,
+}
+
+impl Job for Prepare<'_> {
+    type Out = ();
 
     #[inline(always)]
-    fn prepare(&mut self, text: &[u8], mut start: usize, ends: &[usize], cache: &Cache) {
-        for ((&end, key), line) in ends.iter().zip(&mut self.keys).zip(&mut self.lines) {
+    fn run<L: Leaf>(self, _: L) {
+        let Prepare { run, text, mut start, ends, lines } = self;
+        for ((&end, key), line) in ends.iter().zip(&mut run.keys).zip(&mut run.lines) {
             *key = Key::new(text, start, end);
-            *line = cache.home(*key);
-            cache.prefetch(*line);
+            *line = lines.ask(*key);
             start = end;
         }
+    }
+}
+
+/// The second pass, up to the first miss: how many hits there were, and how many ids wait now.
+struct Emit<'a> {
+    keys: &'a [Key],
+    homes: &'a [u32],
+    lines: Lines<'a>,
+    staged: &'a mut Staged,
+    len: usize,
+}
+
+impl Job for Emit<'_> {
+    type Out = (usize, usize);
+
+    #[inline(always)]
+    fn run<L: Leaf>(self, leaf: L) -> (usize, usize) {
+        let Emit { keys, homes, lines, staged, mut len } = self;
+        for (at, (&key, &home)) in keys.iter().zip(homes).enumerate() {
+            let (ids, count) = lines.find(leaf, key, home);
+            if count == 0 {
+                return (at, len);
+            }
+            len = staged.few(len, ids, count);
+        }
+        (keys.len(), len)
+    }
+}
+
+/// [`Emit`] without the ids.
+struct Count<'a> {
+    keys: &'a [Key],
+    homes: &'a [u32],
+    lines: Lines<'a>,
+    len: usize,
+}
+
+impl Job for Count<'_> {
+    type Out = (usize, usize);
+
+    #[inline(always)]
+    fn run<L: Leaf>(self, leaf: L) -> (usize, usize) {
+        let Count { keys, homes, lines, mut len } = self;
+        for (at, (&key, &home)) in keys.iter().zip(homes).enumerate() {
+            let (_, count) = lines.find(leaf, key, home);
+            if count == 0 {
+                return (at, len);
+            }
+            len += count;
+        }
+        (keys.len(), len)
     }
 }

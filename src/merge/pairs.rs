@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
 
+use crate::simd;
+
 /// The rank of a pair that does not merge; above all ranks.
 pub(crate) const NEVER: u32 = u32::MAX;
 
@@ -45,7 +47,7 @@ impl Pairs {
             byte_tokens,
             bytes,
             of_bytes: vec![NEVER; 1 << 16],
-            slots: vec![EMPTY; slots],
+            slots: simd::in_large_pages(EMPTY, slots),
             shift: 64 - slots.trailing_zeros(),
             others: HashMap::default(),
             results: Vec::new(),

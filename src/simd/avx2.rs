@@ -73,8 +73,46 @@ fn equal([low, high]: Halves, byte: u8) -> u64 {
     bit::<0>(same)
 }
 
+/// By which of the four halves of two keys are the same: the first key with both its halves, the second, or none.
+static WAYS: [u8; 16] = {
+    let mut ways = [2; 16];
+    let mut same = 0;
+    while same < 16 {
+        if same & 0b11 == 0b11 {
+            ways[same] = 0;
+        } else if same & 0b1100 == 0b1100 {
+            ways[same] = 1;
+        }
+        same += 1;
+    }
+    ways
+};
+
+/// [`Leaf::which`].
+///
+/// # Safety
+/// The machine must have AVX2.
+#[inline(always)]
+pub(super) unsafe fn which(keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) -> usize {
+    // SAFETY: AVX2 is there; both loads of 16 bytes and the one of 32 read arrays of that size.
+    let same = unsafe {
+        let key = _mm256_broadcastsi128_si256(_mm_loadu_si128(key.as_ptr().cast()));
+        let mask = _mm256_broadcastsi128_si256(_mm_loadu_si128(mask.as_ptr().cast()));
+        let differing =
+            _mm256_and_si256(_mm256_xor_si256(_mm256_loadu_si256(keys.as_ptr().cast()), key), mask);
+        _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(differing, _mm256_setzero_si256())))
+    };
+    usize::from(WAYS[same as usize & 15])
+}
+
 impl Leaf for Avx2 {
     type Bytes = Halves;
+
+    #[inline(always)]
+    fn which(self, keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) -> usize {
+        // SAFETY: `self` proves it.
+        unsafe { which(keys, key, mask) }
+    }
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> Halves {

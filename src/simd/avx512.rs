@@ -62,6 +62,12 @@ impl Leaf for Avx512 {
     type Bytes = __m512i;
 
     #[inline(always)]
+    fn which(self, keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) -> usize {
+        // SAFETY: no machine has AVX-512 without AVX2.
+        unsafe { super::avx2::which(keys, key, mask) }
+    }
+
+    #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> __m512i {
         // SAFETY: `self` proves that the instruction is there; the block has the 64 bytes that it reads, and it
         // asks for no alignment.

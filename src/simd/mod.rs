@@ -10,11 +10,14 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+mod pages;
 mod portable;
 mod prefetch;
 mod tables;
 mod vectored;
 
+pub(crate) use pages::in_large_pages;
+pub(crate) use portable::Portable as Plain;
 pub(crate) use prefetch::prefetch;
 pub(crate) use vectored::vectored;
 
@@ -85,6 +88,14 @@ pub(crate) trait Leaf: Copy {
     fn ascii(self, bytes: Self::Bytes) -> Ascii;
 
     fn wide(self, bytes: Self::Bytes) -> Wide;
+
+    /// Which of two keys is `key`, where only the bits of `mask` count: 0, 1, or 2 for none.
+    #[inline(always)]
+    fn which(self, keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) -> usize {
+        let differs = |[low, high]: [u64; 2]| (low ^ key[0]) & mask[0] | (high ^ key[1]) & mask[1];
+        let [first, second] = keys.map(differs);
+        usize::from(first != 0) + usize::from((first != 0) & (second != 0))
+    }
 }
 
 /// Something to do with whichever leaf there is; inlined into code that is compiled for its instruction set.
@@ -163,6 +174,14 @@ impl Isa {
     }
 }
 
+/// The 16 bytes of `text` from `at` on, if there are so many.
+#[inline(always)]
+pub(crate) fn sixteen(text: &[u8], at: usize) -> Option<&[u8; 16]> {
+    let end = at.checked_add(16)?;
+    // SAFETY: `at..end` lies in `text` if `end` does. One comparison; a slice of a slice makes two.
+    (end <= text.len()).then(|| unsafe { &*text.as_ptr().add(at).cast() })
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Ascii, BLOCK, Isa, Job, Leaf, Wide};
@@ -213,6 +232,46 @@ mod tests {
             bit5: mask(bytes, |b| b & 0x20 != 0),
         };
         (ascii, wide)
+    }
+
+    struct Which([[u64; 2]; 2], [u64; 2]);
+
+    impl Job for Which {
+        type Out = usize;
+
+        #[inline(always)]
+        fn run<L: Leaf>(self, leaf: L) -> usize {
+            leaf.which(&self.0, self.1, [u64::MAX, u64::MAX >> 4])
+        }
+    }
+
+    #[test]
+    fn a_key_is_found_by_all_of_its_bits_but_the_masked() {
+        for isa in Isa::available() {
+            for bit in 0..128 {
+                let key = [0x0123_4567_89AB_CDEF, 0x0EDC_BA98_7654_3210];
+                let masked = [key[0], key[1] | 0x7 << 60];
+                let mut other = key;
+                other[bit / 64] ^= 1 << (bit % 64);
+                let none = if bit < 124 { 2 } else { 0 };
+                let found = |first, second| isa.run(Which([first, second], key));
+                assert_eq!(found(masked, other), 0, "{} {bit}", isa.name());
+                assert_eq!(found(other, masked), usize::from(bit < 124), "{} {bit}", isa.name());
+                assert_eq!(found(other, other), none, "{} {bit}", isa.name());
+            }
+        }
+    }
+
+    #[test]
+    fn sixteen_bytes_are_never_beyond_the_text() {
+        let text: Vec<u8> = (0..40).collect();
+        for len in 0..40 {
+            for at in 0..50 {
+                let expected = text[..len].get(at..).and_then(|rest| rest.first_chunk::<16>());
+                assert_eq!(super::sixteen(&text[..len], at), expected);
+            }
+        }
+        assert!(super::sixteen(&text, usize::MAX).is_none());
     }
 
     /// Every byte at every place, and every number of bytes.

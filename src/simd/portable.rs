@@ -5,7 +5,7 @@ use super::{Ascii, BLOCK, Leaf, Wide};
 
 /// Every machine has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Portable;
+pub(crate) struct Portable;
 
 impl Leaf for Portable {
     type Bytes = [u8; BLOCK];
