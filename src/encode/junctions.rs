@@ -49,9 +49,9 @@ impl Junctions {
         all
     }
 
-    /// The end of the piece of `pretoken` that starts at `start`: the next junction that no token crosses, or the end.
+    /// The next junction after `start` that no token crosses, or the end.
     #[inline]
-    pub(super) fn piece_end(&self, pretoken: &[u8], start: usize) -> usize {
+    pub(super) fn next(&self, pretoken: &[u8], start: usize) -> usize {
         let mut at = start + character_len(pretoken[start]);
         while at < pretoken.len() {
             if is_junction(pretoken, at) && !self.may_be_crossed(pretoken, at) {

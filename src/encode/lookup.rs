@@ -1,4 +1,4 @@
-//! The ids of a pretoken that the cache does not have.
+//! The ids of what the cache does not have in its first place.
 
 use super::Sink;
 use super::cache::{Cache, FEW, LongCache};
@@ -8,6 +8,7 @@ use super::output::Output;
 use crate::control::Control;
 use crate::error::Result;
 use crate::merge::Merger;
+use crate::simd::Isa;
 use crate::vocab::{Semantics, Vocab};
 
 /// The cache of a call: one that it may add to, or the encoder's own.
@@ -18,6 +19,7 @@ pub(super) enum Store<'a> {
 
 /// Everything that finds ids.
 pub(super) struct Lookup<'a> {
+    pub(super) isa: Isa,
     pub(super) vocab: &'a Vocab,
     pub(super) junctions: &'a Junctions,
     pub(super) store: Store<'a>,
@@ -42,43 +44,9 @@ impl Lookup<'_> {
         }
     }
 
-    /// Adds the ids of a pretoken that is not in the cache, and remembers them. `key` is that of the pretoken.
-    ///
-    /// # Errors
-    /// What merging fails with.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn missed(
-        &mut self,
-        pretoken: &[u8],
-        key: Key,
-        output: &mut Output<'_, impl Sink>,
-    ) -> Result<()> {
-        if self.displaced(key, output) {
-            return Ok(());
-        }
-        if let Some(id) = self.stands_for_itself(pretoken) {
-            output.many(&[id]);
-            return Ok(());
-        }
-        let first = if pretoken.is_ascii() { pretoken.len() } else { self.junctions.piece_end(pretoken, 0) };
-        if first == pretoken.len() {
-            return self.whole(pretoken, key, output);
-        }
-        let (mut start, mut end) = (0, first);
-        while start < pretoken.len() {
-            self.piece(pretoken, start, end, output)?;
-            start = end;
-            if start < pretoken.len() {
-                end = self.junctions.piece_end(pretoken, start);
-            }
-        }
-        Ok(())
-    }
-
     /// Adds the ids of a key that had no room in its own line; `false` if it is not in its second one either.
     #[inline]
-    fn displaced(&self, key: Key, output: &mut Output<'_, impl Sink>) -> bool {
+    pub(super) fn displaced(&self, key: Key, output: &mut Output<'_, impl Sink>) -> bool {
         let cache = self.cache();
         let (ids, count) = cache.find_second(key);
         output.few(ids, count);
@@ -88,7 +56,7 @@ impl Lookup<'_> {
     /// Under rank semantics a pretoken that is a token is its id, also if no merge makes it. Such an id must not be
     /// in the cache, which has the results of merging.
     #[inline]
-    fn stands_for_itself(&self, pretoken: &[u8]) -> Option<u32> {
+    pub(super) fn stands_for_itself(&self, pretoken: &[u8]) -> Option<u32> {
         if self.vocab.semantics() == Semantics::Merges || !self.vocab.has_unreachable() {
             return None;
         }
@@ -96,27 +64,16 @@ impl Lookup<'_> {
         self.vocab.is_unreachable(index).then(|| self.vocab.tokens().id_at(index))
     }
 
-    /// Part of a pretoken, as if it stood alone.
-    #[inline]
-    fn piece(
+    /// Adds the ids of what does not fall apart, and remembers them. `key` is its key.
+    ///
+    /// # Errors
+    /// What merging fails with.
+    pub(super) fn whole(
         &mut self,
         pretoken: &[u8],
-        start: usize,
-        end: usize,
+        key: Key,
         output: &mut Output<'_, impl Sink>,
     ) -> Result<()> {
-        let key = Key::new(pretoken, start, end);
-        let cache = self.cache();
-        let (ids, count) = cache.find(key);
-        if count > 0 {
-            output.few(ids, count);
-            return Ok(());
-        }
-        self.whole(&pretoken[start..end], key, output)
-    }
-
-    /// What does not fall apart.
-    fn whole(&mut self, pretoken: &[u8], key: Key, output: &mut Output<'_, impl Sink>) -> Result<()> {
         if let Some(ids) = self.long.find(pretoken) {
             output.many(ids);
             return Ok(());

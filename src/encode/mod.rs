@@ -12,6 +12,7 @@ mod run;
 mod scratch;
 mod sink;
 mod stream;
+mod stretches;
 
 use std::ops::Range;
 
@@ -29,8 +30,9 @@ use junctions::Junctions;
 use key::Key;
 use lookup::{Lookup, Store};
 use output::{Output, Staged};
-use run::Run;
+use run::{Ranges, Run};
 use scratch::{Pool, Scratch};
+use stretches::Stretches;
 
 /// Bytes encoded between two looks at the control.
 const CHECK: usize = 1 << 16;
@@ -152,7 +154,8 @@ impl Encoder {
         control: &Control,
     ) -> Result<()> {
         let (base, text) = (range.start, &text[range]);
-        let Tools { mut lookup, run, staged, ends, unchecked } = self.tools(scratch, text.len(), control);
+        let Tools { mut lookup, run, stretches, staged, ends, unchecked } =
+            self.tools(scratch, text.len(), control);
         let mut output = Output::new(sink, &self.vocab, staged);
         let mut last = None;
         self.pretokenizer.for_each_run(text, ends, |start, ends| {
@@ -165,7 +168,11 @@ impl Encoder {
                 *unchecked = 0;
                 control.check()?;
             }
-            run.encode(self.isa, text, start, ends, &mut lookup, &mut output)?;
+            let ranges = Ranges { text, start, ends };
+            run.encode(&mut lookup, ranges, &mut output, |lookup, pretoken, key, output| {
+                stretches.encode(lookup, pretoken, key, output)
+            })?;
+            output.flush();
             Ok(output.sink.wants_more())
         })
     }
@@ -178,24 +185,32 @@ impl Encoder {
         sink: &mut impl Sink,
         control: &Control,
     ) -> Result<()> {
-        let Tools { mut lookup, run, staged, .. } = self.tools(scratch, pretoken.len(), control);
+        let Tools { mut lookup, stretches, staged, .. } = self.tools(scratch, pretoken.len(), control);
         let mut output = Output::new(sink, &self.vocab, staged);
-        run.encode(self.isa, pretoken, 0, &[pretoken.len()], &mut lookup, &mut output)
+        let key = Key::new(pretoken, 0, pretoken.len());
+        let (ids, count) = lookup.cache().find(key);
+        if count > 0 {
+            output.few(ids, count);
+        } else {
+            stretches.encode(&mut lookup, pretoken, key, &mut output)?;
+        }
+        output.flush();
+        Ok(())
     }
 
     /// What encodes a text of so many bytes.
     #[inline]
     fn tools<'s>(&'s self, scratch: &'s mut Scratch, bytes: usize, control: &'s Control<'s>) -> Tools<'s> {
-        let Scratch { cache, long, merger, buffers, run, staged, ends, seen, unchecked } = scratch;
+        let Scratch { cache, long, merger, buffers, run, stretches, staged, ends, seen, unchecked } = scratch;
         *seen = seen.saturating_add(bytes);
         let store = if cache.is_none() && *seen < OWN_CACHE {
             Store::Shared(&self.seeds)
         } else {
             Store::Own(cache.get_or_insert_with(|| self.seeds.to_own()))
         };
-        let (vocab, junctions) = (&self.vocab, &self.junctions);
-        let lookup = Lookup { vocab, junctions, store, long, merger, buffers, control };
-        Tools { lookup, run, staged, ends, unchecked }
+        let Encoder { isa, ref vocab, ref junctions, .. } = *self;
+        let lookup = Lookup { isa, vocab, junctions, store, long, merger, buffers, control };
+        Tools { lookup, run, stretches, staged, ends, unchecked }
     }
 }
 
@@ -203,6 +218,7 @@ impl Encoder {
 struct Tools<'s> {
     lookup: Lookup<'s>,
     run: &'s mut Run,
+    stretches: &'s mut Stretches,
     staged: &'s mut Staged,
     ends: &'s mut [usize; ENDS],
     unchecked: &'s mut usize,

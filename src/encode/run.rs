@@ -11,7 +11,7 @@ use super::lookup::Lookup;
 use super::output::{Output, Staged};
 use crate::error::Result;
 use crate::pretokenize::ENDS;
-use crate::simd::{Isa, Job, Leaf};
+use crate::simd::{Job, Leaf};
 
 /// Keys of a run and the lines that they belong to.
 pub(super) struct Run {
@@ -25,21 +25,30 @@ impl Default for Run {
     }
 }
 
+/// Neighbouring ranges of a text, at most [`ENDS`]: the first starts at `start`, each goes up to its end.
+#[derive(Clone, Copy)]
+pub(super) struct Ranges<'a> {
+    pub(super) text: &'a [u8],
+    pub(super) start: usize,
+    pub(super) ends: &'a [usize],
+}
+
 impl Run {
-    /// Adds the ids of the pretokens of `text` that end at `ends`, at most [`ENDS`]; the first starts at `start`.
+    /// Adds the ids of all ranges; of those that are not in their line of the cache, `missed` does.
     ///
     /// # Errors
-    /// What a miss fails with.
-    pub(super) fn encode<S: Sink>(
+    /// What `missed` fails with.
+    #[inline]
+    pub(super) fn encode<'a, S: Sink>(
         &mut self,
-        isa: Isa,
-        text: &[u8],
-        start: usize,
-        ends: &[usize],
-        lookup: &mut Lookup<'_>,
+        lookup: &mut Lookup<'a>,
+        ranges: Ranges<'_>,
         output: &mut Output<'_, S>,
+        mut missed: impl FnMut(&mut Lookup<'a>, &[u8], Key, &mut Output<'_, S>) -> Result<()>,
     ) -> Result<()> {
-        isa.run(Prepare { run: self, text, start, ends, lines: lookup.cache().lines() });
+        let Ranges { text, start, ends } = ranges;
+        let isa = lookup.isa;
+        isa.run(Prepare { run: self, ranges, lines: lookup.cache().lines() });
         let mut at = 0;
         loop {
             output.reserve(FEW * ENDS);
@@ -53,11 +62,10 @@ impl Run {
             output.len = len;
             at += hits;
             if at == ends.len() {
-                output.flush();
                 return Ok(());
             }
             let from = if at == 0 { start } else { ends[at - 1] };
-            lookup.missed(&text[from..ends[at]], self.keys[at], output)?;
+            missed(lookup, &text[from..ends[at]], self.keys[at], output)?;
             at += 1;
         }
     }
@@ -66,9 +74,7 @@ impl Run {
 /// The first pass.
 struct Prepare<'a> {
     run: &'a mut Run,
-    text: &'a [u8],
-    start: usize,
-    ends: &'a [usize],
+    ranges: Ranges<'a>,
     lines: Lines<'a>,
 }
 
@@ -77,7 +83,7 @@ impl Job for Prepare<'_> {
 
     #[inline(always)]
     fn run<L: Leaf>(self, _: L) {
-        let Prepare { run, text, mut start, ends, lines } = self;
+        let Prepare { run, ranges: Ranges { text, mut start, ends }, lines } = self;
         for ((&end, key), line) in ends.iter().zip(&mut run.keys).zip(&mut run.lines) {
             *key = Key::new(text, start, end);
             *line = lines.ask(*key);

@@ -6,6 +6,7 @@ use super::cache::{Cache, LongCache};
 use super::lookup::Buffers;
 use super::output::Staged;
 use super::run::Run;
+use super::stretches::Stretches;
 use crate::merge::Merger;
 use crate::pretokenize::ENDS;
 
@@ -17,6 +18,7 @@ pub(super) struct Scratch {
     pub(super) merger: Merger,
     pub(super) buffers: Buffers,
     pub(super) run: Run,
+    pub(super) stretches: Stretches,
     pub(super) staged: Staged,
     pub(super) ends: [usize; ENDS],
     /// Bytes encoded so far.
@@ -33,6 +35,7 @@ impl Default for Scratch {
             merger: Merger::default(),
             buffers: Buffers::default(),
             run: Run::default(),
+            stretches: Stretches::default(),
             staged: Staged::default(),
             ends: [0; ENDS],
             seen: 0,
