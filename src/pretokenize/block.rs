@@ -1,6 +1,6 @@
 //! The classes of the characters of a block, as masks: every byte of a character has the character's class.
 
-use super::class::{Class, decode_char};
+use super::class::{Class, decode_char, decode_four};
 use crate::simd::{Ascii, BLOCK, Leaf, Wide};
 
 /// Which bytes of a block belong to which characters. Bytes behind the end of the text are in none of the masks.
@@ -100,7 +100,11 @@ impl Block {
         let mut left = beyond & !spilt & !self.add_sure(case, wide);
         while left != 0 {
             let offset = left.trailing_zeros();
-            let (class, len) = decode_char(text, base + offset as usize);
+            let at = base + offset as usize;
+            let (class, len) = match text[at..].first_chunk() {
+                Some(&four) => decode_four(four),
+                None => decode_char(text, at),
+            };
             let bytes = ((1_u64 << len) - 1) << offset;
             left &= !bytes;
             self.continuing |= bytes & (bytes << 1);

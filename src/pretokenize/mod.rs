@@ -16,10 +16,10 @@ mod unicode_tables;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use crate::simd::Isa;
+pub use crate::simd::{ENDS, Isa};
 pub use cut::CutRule;
 pub use named::{Named, next};
-pub use scanner::{ENDS, Ranges, Scanner};
+pub use scanner::{Ranges, Scanner};
 pub use stream::{Event, StreamState, TextStream};
 pub use unicode_tables::{REGEX_VERSION, UNICODE_VERSION};
 

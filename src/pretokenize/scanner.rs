@@ -10,10 +10,7 @@ use super::gpt2::Gpt2;
 use super::named::{Named, next};
 use super::o200k::O200k;
 use super::rules::{NO_TROUBLE, Place, Rules};
-use crate::simd::{BLOCK, Isa, Job, Leaf};
-
-/// How many ends [`Scanner::fill`] has room for.
-pub const ENDS: usize = 256;
+use crate::simd::{BLOCK, ENDS, Isa, Job, Leaf};
 
 /// The most ends that one block adds: each byte's, and those of two pretokens that reach beyond it.
 const MOST: usize = BLOCK + 3;
@@ -128,12 +125,12 @@ impl<R: Rules> Job for Fill<'_, '_, R> {
                     offset @ 0..BLOCK => u64::MAX >> (BLOCK - 1 - offset),
                     _ => !0,
                 };
-                count = flatten(starts.bits & block.valid & sure, base, ends, count);
+                count = leaf.add_places(starts.bits & block.valid & sure, base, ends, count);
                 count = scanner.step_over(starts.trouble, ends, count);
                 Scanner { base, carry, spill, .. } = *scanner;
                 continue;
             }
-            count = flatten(starts.bits & block.valid, base, ends, count);
+            count = leaf.add_places(starts.bits & block.valid, base, ends, count);
             base += BLOCK;
             spill = block.spill;
             if base >= text.len() {
@@ -148,24 +145,6 @@ impl<R: Rules> Job for Fill<'_, '_, R> {
         (scanner.base, scanner.carry, scanner.spill) = (base, carry, spill);
         count
     }
-}
-
-/// Adds the places of `bits`, which lie in the block at `base`, to the `count` ends there are.
-#[inline(always)]
-fn flatten(mut bits: u64, base: usize, ends: &mut [usize; ENDS], count: usize) -> usize {
-    let found = bits.count_ones() as usize;
-    let Some(room) = ends[count..].first_chunk_mut::<BLOCK>() else { return count };
-    for eight in room.as_chunks_mut::<8>().0 {
-        // Without a branch for each: what is too much is overwritten later.
-        for end in eight {
-            *end = base + bits.trailing_zeros() as usize;
-            bits &= bits.wrapping_sub(1);
-        }
-        if bits == 0 {
-            break;
-        }
-    }
-    count + found
 }
 
 /// The pretokens of a text as ranges, in order.

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Ascii, BLOCK, Job, Leaf, Wide, tables};
+use super::{Ascii, BLOCK, ENDS, Job, Leaf, Wide, tables};
 
 /// Proof that this machine has AVX-512 F and BW, and what came before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,4 +124,36 @@ impl Leaf for Avx512 {
             bit5: test(bytes, 0x20),
         }
     }
+
+    /// Sixteen bits at a time: their numbers, pressed together, as many stores whatever their count.
+    #[inline(always)]
+    fn add_places(self, bits: u64, base: usize, places: &mut [usize; ENDS], count: usize) -> usize {
+        let mut end = count;
+        let Some(room) = places[count..].first_chunk_mut::<BLOCK>() else { return count };
+        for part in 0..4 {
+            let bits = (bits >> (16 * part)) as u16;
+            let from = end - count; // at most 16 for each part before
+            // SAFETY: `self` proves that the instructions are there; the stores write 16 places from `from` on, which
+            // is at most 16 times `part`, so at most 48 of the 64.
+            unsafe {
+                let numbers =
+                    _mm512_maskz_compress_epi32(bits, _mm512_add_epi32(iota(), _mm512_set1_epi32(16 * part)));
+                let base = _mm512_set1_epi64(base as i64);
+                let low = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(numbers));
+                let high = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64::<1>(numbers));
+                let place = room.as_mut_ptr().add(from);
+                _mm512_storeu_si512(place.cast(), _mm512_add_epi64(low, base));
+                _mm512_storeu_si512(place.add(8).cast(), _mm512_add_epi64(high, base));
+            }
+            end += bits.count_ones() as usize;
+        }
+        end
+    }
+}
+
+/// 0 to 15.
+#[inline(always)]
+fn iota() -> __m512i {
+    // SAFETY: as in `rows`.
+    unsafe { _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15) }
 }

@@ -24,6 +24,9 @@ pub(crate) use vectored::vectored;
 /// Bytes in a block; one bit of a `u64` each, the first in the lowest.
 pub(crate) const BLOCK: usize = 64;
 
+/// How many places [`crate::pretokenize::Scanner::fill`] has room for.
+pub const ENDS: usize = 256;
+
 /// Which bytes of a block are which ASCII characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ascii {
@@ -95,6 +98,25 @@ pub(crate) trait Leaf: Copy {
         let differs = |[low, high]: [u64; 2]| (low ^ key[0]) & mask[0] | (high ^ key[1]) & mask[1];
         let [first, second] = keys.map(differs);
         usize::from(first != 0) + usize::from((first != 0) & (second != 0))
+    }
+
+    /// Adds `base` and the number of each bit of `bits` to the `count` places there are; returns how many there
+    /// are then. With room for fewer than 64, none.
+    #[inline(always)]
+    fn add_places(self, mut bits: u64, base: usize, places: &mut [usize; ENDS], count: usize) -> usize {
+        let found = bits.count_ones() as usize;
+        let Some(room) = places[count..].first_chunk_mut::<BLOCK>() else { return count };
+        for eight in room.as_chunks_mut::<8>().0 {
+            // Without a branch for each: what is too much is overwritten later.
+            for place in eight {
+                *place = base + bits.trailing_zeros() as usize;
+                bits &= bits.wrapping_sub(1);
+            }
+            if bits == 0 {
+                break;
+            }
+        }
+        count + found
     }
 }
 

@@ -3,6 +3,8 @@
 import itertools
 import random
 import re
+import subprocess
+import sys
 
 import pytest
 import regex
@@ -48,13 +50,23 @@ def test_the_names_are_different_patterns():
     assert (qwen.findall("12"), new.findall("12")) == (["1", "2"], ["12"])
 
 
-@pytest.mark.parametrize("spelling", [s for s, name in patterns.SPELLINGS.items() if name == "gpt2"])
-def test_the_scanner_runs_every_spelling_of_gpt2(spelling):
+@pytest.mark.parametrize(("spelling", "name"), patterns.SPELLINGS.items())
+def test_a_scanner_runs_every_spelling(spelling, name):
     pattern = patterns.resolve(spelling)
-    assert pattern.name == "gpt2"
+    assert pattern.name == name
     core, oracle = pattern.core(), regex.compile(spelling)
     for text in texts(spelling, 3000):
         assert core.split(text.encode()) == [piece.encode() for piece in oracle.findall(text)], repr(text)
+
+
+@pytest.mark.parametrize("name", patterns.NAMED)
+def test_a_named_pattern_needs_no_regex(name):
+    code = (
+        "import sys, toksmith\n"
+        f"assert toksmith.Tokenizer(pattern={name!r}).encode('a b') == [97, 32, 98]\n"
+        "assert 'regex' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_other_flags_make_another_pattern():

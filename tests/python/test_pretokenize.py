@@ -1,77 +1,114 @@
-"""The GPT-2 scanner against `regex`, which runs the pattern itself."""
+"""The scanners of the named patterns, with each instruction set of this machine, against `regex`."""
 
 import gzip
 import importlib.metadata
 import itertools
 import random
 from bisect import bisect
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import regex
 
-from toksmith import _core
+from toksmith import _core, patterns
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPORA = ROOT.parent / "shared" / "data" / "corpora"
-GPT2 = regex.compile(r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
+NAMES = sorted(set(patterns.SPELLINGS.values()))
+REGEX = {name: regex.compile(patterns.NAMED[name]) for name in NAMES}
+ISAS = _core.Pretokenizer.instruction_sets()
+SCANNERS = {name: [_core.Pretokenizer(name, isa=isa).ends for isa in ISAS] for name in NAMES}
 
 # One code point per character class and length in UTF-8, and the letters that contractions are made of.
-CLASSES = "aAsltvreé中𐐷1٣ \n\t\xa0\u3000.'\u0301。😀\x1c"
-# The same without what differs from a neighbour in the number of its bytes alone.
-FEWER = "aslve中1 \n\xa0.'\u0301😀"
+CLASSES = "aAslvreſéДǅʰ中𐐷1٣ \n\r\t\xa0\u3000.'/\u0301。😀\x1c\udcff"
+# What some pattern tells apart, once each, but for a few letters of contractions.
+FEWER = "aAsl中1 \n\t.'/\u0301"
+# Bytes that make up valid, cut and impossible sequences alike.
+BROKEN = b"asA' \n1./\x80\x85\x8f\x90\x97\x9f\xa0\xa8\xb7\xbf\xc0\xc2\xc3\xc4\xd0\xd1\xe0\xe2\xe3\xe4\xe5\xed\xef\xf0\xf4\xf5\xff"
+
+pytestmark = pytest.mark.parametrize("name", NAMES)
 
 
-gpt2_pieces = _core.Pretokenizer("gpt2").ends
+def encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
 
-def regex_ends(text: str) -> list[int]:
+def regex_ends(name: str, text: str) -> list[int]:
     """Return where the pretokens of `text` end, in bytes."""
-    ends = itertools.accumulate(len(piece.encode("utf-8", "surrogateescape")) for piece in GPT2.findall(text))
-    return list(ends)
+    ends = [match.end() for match in REGEX[name].finditer(text)]
+    if text.isascii():
+        return ends
+    offsets = list(itertools.accumulate(map(len, map(encoded, text)), initial=0))
+    return [offsets[end] for end in ends]
 
 
-def check(text: str) -> None:
-    assert gpt2_pieces(text.encode()) == regex_ends(text), repr(text)
+def check(name: str, text: str) -> None:
+    expected, data = regex_ends(name, text), encoded(text)
+    for isa, ends in zip(ISAS, SCANNERS[name], strict=True):
+        assert ends(data) == expected, (isa, text)
 
 
-def strings_up_to(longest: int, alphabet: str) -> "itertools.chain[str]":
-    return itertools.chain.from_iterable(
-        map("".join, itertools.product(alphabet, repeat=length)) for length in range(longest + 1)
-    )
+def strings_of(length: int, alphabet: str) -> Iterator[str]:
+    return map("".join, itertools.product(alphabet, repeat=length))
 
 
-def test_every_string_of_up_to_4_characters() -> None:
-    for text in strings_up_to(4, CLASSES):
-        check(text)
+def soup(rng: random.Random, length: int) -> str:
+    """Return a string over all classes, or over few of them, where runs are longer."""
+    some = rng.sample(CLASSES, rng.choice((2, 3, 5, 8, len(CLASSES))))
+    return "".join(rng.choices(some, k=length))
+
+
+def test_every_string_of_up_to_3_characters(name: str) -> None:
+    for length in range(4):
+        for text in strings_of(length, CLASSES):
+            check(name, text)
+
+
+def test_every_string_of_4_characters(name: str) -> None:
+    for text in strings_of(4, FEWER):
+        check(name, text)
 
 
 @pytest.mark.long
-def test_every_string_of_up_to_6_characters() -> None:
-    for text in strings_up_to(6, FEWER):
-        check(text)
+def test_every_longer_string(name: str) -> None:
+    for text in strings_of(4, CLASSES):
+        check(name, text)
+    for length in (5, 6):
+        for text in strings_of(length, FEWER):
+            check(name, text)
 
 
-def test_random_strings() -> None:
-    rng = random.Random(1)
-    for lengths, times in ((range(5, 9), 100_000), (range(60, 300), 5_000)):
+def test_random_strings_around_the_edges_of_blocks(name: str) -> None:
+    rng = random.Random(name)
+    sizes = (range(5, 9), range(60, 71), range(120, 141), range(190, 201))
+    for lengths, times in zip(sizes, (10_000, 2_000, 1_000, 600), strict=True):
         for _ in range(times):
-            check("".join(rng.choices(CLASSES, k=rng.choice(lengths))))
+            check(name, soup(rng, rng.choice(lengths)))
 
 
-def test_short_strings_at_every_place_of_a_block() -> None:
-    for text in strings_up_to(2, CLASSES):
+def test_short_strings_at_every_place_of_a_block(name: str) -> None:
+    rng = random.Random(name)
+    for text in itertools.chain(strings_of(1, CLASSES), strings_of(2, FEWER)):
+        filler = rng.choice("x A.1\n/中")
+        for offset in rng.sample(range(56), 3) + list(range(56, 66)):
+            size = len(encoded(filler))
+            check(name, "x" * (offset % size) + filler * (offset // size) + text + " yy" * 24)
+
+
+def test_contractions_at_every_place_of_a_block(name: str) -> None:
+    rng = random.Random(name)
+    contractions = ("'s", "'S", "'T", "'ll", "'lL", "'Ve", "'re", "'ſ", "'lv", "'s's", "'s'sx", "''s", "'t中A!", "'t中Ab")
+    for contraction, before in itertools.product(contractions, "xX中1. \n\u0301"):
         for offset in range(66):
-            check("x" * offset + text + " yy" * 24)
+            check(name, "x" * offset + before + contraction + rng.choice(("", *"aA '中\u0301.")))
 
 
-def test_invalid_utf8_is_read_as_surrogateescape_does() -> None:
-    rng = random.Random(2)
-    alphabet = b"as' \n1.\x80\x85\x8f\x90\x9f\xa0\xa8\xbf\xc0\xc2\xc3\xe0\xe2\xe3\xe4\xed\xef\xf0\xf4\xf5\xff"
-    for length, times in ((6, 100_000), (200, 2_000)):
+def test_invalid_utf8_is_read_as_surrogateescape_does(name: str) -> None:
+    rng = random.Random(name)
+    for length, times in ((6, 20_000), (150, 1_000)):
         for _ in range(times):
-            data = bytes(rng.choices(alphabet, k=length))
-            assert gpt2_pieces(data) == regex_ends(data.decode("utf-8", "surrogateescape")), data
+            check(name, bytes(rng.choices(BROKEN, k=length)).decode("utf-8", "surrogateescape"))
 
 
 def ranges(points: list[int]) -> str:
@@ -85,31 +122,75 @@ def ranges(points: list[int]) -> str:
     return ", ".join(f"U+{first:04X}" + f"..U+{last:04X}" * (last > first) for first, last in runs)
 
 
-@pytest.mark.parametrize("context", ["{}", " {}", "a{}b", "1{}1", "'{}", ".{}."])
-def test_every_code_point(context: str) -> None:
-    points = [point for point in range(0x110000) if not 0xD800 <= point < 0xE000]
-    records = [(context.format(chr(point)) + "\n").encode() for point in points]
+def check_code_points(name: str, context: str, points: list[int]) -> None:
+    records = [(context.replace("{}", chr(point)) + "\n").encode() for point in points]
     record_ends = list(itertools.accumulate(map(len, records)))
     data = b"".join(records)
-    wrong = set(gpt2_pieces(data)) ^ set(regex_ends(data.decode()))
-    differ = ranges(list({points[bisect(record_ends, end - 1)] for end in wrong}))
-    installed = importlib.metadata.version("regex")
-    pinned = _core.REGEX_VERSION
-    if differ and installed != pinned:
-        pytest.skip(f"regex {installed} differs from {pinned}, which the tables are from, at {differ}")
-    assert not differ
+    matches = REGEX[name].finditer(data.decode())
+    expected = set(itertools.accumulate(len(match[0].encode()) for match in matches))
+    installed, pinned = importlib.metadata.version("regex"), _core.REGEX_VERSION
+    for isa, ends in zip(ISAS, SCANNERS[name], strict=True):
+        wrong = set(ends(data)) ^ expected
+        differ = ranges(list({points[bisect(record_ends, end - 1)] for end in wrong}))
+        if differ and installed != pinned:
+            pytest.skip(f"regex {installed} differs from {pinned}, which the tables are from, at {differ}")
+        assert not differ, isa
 
 
-def test_the_tables_name_their_versions() -> None:
-    unicode, made_with = _core.UNICODE_VERSION, _core.REGEX_VERSION
-    assert unicode == "18.0"
-    assert f"regex=={made_with}" in (ROOT / "requirements.txt").read_text()
+def test_code_points(name: str) -> None:
+    """All of the planes that have letters other than Han, and some of the rest."""
+    points = [point for point in range(0x110000) if point < 0x20000 or point % 61 == 0 or 0 <= point - 0xE0000 < 512]
+    check_code_points(name, "a{}b1{}1", [point for point in points if not 0xD800 <= point < 0xE000])
 
 
-@pytest.mark.parametrize("name", ["en", "code", "multi"])
-def test_corpora(name: str) -> None:
+@pytest.mark.long
+@pytest.mark.parametrize("context", ["{}", " {}", "a{}b1{}1", "'{}.{}.A{}A b{}"])
+def test_every_code_point(name: str, context: str) -> None:
+    check_code_points(name, context, [point for point in range(0x110000) if not 0xD800 <= point < 0xE000])
+
+
+def corpus(name: str) -> bytes:
     path = CORPORA / f"{name}.txt.gz"
     if not path.exists():
         pytest.skip(f"{path.name} is not there: the corpora lie beside the repository, in shared/data/corpora")
-    data = gzip.decompress(path.read_bytes())
-    assert gpt2_pieces(data) == regex_ends(data.decode())
+    return gzip.decompress(path.read_bytes())
+
+
+@pytest.mark.parametrize("text", ["en", "code", "multi"])
+def test_slices_of_corpora(name: str, text: str) -> None:
+    data, rng = corpus(text), random.Random(text)
+    for size in (20, 100, 200, 1000) * 60 + (50_000,) * 4:
+        at = rng.randrange(len(data) - size)
+        check(name, data[at : at + size].decode("utf-8", "surrogateescape"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("text", ["en", "code", "multi"])
+def test_corpora(name: str, text: str) -> None:
+    data = corpus(text)
+    lengths = map(len, map(encoded, REGEX[name].findall(data.decode())))
+    expected = list(itertools.accumulate(lengths))
+    for ends in SCANNERS[name]:
+        assert ends(data) == expected
+
+
+def test_a_pretoken_of_any_length_takes_linear_time(name: str) -> None:
+    for part in ("a", "A", " ", "\n", "1", "中", "\u0301", "!", "/", "'", "\n ", "'s", "!\u0301"):
+        text = part * 300_000
+        data = text.encode()
+        for ends in SCANNERS[name]:
+            assert ends(data)[-1] == len(data)
+
+
+def test_the_tables_name_their_versions(name: str) -> None:
+    unicode, made_with = _core.UNICODE_VERSION, _core.REGEX_VERSION
+    assert unicode == "18.0"
+    assert f"regex=={made_with}" in (ROOT / "requirements.txt").read_text()
+    assert patterns.resolve(name).unicode == unicode
+
+
+def test_what_this_machine_lacks_is_refused(name: str) -> None:
+    assert ISAS[-1] == "portable"
+    assert _core.Pretokenizer(name).ends(b"a b") == [1, 3]
+    with pytest.raises(ValueError, match="instruction set"):
+        _core.Pretokenizer(name, isa="abacus")
