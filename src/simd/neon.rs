@@ -1,4 +1,4 @@
-//! NEON: four registers a block.
+//! NEON: four registers a block. Run in an emulator so far, against the portable code.
 
 use std::arch::aarch64::*;
 

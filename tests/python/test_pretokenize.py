@@ -25,7 +25,7 @@ CLASSES = "aAslvreſéДǅʰ中𐐷1٣ \n\r\t\xa0\u3000.'/\u0301。😀\x1c\udcf
 # What some pattern tells apart, once each, but for a few letters of contractions.
 FEWER = "aAsl中1 \n\t.'/\u0301"
 # Bytes that make up valid, cut and impossible sequences alike.
-BROKEN = b"asA' \n1./\x80\x85\x8f\x90\x97\x9f\xa0\xa8\xb7\xbf\xc0\xc2\xc3\xc4\xd0\xd1\xe0\xe2\xe3\xe4\xe5\xed\xef\xf0\xf4\xf5\xff"
+BROKEN = b"asA' \n1./" + bytes.fromhex("8085 8f90 979f a0a8 b7bf c0c2 c3c4 d0d1 e0e2 e3e4 e5ed eff0 f4f5 ff")
 
 pytestmark = pytest.mark.parametrize("name", NAMES)
 
@@ -98,10 +98,10 @@ def test_short_strings_at_every_place_of_a_block(name: str) -> None:
 
 def test_contractions_at_every_place_of_a_block(name: str) -> None:
     rng = random.Random(name)
-    contractions = ("'s", "'S", "'T", "'ll", "'lL", "'Ve", "'re", "'ſ", "'lv", "'s's", "'s'sx", "''s", "'t中A!", "'t中Ab")
-    for contraction, before in itertools.product(contractions, "xX中1. \n\u0301"):
+    short, long = ("s", "S", "T", "ll", "lL", "Ve", "re", "ſ", "lv"), ("s's", "s'sx", "'s", "t中A!", "t中Ab")
+    for contraction, before in itertools.product((*short, *long), "xX中1. \n\u0301"):
         for offset in range(66):
-            check(name, "x" * offset + before + contraction + rng.choice(("", *"aA '中\u0301.")))
+            check(name, "x" * offset + before + "'" + contraction + rng.choice(("", *"aA '中\u0301.")))
 
 
 def test_invalid_utf8_is_read_as_surrogateescape_does(name: str) -> None:
