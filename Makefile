@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-rust test-python test-long lint build clean
+.PHONY: demo test test-rust test-python test-long bench-peers lint build clean
 
 demo: build
 	@$(BIN)/python scripts/demo.py
@@ -39,6 +39,10 @@ test-python: build
 
 test-long: build
 	$(BIN)/pytest -m long
+
+# Times toksmith and its peers; see benches/README.md. `make bench-peers ARGS=--quick` for a smoke run.
+bench-peers:
+	$(PYTHON) benches/peers $(ARGS)
 
 clean:
 	rm -rf target $(VENV)

@@ -1,0 +1,198 @@
+"""Peers whose encoding can end in an array: one class each, with the best door of its package for each job."""
+
+import importlib
+import inspect
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from peer import Peer, rows_of
+from vocabularies import Vocabulary
+
+
+class Toksmith(Peer):
+    """This project."""
+
+    module = "toksmith"
+    arrays = array_batches = counts = parallel_text = True
+
+    def load(self, vocabulary: Vocabulary) -> Any:
+        """Load the rank file; one text takes the number of threads where the method has it."""
+        tokenizer = self.package.Tokenizer.from_tiktoken(
+            vocabulary.ranks_path, pattern=vocabulary.toksmith_pattern, special_tokens=vocabulary.special_tokens
+        )
+        taken = inspect.signature(tokenizer.encode_to_numpy).parameters
+        self.one_text = {"workers": self.threads} if "workers" in taken else {}
+        return tokenizer
+
+    def to_list(self, text: str) -> Any:
+        """`encode`."""
+        return self.tokenizer.encode(text)
+
+    def to_array(self, text: str) -> Any:
+        """`encode_to_numpy`."""
+        return self.tokenizer.encode_to_numpy(text, **self.one_text)
+
+    def batch_to_lists(self, texts: list[str]) -> Any:
+        """`encode_batch`."""
+        return self.tokenizer.encode_batch(texts, workers=self.threads)
+
+    def batch_to_arrays(self, texts: list[str]) -> Any:
+        """`encode_batch_to_numpy`."""
+        return self.tokenizer.encode_batch_to_numpy(texts, workers=self.threads)
+
+    def rows(self, result: Any) -> Sequence[Any]:
+        """Cut at the starts."""
+        return rows_of(*result)
+
+    def count(self, text: str) -> int:
+        """`count`."""
+        number: int = self.tokenizer.count(text)
+        return number
+
+    def to_text(self, ids: list[int]) -> Any:
+        """`decode`."""
+        return self.tokenizer.decode(ids)
+
+    def to_bytes(self, ids: Any) -> Any:
+        """`decode_bytes`, which takes an array."""
+        return self.tokenizer.decode_bytes(ids)
+
+
+class Gigatoken(Peer):
+    """gigatoken: arrays everywhere; a text of a batch is an awkward row. Specials are always special."""
+
+    module = "gigatoken"
+    arrays = array_batches = parallel_text = True
+
+    def load(self, vocabulary: Vocabulary) -> Any:
+        """Load the rank file under the name of a scheme."""
+        scheme = {"gpt2": "gpt2", "cl100k": "gpt4", "o200k": "o200k", "qwen3": "qwen2"}[vocabulary.name]
+        return self.package.Tokenizer.from_tiktoken(vocabulary.ranks_path, scheme, vocabulary.special_tokens)
+
+    def ready(self) -> None:
+        """The first batch of a process imports `awkward`: a quarter of a second that is no encoding."""
+        self.tokenizer.encode_batch(["a"], parallel=self.threads > 1)
+
+    def to_list(self, text: str) -> Any:
+        """`encode`, and the array's own `tolist`: less per call than `encode_batch_list`."""
+        return self.tokenizer.encode(text).tolist()
+
+    def to_array(self, text: str) -> Any:
+        """`encode` on one thread; on several, a batch of one text, which it cuts itself."""
+        if self.threads == 1:
+            return self.tokenizer.encode(text)
+        return self.tokenizer.encode_batch([text], parallel=True).layout.content.data
+
+    def batch_to_lists(self, texts: list[str]) -> Any:
+        """`encode_batch_list`."""
+        return self.tokenizer.encode_batch_list(texts, parallel=self.threads > 1)
+
+    def batch_to_arrays(self, texts: list[str]) -> Any:
+        """`encode_batch`, which is an awkward array: one buffer and offsets."""
+        return self.tokenizer.encode_batch(texts, parallel=self.threads > 1)
+
+    def rows(self, result: Any) -> Sequence[Any]:
+        """Cut the buffer at the offsets."""
+        return rows_of(result.layout.content.data, result.layout.offsets.data)
+
+    def to_text(self, ids: list[int]) -> Any:
+        """`decode` gives bytes."""
+        return self.tokenizer.decode(ids).decode("utf-8", "replace")
+
+    def to_bytes(self, ids: Any) -> Any:
+        """`decode` borrows an array of `uint32`."""
+        return self.tokenizer.decode(ids)
+
+
+class Fastokens(Peer):
+    """fastokens: `encode_ordinary(...).ids`, and flat batches as the bytes of arrays."""
+
+    module = "fastokens"
+    arrays = array_batches = parallel_text = True
+    decodes_bytes = False
+
+    def load(self, vocabulary: Vocabulary) -> Any:
+        """Load the rank file, with the preset of OpenAI's two."""
+        path, specials = str(vocabulary.ranks_path), vocabulary.special_tokens
+        self.numpy: Any = importlib.import_module("numpy")
+        if vocabulary.name in ("cl100k", "o200k"):
+            return self.package.Tokenizer.from_tiktoken(path, encoding=f"{vocabulary.name}_base")
+        return self.package.Tokenizer.from_tiktoken(path, pattern=vocabulary.pattern, special_tokens=specials)
+
+    def to_list(self, text: str) -> Any:
+        """`encode_ordinary`."""
+        return self.tokenizer.encode_ordinary(text).ids
+
+    def to_array(self, text: str) -> Any:
+        """A flat batch of one text."""
+        return self.numpy.frombuffer(self.tokenizer.encode_batch_flat([text])[0], self.numpy.uint32)
+
+    def batch_to_lists(self, texts: list[str]) -> Any:
+        """`encode_batch`."""
+        return [encoding.ids for encoding in self.tokenizer.encode_batch(texts)]
+
+    def batch_to_arrays(self, texts: list[str]) -> Any:
+        """`encode_batch_flat`."""
+        ids, starts = self.tokenizer.encode_batch_flat(texts)
+        return self.numpy.frombuffer(ids, self.numpy.uint32), self.numpy.frombuffer(starts, self.numpy.uint64)
+
+    def rows(self, result: Any) -> Sequence[Any]:
+        """Cut at the offsets."""
+        return rows_of(*result)
+
+    def to_text(self, ids: list[int]) -> Any:
+        """`decode`."""
+        return self.tokenizer.decode(ids)
+
+    def to_bytes(self, ids: Any) -> Any:
+        """There is only `decode` to text."""
+        return self.tokenizer.decode(ids).encode()
+
+
+class Quicktok(Peer):
+    """quicktok-v1: bundled vocabularies, and imported ones; none of GPT-2's pattern."""
+
+    module = "quicktok"
+    vocabularies: ClassVar[set[str]] = {"cl100k", "o200k", "qwen3"}
+    arrays = array_batches = counts = True
+
+    def load(self, vocabulary: Vocabulary) -> Any:
+        """Load OpenAI's two by name, Qwen's as it was imported (`vocabularies.py`)."""
+        if vocabulary.name == "qwen3":
+            return self.package.Tokenizer(vocabulary.quicktok_name, str(vocabulary.folder))
+        return self.package.Tokenizer(f"{vocabulary.name}_base", "")
+
+    def to_list(self, text: str) -> Any:
+        """`encode_ordinary`."""
+        return self.tokenizer.encode_ordinary(text)
+
+    def to_array(self, text: str) -> Any:
+        """A batch of one text."""
+        return self.tokenizer.encode_batch([text], 1)[0]
+
+    def batch_to_lists(self, texts: list[str]) -> Any:
+        """Batches are arrays; on one thread a loop is the faster way to lists."""
+        if self.threads == 1:
+            return [self.tokenizer.encode_ordinary(text) for text in texts]
+        return [row.tolist() for row in self.rows(self.batch_to_arrays(texts))]
+
+    def batch_to_arrays(self, texts: list[str]) -> Any:
+        """`encode_batch`."""
+        return self.tokenizer.encode_batch(texts, self.threads)
+
+    def rows(self, result: Any) -> Sequence[Any]:
+        """Cut at the offsets."""
+        return rows_of(*result)
+
+    def count(self, text: str) -> int:
+        """`count`."""
+        number: int = self.tokenizer.count(text)
+        return number
+
+    def to_text(self, ids: list[int]) -> Any:
+        """`decode`."""
+        return self.tokenizer.decode(ids)
+
+    def to_bytes(self, ids: Any) -> Any:
+        """`decode_bytes`; a list is far faster than an array."""
+        return self.tokenizer.decode_bytes(ids.tolist())

@@ -1,0 +1,113 @@
+"""The virtual environment of the peers, under `target/peers`: pinned packages, and toksmith of this working tree."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+REQUIREMENTS = ROOT / "benches" / "requirements.txt"
+WORK = ROOT / "target" / "peers"
+VENV = WORK / "venv"
+PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+# Module → distribution, in the order of the tables.
+MODULES = {
+    "toksmith": "toksmith",
+    "gigatoken": "gigatoken",
+    "fastokens": "fastokens",
+    "quicktok": "quicktok-v1",
+    "riptoken": "riptoken",
+    "rs_bpe": "rs-bpe",
+    "tiktoken": "tiktoken",
+    "tokenizers": "tokenizers",
+    "tokie": "tokie",
+}
+
+
+def say(message: str) -> None:
+    """Print how far it is; the tables alone go to standard output."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def run(*command: str | Path, **env: str) -> "subprocess.CompletedProcess[str]":
+    environ = os.environ | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"} | env
+    return subprocess.run([str(part) for part in command], env=environ, capture_output=True, text=True, check=False)
+
+
+def checked(what: str, *command: str | Path, **env: str) -> None:
+    done = run(*command, **env)
+    if done.returncode:
+        sys.exit(f"{what} failed:\n{done.stdout}{done.stderr}")
+
+
+def pip(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
+    return run(PYTHON, "-m", "pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:", *arguments)
+
+
+def install() -> dict[str, str]:
+    """Install every pinned package; returns what could not be installed, with pip's reason."""
+    if sys.version_info < (3, 11):
+        sys.exit("benches/requirements.txt pins versions for CPython 3.11 and later")
+    stamp = WORK / "installed"
+    wanted = hashlib.sha256(REQUIREMENTS.read_bytes() + sys.version.encode()).hexdigest()
+    if stamp.is_file() and stamp.read_text().startswith(wanted):
+        missing: dict[str, str] = json.loads(stamp.read_text()[len(wanted) :])
+        return missing
+    say("installing the pinned packages …")
+    WORK.mkdir(parents=True, exist_ok=True)
+    checked("making the virtual environment", sys.executable, "-m", "venv", "--clear", VENV)
+    missing = {}
+    if pip("-r", REQUIREMENTS).returncode:
+        # One of them has no wheel here: find out which, and do without.
+        for line in REQUIREMENTS.read_text().splitlines():
+            if line and not line.startswith("#"):
+                done = pip(line)
+                if done.returncode:
+                    missing[line.partition("==")[0]] = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+    stamp.write_text(wanted + json.dumps(missing))
+    return missing
+
+
+def build() -> None:
+    """Build the working tree as users get it, a wheel of the release profile, and install it."""
+    say("building toksmith …")
+    wheels = WORK / "wheels"
+    for old in wheels.glob("*.whl"):
+        old.unlink()
+    maturin = PYTHON.with_name("maturin" + PYTHON.suffix)
+    manifest = ROOT / "Cargo.toml"
+    checked(
+        "building toksmith",
+        *(maturin, "build", "--release", "--quiet", "--locked", "--manifest-path", manifest),
+        *("--interpreter", PYTHON, "--out", wheels),
+    )
+    done = pip("--force-reinstall", *wheels.glob("*.whl"))
+    if done.returncode:
+        sys.exit(f"installing toksmith failed:\n{done.stderr}")
+
+
+def importable(missing: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Import each peer alone; returns the versions of those that work, and why the others do not."""
+    versions, broken = {}, {}
+    for module, package in MODULES.items():
+        if package in missing:
+            broken[module] = missing[package]
+            continue
+        code = f"import {module}, importlib.metadata as m; print(m.version({package!r}))"
+        done = run(PYTHON, "-c", code)
+        if done.returncode:
+            broken[module] = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        else:
+            versions[module] = done.stdout.strip().splitlines()[-1]
+    return versions, broken
+
+
+def prepare(rebuild: bool) -> tuple[dict[str, str], dict[str, str]]:
+    """Make everything ready; returns versions by peer, and reasons by peer that is left out."""
+    missing = install()
+    if rebuild or not list((WORK / "wheels").glob("*.whl")):
+        build()
+    return importable(missing)

@@ -1,0 +1,95 @@
+"""The sections of the bench: which jobs each of them runs."""
+
+import subprocess
+import time
+from collections.abc import Callable
+
+import environment
+import texts
+from adapters import PEERS
+from environment import say
+from runner import Runner
+
+
+def cold(runner: Runner) -> None:
+    """One long text to an array, in a fresh process: the first pass is cold, those after it warm."""
+    for vocab, corpus, peers in runner.cells("cold", PEERS):
+        ids = runner.reference(vocab, corpus)
+        for threads in (1, 2):
+            able = [peer for peer in peers if threads == 1 or PEERS[peer].parallel_text]
+            job = {"task": "text", "vocab": vocab, "corpus": corpus, "threads": threads}
+            runner.in_turn("text", job | {"expected": ids["text"], "reference": ids["path"]}, able)
+
+
+def batch(runner: Runner) -> None:
+    """Documents to lists and to arrays, on one thread and on two."""
+    for vocab, corpus, peers in runner.cells("batch", PEERS):
+        runner.reference(vocab, corpus)
+        for form in ("lists", "arrays"):
+            able = [peer for peer in peers if form == "lists" or PEERS[peer].array_batches]
+            for threads in (1, 2):
+                job = {"task": "batch", "vocab": vocab, "corpus": corpus, "threads": threads, "form": form}
+                runner.in_turn("batch", job, able)
+
+
+def small(runner: Runner) -> None:
+    """Short strings to lists."""
+    for vocab, corpus, peers in runner.cells("small", PEERS):
+        job = {"task": "small", "vocab": vocab, "corpus": corpus}
+        runner.in_turn("small", job | {"expected": runner.reference(vocab, corpus)["small"]}, peers)
+
+
+def decode(runner: Runner) -> None:
+    """Ids of the reference to text and to bytes."""
+    for vocab, corpus, peers in runner.cells("decode", PEERS):
+        job = {"task": "decode", "vocab": vocab, "corpus": corpus}
+        runner.in_turn("decode", job | {"reference": runner.reference(vocab, corpus)["path"]}, peers)
+
+
+def count(runner: Runner) -> None:
+    """Counting beside encoding."""
+    for vocab, corpus, peers in runner.cells("count", PEERS):
+        runner.in_turn("count", {"task": "count", "vocab": vocab, "corpus": corpus}, peers)
+
+
+def memory(runner: Runner) -> None:
+    """Loading: time and memory; encoding: peak memory."""
+    for vocab, corpus, peers in runner.cells("memory", PEERS):
+        runner.in_turn("memory", {"task": "memory", "vocab": vocab, "corpus": corpus}, peers)
+
+
+def hostile(runner: Runner) -> None:
+    """Strings made to be slow: time, and how it grows when they double."""
+    usual, runner.options.timeout = runner.options.timeout, min(runner.options.timeout, 60.0)
+    vocabs = runner.options.vocabs or list(texts.HOSTILE_COUNTS)
+    for vocab in vocabs:
+        peers = [peer for peer in runner.options.peers if vocab in PEERS[peer].vocabularies]
+        for name in texts.HOSTILE:
+            runner.in_turn("hostile", {"task": "hostile", "vocab": vocab, "input": name}, peers)
+    runner.options.timeout = usual
+
+
+def imports(runner: Runner) -> None:
+    """`import` in a fresh interpreter, over a bare one."""
+    say("import")
+    modules = ["", *runner.options.peers]
+    for number in range(5 * runner.options.rounds):
+        for module in modules:
+            code = f"import {module}" if module else "pass"
+            start = time.perf_counter()
+            subprocess.run([str(environment.PYTHON), "-c", code], check=True, capture_output=True)
+            taken = time.perf_counter() - start
+            runner.records.append({"section": "import", "peer": module, "round": number, "times": [taken]})
+
+
+RUN: dict[str, Callable[[Runner], None]] = {
+    "cold": cold,
+    "warm": cold,
+    "batch": batch,
+    "small": small,
+    "decode": decode,
+    "count": count,
+    "memory": memory,
+    "import": imports,
+    "hostile": hostile,
+}
