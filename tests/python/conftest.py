@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from toksmith import Tokenizer, train_from_iterator
+from toksmith import Tokenizer, _core, train_from_iterator
 
 # A run in the background ignores Ctrl-C, and so would every child that a test interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -78,6 +78,17 @@ def cl100k(published: Callable[[str, str], Tokenizer]) -> Tokenizer:
 @pytest.fixture(scope="session")
 def o200k(published: Callable[[str, str], Tokenizer]) -> Tokenizer:
     return published("o200k_base", "o200k")
+
+
+# None is what a tokenizer runs with by itself; then every instruction set that the core has a path for here.
+INSTRUCTION_SETS: list[str | None] = [None, *getattr(_core, "INSTRUCTION_SETS", ())]
+
+
+@pytest.fixture(params=INSTRUCTION_SETS, ids=lambda name: name or "default")
+def isa(request: pytest.FixtureRequest) -> str | None:
+    """An instruction set for `_core.Pretokenizer(name, isa=…)`; None to leave it out."""
+    chosen: str | None = request.param
+    return chosen
 
 
 TEXT = (
