@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 import tiktoken
-from published_data import assert_ids
+from published_data import assert_ids, on
 
 from toksmith import Tokenizer, patterns, reference
 
@@ -94,9 +94,9 @@ def test_bytes_that_need_not_be_text(small: Tokenizer, pattern: str, semantics: 
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_every_place_in_a_block(small: Tokenizer, pattern: str) -> None:
+def test_every_place_in_a_block(small: Tokenizer, pattern: str, isa: str | None) -> None:
     # Whatever a scanner reads at once: something at every place of the first blocks, and at the end of the text.
-    tokenizer, vocab = Tokenizer(small.vocab, None, pattern=pattern), dict(small.vocab)
+    tokenizer, vocab = on(Tokenizer(small.vocab, None, pattern=pattern), pattern, isa), dict(small.vocab)
     rng = random.Random(f"block {pattern}")
     things = [
         b"'ll",
