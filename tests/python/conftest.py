@@ -81,7 +81,7 @@ def o200k(published: Callable[[str, str], Tokenizer]) -> Tokenizer:
 
 
 # None is what a tokenizer runs with by itself; then every instruction set that the core has a path for here.
-INSTRUCTION_SETS: list[str | None] = [None, *getattr(_core, "INSTRUCTION_SETS", ())]
+INSTRUCTION_SETS: list[str | None] = [None, *_core.Pretokenizer.instruction_sets()]
 
 
 @pytest.fixture(params=INSTRUCTION_SETS, ids=lambda name: name or "default")

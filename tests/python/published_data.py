@@ -36,14 +36,15 @@ def load(shared_data: Path, pattern: str) -> Tokenizer:
 
 
 def on(tokenizer: Tokenizer, pattern: str, isa: str | None) -> Tokenizer:
-    """The same rank tokenizer with a scanner for one instruction set; None is what it is made with."""
+    """The same tokenizer with a scanner for one instruction set; None is what it is made with."""
     if isa is None:
         return tokenizer
     specials = dict(tokenizer.special_tokens)
     ordinary = {id: token for id, token in tokenizer.vocab.items() if id not in specials.values()}
-    pretokenizer = _core.Pretokenizer(pattern, isa=isa)  # type: ignore[call-arg,unused-ignore]
+    merges = list(tokenizer.merges) if tokenizer._core.has_merges() else None
+    pretokenizer = _core.Pretokenizer(pattern, isa=isa)
     made = Tokenizer.__new__(Tokenizer)
-    made._fill(_core.Tokenizer(ordinary, None, list(specials.items()), pretokenizer), tokenizer._pattern)
+    made._fill(_core.Tokenizer(ordinary, merges, list(specials.items()), pretokenizer), tokenizer._pattern)
     return made
 
 

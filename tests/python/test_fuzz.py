@@ -85,10 +85,10 @@ def check_bytes(tokenizer: Tokenizer, vocab: Vocab, merges: Merges | None, patte
 
 @pytest.mark.parametrize("semantics", SEMANTICS)
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_bytes_that_need_not_be_text(small: Tokenizer, pattern: str, semantics: str) -> None:
+def test_bytes_that_need_not_be_text(small: Tokenizer, pattern: str, semantics: str, isa: str | None) -> None:
     merges = list(small.merges) if semantics == "merges" else None
-    tokenizer, vocab = Tokenizer(small.vocab, merges, pattern=pattern), dict(small.vocab)
-    rng = random.Random(f"bytes {pattern} {semantics}")
+    tokenizer, vocab = on(Tokenizer(small.vocab, merges, pattern=pattern), pattern, isa), dict(small.vocab)
+    rng = random.Random(f"bytes {pattern} {semantics} {isa}")
     for _ in range(150):
         check_bytes(tokenizer, vocab, merges, pattern, byte_soup(rng, rng.choice((1, 5, 20, 64, 65, 130, 300))))
 
