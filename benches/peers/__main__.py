@@ -56,10 +56,6 @@ def options(given: argparse.Namespace, peers: list[str]) -> Options:
     if given.quick:
         chosen.limit, chosen.passes, chosen.budget, chosen.timeout = 1_000_000, 2, 1.0, 60.0
         chosen.vocabs, chosen.corpora = given.vocab or ["gpt2", "cl100k"], given.corpus or ["en", "multi"]
-    if "cold" not in given.only and "warm" not in given.only:
-        return chosen
-    if "warm" not in given.only:
-        chosen.passes = 0
     return chosen
 
 

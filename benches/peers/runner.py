@@ -79,15 +79,18 @@ class Runner:
         """Run one job in a fresh process; its result, or `{"error": …}`."""
         out = environment.WORK / "result.json"
         out.unlink(missing_ok=True)
-        job = job | {
-            "data": str(self.options.data),
-            "folder": str(self.folder),
-            "texts": str(self.texts),
-            "limit": self.options.limit,
-            "passes": self.options.passes,
-            "budget": self.options.budget,
-            "out": str(out),
-        }
+        job = (
+            {"passes": self.options.passes}
+            | job
+            | {
+                "data": str(self.options.data),
+                "folder": str(self.folder),
+                "texts": str(self.texts),
+                "limit": self.options.limit,
+                "budget": self.options.budget,
+                "out": str(out),
+            }
+        )
         threads = job.setdefault("threads", 1)
         allowed = cores()
         job["cpus"] = allowed[:threads] if len(allowed) >= threads else []

@@ -18,6 +18,7 @@ def cold(runner: Runner) -> None:
         for threads in (1, 2):
             able = [peer for peer in peers if threads == 1 or PEERS[peer].parallel_text]
             job = {"task": "text", "vocab": vocab, "corpus": corpus, "threads": threads}
+            job |= {} if "warm" in runner.options.only else {"passes": 0}
             runner.in_turn("text", job | {"expected": ids["text"], "reference": ids["path"]}, able)
 
 
