@@ -93,7 +93,7 @@ impl Encoder {
     /// [`crate::Error::Interrupted`], or what the pattern fails with. Text alone never fails, below
     /// 4 GiB a pretoken.
     pub fn encode(&self, text: &[u8], special: bool, sink: &mut impl Sink, control: &Control) -> Result<()> {
-        self.pool.with(|scratch| self.encode_with(scratch, text, special, sink, control))
+        self.pool.with(self.isa, |scratch| self.encode_with(scratch, text, special, sink, control))
     }
 
     /// The ids of `text`, as [`Encoder::encode`] finds them.

@@ -138,7 +138,7 @@ impl Encoder {
 
     fn encode_run(&self, texts: &[&[u8]], special: bool, control: &Control) -> Result<Batch> {
         let mut batch = Batch { ids: Vec::new(), starts: vec![0] };
-        self.pool.with(|scratch| {
+        self.pool.with(self.isa, |scratch| {
             for text in texts {
                 self.encode_with(scratch, text, special, &mut batch.ids, control)?;
                 batch.starts.push(batch.ids.len());

@@ -9,6 +9,7 @@ use super::run::Run;
 use super::stretches::Stretches;
 use crate::merge::Merger;
 use crate::pretokenize::ENDS;
+use crate::simd::Isa;
 
 /// What encoding needs beside the text and the vocabulary. Never changes a result.
 pub(super) struct Scratch {
@@ -27,12 +28,12 @@ pub(super) struct Scratch {
     pub(super) unchecked: usize,
 }
 
-impl Default for Scratch {
-    fn default() -> Self {
+impl Scratch {
+    fn new(isa: Isa) -> Self {
         Scratch {
             cache: None,
             long: LongCache::default(),
-            merger: Merger::default(),
+            merger: Merger::new(isa),
             buffers: Buffers::default(),
             run: Run::default(),
             stretches: Stretches::default(),
@@ -55,8 +56,8 @@ pub(super) struct Pool(Mutex<Vec<Box<Scratch>>>);
 const KEPT: usize = 16;
 
 impl Pool {
-    pub(super) fn with<T>(&self, f: impl FnOnce(&mut Scratch) -> T) -> T {
-        let mut scratch = self.try_lock(Vec::pop).flatten().unwrap_or_default();
+    pub(super) fn with<T>(&self, isa: Isa, f: impl FnOnce(&mut Scratch) -> T) -> T {
+        let mut scratch = self.try_lock(Vec::pop).flatten().unwrap_or_else(|| Box::new(Scratch::new(isa)));
         let result = f(&mut scratch);
         self.try_lock(|kept| {
             if kept.len() < KEPT {

@@ -13,14 +13,21 @@ pub(crate) use pairs::{NEVER, Pairs};
 
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::simd::Isa;
 
 /// Working memory for merging, to be used again from pretoken to pretoken.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Merger {
+    isa: Isa,
     long: long::Parts,
 }
 
 impl Merger {
+    /// One that uses an instruction set.
+    pub(crate) fn new(isa: Isa) -> Self {
+        Merger { isa, long: long::Parts::default() }
+    }
+
     /// Appends the tokens of `pretoken` to `out`, by their index.
     ///
     /// Cost: O(n²) steps of a scan up to 64 bytes, O(n log n) beyond.
@@ -51,7 +58,7 @@ impl Merger {
         control: &Control,
     ) -> Result<()> {
         if pretoken.len() <= short::LONGEST && pairs.ranks() <= short::RANKS {
-            short::merge(pairs, pretoken, limit, out);
+            short::merge(self.isa, pairs, pretoken, limit, out);
             return Ok(());
         }
         if pretoken.len() >= u32::MAX as usize {

@@ -18,7 +18,8 @@ const EMPTY: u64 = u64::MAX;
 ///
 /// Two bytes have a table of their own: a merge of a pretoken starts with one look at it for each byte, and never
 /// asks for two bytes again. All others are in one open-addressed table of at most half its slots, eight
-/// bytes each (both indices and the rank, 21 bits each), so that the common pairs stay in the second-level cache.
+/// bytes each (both indices and the rank, 21 bits each). Most pairs that are asked for do not merge: a bit for each
+/// hash tells so from a table a sixteenth as large, which stays near where the other is a wait for far memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Pairs {
     /// The token of each byte.
@@ -28,11 +29,53 @@ pub(crate) struct Pairs {
     of_bytes: Vec<u32>,
     slots: Vec<u64>,
     shift: u32,
+    /// A bit for each hash of a pair that is in `slots`.
+    present: Vec<u64>,
     /// What does not fit `slots`: vocabularies of millions.
     others: HashMap<u64, u32, FxBuildHasher>,
-    /// The resulting token of each rank.
-    results: Vec<u32>,
+    results: Results,
 }
+
+/// The resulting token of each rank.
+#[derive(Clone, Debug)]
+enum Results {
+    /// Ranks and tokens rise together: so under rank semantics, and in every list that was trained. Nothing to load.
+    Shifted {
+        by: u32,
+        ranks: usize,
+    },
+    Table(Vec<u32>),
+}
+
+impl Results {
+    fn ranks(&self) -> usize {
+        match self {
+            Results::Shifted { ranks, .. } => *ranks,
+            Results::Table(table) => table.len(),
+        }
+    }
+
+    fn insert(&mut self, rank: u32, result: u32) {
+        let ranks = self.ranks().max(rank as usize + 1);
+        if let Results::Shifted { by, ranks: so_far } = self {
+            if *so_far == 0 {
+                *by = result.wrapping_sub(rank);
+            }
+            if result == rank.wrapping_add(*by) {
+                *so_far = ranks;
+                return;
+            }
+            *self = Results::Table((0..*so_far as u32).map(|rank| rank.wrapping_add(*by)).collect());
+        }
+        if let Results::Table(table) = self {
+            table.resize(ranks, NEVER);
+            table[rank as usize] = result;
+        }
+    }
+}
+
+/// Bits of [`Pairs::present`] for each slot, as a power of two.
+const BITS_EACH: u32 = 2;
 
 impl Pairs {
     /// None yet, with room for `count` pairs. `byte_tokens`: the token of each byte.
@@ -49,17 +92,15 @@ impl Pairs {
             of_bytes: vec![NEVER; 1 << 16],
             slots: simd::in_large_pages(EMPTY, slots),
             shift: 64 - slots.trailing_zeros(),
+            present: vec![0; (slots << BITS_EACH).div_ceil(64)],
             others: HashMap::default(),
-            results: Vec::new(),
+            results: Results::Shifted { by: 0, ranks: 0 },
         }
     }
 
     /// Adds a pair that merges at `rank` into `result`. Returns the rank that it has already, if any.
     pub(crate) fn insert(&mut self, left: u32, right: u32, rank: u32, result: u32) -> Result<(), u32> {
-        if self.results.len() <= rank as usize {
-            self.results.resize(rank as usize + 1, NEVER);
-        }
-        self.results[rank as usize] = result;
+        self.results.insert(rank, result);
         let present = match (self.byte_of(left), self.byte_of(right)) {
             (Some(left), Some(right)) => {
                 let place = &mut self.of_bytes[usize::from(left) << 8 | usize::from(right)];
@@ -78,7 +119,10 @@ impl Pairs {
             return self.others.insert(wide_key(left, right), rank).unwrap_or(NEVER);
         }
         let key = packed_key(left, right);
-        let mut at = self.home(key);
+        let hash = hash(key);
+        let bit = (hash >> (self.shift - BITS_EACH)) as usize;
+        self.present[bit / 64] |= 1 << (bit % 64);
+        let mut at = (hash >> self.shift) as usize;
         while self.slots[at] != EMPTY {
             if self.slots[at] >> BITS == key {
                 return self.slots[at] as u32 & (PACKED as u32 - 1);
@@ -113,7 +157,12 @@ impl Pairs {
             return self.rank_of_others(left, right);
         }
         let key = packed_key(left, right);
-        let mut at = self.home(key);
+        let hash = hash(key);
+        let bit = (hash >> (self.shift - BITS_EACH)) as usize;
+        if self.present[bit / 64] >> (bit % 64) & 1 == 0 {
+            return if self.others.is_empty() { NEVER } else { self.rank_of_others(left, right) };
+        }
+        let mut at = (hash >> self.shift) as usize;
         loop {
             let slot = self.slots[at];
             if slot >> BITS == key {
@@ -133,19 +182,22 @@ impl Pairs {
 
     /// One more than the highest rank.
     pub(super) fn ranks(&self) -> usize {
-        self.results.len()
+        self.results.ranks()
     }
 
     /// The token that pairs of this rank merge into.
     #[inline(always)]
     pub(crate) fn result(&self, rank: u32) -> u32 {
-        self.results[rank as usize]
+        match &self.results {
+            Results::Shifted { by, .. } => rank.wrapping_add(*by),
+            Results::Table(table) => table[rank as usize],
+        }
     }
+}
 
-    #[inline(always)]
-    fn home(&self, key: u64) -> usize {
-        (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
-    }
+#[inline(always)]
+fn hash(key: u64) -> u64 {
+    key.wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 #[inline(always)]
@@ -183,6 +235,18 @@ mod tests {
         assert_eq!(pairs.rank(300, 4), 1);
         assert_eq!(pairs.rank(huge, 300), 6);
         assert_eq!([pairs.rank(300, 300), pairs.rank(huge, 4), pairs.rank(0, 300)], [NEVER; 3]);
+    }
+
+    #[test]
+    fn results_are_those_inserted_in_step_or_not() {
+        for results in [[5, 6, 7, 8], [5, 6, 6, 9], [9, 3, 2, 1]] {
+            let mut pairs = Pairs::new(byte_tokens(), 4);
+            for (rank, result) in (0..).zip(results) {
+                pairs.insert(300 + rank, 300, rank, result).unwrap();
+            }
+            assert_eq!([0, 1, 2, 3].map(|rank| pairs.result(rank)), results);
+            assert_eq!(pairs.ranks(), 4);
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 use super::{Merger, NEVER, Pairs, short};
 use crate::control::Control;
+use crate::simd::Isa;
 
 /// Random numbers without a dependency: the quality is enough to pick cases.
 struct Random(u64);
@@ -50,7 +51,7 @@ fn by_definition(listed: &Listed, limit: u32, text: &[u8]) -> Vec<u32> {
 #[test]
 fn scan_and_heap_merge_as_the_definition_says() {
     let mut random = Random(1);
-    let mut merger = Merger::default();
+    let mut merger = Merger::new(Isa::best());
     for round in 0..600 {
         let (listed, pairs) = random_pairs(&mut random);
         let limit = if round % 3 == 0 { random.below(listed.len() + 1) as u32 } else { NEVER };
@@ -64,9 +65,11 @@ fn scan_and_heap_merge_as_the_definition_says() {
             assert_eq!(heap, expected, "{}", text.escape_ascii());
             assert_eq!(either, expected, "{}", text.escape_ascii());
             if len <= short::LONGEST {
-                let mut scan = vec![];
-                short::merge(&pairs, &text, limit, &mut scan);
-                assert_eq!(scan, expected, "{}", text.escape_ascii());
+                for isa in Isa::available() {
+                    let mut scan = vec![];
+                    short::merge(isa, &pairs, &text, limit, &mut scan);
+                    assert_eq!(scan, expected, "{} {}", isa.name(), text.escape_ascii());
+                }
             }
         }
     }
@@ -81,7 +84,9 @@ fn a_long_pretoken_merges_in_little_time() {
         half = 256 + power;
     }
     let mut tokens = Vec::new();
-    Merger::default().merge(&pairs, &vec![b'a'; (1 << 20) + 5], &mut tokens, &Control::none()).unwrap();
+    Merger::new(Isa::best())
+        .merge(&pairs, &vec![b'a'; (1 << 20) + 5], &mut tokens, &Control::none())
+        .unwrap();
     assert_eq!(tokens.len(), (1 << 10) + 2);
     assert_eq!(tokens[1 << 10..], [257, 97]);
 }

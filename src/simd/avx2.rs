@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Ascii, BLOCK, Job, Leaf, Wide, tables};
+use super::{Ascii, BLOCK, Job, LANES, Leaf, Wide, tables};
 
 /// Proof that this machine has AVX2, and the bit instructions that came with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +107,39 @@ pub(super) unsafe fn which(keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) 
 
 impl Leaf for Avx2 {
     type Bytes = Halves;
+    type Lanes = Halves;
+
+    #[inline(always)]
+    fn lanes(self, numbers: &[u32; LANES]) -> Halves {
+        let half = numbers.as_ptr().cast::<__m256i>();
+        // SAFETY: as in `load`: sixteen numbers are two times 32 bytes.
+        unsafe { [_mm256_loadu_si256(half), _mm256_loadu_si256(half.add(1))] }
+    }
+
+    #[inline(always)]
+    fn least(self, [low, high]: Halves) -> u32 {
+        // SAFETY: `self` proves that the instructions are there.
+        unsafe {
+            let eight = _mm256_min_epu32(low, high);
+            let four = _mm_min_epu32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256::<1>(eight));
+            let two = _mm_min_epu32(four, _mm_shuffle_epi32::<0b01_00_11_10>(four));
+            let one = _mm_min_epu32(two, _mm_shuffle_epi32::<0b10_11_00_01>(two));
+            _mm_cvtsi128_si32(one).cast_unsigned()
+        }
+    }
+
+    #[inline(always)]
+    fn put(self, [low, high]: Halves, at: usize, number: u32) -> Halves {
+        // SAFETY: `self` proves that the instructions are there.
+        unsafe {
+            let number = _mm256_set1_epi32(number.cast_signed());
+            let at = _mm256_set1_epi32(at as i32);
+            let places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+            let here = _mm256_cmpeq_epi32(at, places);
+            let there = _mm256_cmpeq_epi32(at, _mm256_add_epi32(places, _mm256_set1_epi32(8)));
+            [_mm256_blendv_epi8(low, number, here), _mm256_blendv_epi8(high, number, there)]
+        }
+    }
 
     #[inline(always)]
     fn which(self, keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) -> usize {

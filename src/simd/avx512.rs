@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Ascii, BLOCK, ENDS, Job, Leaf, Wide, tables};
+use super::{Ascii, BLOCK, ENDS, Job, LANES, Leaf, Wide, tables};
 
 /// Proof that this machine has AVX-512 F and BW, and what came before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +60,25 @@ fn test(bytes: __m512i, bits: u8) -> u64 {
 
 impl Leaf for Avx512 {
     type Bytes = __m512i;
+    type Lanes = __m512i;
+
+    #[inline(always)]
+    fn lanes(self, numbers: &[u32; LANES]) -> __m512i {
+        // SAFETY: `self` proves that the instruction is there; sixteen numbers are the 64 bytes that it reads.
+        unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn least(self, lanes: __m512i) -> u32 {
+        // SAFETY: `self` proves that the instructions are there.
+        unsafe { _mm512_reduce_min_epu32(lanes) }
+    }
+
+    #[inline(always)]
+    fn put(self, lanes: __m512i, at: usize, number: u32) -> __m512i {
+        // SAFETY: `self` proves that the instruction is there.
+        unsafe { _mm512_mask_set1_epi32(lanes, 1 << (at % LANES), number.cast_signed()) }
+    }
 
     #[inline(always)]
     fn which(self, keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) -> usize {

@@ -14,12 +14,13 @@ mod pages;
 mod portable;
 mod prefetch;
 mod tables;
-mod vectored;
 
 pub(crate) use pages::in_large_pages;
 pub(crate) use portable::Portable as Plain;
 pub(crate) use prefetch::prefetch;
-pub(crate) use vectored::vectored;
+
+/// Numbers that are compared at once.
+pub(crate) const LANES: usize = 16;
 
 /// Bytes in a block; one bit of a `u64` each, the first in the lowest.
 pub(crate) const BLOCK: usize = 64;
@@ -91,6 +92,17 @@ pub(crate) trait Leaf: Copy {
     fn ascii(self, bytes: Self::Bytes) -> Ascii;
 
     fn wide(self, bytes: Self::Bytes) -> Wide;
+
+    /// [`LANES`] numbers in registers.
+    type Lanes: Copy;
+
+    fn lanes(self, numbers: &[u32; LANES]) -> Self::Lanes;
+
+    /// The least of them.
+    fn least(self, lanes: Self::Lanes) -> u32;
+
+    /// With another number at `at`.
+    fn put(self, lanes: Self::Lanes, at: usize, number: u32) -> Self::Lanes;
 
     /// Which of two keys is `key`, where only the bits of `mask` count: 0, 1, or 2 for none.
     #[inline(always)]
@@ -206,7 +218,7 @@ pub(crate) fn sixteen(text: &[u8], at: usize) -> Option<&[u8; 16]> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ascii, BLOCK, Isa, Job, Leaf, Wide};
+    use super::{Ascii, BLOCK, Isa, Job, LANES, Leaf, Wide};
 
     struct Classify<'t>(&'t [u8]);
 
@@ -254,6 +266,33 @@ mod tests {
             bit5: mask(bytes, |b| b & 0x20 != 0),
         };
         (ascii, wide)
+    }
+
+    struct Put([u32; LANES], usize, u32);
+
+    impl Job for Put {
+        type Out = [u32; 2];
+
+        #[inline(always)]
+        fn run<L: Leaf>(self, leaf: L) -> [u32; 2] {
+            let lanes = leaf.lanes(&self.0);
+            [leaf.least(lanes), leaf.least(leaf.put(lanes, self.1, self.2))]
+        }
+    }
+
+    #[test]
+    fn the_least_number_is_found_wherever_it_is_put() {
+        for isa in Isa::available() {
+            for at in 0..LANES {
+                for least in [0, 5, u32::MAX - 1, u32::MAX] {
+                    let others: [u32; LANES] = std::array::from_fn(|lane| u32::MAX - (lane as u32 % 3));
+                    let mut lanes = others;
+                    lanes[at] = least;
+                    let expected = [others, lanes].map(|lanes| lanes.into_iter().min().unwrap());
+                    assert_eq!(isa.run(Put(others, at, least)), expected, "{} {at} {least}", isa.name());
+                }
+            }
+        }
     }
 
     struct Which([[u64; 2]; 2], [u64; 2]);

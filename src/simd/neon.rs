@@ -2,7 +2,7 @@
 
 use std::arch::aarch64::*;
 
-use super::{Ascii, BLOCK, Leaf, Wide, tables};
+use super::{Ascii, BLOCK, LANES, Leaf, Wide, tables};
 
 /// Proof that this machine has NEON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +61,23 @@ fn equal(bytes: Quarters, byte: u8) -> u64 {
 
 impl Leaf for Neon {
     type Bytes = Quarters;
+    type Lanes = [u32; LANES];
+
+    #[inline(always)]
+    fn lanes(self, numbers: &[u32; LANES]) -> [u32; LANES] {
+        *numbers
+    }
+
+    #[inline(always)]
+    fn least(self, lanes: [u32; LANES]) -> u32 {
+        lanes.into_iter().fold(u32::MAX, u32::min)
+    }
+
+    #[inline(always)]
+    fn put(self, mut lanes: [u32; LANES], at: usize, number: u32) -> [u32; LANES] {
+        lanes[at % LANES] = number;
+        lanes
+    }
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> Quarters {

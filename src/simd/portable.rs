@@ -1,7 +1,7 @@
 //! Without intrinsics: loops over bytes that compilers turn into vector code on every platform, and integer
 //! arithmetic.
 
-use super::{Ascii, BLOCK, Leaf, Wide};
+use super::{Ascii, BLOCK, LANES, Leaf, Wide};
 
 /// Every machine has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,6 +9,23 @@ pub(crate) struct Portable;
 
 impl Leaf for Portable {
     type Bytes = [u8; BLOCK];
+    type Lanes = [u32; LANES];
+
+    #[inline(always)]
+    fn lanes(self, numbers: &[u32; LANES]) -> [u32; LANES] {
+        *numbers
+    }
+
+    #[inline(always)]
+    fn least(self, lanes: [u32; LANES]) -> u32 {
+        lanes.into_iter().fold(u32::MAX, u32::min)
+    }
+
+    #[inline(always)]
+    fn put(self, mut lanes: [u32; LANES], at: usize, number: u32) -> [u32; LANES] {
+        lanes[at % LANES] = number;
+        lanes
+    }
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> [u8; BLOCK] {

@@ -10,6 +10,7 @@ use super::ordinary::Ordinary;
 use crate::control::Control;
 use crate::error::Result;
 use crate::merge::{Merger, Pairs};
+use crate::simd::Isa;
 
 /// Pairs of tokens, and tokens, by index.
 type PairsAndRest = (Vec<(u32, u32)>, Vec<u32>);
@@ -19,7 +20,7 @@ type PairsAndRest = (Vec<(u32, u32)>, Vec<u32>);
 /// Returns the pairs that lower ranks make, by ascending token, and the tokens that no pair makes.
 pub(super) fn ranked(tokens: &TokenBytes, ordinary: &Ordinary, pairs: &mut Pairs) -> Result<PairsAndRest> {
     let (mut reached, mut unreachable) = (Vec::with_capacity(tokens.len()), Vec::new());
-    let (mut merger, mut parts) = (Merger::default(), Vec::new());
+    let (mut merger, mut parts) = (Merger::new(Isa::best()), Vec::new());
     let longest = tokens.iter().map(|(_, bytes)| bytes.len()).max().unwrap_or(0);
     for index in 0..tokens.len() as u32 {
         let bytes = tokens.bytes_at(index);
@@ -59,7 +60,7 @@ fn last_two(tokens: &TokenBytes, ordinary: &Ordinary, longest: usize, bytes: &[u
 /// Under merges semantics: the ordinary tokens that merging their own bytes does not make.
 pub(super) fn listed(tokens: &TokenBytes, ordinary: &Ordinary, pairs: &Pairs) -> Result<Vec<u32>> {
     let mut unreachable = Vec::new();
-    let (mut merger, mut parts) = (Merger::default(), Vec::new());
+    let (mut merger, mut parts) = (Merger::new(Isa::best()), Vec::new());
     for index in 0..tokens.len() as u32 {
         let bytes = tokens.bytes_at(index);
         if bytes.len() < 2 || ordinary.get(tokens, bytes) != Some(index) {
