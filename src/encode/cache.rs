@@ -34,7 +34,7 @@ impl Line {
 /// Pretokens that have a key.
 #[derive(Clone, Default)]
 pub(super) struct Cache {
-    lines: Vec<Line>,
+    lines: simd::Table<Line>,
     shift: u32,
 }
 
@@ -52,13 +52,13 @@ impl Cache {
 
     /// An empty one of `1 << bits` lines.
     pub(super) fn with_bits(bits: u32) -> Self {
-        Cache { lines: simd::in_large_pages(Line::default(), 1 << bits), shift: 64 - bits }
+        Cache { lines: simd::Table::new(Line::default(), 1 << bits), shift: 64 - bits }
     }
 
     /// One to be added to, with all that is in this one.
     pub(super) fn to_own(&self) -> Self {
         let mut own = Self::with_bits(BITS);
-        for line in &self.lines {
+        for line in self.lines.iter() {
             for ([low, high], ids) in line.keys.into_iter().zip(&line.ids) {
                 own.seed(Key { low, high: high & KEY }, &ids[..(high >> COUNT) as usize]);
             }

@@ -47,7 +47,7 @@ impl Key {
     pub(super) fn new(text: &[u8], start: usize, end: usize) -> Self {
         let len = (end - start).min(KEY_BYTES + 1);
         let [low, high] = match simd::sixteen(text, start) {
-            Some(bytes) => words(bytes),
+            Some(bytes) => words(&bytes),
             None => {
                 let mut bytes = [0; 16];
                 let rest = &text[start..end];

@@ -20,14 +20,14 @@ const EMPTY: u64 = u64::MAX;
 /// asks for two bytes again. All others are in one open-addressed table of at most half its slots, eight
 /// bytes each (both indices and the rank, 21 bits each). Most pairs that are asked for do not merge: a bit for each
 /// hash tells so from a table a sixteenth as large, which stays near where the other is a wait for far memory.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Pairs {
     /// The token of each byte.
     byte_tokens: [u32; 256],
     /// The byte of each token that is one, + 1; only as far as such tokens go.
     bytes: Vec<u16>,
     of_bytes: Vec<u32>,
-    slots: Vec<u64>,
+    slots: simd::Table<u64>,
     shift: u32,
     /// A bit for each hash of a pair that is in `slots`.
     present: Vec<u64>,
@@ -90,7 +90,7 @@ impl Pairs {
             byte_tokens,
             bytes,
             of_bytes: vec![NEVER; 1 << 16],
-            slots: simd::in_large_pages(EMPTY, slots),
+            slots: simd::Table::new(EMPTY, slots),
             shift: 64 - slots.trailing_zeros(),
             present: vec![0; (slots << BITS_EACH).div_ceil(64)],
             others: HashMap::default(),

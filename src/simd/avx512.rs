@@ -1,10 +1,10 @@
-//! AVX-512: one register a block, and a mask register a kind. F and BW are enough: every such machine has them.
+//! AVX-512: one register a block, and a mask register a kind. F, BW, DQ and VL are enough: every such machine of a server or a laptop has them.
 
 use std::arch::x86_64::*;
 
 use super::{Ascii, BLOCK, ENDS, Job, LANES, Leaf, Wide, tables};
 
-/// Proof that this machine has AVX-512 F and BW, and what came before them.
+/// Proof that this machine has AVX-512 F, BW, DQ and VL, and what came before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Avx512(());
 
@@ -12,6 +12,8 @@ impl Avx512 {
     pub(super) fn detect() -> Option<Self> {
         let found = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("lzcnt")
@@ -26,7 +28,7 @@ impl Avx512 {
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn run<J: Job>(leaf: Avx512, job: J) -> J::Out {
     job.run(leaf)
 }

@@ -15,7 +15,7 @@ mod portable;
 mod prefetch;
 mod tables;
 
-pub(crate) use pages::in_large_pages;
+pub(crate) use pages::Table;
 pub(crate) use portable::Portable as Plain;
 pub(crate) use prefetch::prefetch;
 
@@ -210,10 +210,13 @@ impl Isa {
 
 /// The 16 bytes of `text` from `at` on, if there are so many.
 #[inline(always)]
-pub(crate) fn sixteen(text: &[u8], at: usize) -> Option<&[u8; 16]> {
-    let end = at.checked_add(16)?;
-    // SAFETY: `at..end` lies in `text` if `end` does. One comparison; a slice of a slice makes two.
-    (end <= text.len()).then(|| unsafe { &*text.as_ptr().add(at).cast() })
+pub(crate) fn sixteen(text: &[u8], at: usize) -> Option<[u8; 16]> {
+    // One comparison, half of which does not change in a loop; a slice of a slice makes two.
+    if at >= text.len().saturating_sub(15) {
+        return None;
+    }
+    // SAFETY: at + 16 <= text.len(), since at < text.len() - 15.
+    Some(unsafe { text.as_ptr().add(at).cast::<[u8; 16]>().read() })
 }
 
 #[cfg(test)]
@@ -328,7 +331,7 @@ mod tests {
         let text: Vec<u8> = (0..40).collect();
         for len in 0..40 {
             for at in 0..50 {
-                let expected = text[..len].get(at..).and_then(|rest| rest.first_chunk::<16>());
+                let expected = text[..len].get(at..).and_then(|rest| rest.first_chunk::<16>()).copied();
                 assert_eq!(super::sixteen(&text[..len], at), expected);
             }
         }

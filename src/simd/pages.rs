@@ -3,14 +3,43 @@
 /// Tables from this size on are worth it.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// `count` copies of `item`, in large pages where the system has them: a table of megabytes that is read at random
-/// spends more time on finding its small pages than on reading. Asked for before the memory is first written to, since
-/// pages are not made larger later.
-pub(crate) fn in_large_pages<T: Copy>(item: T, count: usize) -> Vec<T> {
-    let mut items = Vec::with_capacity(count);
-    advise(&items);
-    items.resize(count, item);
-    items
+/// A table in large pages where the system has them: one of megabytes that is read at random spends more time on
+/// finding its small pages than on reading.
+#[derive(Clone, Default)]
+pub(crate) struct Table<T> {
+    items: Vec<T>,
+    /// Where the table begins: so that it begins with a page.
+    start: usize,
+}
+
+impl<T: Copy> Table<T> {
+    /// `count` copies of `item`.
+    pub(crate) fn new(item: T, count: usize) -> Self {
+        let page = if count * size_of::<T>() < HUGE_PAGE { 1 } else { HUGE_PAGE / size_of::<T>() };
+        let mut items = Vec::with_capacity(count + page - 1);
+        // Asked for before the memory is first written to: pages are not made larger later.
+        advise(&items);
+        let beyond = items.as_ptr() as usize / size_of::<T>() % page;
+        let start = if beyond == 0 { 0 } else { page - beyond };
+        items.resize(start + count, item);
+        Table { items, start }
+    }
+}
+
+impl<T> std::ops::Deref for Table<T> {
+    type Target = [T];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        &self.items[self.start..]
+    }
+}
+
+impl<T> std::ops::DerefMut for Table<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.items[self.start..]
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -32,7 +32,7 @@ pub enum Semantics {
 ///
 /// Every byte value has a token, no two ordinary tokens have the same bytes, every merge is made of
 /// known tokens: so encoding cannot fail for want of a token.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Vocab {
     tokens: TokenBytes,
     /// Ordinary tokens by their bytes.
