@@ -348,15 +348,33 @@ class Tokenizer:
         Raises:
             KeyError: There is no token of an id; names the id and its index.
         """
-        return self._core.decode_bytes(ids).decode("utf-8", errors)
+        return self._core.decode(ids, errors)
 
     def decode_bytes(self, ids: Ids) -> bytes:
         """Return the bytes of `ids`: the exact inverse of encoding."""
         return self._core.decode_bytes(ids)
 
-    def decode_batch(self, batch: Iterable[Ids], errors: str = "replace") -> list[str]:
-        """Return the text of each list of ids."""
-        return [self.decode(ids, errors) for ids in batch]
+    def decode_batch(
+        self, batch: Iterable[Ids] | Ids, errors: str = "replace", *, starts: Iterable[int] | None = None
+    ) -> list[str]:
+        """Return the text of each list of ids.
+
+        Args:
+            batch: Lists, or arrays, of ids; with `starts`, one array of ids.
+            errors: As in `decode`.
+            starts: Where each text starts in the array, and where the last one ends: what
+                `encode_batch_to_numpy` returns.
+
+        Raises:
+            KeyError: There is no token of an id; names the id and its index in its text.
+            ValueError: `starts` do not rise, or are not within the array.
+
+        >>> tokenizer = Tokenizer()
+        >>> ids, starts = tokenizer.encode_batch_to_numpy(["ab", "c"])
+        >>> tokenizer.decode_batch([[97, 98], [99]]) == tokenizer.decode_batch(ids, starts=starts)
+        True
+        """
+        return self._core.decode_batch(batch, errors, starts)
 
     if TYPE_CHECKING:
 

@@ -82,24 +82,29 @@ const BREATH: Duration = Duration::from_millis(10);
 /// Lets other Python threads and Python's signal handlers run, in a loop that needs the GIL for long: such
 /// loops run no byte code, so nothing else asks them for it.
 pub(super) struct Breath {
-    last: Instant,
+    /// `None` until the clock is looked at for the first time.
+    last: Option<Instant>,
 }
 
 impl Breath {
     pub(super) fn new() -> Self {
-        Breath { last: Instant::now() }
+        Breath { last: None }
     }
 
-    /// Looks at the clock, and gives the GIL away for a moment if it is time.
+    /// Looks at the clock, and gives the GIL away for a moment if it is time. The first time only starts it.
     ///
     /// # Errors
     /// What a signal handler raised.
     pub(super) fn take(&mut self, py: Python<'_>) -> PyResult<()> {
-        if self.last.elapsed() < BREATH {
-            return Ok(());
+        match self.last {
+            Some(last) if last.elapsed() < BREATH => return Ok(()),
+            Some(_) => py.detach(|| ()),
+            None => {
+                self.last = Some(Instant::now());
+                return Ok(());
+            }
         }
-        py.detach(|| ());
-        self.last = Instant::now();
+        self.last = Some(Instant::now());
         py.check_signals()
     }
 }

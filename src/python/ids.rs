@@ -1,14 +1,17 @@
 //! Ids from Python, and ids to Python.
-#![allow(unsafe_code)] // building lists in place
+#![allow(unsafe_code)] // building and reading lists in place
 
-use pyo3::buffer::{Element, PyBuffer};
-use pyo3::exceptions::{PyKeyError, PyOverflowError, PyTypeError};
+use std::fmt::Display;
+
+use pyo3::buffer::{Element, PyUntypedBuffer};
+use pyo3::exceptions::{PyKeyError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PySlice, PyTuple};
 
-use super::call;
+use super::{call, ints};
 use crate::error::Error;
+use crate::memory;
 
 /// Items converted between two looks at the clock: less than a millisecond.
 const CHECK: usize = 1 << 14;
@@ -25,19 +28,22 @@ pub(super) fn to_list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, 
     // SAFETY: the collector tracks a new list. Untracked, it is out of sight of every other thread, also of
     // gc.get_objects, while slots are empty. It may be dropped untracked.
     unsafe { ffi::PyObject_GC_UnTrack(list.as_ptr().cast()) };
+    // SAFETY: a list has its slots at `ob_item`, null for none; nobody else can change this list.
+    let slots = unsafe { (*list.as_ptr().cast::<ffi::PyListObject>()).ob_item };
+    memory::will_fill(slots.cast(), size_of_val(ids) * 2);
     let mut breath = call::Breath::new();
-    for (run, ids) in ids.chunks(CHECK).enumerate() {
-        breath.take(py)?;
-        for (at, &id) in ids.iter().enumerate() {
-            // SAFETY: the index is below `len`, the slot is still empty, and the new reference from
-            // PyLong_FromUnsignedLong (checked for null) is given to the list.
-            unsafe {
-                let item = ffi::PyLong_FromUnsignedLong(std::ffi::c_ulong::from(id));
-                if item.is_null() {
-                    return Err(PyErr::fetch(py));
-                }
-                ffi::PyList_SET_ITEM(list.as_ptr(), (run * CHECK + at) as ffi::Py_ssize_t, item);
+    for (run, run_ids) in ids.chunks(CHECK).enumerate() {
+        if ids.len() > CHECK {
+            breath.take(py)?;
+        }
+        for (at, &id) in run_ids.iter().enumerate() {
+            let item = ints::new_reference(py, id);
+            if item.is_null() {
+                return Err(PyErr::fetch(py));
             }
+            // SAFETY: the index is below `len`, the slot is still empty, and the new reference is given to
+            // the list.
+            unsafe { slots.add(run * CHECK + at).write(item) };
         }
     }
     // SAFETY: all slots are filled; the list was untracked above, by us alone.
@@ -46,17 +52,113 @@ pub(super) fn to_list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, 
     Ok(unsafe { list.cast_into_unchecked() })
 }
 
-/// Ids from a list, any other iterable of int, or an array of an integer type. One above `max_id` is refused as
-/// it comes: an iterable may be endless.
+/// Ids handed on at a time.
+const RUN: usize = 1 << 10;
+/// Runs between two looks at the clock.
+const RUNS: usize = CHECK / RUN;
+
+/// Hands ids on in runs: from a list, any other iterable of int, or an array of an integer type. `expect` is told
+/// how many there are, where that is known. An id above `max_id` in an iterable is refused as it comes: it may be
+/// endless.
 ///
 /// # Errors
-/// `KeyError` for an int above `max_id` or below 0, `TypeError` for what is no int.
-pub(super) fn from_python(ids: &Bound<'_, PyAny>, max_id: u32) -> PyResult<Vec<u32>> {
-    if !ids.is_instance_of::<PyList>()
-        && let Some(found) = from_array(ids)
+/// `KeyError` for an int above `max_id` or below 0, `TypeError` for what is no int, and what `take` fails with.
+pub(super) fn for_runs(
+    ids: &Bound<'_, PyAny>,
+    max_id: u32,
+    take: &mut impl FnMut(Run<'_>) -> PyResult<()>,
+) -> PyResult<()> {
+    if (ids.is_exact_instance_of::<PyList>() || ids.is_exact_instance_of::<PyTuple>())
+        && ints::reads_in_place(ids.py())
     {
-        return found;
+        return list_runs(ids, take);
     }
+    if !ids.is_instance_of::<PyList>()
+        && let Ok(buffer) = PyUntypedBuffer::get(ids)
+        && let Some(done) = array_runs(ids.py(), &buffer, take)
+    {
+        return done;
+    }
+    let found = from_iterable(ids, max_id)?;
+    take(Run::Length(found.len()))?;
+    let mut breath = call::Breath::new();
+    found.chunks(CHECK).try_for_each(|run| {
+        breath.take(ids.py())?;
+        take(Run::Ids(run))
+    })
+}
+
+/// What [`for_runs`] hands on.
+pub(super) enum Run<'a> {
+    /// There may be so many ids.
+    Length(usize),
+    /// The next ids.
+    Ids(&'a [u32]),
+}
+
+/// The ids of a list or tuple, read where its items lie. While no Python code runs and the GIL is held, nobody
+/// can change it; after anything else its length is looked at anew, as its own iterator does.
+fn list_runs(list: &Bound<'_, PyAny>, take: &mut impl FnMut(Run<'_>) -> PyResult<()>) -> PyResult<()> {
+    let mut run = [0; RUN];
+    let mut breath = call::Breath::new();
+    let mut at = 0;
+    take(Run::Length(items(list).len()))?;
+    for count in 1.. {
+        let read = read_ints(list, at, &mut run);
+        take(Run::Ids(&run[..read]))?;
+        at += read;
+        if read < RUN {
+            // The end, or something that is no small int.
+            let Some(&item) = items(list).get(at) else { break };
+            // SAFETY: the item of a list is alive as long as it is there; this takes a reference of its own
+            // before anything else happens.
+            let item = unsafe { Bound::from_borrowed_ptr(list.py(), item) };
+            take(Run::Ids(&[one(&item, Some(at))?]))?;
+            at += 1;
+        }
+        if count % RUNS == 0 {
+            breath.take(list.py())?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads small ints from `at` on; how many there were until the end, the end of `run` or something else.
+#[inline]
+fn read_ints(list: &Bound<'_, PyAny>, at: usize, run: &mut [u32]) -> usize {
+    let items = items(list).get(at..).unwrap_or(&[]);
+    let mut read = 0;
+    for (&item, id) in items.iter().zip(run) {
+        // SAFETY: the items of a list are alive, the GIL is held, and the caller has found that ints can be read
+        // in place.
+        let Some(value) = (unsafe { ints::small(item) }) else { break };
+        *id = value;
+        read += 1;
+    }
+    read
+}
+
+/// The items of an exact list or tuple. No Python code may run and the GIL may not be given away while they are
+/// in use.
+#[inline]
+fn items<'a>(list: &'a Bound<'_, PyAny>) -> &'a [*mut ffi::PyObject] {
+    let (at, len) = if list.is_exact_instance_of::<PyTuple>() {
+        let tuple = list.as_ptr().cast::<ffi::PyTupleObject>();
+        // SAFETY: it is a tuple, which has its items behind its head.
+        unsafe { (std::ptr::addr_of!((*tuple).ob_item).cast(), ffi::Py_SIZE(list.as_ptr())) }
+    } else {
+        let object = list.as_ptr().cast::<ffi::PyListObject>();
+        // SAFETY: it is a list.
+        unsafe { ((*object).ob_item.cast_const(), ffi::Py_SIZE(list.as_ptr())) }
+    };
+    if len == 0 {
+        return &[]; // an empty list may have no items at all
+    }
+    // SAFETY: so many items are there, and stay as long as the caller keeps its promise.
+    unsafe { std::slice::from_raw_parts(at, len as usize) }
+}
+
+fn from_iterable(ids: &Bound<'_, PyAny>, max_id: u32) -> PyResult<Vec<u32>> {
     let mut breath = call::Breath::new();
     let mut found = Vec::with_capacity(room(ids));
     for id in ids.try_iter()? {
@@ -97,17 +199,47 @@ pub(super) fn one(id: &Bound<'_, PyAny>, index: Option<usize>) -> PyResult<u32> 
     Err(error)
 }
 
-/// `None` for what is no array of one of these types in this machine's byte order: it is taken item by item.
-fn from_array(ids: &Bound<'_, PyAny>) -> Option<PyResult<Vec<u32>>> {
-    items::<u32>(ids)
-        .or_else(|| Some(items::<u16>(ids)?.map(|ids| ids.into_iter().map(u32::from).collect())))
-        .or_else(|| Some(items::<i64>(ids)?.and_then(|ids| narrow(&ids))))
-        .or_else(|| Some(items::<i32>(ids)?.and_then(|ids| narrow(&ids))))
-        .or_else(|| Some(items::<u64>(ids)?.and_then(|ids| narrow(&ids))))
+/// The stretches of `ids` from each of `starts` to the next.
+///
+/// # Errors
+/// `ValueError` where `starts` do not rise from 0 or more to the number of ids or less.
+pub(super) fn stretches<'a, 'py>(
+    ids: &'a Bound<'py, PyAny>,
+    starts: &Bound<'py, PyAny>,
+) -> PyResult<impl Iterator<Item = PyResult<Bound<'py, PyAny>>> + use<'a, 'py>> {
+    let starts: Vec<i64> = starts.try_iter()?.map(|start| start?.extract()).collect::<PyResult<_>>()?;
+    let ends = (starts.first().copied().unwrap_or(0), starts.last().copied().unwrap_or(0));
+    if !starts.is_sorted() || ends.0 < 0 || ends.1 as usize > ids.len()? {
+        let len = ids.len()?;
+        return Err(PyValueError::new_err(format!("starts must rise within 0 to {len}, the number of ids")));
+    }
+    let stretch = |start, end| ids.get_item(PySlice::new(ids.py(), start, end, 1));
+    Ok((1..starts.len()).map(move |at| stretch(starts[at - 1] as isize, starts[at] as isize)))
 }
 
-fn items<T: Element>(ids: &Bound<'_, PyAny>) -> Option<PyResult<Vec<T>>> {
-    let buffer = PyBuffer::<T>::get(ids).ok()?;
+/// `None` for what is no array of one of these types in this machine's byte order: it is taken item by item.
+fn array_runs(
+    py: Python<'_>,
+    buffer: &PyUntypedBuffer,
+    take: &mut impl FnMut(Run<'_>) -> PyResult<()>,
+) -> Option<PyResult<()>> {
+    typed_runs::<u32>(py, buffer, take)
+        .or_else(|| typed_runs::<u16>(py, buffer, take))
+        .or_else(|| typed_runs::<i64>(py, buffer, take))
+        .or_else(|| typed_runs::<i32>(py, buffer, take))
+        .or_else(|| typed_runs::<u64>(py, buffer, take))
+}
+
+fn typed_runs<T>(
+    py: Python<'_>,
+    buffer: &PyUntypedBuffer,
+    take: &mut impl FnMut(Run<'_>) -> PyResult<()>,
+) -> Option<PyResult<()>>
+where
+    T: Element + Display,
+    u32: TryFrom<T>,
+{
+    let buffer = buffer.as_typed::<T>().ok()?;
     // PyBuffer checks the type but not the order of its bytes.
     let foreign: &[u8] = if cfg!(target_endian = "little") { b">!" } else { b"<" };
     if buffer.format().to_bytes().first().is_some_and(|order| foreign.contains(order)) {
@@ -116,16 +248,44 @@ fn items<T: Element>(ids: &Bound<'_, PyAny>) -> Option<PyResult<Vec<T>>> {
     if buffer.dimensions() != 1 {
         return Some(Err(PyTypeError::new_err("an array of ids has one dimension")));
     }
-    Some(buffer.to_vec(ids.py()))
+    Some(match buffer.as_slice_ptr() {
+        // SAFETY: the buffer is held, so its items stay where they are; each is read once, and any value is one
+        // of its type.
+        Some(ids) => narrow_runs(py, ids.len(), |at| unsafe { ids.cast::<T>().add(at).read() }, take),
+        None => buffer.to_vec(py).and_then(|ids| narrow_runs(py, ids.len(), |at| ids[at], take)),
+    })
 }
 
-fn narrow<T: Copy + std::fmt::Display>(ids: &[T]) -> PyResult<Vec<u32>>
+/// `get` gives the ids, from 0 to `len - 1`.
+fn narrow_runs<T: Display + Copy>(
+    py: Python<'_>,
+    len: usize,
+    get: impl Fn(usize) -> T,
+    take: &mut impl FnMut(Run<'_>) -> PyResult<()>,
+) -> PyResult<()>
 where
     u32: TryFrom<T>,
 {
-    let convert = |(index, &id): (usize, &T)| {
-        u32::try_from(id)
-            .map_err(|_| PyKeyError::new_err(format!("there is no token of id {id} (at index {index})")))
-    };
-    ids.iter().enumerate().map(convert).collect()
+    let mut run = [0; RUN];
+    let mut breath = call::Breath::new();
+    take(Run::Length(len))?;
+    for (count, start) in (0..len).step_by(RUN).enumerate() {
+        let mut read = 0;
+        let wanted = RUN.min(len - start);
+        while read < wanted
+            && let Ok(id) = u32::try_from(get(start + read))
+        {
+            run[read] = id;
+            read += 1;
+        }
+        take(Run::Ids(&run[..read]))?;
+        if read < wanted {
+            let (id, index) = (get(start + read), start + read);
+            return Err(PyKeyError::new_err(format!("there is no token of id {id} (at index {index})")));
+        }
+        if count % RUNS == RUNS - 1 {
+            breath.take(py)?;
+        }
+    }
+    Ok(())
 }

@@ -4,8 +4,11 @@ mod call;
 mod counts;
 mod errors;
 mod ids;
+mod ints;
+mod output;
 mod pretokenizer;
 mod stream;
+mod text;
 mod tokenizer;
 
 use pyo3::prelude::*;

@@ -8,10 +8,11 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
+use super::ids::Run;
+use super::output::{Errors, Output};
 use super::pretokenizer::Pretokenizer;
 use super::stream::EncodeStream;
 use super::{call, ids};
-use crate::decode;
 use crate::encode::{Batch, Encoder, Spans};
 use crate::vocab::{RankLines, Semantics, SpecialSpec, Vocab};
 
@@ -232,11 +233,37 @@ impl Tokenizer {
         PyList::new(py, pieces.into_iter().map(|range| PyString::new(py, &text[range])))
     }
 
-    fn decode_bytes<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let ids = ids::from_python(ids, self.max_id())?;
-        let bytes =
-            call::sized(py, 4 * ids.len(), |control| decode::decode(self.encoder.vocab(), &ids, control))?;
-        Ok(PyBytes::new(py, &bytes))
+    fn decode<'py>(
+        &self,
+        ids: &Bound<'py, PyAny>,
+        errors: &Bound<'py, PyString>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.decoded(ids, Some(&Errors::new(errors)?))
+    }
+
+    fn decode_bytes<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.decoded(ids, None)
+    }
+
+    /// The text of each list of ids; with `starts`, of each stretch of one array of ids.
+    fn decode_batch<'py>(
+        &self,
+        batch: &Bound<'py, PyAny>,
+        errors: &Bound<'py, PyString>,
+        starts: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let errors = Errors::new(errors)?;
+        let texts = PyList::empty(batch.py());
+        let mut breath = call::Breath::new();
+        let mut add = |ids: &Bound<'py, PyAny>| {
+            texts.append(self.decoded(ids, Some(&errors))?)?;
+            breath.take(ids.py())
+        };
+        match starts {
+            None => batch.try_iter()?.try_for_each(|ids| add(&ids?))?,
+            Some(starts) => ids::stretches(batch, starts)?.try_for_each(|ids| add(&ids?))?,
+        }
+        Ok(texts)
     }
 
     fn token_bytes<'py>(&self, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
@@ -286,6 +313,17 @@ impl Tokenizer {
 }
 
 impl Tokenizer {
+    /// The text of `ids`, or their bytes.
+    fn decoded<'py>(&self, ids: &Bound<'py, PyAny>, errors: Option<&Errors>) -> PyResult<Bound<'py, PyAny>> {
+        let tokens = self.encoder.vocab().tokens();
+        let mut output = Output::new(ids.py(), errors.is_some());
+        ids::for_runs(ids, tokens.max_id().unwrap_or(0), &mut |run| match run {
+            Run::Length(ids) => output.expect(ids),
+            Run::Ids(ids) => output.decode(tokens, ids),
+        })?;
+        output.finish(errors)
+    }
+
     fn encoded(&self, py: Python<'_>, text: &[u8], special: bool) -> PyResult<Vec<u32>> {
         call::sized(py, text.len(), |control| self.encoder.encode_to_vec(text, special, control))
     }

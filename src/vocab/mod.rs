@@ -12,6 +12,7 @@ mod tokens;
 pub use build::SpecialSpec;
 pub use ranks::RankLines;
 pub use tokens::TokenBytes;
+pub(crate) use tokens::{SHORT, SLOT, TAG, WIDE};
 
 use crate::error::{Error, Result};
 use crate::merge::Pairs;

@@ -1,63 +1,102 @@
-//! Ids → bytes, in one allocation, for dense and for sparse ids.
+//! Ids → bytes: a table that decoding copies out of, for dense and for sparse ids.
 
 /// Ids with their bytes, by ascending id.
+///
+/// Memory: 16 bytes for each id up to the highest, and what tokens of more than 15 bytes need. Ids that
+/// are far apart have a list of ids beside a table without holes.
 #[derive(Clone, Debug, Default)]
 pub struct TokenBytes {
-    ids: Vec<u32>,
-    /// `starts[i]..starts[i + 1]` are the bytes of `ids[i]`.
-    starts: Vec<usize>,
-    bytes: Vec<u8>,
-    /// id → index + 1, where ids are dense enough for a table (0: no such id).
-    index: Option<Vec<u32>>,
+    slots: Vec<Slot>,
+    /// Whether a slot's place is its id; else it is the token's index.
+    by_id: bool,
+    /// The ids, where they are not 0, 1, 2, ….
+    ids: Option<Vec<u32>>,
+    /// Bytes of the tokens that no slot can hold.
+    long: Vec<u8>,
+    len: usize,
 }
 
+/// One token: its bytes, if they fit in front of the tag, or its place among the long ones.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(16))]
+pub(crate) struct Slot([u8; SLOT]);
+
+/// Bytes of a slot.
+pub(crate) const SLOT: usize = 16;
+/// Where a slot has its tag: what kind of token it holds.
+pub(crate) const TAG: usize = SLOT - 1;
+/// Bits of a tag that are the length of a short token; 0 for a long one, and for none.
+pub(crate) const SHORT: u8 = 0x0f;
+/// Bit of a tag: the token is not all ASCII.
+pub(crate) const WIDE: u8 = 0x80;
+/// Bit of a tag: a long token.
+const LONG: u8 = 0x40;
+
 /// A table may be this many times larger than the tokens it holds, beyond a free allowance.
-const SPARSE: usize = 8;
+const SPARSE: usize = 2;
 const FREE: usize = 1 << 16;
 
-impl TokenBytes {
-    /// From ids in ascending order, each once.
-    pub(super) fn new(tokens: &[(u32, &[u8])]) -> Self {
-        let mut all = TokenBytes { starts: vec![0], ..Self::default() };
-        for (id, bytes) in tokens {
-            all.ids.push(*id);
-            all.bytes.extend_from_slice(bytes);
-            all.starts.push(all.bytes.len());
-        }
-        all.index = all.table();
-        all
+impl Slot {
+    /// The bytes of the slot: those of a short token in front, the tag at the end.
+    #[inline]
+    pub(crate) fn bytes(&self) -> &[u8; SLOT] {
+        &self.0
     }
 
-    fn table(&self) -> Option<Vec<u32>> {
-        let size = *self.ids.last()? as usize + 1;
-        if size > SPARSE * self.ids.len() + FREE {
-            return None;
+    /// A token's slot; a long one's bytes go to the end of `long`.
+    fn new(token: &[u8], long: &mut Vec<u8>) -> Self {
+        let mut slot = Slot::default();
+        slot.0[TAG] = if token.is_ascii() { 0 } else { WIDE };
+        if token.len() < SLOT {
+            slot.0[..token.len()].copy_from_slice(token);
+            slot.0[TAG] |= token.len() as u8;
+        } else {
+            // 40 bits for the place and 64 for the length: more than a vocabulary can have.
+            slot.0[..8].copy_from_slice(&(token.len() as u64).to_le_bytes());
+            slot.0[8..13].copy_from_slice(&(long.len() as u64).to_le_bytes()[..5]);
+            slot.0[TAG] |= LONG;
+            long.extend_from_slice(token);
         }
-        let mut table = vec![0; size];
-        for (index, &id) in self.ids.iter().enumerate() {
-            table[id as usize] = index as u32 + 1;
+        slot
+    }
+}
+
+impl TokenBytes {
+    /// From ids in ascending order, each once; no token is empty.
+    pub(super) fn new(tokens: &[(u32, &[u8])]) -> Self {
+        let Some(&(max_id, _)) = tokens.last() else { return Self::default() };
+        let mut long = Vec::new();
+        let size = max_id as usize + 1;
+        let by_id = size <= SPARSE * tokens.len() + FREE;
+        let mut slots = vec![Slot::default(); if by_id { size } else { tokens.len() }];
+        for (index, (id, token)) in tokens.iter().enumerate() {
+            slots[if by_id { *id as usize } else { index }] = Slot::new(token, &mut long);
         }
-        Some(table)
+        let ids = (size > tokens.len()).then(|| tokens.iter().map(|(id, _)| *id).collect());
+        TokenBytes { slots, by_id, ids, long, len: tokens.len() }
     }
 
     /// The bytes of a token, if there is one of this id.
     #[inline]
     pub fn get(&self, id: u32) -> Option<&[u8]> {
-        let index = match &self.index {
-            Some(table) => (*table.get(id as usize)?).checked_sub(1)? as usize,
-            None => self.ids.binary_search(&id).ok()?,
+        let place = match &self.ids {
+            Some(ids) if !self.by_id => ids.binary_search(&id).ok()?,
+            _ => id as usize,
         };
-        Some(&self.bytes[self.starts[index]..self.starts[index + 1]])
+        self.token(self.slots.get(place)?)
     }
 
-    /// The bytes of the token at `index`, counted by ascending id.
-    ///
-    /// # Panics
-    /// If there are not so many tokens.
+    /// The slots by id, if a slot's place is its id.
+    #[inline]
+    pub(crate) fn by_id(&self) -> Option<&[Slot]> {
+        self.by_id.then_some(&self.slots)
+    }
+
+    /// The bytes of the token at `index`, counted by ascending id; none if there are not so many.
     #[inline]
     pub fn bytes_at(&self, index: u32) -> &[u8] {
-        let index = index as usize;
-        &self.bytes[self.starts[index]..self.starts[index + 1]]
+        let place = if self.by_id { self.id_at(index) } else { index };
+        self.slots.get(place as usize).and_then(|slot| self.token(slot)).unwrap_or_default()
     }
 
     /// The id of the token at `index`, counted by ascending id.
@@ -66,26 +105,65 @@ impl TokenBytes {
     /// If there are not so many tokens.
     #[inline]
     pub fn id_at(&self, index: u32) -> u32 {
-        self.ids[index as usize]
+        self.ids.as_ref().map_or(index, |ids| ids[index as usize])
+    }
+
+    #[inline]
+    fn token<'a>(&'a self, slot: &'a Slot) -> Option<&'a [u8]> {
+        let tag = slot.0[TAG];
+        match tag & SHORT {
+            0 if tag & LONG == 0 => None,
+            0 => {
+                let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |n, &b| n << 8 | usize::from(b));
+                let (len, start) = (number(&slot.0[..8]), number(&slot.0[8..13]));
+                self.long.get(start..start + len)
+            }
+            len => slot.0.get(..usize::from(len)),
+        }
     }
 
     /// How many tokens there are.
     pub fn len(&self) -> usize {
-        self.ids.len()
+        self.len
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
+        self.len == 0
     }
 
     /// The highest id.
+    #[inline]
     pub fn max_id(&self) -> Option<u32> {
-        self.ids.last().copied()
+        (self.len as u32).checked_sub(1).map(|last| self.id_at(last))
     }
 
     /// Ids and bytes, by ascending id.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
-        self.ids.iter().enumerate().map(|(i, &id)| (id, &self.bytes[self.starts[i]..self.starts[i + 1]]))
+        (0..self.len as u32).map(|index| (self.id_at(index), self.bytes_at(index)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_of_every_length_at_dense_and_sparse_ids() {
+        for stride in [1, 3, 50_000_000] {
+            let tokens: Vec<(u32, Vec<u8>)> =
+                (0..80).map(|i| (stride * i, vec![i as u8 | (i as u8 % 2) << 7; i as usize + 1])).collect();
+            let views: Vec<(u32, &[u8])> = tokens.iter().map(|(id, token)| (*id, token.as_slice())).collect();
+            let table = TokenBytes::new(&views);
+            assert_eq!(table.by_id().is_none(), stride > 3);
+            assert_eq!(table.iter().collect::<Vec<_>>(), views);
+            assert_eq!((table.len(), table.max_id()), (80, Some(79 * stride)));
+            for (id, token) in views {
+                assert_eq!(table.get(id), Some(token));
+                assert_eq!(table.get(id + 1).is_some(), stride == 1 && id < 79);
+            }
+        }
+        let empty = TokenBytes::new(&[]);
+        assert!(empty.is_empty() && empty.max_id().is_none() && empty.get(0).is_none());
     }
 }

@@ -131,6 +131,77 @@ def test_more_ids_than_are_looked_at_in_one_go() -> None:
     assert Tokenizer().decode(ids[:70_000]) == "a" * 70_000
 
 
+def test_lists_are_read_in_place_only_where_that_is_the_same() -> None:
+    class Id(int):
+        def __index__(self) -> int:
+            return 98
+
+    class Backwards(list[int]):
+        def __iter__(self) -> Any:
+            return reversed(self[:])
+
+    tokenizer = Tokenizer()
+    assert tokenizer.decode([97, True, Id(97), np.int8(99)]) == tokenizer.decode((97, True, Id(97), np.int8(99)))
+    assert tokenizer.decode([97, True, np.int8(99)]) == "a\x01c"
+    assert tokenizer.decode(Backwards([97, 98])) == "ba"
+    wide = Tokenizer(BYTES | {2**30 - 1: b"AA", 2**30: b"BB", 2**32 - 1: b"CC"}, [])
+    assert wide.decode([0, 2**30 - 1, 2**30, 2**32 - 1, 255 - 158]) == "\0AABBCCa"
+
+
+def test_a_list_that_changes_while_it_is_read() -> None:
+    class Changes:
+        def __init__(self, change: Callable[[], None]) -> None:
+            self.change = change
+
+        def __index__(self) -> int:
+            self.change()
+            return 120
+
+    for count in (0, 1, 5, 2000):
+        ids: list[Any] = [97] * count
+        ids[count:] = [Changes(ids.clear), *[98] * count]
+        assert Tokenizer().decode(ids) == "a" * count + "x"
+        ids = [97] * count
+        ids[count:] = [Changes(lambda ids=ids, count=count: ids.extend([99] * count)), 98]
+        assert Tokenizer().decode(ids) == "a" * count + "xb" + "c" * count
+
+
+def test_the_first_error_in_the_list_is_raised() -> None:
+    for count in (0, 3, 1023, 1024, 5000):
+        with pytest.raises(KeyError, match=rf"id 256 \(at index {count}\)"):
+            Tokenizer().decode([97] * count + [256, "a"])
+        with pytest.raises(TypeError, match=rf"not str \(at index {count}\)"):
+            Tokenizer().decode([97] * count + ["a", 256])
+        with pytest.raises(KeyError, match=rf"id -1 \(at index {count}\)"):
+            Tokenizer().decode(np.array([97] * count + [-1, 256]))
+
+
+LENGTHS = Tokenizer(
+    BYTES | {300 + n: bytes([97 + n % 26]) * n + b"xy" for n in range(1, 40)} | {400: "é".encode(), 401: b"\xf0\x9f"},
+    [],
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(ids=st.lists(st.sampled_from(sorted(LENGTHS.vocab)), max_size=200), times=st.sampled_from([1, 1, 40]))
+def test_tokens_of_every_length(ids: list[int], times: int) -> None:
+    ids *= times
+    data = b"".join(LENGTHS.vocab[id] for id in ids)
+    for form in (ids, tuple(ids), np.array(ids, np.uint32), np.array(ids, np.int64)):
+        assert LENGTHS.decode_bytes(form) == data
+        assert LENGTHS.decode(form) == data.decode(errors="replace")
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=st.text(st.sampled_from("aé߿ࠀ￿中\U00010000\U0010ffff\x7f\x80ÿĀ"), max_size=70), ascii=st.integers(0, 40))
+def test_text_of_every_width(text: str, ascii: int) -> None:
+    for whole in (text, "a" * ascii + text, text + "a" * ascii, (text + "b" * ascii) * 30):
+        if not any("\ud800" <= c <= "\udfff" for c in whole):
+            decoded = Tokenizer().decode(list(whole.encode()))
+            assert decoded == whole
+            assert hash(decoded) == hash(whole)
+
+
 # Ids that are none
 
 
@@ -245,6 +316,16 @@ def test_batches() -> None:
     texts = ["a", "", "é中👍", EOT]
     ids, starts = MERGED.encode_batch_to_numpy(texts)
     assert MERGED.decode_batch(np.split(ids, starts[1:-1])) == texts
+    for form in (ids, ids.tolist(), ids.astype(np.int64)):
+        assert MERGED.decode_batch(form, starts=starts) == texts
+        assert MERGED.decode_batch(form, starts=starts.tolist()) == texts
+        assert MERGED.decode_batch(form, starts=starts[1:3]) == texts[1:2]
+    assert MERGED.decode_batch([], starts=[0]) == MERGED.decode_batch([], starts=[]) == []
+    with pytest.raises(KeyError, match=r"id 256 \(at index 1\)"):
+        tokenizer.decode_batch([97, 98, 256], starts=[0, 1, 3])
+    for bad in ([0, 2, 1], [-1, 2], [0, 4], [5]):
+        with pytest.raises(ValueError, match="starts must rise within 0 to 3"):
+            tokenizer.decode_batch([97, 98, 99], starts=bad)
     with pytest.raises(UnicodeDecodeError):
         tokenizer.decode_batch([[97], [0xFF]], errors="strict")
     for wrong in (None, 5, [97, 98], [[97], None]):

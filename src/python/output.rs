@@ -1,0 +1,213 @@
+//! Decoded text, written where it stays: into the memory of a `bytes` or of an ASCII `str`.
+#![allow(unsafe_code)] // objects of the interpreter are filled in place
+
+use std::ffi::{CString, c_char};
+use std::mem::MaybeUninit;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
+use pyo3::ffi::compat::{
+    PyBytesWriter, PyBytesWriter_Create, PyBytesWriter_Discard, PyBytesWriter_FinishWithSize,
+    PyBytesWriter_GetData,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use super::text;
+use crate::decode::{self, Stop};
+use crate::error::Error;
+use crate::memory;
+use crate::vocab::TokenBytes;
+
+/// What becomes of bytes that are not UTF-8: the name of one of Python's error handlers.
+pub(super) struct Errors(CString);
+
+impl Errors {
+    /// # Errors
+    /// As `bytes.decode` for such a name.
+    pub(super) fn new(name: &Bound<'_, PyString>) -> PyResult<Self> {
+        let name = CString::new(name.to_str()?);
+        name.map(Errors).map_err(|_| PyValueError::new_err("embedded null character"))
+    }
+}
+
+/// Bytes of a result that are gathered on the stack.
+const SMALL: usize = 1 << 10;
+
+/// Where a result is that is longer than [`SMALL`]. Nobody else has seen it.
+#[derive(Clone, Copy)]
+enum Large {
+    None,
+    Bytes(*mut PyBytesWriter),
+    /// A `str` of ASCII, whatever is in it while it grows.
+    Text(*mut ffi::PyObject),
+}
+
+/// The result of a decoding while it grows.
+pub(super) struct Output<'py> {
+    py: Python<'py>,
+    /// Whether it becomes a `str`.
+    text: bool,
+    /// The start of a result, until there is more.
+    small: [MaybeUninit<u8>; SMALL],
+    large: Large,
+    /// Where the bytes are, and how many there may be.
+    data: *mut u8,
+    room: usize,
+    len: usize,
+    ascii: bool,
+    ids: usize,
+}
+
+impl<'py> Output<'py> {
+    pub(super) fn new(py: Python<'py>, text: bool) -> Self {
+        let small = [const { MaybeUninit::uninit() }; SMALL];
+        let data = std::ptr::null_mut();
+        Output { py, text, small, large: Large::None, data, room: SMALL, len: 0, ascii: true, ids: 0 }
+    }
+
+    /// Makes room for so many ids, as far as can be guessed.
+    pub(super) fn expect(&mut self, ids: usize) -> PyResult<()> {
+        let room = decode::estimate(ids);
+        if room > self.room { self.grow(room) } else { Ok(()) }
+    }
+
+    /// Decodes the next ids.
+    ///
+    /// # Errors
+    /// `KeyError` naming the id and its place among all of them; `MemoryError`.
+    pub(super) fn decode(&mut self, tokens: &TokenBytes, ids: &[u32]) -> PyResult<()> {
+        let mut at = 0;
+        while at < ids.len() {
+            let step = decode::step(tokens, &ids[at..], self.free());
+            self.len += step.bytes;
+            self.ascii &= step.ascii;
+            at += step.ids;
+            match step.stop {
+                Stop::Done => {}
+                Stop::Full { room } => self.grow(self.len + room.max(self.len / 2))?,
+                Stop::Unknown => {
+                    let index = Some(self.ids + at);
+                    return Err(Error::UnknownId { id: i128::from(ids[at]), index }.into());
+                }
+            }
+        }
+        self.ids += ids.len();
+        Ok(())
+    }
+
+    /// The `bytes`, or the `str`; there, bytes that are not UTF-8 follow `errors`.
+    ///
+    /// # Errors
+    /// What the error handler raises; `MemoryError`.
+    pub(super) fn finish(mut self, errors: Option<&Errors>) -> PyResult<Bound<'py, PyAny>> {
+        let (data, len) = (self.data().cast_const().cast::<c_char>(), self.len as ffi::Py_ssize_t);
+        // SAFETY: `len` bytes at `data` are written, and each function returns a new reference, or null with an
+        // exception set. The writer and the `str` are given away once, and are not here any more then.
+        unsafe {
+            let made = match self.large {
+                Large::None if !self.text => ffi::PyBytes_FromStringAndSize(data, len),
+                Large::Bytes(writer) => {
+                    self.large = Large::None;
+                    PyBytesWriter_FinishWithSize(writer, len)
+                }
+                Large::Text(_) if self.ascii => {
+                    self.resize_text(self.len)?;
+                    let Large::Text(text) = std::mem::replace(&mut self.large, Large::None) else {
+                        return Err(PyErr::fetch(self.py));
+                    };
+                    text
+                }
+                Large::None | Large::Text(_) => {
+                    let bytes = std::slice::from_raw_parts(data.cast::<u8>(), self.len);
+                    if let Some(valid) = text::from_utf8(self.py, bytes) {
+                        return valid;
+                    }
+                    let errors = errors.map_or(c"strict", |errors| &errors.0);
+                    ffi::PyUnicode_DecodeUTF8(data, len, errors.as_ptr())
+                }
+            };
+            Bound::from_owned_ptr_or_err(self.py, made)
+        }
+    }
+
+    fn data(&mut self) -> *mut u8 {
+        match self.large {
+            Large::None => self.small.as_mut_ptr().cast(),
+            Large::Bytes(_) | Large::Text(_) => self.data,
+        }
+    }
+
+    /// The room that is left.
+    fn free(&mut self) -> &mut [MaybeUninit<u8>] {
+        let (data, len, room) = (self.data(), self.len, self.room);
+        // SAFETY: there are `room` bytes at `data`, which nobody else has seen, and `len` is not more.
+        unsafe { std::slice::from_raw_parts_mut(data.add(len).cast(), room - len) }
+    }
+
+    /// Makes it `room` bytes large, which is more than it is.
+    fn grow(&mut self, room: usize) -> PyResult<()> {
+        match self.large {
+            Large::Text(_) => self.resize_text(room),
+            Large::None | Large::Bytes(_) => self.move_to_new(room),
+        }
+    }
+
+    fn resize_text(&mut self, room: usize) -> PyResult<()> {
+        let Large::Text(text) = &mut self.large else { return Ok(()) };
+        // SAFETY: a `str` that nobody else has seen, as resizing demands. On failure an exception is set, and the
+        // `str` is as it was.
+        unsafe {
+            if ffi::PyUnicode_Resize(text, room as ffi::Py_ssize_t) != 0 {
+                return Err(PyErr::fetch(self.py));
+            }
+            self.data = ffi::PyUnicode_DATA(*text).cast();
+        }
+        self.room = room;
+        Ok(())
+    }
+
+    fn move_to_new(&mut self, room: usize) -> PyResult<()> {
+        let size = room as ffi::Py_ssize_t;
+        let old = self.data();
+        // SAFETY: both makers return null with an exception set, or memory for `room` bytes, which is more than
+        // the `len` that are there. What held them goes when it is replaced.
+        unsafe {
+            let (large, data) = if self.text {
+                let text = ffi::PyUnicode_New(size, 127);
+                if text.is_null() {
+                    return Err(PyErr::fetch(self.py));
+                }
+                (Large::Text(text), ffi::PyUnicode_DATA(text).cast())
+            } else {
+                let writer = PyBytesWriter_Create(size);
+                if writer.is_null() {
+                    return Err(PyErr::fetch(self.py));
+                }
+                (Large::Bytes(writer), PyBytesWriter_GetData(writer).cast())
+            };
+            memory::will_fill(data, room);
+            old.copy_to_nonoverlapping(data, self.len);
+            self.free_large();
+            (self.large, self.data, self.room) = (large, data, room);
+        }
+        Ok(())
+    }
+
+    fn free_large(&mut self) {
+        // SAFETY: the one reference to each; the GIL is held.
+        unsafe {
+            match std::mem::replace(&mut self.large, Large::None) {
+                Large::None => {}
+                Large::Bytes(writer) => PyBytesWriter_Discard(writer),
+                Large::Text(text) => ffi::Py_DECREF(text),
+            }
+        }
+    }
+}
+
+impl Drop for Output<'_> {
+    fn drop(&mut self) {
+        self.free_large();
+    }
+}

@@ -1,0 +1,120 @@
+//! UTF-8 → `str`, at the speed of memory.
+#![allow(unsafe_code)] // a string of the interpreter is filled in place
+
+use std::mem::MaybeUninit;
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+use crate::memory;
+
+/// The `str` of valid UTF-8; `None` if it is not valid. The same as Python's own decoder makes, which widens what
+/// it has at the first wider character, and takes three to five times as long.
+///
+/// # Errors
+/// `MemoryError`.
+pub(super) fn from_utf8<'py>(py: Python<'py>, bytes: &[u8]) -> Option<PyResult<Bound<'py, PyAny>>> {
+    let text = simdutf8::basic::from_utf8(bytes).ok()?;
+    let (characters, highest) = measure(bytes);
+    // The lead byte tells how wide a character is, and a string is as wide as its widest.
+    Some(match highest {
+        0..0x80 => fill::<u8>(py, text, characters, 0x7f),
+        0x80..0xc4 => fill::<u8>(py, text, characters, 0xff),
+        0xc4..0xf0 => fill::<u16>(py, text, characters, 0xffff),
+        0xf0.. => fill::<u32>(py, text, characters, 0x0010_ffff),
+    })
+}
+
+/// How many characters there are in valid UTF-8, and its highest byte.
+fn measure(bytes: &[u8]) -> (usize, u8) {
+    let mut characters = 0;
+    let mut highest = 0;
+    // In runs whose counts fit into a byte, of whole vectors.
+    for run in bytes.chunks(192) {
+        let starts: u8 = run.iter().map(|&byte| u8::from(byte as i8 >= -64)).sum();
+        characters += usize::from(starts);
+        highest = run.iter().fold(highest, |highest: u8, &byte| highest.max(byte));
+    }
+    (characters, highest)
+}
+
+/// What strings are made of.
+trait Unit: Copy + From<u8> {
+    fn new(point: u32) -> Self;
+}
+
+impl Unit for u8 {
+    fn new(point: u32) -> Self {
+        point as u8
+    }
+}
+
+impl Unit for u16 {
+    fn new(point: u32) -> Self {
+        point as u16
+    }
+}
+
+impl Unit for u32 {
+    fn new(point: u32) -> Self {
+        point
+    }
+}
+
+/// A new `str` of so many characters, none above `highest`, which is the highest that a unit holds.
+fn fill<'py, U: Unit>(
+    py: Python<'py>,
+    text: &str,
+    characters: usize,
+    highest: u32,
+) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: a new string, or null with an exception set. Up to its first use it may be written to: it has
+    // `characters` units of the width that `highest` asks for, which is that of U.
+    let (made, units) = unsafe {
+        let made = ffi::PyUnicode_New(characters as ffi::Py_ssize_t, highest);
+        let made = Bound::from_owned_ptr_or_err(py, made)?;
+        let units = ffi::PyUnicode_DATA(made.as_ptr()).cast::<MaybeUninit<U>>();
+        memory::will_fill(units.cast(), characters * size_of::<U>());
+        (made, std::slice::from_raw_parts_mut(units, characters))
+    };
+    expand(text.as_bytes(), units);
+    Ok(made)
+}
+
+/// ASCII bytes widened at a time.
+const BLOCK: usize = 16;
+/// The highest bit of each.
+const HIGH: u128 = u128::from_ne_bytes([0x80; BLOCK]);
+
+/// Writes one unit for each character of valid UTF-8.
+fn expand<U: Unit>(mut bytes: &[u8], units: &mut [MaybeUninit<U>]) {
+    let low = |byte: u8| u32::from(byte & 0x3f);
+    let mut at = 0;
+    loop {
+        while let Some((block, rest)) = bytes.split_first_chunk::<BLOCK>()
+            && u128::from_ne_bytes(*block) & HIGH == 0
+            && let Some(to) = units[at..].first_chunk_mut::<BLOCK>()
+        {
+            *to = block.map(|byte| MaybeUninit::new(U::from(byte)));
+            (bytes, at) = (rest, at + BLOCK);
+        }
+        // Some characters one by one before the next look at a block: scripts come in runs.
+        for _ in 0..BLOCK {
+            let (point, rest) = match *bytes {
+                [] => return,
+                [a, ref rest @ ..] if a < 0x80 => (u32::from(a), rest),
+                [a, b, ref rest @ ..] if a < 0xe0 => (u32::from(a & 0x1f) << 6 | low(b), rest),
+                [a, b, c, ref rest @ ..] if a < 0xf0 => {
+                    (u32::from(a & 0x0f) << 12 | low(b) << 6 | low(c), rest)
+                }
+                [a, b, c, d, ref rest @ ..] => {
+                    (u32::from(a & 0x07) << 18 | low(b) << 12 | low(c) << 6 | low(d), rest)
+                }
+                _ => return, // not in valid UTF-8
+            };
+            let Some(to) = units.get_mut(at) else { return };
+            to.write(U::new(point));
+            (bytes, at) = (rest, at + 1);
+        }
+    }
+}
