@@ -51,7 +51,6 @@ pub mod encode;
 pub mod error;
 mod memory;
 mod merge;
-pub mod merge;
 pub mod pretokenize;
 mod simd;
 pub mod special;

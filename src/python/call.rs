@@ -1,5 +1,6 @@
 //! How a Python call runs core code: with the GIL or without, watched for Ctrl-C, panics caught.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -16,12 +17,43 @@ use crate::error::Result;
 /// Work on fewer bytes than this keeps the GIL: releasing it costs more.
 const SMALL: usize = 1 << 15;
 
-/// The text of a `str`, without a copy.
-pub(super) fn text(text: &Bound<'_, PyString>) -> PyResult<PyBackedStr> {
+/// The text of a `str`, without a copy. Where it is not ASCII, the `str` keeps its UTF-8 from the first use on.
+#[inline]
+pub(super) fn text<'a>(text: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
+    text.to_str().map_err(|error| errors::surrogate(text.py(), error))
+}
+
+/// The same, for a text that is held longer than the `str` that it is of.
+pub(super) fn backed_text(text: &Bound<'_, PyString>) -> PyResult<PyBackedStr> {
     PyBackedStr::try_from(text.clone()).map_err(|error| errors::surrogate(text.py(), error))
 }
 
+thread_local! {
+    /// Memory for the ids of a call, kept from call to call.
+    static IDS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
+}
+
+/// Ids that a thread keeps room for.
+const KEPT: usize = 1 << 14;
+
+/// Gathers ids in memory that is kept for the next call, and makes something of them.
+#[inline]
+pub(super) fn with_ids<T>(
+    fill: impl FnOnce(&mut Vec<u32>) -> PyResult<()>,
+    make: impl FnOnce(&[u32]) -> PyResult<T>,
+) -> PyResult<T> {
+    // Taken, not borrowed: a signal handler may encode too.
+    let mut ids = IDS.take();
+    let made = fill(&mut ids).and_then(|()| make(&ids));
+    if ids.capacity() <= KEPT {
+        ids.clear();
+        IDS.set(ids);
+    }
+    made
+}
+
 /// Runs work on `bytes` bytes of input: with the GIL where that is little, else as [`long`].
+#[inline]
 pub(super) fn sized<T: Send>(
     py: Python<'_>,
     bytes: usize,

@@ -33,7 +33,7 @@ enum Document {
 impl Document {
     fn new(index: u64, item: &Bound<'_, PyAny>, replace: bool) -> PyResult<Self> {
         if let Ok(text) = item.cast::<PyString>() {
-            return call::text(text).map(Document::Text);
+            return call::backed_text(text).map(Document::Text);
         }
         let bytes: pyo3::pybacked::PyBackedBytes = item.extract().map_err(|_| {
             let kind = item.get_type().name().map(|name| name.to_string()).unwrap_or_default();

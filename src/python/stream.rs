@@ -29,7 +29,7 @@ impl EncodeStream {
     /// Adds text; returns the ids that no later text can change.
     fn push<'py>(&self, py: Python<'py>, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
         let text = call::text(text)?;
-        self.step(py, Some(&text))
+        self.step(py, Some(text))
     }
 
     /// Ends the text; returns the ids that are left.
@@ -45,16 +45,12 @@ impl EncodeStream {
         let mut guard = self.state.try_lock().map_err(busy)?;
         let state = &mut *guard;
         let held = state.held_bytes() + text.map_or(0, str::len);
-        let found = call::sized(py, held, |control| {
-            let mut found = Vec::new();
-            match text {
-                Some(text) => {
-                    self.encoder.push_stream(state, text.as_bytes(), self.special, &mut found, control)?;
-                }
-                None => self.encoder.finish_stream(state, self.special, &mut found, control)?,
-            }
-            Ok(found)
-        })?;
-        ids::to_list(py, &found)
+        let fill = |found: &mut Vec<u32>| {
+            call::sized(py, held, |control| match text {
+                Some(text) => self.encoder.push_stream(state, text.as_bytes(), self.special, found, control),
+                None => self.encoder.finish_stream(state, self.special, found, control),
+            })
+        };
+        call::with_ids(fill, |found| ids::to_list(py, found))
     }
 }

@@ -106,7 +106,7 @@ impl Tokenizer {
         text: &Bound<'py, PyString>,
         special: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        ids::to_list(py, &self.encoded(py, call::text(text)?.as_bytes(), special)?)
+        self.list_of(py, call::text(text)?.as_bytes(), special)
     }
 
     fn encode_bytes<'py>(
@@ -115,7 +115,7 @@ impl Tokenizer {
         data: PyBackedBytes,
         special: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        ids::to_list(py, &self.encoded(py, &data, special)?)
+        self.list_of(py, &data, special)
     }
 
     fn encode_to_numpy<'py>(
@@ -174,7 +174,7 @@ impl Tokenizer {
         let (found, spans) = call::sized(py, text.len(), |control| {
             let mut tokens = Spans::default();
             self.encoder.encode(text.as_bytes(), special, &mut tokens, control)?;
-            let spans = if characters { tokens.in_characters(&text) } else { tokens.in_bytes() };
+            let spans = if characters { tokens.in_characters(text) } else { tokens.in_bytes() };
             Ok((tokens.ids, spans))
         })?;
         let spans = spans.into_pyarray(py).reshape([found.len(), 2])?;
@@ -186,8 +186,10 @@ impl Tokenizer {
         py: Python<'py>,
         parts: Vec<(Bound<'py, PyString>, bool)>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let texts: Vec<(PyBackedStr, bool)> =
-            parts.iter().map(|(part, trusted)| Ok((call::text(part)?, *trusted))).collect::<PyResult<_>>()?;
+        let texts: Vec<(PyBackedStr, bool)> = parts
+            .iter()
+            .map(|(part, trusted)| Ok((call::backed_text(part)?, *trusted)))
+            .collect::<PyResult<_>>()?;
         let parts: Vec<(&[u8], bool)> =
             texts.iter().map(|(text, trusted)| (text.as_bytes(), *trusted)).collect();
         let bytes = parts.iter().map(|(part, _)| part.len()).sum();
@@ -213,7 +215,7 @@ impl Tokenizer {
     ) -> PyResult<Bound<'py, PyString>> {
         let text = call::text(text)?;
         let piece = call::sized(py, text.len(), |control| {
-            self.encoder.truncate(&text, 0, max_tokens, special, control)
+            self.encoder.truncate(text, 0, max_tokens, special, control)
         })?;
         Ok(PyString::new(py, &text[piece.range]))
     }
@@ -228,7 +230,7 @@ impl Tokenizer {
     ) -> PyResult<Bound<'py, PyList>> {
         let text = call::text(text)?;
         let pieces = call::sized(py, text.len(), |control| {
-            self.encoder.split(&text, max_tokens, overlap, special, control)
+            self.encoder.split(text, max_tokens, overlap, special, control)
         })?;
         PyList::new(py, pieces.into_iter().map(|range| PyString::new(py, &text[range])))
     }
@@ -324,6 +326,13 @@ impl Tokenizer {
         output.finish(errors)
     }
 
+    fn list_of<'py>(&self, py: Python<'py>, text: &[u8], special: bool) -> PyResult<Bound<'py, PyList>> {
+        let fill = |ids: &mut Vec<u32>| {
+            call::sized(py, text.len(), |control| self.encoder.encode(text, special, ids, control))
+        };
+        call::with_ids(fill, |ids| ids::to_list(py, ids))
+    }
+
     fn encoded(&self, py: Python<'_>, text: &[u8], special: bool) -> PyResult<Vec<u32>> {
         call::sized(py, text.len(), |control| self.encoder.encode_to_vec(text, special, control))
     }
@@ -337,7 +346,7 @@ impl Tokenizer {
     ) -> PyResult<Vec<Batch>> {
         let mut held: Vec<PyBackedStr> = Vec::with_capacity(ids::room(texts));
         for text in texts.try_iter()? {
-            held.push(call::text(text?.cast::<PyString>()?)?);
+            held.push(call::backed_text(text?.cast::<PyString>()?)?);
         }
         let texts: Vec<&[u8]> = held.iter().map(|text| text.as_bytes()).collect();
         let bytes = texts.iter().map(|text| text.len()).sum();
