@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::vocab::{SHORT, SLOT, TAG, TokenBytes, Vocab, WIDE};
 
 /// Ids decoded between two looks at the control.
@@ -16,6 +17,7 @@ const CHECK: usize = 1 << 16;
 /// [`Error::UnknownId`] naming the id and its place; [`Error::Interrupted`].
 pub fn decode(vocab: &Vocab, ids: &[u32], control: &Control) -> Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(estimate(ids.len()));
+    memory::will_fill(bytes.as_mut_ptr(), bytes.capacity());
     for (run, ids) in ids.chunks(CHECK).enumerate() {
         control.check()?;
         let mut at = 0;

@@ -172,6 +172,13 @@ pub enum Error {
         index: Option<usize>,
     },
 
+    /// An id that is too large for the type that was asked for.
+    #[error("id {id} does not fit into uint16: give dtype=\"uint32\"")]
+    IdTooWide {
+        /// The id.
+        id: u32,
+    },
+
     /// One character alone is more tokens than a piece may have.
     #[error(
         "the character at byte {at} alone is {tokens} tokens, more than the {limit} of a piece: raise max_tokens"

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer, Self
 
+    from .counts import Errors
     from .explanation import Explanation
     from .patterns import Pattern, Unmatched
+    from .progress import Report
     from .views import ListView
 
     Ids = Iterable[int] | NDArray[Any]
@@ -253,6 +255,87 @@ class Tokenizer:
         return self._core.encode_batch_to_numpy(
             arguments.checked_texts(texts), special, arguments.checked_workers(workers)
         )
+
+    if TYPE_CHECKING:
+
+        @overload
+        def encode_file(
+            self,
+            path: str | os.PathLike[str],
+            out: None = None,
+            *,
+            dtype: Any = None,
+            workers: int | None = None,
+            special: bool = True,
+            errors: Errors = "strict",
+            progress: bool | Report = False,
+            _window_bytes: int | None = None,
+        ) -> NDArray[Any]: ...
+        @overload
+        def encode_file(
+            self,
+            path: str | os.PathLike[str],
+            out: str | os.PathLike[str],
+            *,
+            dtype: Any = None,
+            workers: int | None = None,
+            special: bool = True,
+            errors: Errors = "strict",
+            progress: bool | Report = False,
+            _window_bytes: int | None = None,
+        ) -> int: ...
+
+    def encode_file(
+        self,
+        path: str | os.PathLike[str],
+        out: str | os.PathLike[str] | None = None,
+        *,
+        dtype: Any = None,
+        workers: int | None = None,
+        special: bool = True,
+        errors: Errors = "strict",
+        progress: bool | Report = False,
+        _window_bytes: int | None = None,
+    ) -> NDArray[Any] | int:
+        """Return the ids of a UTF-8 file as an array, or write them to a file.
+
+        They are those of `encode` of the whole file, whose bytes are taken as they are: no newline is translated,
+        a byte order mark stays. It is read in windows, and memory does not follow its size; but under a pattern
+        that has no name, and under none, it is read and encoded in one piece.
+
+        Args:
+            path: The file. What is appended to it meanwhile is not read.
+            out: Where to write. With the suffix `.npy` it is a file for `numpy.load`, else the bare numbers,
+                little-endian, for `numpy.fromfile` and `numpy.memmap`. It has all ids in the end, or is as it
+                was before.
+            dtype: `uint16` or `uint32`. By default an array is `uint32`, and a file `uint16` if no id of the
+                tokenizer needs more.
+            workers: Threads; default: all cores.
+            special: Whether special tokens become their ids.
+            errors: "strict" refuses a file that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
+            progress: True shows a bar on standard error; a callable gets (stage, done, total).
+
+        Returns:
+            The array, of shape (n,); with `out`, n.
+
+        Raises:
+            OSError: A file cannot be read or written, or becomes shorter while it is read.
+            ValueError: The file is not UTF-8 (names file and byte), or an id does not fit into `dtype`.
+        """
+        from . import file_encoding
+
+        ids: NDArray[Any] | int = file_encoding.encode_file(
+            self,
+            path,
+            out,
+            dtype,
+            progress,
+            workers=arguments.checked_workers(workers),
+            special=special,
+            replace=arguments.replaces_invalid(errors),
+            window_bytes=_window_bytes,
+        )
+        return ids
 
     def encode_iterable(self, iterable: Iterable[str], *, special: bool = True) -> Iterator[int]:
         """Yield the ids of the joined pieces, wherever they are cut, without ever joining them.

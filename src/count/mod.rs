@@ -2,7 +2,6 @@
 
 mod chunks;
 mod table;
-mod utf8;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -12,10 +11,10 @@ pub use table::PretokenCounts;
 use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
 use crate::pretokenize::{Event, Pretokenizer, StreamState, TextStream};
+use crate::source::{SourceFile, Utf8Window};
 use crate::special::Specials;
 use crate::workers;
-use chunks::{Chunk, SourceFile};
-use utf8::Utf8Window;
+use chunks::Chunk;
 
 /// How files are counted. None of it but `replace` changes a result.
 #[derive(Clone, Copy, Debug)]

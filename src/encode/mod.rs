@@ -1,6 +1,8 @@
 //! Text → ids.
 
 mod cache;
+mod destination;
+mod file;
 mod junctions;
 mod key;
 mod lookup;
@@ -16,6 +18,8 @@ mod stretches;
 
 use std::ops::Range;
 
+pub use destination::{Array, RawFile, Width};
+pub use file::{FileOptions, Ids};
 pub use parallel::Batch;
 pub use pieces::Piece;
 pub use sink::{Sink, Spans};

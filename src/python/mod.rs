@@ -3,6 +3,7 @@
 mod call;
 mod counts;
 mod errors;
+mod file;
 mod ids;
 mod ints;
 mod output;

@@ -1,5 +1,6 @@
 //! The tokenizer: one core call for each method.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
@@ -12,8 +13,8 @@ use super::ids::Run;
 use super::output::{Errors, Output};
 use super::pretokenizer::Pretokenizer;
 use super::stream::EncodeStream;
-use super::{call, ids};
-use crate::encode::{Batch, Encoder, Spans};
+use super::{call, file, ids};
+use crate::encode::{Batch, Encoder, FileOptions, Spans};
 use crate::vocab::{RankLines, Semantics, SpecialSpec, Vocab};
 
 /// A vocabulary and a pattern.
@@ -233,6 +234,28 @@ impl Tokenizer {
             self.encoder.split(text, max_tokens, overlap, special, control)
         })?;
         PyList::new(py, pieces.into_iter().map(|range| PyString::new(py, &text[range])))
+    }
+
+    /// The ids of a file as an array; with `out`, a file and its name in errors, they are appended to that, and
+    /// how many they are is returned.
+    #[pyo3(signature = (path, *, out, wide, workers, special, replace, progress=None, window_bytes=None))]
+    #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
+    fn encode_file<'py>(
+        &self,
+        py: Python<'py>,
+        path: PathBuf,
+        out: Option<(PathBuf, PathBuf)>,
+        wide: bool,
+        workers: usize,
+        special: bool,
+        replace: bool,
+        progress: Option<&Bound<'py, PyAny>>,
+        window_bytes: Option<u64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let window_bytes = window_bytes.unwrap_or(FileOptions::default().window_bytes);
+        let options = FileOptions { special, replace, workers, window_bytes };
+        let job = file::Job { encoder: &self.encoder, path, options, out };
+        if wide { file::encode::<u32>(py, job, progress) } else { file::encode::<u16>(py, job, progress) }
     }
 
     fn decode<'py>(

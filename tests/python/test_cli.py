@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import toksmith
@@ -205,6 +206,29 @@ def test_encode_bytes_that_are_not_utf8(folder: Path, tmp_path: Path) -> None:
     assert names(tmp_path) == ["bad"]
     encoded = run("encode", "-t", folder / "t.json", "--errors", "replace", "bad", cwd=tmp_path).stdout
     assert run("decode", "-t", folder / "t.json", stdin=encoded).stdout == bad.decode(errors="replace").encode()
+
+
+def test_encode_to_binary_files(folder: Path, tmp_path: Path) -> None:
+    data = TEXTS["special tokens"] + TEXTS["many scripts"]
+    (tmp_path / "text").write_bytes(data)
+    tokenizer = toksmith.Tokenizer.load(folder / "t.json")
+    encode = ["encode", "-t", folder / "t.json", "text"]
+    for options, special in (([], True), (["--no-special"], False)):
+        expected = tokenizer.encode(data.decode(), special=special)
+        for out in ("ids.npy", "ids.bin", "ids"):
+            more = ["--format", "bin"] if out == "ids" else []
+            assert run(*encode, "-o", out, *options, *more, cwd=tmp_path).stdout == b""
+            path = tmp_path / out
+            ids = np.load(path) if out == "ids.npy" else np.fromfile(path, "<u2")
+            assert ids.tolist() == expected
+            path.unlink()
+    assert "goes from a file to a file" in error_of(*encode, "--format", "npy", status=2, cwd=tmp_path)
+    assert "goes from a file to a file" in error_of(*encode[:-1], "-o", "a.bin", status=2, cwd=tmp_path)
+    for out, format in (("a.bin", "npy"), ("a.npy", "bin")):
+        assert "does not go with" in error_of(*encode, "-o", out, "--format", format, status=2, cwd=tmp_path)
+    (tmp_path / "text").write_bytes(b"a\xff")
+    assert error_of(*encode, "-o", "a.npy", cwd=tmp_path).startswith("text: not UTF-8 at byte 1")
+    assert names(tmp_path) == ["text"]
 
 
 def test_decode_takes_any_whitespace(folder: Path) -> None:

@@ -34,6 +34,9 @@ words = ["".join(random.choices(LETTERS, k=random.randint(2, 9))) for _ in range
 text = " ".join(random.choices(words, k=300_000))  # 2 MB
 with open("text", "w") as file:
     file.write(text)
+if "encode_file" in sys.argv[1:]:
+    with open("long", "w") as file:
+        file.writelines([text] * 100)
 
 import toksmith
 from toksmith import Tokenizer
@@ -91,6 +94,12 @@ CALLS = {
     "encode_iterable": ("None", "sum(trained.encode_iterable(itertools.repeat(text)))"),
     "encode_iterable, small pieces": ("None", "sum(trained.encode_iterable(itertools.repeat('ab cd')))"),
     "encode_with_offsets": ("long_text()", "trained.encode_with_offsets(it)"),
+    "encode_file": ("None", "[trained.encode_file('long', workers=2) for _ in range(99)]"),
+    "encode_file to a file": ("None", "[trained.encode_file('long', 'ids.npy', workers=1) for _ in range(99)]"),
+    "encode_file, one piece": (
+        "None",
+        "Tokenizer(trained.vocab, trained.merges, pattern=None).encode_file('long', 'i')",
+    ),
     "split": ("long_text()", "trained.split(it, 10)"),
     "decode": ("None", "trained.decode(itertools.repeat(97, 1_000_000_000))"),
     "decode a list": ("[97] * 40_000_000", "[trained.decode(it) for _ in range(99)]"),
@@ -125,6 +134,7 @@ GROUPS = {
     "other encoding": ["count", "encode_with_offsets", "split"],
     "batches": ["encode_batch", "encode_batch on one thread"],
     "streams": ["encode_iterable", "encode_iterable, small pieces"],
+    "files": ["encode_file", "encode_file to a file", "encode_file, one piece"],
     "decode": ["decode", "decode a list", "decode_stream"],
     "regex": ["regex counting", "regex encode", "regex encode_batch", "regex encode_iterable"],
     "one match": [name for name in CALLS if name.startswith("one match")],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import errno
 import json
 import os
 import secrets
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 def write(path: str | os.PathLike[str], parts: Iterable[bytes]) -> None:
@@ -44,6 +45,29 @@ def write_all(files: Iterable[tuple[str | os.PathLike[str], Iterable[bytes]]]) -
         for temporary, _ in staged:
             with contextlib.suppress(OSError):
                 temporary.unlink()
+        raise
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a new, empty file beside `path` that takes its place in the end, or is removed after an error.
+
+    Raises:
+        OSError: The folder does not exist, …; or `path` is no regular file.
+    """
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        raise OSError(errno.EINVAL, "this is no regular file, and cannot be replaced by one", str(target))
+    temporary = _beside(target)
+    try:
+        _fill(temporary, target, ())
+        yield temporary
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
         raise
 
 

@@ -3,7 +3,7 @@
 use std::str::from_utf8;
 
 /// Checks, or repairs, UTF-8 that arrives in windows. A character may be cut by their ends.
-pub(super) struct Utf8Window {
+pub(crate) struct Utf8Window {
     replace: bool,
     /// Start of a character that has not all arrived, then the text of the current window.
     text: Vec<u8>,
@@ -14,7 +14,7 @@ pub(super) struct Utf8Window {
 }
 
 impl Utf8Window {
-    pub(super) fn new(replace: bool) -> Self {
+    pub(crate) fn new(replace: bool) -> Self {
         Utf8Window { replace, text: Vec::new(), given: 0, offset: 0 }
     }
 
@@ -22,7 +22,7 @@ impl Utf8Window {
     ///
     /// # Errors
     /// The place of the first invalid byte, unless it is to be replaced.
-    pub(super) fn push(&mut self, bytes: Vec<u8>, last: bool) -> Result<&[u8], u64> {
+    pub(crate) fn push(&mut self, bytes: Vec<u8>, last: bool) -> Result<&[u8], u64> {
         self.drop_given();
         if self.text.is_empty() {
             self.text = bytes;
@@ -42,7 +42,7 @@ impl Utf8Window {
     ///
     /// # Errors
     /// As [`Utf8Window::push`].
-    pub(super) fn finish(&mut self) -> Result<&[u8], u64> {
+    pub(crate) fn finish(&mut self) -> Result<&[u8], u64> {
         self.push(Vec::new(), true)
     }
 

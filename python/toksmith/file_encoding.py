@@ -1,0 +1,64 @@
+"""A file of text to an array, or to a file, of ids."""
+
+from __future__ import annotations
+
+import os
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .formats import files
+from .progress import reporter
+
+if TYPE_CHECKING:
+    from .progress import Report
+    from .tokenizer import Tokenizer
+
+# Of a `.npy` file: a whole number of 64 bytes, with room for any count.
+_HEAD = 128
+
+
+def encode_file(
+    tokenizer: Tokenizer,
+    path: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None,
+    dtype: Any,
+    progress: bool | Report,
+    **options: Any,
+) -> Any:
+    """Do what `Tokenizer.encode_file` says."""
+    encode = tokenizer._core.encode_file
+    if out is None:
+        wide = _is_wide(dtype, True)
+        with reporter(progress) as report:
+            return encode(os.fspath(path), out=None, wide=wide, progress=report, **options)
+    wide = _is_wide(dtype, tokenizer.max_id >= 2**16)
+    is_npy = Path(out).suffix == ".npy"
+    with reporter(progress) as report, files.replacing(out) as temporary:
+        if is_npy:
+            temporary.write_bytes(bytes(_HEAD))
+        names = (temporary, os.fspath(out))
+        count = encode(os.fspath(path), out=names, wide=wide, progress=report, **options)
+        if is_npy:
+            with temporary.open("rb+") as file:
+                file.write(npy_head(count, wide))
+        return count
+
+
+def _is_wide(dtype: Any, default: bool) -> bool:
+    """Return whether ids are `uint32`, not `uint16`."""
+    if dtype is None:
+        return default
+    import numpy as np
+
+    found = np.dtype(dtype)
+    if found not in (np.dtype("<u2"), np.dtype("<u4")):
+        raise ValueError(f"dtype is uint16 or uint32, not {found}")
+    return bool(found.itemsize == 4)
+
+
+def npy_head(count: int, wide: bool) -> bytes:
+    """Return the head of a `.npy` file of so many ids."""
+    shape = f"{{'descr': '{'<u4' if wide else '<u2'}', 'fortran_order': False, 'shape': ({count},), }}"
+    magic = b"\x93NUMPY\x01\x00" + struct.pack("<H", _HEAD - 10)
+    return magic + shape.encode().ljust(_HEAD - 11) + b"\n"

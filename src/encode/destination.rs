@@ -1,0 +1,105 @@
+//! Where the ids of a file may go: into an array, or into a file of numbers.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+
+use super::file::Ids;
+use crate::error::{Error, Result};
+
+/// A type that ids are kept in.
+pub trait Width: Copy + Send + 'static {
+    /// The id in this type.
+    ///
+    /// # Errors
+    /// [`Error::IdTooWide`].
+    fn of(id: u32) -> Result<Self>;
+    /// All of them.
+    ///
+    /// # Errors
+    /// [`Error::IdTooWide`], for the first.
+    fn all(ids: Vec<u32>) -> Result<Vec<Self>> {
+        ids.into_iter().map(Self::of).collect()
+    }
+    /// Appends the bytes of a number, the lowest first.
+    fn put(self, bytes: &mut Vec<u8>);
+}
+
+impl Width for u32 {
+    #[inline]
+    fn of(id: u32) -> Result<Self> {
+        Ok(id)
+    }
+
+    fn all(ids: Vec<u32>) -> Result<Vec<Self>> {
+        Ok(ids)
+    }
+
+    #[inline]
+    fn put(self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.to_le_bytes());
+    }
+}
+
+impl Width for u16 {
+    #[inline]
+    fn of(id: u32) -> Result<Self> {
+        u16::try_from(id).map_err(|_| Error::IdTooWide { id })
+    }
+
+    #[inline]
+    fn put(self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.to_le_bytes());
+    }
+}
+
+/// Ids gathered in memory.
+#[derive(Debug, Default)]
+pub struct Array<T>(pub Vec<T>);
+
+impl<T: Width> Ids for Array<T> {
+    type Part = Vec<T>;
+
+    fn prepare(ids: Vec<u32>) -> Result<Vec<T>> {
+        T::all(ids)
+    }
+
+    fn take(&mut self, part: Vec<T>) -> Result<()> {
+        self.0.extend_from_slice(&part);
+        Ok(())
+    }
+}
+
+/// Ids written to a file, one after the other, little-endian.
+pub struct RawFile<T> {
+    file: File,
+    /// What to call the file in an error.
+    name: PathBuf,
+    /// Ids written.
+    pub count: u64,
+    width: std::marker::PhantomData<T>,
+}
+
+impl<T: Width> RawFile<T> {
+    /// Appends to `file`.
+    pub fn new(file: File, name: PathBuf) -> Self {
+        RawFile { file, name, count: 0, width: std::marker::PhantomData }
+    }
+}
+
+impl<T: Width> Ids for RawFile<T> {
+    type Part = Vec<u8>;
+
+    fn prepare(ids: Vec<u32>) -> Result<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(ids.len() * size_of::<T>());
+        for id in ids {
+            T::of(id)?.put(&mut bytes);
+        }
+        Ok(bytes)
+    }
+
+    fn take(&mut self, part: Vec<u8>) -> Result<()> {
+        self.count += (part.len() / size_of::<T>()) as u64;
+        self.file.write_all(&part).map_err(|source| Error::Io { path: self.name.clone(), source })
+    }
+}

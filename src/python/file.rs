@@ -1,0 +1,45 @@
+//! A file → an array of ids, or a file of them.
+
+use std::fs::OpenOptions;
+use std::path::PathBuf;
+
+use numpy::{Element, IntoPyArray};
+use pyo3::prelude::*;
+
+use super::call;
+use crate::encode::{Array, Encoder, FileOptions, RawFile, Width};
+use crate::error::Error;
+
+/// What [`encode`] encodes, and how.
+pub(super) struct Job<'a> {
+    pub(super) encoder: &'a Encoder,
+    pub(super) path: PathBuf,
+    pub(super) options: FileOptions,
+    /// A file to append the ids to, and what to call it in an error.
+    pub(super) out: Option<(PathBuf, PathBuf)>,
+}
+
+/// The ids as an array, or, with `out`, how many were written.
+pub(super) fn encode<'py, T: Width + Element>(
+    py: Python<'py>,
+    job: Job<'_>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let Job { encoder, path, options, out } = job;
+    let Some((out, name)) = out else {
+        let mut ids = Array::<T>(Vec::new());
+        let found = call::long(py, progress, |control| {
+            encoder.encode_file(&path, &options, &mut ids, control)?;
+            Ok(ids.0)
+        })?;
+        return Ok(found.into_pyarray(py).into_any());
+    };
+    let count = call::long(py, progress, |control| {
+        let file = OpenOptions::new().append(true).open(out);
+        let file = file.map_err(|source| Error::Io { path: name.clone(), source })?;
+        let mut ids = RawFile::<T>::new(file, name);
+        encoder.encode_file(&path, &options, &mut ids, control)?;
+        Ok(ids.count)
+    })?;
+    Ok(count.into_pyobject(py)?.into_any())
+}

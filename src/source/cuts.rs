@@ -1,0 +1,65 @@
+//! Where a file can be cut with no change of what is found in it.
+
+use super::SourceFile;
+use crate::control::Control;
+use crate::error::Result;
+use crate::pretokenize::{CutRule, Pretokenizer};
+use crate::special::Specials;
+
+/// Finds where a file can be cut.
+pub(crate) struct Cutter<'a> {
+    specials: &'a Specials,
+    rule: CutRule,
+    /// Bytes of context that a decision needs on each side.
+    margin: usize,
+}
+
+/// Bytes read at a time to find a cut.
+const LOOK: usize = 1 << 12;
+
+impl<'a> Cutter<'a> {
+    /// `replace`: invalid bytes of the file are read as U+FFFD.
+    pub(crate) fn new(specials: &'a Specials, pretokenizer: &Pretokenizer, replace: bool) -> Self {
+        let unsure = replace && specials.cut_depends_on_replacement();
+        let rule = if unsure { CutRule::Never } else { pretokenizer.cut_rule() };
+        Cutter { specials, rule, margin: specials.max_len().max(8) }
+    }
+
+    /// The first place from `from` on where the file can be cut, or its end.
+    pub(crate) fn next_cut(&self, file: &SourceFile, from: u64, control: &Control) -> Result<u64> {
+        if self.rule == CutRule::Never || from >= file.size {
+            return Ok(file.size);
+        }
+        let mut at = from;
+        let mut look = LOOK;
+        while at < file.size {
+            control.check()?;
+            let low = at.saturating_sub(self.margin as u64);
+            let want = (at - low) as usize + look + self.margin;
+            let text = file.read(low, want)?;
+            // It may have become shorter meanwhile.
+            let ends_file = text.len() < want || low + text.len() as u64 >= file.size;
+            let known = if ends_file { text.len() } else { text.len() - self.margin };
+            if let Some(cut) = self.cut_in(&text, (at - low) as usize, known) {
+                return Ok(low + cut as u64);
+            }
+            if ends_file {
+                break;
+            }
+            at = low + known as u64;
+            look = (2 * look).min(1 << 22);
+        }
+        Ok(file.size)
+    }
+
+    fn cut_in(&self, text: &[u8], from: usize, to: usize) -> Option<usize> {
+        let mut from = from;
+        loop {
+            let cut = self.rule.next_cut(text, from).filter(|&cut| cut < to)?;
+            if !self.specials.straddles(text, cut) {
+                return Some(cut);
+            }
+            from = cut + 1;
+        }
+    }
+}
