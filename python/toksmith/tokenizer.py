@@ -148,7 +148,8 @@ class Tokenizer:
         resolved = patterns.resolve(pattern, unmatched)
         specials = arguments.special_list(special_tokens)
         core = None
-        with open(path, "rb") as file, contextlib.suppress(ValueError):
+        # fspath: an int would be a file descriptor. pathlib takes long to import.
+        with open(os.fspath(path), "rb") as file, contextlib.suppress(ValueError):  # noqa: PTH123
             core = CoreTokenizer.from_ranks(file.read(), specials, resolved.core())
         if core is None:
             # Odd or wrong: the reader in Python takes every spelling, and says what is wrong where.
