@@ -1,10 +1,13 @@
 //! Special tokens: found in text before anything else, leftmost and then longest.
 
+mod many;
+
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::error::{Error, Result};
+use many::Many;
 
 /// The special tokens of a tokenizer, ready to be searched for.
 ///
@@ -12,10 +15,35 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug, Default)]
 pub struct Specials {
     tokens: Vec<Vec<u8>>,
-    finder: Option<AhoCorasick>,
+    finder: Finder,
     /// Finds, at any offset, the tokens in which text could be cut before a whitespace byte.
     inner: Option<AhoCorasick>,
     max_len: usize,
+}
+
+/// How tokens are searched for.
+#[derive(Clone, Debug, Default)]
+enum Finder {
+    #[default]
+    None,
+    /// The best for few: vector code finds their first bytes.
+    Automaton(AhoCorasick),
+    Many(Many),
+}
+
+/// From so many tokens on [`Many`] is tried.
+const MANY: usize = 64;
+
+impl Finder {
+    fn new(tokens: &[Vec<u8>]) -> Result<Self> {
+        if tokens.len() >= MANY
+            && let Some(many) = Many::new(tokens)
+        {
+            return Ok(Finder::Many(many));
+        }
+        let automaton = automaton(MatchKind::LeftmostLongest, tokens)?;
+        Ok(automaton.map_or(Finder::None, Finder::Automaton))
+    }
 }
 
 /// A special token found in a text.
@@ -45,7 +73,7 @@ impl Specials {
         }
         let inner: Vec<&Vec<u8>> = tokens.iter().filter(|token| has_inner_cut(token)).collect();
         Ok(Specials {
-            finder: automaton(MatchKind::LeftmostLongest, &tokens)?,
+            finder: Finder::new(&tokens)?,
             inner: automaton(MatchKind::Standard, &inner)?,
             max_len: tokens.iter().map(Vec::len).max().unwrap_or(0),
             tokens,
@@ -64,9 +92,17 @@ impl Specials {
 
     /// The first special token that starts at `from` or later: the leftmost, of those the longest.
     pub fn find(&self, text: &[u8], from: usize) -> Option<Found> {
-        let input = aho_corasick::Input::new(text).span(from..text.len());
-        let found = self.finder.as_ref()?.find(input)?;
-        Some(Found { index: found.pattern().as_usize(), range: found.start()..found.end() })
+        match &self.finder {
+            Finder::None => None,
+            Finder::Automaton(automaton) => {
+                let found = automaton.find(aho_corasick::Input::new(text).span(from..text.len()))?;
+                Some(Found { index: found.pattern().as_usize(), range: found.start()..found.end() })
+            }
+            Finder::Many(many) => {
+                let (index, start) = many.find(&self.tokens, text, from)?;
+                Some(Found { index, range: start..start + self.tokens[index].len() })
+            }
+        }
     }
 
     /// Whether an occurrence of a special token lies across `at`, so that a cut there could change
