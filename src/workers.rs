@@ -15,6 +15,11 @@ use crate::error::{Error, Result};
 /// How often the calling thread looks at the control while workers run.
 const LOOK: Duration = Duration::from_millis(40);
 
+/// How many threads this process may run at once.
+pub fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// Runs `work(0)` … `work(workers - 1)` on threads of their own and returns their results in order.
 /// With one worker it runs on the calling thread. While workers run, the calling thread only watches
 /// the control: a Python signal is seen there alone, and the workers stop when they next check it.

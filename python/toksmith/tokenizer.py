@@ -211,19 +211,21 @@ class Tokenizer:
 
     # Text to ids
 
-    def encode(self, text: str, *, special: bool = True) -> list[int]:
-        """Return the ids of `text`.
+    def encode(self, text: str, *, special: bool = True, workers: int | None = None) -> list[int]:
+        """Return the ids of `text`. A long one is encoded on up to `workers` threads (default: all cores).
 
         Raises:
             ValueError: The text has a lone surrogate, which has no UTF-8; names the place.
         """
-        return self._core.encode(text, special)
+        if workers is not None:
+            workers = arguments.checked_workers(workers)
+        return self._core.encode(text, special, workers)
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Return the ids of `text`, with special tokens read as ordinary text."""
         return self._core.encode(text, False)
 
-    def encode_bytes(self, data: Buffer, *, special: bool = True) -> list[int]:
+    def encode_bytes(self, data: Buffer, *, special: bool = True, workers: int | None = None) -> list[int]:
         r"""Return the ids of bytes that need not be UTF-8; `decode_bytes` gives them back.
 
         A byte that is not part of valid UTF-8 is a character of its own that is no letter, number or
@@ -232,11 +234,15 @@ class Tokenizer:
         >>> Tokenizer().encode_bytes(b"\xff")
         [255]
         """
-        return self._core.encode_bytes(arguments.as_bytes(data), special)
+        if workers is not None:
+            workers = arguments.checked_workers(workers)
+        return self._core.encode_bytes(arguments.as_bytes(data), special, workers)
 
-    def encode_to_numpy(self, text: str, *, special: bool = True) -> NDArray[np.uint32]:
-        """Return the ids of `text` as an array of `uint32`, shape (n,)."""
-        return self._core.encode_to_numpy(text, special)
+    def encode_to_numpy(self, text: str, *, special: bool = True, workers: int | None = None) -> NDArray[np.uint32]:
+        """Return the ids of `text` as an array of `uint32`, shape (n,); on up to `workers` threads, as `encode` does."""
+        if workers is not None:
+            workers = arguments.checked_workers(workers)
+        return self._core.encode_to_numpy(text, special, workers)
 
     def encode_batch(
         self, texts: Iterable[str], *, special: bool = True, workers: int | None = None
@@ -383,9 +389,11 @@ class Tokenizer:
         """
         return self._core.encode_parts([(text, bool(trusted)) for text, trusted in parts])
 
-    def count(self, text: str, *, special: bool = True) -> int:
-        """Return how many ids `text` has, without building them."""
-        return self._core.count(text, special)
+    def count(self, text: str, *, special: bool = True, workers: int | None = None) -> int:
+        """Return how many ids `text` has, without building them; on up to `workers` threads, as `encode` does."""
+        if workers is not None:
+            workers = arguments.checked_workers(workers)
+        return self._core.count(text, special, workers)
 
     def truncate(self, text: str, max_tokens: int, *, special: bool = True) -> str:
         """Return the longest prefix of at most `max_tokens` whole tokens of `encode(text)`.

@@ -26,8 +26,9 @@ pub struct Batch {
 }
 
 impl Encoder {
-    /// The ids of one text, as [`Encoder::encode_to_vec`] finds them, on up to `workers` threads. It is cut where that
-    /// changes nothing: text without such a place stays with one of them. A short text starts none.
+    /// The ids of one text, as [`Encoder::encode_to_vec`] finds them, on up to `workers` threads (`None`: as many as
+    /// the machine has cores). It is cut where that changes nothing: text without such a place stays with one of
+    /// them. A short text starts none.
     ///
     /// Memory: the ids, and those of one chunk a thread.
     ///
@@ -37,10 +38,11 @@ impl Encoder {
         &self,
         text: &[u8],
         special: bool,
-        workers: usize,
+        workers: Option<usize>,
         control: &Control,
     ) -> Result<Vec<u32>> {
-        if self.useful(workers, text.len()) == 1 {
+        let workers = self.useful(workers, text.len());
+        if workers == 1 {
             return self.encode_to_vec(text, special, control);
         }
         self.encode_chunks(text, &self.chunks(text, special, CHUNK), special, workers, control)
@@ -50,7 +52,13 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`Encoder::encode`].
-    pub fn count_long(&self, text: &[u8], special: bool, workers: usize, control: &Control) -> Result<usize> {
+    pub fn count_long(
+        &self,
+        text: &[u8],
+        special: bool,
+        workers: Option<usize>,
+        control: &Control,
+    ) -> Result<usize> {
         let workers = self.useful(workers, text.len());
         if workers == 1 {
             return self.count(text, special, control);
@@ -102,9 +110,12 @@ impl Encoder {
         chunks
     }
 
-    fn useful(&self, workers: usize, bytes: usize) -> usize {
+    fn useful(&self, workers: Option<usize>, bytes: usize) -> usize {
         let useful = if self.pretokenizer.is_parallel() { bytes / BYTES_PER_WORKER } else { 1 };
-        workers.min(useful).max(1)
+        if useful <= 1 {
+            return 1; // without a question to the system
+        }
+        workers.unwrap_or_else(workers::cores).min(useful).max(1)
     }
 
     /// Encodes every text, as [`Encoder::encode`] does, on up to `workers` threads. The result does
@@ -121,7 +132,7 @@ impl Encoder {
     ) -> Result<Vec<Batch>> {
         let runs = runs(texts);
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
-        let workers = self.useful(workers, bytes).min(runs.len()).max(1);
+        let workers = self.useful(Some(workers), bytes).min(runs.len()).max(1);
         let next = AtomicUsize::new(0);
         let done = workers::run(workers, control, |_| {
             let mut mine = Vec::new();

@@ -20,7 +20,7 @@ const EMPTY: u64 = u64::MAX;
 /// asks for two bytes again. All others are in one open-addressed table of at most half its slots, eight
 /// bytes each (both indices and the rank, 21 bits each). Most pairs that are asked for do not merge: a bit for each
 /// hash tells so from a table a sixteenth as large, which stays near where the other is a wait for far memory.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pairs {
     /// The token of each byte.
     byte_tokens: [u32; 256],

@@ -15,7 +15,7 @@ use crate::control::{Control, Progress, Stage};
 use crate::error::Result;
 
 /// Work on fewer bytes than this keeps the GIL: releasing it costs more.
-const SMALL: usize = 1 << 15;
+pub(super) const SMALL: usize = 1 << 15;
 
 /// The text of a `str`, without a copy. Where it is not ASCII, the `str` keeps its UTF-8 from the first use on.
 #[inline]

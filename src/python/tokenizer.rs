@@ -101,31 +101,37 @@ impl Tokenizer {
         py.detach(|| self.encoder.vocab().first_unreachable())
     }
 
+    #[pyo3(signature = (text, special, workers=None))]
     fn encode<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyString>,
         special: bool,
+        workers: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.list_of(py, call::text(text)?.as_bytes(), special)
+        self.list_of(py, call::text(text)?.as_bytes(), special, workers)
     }
 
+    #[pyo3(signature = (data, special, workers=None))]
     fn encode_bytes<'py>(
         &self,
         py: Python<'py>,
         data: PyBackedBytes,
         special: bool,
+        workers: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.list_of(py, &data, special)
+        self.list_of(py, &data, special, workers)
     }
 
+    #[pyo3(signature = (text, special, workers=None))]
     fn encode_to_numpy<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyString>,
         special: bool,
+        workers: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        Ok(self.encoded(py, call::text(text)?.as_bytes(), special)?.into_pyarray(py))
+        Ok(self.encoded(py, call::text(text)?.as_bytes(), special, workers)?.into_pyarray(py))
     }
 
     fn encode_batch<'py>(
@@ -202,9 +208,16 @@ impl Tokenizer {
         EncodeStream::new(self.encoder.clone(), special)
     }
 
-    fn count(&self, py: Python<'_>, text: &Bound<'_, PyString>, special: bool) -> PyResult<usize> {
-        let text = call::text(text)?;
-        call::sized(py, text.len(), |control| self.encoder.count(text.as_bytes(), special, control))
+    #[pyo3(signature = (text, special, workers=None))]
+    fn count(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyString>,
+        special: bool,
+        workers: Option<usize>,
+    ) -> PyResult<usize> {
+        let text = call::text(text)?.as_bytes();
+        call::sized(py, text.len(), |control| self.encoder.count_long(text, special, workers, control))
     }
 
     fn truncate<'py>(
@@ -349,15 +362,30 @@ impl Tokenizer {
         output.finish(errors)
     }
 
-    fn list_of<'py>(&self, py: Python<'py>, text: &[u8], special: bool) -> PyResult<Bound<'py, PyList>> {
+    fn list_of<'py>(
+        &self,
+        py: Python<'py>,
+        text: &[u8],
+        special: bool,
+        workers: Option<usize>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        if text.len() >= call::SMALL {
+            return ids::to_list(py, &self.encoded(py, text, special, workers)?);
+        }
         let fill = |ids: &mut Vec<u32>| {
             call::sized(py, text.len(), |control| self.encoder.encode(text, special, ids, control))
         };
         call::with_ids(fill, |ids| ids::to_list(py, ids))
     }
 
-    fn encoded(&self, py: Python<'_>, text: &[u8], special: bool) -> PyResult<Vec<u32>> {
-        call::sized(py, text.len(), |control| self.encoder.encode_to_vec(text, special, control))
+    fn encoded(
+        &self,
+        py: Python<'_>,
+        text: &[u8],
+        special: bool,
+        workers: Option<usize>,
+    ) -> PyResult<Vec<u32>> {
+        call::sized(py, text.len(), |control| self.encoder.encode_long(text, special, workers, control))
     }
 
     fn batches(

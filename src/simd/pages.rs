@@ -5,7 +5,7 @@ const HUGE_PAGE: usize = 2 << 20;
 
 /// A table in large pages where the system has them: one of megabytes that is read at random spends more time on
 /// finding its small pages than on reading.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Table<T> {
     items: Vec<T>,
     /// Where the table begins: so that it begins with a page.

@@ -33,7 +33,7 @@ pub enum Semantics {
 ///
 /// Every byte value has a token, no two ordinary tokens have the same bytes, every merge is made of
 /// known tokens: so encoding cannot fail for want of a token.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Vocab {
     tokens: TokenBytes,
     /// Ordinary tokens by their bytes.
