@@ -7,9 +7,10 @@
 //! kept pushing each other out; with lines of one entry 9% of the pretokens had to go to their second.)
 
 use super::key::{Key, fold};
+use super::ring::Ring;
 use crate::simd::{self, Leaf};
 
-/// Pretokens of up to this many ids are kept beside a key (98% of all have at most two).
+/// Up to this many ids are kept beside a key (98% of all pretokens have at most two); more are in a ring.
 pub(super) const FEW: usize = 4;
 /// Where the number of ids is in a slot's `high`, beside the key's length.
 const COUNT: u32 = 60;
@@ -19,8 +20,10 @@ const KEY: u64 = (1 << COUNT) - 1;
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(64))]
 struct Line {
-    /// Of each entry the key's two halves, and the number of ids on top of the second: 0 for no entry.
+    /// Of each entry the key's two halves, and the number of ids on top of the second: 0 for no entry. A key of 15
+    /// bytes has at most 15.
     keys: [[u64; 2]; 2],
+    /// The ids, or, where they are more than there is room for, their place in the ring.
     ids: [[u32; FEW]; 2],
 }
 
@@ -36,6 +39,7 @@ impl Line {
 pub(super) struct Cache {
     lines: simd::Table<Line>,
     shift: u32,
+    ring: Ring,
 }
 
 /// log2 of the number of lines of a cache that is added to: 8 MB. A text of 15 MB has 70,000 to 230,000 pretokens that
@@ -52,7 +56,7 @@ impl Cache {
 
     /// An empty one of `1 << bits` lines.
     pub(super) fn with_bits(bits: u32) -> Self {
-        Cache { lines: simd::Table::new(Line::default(), 1 << bits), shift: 64 - bits }
+        Cache { lines: simd::Table::new(Line::default(), 1 << bits), shift: 64 - bits, ring: Ring::default() }
     }
 
     /// One to be added to, with all that is in this one.
@@ -81,53 +85,68 @@ impl Cache {
     /// What the hot loop looks at.
     #[inline(always)]
     pub(super) fn lines(&self) -> Lines<'_> {
-        Lines { lines: &self.lines, shift: self.shift }
+        Lines { lines: &self.lines, shift: self.shift, ring: &self.ring }
     }
 
-    /// The ids of a key, and how many of them there are; 0 if it is not here.
+    /// The ids of a key, if they are here.
     #[inline]
-    pub(super) fn find(&self, key: Key) -> (&[u32; FEW], usize) {
-        let home = self.look(key, self.home(key));
-        if home.1 > 0 { home } else { self.find_second(key) }
+    pub(super) fn get(&self, key: Key) -> Option<&[u32]> {
+        [self.home(key), self.second(key)].into_iter().find_map(|line| {
+            let (ids, count) = self.lines().find(simd::Plain, key, line);
+            match count {
+                0 => None,
+                1..=FEW => Some(&ids[..count]),
+                _ => self.ring.get(place(ids), count),
+            }
+        })
     }
 
-    /// Like [`Cache::find`], for a key that is not in its first line.
-    #[inline]
-    pub(super) fn find_second(&self, key: Key) -> (&[u32; FEW], usize) {
-        self.look(key, self.second(key))
-    }
-
-    #[inline]
-    fn look(&self, key: Key, line: u32) -> (&[u32; FEW], usize) {
-        self.lines().find(simd::Plain, key, line)
-    }
-
-    /// Keeps the ids of a key that is not here, if they are few enough.
+    /// Keeps the ids of a key.
     pub(super) fn insert(&mut self, key: Key, ids: &[u32]) {
-        self.put(key, ids, self.free(key).unwrap_or_else(|| self.home(key)));
+        if key == Key::NONE || ids.is_empty() {
+            return;
+        }
+        let mut entry = [0; FEW];
+        if ids.len() <= FEW {
+            entry[..ids.len()].copy_from_slice(ids);
+        } else {
+            let place = self.ring.push(ids);
+            entry[0] = place as u32;
+            entry[1] = (place >> 32) as u32;
+        }
+        let (line, way) = self.room(key);
+        let line = &mut self.lines[line as usize];
+        line.keys[way] = [key.low, key.high | (ids.len() as u64) << COUNT];
+        line.ids[way] = entry;
+    }
+
+    /// Where to put a key: where it is, if the ring has lost its ids; where there is room; or the second entry of its
+    /// first line.
+    fn room(&self, key: Key) -> (u32, usize) {
+        let lines = [self.home(key), self.second(key)];
+        let same = |line: u32, way: usize| {
+            let [low, high] = self.lines[line as usize].keys[way];
+            low == key.low && high & KEY == key.high
+        };
+        let ways = || lines.into_iter().flat_map(|line| [(line, 0), (line, 1)]);
+        let there = ways().find(|&(line, way)| same(line, way));
+        let free = || ways().find(|&(line, way)| self.lines[line as usize].count(way) == 0);
+        there.or_else(free).unwrap_or((lines[0], 1))
     }
 
     /// Like [`Cache::insert`], if there is room.
     pub(super) fn seed(&mut self, key: Key, ids: &[u32]) {
-        if let Some(line) = self.free(key) {
-            self.put(key, ids, line);
+        let (line, way) = self.room(key);
+        if self.lines[line as usize].count(way) == 0 {
+            self.insert(key, ids);
         }
     }
+}
 
-    /// The first of a key's lines that has room.
-    fn free(&self, key: Key) -> Option<u32> {
-        [self.home(key), self.second(key)].into_iter().find(|&line| self.lines[line as usize].count(1) == 0)
-    }
-
-    fn put(&mut self, key: Key, ids: &[u32], line: u32) {
-        if key == Key::NONE || ids.is_empty() || ids.len() > FEW {
-            return;
-        }
-        let line = &mut self.lines[line as usize];
-        let way = usize::from(line.count(0) != 0);
-        line.keys[way] = [key.low, key.high | (ids.len() as u64) << COUNT];
-        line.ids[way][..ids.len()].copy_from_slice(ids);
-    }
+/// Where in the ring the ids of an entry are.
+#[inline]
+fn place(ids: &[u32; FEW]) -> u64 {
+    u64::from(ids[1]) << 32 | u64::from(ids[0])
 }
 
 /// The lines of a cache, held near by a loop.
@@ -135,6 +154,7 @@ impl Cache {
 pub(super) struct Lines<'a> {
     lines: &'a [Line],
     shift: u32,
+    ring: &'a Ring,
 }
 
 impl<'a> Lines<'a> {
@@ -146,7 +166,8 @@ impl<'a> Lines<'a> {
         line
     }
 
-    /// The ids of a key in a line, and how many of them there are; 0 if it is not there.
+    /// The entry of a key in a line, and how many ids it has: 0 if it is not there; where there are more than [`FEW`],
+    /// [`Lines::many`] has them.
     #[inline(always)]
     pub(super) fn find(self, leaf: impl Leaf, key: Key, line: u32) -> (&'a [u32; FEW], usize) {
         let line = &self.lines[line as usize];
@@ -155,6 +176,12 @@ impl<'a> Lines<'a> {
             way @ 0..2 => (&line.ids[way], line.count(way)),
             _ => (&line.ids[0], 0),
         }
+    }
+
+    /// The ids of an entry of more than [`FEW`], if they are still there.
+    #[inline]
+    pub(super) fn many(self, entry: &[u32; FEW], count: usize) -> Option<&'a [u32]> {
+        self.ring.get(place(entry), count)
     }
 }
 
@@ -231,8 +258,7 @@ mod tests {
     }
 
     fn found(cache: &Cache, key: Key) -> Vec<u32> {
-        let (ids, count) = cache.find(key);
-        ids[..count].to_vec()
+        cache.get(key).map_or_else(Vec::new, <[u32]>::to_vec)
     }
 
     #[test]
@@ -242,10 +268,11 @@ mod tests {
         assert!(found(&cache, key("a")).is_empty());
         cache.insert(key("a"), &[1]);
         cache.insert(key("b"), &[1, 2, 3, 4]);
-        cache.insert(key("c"), &[1, 2, 3, 4, 5]);
+        cache.insert(key("cc"), &[1, 2, 3, 4, 5]);
         cache.insert(Key::NONE, &[1]);
         assert_eq!(found(&cache, key("a")), [1]);
         assert_eq!(found(&cache, key("b")), [1, 2, 3, 4]);
+        assert_eq!(found(&cache, key("cc")), [1, 2, 3, 4, 5]);
         assert!(found(&cache, key("c")).is_empty());
         assert!(found(&cache, Key::NONE).is_empty());
     }
@@ -266,6 +293,19 @@ mod tests {
             assert_eq!(found(&cache, key), [id]);
             assert_eq!(kept(&cache), 4);
         }
+    }
+
+    #[test]
+    fn what_the_ring_has_lost_is_kept_anew_in_its_place() {
+        let mut cache = Cache::with_bits(4);
+        let many: Vec<u32> = (0..15).collect();
+        cache.insert(key("lost"), &many);
+        for _ in 0..20_000 {
+            cache.ring.push(&many);
+        }
+        assert!(found(&cache, key("lost")).is_empty());
+        cache.insert(key("lost"), &many[1..]);
+        assert_eq!(found(&cache, key("lost")), many[1..]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The ids of what the cache does not have in its first place.
 
 use super::Sink;
-use super::cache::{Cache, FEW, LongCache};
+use super::cache::{Cache, LongCache};
 use super::junctions::Junctions;
 use super::key::{KEY_BYTES, Key};
 use super::output::Output;
@@ -44,13 +44,14 @@ impl Lookup<'_> {
         }
     }
 
-    /// Adds the ids of a key that had no room in its own line; `false` if it is not in its second one either.
+    /// Adds the ids of a key that is in the cache, in whichever place; `false` if it is not.
     #[inline]
-    pub(super) fn displaced(&self, key: Key, output: &mut Output<'_, impl Sink>) -> bool {
-        let cache = self.cache();
-        let (ids, count) = cache.find_second(key);
-        output.few(ids, count);
-        count > 0
+    pub(super) fn remembered(&self, key: Key, output: &mut Output<'_, impl Sink>) -> bool {
+        let ids = self.cache().get(key);
+        if let Some(ids) = ids {
+            output.many(ids);
+        }
+        ids.is_some()
     }
 
     /// Under rank semantics a pretoken that is a token is its id, also if no merge makes it. Such an id must not be
@@ -74,7 +75,9 @@ impl Lookup<'_> {
         key: Key,
         output: &mut Output<'_, impl Sink>,
     ) -> Result<()> {
-        if let Some(ids) = self.long.find(pretoken) {
+        if key == Key::NONE
+            && let Some(ids) = self.long.find(pretoken)
+        {
             output.many(ids);
             return Ok(());
         }
@@ -101,7 +104,7 @@ impl Lookup<'_> {
         }
         let ids = &self.buffers.ids;
         match &mut self.store {
-            Store::Own(cache) if key != Key::NONE && ids.len() <= FEW => cache.insert(key, ids),
+            Store::Own(cache) if key != Key::NONE => cache.insert(key, ids),
             Store::Own(_) => self.long.insert(pretoken, ids),
             Store::Shared(_) => {}
         }

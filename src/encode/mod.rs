@@ -10,6 +10,7 @@ mod output;
 mod parallel;
 mod parts;
 mod pieces;
+mod ring;
 mod run;
 mod scratch;
 mod sink;
@@ -192,12 +193,7 @@ impl Encoder {
         let Tools { mut lookup, stretches, staged, .. } = self.tools(scratch, pretoken.len(), control);
         let mut output = Output::new(sink, &self.vocab, staged);
         let key = Key::new(pretoken, 0, pretoken.len());
-        let (ids, count) = lookup.cache().find(key);
-        if count > 0 {
-            output.few(ids, count);
-        } else {
-            stretches.encode(&mut lookup, pretoken, key, &mut output)?;
-        }
+        stretches.encode(&mut lookup, pretoken, key, &mut output)?;
         output.flush();
         Ok(())
     }

@@ -3,10 +3,14 @@
 use super::Sink;
 use super::cache::FEW;
 use crate::pretokenize::ENDS;
+use crate::simd;
 use crate::vocab::Vocab;
 
-/// Ids that wait at the most: those of a run of hits, and as many again.
-const STAGED: usize = 2 * FEW * ENDS;
+/// Ids that wait at the most: those of a run of hits, and twice as many.
+const STAGED: usize = 3 * FEW * ENDS;
+
+/// From this many on, ids go to the sink at once.
+const MANY: usize = 64;
 
 /// Where ids wait: near, and with room for a copy of fixed size.
 pub(super) struct Staged([u32; STAGED]);
@@ -22,10 +26,17 @@ impl Staged {
     #[inline(always)]
     pub(super) fn few(&mut self, len: usize, ids: &[u32; FEW], count: usize) -> usize {
         // All are written, since a copy of fixed size is one store; the next ones go over what is too much.
-        if let Some(place) = self.0[len..].first_chunk_mut() {
-            *place = *ids;
-        }
+        simd::put(&mut self.0, len, ids);
         len + count
+    }
+
+    /// Writes these ids at `len`; returns where the next ones go, or nothing if there is no room.
+    #[inline]
+    pub(super) fn many(&mut self, len: usize, ids: &[u32]) -> Option<usize> {
+        let end = len + ids.len();
+        self.0.get_mut(len..end)?.copy_from_slice(ids);
+        // Room for what `few` writes is kept.
+        (end + FEW * ENDS <= STAGED).then_some(end)
     }
 }
 
@@ -51,19 +62,14 @@ impl<'a, S: Sink> Output<'a, S> {
         }
     }
 
-    /// Adds the first `count` of these ids.
-    #[inline]
-    pub(super) fn few(&mut self, ids: &[u32; FEW], count: usize) {
-        self.reserve(FEW);
-        self.len = if S::LOOKS { self.staged.few(self.len, ids, count) } else { self.len + count };
-    }
-
     /// Adds ids.
     pub(super) fn many(&mut self, ids: &[u32]) {
-        if ids.len() <= FEW {
-            let mut few = [0; FEW];
-            few[..ids.len()].copy_from_slice(ids);
-            self.few(&few, ids.len());
+        if !S::LOOKS {
+            self.len += ids.len();
+        } else if ids.len() <= MANY {
+            self.reserve(ids.len());
+            self.staged.0[self.len..self.len + ids.len()].copy_from_slice(ids);
+            self.len += ids.len();
         } else {
             self.flush();
             self.sink.ids(self.vocab, ids);

@@ -109,10 +109,17 @@ impl Job for Emit<'_> {
         let Emit { keys, homes, lines, staged, mut len } = self;
         for (at, (&key, &home)) in keys.iter().zip(homes).enumerate() {
             let (ids, count) = lines.find(leaf, key, home);
+            if count.wrapping_sub(1) < FEW {
+                len = staged.few(len, ids, count);
+                continue;
+            }
             if count == 0 {
                 return (at, len);
             }
-            len = staged.few(len, ids, count);
+            match lines.many(ids, count).and_then(|ids| staged.many(len, ids)) {
+                Some(end) => len = end,
+                None => return (at, len),
+            }
         }
         (keys.len(), len)
     }
@@ -133,8 +140,8 @@ impl Job for Count<'_> {
     fn run<L: Leaf>(self, leaf: L) -> (usize, usize) {
         let Count { keys, homes, lines, mut len } = self;
         for (at, (&key, &home)) in keys.iter().zip(homes).enumerate() {
-            let (_, count) = lines.find(leaf, key, home);
-            if count == 0 {
+            let (ids, count) = lines.find(leaf, key, home);
+            if count == 0 || count > FEW && lines.many(ids, count).is_none() {
                 return (at, len);
             }
             len += count;

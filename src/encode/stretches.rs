@@ -37,7 +37,7 @@ impl Stretches {
         key: Key,
         output: &mut Output<'_, S>,
     ) -> Result<()> {
-        if lookup.displaced(key, output) {
+        if lookup.remembered(key, output) {
             return Ok(());
         }
         if let Some(id) = lookup.stands_for_itself(pretoken) {
@@ -73,5 +73,5 @@ fn missed<S: Sink>(
     key: Key,
     output: &mut Output<'_, S>,
 ) -> Result<()> {
-    if lookup.displaced(key, output) { Ok(()) } else { lookup.whole(stretch, key, output) }
+    if lookup.remembered(key, output) { Ok(()) } else { lookup.whole(stretch, key, output) }
 }

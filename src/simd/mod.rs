@@ -219,6 +219,15 @@ pub(crate) fn sixteen(text: &[u8], at: usize) -> Option<[u8; 16]> {
     Some(unsafe { text.as_ptr().add(at).cast::<[u8; 16]>().read() })
 }
 
+/// Writes four numbers at `at`, where there is room for so many; else it writes nothing.
+#[inline(always)]
+pub(crate) fn put(numbers: &mut [u32], at: usize, four: &[u32; 4]) {
+    if at < numbers.len().saturating_sub(3) {
+        // SAFETY: at + 4 <= numbers.len(), since at < numbers.len() - 3.
+        unsafe { numbers.as_mut_ptr().add(at).cast::<[u32; 4]>().write(*four) };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Ascii, BLOCK, Isa, Job, LANES, Leaf, Wide};
@@ -322,6 +331,20 @@ mod tests {
                 assert_eq!(found(masked, other), 0, "{} {bit}", isa.name());
                 assert_eq!(found(other, masked), usize::from(bit < 124), "{} {bit}", isa.name());
                 assert_eq!(found(other, other), none, "{} {bit}", isa.name());
+            }
+        }
+    }
+
+    #[test]
+    fn four_numbers_are_never_put_beyond_the_end() {
+        for len in 0..12 {
+            for at in 0..20 {
+                let mut numbers = vec![0; len];
+                super::put(&mut numbers, at, &[1, 2, 3, 4]);
+                let expected: Vec<u32> = (0..len)
+                    .map(|i| if at + 4 <= len && (at..at + 4).contains(&i) { (i - at) as u32 + 1 } else { 0 })
+                    .collect();
+                assert_eq!(numbers, expected);
             }
         }
     }
