@@ -5,13 +5,13 @@ What takes long to import (files, explanations) is imported on first use.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import types
 
 from . import arguments, identity, patterns
 from ._core import Tokenizer as CoreTokenizer
+from .storage import Stored
 from .streaming import DecodeStream
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Specials = Iterable[str] | Mapping[str, int]
 
 
-class Tokenizer:
+class Tokenizer(Stored):
     """A byte-level BPE tokenizer: a vocabulary, merges, special tokens and a pattern. Immutable.
 
     The constructor is that of Stanford CS336's assignment 1; `Tokenizer()` is the bare 256 bytes.
@@ -106,109 +106,6 @@ class Tokenizer:
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"a Tokenizer is immutable: cannot delete {name!r}")
 
-    # Loading and saving
-
-    @classmethod
-    def from_files(
-        cls,
-        vocab_filepath: str | os.PathLike[str],
-        merges_filepath: str | os.PathLike[str],
-        special_tokens: Specials | None = None,
-        *,
-        pattern: Any = "gpt2",
-        unmatched: Unmatched = "keep",
-    ) -> Self:
-        """Load GPT-2's two files, `vocab.json` and `merges.txt`. They hold no pattern: give it if it is not GPT-2's.
-
-        Raises:
-            OSError: A file cannot be read.
-            ValueError: A file is malformed or inconsistent; names file and line.
-        """
-        from . import loading
-
-        vocab, merges = loading.read_gpt2(vocab_filepath, merges_filepath, special_tokens)
-        with loading.of_file(f"{os.fspath(vocab_filepath)}, {os.fspath(merges_filepath)}"):
-            return cls(vocab, merges, special_tokens, pattern=pattern, unmatched=unmatched)
-
-    @classmethod
-    def from_tiktoken(
-        cls,
-        path: str | os.PathLike[str],
-        *,
-        pattern: Any,
-        special_tokens: Specials | None = None,
-        unmatched: Unmatched = "keep",
-    ) -> Self:
-        """Load a rank file of tiktoken's. It holds no pattern and no special tokens: give them.
-
-        Raises:
-            OSError: The file cannot be read.
-            ValueError: It is malformed, or lacks a single byte; names file and line.
-        """
-        resolved = patterns.resolve(pattern, unmatched)
-        specials = arguments.special_list(special_tokens)
-        core = None
-        # fspath: an int would be a file descriptor. pathlib takes long to import.
-        with open(os.fspath(path), "rb") as file, contextlib.suppress(ValueError):  # noqa: PTH123
-            core = CoreTokenizer.from_ranks(file.read(), specials, resolved.core())
-        if core is None:
-            # Odd or wrong: the reader in Python takes every spelling, and says what is wrong where.
-            from . import loading
-
-            vocab = loading.read_tiktoken(path)
-            with loading.of_file(path):
-                core = CoreTokenizer(vocab, None, specials, resolved.core())
-        tokenizer = cls.__new__(cls)
-        tokenizer._fill(core, resolved)
-        return tokenizer
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Load a file that `save` wrote. Warns if its pattern runs under other Unicode tables than it was made with.
-
-        Raises:
-            OSError: The file cannot be read.
-            ValueError: It is no such file, of a later version, or inconsistent; names what is wrong.
-        """
-        from . import loading
-
-        vocab, merges, specials, pattern = loading.read_native(path)
-        with loading.of_file(path):
-            core = CoreTokenizer(vocab, merges, list(specials.items()), pattern.core())
-        tokenizer = cls.__new__(cls)
-        tokenizer._fill(core, pattern)
-        return tokenizer
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save everything that makes the tokenizer into one JSON file that a person can read."""
-        from . import loading
-
-        loading.write_native(self, path)
-
-    def save_gpt2(self, folder: str | os.PathLike[str]) -> None:
-        """Save as `vocab.json` and `merges.txt` in `folder`, which is made if need be.
-
-        The files hold no pattern: a warning says so if it is not GPT-2's.
-
-        Raises:
-            ValueError: The files could not hold it: under rank semantics, some token does not re-encode to itself
-                (it is named); or a special token has the bytes of an ordinary one. Nothing is written.
-        """
-        from . import loading
-
-        loading.write_gpt2(self, folder)
-
-    def save_tiktoken(self, path: str | os.PathLike[str]) -> None:
-        """Save the ordinary tokens as a rank file of tiktoken's. It holds no pattern and no special tokens.
-
-        Raises:
-            ValueError: Under rank semantics some text could encode otherwise: a token does not re-encode to
-                itself, or ids do not rise with the merges. Nothing is written.
-        """
-        from . import loading
-
-        loading.write_tiktoken(self, path)
-
     # Text to ids
 
     def encode(self, text: str, *, special: bool = True, workers: int | None = None) -> list[int]:
@@ -239,7 +136,7 @@ class Tokenizer:
         return self._core.encode_bytes(arguments.as_bytes(data), special, workers)
 
     def encode_to_numpy(self, text: str, *, special: bool = True, workers: int | None = None) -> NDArray[np.uint32]:
-        """Return the ids of `text` as an array of `uint32`, shape (n,); on up to `workers` threads, as `encode` does."""
+        """Return the ids of `text` as an array of `uint32`, shape (n,); on threads as `encode` does."""
         if workers is not None:
             workers = arguments.checked_workers(workers)
         return self._core.encode_to_numpy(text, special, workers)

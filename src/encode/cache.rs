@@ -8,6 +8,7 @@
 
 use super::key::{Key, fold};
 use super::ring::Ring;
+use crate::memory::Table;
 use crate::simd::{self, Leaf};
 
 /// Up to this many ids are kept beside a key (98% of all pretokens have at most two); more are in a ring.
@@ -37,7 +38,7 @@ impl Line {
 /// Pretokens that have a key.
 #[derive(Clone, Default)]
 pub(super) struct Cache {
-    lines: simd::Table<Line>,
+    lines: Table<Line>,
     shift: u32,
     ring: Ring,
 }
@@ -56,7 +57,7 @@ impl Cache {
 
     /// An empty one of `1 << bits` lines.
     pub(super) fn with_bits(bits: u32) -> Self {
-        Cache { lines: simd::Table::new(Line::default(), 1 << bits), shift: 64 - bits, ring: Ring::default() }
+        Cache { lines: Table::new(Line::default(), 1 << bits), shift: 64 - bits, ring: Ring::default() }
     }
 
     /// One to be added to, with all that is in this one.
@@ -91,14 +92,22 @@ impl Cache {
     /// The ids of a key, if they are here.
     #[inline]
     pub(super) fn get(&self, key: Key) -> Option<&[u32]> {
-        [self.home(key), self.second(key)].into_iter().find_map(|line| {
-            let (ids, count) = self.lines().find(simd::Plain, key, line);
-            match count {
-                0 => None,
-                1..=FEW => Some(&ids[..count]),
-                _ => self.ring.get(place(ids), count),
-            }
-        })
+        let home = self.home(key);
+        match self.get_in(key, home) {
+            // Nothing leaves a line, so nothing went past one that has room: no wait for the second.
+            None if self.lines[home as usize].count(1) > 0 => self.get_in(key, self.second(key)),
+            found => found,
+        }
+    }
+
+    #[inline]
+    fn get_in(&self, key: Key, line: u32) -> Option<&[u32]> {
+        let (ids, count) = self.lines().find(simd::Plain, key, line);
+        match count {
+            0 => None,
+            1..=FEW => Some(&ids[..count]),
+            _ => self.ring.get(place(ids), count),
+        }
     }
 
     /// Keeps the ids of a key.
@@ -123,15 +132,19 @@ impl Cache {
     /// Where to put a key: where it is, if the ring has lost its ids; where there is room; or the second entry of its
     /// first line.
     fn room(&self, key: Key) -> (u32, usize) {
-        let lines = [self.home(key), self.second(key)];
-        let same = |line: u32, way: usize| {
-            let [low, high] = self.lines[line as usize].keys[way];
-            low == key.low && high & KEY == key.high
-        };
-        let ways = || lines.into_iter().flat_map(|line| [(line, 0), (line, 1)]);
-        let there = ways().find(|&(line, way)| same(line, way));
-        let free = || ways().find(|&(line, way)| self.lines[line as usize].count(way) == 0);
-        there.or_else(free).unwrap_or((lines[0], 1))
+        let home = self.home(key);
+        if let Some(way) = self.way_in(key, home) {
+            return (home, way);
+        }
+        let second = self.second(key);
+        self.way_in(key, second).map_or((home, 1), |way| (second, way))
+    }
+
+    /// The entry of a line that has the key, or none.
+    fn way_in(&self, key: Key, line: u32) -> Option<usize> {
+        let line = &self.lines[line as usize];
+        let same = |&way: &usize| line.keys[way][0] == key.low && line.keys[way][1] & KEY == key.high;
+        (0..2).find(same).or_else(|| (0..2).find(|&way| line.count(way) == 0))
     }
 
     /// Like [`Cache::insert`], if there is room.
@@ -189,8 +202,8 @@ impl<'a> Lines<'a> {
 pub(super) const LONG_BYTES: usize = 48;
 /// Up to this many ids.
 const MANY: usize = 18;
-/// log2 of the number of entries of the second table: 2 MB.
-const LONG_BITS: u32 = 14;
+/// log2 of the number of entries of the second table: 4 MB.
+const LONG_BITS: u32 = 15;
 
 #[derive(Clone, Copy)]
 #[repr(C, align(128))]
@@ -300,7 +313,7 @@ mod tests {
         let mut cache = Cache::with_bits(4);
         let many: Vec<u32> = (0..15).collect();
         cache.insert(key("lost"), &many);
-        for _ in 0..20_000 {
+        for _ in 0..80_000 {
             cache.ring.push(&many);
         }
         assert!(found(&cache, key("lost")).is_empty());

@@ -96,6 +96,13 @@ impl Lookup<'_> {
         Ok(())
     }
 
+    /// Keeps the ids of a short pretoken.
+    pub(super) fn remember(&mut self, key: Key, ids: &[u32]) {
+        if let Store::Own(cache) = &mut self.store {
+            cache.insert(key, ids);
+        }
+    }
+
     /// Keeps the ids that were just found.
     fn keep(&mut self, pretoken: &[u8], key: Key) {
         // Of a piece of another pretoken; as a pretoken it would be one id.

@@ -76,6 +76,18 @@ impl<'a, S: Sink> Output<'a, S> {
         }
     }
 
+    /// Makes sure that the ids of one short pretoken will wait together; returns where they begin, for
+    /// [`Output::since`].
+    pub(super) fn hold(&mut self) -> usize {
+        self.reserve(FEW * ENDS + MANY);
+        self.len
+    }
+
+    /// The ids added since then.
+    pub(super) fn since(&self, before: usize) -> &[u32] {
+        self.staged.0.get(before..self.len).unwrap_or_default()
+    }
+
     /// Gives the sink all that it does not have.
     pub(super) fn flush(&mut self) {
         if S::LOOKS {

@@ -1,7 +1,7 @@
 //! Ids that do not fit beside a key, in a ring: what is new takes the place of what is oldest.
 
-/// Ids that there is room for: half a megabyte.
-const SIZE: usize = 1 << 17;
+/// Ids that there is room for: four megabytes.
+const SIZE: usize = 1 << 20;
 
 /// Made when first written to.
 #[derive(Clone, Default)]
@@ -46,7 +46,7 @@ mod tests {
     fn ids_are_there_until_they_are_written_over() {
         let mut ring = Ring::default();
         let mut kept: std::collections::VecDeque<(u64, Vec<u32>)> = std::collections::VecDeque::new();
-        for round in 0..100_000_u32 {
+        for round in 0..400_000_u32 {
             let ids: Vec<u32> = (0..5 + round % 11).map(|id| round * 16 + id).collect();
             kept.push_back((ring.push(&ids), ids));
             while ring.get(kept[0].0, kept[0].1.len()).is_none() {
@@ -56,7 +56,7 @@ mod tests {
                 for (place, ids) in &kept {
                     assert_eq!(ring.get(*place, ids.len()), Some(&ids[..]));
                 }
-                assert!(round < 20_000 || kept.len() > SIZE / 16);
+                assert!(round < 150_000 || kept.len() > SIZE / 16);
             }
         }
     }

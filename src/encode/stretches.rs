@@ -44,10 +44,28 @@ impl Stretches {
             output.many(&[id]);
             return Ok(());
         }
-        let mut end = if pretoken.is_ascii() { pretoken.len() } else { lookup.junctions.next(pretoken, 0) };
+        let end = if pretoken.is_ascii() { pretoken.len() } else { lookup.junctions.next(pretoken, 0) };
         if end == pretoken.len() {
             return lookup.whole(pretoken, key, output);
         }
+        if key == Key::NONE || !S::LOOKS {
+            return self.encode_from(lookup, pretoken, end, output);
+        }
+        // A short one is remembered whole, too: the ids that it adds are still at hand.
+        let before = output.hold();
+        self.encode_from(lookup, pretoken, end, output)?;
+        lookup.remember(key, output.since(before));
+        Ok(())
+    }
+
+    /// Adds the ids of all stretches; the first one goes up to `end`.
+    fn encode_from<S: Sink>(
+        &mut self,
+        lookup: &mut Lookup<'_>,
+        pretoken: &[u8],
+        mut end: usize,
+        output: &mut Output<'_, S>,
+    ) -> Result<()> {
         let (mut start, mut count) = (0, 0);
         loop {
             self.ends[count] = end;

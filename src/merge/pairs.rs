@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
 
-use crate::simd;
+use crate::memory::Table;
 
 /// The rank of a pair that does not merge; above all ranks.
 pub(crate) const NEVER: u32 = u32::MAX;
@@ -17,9 +17,10 @@ const EMPTY: u64 = u64::MAX;
 /// Pairs of tokens (by their index) → rank, and rank → resulting token.
 ///
 /// Two bytes have a table of their own: a merge of a pretoken starts with one look at it for each byte, and never
-/// asks for two bytes again. All others are in one open-addressed table of at most half its slots, eight
+/// asks for two bytes again. All others are in one open-addressed table of at most four fifths of its slots, eight
 /// bytes each (both indices and the rank, 21 bits each). Most pairs that are asked for do not merge: a bit for each
-/// hash tells so from a table a sixteenth as large, which stays near where the other is a wait for far memory.
+/// hash tells so from a table an eighth as large, which stays near where the other is a wait for far memory. For the same
+/// reason the table is full rather than fast.
 #[derive(Clone, Debug)]
 pub(crate) struct Pairs {
     /// The token of each byte.
@@ -27,7 +28,7 @@ pub(crate) struct Pairs {
     /// The byte of each token that is one, + 1; only as far as such tokens go.
     bytes: Vec<u16>,
     of_bytes: Vec<u32>,
-    slots: simd::Table<u64>,
+    slots: Table<u64>,
     shift: u32,
     /// A bit for each hash of a pair that is in `slots`.
     present: Vec<u64>,
@@ -75,12 +76,12 @@ impl Results {
 }
 
 /// Bits of [`Pairs::present`] for each slot, as a power of two.
-const BITS_EACH: u32 = 2;
+const BITS_EACH: u32 = 3;
 
 impl Pairs {
     /// None yet, with room for `count` pairs. `byte_tokens`: the token of each byte.
     pub(crate) fn new(byte_tokens: [u32; 256], count: usize) -> Self {
-        let slots = (2 * count.min(PACKED)).next_power_of_two().max(16);
+        let slots = (count.min(PACKED) * 5 / 4 + 1).next_power_of_two().max(16);
         let last = byte_tokens.iter().max().map_or(0, |&token| token as usize);
         let mut bytes = vec![0; last + 1];
         for (byte, &token) in (1..).zip(&byte_tokens) {
@@ -90,7 +91,7 @@ impl Pairs {
             byte_tokens,
             bytes,
             of_bytes: vec![NEVER; 1 << 16],
-            slots: simd::Table::new(EMPTY, slots),
+            slots: Table::new(EMPTY, slots),
             shift: 64 - slots.trailing_zeros(),
             present: vec![0; (slots << BITS_EACH).div_ceil(64)],
             others: HashMap::default(),

@@ -10,12 +10,10 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
-mod pages;
 mod portable;
 mod prefetch;
 mod tables;
 
-pub(crate) use pages::Table;
 pub(crate) use portable::Portable as Plain;
 pub(crate) use prefetch::prefetch;
 
