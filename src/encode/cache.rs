@@ -45,7 +45,7 @@ pub(super) struct Cache {
 
 /// log2 of the number of lines of a cache that is added to: 8 MB. A text of 15 MB has 70,000 to 230,000 pretokens that
 /// are no tokens; with half the lines, twice to three times as many of them are not there any more when they come again.
-const BITS: u32 = 17;
+pub(super) const BITS: u32 = 17;
 /// The least for a cache of seeds.
 const LEAST: u32 = 6;
 
@@ -60,9 +60,9 @@ impl Cache {
         Cache { lines: Table::new(Line::default(), 1 << bits), shift: 64 - bits, ring: Ring::default() }
     }
 
-    /// One to be added to, with all that is in this one.
-    pub(super) fn to_own(&self) -> Self {
-        let mut own = Self::with_bits(BITS);
+    /// One of `1 << bits` lines to be added to, with all that is in this one and that it has room for.
+    pub(super) fn to_own(&self, bits: u32) -> Self {
+        let mut own = Self::with_bits(bits);
         for line in self.lines.iter() {
             for ([low, high], ids) in line.keys.into_iter().zip(&line.ids) {
                 own.seed(Key { low, high: high & KEY }, &ids[..(high >> COUNT) as usize]);
@@ -328,7 +328,7 @@ mod tests {
         for (id, &key) in (0..).zip(&keys) {
             seeds.seed(key, &[id, id + 1]);
         }
-        let own = seeds.to_own();
+        let own = seeds.to_own(10);
         for (id, &key) in (0..).zip(&keys) {
             let there = found(&seeds, key);
             assert!(there.is_empty() || there == [id, id + 1]);

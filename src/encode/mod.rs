@@ -51,6 +51,8 @@ pub struct Encoder {
     no_specials: Specials,
     /// The vocabulary's own tokens: what every thread's cache starts from, and all that small calls need.
     seeds: Cache,
+    /// log2 of the lines of a thread's cache.
+    cache_bits: u32,
     junctions: Junctions,
     /// That of the pattern, where it has one.
     isa: Isa,
@@ -61,24 +63,25 @@ impl Encoder {
     /// Puts the two together.
     pub fn new(vocab: Vocab, pretokenizer: Pretokenizer) -> Self {
         let seeds = seeds(&vocab, Cache::for_seeds(vocab.tokens().len()));
-        Self::with_cache(vocab, pretokenizer, seeds)
+        Self::with_cache(vocab, pretokenizer, seeds, cache::BITS)
     }
 
     /// With a cache of only `1 << bits` lines: for tests of what gives way to what.
     #[doc(hidden)]
     pub fn with_small_cache(vocab: Vocab, pretokenizer: Pretokenizer, bits: u32) -> Self {
         let seeds = seeds(&vocab, Cache::with_bits(bits));
-        Self::with_cache(vocab, pretokenizer, seeds)
+        Self::with_cache(vocab, pretokenizer, seeds, bits)
     }
 
-    fn with_cache(vocab: Vocab, pretokenizer: Pretokenizer, seeds: Cache) -> Self {
+    fn with_cache(vocab: Vocab, pretokenizer: Pretokenizer, seeds: Cache, cache_bits: u32) -> Self {
         let junctions = Junctions::new(&vocab);
         let no_specials = Specials::default();
         let isa = match pretokenizer.pattern {
             Pattern::Named(_, isa) => isa,
             _ => Isa::best(),
         };
-        Encoder { vocab, pretokenizer, no_specials, seeds, junctions, isa, pool: Pool::default() }
+        let pool = Pool::default();
+        Encoder { vocab, pretokenizer, no_specials, seeds, cache_bits, junctions, isa, pool }
     }
 
     /// The vocabulary.
@@ -206,7 +209,7 @@ impl Encoder {
         let store = if cache.is_none() && *seen < OWN_CACHE {
             Store::Shared(&self.seeds)
         } else {
-            Store::Own(cache.get_or_insert_with(|| self.seeds.to_own()))
+            Store::Own(cache.get_or_insert_with(|| self.seeds.to_own(self.cache_bits)))
         };
         let Encoder { isa, ref vocab, ref junctions, .. } = *self;
         let lookup = Lookup { isa, vocab, junctions, store, long, merger, buffers, control };

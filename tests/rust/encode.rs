@@ -84,7 +84,7 @@ fn every_cache_gives_what_the_definition_says() {
         ];
         // Enough text for a thread to get a cache of its own, and all of it twice.
         for encoder in &encoders {
-            encoder.encode_to_vec(&[b'c'; 1 << 16], true, &Control::none()).unwrap();
+            encoder.encode_to_vec(&[b'c'; 1 << 18], true, &Control::none()).unwrap();
         }
         let texts: Vec<Vec<u8>> = (0..20)
             .map(|_| {
