@@ -3,8 +3,8 @@
 //! A merge across a place makes a token with the bytes of both its sides. So where no token has them, no merge ever
 //! crosses, and the two sides are encoded each alone. Text without spaces (Chinese, Japanese, Thai) is one long
 //! pretoken a sentence, hardly ever seen twice; between such junctions it is a few characters at a time, which are
-//! seen again and again. Measured on Chinese and Japanese text: 81% (Qwen 3) to 99% (GPT-2) of the junctions of
-//! characters are such, three bytes apart on average.
+//! seen again and again. Measured on 150,000 characters of Chinese and Japanese: no token crosses 81% (Qwen 3) to 99%
+//! (GPT-2) of the junctions of characters; the tables here, which may take one for crossed that is not, find 72% to 96%.
 //!
 //! Only junctions of two characters beyond ASCII are looked at: the pairs of ASCII letters are all in some token.
 

@@ -41,7 +41,7 @@ use stretches::Stretches;
 
 /// Bytes encoded between two looks at the control.
 const CHECK: usize = 1 << 16;
-/// Bytes after which a thread gets a cache of its own, which takes a millisecond or two to make.
+/// Bytes after which a thread gets a cache of its own: making it touches megabytes, too much for a small text.
 const OWN_CACHE: usize = 1 << 18;
 
 /// A vocabulary and a pattern, ready to encode. Immutable; any number of threads may use it at once.
