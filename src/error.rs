@@ -172,6 +172,13 @@ pub enum Error {
         index: Option<usize>,
     },
 
+    /// A character that is none: it has no UTF-8.
+    #[error("the text has a lone surrogate at character {at}, which is no character and has no UTF-8 bytes")]
+    Surrogate {
+        /// Which of the text's characters, from 0.
+        at: usize,
+    },
+
     /// An id that is too large for the type that was asked for.
     #[error("id {id} does not fit into uint16: give dtype=\"uint32\"")]
     IdTooWide {

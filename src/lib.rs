@@ -53,7 +53,7 @@ mod memory;
 mod merge;
 pub mod pretokenize;
 mod simd;
-mod source;
+pub mod source;
 pub mod special;
 pub mod train;
 pub mod vocab;

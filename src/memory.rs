@@ -32,11 +32,17 @@ fn large_pages(start: *mut u8, len: usize) {
 
 /// A table in large pages where the system has them: one of megabytes that is read at random spends more time on
 /// finding its small pages than on reading.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Table<T> {
     items: Vec<T>,
     /// Where the table begins: so that it begins with a page.
     start: usize,
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Table { items: Vec::new(), start: 0 }
+    }
 }
 
 impl<T: Copy> Table<T> {

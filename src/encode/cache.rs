@@ -216,7 +216,7 @@ struct Entry {
 
 /// Pretokens of more bytes, or more ids, than [`Cache`] takes. One entry a line; made when first needed.
 #[derive(Clone, Default)]
-pub(super) struct LongCache(Vec<Entry>);
+pub(super) struct LongCache(Table<Entry>);
 
 impl LongCache {
     /// The ids of a pretoken, if they are here.
@@ -234,7 +234,7 @@ impl LongCache {
         }
         if self.0.is_empty() {
             let none = Entry { bytes: [0; LONG_BYTES], len: 0, count: 0, ids: [0; MANY] };
-            self.0.resize(1 << LONG_BITS, none);
+            self.0 = Table::new(none, 1 << LONG_BITS);
         }
         let entry = &mut self.0[slot(pretoken)];
         entry.bytes[..pretoken.len()].copy_from_slice(pretoken);

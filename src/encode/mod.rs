@@ -3,8 +3,10 @@
 mod cache;
 mod destination;
 mod file;
+mod gathered;
 mod junctions;
 mod key;
+mod long;
 mod lookup;
 mod output;
 mod parallel;

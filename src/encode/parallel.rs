@@ -1,8 +1,6 @@
-//! Several threads: many texts, or one long one, results in order.
+//! Many texts on several threads, results in order.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 
 use super::Encoder;
 use crate::control::Control;
@@ -13,8 +11,6 @@ use crate::workers;
 const RUN_BYTES: usize = 1 << 18;
 /// Below this many bytes a worker is not worth its start.
 const BYTES_PER_WORKER: usize = 1 << 18;
-/// One long text is cut into chunks of about this many bytes.
-const CHUNK: usize = 1 << 19;
 
 /// The ids of many texts, one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,91 +22,8 @@ pub struct Batch {
 }
 
 impl Encoder {
-    /// The ids of one text, as [`Encoder::encode_to_vec`] finds them, on up to `workers` threads (`None`: as many as
-    /// the machine has cores). It is cut where that changes nothing: text without such a place stays with one of
-    /// them. A short text starts none.
-    ///
-    /// Memory: the ids, and those of one chunk a thread.
-    ///
-    /// # Errors
-    /// As [`Encoder::encode`].
-    pub fn encode_long(
-        &self,
-        text: &[u8],
-        special: bool,
-        workers: Option<usize>,
-        control: &Control,
-    ) -> Result<Vec<u32>> {
-        let workers = self.useful(workers, text.len());
-        if workers == 1 {
-            return self.encode_to_vec(text, special, control);
-        }
-        self.encode_chunks(text, &self.chunks(text, special, CHUNK), special, workers, control)
-    }
-
-    /// How many ids [`Encoder::encode_long`] would find, without keeping them.
-    ///
-    /// # Errors
-    /// As [`Encoder::encode`].
-    pub fn count_long(
-        &self,
-        text: &[u8],
-        special: bool,
-        workers: Option<usize>,
-        control: &Control,
-    ) -> Result<usize> {
-        let workers = self.useful(workers, text.len());
-        if workers == 1 {
-            return self.count(text, special, control);
-        }
-        let chunks = self.chunks(text, special, CHUNK);
-        let mut total = 0;
-        let work = |index: usize| self.count(&text[chunks[index].clone()], special, control);
-        workers::in_order(workers, chunks.len(), control, work, |count| {
-            total += count;
-            Ok(())
-        })?;
-        Ok(total)
-    }
-
-    fn encode_chunks(
-        &self,
-        text: &[u8],
-        chunks: &[Range<usize>],
-        special: bool,
-        workers: usize,
-        control: &Control,
-    ) -> Result<Vec<u32>> {
-        // Used again: fresh memory for each chunk would be handed back and cleared each time.
-        let spare: Mutex<Vec<Vec<u32>>> = Mutex::default();
-        let spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
-        let work = |index: usize| {
-            let mut ids = spare().pop().unwrap_or_default();
-            self.encode(&text[chunks[index].clone()], special, &mut ids, control)?;
-            Ok(ids)
-        };
-        let mut all = Vec::with_capacity(text.len() / 4);
-        workers::in_order(workers, chunks.len(), control, work, |mut ids: Vec<u32>| {
-            all.extend_from_slice(&ids);
-            ids.clear();
-            spare().push(ids);
-            Ok(())
-        })?;
-        Ok(all)
-    }
-
-    /// Cuts `text` where that changes nothing, into pieces of at least `size` bytes.
-    fn chunks(&self, text: &[u8], special: bool, size: usize) -> Vec<Range<usize>> {
-        let (mut chunks, mut start) = (Vec::new(), 0);
-        while start < text.len() {
-            let end = self.cut_from(text, start + size.max(1), special);
-            chunks.push(start..end);
-            start = end;
-        }
-        chunks
-    }
-
-    fn useful(&self, workers: Option<usize>, bytes: usize) -> usize {
+    /// How many threads are of use for so many bytes.
+    pub(super) fn useful(&self, workers: Option<usize>, bytes: usize) -> usize {
         let useful = if self.pretokenizer.is_parallel() { bytes / BYTES_PER_WORKER } else { 1 };
         if useful <= 1 {
             return 1; // without a question to the system
@@ -171,33 +84,4 @@ fn runs(texts: &[&[u8]]) -> Vec<std::ops::Range<usize>> {
         }
     }
     runs
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
-    use crate::vocab::Vocab;
-
-    #[test]
-    fn chunks_of_every_size_and_number_give_the_ids_of_the_whole() {
-        let tokens: Vec<(u32, Vec<u8>)> = (0..=255).map(|byte| (u32::from(byte), vec![byte])).collect();
-        let specials = [(b"a \n".to_vec(), None), (b" b".to_vec(), None)];
-        let vocab = Vocab::new(&tokens, None, &specials).unwrap();
-        let pattern = Pattern::Named(Named::Gpt2, Isa::best());
-        let pretokenizer = Pretokenizer { pattern, unmatched: Unmatched::Keep };
-        let encoder = Encoder::new(vocab, pretokenizer);
-        let text = "aa \n bb  a \n\n bé 中\u{3000}中 b'll \r\n a \n".repeat(9).into_bytes();
-        let control = Control::none();
-        for special in [true, false] {
-            let expected = encoder.encode_to_vec(&text, special, &control).unwrap();
-            for size in 0..40 {
-                let chunks = encoder.chunks(&text, special, size);
-                for workers in [1, 2, 5] {
-                    let ids = encoder.encode_chunks(&text, &chunks, special, workers, &control).unwrap();
-                    assert_eq!(ids, expected, "{size} {workers}");
-                }
-            }
-        }
-    }
 }

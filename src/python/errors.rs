@@ -25,6 +25,7 @@ impl From<Error> for PyErr {
                 Ok(error) => *error,
                 Err(inner) => PyValueError::new_err(inner.to_string()),
             },
+            Error::Surrogate { at } => surrogate_at(at),
             other => PyValueError::new_err(other.to_string()),
         }
     }
@@ -33,7 +34,10 @@ impl From<Error> for PyErr {
 /// What to say of a `str` that has no UTF-8: only a lone surrogate makes one so.
 pub(super) fn surrogate(py: Python<'_>, error: PyErr) -> PyErr {
     let at = error.value(py).getattr("start").and_then(|start| start.extract::<usize>());
-    let Ok(at) = at else { return error };
+    at.map_or(error, surrogate_at)
+}
+
+fn surrogate_at(at: usize) -> PyErr {
     PyValueError::new_err(format!(
         "the text has a lone surrogate at character {at}, which is no character and has no UTF-8 bytes: \
          replace it, for example with text.encode(\"utf-16\", \"surrogatepass\").decode(\"utf-16\", \"replace\")"

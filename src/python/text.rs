@@ -1,12 +1,68 @@
-//! UTF-8 → `str`, at the speed of memory.
-#![allow(unsafe_code)] // a string of the interpreter is filled in place
+//! `str` → text for the core, and UTF-8 → `str`, at the speed of memory.
+#![allow(unsafe_code)] // the memory of strings of the interpreter is read, and filled in place
 
 use std::mem::MaybeUninit;
 
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
+use super::call;
 use crate::memory;
+use crate::source::Text;
+
+/// From this many characters on a `str` is read as it is. The interpreter would make its UTF-8 one character at a
+/// time and keep it as long as the `str` lives; for short ones that is quick, and good for their next use.
+const LONG: isize = 1 << 16;
+
+/// The text of a `str`: in UTF-8 if it is at hand, or if the text is short.
+///
+/// # Errors
+/// `ValueError` for a short text with a lone surrogate; the core finds those in long ones.
+#[inline]
+pub(super) fn of<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Text<'a>> {
+    match units(text) {
+        Some(units) => Ok(units),
+        None => Ok(Text::Utf8(call::text(text)?.as_bytes())),
+    }
+}
+
+/// The characters of a long `str` that has no UTF-8 yet.
+#[inline]
+fn units<'a>(text: &'a Bound<'_, PyString>) -> Option<Text<'a>> {
+    let object = text.as_ptr();
+    // SAFETY: `object` is a `str`, which the interpreter never changes once others can see it, and which lives as
+    // long as the result. Its memory holds as many units as it has characters, of the width that its kind tells.
+    unsafe {
+        let len = ffi::PyUnicode_GET_LENGTH(object);
+        if len < LONG || ffi::PyUnicode_IS_COMPACT_ASCII(object) != 0 || has_utf8(object) {
+            return None;
+        }
+        let (data, len) = (ffi::PyUnicode_DATA(object), len as usize);
+        match ffi::PyUnicode_KIND(object) {
+            ffi::PyUnicode_1BYTE_KIND => Some(Text::One(std::slice::from_raw_parts(data.cast(), len))),
+            ffi::PyUnicode_2BYTE_KIND => Some(Text::Two(std::slice::from_raw_parts(data.cast(), len))),
+            ffi::PyUnicode_4BYTE_KIND => Some(Text::Four(std::slice::from_raw_parts(data.cast(), len))),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a `str` has its UTF-8 already.
+///
+/// # Safety
+/// `object` is a `str`, not a compact ASCII one.
+#[cfg(not(Py_GIL_DISABLED))]
+unsafe fn has_utf8(object: *mut ffi::PyObject) -> bool {
+    // SAFETY: such an object begins with these fields; they change under the GIL alone, which is held.
+    unsafe { !(*object.cast::<ffi::PyCompactUnicodeObject>()).utf8.is_null() }
+}
+
+/// Another thread may be about to make it: not looked at.
+#[cfg(Py_GIL_DISABLED)]
+unsafe fn has_utf8(_: *mut ffi::PyObject) -> bool {
+    false
+}
 
 /// The `str` of valid UTF-8; `None` if it is not valid. The same as Python's own decoder makes, which widens what
 /// it has at the first wider character, and takes three to five times as long.

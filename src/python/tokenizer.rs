@@ -13,8 +13,9 @@ use super::ids::Run;
 use super::output::{Errors, Output};
 use super::pretokenizer::Pretokenizer;
 use super::stream::EncodeStream;
-use super::{call, file, ids};
+use super::{call, file, ids, text};
 use crate::encode::{Batch, Encoder, FileOptions, Spans};
+use crate::source::Text;
 use crate::vocab::{RankLines, Semantics, SpecialSpec, Vocab};
 
 /// A vocabulary and a pattern.
@@ -109,7 +110,7 @@ impl Tokenizer {
         special: bool,
         workers: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.list_of(py, call::text(text)?.as_bytes(), special, workers)
+        self.list_of(py, text::of(text)?, special, workers)
     }
 
     #[pyo3(signature = (data, special, workers=None))]
@@ -120,7 +121,7 @@ impl Tokenizer {
         special: bool,
         workers: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.list_of(py, &data, special, workers)
+        self.list_of(py, Text::Utf8(&data), special, workers)
     }
 
     #[pyo3(signature = (text, special, workers=None))]
@@ -131,7 +132,7 @@ impl Tokenizer {
         special: bool,
         workers: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        Ok(self.encoded(py, call::text(text)?.as_bytes(), special, workers)?.into_pyarray(py))
+        Ok(self.encoded(py, text::of(text)?, special, workers)?.into_pyarray(py))
     }
 
     fn encode_batch<'py>(
@@ -216,7 +217,7 @@ impl Tokenizer {
         special: bool,
         workers: Option<usize>,
     ) -> PyResult<usize> {
-        let text = call::text(text)?.as_bytes();
+        let text = text::of(text)?;
         call::sized(py, text.len(), |control| self.encoder.count_long(text, special, workers, control))
     }
 
@@ -365,13 +366,14 @@ impl Tokenizer {
     fn list_of<'py>(
         &self,
         py: Python<'py>,
-        text: &[u8],
+        text: Text<'_>,
         special: bool,
         workers: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
-        if text.len() >= call::SMALL {
-            return ids::to_list(py, &self.encoded(py, text, special, workers)?);
-        }
+        let text = match text {
+            Text::Utf8(text) if text.len() < call::SMALL => text,
+            _ => return ids::to_list(py, &self.encoded(py, text, special, workers)?),
+        };
         let fill = |ids: &mut Vec<u32>| {
             call::sized(py, text.len(), |control| self.encoder.encode(text, special, ids, control))
         };
@@ -381,7 +383,7 @@ impl Tokenizer {
     fn encoded(
         &self,
         py: Python<'_>,
-        text: &[u8],
+        text: Text<'_>,
         special: bool,
         workers: Option<usize>,
     ) -> PyResult<Vec<u32>> {

@@ -1,6 +1,7 @@
-//! Files as sources of text: read at any place, cut only where no result can change.
+//! Sources of text: files, read at any place and cut only where no result can change, and text in memory.
 
 mod cuts;
+mod text;
 mod utf8;
 
 use std::fs::File;
@@ -8,6 +9,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 pub(crate) use cuts::Cutter;
+pub use text::Text;
 pub(crate) use utf8::Utf8Window;
 
 use crate::control::Control;

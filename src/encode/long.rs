@@ -1,0 +1,226 @@
+//! One long text, in chunks that are cut where nothing can change; on several threads if that helps.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use super::Encoder;
+use super::gathered::Gathered;
+use crate::control::Control;
+use crate::error::Result;
+use crate::pretokenize::CutRule;
+use crate::source::Text;
+use crate::workers;
+
+/// Bytes, or characters, of a chunk on one thread: its UTF-8 is still near when it is read.
+const CHUNK: usize = 1 << 17;
+/// The same on several, which must not wait for each other all the time.
+const SHARED_CHUNK: usize = 1 << 19;
+
+impl Encoder {
+    /// The ids of one text, as [`Encoder::encode_to_vec`] finds them, on up to `workers` threads (`None`: as many as
+    /// the machine has cores). It is cut where that changes nothing: text without such a place stays with one of
+    /// them. A short text starts none.
+    ///
+    /// Memory: the ids, and the bytes and ids of one chunk a thread.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`]; [`crate::Error::Surrogate`].
+    pub fn encode_long<'t>(
+        &self,
+        text: impl Into<Text<'t>>,
+        special: bool,
+        workers: Option<usize>,
+        control: &Control,
+    ) -> Result<Vec<u32>> {
+        let text = text.into();
+        if let Some(bytes) = short(text) {
+            return self.encode_to_vec(bytes, special, control);
+        }
+        let workers = self.useful(workers, text.len());
+        let chunks = self.chunks(text, special, chunk_size(workers))?;
+        self.encode_chunks(text, &chunks, special, workers, control)
+    }
+
+    /// How many ids [`Encoder::encode_long`] would find, without keeping them.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode_long`].
+    pub fn count_long<'t>(
+        &self,
+        text: impl Into<Text<'t>>,
+        special: bool,
+        workers: Option<usize>,
+        control: &Control,
+    ) -> Result<usize> {
+        let text = text.into();
+        if let Some(bytes) = short(text) {
+            return self.count(bytes, special, control);
+        }
+        let workers = self.useful(workers, text.len());
+        let chunks = self.chunks(text, special, chunk_size(workers))?;
+        let spare = Spare::default();
+        let work = |index: usize| {
+            spare.with(|bytes| {
+                let bytes = text.utf8(self.isa, chunks[index].clone(), bytes)?;
+                self.count(bytes, special, control)
+            })
+        };
+        let mut total = 0;
+        workers::in_order(workers, chunks.len(), control, work, |count| {
+            total += count;
+            Ok(())
+        })?;
+        Ok(total)
+    }
+
+    fn encode_chunks(
+        &self,
+        text: Text<'_>,
+        chunks: &[Range<usize>],
+        special: bool,
+        workers: usize,
+        control: &Control,
+    ) -> Result<Vec<u32>> {
+        let mut all = Gathered::new(text.len());
+        if workers == 1 {
+            let mut bytes = Vec::new();
+            for chunk in chunks {
+                let bytes = text.utf8(self.isa, chunk.clone(), &mut bytes)?;
+                self.encode(bytes, special, &mut all.ids, control)?;
+                all.done(chunk.len());
+            }
+            return Ok(all.finish());
+        }
+        // Used again: fresh memory for each chunk would be handed back and cleared each time.
+        let (texts, lists) = (Spare::default(), Spare::default());
+        let work = |index: usize| {
+            let mut ids: Vec<u32> = lists.take();
+            texts.with(|bytes| {
+                let bytes = text.utf8(self.isa, chunks[index].clone(), bytes)?;
+                self.encode(bytes, special, &mut ids, control)
+            })?;
+            Ok((ids, chunks[index].len()))
+        };
+        workers::in_order(workers, chunks.len(), control, work, |(mut ids, len): (Vec<u32>, usize)| {
+            all.ids.extend_from_slice(&ids);
+            all.done(len);
+            ids.clear();
+            lists.give_back(ids);
+            Ok(())
+        })?;
+        Ok(all.finish())
+    }
+
+    /// Cuts `text` where that changes nothing, into pieces of at least `size` bytes or characters.
+    fn chunks(&self, text: Text<'_>, special: bool, size: usize) -> Result<Vec<Range<usize>>> {
+        let (mut chunks, mut start) = (Vec::new(), 0);
+        while start < text.len() {
+            let end = self.next_cut(text, start + size.max(1), special)?;
+            chunks.push(start..end);
+            start = end;
+        }
+        Ok(chunks)
+    }
+
+    /// The first place from `from` on where `text` can be cut, or its end.
+    fn next_cut(&self, text: Text<'_>, from: usize, special: bool) -> Result<usize> {
+        if from >= text.len() || self.pretokenizer.cut_rule() == CutRule::Never {
+            return Ok(text.len());
+        }
+        if let Text::Utf8(bytes) = text {
+            return Ok(self.cut_from(bytes, from, special));
+        }
+        // Context that a decision needs on each side: a character has at least one byte.
+        let margin = self.specials(special).max_len().max(8);
+        let low = from.saturating_sub(margin);
+        let mut look = 256;
+        loop {
+            let high = text.len().min(from + look + margin);
+            let mut bytes = Vec::new();
+            text.write(self.isa, low..from, &mut bytes)?;
+            let begin = bytes.len();
+            text.write(self.isa, from..high, &mut bytes)?;
+            let cut = self.cut_from(&bytes, begin, special);
+            if cut + margin <= bytes.len() {
+                return Ok(from + text.units(&bytes[begin..cut]));
+            }
+            if high == text.len() {
+                return Ok(if cut == bytes.len() { high } else { from + text.units(&bytes[begin..cut]) });
+            }
+            look *= 4;
+        }
+    }
+}
+
+/// The bytes of a text that is one chunk.
+fn short(text: Text<'_>) -> Option<&[u8]> {
+    match text {
+        Text::Utf8(bytes) if bytes.len() <= CHUNK => Some(bytes),
+        _ => None,
+    }
+}
+
+fn chunk_size(workers: usize) -> usize {
+    if workers == 1 { CHUNK } else { SHARED_CHUNK }
+}
+
+/// Memory that threads use again.
+struct Spare<T>(Mutex<Vec<Vec<T>>>);
+
+impl<T> Default for Spare<T> {
+    fn default() -> Self {
+        Spare(Mutex::default())
+    }
+}
+
+impl<T> Spare<T> {
+    fn take(&self) -> Vec<T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    fn give_back(&self, vec: Vec<T>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(vec);
+    }
+
+    fn with<O>(&self, f: impl FnOnce(&mut Vec<T>) -> O) -> O {
+        let mut vec = self.take();
+        let result = f(&mut vec);
+        self.give_back(vec);
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
+    use crate::vocab::Vocab;
+
+    #[test]
+    fn chunks_of_every_size_and_number_give_the_ids_of_the_whole() {
+        let tokens: Vec<(u32, Vec<u8>)> = (0..=255).map(|byte| (u32::from(byte), vec![byte])).collect();
+        let specials = [(b"a \n".to_vec(), None), (b" b".to_vec(), None)];
+        let vocab = Vocab::new(&tokens, None, &specials).unwrap();
+        let pattern = Pattern::Named(Named::Gpt2, Isa::best());
+        let pretokenizer = Pretokenizer { pattern, unmatched: Unmatched::Keep };
+        let encoder = Encoder::new(vocab, pretokenizer);
+        let text = "aa \n bb  a \n\n bé 中\u{3000}中 b'll \r\n a \n".repeat(9);
+        let points: Vec<u32> = text.chars().map(u32::from).collect();
+        let units: Vec<u16> = text.encode_utf16().collect();
+        let text = text.into_bytes();
+        let control = Control::none();
+        for special in [true, false] {
+            let expected = encoder.encode_to_vec(&text, special, &control).unwrap();
+            for size in 0..40 {
+                for text in [Text::Utf8(&text), Text::Two(&units), Text::Four(&points)] {
+                    let chunks = encoder.chunks(text, special, size).unwrap();
+                    assert_eq!(chunks.iter().map(ExactSizeIterator::len).sum::<usize>(), text.len());
+                    for workers in [1, 2, 5] {
+                        let ids = encoder.encode_chunks(text, &chunks, special, workers, &control).unwrap();
+                        assert_eq!(ids, expected, "{size} {workers}");
+                    }
+                }
+            }
+        }
+    }
+}
