@@ -200,31 +200,29 @@ impl<'a> Lines<'a> {
 
 /// Pretokens up to this long are kept whole.
 pub(super) const LONG_BYTES: usize = 48;
+/// The same, in words.
+const WORDS: usize = LONG_BYTES / 4;
 /// Up to this many ids.
 const MANY: usize = 18;
 /// log2 of the number of entries of the second table: 4 MB.
 const LONG_BITS: u32 = 15;
 
-#[derive(Clone, Copy)]
-#[repr(C, align(128))]
-struct Entry {
-    bytes: [u8; LONG_BYTES],
-    len: u8,
-    count: u8,
-    ids: [u32; MANY],
-}
+/// How long a pretoken is and how many ids it has, in one word; its bytes, zero-filled; its ids.
+type Entry = [u32; 1 + WORDS + MANY + 1];
 
-/// Pretokens of more bytes, or more ids, than [`Cache`] takes. One entry a line; made when first needed.
+/// Pretokens of more bytes, or more ids, than [`Cache`] takes. One entry a line; made when first needed, of zeros that
+/// the system gives out when they are written to: many texts need few.
 #[derive(Clone, Default)]
-pub(super) struct LongCache(Table<Entry>);
+pub(super) struct LongCache(Vec<Entry>);
 
 impl LongCache {
     /// The ids of a pretoken, if they are here.
     #[inline]
     pub(super) fn find(&self, pretoken: &[u8]) -> Option<&[u32]> {
         let entry = self.0.get(slot(pretoken))?;
-        let same = usize::from(entry.len) == pretoken.len() && &entry.bytes[..pretoken.len()] == pretoken;
-        same.then(|| &entry.ids[..usize::from(entry.count)])
+        let (bytes, ids) = entry[1..].split_at(WORDS);
+        let same = entry[0] as usize & 0xffff == pretoken.len() && bytes == words(pretoken);
+        same.then(|| &ids[..(entry[0] >> 16) as usize])
     }
 
     /// Keeps the ids of a pretoken, if it fits, in place of what was there.
@@ -233,15 +231,25 @@ impl LongCache {
             return;
         }
         if self.0.is_empty() {
-            let none = Entry { bytes: [0; LONG_BYTES], len: 0, count: 0, ids: [0; MANY] };
-            self.0 = Table::new(none, 1 << LONG_BITS);
+            self.0 = vec![[0; size_of::<Entry>() / 4]; 1 << LONG_BITS];
         }
         let entry = &mut self.0[slot(pretoken)];
-        entry.bytes[..pretoken.len()].copy_from_slice(pretoken);
-        entry.ids[..ids.len()].copy_from_slice(ids);
-        entry.len = pretoken.len() as u8;
-        entry.count = ids.len() as u8;
+        entry[0] = pretoken.len() as u32 | (ids.len() as u32) << 16;
+        entry[1..=WORDS].copy_from_slice(&words(pretoken));
+        entry[1 + WORDS..][..ids.len()].copy_from_slice(ids);
     }
+}
+
+/// The bytes of a pretoken of up to [`LONG_BYTES`], zero-filled.
+#[inline]
+fn words(pretoken: &[u8]) -> [u32; WORDS] {
+    let mut bytes = [0; LONG_BYTES];
+    bytes[..pretoken.len()].copy_from_slice(pretoken);
+    let mut words = [0; WORDS];
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+        *word = u32::from_le_bytes(*bytes);
+    }
+    words
 }
 
 /// The slot of a pretoken, from its first [`LONG_BYTES`] bytes.

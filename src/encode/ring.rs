@@ -1,14 +1,12 @@
 //! Ids that do not fit beside a key, in a ring: what is new takes the place of what is oldest.
 
-use crate::memory::Table;
-
 /// Ids that there is room for: four megabytes.
 const SIZE: usize = 1 << 20;
 
 /// Made when first written to.
 #[derive(Clone, Default)]
 pub(super) struct Ring {
-    ids: Table<u32>,
+    ids: Vec<u32>,
     /// Ids ever written, and those left out where the ring closes.
     written: u64,
 }
@@ -17,7 +15,8 @@ impl Ring {
     /// Keeps ids, far fewer than there is room for; returns where they are.
     pub(super) fn push(&mut self, ids: &[u32]) -> u64 {
         if self.ids.is_empty() {
-            self.ids = Table::new(0, SIZE);
+            // Zeros that the system gives out when they are written to: most texts need few of them.
+            self.ids = vec![0; SIZE];
         }
         let mut at = self.written as usize % SIZE;
         if at + ids.len() > SIZE {
