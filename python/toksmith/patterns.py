@@ -38,6 +38,10 @@ CL100K_OLD = (
     r"""|\s*[\r\n]+|\s+(?!\S)|\s+"""
 )
 QWEN2 = CL100K_OLD.replace(r"\p{N}{1,3}", r"\p{N}")
+NANOCHAT = (
+    r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,2}| ?[^\s\p{L}\p{N}]++[\r\n]*"""
+    r"""|\s*[\r\n]|\s+(?!\S)|\s+"""
+)
 O200K = (
     r"""[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"""
     r"""|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"""
@@ -52,6 +56,7 @@ NAMED: dict[str, str] = {
     "llama3": CL100K_OLD,
     "o200k": O200K,
     "qwen2": QWEN2,
+    "nanochat": NANOCHAT,
 }
 """What each name stands for. `r50k` is `gpt2`, and `llama3` is `cl100k_old`, by other names."""
 
@@ -67,6 +72,10 @@ SPELLINGS: dict[str, str] = {
     CL100K_OLD: "cl100k_old",
     O200K: "o200k",
     QWEN2: "qwen2",
+    # nanochat/tokenizer.py, SPLIT_PATTERN.
+    NANOCHAT: "nanochat",
+    # minbpe/regex.py, GPT4_SPLIT_PATTERN; the default of rustbpe 0.1.0.
+    NANOCHAT.replace(r"\p{N}{1,2}", r"\p{N}{1,3}"): "cl100k_old",
 }
 """Published spellings with the name of the pattern that each is proven equal to (tests/python/test_patterns.py)."""
 

@@ -4,7 +4,7 @@ use super::bits::{Carry, fill, next_byte, next_char, reaches_end, without_runs_i
 use super::block::Block;
 use super::rules::{NO_TROUBLE, Place, Rules, Starts, last_spaces, with_contractions};
 
-/// `DIGITS`: how many make a group, 1 or 3. `TRAILING`: whether whitespace at the end of the text is one pretoken
+/// `DIGITS`: how many make a group, 1, 2 or 3. `TRAILING`: whether whitespace at the end of the text is one pretoken
 /// (`\s++$`), newlines or not.
 pub(super) struct Cl100k<const DIGITS: u32, const TRAILING: bool>;
 
@@ -86,8 +86,9 @@ pub(super) fn numbers<const DIGITS: u32>(block: &Block, carry: &mut Carry) -> u6
     }
     let first = numbers & !next_byte(numbers, &mut carry.numbers);
     let goes_on = numbers & 1 & !first;
-    let fourth = numbers & numbers << 1 & numbers << 2 & numbers << 3;
-    if fourth | goes_on == 0 && numbers >> 63 == 0 {
+    let pair_before = numbers & numbers << 1 & numbers << 2;
+    let beyond = if DIGITS == 2 { pair_before } else { pair_before & numbers << 3 };
+    if beyond | goes_on == 0 && numbers >> 63 == 0 {
         return first;
     }
     let (starts, room) = groups(first, numbers & !block.continuing, carry.room, DIGITS);

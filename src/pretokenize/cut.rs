@@ -27,7 +27,7 @@ pub enum CutRule {
     Never,
     /// `gpt2`, `r50k`, `p50k`.
     Gpt2,
-    /// `cl100k`, `cl100k_old`, `llama3`, `qwen2`.
+    /// `cl100k`, `cl100k_old`, `llama3`, `qwen2`, `nanochat`.
     Cl100k,
     /// `o200k`.
     O200k,

@@ -19,13 +19,16 @@ pub enum Named {
     O200k,
     /// [`Named::Cl100kOld`] with `\p{N}` in place of `\p{N}{1,3}`.
     Qwen2,
+    /// [`Named::Cl100kOld`] with `\p{N}{1,2}` in place of `\p{N}{1,3}`.
+    Nanochat,
 }
 
 impl Named {
     /// All of them.
-    pub const ALL: [Named; 5] = [Named::Gpt2, Named::Cl100k, Named::Cl100kOld, Named::O200k, Named::Qwen2];
+    pub const ALL: [Named; 6] =
+        [Named::Gpt2, Named::Cl100k, Named::Cl100kOld, Named::O200k, Named::Qwen2, Named::Nanochat];
 
-    /// `gpt2`, `cl100k`, `cl100k_old`, `o200k` or `qwen2`.
+    /// `gpt2`, `cl100k`, `cl100k_old`, `o200k`, `qwen2` or `nanochat`.
     pub const fn name(self) -> &'static str {
         match self {
             Named::Gpt2 => "gpt2",
@@ -33,6 +36,7 @@ impl Named {
             Named::Cl100kOld => "cl100k_old",
             Named::O200k => "o200k",
             Named::Qwen2 => "qwen2",
+            Named::Nanochat => "nanochat",
         }
     }
 
@@ -45,7 +49,7 @@ impl Named {
     pub const fn cut_rule(self) -> CutRule {
         match self {
             Named::Gpt2 => CutRule::Gpt2,
-            Named::Cl100k | Named::Cl100kOld | Named::Qwen2 => CutRule::Cl100k,
+            Named::Cl100k | Named::Cl100kOld | Named::Qwen2 | Named::Nanochat => CutRule::Cl100k,
             Named::O200k => CutRule::O200k,
         }
     }
@@ -62,12 +66,13 @@ pub fn next(named: Named, text: &[u8], start: usize) -> usize {
         Named::Gpt2 => gpt2(text, start),
         Named::Cl100k | Named::Cl100kOld => cl100k(text, start, 3),
         Named::Qwen2 => cl100k(text, start, 1),
+        Named::Nanochat => cl100k(text, start, 2),
         Named::O200k => o200k(text, start),
     };
     found.unwrap_or_else(|| match named {
         Named::Gpt2 => spaces(text, start),
         Named::Cl100k => trailing_spaces(text, start).unwrap_or_else(|| lines_or_spaces(text, start)),
-        Named::Cl100kOld | Named::O200k | Named::Qwen2 => lines_or_spaces(text, start),
+        Named::Cl100kOld | Named::O200k | Named::Qwen2 | Named::Nanochat => lines_or_spaces(text, start),
     })
 }
 

@@ -58,6 +58,7 @@ impl<'t> Scanner<'t> {
             Named::Cl100k => self.isa.run(Fill::<Cl100k<3, true>>::new(self, ends)),
             Named::Cl100kOld => self.isa.run(Fill::<Cl100k<3, false>>::new(self, ends)),
             Named::Qwen2 => self.isa.run(Fill::<Cl100k<1, false>>::new(self, ends)),
+            Named::Nanochat => self.isa.run(Fill::<Cl100k<2, false>>::new(self, ends)),
             Named::O200k => self.isa.run(Fill::<O200k>::new(self, ends)),
         }
     }

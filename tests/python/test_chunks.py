@@ -18,6 +18,7 @@ PATTERNS: list[str | None] = [
     "cl100k_old",
     "llama3",
     "qwen2",
+    "nanochat",
     "o200k",
     None,
     r"\p{L}+|\s+",

@@ -9,7 +9,7 @@ import regex
 
 from toksmith import patterns
 
-NAMES = ["gpt2", "cl100k", "cl100k_old", "llama3", "qwen2", "o200k"]
+NAMES = ["gpt2", "cl100k", "cl100k_old", "llama3", "qwen2", "nanochat", "o200k"]
 CORE = {name: patterns.resolve(name).core() for name in NAMES}
 HARD = "aAbltvreSs12 \n\r\t.!'/_é日。\u3000\xa0\u0301٣\u2028ʰǅ\x85\x1cſЯя"
 
@@ -101,6 +101,7 @@ REFUSED = {
     "cl100k_old": ["!|\n", " |  a", "\n|\n", "\u3000|  a", "'|s", "a \n| \n"],
     "llama3": ["!|\n", "。|\n", "\n|\n"],
     "qwen2": ["!|\n", "。|\n", "\n|\n"],
+    "nanochat": ["!|\n", "。|\n", "\n|\n", "1|2"],
     "o200k": ["!\n|/", "!|\n", "。|\n", "!/|\n", "\n|\n", "a|'s"],
 }
 
@@ -120,6 +121,7 @@ OPEN = {
     "cl100k_old": [("\n" + " " * 30, "\n", 1), ("x!", "\n", 2)],
     "llama3": [("\n  ", "\n", 1), ("12", "3", 2)],
     "qwen2": [("\n  ", "\n", 1), ("x!", "\n", 2)],
+    "nanochat": [("\n  ", "\n", 1), ("1", "2", 1)],
     "o200k": [("Aʰ" + "B" * 30, "c", 2), ("can'l", "l", 3), ("\n" + " " * 30, "\n", 1), ("!\n", "/", 2)],
 }
 

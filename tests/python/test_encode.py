@@ -77,6 +77,7 @@ PATTERNS: dict[str, tuple[Any, str]] = {
     "cl100k": ("cl100k", "keep"),
     "cl100k_old": ("cl100k_old", "keep"),
     "qwen2": ("qwen2", "keep"),
+    "nanochat": ("nanochat", "keep"),
     "o200k": ("o200k", "keep"),
     "none": (None, "keep"),
     "words kept": (r"\p{L}+", "keep"),

@@ -31,7 +31,7 @@ class Errors(str, Enum):
     substitute = "replace"  # str has a replace of its own
 
 
-_PATTERN = "A name (gpt2, cl100k, o200k, llama3, qwen2), a regular expression, or none"
+_PATTERN = "A name (gpt2, cl100k, o200k, llama3, qwen2, nanochat), a regular expression, or none"
 
 PatternOption = Annotated[
     str, typer.Option("--pattern", help=f"What cuts text into pretokens. {_PATTERN}.", show_default=True)
