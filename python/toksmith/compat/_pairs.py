@@ -1,0 +1,43 @@
+"""Merges as minbpe and rustbpe have them: pairs of ids, where the 256 bytes are ids 0 to 255 and merges follow."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING
+
+from .. import _core
+from ..counts import count_pretokens_from_iterator
+from ..tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ..patterns import Pattern
+    from ..training import Ties
+
+    Pair = tuple[int, int]
+
+
+def learn(texts: Iterable[str], vocab_size: int, pattern: Pattern, ties: Ties) -> list[tuple[int, int, int]]:
+    """Return the merges of a training, each as left id, right id and how often the pair occurred.
+
+    There are fewer than `vocab_size - 256` of them where no pair is left.
+
+    Raises:
+        ValueError: `vocab_size` is less than the 256 bytes, or more than there are ids.
+    """
+    size = operator.index(vocab_size)
+    if not 256 <= size < 2**32:
+        raise ValueError(f"vocab_size is {size}, not between 256, the single bytes, and 2^32 - 1")
+    counts = count_pretokens_from_iterator(texts, pattern=pattern)
+    return _core.learn_merges(counts._core, size - 256, ties=ties)
+
+
+def tokenizer_of(merges: Iterable[Pair], pattern: Pattern, special_tokens: Mapping[str, int]) -> Tokenizer:
+    """Return the tokenizer of these merges, whose ids count up from 256, in order."""
+    tokens = [bytes([byte]) for byte in range(256)]
+    pairs = []
+    for left, right in merges:
+        pairs.append((tokens[left], tokens[right]))
+        tokens.append(tokens[left] + tokens[right])
+    return Tokenizer(dict(enumerate(tokens)), pairs, special_tokens, pattern=pattern)

@@ -1,0 +1,52 @@
+"""minbpe's `BasicTokenizer`: no pattern, no special tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .base import Tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class BasicTokenizer(Tokenizer):
+    """BPE over the whole text, which nothing cuts.
+
+    >>> tokenizer = BasicTokenizer()
+    >>> tokenizer.train("low lower lowest", 258)
+    >>> dict(tokenizer.merges)
+    {(108, 111): 256, (256, 119): 257}
+    """
+
+    def train(self, text: str, vocab_size: int, verbose: bool = False) -> None:
+        """Learn `vocab_size - 256` merges from `text`; of equal pairs the first in the text.
+
+        Args:
+            text: What to train on.
+            vocab_size: Tokens of the result, of which 256 are the bytes.
+            verbose: Print each merge, after training.
+
+        Raises:
+            ValueError: `vocab_size` is less than 256.
+
+        Warns:
+            UserWarning: No pair is left: the vocabulary is smaller than asked.
+        """
+        self._train(text, vocab_size, verbose)
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of `text`."""
+        return self.tokenizer.encode_ordinary(text)
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Return the text of `ids`, with U+FFFD for what is not UTF-8.
+
+        Raises:
+            KeyError: There is no token of an id.
+        """
+        return self.tokenizer.decode(ids)
+
+    def _check_kind(self, pattern: str, name: str) -> None:
+        if pattern:
+            raise ValueError(f"{name}, line 2: its tokenizer cuts text by a pattern: load it with RegexTokenizer")

@@ -1,0 +1,147 @@
+"""minbpe's `RegexTokenizer`: a pattern cuts the text, and special tokens can be registered."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ... import patterns
+from .base import Tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+    from typing import Any
+
+GPT2_SPLIT_PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
+GPT4_SPLIT_PATTERN = (
+    r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*"""
+    r"""|\s*[\r\n]|\s+(?!\S)|\s+"""
+)
+
+
+class RegexTokenizer(Tokenizer):
+    """BPE of the chunks that a pattern finds; text between its matches is lost, as with `findall`.
+
+    Args:
+        pattern: A regular expression for the `regex` package; by default minbpe's GPT-4 pattern, which is
+            toksmith's `cl100k_old`. This and the other published patterns run as scanners.
+
+    >>> tokenizer = RegexTokenizer()
+    >>> tokenizer.train("low lower lowest", 258)
+    >>> tokenizer.register_special_tokens({"<|endoftext|>": 258})
+    >>> tokenizer.encode("low<|endoftext|>", allowed_special="all")
+    [257, 258]
+    """
+
+    def __init__(self, pattern: str | None = None) -> None:
+        self._start(GPT4_SPLIT_PATTERN if pattern is None else pattern)
+
+    def _resolved(self, pattern: str) -> patterns.Pattern:
+        if not isinstance(pattern, str):
+            raise TypeError(f"a pattern is a regular expression as str, not {type(pattern).__name__}")
+        return patterns.of_source(pattern, 0, "drop")
+
+    @property
+    def compiled_pattern(self) -> Any:
+        """The pattern, compiled by `regex`; it follows `pattern`."""
+        return self.tokenizer.pattern
+
+    @property
+    def inverse_special_tokens(self) -> dict[int, str]:
+        """Names of the special tokens by id."""
+        return {id: name for name, id in self._special_tokens.items()}
+
+    def train(self, text: str, vocab_size: int, verbose: bool = False) -> None:
+        """Learn `vocab_size - 256` merges from `text`; of equal pairs the first in the text.
+
+        Special tokens in the text are ordinary text. Those that are registered stay.
+
+        Args:
+            text: What to train on.
+            vocab_size: Tokens of the result, of which 256 are the bytes; special tokens are not counted.
+            verbose: Print each merge, after training.
+
+        Raises:
+            ValueError: `vocab_size` is less than 256, or takes the id of a special token.
+
+        Warns:
+            UserWarning: No pair is left: the vocabulary is smaller than asked.
+        """
+        self._train(text, vocab_size, verbose)
+
+    def register_special_tokens(self, special_tokens: Mapping[str, int]) -> None:
+        """Have these special tokens, name → id, and no others.
+
+        Raises:
+            ValueError: An id is that of another token, or a name is empty.
+        """
+        self.special_tokens = special_tokens
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Return the ids of `text`, with special tokens read as ordinary text."""
+        return self.tokenizer.encode_ordinary(text)
+
+    def encode(self, text: str, allowed_special: str | Collection[str] = "none_raise") -> list[int]:
+        """Return the ids of `text`.
+
+        Args:
+            text: What to encode.
+            allowed_special: Which special tokens become their ids: "all", "none", or a set of names. By default,
+                "none_raise", one in the text is an error. Of two that begin at the same place the one that was
+                registered first counts.
+
+        Raises:
+            ValueError: A special token is in the text, and nothing was said of it.
+        """
+        special = self._allowed(text, allowed_special)
+        if not special:
+            return self.tokenizer.encode_ordinary(text)
+        if len(special) == len(self._special_tokens) and not _shadows(special):
+            return self.tokenizer.encode(text)
+        ids: list[int] = []
+        for part in re.split("(" + "|".join(map(re.escape, special)) + ")", text):
+            ids += [special[part]] if part in special else self.tokenizer.encode_ordinary(part)
+        return ids
+
+    def _allowed(self, text: str, allowed_special: str | Collection[str]) -> dict[str, int]:
+        if allowed_special == "all":
+            return self._special_tokens
+        if allowed_special == "none":
+            return {}
+        if allowed_special == "none_raise":
+            found = next((name for name in self._special_tokens if name in text), None)
+            if found is not None:
+                raise ValueError(
+                    f"the special token {found!r} is in the text: pass allowed_special='all' (or a set with it) "
+                    "for its id, 'none' to read it as ordinary text"
+                )
+            return {}
+        if isinstance(allowed_special, (set, frozenset, list, tuple)):
+            return {name: id for name, id in self._special_tokens.items() if name in allowed_special}
+        raise ValueError(
+            f"allowed_special is 'all', 'none', 'none_raise' or a set of special tokens, not {allowed_special!r}"
+        )
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Return the text of `ids`, with U+FFFD for what is not UTF-8.
+
+        Raises:
+            ValueError: There is no token of an id.
+        """
+        try:
+            return self.tokenizer.decode(ids)
+        except KeyError as error:
+            raise ValueError(error.args[0]) from None
+
+    def _check_kind(self, pattern: str, name: str) -> None:
+        if not pattern:
+            raise ValueError(f"{name}, line 2: its tokenizer has no pattern: load it with BasicTokenizer")
+
+
+def _shadows(special: Mapping[str, int]) -> bool:
+    """Whether one of them begins with one that was registered earlier, and so is never found.
+
+    The tokenizer inside takes the longest, which is the same where this is not so.
+    """
+    place = {name: i for i, name in enumerate(special)}
+    return any(place.get(name[:end], i) < i for name, i in place.items() for end in range(1, len(name)))

@@ -1,0 +1,134 @@
+"""rustbpe's `Tokenizer`, on toksmith: `import toksmith.compat.rustbpe as rustbpe`.
+
+The same methods and merges as rustbpe 0.1.0, which nanochat trains its tokenizer with.
+
+>>> tokenizer = Tokenizer()
+>>> tokenizer.train_from_iterator(["low low lower lowest"], vocab_size=258)
+>>> tokenizer.get_mergeable_ranks()[256:]
+[(b'lo', 256), (b'low', 257)]
+"""
+
+from __future__ import annotations
+
+import importlib
+import operator
+import re
+from typing import TYPE_CHECKING, Any
+
+from .. import patterns
+from . import _pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import toksmith
+
+__all__ = ["Tokenizer"]
+
+GPT4_PATTERN = (
+    r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*"""
+    r"""|\s*[\r\n]|\s+(?!\S)|\s+"""
+)
+
+
+class Tokenizer:
+    """A tokenizer that is trained once, and then encodes and decodes; before, it has 256 bytes and no pattern.
+
+    It holds an immutable `toksmith.Tokenizer`, as `tokenizer`, which training replaces. Text that the pattern does
+    not match is lost; so an untrained one has no ids for any text, as in rustbpe.
+    """
+
+    tokenizer: toksmith.Tokenizer
+    """What encodes and decodes. Immutable: it stays as it is when this object is trained anew."""
+
+    def __init__(self) -> None:
+        self._pattern = ""
+        self.tokenizer = _pairs.tokenizer_of([], _resolved(""), {})
+
+    def train_from_iterator(
+        self, iterator: Iterable[str], vocab_size: int, buffer_size: int = 8192, pattern: str | None = None
+    ) -> None:
+        """Learn `vocab_size - 256` merges, or fewer where no pair is left; of equal pairs the smallest ids first.
+
+        Args:
+            iterator: Texts. Nothing is counted across two.
+            vocab_size: Tokens of the result, of which 256 are the bytes.
+            buffer_size: Taken for rustbpe's sake: texts are counted as they come.
+            pattern: A regular expression in the dialect of rustbpe, which is that of Rust's `fancy-regex`; by
+                default GPT-4's as rustbpe spells it, toksmith's `cl100k_old`. This and nanochat's run as scanners,
+                any other in the `regex` package.
+
+        Raises:
+            ValueError: `vocab_size` is less than 256, or the pattern is broken.
+            TypeError: `iterator` is no iterable of str, or one str.
+        """
+        if isinstance(iterator, (str, bytes)):
+            raise TypeError(f"one {type(iterator).__name__} is no iterator of texts: pass [text]")
+        if operator.index(buffer_size) < 1:
+            raise ValueError(f"buffer_size is {buffer_size}, less than 1")
+        spelling = GPT4_PATTERN if pattern is None else pattern
+        resolved = _resolved(spelling)
+        learned = _pairs.learn(map(_checked_text, iterator), vocab_size, resolved, "smallest_ids")
+        self.tokenizer = _pairs.tokenizer_of([(left, right) for left, right, _ in learned], resolved, {})
+        self._pattern = spelling
+
+    def get_pattern(self) -> str:
+        """Return the pattern as it was given; "" before training."""
+        return self._pattern
+
+    @property
+    def vocab_size(self) -> int:
+        """How many tokens there are: 256 bytes and the merges."""
+        return self.tokenizer.vocab_size
+
+    def get_mergeable_ranks(self) -> list[tuple[bytes, int]]:
+        """Return the tokens with their ids, in order: what `tiktoken.Encoding` takes, as a dict."""
+        return [(token, id) for id, token in self.tokenizer.vocab.items()]
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of `text`."""
+        return self.tokenizer.encode_ordinary(text)
+
+    def batch_encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the ids of each text, encoded on all cores."""
+        return self.tokenizer.encode_batch(texts)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of `ids`.
+
+        Raises:
+            ValueError: There is no token of an id; as `UnicodeDecodeError`, the bytes are no UTF-8.
+        """
+        try:
+            return self.tokenizer.decode(ids, errors="strict")
+        except KeyError as error:
+            raise ValueError(error.args[0]) from None
+
+
+def _checked_text(text: str) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"a text is a str, not {type(text).__name__}")
+    return text
+
+
+def _resolved(spelling: str) -> patterns.Pattern:
+    """Return the pattern behind a spelling in the dialect of `fancy-regex`."""
+    if not isinstance(spelling, str):
+        raise TypeError(f"a pattern is a regular expression as str, not {type(spelling).__name__}")
+    if spelling in patterns.SPELLINGS:  # the same in both dialects
+        return patterns.of_source(spelling, 0, "drop")
+    return patterns.of_source(_translated(spelling), 0, "drop")
+
+
+def _translated(spelling: str) -> str:
+    r"""Return a pattern of `fancy-regex` in the words of `regex`: there `$` is the end of the text alone."""
+    try:
+        translate: Any = importlib.import_module("toksmith.dialects").translate
+    except ModuleNotFoundError:
+        return re.sub(r"\\.|\[\^?\]?(?:\\.|[^]\\])*\]|\$", _end_of_text, spelling)
+    translated: str = translate(spelling)
+    return translated
+
+
+def _end_of_text(found: re.Match[str]) -> str:
+    return r"\Z" if found[0] == "$" else found[0]
