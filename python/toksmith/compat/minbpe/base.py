@@ -215,6 +215,8 @@ def _checked(special_tokens: dict[str, int], merges: dict[Pair, int]) -> dict[st
             raise ValueError(
                 f"the special token {name!r} has the id {id} of an ordinary token: take one above {last}"
             )
+        if not 0 <= id < 2**32:
+            raise ValueError(f"the special token {name!r} has the id {id}, not one from 0 to 2^32 - 1")
         if names.setdefault(id, name) != name:
             raise ValueError(f"the special tokens {names[id]!r} and {name!r} have the same id {id}")
     return special_tokens
