@@ -1,5 +1,6 @@
 """minbpe's and rustbpe's rules in plain Python, straight from their definition: slow, and for the tests alone."""
 
+import itertools
 import re as standard_re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -65,7 +66,7 @@ def encoded(chunks: list[list[int]], merges: Mapping[Pair, int]) -> list[int]:
     out: list[int] = []
     for ids in chunks:
         while True:
-            known = [merges[pair] for pair in zip(ids, ids[1:], strict=False) if pair in merges]
+            known = [merges[pair] for pair in itertools.pairwise(ids) if pair in merges]
             if not known:
                 break
             pair = next(pair for pair, id in merges.items() if id == min(known))
@@ -81,7 +82,9 @@ def vocab_of(merges: Mapping[Pair, int]) -> dict[int, bytes]:
     return vocab
 
 
-def encoded_with_specials(text: str, pattern: str, merges: Mapping[Pair, int], special: Mapping[str, int]) -> list[int]:
+def encoded_with_specials(
+    text: str, pattern: str, merges: Mapping[Pair, int], special: Mapping[str, int]
+) -> list[int]:
     """minbpe's way: the alternatives in the order of registration, each stretch between them on its own."""
     out: list[int] = []
     for part in standard_re.split("(" + "|".join(map(standard_re.escape, special)) + ")", text):
@@ -91,7 +94,7 @@ def encoded_with_specials(text: str, pattern: str, merges: Mapping[Pair, int], s
 
 def shown(token: bytes) -> str:
     text = token.decode("utf-8", "replace")
-    return "".join("\\u%04x" % ord(c) if unicodedata.category(c).startswith("C") else c for c in text)
+    return "".join(f"\\u{ord(c):04x}" if unicodedata.category(c).startswith("C") else c for c in text)
 
 
 def files_of(

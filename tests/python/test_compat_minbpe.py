@@ -76,7 +76,9 @@ def test_training_and_encoding_are_those_of_the_definition(seed: int) -> None:
     rng = random.Random(seed)
     alphabet = rng.choice(ALPHABETS)
     text = random_text(rng, alphabet, [], rng.randint(0, 60))
-    pattern = rng.choice([None, None, GPT4_SPLIT_PATTERN, GPT4_SPLIT_PATTERN, GPT2_SPLIT_PATTERN, r"\w+", r"[ab]{1,3}"])
+    pattern = rng.choice(
+        [None, None, GPT4_SPLIT_PATTERN, GPT4_SPLIT_PATTERN, GPT2_SPLIT_PATTERN, r"\w+", r"[ab]{1,3}"]
+    )
     vocab_size = 256 + rng.randint(0, 40)
     tokenizer = BasicTokenizer() if pattern is None else RegexTokenizer(pattern)
     quietly(tokenizer.train, text, vocab_size)
@@ -272,7 +274,11 @@ def test_what_is_no_argument_is_refused() -> None:
         BasicTokenizer().decode([256])
     with pytest.raises(ValueError, match="256"):
         tokenizer.decode([97, 256])
-    for method in (lambda: Tokenizer().train("a", 256), lambda: Tokenizer().encode("a"), lambda: Tokenizer().decode([])):
+    for method in (
+        lambda: Tokenizer().train("a", 256),
+        lambda: Tokenizer().encode("a"),
+        lambda: Tokenizer().decode([]),
+    ):
         with pytest.raises(NotImplementedError):
             method()
 
@@ -280,7 +286,7 @@ def test_what_is_no_argument_is_refused() -> None:
 def test_a_special_token_in_the_text_raises_by_default() -> None:
     tokenizer = RegexTokenizer()
     tokenizer.register_special_tokens({"<|end|>": 300})
-    with pytest.raises(ValueError, match="'<|end|>' is in the text"):
+    with pytest.raises(ValueError, match=r"'<\|end\|>' is in the text"):
         tokenizer.encode("a<|end|>")
     assert tokenizer.encode("a<|end>") == [*b"a<|end>"]
 
@@ -386,7 +392,9 @@ def test_helpers(seed: int) -> None:
     assert base.merge(ids, pair, 9) == replaced(ids, pair, 9)
     counts = base.get_stats(ids)
     assert sum(counts.values()) == max(0, len(ids) - 1)
-    assert all(count == sum(ids[i : i + 2] == list(found) for i in range(len(ids))) for found, count in counts.items())
+    assert all(
+        count == sum(ids[i : i + 2] == list(found) for i in range(len(ids))) for found, count in counts.items()
+    )
     assert base.get_stats(ids, dict(counts)) == {pair: 2 * count for pair, count in counts.items()}
     token = bytes(rng.choice(b"a\n\0\x7f\xc2\x85\xe2\x80\x8b ") for _ in range(8))
     assert base.render_token(token) == shown(token)

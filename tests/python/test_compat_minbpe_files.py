@@ -172,7 +172,7 @@ def test_broken_files(content: str, says: str, tmp_path: Path) -> None:
     path = tmp_path / "t.model"
     path.write_bytes(content.encode())
     tokenizer = RegexTokenizer()
-    with pytest.raises(ValueError, match="t.model") as caught:
+    with pytest.raises(ValueError, match=r"t\.model") as caught:
         tokenizer.load(path)
     assert says in str(caught.value)
     assert tokenizer.merges == {}
@@ -207,7 +207,7 @@ def test_a_damaged_file_is_refused_or_means_what_it_says(seed: int, tmp_path: Pa
     try:
         again.load(tmp_path / "t.model")
     except ValueError as error:
-        assert "t.model" in str(error)  # noqa: PT017
+        assert "t.model" in str(error)
     else:
         again.save(tmp_path / "u")
         assert (tmp_path / "u.model").read_bytes().split() == bytes(data).split()

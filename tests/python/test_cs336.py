@@ -1,6 +1,7 @@
 """Stanford CS336, assignment 1: `train_bpe` and `Tokenizer` behind its adapters, and its public tests, rewritten."""
 
 import base64
+import importlib.util
 import json
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import tiktoken
 from training_data import END, assert_equal
@@ -19,17 +21,22 @@ from toksmith.formats.gpt2 import BYTE_ORDER, spell
 
 Merges = list[tuple[bytes, bytes]]
 
-# The adapters, as a student writes them into tests/adapters.py.
+# The adapters, as they are dropped into tests/adapters.py.
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-def run_train_bpe(
-    input_path: str | Path, vocab_size: int, special_tokens: list[str], **kwargs: Any
-) -> tuple[dict[int, bytes], Merges]:
-    return toksmith.train_bpe(input_path, vocab_size, special_tokens, **kwargs)
+def example(name: str) -> Any:
+    """A module of `examples/`."""
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def get_tokenizer(vocab: dict[int, bytes], merges: Merges, special_tokens: list[str] | None = None) -> Tokenizer:
-    return Tokenizer(vocab, merges, special_tokens)
+adapters = example("cs336_adapters")
+run_train_bpe, get_tokenizer = adapters.run_train_bpe, adapters.get_tokenizer
 
 
 # What the course's tests have in tests/common.py and around it, written anew.
@@ -284,3 +291,40 @@ def test_the_contract_of_the_types(course: Path) -> None:
     assert tokenizer.encode("<b><a>") == [1, 0]
     vocab_gpt2, _ = run_train_bpe(course / "corpus.en", 300, [], byte_order="gpt2")
     assert [vocab_gpt2[id][0] for id in range(256)] == list(BYTE_ORDER)
+
+
+# The whole data set as `uint16`: problem (tokenizer_experiments), part d.
+
+
+def test_encoding_a_data_set(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sample = (course / "tinystories_sample.txt").read_bytes()
+    stories = tmp_path / "stories.txt"
+    stories.write_bytes((sample + b"\n" + END.encode() + b"\n") * 200)
+    files = [str(stories), str(course / "german.txt")]
+    encode = example("cs336_encode_dataset")
+    encode.main([*files, "--vocab-size", "600", "--out", str(tmp_path / "tokens")])
+    tokenizer = Tokenizer.load(tmp_path / "tokens/tokenizer.json")
+    assert tokenizer == toksmith.train(stories, 600, special_tokens=[END])
+    for file in map(Path, files):
+        ids = np.load(tmp_path / f"tokens/{file.stem}.npy", mmap_mode="r")
+        assert ids.dtype == np.uint16
+        assert ids.tolist() == tokenizer.encode(file.read_bytes().decode())
+        assert tokenizer.decode_bytes(ids) == file.read_bytes()
+    assert (np.load(tmp_path / "tokens/stories.npy") == 0).sum() == 200 * (1 + sample.count(END.encode()))
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in printed] == ["stories.txt", "german.txt"]
+    # Again with the saved tokenizer, and bare numbers for `np.fromfile`.
+    encode.main([files[1], "--tokenizer", str(tmp_path / "tokens/tokenizer.json"), "--out", str(tmp_path / "again")])
+    assert (tmp_path / "again/german.npy").read_bytes() == (tmp_path / "tokens/german.npy").read_bytes()
+    count, _ = encode.encode_dataset(tokenizer, course / "german.txt", tmp_path / "german.bin")
+    bare = np.fromfile(tmp_path / "german.bin", np.uint16)
+    assert (len(bare), bare.tolist()) == (count, np.load(tmp_path / "tokens/german.npy").tolist())
+
+
+def test_ids_that_do_not_fit(tmp_path: Path) -> None:
+    vocab = {byte: bytes([byte]) for byte in range(256)} | {65_536: b"ab"}
+    tokenizer = get_tokenizer(vocab, [(b"a", b"b")])
+    (tmp_path / "text").write_text("ab")
+    with pytest.raises(ValueError, match="65536"):
+        example("cs336_encode_dataset").encode_dataset(tokenizer, tmp_path / "text", tmp_path / "ids.npy")
+    assert not (tmp_path / "ids.npy").exists()
