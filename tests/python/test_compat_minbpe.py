@@ -247,7 +247,7 @@ def test_gpt4_of_another_file(tmp_path: Path) -> None:
         GPT4Tokenizer(tmp_path / "a.tiktoken")
 
 
-# What differs from the original: the rows of docs/compat.md
+# What differs from the original: the rows of docs/minbpe.md
 
 
 def test_training_ends_where_no_pair_is_left() -> None:

@@ -70,7 +70,7 @@ def test_a_file_of_minbpe(tmp_path: Path) -> None:
         assert tokenizer.decode([257, 300]) == "low<|endoftext|>"
 
 
-# Where the original fails: the rows of docs/compat.md
+# Where the original fails: the rows of docs/minbpe.md
 
 
 def test_load_takes_the_pattern(tmp_path: Path) -> None:

@@ -183,7 +183,7 @@ def test_nanochat(corpora: dict[str, str]) -> None:
     assert mine.trainer.encode(text) == peer.encoding.encode_ordinary(text)
 
 
-# What differs from the original: the rows of docs/compat.md
+# What differs from the original: the rows of docs/rustbpe.md
 
 
 def test_one_text_is_no_iterator_of_texts() -> None:
