@@ -1,0 +1,63 @@
+"""The notebook in `examples/`: a valid one, without outputs, whose cells run in order; no Jupyter needed."""
+
+import contextlib
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NOTEBOOK = Path(__file__).resolve().parents[2] / "examples/tokenizer_from_scratch.ipynb"
+CELL = {"cell_type", "id", "metadata", "source"}
+
+
+def cells(kind: str) -> list[dict[str, Any]]:
+    notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == kind]
+
+
+def test_its_form() -> None:
+    # nbformat 4.5, of which this is all that it needs.
+    notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    assert set(notebook) == {"cells", "metadata", "nbformat", "nbformat_minor"}
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+    assert notebook["metadata"]["kernelspec"].keys() == {"display_name", "language", "name"}
+    ids = [cell["id"] for cell in notebook["cells"]]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", id) for id in ids)
+    for cell in notebook["cells"]:
+        assert all(isinstance(line, str) for line in cell["source"])
+        assert all(line.endswith("\n") for line in cell["source"][:-1])
+        if cell["cell_type"] == "code":
+            assert set(cell) == CELL | {"execution_count", "outputs"}
+            assert (cell["execution_count"], cell["outputs"]) == (None, [])
+        else:
+            assert (cell["cell_type"], set(cell)) == ("markdown", CELL)
+
+
+def test_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(NOTEBOOK.parent)
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        for cell in cells("code"):
+            exec(compile("".join(cell["source"]), f"{NOTEBOOK.name}, {cell['id']}", "exec"), namespace)
+    said = printed.getvalue()
+    assert "256 b'" in said
+    assert "s+t occurs 9 times" in said
+    assert "[b'ne', b'west']" in said
+    assert len(namespace["incremental"]) == 3000 - 256
+    assert list(namespace["per_merge"]) == [
+        "every occurrence",
+        "every different pretoken",
+        "only what changes",
+        "toksmith",
+    ]
+
+
+def test_it_states_no_times() -> None:
+    # They are measured where it runs: its text would be wrong everywhere else.
+    prose = "".join("".join(cell["source"]) for cell in cells("markdown"))
+    assert not re.search(r"\d ?(?:s|ms|µs|MB/s|seconds|times (?:as fast|faster))\b", prose)
