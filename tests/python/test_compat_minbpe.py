@@ -268,6 +268,10 @@ def test_what_is_no_argument_is_refused() -> None:
         RegexTokenizer("(")
     with pytest.raises(TypeError, match="str"):
         RegexTokenizer(5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        tokenizer.register_special_tokens({"<|a|>": "300"})  # type: ignore[dict-item]
+    with pytest.raises(TypeError, match="str to int"):
+        tokenizer.register_special_tokens({b"<|a|>": 300})  # type: ignore[dict-item]
     with pytest.raises(ValueError, match="allowed_special"):
         tokenizer.encode("a", "some")
     with pytest.raises(KeyError):

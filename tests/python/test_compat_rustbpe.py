@@ -85,6 +85,17 @@ def test_real_text(corpus: str, pattern: str | None, corpora: dict[str, str]) ->
     assert_same(mine, peer, corpora[corpus][9_000_000:9_200_000].split("\n\n"))
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("corpus", ["en", "code", "multi"])
+@pytest.mark.parametrize("pattern", [None, NANOCHAT])
+def test_whole_corpora(corpus: str, pattern: str | None, corpora: dict[str, str]) -> None:
+    documents = corpora[corpus].split("\n\n")
+    mine, peer = ours.Tokenizer(), theirs.Tokenizer()
+    mine.train_from_iterator(documents, 32_000, pattern=pattern)
+    peer.train_from_iterator(documents, 32_000, pattern=pattern)
+    assert_same(mine, peer, documents[:20_000])
+
+
 def test_the_defaults_are_those_of_the_original() -> None:
     mine, peer = ours.Tokenizer(), theirs.Tokenizer()
     assert (mine.get_pattern(), mine.vocab_size) == (peer.get_pattern(), peer.vocab_size) == ("", 256)

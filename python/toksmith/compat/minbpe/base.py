@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import os
 import types
 import warnings
@@ -74,9 +75,10 @@ class Tokenizer:
         self._vocab_has_specials = False
         self._replace(pattern, {}, {})
 
-    def _replace(self, pattern: str, merges: dict[Pair, int], special_tokens: dict[str, int]) -> None:
+    def _replace(self, pattern: str, merges: dict[Pair, int], special_tokens: Mapping[str, int]) -> None:
         """Become the tokenizer of these parts; if there is none, stay what it was."""
-        self.tokenizer = self._made(self._resolved(pattern), merges, _checked(special_tokens, merges))
+        special_tokens = _checked(special_tokens, merges)
+        self.tokenizer = self._made(self._resolved(pattern), merges, special_tokens)
         self._pattern, self._merges, self._special_tokens = pattern, merges, special_tokens
         self._vocab = None
 
@@ -115,7 +117,7 @@ class Tokenizer:
 
     @special_tokens.setter
     def special_tokens(self, special_tokens: Mapping[str, int]) -> None:
-        self._replace(self._pattern, self._merges, dict(special_tokens))
+        self._replace(self._pattern, self._merges, special_tokens)
 
     @property
     def vocab(self) -> Mapping[int, bytes]:
@@ -204,13 +206,14 @@ class Tokenizer:
         """Refuse a file of a tokenizer that works otherwise."""
 
 
-def _checked(special_tokens: dict[str, int], merges: dict[Pair, int]) -> dict[str, int]:
-    """Check that no id of a special token is another's."""
+def _checked(special_tokens: Mapping[str, int], merges: dict[Pair, int]) -> dict[str, int]:
+    """Return special tokens whose ids are no other token's."""
     last = 255 + len(merges)
     names: dict[int, str] = {}
-    for name, id in special_tokens.items():
-        if not isinstance(name, str) or not isinstance(id, int):
-            raise TypeError(f"special tokens are a dict of str to int, not {name!r}: {id!r}")
+    for name, given in special_tokens.items():
+        if not isinstance(name, str):
+            raise TypeError(f"special tokens are a dict of str to int, not of {type(name).__name__}")
+        id = operator.index(given)
         if 0 <= id <= last:
             raise ValueError(
                 f"the special token {name!r} has the id {id} of an ordinary token: take one above {last}"
@@ -219,4 +222,4 @@ def _checked(special_tokens: dict[str, int], merges: dict[Pair, int]) -> dict[st
             raise ValueError(f"the special token {name!r} has the id {id}, not one from 0 to 2^32 - 1")
         if names.setdefault(id, name) != name:
             raise ValueError(f"the special tokens {names[id]!r} and {name!r} have the same id {id}")
-    return special_tokens
+    return {name: id for id, name in names.items()}

@@ -44,7 +44,7 @@ class GPT4Tokenizer(RegexTokenizer):
         self.byte_shuffle = {byte: self._ranks[bytes([byte])] for byte in range(256)}
         self.inverse_byte_shuffle = {id: byte for byte, id in self.byte_shuffle.items()}
         self._vocab_has_specials, self._merges = False, {}
-        self._replace(GPT4_SPLIT_PATTERN, self._merges, dict(GPT4_SPECIAL_TOKENS))
+        self._replace(GPT4_SPLIT_PATTERN, self._merges, GPT4_SPECIAL_TOKENS)
         self._merges = self._pairs()
 
     def _made(
