@@ -93,7 +93,8 @@ def test_whole_corpora(corpus: str, pattern: str | None, corpora: dict[str, str]
     mine, peer = ours.Tokenizer(), theirs.Tokenizer()
     mine.train_from_iterator(documents, 32_000, pattern=pattern)
     peer.train_from_iterator(documents, 32_000, pattern=pattern)
-    assert_same(mine, peer, documents[:20_000])
+    assert ranks_of(mine) == ranks_of(peer)
+    assert mine.batch_encode(documents) == peer.batch_encode(documents)
 
 
 def test_the_defaults_are_those_of_the_original() -> None:
