@@ -218,6 +218,8 @@ def test_gpt4_is_given(gpt4: GPT4Tokenizer, tmp_path: Path) -> None:
             call()
     with pytest.raises(NotImplementedError):
         gpt4.merges = {}
+    with pytest.raises(ValueError, match="200000"):
+        gpt4.decode([200_000])
     gpt4.save_vocab(tmp_path / "gpt4.vocab")
     lines = (tmp_path / "gpt4.vocab").read_bytes().decode().split("\n")
     assert lines[0] == "[!] 0"
@@ -332,6 +334,13 @@ def test_a_new_pattern_counts_at_once() -> None:
     tokenizer.pattern = r"\w"
     assert tokenizer.compiled_pattern == regex.compile(r"\w")
     assert tokenizer.encode("low low") == [*b"lowlow"]
+    with pytest.raises(AttributeError):
+        tokenizer.compiled_pattern = regex.compile(r"\w+")  # type: ignore[misc]
+
+
+def test_a_basic_tokenizer_has_no_pattern() -> None:
+    with pytest.raises(ValueError, match="RegexTokenizer"):
+        BasicTokenizer().pattern = r"\w+"
 
 
 def test_the_views_are_read_only_and_can_be_replaced() -> None:

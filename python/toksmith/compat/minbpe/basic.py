@@ -9,6 +9,8 @@ from .base import Tokenizer
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ... import patterns
+
 
 class BasicTokenizer(Tokenizer):
     """BPE over the whole text, which nothing cuts.
@@ -46,6 +48,11 @@ class BasicTokenizer(Tokenizer):
             KeyError: There is no token of an id.
         """
         return self.tokenizer.decode(ids)
+
+    def _resolved(self, pattern: str) -> patterns.Pattern:
+        if pattern:
+            raise ValueError("BasicTokenizer cuts text nowhere: for a pattern take RegexTokenizer")
+        return super()._resolved(pattern)
 
     def _check_kind(self, pattern: str, name: str) -> None:
         if pattern:
