@@ -105,3 +105,22 @@ pub fn step(tokens: &TokenBytes, ids: &[u32], out: &mut [MaybeUninit<u8>]) -> St
     }
     done(ids.len(), at, wide, Stop::Done)
 }
+
+/// In which character of the text each token starts, counted from 0: where a token starts inside one, that one.
+#[derive(Clone, Debug, Default)]
+pub struct Offsets {
+    /// One for each token.
+    pub starts: Vec<usize>,
+    /// Characters that have started.
+    characters: usize,
+}
+
+impl Offsets {
+    /// Adds the next token.
+    pub fn add(&mut self, token: &[u8]) {
+        let continues = |byte: &u8| byte & 0xc0 == 0x80;
+        let inside = usize::from(token.first().is_some_and(continues));
+        self.starts.push(self.characters.saturating_sub(inside));
+        self.characters += token.iter().filter(|byte| !continues(byte)).count();
+    }
+}

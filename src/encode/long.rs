@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::Encoder;
 use super::gathered::Gathered;
+use super::{Active, Encoder};
 use crate::control::Control;
 use crate::error::Result;
 use crate::pretokenize::CutRule;
@@ -32,13 +32,29 @@ impl Encoder {
         workers: Option<usize>,
         control: &Control,
     ) -> Result<Vec<u32>> {
+        self.encode_long_among(text, self.active(special), workers, control)
+    }
+
+    /// [`Encoder::encode_long`], with the special tokens of `active`.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode_long`].
+    pub fn encode_long_among<'t>(
+        &self,
+        text: impl Into<Text<'t>>,
+        active: Active<'_>,
+        workers: Option<usize>,
+        control: &Control,
+    ) -> Result<Vec<u32>> {
         let text = text.into();
         if let Some(bytes) = short(text) {
-            return self.encode_to_vec(bytes, special, control);
+            let mut ids = Vec::new();
+            self.encode_among(bytes, active, &mut ids, control)?;
+            return Ok(ids);
         }
         let workers = self.useful(workers, text.len());
-        let chunks = self.chunks(text, special, chunk_size(workers))?;
-        self.encode_chunks(text, &chunks, special, workers, control)
+        let chunks = self.chunks(text, active, chunk_size(workers))?;
+        self.encode_chunks(text, &chunks, active, workers, control)
     }
 
     /// How many ids [`Encoder::encode_long`] would find, without keeping them.
@@ -57,7 +73,7 @@ impl Encoder {
             return self.count(bytes, special, control);
         }
         let workers = self.useful(workers, text.len());
-        let chunks = self.chunks(text, special, chunk_size(workers))?;
+        let chunks = self.chunks(text, self.active(special), chunk_size(workers))?;
         let spare = Spare::default();
         let work = |index: usize| {
             spare.with(|bytes| {
@@ -77,7 +93,7 @@ impl Encoder {
         &self,
         text: Text<'_>,
         chunks: &[Range<usize>],
-        special: bool,
+        active: Active<'_>,
         workers: usize,
         control: &Control,
     ) -> Result<Vec<u32>> {
@@ -86,7 +102,7 @@ impl Encoder {
             let mut bytes = Vec::new();
             for chunk in chunks {
                 let bytes = text.utf8(self.isa, chunk.clone(), &mut bytes)?;
-                self.encode(bytes, special, &mut all.ids, control)?;
+                self.encode_among(bytes, active, &mut all.ids, control)?;
                 all.done(chunk.len());
             }
             return Ok(all.finish());
@@ -97,7 +113,7 @@ impl Encoder {
             let mut ids: Vec<u32> = lists.take();
             texts.with(|bytes| {
                 let bytes = text.utf8(self.isa, chunks[index].clone(), bytes)?;
-                self.encode(bytes, special, &mut ids, control)
+                self.encode_among(bytes, active, &mut ids, control)
             })?;
             Ok((ids, chunks[index].len()))
         };
@@ -112,10 +128,10 @@ impl Encoder {
     }
 
     /// Cuts `text` where that changes nothing, into pieces of at least `size` bytes or characters.
-    fn chunks(&self, text: Text<'_>, special: bool, size: usize) -> Result<Vec<Range<usize>>> {
+    fn chunks(&self, text: Text<'_>, active: Active<'_>, size: usize) -> Result<Vec<Range<usize>>> {
         let (mut chunks, mut start) = (Vec::new(), 0);
         while start < text.len() {
-            let end = self.next_cut(text, start + size.max(1), special)?;
+            let end = self.next_cut(text, start + size.max(1), active)?;
             chunks.push(start..end);
             start = end;
         }
@@ -123,15 +139,15 @@ impl Encoder {
     }
 
     /// The first place from `from` on where `text` can be cut, or its end.
-    fn next_cut(&self, text: Text<'_>, from: usize, special: bool) -> Result<usize> {
+    fn next_cut(&self, text: Text<'_>, from: usize, active: Active<'_>) -> Result<usize> {
         if from >= text.len() || self.pretokenizer.cut_rule() == CutRule::Never {
             return Ok(text.len());
         }
         if let Text::Utf8(bytes) = text {
-            return Ok(self.cut_from(bytes, from, special));
+            return Ok(self.cut_from(bytes, from, active.specials));
         }
         // Context that a decision needs on each side: a character has at least one byte.
-        let margin = self.specials(special).max_len().max(8);
+        let margin = active.specials.max_len().max(8);
         let low = from.saturating_sub(margin);
         let mut look = 256;
         loop {
@@ -140,7 +156,7 @@ impl Encoder {
             text.write(self.isa, low..from, &mut bytes)?;
             let begin = bytes.len();
             text.write(self.isa, from..high, &mut bytes)?;
-            let cut = self.cut_from(&bytes, begin, special);
+            let cut = self.cut_from(&bytes, begin, active.specials);
             if cut + margin <= bytes.len() {
                 return Ok(from + text.units(&bytes[begin..cut]));
             }
@@ -211,12 +227,13 @@ mod tests {
         let control = Control::none();
         for special in [true, false] {
             let expected = encoder.encode_to_vec(&text, special, &control).unwrap();
+            let active = encoder.active(special);
             for size in 0..40 {
                 for text in [Text::Utf8(&text), Text::Two(&units), Text::Four(&points)] {
-                    let chunks = encoder.chunks(text, special, size).unwrap();
+                    let chunks = encoder.chunks(text, active, size).unwrap();
                     assert_eq!(chunks.iter().map(ExactSizeIterator::len).sum::<usize>(), text.len());
                     for workers in [1, 2, 5] {
-                        let ids = encoder.encode_chunks(text, &chunks, special, workers, &control).unwrap();
+                        let ids = encoder.encode_chunks(text, &chunks, active, workers, &control).unwrap();
                         assert_eq!(ids, expected, "{size} {workers}");
                     }
                 }

@@ -1,5 +1,6 @@
 //! Text → ids.
 
+mod active;
 mod cache;
 mod destination;
 mod file;
@@ -18,14 +19,17 @@ mod scratch;
 mod sink;
 mod stream;
 mod stretches;
+mod unstable;
 
 use std::ops::Range;
 
+pub use active::{Active, SpecialSet};
 pub use destination::{Array, RawFile, Width};
 pub use file::{FileOptions, Ids};
 pub use parallel::Batch;
 pub use pieces::Piece;
 pub use sink::{Sink, Spans};
+pub use unstable::{Completions, SortedTokens};
 
 use crate::control::Control;
 use crate::error::Result;
@@ -103,7 +107,7 @@ impl Encoder {
     /// [`crate::Error::Interrupted`], or what the pattern fails with. Text alone never fails, below
     /// 4 GiB a pretoken.
     pub fn encode(&self, text: &[u8], special: bool, sink: &mut impl Sink, control: &Control) -> Result<()> {
-        self.pool.with(self.isa, |scratch| self.encode_with(scratch, text, special, sink, control))
+        self.encode_among(text, self.active(special), sink, control)
     }
 
     /// The ids of `text`, as [`Encoder::encode`] finds them.
@@ -126,6 +130,12 @@ impl Encoder {
         Ok(count.0)
     }
 
+    /// The special tokens of the vocabulary, or none.
+    fn active(&self, special: bool) -> Active<'_> {
+        let ids = if special { self.vocab.special_ids() } else { &[] };
+        Active { specials: self.specials(special), ids }
+    }
+
     fn specials(&self, special: bool) -> &Specials {
         if special { self.vocab.specials() } else { &self.no_specials }
     }
@@ -134,14 +144,14 @@ impl Encoder {
         &self,
         scratch: &mut Scratch,
         text: &[u8],
-        special: bool,
+        active: Active<'_>,
         sink: &mut impl Sink,
         control: &Control,
     ) -> Result<()> {
-        for segment in self.specials(special).segments(text) {
+        for segment in active.specials.segments(text) {
             match segment {
                 Segment::Text(range) => self.encode_text(scratch, text, range, sink, control)?,
-                Segment::Special(found) => self.special_into(&found, sink),
+                Segment::Special(found) => sink.token(found.range.clone(), active.ids[found.index]),
             }
             if !sink.wants_more() {
                 break;

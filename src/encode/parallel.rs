@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use super::Encoder;
+use super::{Active, Encoder};
 use crate::control::Control;
 use crate::error::Result;
 use crate::workers;
@@ -43,6 +43,20 @@ impl Encoder {
         workers: usize,
         control: &Control,
     ) -> Result<Vec<Batch>> {
+        self.encode_batch_among(texts, self.active(special), workers, control)
+    }
+
+    /// [`Encoder::encode_batch`], with the special tokens of `active`.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`].
+    pub fn encode_batch_among(
+        &self,
+        texts: &[&[u8]],
+        active: Active<'_>,
+        workers: usize,
+        control: &Control,
+    ) -> Result<Vec<Batch>> {
         let runs = runs(texts);
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
         let workers = self.useful(Some(workers), bytes).min(runs.len()).max(1);
@@ -52,7 +66,7 @@ impl Encoder {
             loop {
                 let run = next.fetch_add(1, Relaxed);
                 let Some(range) = runs.get(run) else { return Ok(mine) };
-                mine.push((run, self.encode_run(&texts[range.clone()], special, control)?));
+                mine.push((run, self.encode_run(&texts[range.clone()], active, control)?));
             }
         })?;
         let mut batches: Vec<(usize, Batch)> = done.into_iter().flatten().collect();
@@ -60,11 +74,11 @@ impl Encoder {
         Ok(batches.into_iter().map(|(_, batch)| batch).collect())
     }
 
-    fn encode_run(&self, texts: &[&[u8]], special: bool, control: &Control) -> Result<Batch> {
+    fn encode_run(&self, texts: &[&[u8]], active: Active<'_>, control: &Control) -> Result<Batch> {
         let mut batch = Batch { ids: Vec::new(), starts: vec![0] };
         self.pool.with(self.isa, |scratch| {
             for text in texts {
-                self.encode_with(scratch, text, special, &mut batch.ids, control)?;
+                self.encode_with(scratch, text, active, &mut batch.ids, control)?;
                 batch.starts.push(batch.ids.len());
                 control.advance(text.len() as u64);
             }

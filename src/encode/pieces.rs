@@ -6,6 +6,7 @@ use super::Encoder;
 use super::sink::{FirstSpans, Spans};
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::special::Specials;
 
 /// A piece of a text that encodes to few enough tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +95,7 @@ impl Encoder {
         let bytes = text.as_bytes();
         let mut window = max_tokens.saturating_mul(BYTES_PER_TOKEN).saturating_add(64);
         loop {
-            let end = self.cut_from(bytes, window, special);
+            let end = self.cut_from(bytes, window, self.specials(special));
             let mut first = FirstSpans { tokens: Spans::default(), limit: max_tokens };
             self.encode(&bytes[..end], special, &mut first, control)?;
             let mut tokens = first.tokens;
@@ -112,9 +113,8 @@ impl Encoder {
     }
 
     /// The first place from `from` on where `text` can be cut, or its end.
-    pub(super) fn cut_from(&self, text: &[u8], from: usize, special: bool) -> usize {
+    pub(super) fn cut_from(&self, text: &[u8], from: usize, specials: &Specials) -> usize {
         let rule = self.pretokenizer.cut_rule();
-        let specials = self.specials(special);
         let mut from = from;
         while let Some(at) = rule.next_cut(text, from) {
             if !specials.straddles(text, at) {

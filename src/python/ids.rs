@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PySlice, PyTuple};
 
 use super::{call, ints};
+use crate::encode::Batch;
 use crate::error::Error;
 use crate::memory;
 
@@ -50,6 +51,19 @@ pub(super) fn to_list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, 
     unsafe { ffi::PyObject_GC_Track(list.as_ptr().cast()) };
     // SAFETY: PyList_New made it, so it is a list.
     Ok(unsafe { list.cast_into_unchecked() })
+}
+
+/// The ids of many texts as a `list[list[int]]`.
+pub(super) fn to_lists<'py>(py: Python<'py>, batches: &[Batch]) -> PyResult<Bound<'py, PyList>> {
+    let lists = PyList::empty(py);
+    let mut breath = call::Breath::new();
+    for batch in batches {
+        breath.take(py)?;
+        for text in batch.starts.windows(2) {
+            lists.append(to_list(py, &batch.ids[text[0]..text[1]])?)?;
+        }
+    }
+    Ok(lists)
 }
 
 /// Ids handed on at a time.

@@ -2,6 +2,7 @@
 
 mod call;
 mod counts;
+mod encoding;
 mod errors;
 mod file;
 mod ids;
@@ -22,6 +23,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<pretokenizer::Pretokenizer>()?;
     module.add_class::<counts::PretokenCounts>()?;
     module.add_class::<stream::EncodeStream>()?;
+    module.add_class::<encoding::SpecialSet>()?;
+    module.add_class::<encoding::Encoding>()?;
     module.add_function(wrap_pyfunction!(counts::learn_merges, module)?)?;
     module.add("UNICODE_VERSION", UNICODE_VERSION)?;
     module.add("REGEX_VERSION", REGEX_VERSION)

@@ -21,7 +21,7 @@ use crate::vocab::{RankLines, Semantics, SpecialSpec, Vocab};
 /// A vocabulary and a pattern.
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct Tokenizer {
-    encoder: Arc<Encoder>,
+    pub(super) encoder: Arc<Encoder>,
 }
 
 type Merge = (PyBackedBytes, PyBackedBytes);
@@ -142,15 +142,7 @@ impl Tokenizer {
         special: bool,
         workers: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        let lists = PyList::empty(py);
-        let mut breath = call::Breath::new();
-        for batch in self.batches(py, texts, special, workers)? {
-            breath.take(py)?;
-            for text in batch.starts.windows(2) {
-                lists.append(ids::to_list(py, &batch.ids[text[0]..text[1]])?)?;
-            }
-        }
-        Ok(lists)
+        ids::to_lists(py, &self.batches(py, texts, special, workers)?)
     }
 
     fn encode_batch_to_numpy<'py>(

@@ -23,13 +23,23 @@ def read(path: str | os.PathLike[str]) -> dict[int, bytes]:
         OSError: The file cannot be read.
         ValueError: A line is malformed, or gives an id a second time; names file and line.
     """
+    return parse(files.read_text(path), f"{os.fspath(path)}, ")
+
+
+def parse(content: str | bytes, place: str = "") -> dict[int, bytes]:
+    """Return the vocabulary in the content of a rank file; `place` is what to put before the line in an error.
+
+    Raises:
+        ValueError: As `read`; or bytes are not UTF-8.
+    """
     vocab: dict[int, bytes] = {}
-    for number, line in enumerate(files.lines(files.read_text(path)), 1):
+    text = content if isinstance(content, str) else content.decode()
+    for number, line in enumerate(files.lines(text), 1):
         if not line.strip():
             continue
-        token, id = _parse(line, f"{os.fspath(path)}, line {number}")
+        token, id = _parse(line, f"{place}line {number}")
         if id in vocab:
-            raise ValueError(f"{os.fspath(path)}, line {number}: id {id} is taken by {vocab[id]!r}: {line!r}")
+            raise ValueError(f"{place}line {number}: id {id} is taken by {vocab[id]!r}: {line!r}")
         vocab[id] = token
     return vocab
 

@@ -1,0 +1,193 @@
+//! Text that may go on: which ids at its end another text behind it could change, and what they could become.
+//!
+//! The rules are tiktoken's, rough as they are (it calls them unstable itself): a caller who changes from one to the
+//! other gets the same answers.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::{Active, Encoder};
+use crate::control::Control;
+use crate::error::Result;
+use crate::special::Segment;
+use crate::vocab::Vocab;
+
+/// The ordinary tokens in the order of their bytes, to find those that begin in some way.
+pub struct SortedTokens {
+    indices: Vec<u32>,
+}
+
+/// Ids that stay, and the sequences of ids that may follow them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Completions {
+    /// The ids that stay.
+    pub stable: Vec<u32>,
+    /// Each is the ids of a text that begins with the rest of the text, as far as that reaches; none twice.
+    pub completions: HashSet<Vec<u32>>,
+}
+
+impl SortedTokens {
+    /// Sorts the tokens of a vocabulary.
+    pub fn new(vocab: &Vocab) -> Self {
+        let tokens = vocab.tokens();
+        let mut indices: Vec<u32> = (0..tokens.len() as u32)
+            .filter(|&index| vocab.ordinary_index(tokens.bytes_at(index)) == Some(index))
+            .collect();
+        indices.sort_unstable_by_key(|&index| tokens.bytes_at(index));
+        SortedTokens { indices }
+    }
+
+    /// The bytes of all tokens, in order.
+    pub fn iter<'a>(&'a self, vocab: &'a Vocab) -> impl Iterator<Item = &'a [u8]> {
+        self.indices.iter().map(|&index| vocab.tokens().bytes_at(index))
+    }
+
+    /// The tokens that begin with `prefix`: their ids and bytes.
+    fn beginning<'a>(&'a self, vocab: &'a Vocab, prefix: &'a [u8]) -> impl Iterator<Item = (u32, &'a [u8])> {
+        let tokens = vocab.tokens();
+        let first = self.indices.partition_point(|&index| tokens.bytes_at(index) < prefix);
+        self.indices[first..]
+            .iter()
+            .map(|&index| (tokens.id_at(index), tokens.bytes_at(index)))
+            .take_while(move |(_, token)| token.starts_with(prefix))
+    }
+}
+
+impl Encoder {
+    /// The ids of `text` that no text behind it can change, and the sequences of ids that could come next.
+    ///
+    /// Cost: for each byte of the last pretoken, one encoding for every token that begins with the bytes behind it.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`].
+    pub fn encode_with_unstable(
+        &self,
+        text: &str,
+        active: Active<'_>,
+        sorted: &SortedTokens,
+        control: &Control,
+    ) -> Result<Completions> {
+        let (mut stable, unstable) = self.split_unstable(text.as_bytes(), active, control)?;
+        let mut completions = HashSet::new();
+        if let Some(rest) = stable.get(unstable..).filter(|rest| !rest.is_empty()) {
+            let rest = self.bytes_of(rest);
+            self.complete(&rest, sorted, &mut completions, control)?;
+        }
+        stable.truncate(unstable);
+        Ok(Completions { stable, completions })
+    }
+
+    /// The ids of bytes that may end, or break, inside a character: up to the first byte that is not UTF-8 they are
+    /// a text; from the last pretoken of that on, one piece.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`].
+    pub fn encode_broken(&self, data: &[u8], control: &Control) -> Result<Vec<u32>> {
+        let valid = match std::str::from_utf8(data) {
+            Ok(_) => return self.encode_to_vec(data, false, control),
+            Err(error) => error.valid_up_to(),
+        };
+        let (mut ids, unstable) = self.split_unstable(&data[..valid], self.active(false), control)?;
+        let mut rest = self.bytes_of(&ids[unstable..]);
+        rest.extend_from_slice(&data[valid..]);
+        ids.truncate(unstable);
+        ids.extend(self.encode_piece(&rest, control)?);
+        Ok(ids)
+    }
+
+    /// All ids of `text`, and how many of them nothing can change.
+    fn split_unstable(
+        &self,
+        text: &[u8],
+        active: Active<'_>,
+        control: &Control,
+    ) -> Result<(Vec<u32>, usize)> {
+        let mut ids = Vec::new();
+        self.encode_among(text, active, &mut ids, control)?;
+        let last = match self.last_pretoken(text, active)? {
+            Some(range) => self.encode_piece(&text[range], control)?.len(),
+            None => 0,
+        };
+        let mut stable = ids.len() - last;
+        // Runs of whitespace may be cut anew.
+        if last > 0 && self.is_blank(ids[stable]) {
+            stable = ids[..stable].iter().rposition(|&id| !self.is_blank(id)).map_or(0, |at| at + 1);
+        }
+        Ok((ids, stable))
+    }
+
+    /// The last pretoken behind the last special token.
+    fn last_pretoken(&self, text: &[u8], active: Active<'_>) -> Result<Option<Range<usize>>> {
+        let mut last = None;
+        if let Some(Segment::Text(range)) = active.specials.segments(text).last() {
+            self.pretokenizer.for_each(&text[range.clone()], |found| {
+                last = Some(range.start + found.start..range.start + found.end);
+                Ok(())
+            })?;
+        }
+        Ok(last)
+    }
+
+    /// Whether an id is an ordinary token of spaces, newlines and tabs alone.
+    fn is_blank(&self, id: u32) -> bool {
+        let token = self.vocab.tokens().get(id).unwrap_or_default();
+        token.iter().all(|byte| b" \n\t".contains(byte)) && self.vocab.ordinary_id(token) == Some(id)
+    }
+
+    fn bytes_of(&self, ids: &[u32]) -> Vec<u8> {
+        ids.iter().flat_map(|&id| self.vocab.tokens().get(id).unwrap_or_default()).copied().collect()
+    }
+
+    /// Adds what could come in place of `rest`, which is not empty.
+    fn complete(
+        &self,
+        rest: &[u8],
+        sorted: &SortedTokens,
+        completions: &mut HashSet<Vec<u32>>,
+        control: &Control,
+    ) -> Result<()> {
+        completions.extend(sorted.beginning(&self.vocab, rest).map(|(id, _)| vec![id]));
+        for at in 1..rest.len() {
+            control.check()?;
+            for (_, token) in sorted.beginning(&self.vocab, &rest[at..]) {
+                let possible = [&rest[..at], token].concat();
+                // Behind the end of `rest` the pattern may cut where it did not cut before.
+                let mut ids = match std::str::from_utf8(&possible) {
+                    Ok(_) => self.encode_to_vec(&possible, false, control)?,
+                    Err(_) => self.merge_piece(&possible, control)?,
+                };
+                ids.truncate(self.reaching(&ids, rest.len()));
+                completions.insert(ids);
+            }
+        }
+        // Whitespace at the end can come to stand for itself: "\n\n" is cut in two before "0".
+        let last = last_character(rest);
+        if rest.len() > last && is_whitespace(&rest[rest.len() - last..]) {
+            let (before, blank) = rest.split_at(rest.len() - last);
+            let mut ids = self.merge_piece(before, control)?;
+            ids.extend(self.merge_piece(blank, control)?);
+            completions.insert(ids);
+        }
+        Ok(())
+    }
+
+    /// How many of `ids` it takes until they stand for `bytes` bytes.
+    fn reaching(&self, ids: &[u32], bytes: usize) -> usize {
+        let mut seen = 0;
+        let enough = ids.iter().position(|&id| {
+            seen += self.vocab.tokens().get(id).map_or(0, <[u8]>::len);
+            seen >= bytes
+        });
+        enough.map_or(ids.len(), |at| at + 1)
+    }
+}
+
+/// Bytes of the last character; 1 for a byte that is part of none.
+fn last_character(text: &[u8]) -> usize {
+    let whole = |&len: &usize| std::str::from_utf8(&text[text.len() - len..]).is_ok();
+    (1..=text.len().min(4)).find(whole).unwrap_or(1)
+}
+
+fn is_whitespace(character: &[u8]) -> bool {
+    std::str::from_utf8(character).is_ok_and(|text| text.chars().all(char::is_whitespace))
+}

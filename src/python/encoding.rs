@@ -1,0 +1,228 @@
+//! What `toksmith.Encoding` has beside a tokenizer: special tokens chosen call by call, completions, offsets.
+
+use std::sync::{Arc, OnceLock};
+
+use numpy::IntoPyArray;
+use pyo3::prelude::*;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+
+use super::ids::Run;
+use super::tokenizer::Tokenizer;
+use super::{call, ids};
+use crate::decode;
+use crate::encode::{Encoder, SortedTokens, SpecialSet as Chosen};
+use crate::error::Error;
+
+/// Special tokens for a call, each with its id.
+#[pyclass(frozen, module = "toksmith._core")]
+pub(super) struct SpecialSet {
+    set: Chosen,
+}
+
+#[pymethods]
+impl SpecialSet {
+    #[new]
+    fn new(py: Python<'_>, tokens: Vec<(String, u32)>) -> PyResult<Self> {
+        let tokens = tokens.into_iter().map(|(name, id)| (name.into_bytes(), id)).collect();
+        Ok(SpecialSet { set: call::long(py, None, move |_| Chosen::new(tokens))? })
+    }
+
+    /// The first of them in a text: the leftmost, of those the longest.
+    fn first_in<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyString>>> {
+        self.found(text.py(), call::text(text)?)
+    }
+}
+
+impl SpecialSet {
+    fn found<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Option<Bound<'py, PyString>>> {
+        let find = || self.set.first_in(text.as_bytes());
+        let found = if text.len() < call::SMALL { find() } else { py.detach(find) };
+        Ok(found.map(|name| PyString::new(py, &String::from_utf8_lossy(name))))
+    }
+}
+
+/// An encoder with the methods of tiktoken's that a tokenizer does not have. `refused` are special tokens that must
+/// not be in the text: the first that is there is returned in place of a result.
+#[pyclass(frozen, module = "toksmith._core")]
+pub(super) struct Encoding {
+    encoder: Arc<Encoder>,
+    sorted: OnceLock<SortedTokens>,
+}
+
+/// The special token in a text that is refused, if any.
+fn refusal<'py>(
+    text: &Bound<'py, PyString>,
+    refused: Option<&Bound<'py, SpecialSet>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Some(refused) = refused else { return Ok(None) };
+    let found = refused.get().found(text.py(), call::text(text)?)?;
+    Ok(found.map(Bound::into_any))
+}
+
+#[pymethods]
+impl Encoding {
+    #[new]
+    fn new(tokenizer: &Tokenizer) -> Self {
+        Encoding { encoder: tokenizer.encoder.clone(), sorted: OnceLock::new() }
+    }
+
+    #[pyo3(signature = (text, allowed, refused))]
+    fn encode<'py>(
+        &self,
+        text: &Bound<'py, PyString>,
+        allowed: &Bound<'py, SpecialSet>,
+        refused: Option<&Bound<'py, SpecialSet>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(found) = refusal(text, refused)? {
+            return Ok(found);
+        }
+        let (py, active) = (text.py(), allowed.get().set.active());
+        let text = call::text(text)?.as_bytes();
+        if text.len() >= call::SMALL {
+            let found =
+                call::long(py, None, |control| self.encoder.encode_long_among(text, active, None, control))?;
+            return Ok(ids::to_list(py, &found)?.into_any());
+        }
+        let fill = |ids: &mut Vec<u32>| {
+            call::sized(py, text.len(), |control| self.encoder.encode_among(text, active, ids, control))
+        };
+        Ok(call::with_ids(fill, |found| ids::to_list(py, found))?.into_any())
+    }
+
+    #[pyo3(signature = (text, allowed, refused))]
+    fn encode_to_numpy<'py>(
+        &self,
+        text: &Bound<'py, PyString>,
+        allowed: &Bound<'py, SpecialSet>,
+        refused: Option<&Bound<'py, SpecialSet>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(found) = refusal(text, refused)? {
+            return Ok(found);
+        }
+        let (py, active) = (text.py(), allowed.get().set.active());
+        let text = call::text(text)?.as_bytes();
+        let found = call::sized(py, text.len(), |control| {
+            self.encoder.encode_long_among(text, active, None, control)
+        })?;
+        Ok(found.into_pyarray(py).into_any())
+    }
+
+    #[pyo3(signature = (texts, allowed, refused, workers))]
+    fn encode_batch<'py>(
+        &self,
+        texts: &Bound<'py, PyAny>,
+        allowed: &Bound<'py, SpecialSet>,
+        refused: Option<&Bound<'py, SpecialSet>>,
+        workers: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = texts.py();
+        let mut held: Vec<PyBackedStr> = Vec::with_capacity(ids::room(texts));
+        for text in texts.try_iter()? {
+            let text = text?;
+            let text = text.cast::<PyString>()?;
+            if let Some(found) = refusal(text, refused)? {
+                return Ok(found);
+            }
+            held.push(call::backed_text(text)?);
+        }
+        let texts: Vec<&[u8]> = held.iter().map(|text| text.as_bytes()).collect();
+        let bytes = texts.iter().map(|text| text.len()).sum();
+        let active = allowed.get().set.active();
+        let batches = call::sized(py, bytes, |control| {
+            self.encoder.encode_batch_among(&texts, active, workers, control)
+        })?;
+        Ok(ids::to_lists(py, &batches)?.into_any())
+    }
+
+    fn encode_with_unstable<'py>(
+        &self,
+        text: &Bound<'py, PyString>,
+        allowed: &Bound<'py, SpecialSet>,
+    ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
+        let (py, active) = (text.py(), allowed.get().set.active());
+        let text = call::text(text)?;
+        let found = call::long(py, None, |control| {
+            self.encoder.encode_with_unstable(text, active, self.sorted(), control)
+        })?;
+        let completions = PyList::empty(py);
+        for ids in &found.completions {
+            completions.append(ids::to_list(py, ids)?)?;
+        }
+        Ok((ids::to_list(py, &found.stable)?, completions))
+    }
+
+    /// The ids of bytes as one pretoken.
+    fn encode_piece<'py>(&self, py: Python<'py>, piece: PyBackedBytes) -> PyResult<Bound<'py, PyList>> {
+        let found = call::sized(py, piece.len(), |control| self.encoder.encode_piece(&piece, control))?;
+        ids::to_list(py, &found)
+    }
+
+    /// The ids of bytes that need not be UTF-8.
+    fn encode_broken<'py>(&self, py: Python<'py>, data: PyBackedBytes) -> PyResult<Bound<'py, PyList>> {
+        let found = call::sized(py, data.len(), |control| self.encoder.encode_broken(&data, control))?;
+        ids::to_list(py, &found)
+    }
+
+    /// The bytes of each id.
+    fn tokens_bytes<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let tokens = PyList::empty(ids.py());
+        self.for_tokens(ids, &mut |token| tokens.append(PyBytes::new(ids.py(), token)))?;
+        Ok(tokens)
+    }
+
+    /// The character that each id starts in.
+    fn offsets<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let mut offsets = decode::Offsets::default();
+        self.for_tokens(ids, &mut |token| {
+            offsets.add(token);
+            Ok(())
+        })?;
+        PyList::new(ids.py(), offsets.starts)
+    }
+
+    /// The bytes of the ordinary tokens, sorted.
+    fn token_byte_values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let values = PyList::empty(py);
+        for token in self.sorted().iter(self.encoder.vocab()) {
+            values.append(PyBytes::new(py, token))?;
+        }
+        Ok(values)
+    }
+
+    /// The ordinary tokens with their ids.
+    fn ranks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let vocab = self.encoder.vocab();
+        let ranks = PyDict::new(py);
+        for (id, token) in vocab.tokens().iter() {
+            if vocab.ordinary_id(token) == Some(id) {
+                ranks.set_item(PyBytes::new(py, token), id)?;
+            }
+        }
+        Ok(ranks)
+    }
+}
+
+impl Encoding {
+    fn sorted(&self) -> &SortedTokens {
+        self.sorted.get_or_init(|| SortedTokens::new(self.encoder.vocab()))
+    }
+
+    fn for_tokens(
+        &self,
+        ids: &Bound<'_, PyAny>,
+        take: &mut impl FnMut(&[u8]) -> PyResult<()>,
+    ) -> PyResult<()> {
+        let tokens = self.encoder.vocab().tokens();
+        let mut seen = 0;
+        ids::for_runs(ids, tokens.max_id().unwrap_or(0), &mut |run| {
+            let Run::Ids(run) = run else { return Ok(()) };
+            for (at, &id) in run.iter().enumerate() {
+                let unknown = || Error::UnknownId { id: i128::from(id), index: Some(seen + at) };
+                take(tokens.get(id).ok_or_else(unknown)?)?;
+            }
+            seen += run.len();
+            Ok(())
+        })
+    }
+}
