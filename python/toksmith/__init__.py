@@ -13,29 +13,53 @@ TYPE_CHECKING = False  # not from `typing`, which takes as long to import as all
 
 if TYPE_CHECKING:
     from .counts import PretokenCounts, count_pretokens, count_pretokens_from_iterator
+    from .encoding import Encoding
+    from .models import encoding_for_model, encoding_name_for_model
+    from .registry import get_encoding, list_encoding_names
     from .training import train, train_bpe, train_from_iterator
 
 __version__ = "0.1.0"
 
 __all__ = [
     "DecodeStream",
+    "Encoding",
     "PretokenCounts",
     "Tokenizer",
     "count_pretokens",
     "count_pretokens_from_iterator",
+    "encoding_for_model",
+    "encoding_name_for_model",
+    "get_encoding",
+    "list_encoding_names",
     "train",
     "train_bpe",
     "train_from_iterator",
 ]
 
 
-def __getattr__(name: str) -> object:
-    """Import what trains on first use: who only encodes does not wait for it."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import counts, training
+# Where the names are that are imported on first use: who only encodes does not wait for them.
+_LAZY = {
+    "Encoding": "encoding",
+    "PretokenCounts": "counts",
+    "count_pretokens": "counts",
+    "count_pretokens_from_iterator": "counts",
+    "encoding_for_model": "models",
+    "encoding_name_for_model": "models",
+    "get_encoding": "registry",
+    "list_encoding_names": "registry",
+    "train": "training",
+    "train_bpe": "training",
+    "train_from_iterator": "training",
+}
 
-    value = getattr(training, name, None) or getattr(counts, name)
+
+def __getattr__(name: str) -> object:
+    """Import a name on first use."""
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    value = getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)
     globals()[name] = value
     return value
 

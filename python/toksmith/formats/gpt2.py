@@ -45,6 +45,21 @@ def spell(token: bytes) -> str:
     return "".join([characters[byte] for byte in token])
 
 
+def tokens_of_merges(text: str) -> list[bytes]:
+    """Return the tokens of a merges file in the order of GPT-2's ids: its 256 bytes, then what each line merges.
+
+    Raises:
+        ValueError: A line is not two spelled tokens; names it.
+    """
+    tokens = [bytes([byte]) for byte in BYTE_ORDER]
+    for number, line in enumerate(text.split("\n")[1:-1], 2):
+        parts = [unspell(part) for part in line.split()]
+        if len(parts) != 2 or None in parts:
+            raise ValueError(f"line {number} is not a merge of two tokens: {line[:80]!r}")
+        tokens.append(b"".join(part for part in parts if part))
+    return tokens
+
+
 def unspell(text: str) -> bytes | None:
     """Return the bytes behind a spelling; None if it holds a character that stands for no byte.
 

@@ -1,0 +1,14 @@
+"""tiktoken's module `registry`."""
+
+from ... import registry as _registry
+from ...encoding import Encoding as Encoding
+from ...registry import ENCODINGS as ENCODINGS
+from ...registry import get_encoding as get_encoding
+from ...registry import list_encoding_names as list_encoding_names
+
+
+def __getattr__(name: str) -> object:
+    """Return what is replaced when the plug-ins are found."""
+    if name == "ENCODING_CONSTRUCTORS":
+        return _registry.ENCODING_CONSTRUCTORS
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
