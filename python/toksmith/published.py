@@ -144,18 +144,18 @@ def arguments(name: str) -> dict[str, Any]:
 
 def rank_file(name: str) -> bytes:
     """Return the content of a rank file: found, made of another that is found, or downloaded."""
-    here = _here(name)
-    return rank_files.obtain(*FILES[name]) if here is None else here
+    data = here(name)
+    return rank_files.obtain(*FILES[name]) if data is None else data
 
 
-def _here(name: str) -> bytes | None:
+def here(name: str) -> bytes | None:
     """Return the content of a rank file as far as this machine has what it takes."""
     data = rank_files.found(*FILES[name])
     if data is not None:
         return data
     if name == "r50k_base" and (merges := rank_files.found(*_VOCAB_BPE)) is not None:
         data = _of_merges(merges)
-    if name == "p50k_base" and (r50k := _here("r50k_base")) is not None:
+    if name == "p50k_base" and (r50k := here("r50k_base")) is not None:
         data = r50k + _lines((b" " * count for count in range(2, 26)), 50257)
     return data if data is not None and rank_files.digest(data) == FILES[name].sha256 else None
 

@@ -31,6 +31,11 @@ def plain_name(url: str) -> str:
     return url.rstrip("/").rpartition("/")[2]
 
 
+def cache_key(url: str) -> str:
+    """Return the name that tiktoken gives the file of an address in its cache folder."""
+    return hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()
+
+
 def own_folder() -> Path:
     """Return toksmith's cache folder. It need not exist."""
     if named := os.environ.get("TOKSMITH_CACHE_DIR"):
@@ -57,10 +62,9 @@ def _tiktoken_folder() -> tuple[Path | None, bool]:
 def places(url: str, *, plain: bool = True) -> Iterator[Path]:
     """Yield the places where the file of an address may be; `plain` ones too, of which the name alone says little."""
     tiktoken = _tiktoken_folder()[0]
-    key = hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()
     for folder in (tiktoken, own_folder()):
         if folder is not None:
-            yield folder / key
+            yield folder / cache_key(url)
             if plain:
                 yield folder / plain_name(url)
 
@@ -98,7 +102,7 @@ def _keep(url: str, data: bytes) -> None:
     """Write to the folder that the user named to tiktoken, as it would itself; else to our own, if that can be."""
     folder, named = _tiktoken_folder()
     if named and folder is not None:
-        write(folder / hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest(), data)
+        write(folder / cache_key(url), data)
         return
     with contextlib.suppress(OSError):
         write(own_folder() / plain_name(url), data)
@@ -140,12 +144,12 @@ def download(url: str, sha256: str | None, mirror: str | None = None) -> bytes:
 
 
 def _missing(url: str, sha256: str | None, reason: str) -> str:
-    name = plain_name(url)
+    folder, named = _tiktoken_folder()
+    target = (folder if named and folder is not None else own_folder()) / plain_name(url)
     wrong = [str(path) for path in places(url) if sha256 is not None and path.is_file()]
     sha = f" (SHA-256 {sha256})" if sha256 else ""
     other = f". Another content was found at {', '.join(wrong)}" if wrong else ""
     return (
-        f"{name} is not on this machine and could not be downloaded ({reason}). Put the file from {url}{sha} at "
-        f"{own_folder() / name}, or into the folder that TIKTOKEN_CACHE_DIR names; `toksmith fetch --to FOLDER` gets "
-        f"it on a machine that has a network{other}"
+        f"{target.name} is not on this machine and could not be downloaded ({reason}). Get it from {url}{sha} and "
+        f"put it at {target}, or let `toksmith fetch --to FOLDER` get it on a machine that has a network{other}"
     )

@@ -17,8 +17,10 @@ from .. import __version__
 from .decode import decode
 from .encode import encode
 from .explain import explain
+from .fetch import fetch
 from .options import UsageError
 from .train import train
+from .verify import verify
 
 EXAMPLES = """\
 Examples:
@@ -38,7 +40,7 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (train, encode, decode, explain):
+for command in (train, encode, decode, explain, fetch, verify):
     app.command(help=command.__doc__, epilog=sys.modules[command.__module__].EXAMPLES)(command)
 
 

@@ -97,7 +97,7 @@ def load(source: str, pattern: str | None, specials: list[str] | None, unmatched
         UsageError: An option is missing, or does not go with this kind of file.
         OSError, ValueError: As the loaders of `Tokenizer`.
     """
-    names = _special_tokens(specials or [])
+    names = special_tokens_of(specials or [])
     rest: dict[str, Any] = {} if unmatched is None else {"unmatched": unmatched.value}
     if Path(source).is_dir():
         folder = Path(source)
@@ -114,7 +114,7 @@ def load(source: str, pattern: str | None, specials: list[str] | None, unmatched
     return Tokenizer.load(source)
 
 
-def _special_tokens(given: list[str]) -> list[str] | dict[str, int]:
+def special_tokens_of(given: list[str]) -> list[str] | dict[str, int]:
     """Return names, or name → id if ids are given, as in `<|end|>=50256`."""
     split = [name.rpartition("=") for name in given]
     with_id = [bool(name) and id.isascii() and id.isdigit() for name, _, id in split]

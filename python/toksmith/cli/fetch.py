@@ -1,0 +1,66 @@
+"""`toksmith fetch`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .. import models, published, rank_files
+
+EXAMPLES = """\
+Examples:
+
+  toksmith fetch cl100k_base o200k_base
+  toksmith fetch gpt-4o --to ranks/
+  TIKTOKEN_CACHE_DIR=ranks/ python program.py
+
+Files come from where OpenAI publishes them, and are checked by their SHA-256. One that is on this
+machine already, in a cache folder of tiktoken or toksmith, is copied and not downloaded again."""
+
+
+def fetch(
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME...", help="Encodings or models, such as cl100k_base; or all.")
+    ],
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--to", metavar="FOLDER", help="Where to put the files.", show_default="toksmith's cache folder"
+        ),
+    ] = None,
+    mirror: Annotated[
+        str | None,
+        typer.Option("--from", metavar="URL", help="An address to get the files from in place of their own."),
+    ] = None,
+) -> None:
+    """Get the rank files of published encodings, for get_encoding on a machine without a network."""
+    folder = to or rank_files.own_folder()
+    for file in dict.fromkeys(_file_of(name) for each in names for name in _expanded(each)):
+        url, sha256 = published.FILES[file]
+        path = folder / rank_files.plain_name(url)
+        if path.is_file() and rank_files.digest(path.read_bytes()) == sha256:
+            print(f"{path}: is there", file=sys.stderr)
+            continue
+        data = published.here(file)
+        if data is None:
+            data = rank_files.download(url, sha256, mirror)
+        rank_files.write(path, data)
+        print(f"{path}: {len(data):,} bytes", file=sys.stderr)
+
+
+def _expanded(name: str) -> list[str]:
+    return list(published.ENCODINGS) if name == "all" else [name]
+
+
+def _file_of(name: str) -> str:
+    """Return the rank file of an encoding or of a model."""
+    if name not in published.ENCODINGS:
+        try:
+            name = models.encoding_name_for_model(name)
+        except KeyError:
+            known = ", ".join(published.ENCODINGS)
+            raise ValueError(f"{name} is no published encoding, and no model of one: known are {known}") from None
+    return published.ENCODINGS[name].file

@@ -1,0 +1,229 @@
+"""`toksmith verify`."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.metadata
+import json
+import os
+import tempfile
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .. import published, rank_files, stress, verification
+from ..verification import Side
+from . import streams
+from .options import (
+    GivenPatternOption,
+    GivenSpecialsOption,
+    GivenUnmatchedOption,
+    UsageError,
+    load,
+    special_tokens_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ..encoding import Encoding
+    from ..tokenizer import Tokenizer
+
+EXAMPLES = """\
+Examples:
+
+  toksmith verify cl100k_base --against tiktoken
+  toksmith verify o200k_base --against tiktoken book.txt code.py
+  toksmith verify my.tiktoken --pattern cl100k --special-token '<|end|>=100257' --against tiktoken
+  toksmith verify tokenizer.json --against huggingface book.txt
+  toksmith verify trained.json --against huggingface --with exported/tokenizer.json
+
+Without FILES, some thousand texts that are hard to cut: runs, code, scripts, every character. The
+status is 0 if all ids are the same, and 1 if not; the first difference is shown with its context."""
+
+
+class Against(str, Enum):
+    """The libraries to compare with."""
+
+    tiktoken = "tiktoken"
+    huggingface = "huggingface"
+
+
+def verify(
+    source: Annotated[
+        str,
+        typer.Argument(metavar="NAME_OR_FILE", help="A published encoding, or a file or folder as for encode -t."),
+    ],
+    against: Annotated[Against, typer.Option("--against", help="The library to compare with; it must be installed.")],
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="[FILES]...", help="Texts; - is standard input.")
+    ] = None,
+    other: Annotated[
+        str | None,
+        typer.Option("--with", metavar="FILE", help="What the other library reads.", show_default="NAME_OR_FILE"),
+    ] = None,
+    pattern: GivenPatternOption = None,
+    special_tokens: GivenSpecialsOption = None,
+    unmatched: GivenUnmatchedOption = None,
+) -> None:
+    """Encode texts with toksmith and with another library, and show the first difference."""
+    if against is Against.tiktoken and other is not None:
+        raise UsageError("--with is for huggingface: tiktoken is given the same ranks and the same pattern")
+    ours = _ours(source, pattern, special_tokens, unmatched)
+    if against is Against.tiktoken:
+        theirs, specials = _tiktoken(source, ours)
+    else:
+        theirs, specials = _huggingface(other or source)
+    report = verification.compare(_side("toksmith", ours), theirs, _texts(files, specials))
+    if report.difference is not None:
+        print(report.difference)
+        raise typer.Exit(1)
+    print(
+        f"{source}: the same ids as {theirs.name}, for {report.texts:,} texts of {report.bytes:,} bytes and "
+        f"{report.ids:,} ids"
+    )
+
+
+def _ours(source: str, pattern: str | None, specials: list[str] | None, unmatched: Any) -> Encoding | Tokenizer:
+    from .. import registry
+    from ..encoding import Encoding
+    from ..tokenizer import Tokenizer
+
+    if not os.path.exists(source) and source in registry.list_encoding_names():  # noqa: PTH110
+        if pattern is not None or specials or unmatched is not None:
+            raise UsageError(f"{source} has its own pattern and special tokens: leave those options out")
+        return registry.get_encoding(source)
+    if source.endswith(".tiktoken") and pattern is not None and pattern != "none" and unmatched is None:
+        named = special_tokens_of(specials or [])
+        if isinstance(named, list):
+            if named:
+                raise UsageError("give each special token its id, as NAME=ID")
+            named = {}
+        return Encoding.from_tiktoken(source, pattern=pattern, special_tokens=named)
+    if _is_huggingface(source):
+        if pattern is not None or specials or unmatched is not None:
+            raise UsageError(f"{source} holds its own pattern and special tokens: leave those options out")
+        read: Any = getattr(Tokenizer, "from_huggingface", None)
+        if read is None:
+            raise UsageError(f"{source} is a file of Hugging Face's, which this version does not read")
+        found: Tokenizer = read(source)
+        return found
+    return load(source, pattern, specials, unmatched)
+
+
+def _is_huggingface(source: str) -> bool:
+    """Return whether this is a `tokenizer.json`, or a folder with one."""
+    path = Path(source)
+    if path.is_dir():
+        return (path / "tokenizer.json").is_file() and not (path / "merges.txt").is_file()
+    if path.suffix != ".json":
+        return False
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False  # what is wrong with it, its reader says
+    return isinstance(content, dict) and "model" in content and "added_tokens" in content
+
+
+def _side(name: str, tokenizer: Any) -> Side:
+    """Return one side; special tokens in a text are special."""
+    from ..tokenizer import Tokenizer
+
+    if isinstance(tokenizer, Tokenizer):
+        return Side(name, tokenizer.encode, tokenizer.decode_bytes)
+    return Side(name, lambda text: tokenizer.encode(text, allowed_special="all"), tokenizer.decode_bytes)
+
+
+def _tiktoken(source: str, ours: Encoding | Tokenizer) -> tuple[Side, Iterable[str]]:
+    tiktoken = _imported("tiktoken")
+    from ..encoding import Encoding
+
+    name = f"tiktoken {importlib.metadata.version('tiktoken')}"
+    if not isinstance(ours, Encoding):
+        theirs = _of_ranks(tiktoken, source, ours)
+    elif source in published.ENCODINGS and ours.name == source:
+        theirs = _published(tiktoken, source)
+    else:
+        theirs = tiktoken.Encoding(
+            ours.name,
+            pat_str=ours._pat_str,
+            mergeable_ranks=ours._mergeable_ranks,
+            special_tokens=ours._special_tokens,
+        )
+    return _side(name, theirs), theirs.special_tokens_set
+
+
+def _published(tiktoken: Any, name: str) -> Any:
+    """Return tiktoken's own encoding, by its own definition; the rank file is put where it looks for it."""
+    # Its gpt2 is its r50k_base, read from two other files.
+    name = "r50k_base" if name == "gpt2" else name
+    file = published.ENCODINGS[name].file
+    with tempfile.TemporaryDirectory(prefix="toksmith-") as folder, _environment("TIKTOKEN_CACHE_DIR", folder):
+        key = rank_files.cache_key(published.FILES[file].url)
+        (Path(folder) / key).write_bytes(published.rank_file(file))
+        return tiktoken.get_encoding(name)
+
+
+def _of_ranks(tiktoken: Any, source: str, ours: Tokenizer) -> Any:
+    """Return what tiktoken makes of a tokenizer, if ranks can hold it."""
+    if ours._pattern.text is None:
+        raise ValueError(f"{source} has no pattern, and tiktoken needs one")
+    with tempfile.TemporaryDirectory(prefix="toksmith-") as folder:
+        ranks = Path(folder) / "ranks.tiktoken"
+        ours.save_tiktoken(ranks)
+        from ..formats.tiktoken import read
+
+        vocab = read(ranks)
+    return tiktoken.Encoding(
+        source,
+        pat_str=ours._pattern.text,
+        mergeable_ranks={token: id for id, token in vocab.items()},
+        special_tokens=dict(ours.special_tokens),
+    )
+
+
+@contextlib.contextmanager
+def _environment(name: str, value: str) -> Iterator[None]:
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
+def _huggingface(source: str) -> tuple[Side, Iterable[str]]:
+    tokenizers = _imported("tokenizers")
+    path = Path(source) / "tokenizer.json" if Path(source).is_dir() else Path(source)
+    if not _is_huggingface(source):
+        raise UsageError(f"{source} is no tokenizer.json: give the file that tokenizers reads as --with FILE")
+    theirs = tokenizers.Tokenizer.from_file(str(path))
+    special = [token.content for token in theirs.get_added_tokens_decoder().values()]
+    encode = lambda text: theirs.encode(text, add_special_tokens=False).ids  # noqa: E731
+
+    def decode_bytes(ids: list[int]) -> bytes:
+        text: str = theirs.decode(ids, skip_special_tokens=False)
+        return text.encode()
+
+    return Side(f"tokenizers {importlib.metadata.version('tokenizers')}", encode, decode_bytes), special
+
+
+def _imported(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError:
+        raise ValueError(f"{name} is not installed: pip install {name}, and run this again") from None
+
+
+def _texts(files: list[str] | None, specials: Iterable[str]) -> Iterator[tuple[str, Iterable[str]]]:
+    if not files:
+        for number, text in enumerate(stress.texts(specials), 1):
+            yield f"stress text {number}", [text]
+    for file in files or ():
+        yield streams.input_name(file), verification.pieces_of(streams.text(file, "replace"))

@@ -1,0 +1,146 @@
+"""Two tokenizers beside each other: do they give the same ids, and where do they first not?"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+_AROUND = 30  # characters of context to both sides
+_SHOWN = 6  # ids from the first that differs on
+
+
+@dataclasses.dataclass(frozen=True)
+class Side:
+    """One of two tokenizers: what to call it, what encodes a text, what decodes ids to bytes."""
+
+    name: str
+    encode: Callable[[str], list[int]]
+    decode_bytes: Callable[[list[int]], bytes]
+
+
+@dataclasses.dataclass(frozen=True)
+class Difference:
+    """The first place where two tokenizers give different ids.
+
+    Attributes:
+        text: The name of the text.
+        line: The line of it, from 1.
+        column: The character of the line where the first id that differs starts, from 1.
+        index: How many ids before it are the same.
+        before: Text before that place.
+        after: Text from there on.
+        sides: For each side its name, its next ids with what they stand for, or what it failed with.
+    """
+
+    text: str
+    line: int
+    column: int
+    index: int
+    before: str
+    after: str
+    sides: tuple[tuple[str, str], tuple[str, str]]
+
+    def __str__(self) -> str:
+        width = max(len(name) for name, _ in self.sides)
+        lines = [
+            f"{self.text}, line {self.line}, character {self.column}: different ids, after {self.index:,} equal ones",
+            f"  {'text':{width}}  {self.before!r} | {self.after!r}",
+        ]
+        lines += [f"  {name:{width}}  {shown}" for name, shown in self.sides]
+        return "\n".join(lines)
+
+
+@dataclasses.dataclass
+class Report:
+    """What was compared: texts, bytes and ids, and the first difference, if there is one."""
+
+    texts: int = 0
+    bytes: int = 0
+    ids: int = 0
+    difference: Difference | None = None
+
+
+def compare(ours: Side, theirs: Side, texts: Iterable[tuple[str, Iterable[str]]]) -> Report:
+    """Encode texts with both, up to the first difference.
+
+    Args:
+        ours: One side.
+        theirs: The other.
+        texts: Names, each with the pieces of a text. Every piece is encoded alone, by both.
+    """
+    report = Report()
+    for name, pieces in texts:
+        report.texts += 1
+        line, column = 1, 1
+        for piece in pieces:
+            report.difference = difference(ours, theirs, piece, name, line, column)
+            if report.difference is not None:
+                return report
+            report.bytes += len(piece.encode())
+            report.ids += len(ours.encode(piece))
+            line, column = _moved(line, column, piece)
+    return report
+
+
+def difference(
+    ours: Side, theirs: Side, text: str, name: str = "text", line: int = 1, column: int = 1
+) -> Difference | None:
+    """Return the first difference between what two sides make of a text that begins at this place."""
+    found = [_attempt(side, text) for side in (ours, theirs)]
+    if found[0] == found[1] and isinstance(found[0], list):
+        return None
+    lists = [ids if isinstance(ids, list) else [] for ids in found]
+    index = next((i for i, (one, other) in enumerate(zip(*lists, strict=False)) if one != other), None)
+    if index is None:
+        index = min(map(len, lists))
+    at = len(ours.decode_bytes(lists[0][:index]).decode("utf-8", "ignore"))
+    line, column = _moved(line, column, text[:at])
+    sides = [
+        (side.name, ids if isinstance(ids, str) else _shown(side, ids[index : index + _SHOWN]))
+        for side, ids in zip((ours, theirs), found, strict=True)
+    ]
+    return Difference(
+        name, line, column, index, text[max(0, at - _AROUND) : at], text[at : at + _AROUND], (sides[0], sides[1])
+    )
+
+
+def _attempt(side: Side, text: str) -> list[int] | str:
+    """Return the ids; or what the side failed with, also if that is a panic of Rust code, which is no `Exception`."""
+    try:
+        return side.encode(text)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def _shown(side: Side, ids: list[int]) -> str:
+    pieces = [f"{id} {side.decode_bytes([id]).decode('utf-8', 'backslashreplace')!r}" for id in ids]
+    return ", ".join(pieces) or "(no more ids)"
+
+
+def _moved(line: int, column: int, text: str) -> tuple[int, int]:
+    newlines = text.count("\n")
+    if not newlines:
+        return line, column + len(text)
+    return line + newlines, len(text) - text.rfind("\n")
+
+
+def pieces_of(texts: Iterable[str], size: int = 1 << 20) -> Iterator[str]:
+    r"""Yield a text in pieces of up to `size` characters, that end with a line where they can; it comes in any parts.
+
+    >>> list(pieces_of(["ab\ncd", "\nef"], size=4))
+    ['ab\n', 'cd\n', 'ef']
+    """
+    held = ""
+    for part in texts:
+        held += part
+        while len(held) > size:
+            end = held.rfind("\n", 0, size) + 1 or size
+            yield held[:end]
+            held = held[end:]
+    if held:
+        yield held

@@ -1,0 +1,85 @@
+"""tiktoken's own tests, from its source distribution, with toksmith in its place; nothing of them is kept."""
+
+import base64
+import hashlib
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+import tiktoken
+
+from toksmith import published, rank_files
+
+SHIM = """
+import sys
+import toksmith.compat.tiktoken as stand_in
+from toksmith.compat.tiktoken import core, load, model, registry
+
+sys.modules["tiktoken"] = stand_in
+for module in (core, load, model, registry):
+    sys.modules["tiktoken." + module.__name__.rpartition(".")[2]] = module
+"""
+
+NO_NETWORK = """
+import sys
+
+def refuse(event, args):
+    if event == "socket.connect" and isinstance(args[1], tuple):
+        raise OSError("the tests use no network")
+
+sys.addaudithook(refuse)
+"""
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with tiktoken's tests, of the version that is installed."""
+    folder = tmp_path_factory.mktemp("tiktoken")
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
+    # Building is not isolated from this environment, or pip would fetch what builds it, only to read its name.
+    wanted = [f"tiktoken=={tiktoken.__version__}", "--no-build-isolation", "--dest", str(folder)]
+    done = subprocess.run([*pip, *wanted], capture_output=True, text=True, check=False, timeout=120)
+    archives = list(folder.glob("*.tar.gz"))
+    if not archives:
+        pytest.skip(f"pip could not download the source distribution of tiktoken: {done.stderr.strip()[-200:]}")
+    with tarfile.open(archives[0]) as archive:
+        archive.extractall(folder, filter="data") if hasattr(tarfile, "data_filter") else archive.extractall(folder)
+    return next(folder.glob("tiktoken-*/tests"))
+
+
+@pytest.fixture(scope="module")
+def cache(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """tiktoken's cache folder with the published rank files."""
+    folder = tmp_path_factory.mktemp("cache")
+    for name, file in published.FILES.items():
+        source = {"r50k_base": "gpt2", "p50k_base": "gpt2"}.get(name, name)
+        data = (shared_data / f"vocabs/{source}.tiktoken").read_bytes()
+        if name == "p50k_base":
+            runs = enumerate(range(2, 26), 50257)
+            data += b"".join(base64.b64encode(b" " * count) + b" %d\n" % id for id, count in runs)
+        assert hashlib.sha256(data).hexdigest() == file.sha256
+        (folder / rank_files.cache_key(file.url)).write_bytes(data)
+    return folder
+
+
+def test_the_suite_of_tiktoken_passes(suite: Path, cache: Path, tmp_path: Path) -> None:
+    shim = tmp_path / "shim"
+    shim.mkdir()
+    (shim / "tiktoken.py").write_text(SHIM)
+    (shim / "sitecustomize.py").write_text(NO_NETWORK)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(shim),
+        "TIKTOKEN_CACHE_DIR": str(cache),
+        "TOKSMITH_CACHE_DIR": str(tmp_path / "own"),
+    }
+    check = "import tiktoken, sys; assert tiktoken.__name__ == 'toksmith.compat.tiktoken', tiktoken"
+    subprocess.run([sys.executable, "-c", check], env=environment, check=True)
+    pytest_run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rA", str(suite)]
+    done = subprocess.run(pytest_run, env=environment, capture_output=True, text=True, cwd=suite.parent, check=False)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    assert " passed" in done.stdout
+    assert "skipped" not in done.stdout.splitlines()[-1]
