@@ -38,16 +38,18 @@ sys.addaudithook(refuse)
 def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with tiktoken's tests, of the version that is installed."""
     folder = tmp_path_factory.mktemp("tiktoken")
-    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
-    # Building is not isolated from this environment, or pip would fetch what builds it, only to read its name.
-    wanted = [f"tiktoken=={tiktoken.__version__}", "--no-build-isolation", "--dest", str(folder)]
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", "tiktoken"]
+    wanted = [f"tiktoken=={tiktoken.__version__}", "--dest", str(folder)]
     done = subprocess.run([*pip, *wanted], capture_output=True, text=True, check=False, timeout=120)
     archives = list(folder.glob("*.tar.gz"))
     if not archives:
         pytest.skip(f"pip could not download the source distribution of tiktoken: {done.stderr.strip()[-200:]}")
     with tarfile.open(archives[0]) as archive:
         archive.extractall(folder, filter="data") if hasattr(tarfile, "data_filter") else archive.extractall(folder)
-    return next(folder.glob("tiktoken-*/tests"))
+    # Away from the sources of tiktoken, which lie beside them.
+    tests = folder / "alone" / "tests"
+    tests.parent.mkdir()
+    return next(folder.glob("tiktoken-*/tests")).rename(tests)
 
 
 @pytest.fixture(scope="module")

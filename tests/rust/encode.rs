@@ -1,7 +1,8 @@
 //! Encoding, whole and in pieces, against the definition.
 
 use toksmith::control::Control;
-use toksmith::encode::Encoder;
+use toksmith::decode::{Offsets, decode};
+use toksmith::encode::{Encoder, SortedTokens, SpecialSet};
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, StreamState, Unmatched};
 use toksmith::special::{Segment, Specials};
 use toksmith::vocab::Semantics;
@@ -274,4 +275,87 @@ fn a_control_stops_encoding_and_workers() {
     assert!(matches!(stopped, Err(Error::Interrupted)));
     let stopped = encoder.encode_batch(&[&text, &text, &text], true, 2, &Control::new(&stop));
     assert!(matches!(stopped, Err(Error::Interrupted)));
+}
+
+#[test]
+fn chosen_special_tokens_are_found_in_place_of_those_of_the_vocabulary() {
+    let mut random = Random::new(31);
+    let control = Control::none();
+    for round in 0..300 {
+        let vocab = random_vocab(&mut random, round % 2 == 0);
+        let pretokenizer =
+            Pretokenizer { pattern: Pattern::Named(Named::Gpt2, Isa::best()), unmatched: Unmatched::Drop };
+        let encoder = Encoder::new(vocab, pretokenizer);
+        let names = [&b"ab"[..], b" a", "é".as_bytes(), b"aab", b"b a"];
+        let chosen: Vec<(Vec<u8>, u32)> =
+            names.iter().filter(|_| random.below(2) == 0).map(|name| (name.to_vec(), 7)).collect();
+        let set = SpecialSet::new(chosen.clone()).unwrap();
+        let len = random.below(40);
+        let text = characters(&mut random, len);
+        let (mut expected, mut at, mut start) = (Vec::new(), 0, 0);
+        let mut first = None;
+        while at < text.len() {
+            let fits = chosen.iter().filter(|(name, _)| text[at..].starts_with(name));
+            let Some((name, _)) = fits.max_by_key(|(name, _)| name.len()) else {
+                at += 1;
+                continue;
+            };
+            expected.extend(encoder.encode_to_vec(&text[start..at], false, &control).unwrap());
+            expected.push(7);
+            first = first.or(Some(name.as_slice()));
+            at += name.len();
+            start = at;
+        }
+        expected.extend(encoder.encode_to_vec(&text[start..], false, &control).unwrap());
+        let mut ids = Vec::new();
+        encoder.encode_among(&text, set.active(), &mut ids, &control).unwrap();
+        assert_eq!(ids, expected);
+        assert_eq!(encoder.encode_long_among(&text, set.active(), Some(3), &control).unwrap(), expected);
+        let batch = encoder.encode_batch_among(&[&text, b"a"], set.active(), 2, &control).unwrap();
+        assert_eq!(batch[0].ids[..batch[0].starts[1]], expected);
+        assert_eq!(set.first_in(&text), first);
+    }
+}
+
+#[test]
+fn completions_begin_with_the_rest_of_the_text() {
+    let mut random = Random::new(32);
+    let control = Control::none();
+    for _ in 0..200 {
+        let vocab = random_vocab(&mut random, true);
+        let pretokenizer =
+            Pretokenizer { pattern: Pattern::Named(Named::Gpt2, Isa::best()), unmatched: Unmatched::Drop };
+        let encoder = Encoder::new(vocab, pretokenizer);
+        let sorted = SortedTokens::new(encoder.vocab());
+        assert!(sorted.iter(encoder.vocab()).is_sorted());
+        let len = random.below(12);
+        let text = characters(&mut random, len);
+        let text = std::str::from_utf8(&text).unwrap();
+        let none = SpecialSet::default();
+        let found = encoder.encode_with_unstable(text, none.active(), &sorted, &control).unwrap();
+        let bytes = |ids: &[u32]| decode(encoder.vocab(), ids, &control).unwrap();
+        let stable = bytes(&found.stable);
+        let rest = text.as_bytes().strip_prefix(stable.as_slice()).unwrap();
+        assert_eq!(found.completions.is_empty(), rest.is_empty());
+        for ids in &found.completions {
+            assert!(bytes(ids).starts_with(rest) || rest.starts_with(&bytes(ids)), "{text:?} {ids:?}");
+        }
+        let whole = encoder.encode_to_vec(rest, false, &control).unwrap();
+        assert!(rest.is_empty() || found.completions.contains(&whole));
+        // Cut inside a character, no byte is lost.
+        let cut = &text.as_bytes()[..text.len().saturating_sub(1)];
+        assert_eq!(bytes(&encoder.encode_broken(cut, &control).unwrap()), cut);
+    }
+}
+
+#[test]
+fn offsets_are_those_of_the_characters_that_tokens_start_in() {
+    let text = "aé中🙂b";
+    let mut offsets = Offsets::default();
+    let mut expected = Vec::new();
+    for (at, byte) in text.bytes().enumerate() {
+        offsets.add(&[byte]);
+        expected.push(text.char_indices().filter(|(start, _)| *start <= at).count() - 1);
+    }
+    assert_eq!(offsets.starts, expected);
 }

@@ -81,10 +81,8 @@ def verify(
     if report.difference is not None:
         print(report.difference)
         raise typer.Exit(1)
-    print(
-        f"{source}: the same ids as {theirs.name}, for {report.texts:,} texts of {report.bytes:,} bytes and "
-        f"{report.ids:,} ids"
-    )
+    counts = f"texts: {report.texts:,}, bytes: {report.bytes:,}, ids: {report.ids:,}"
+    print(f"{source}: the same ids as {theirs.name} ({counts})")
 
 
 def _ours(source: str, pattern: str | None, specials: list[str] | None, unmatched: Any) -> Encoding | Tokenizer:

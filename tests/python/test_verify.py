@@ -1,0 +1,184 @@
+"""`toksmith verify`, and what it stands on: comparing two tokenizers, and the texts for it."""
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from toksmith import Tokenizer, published, rank_files, stress, train_from_iterator, verification
+from toksmith.verification import Side
+
+TOKSMITH = [sys.executable, "-m", "toksmith"]
+
+
+def run(*args: object, cwd: Path, status: int = 0) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if key != "TIKTOKEN_CACHE_DIR"}
+    environment |= {"TOKSMITH_CACHE_DIR": str(cwd / "own"), "DATA_GYM_CACHE_DIR": ""}
+    done = subprocess.run(
+        [*TOKSMITH, "verify", *map(str, args)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=cwd,
+        env={**environment, "PYTHONIOENCODING": "utf-8"},
+        check=False,
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a small trained tokenizer, its rank file, and a text."""
+    trained = train_from_iterator(["the lowest of the low, the newest of the new " * 3], 270, special_ids="last")
+    trained.save(tmp_path / "t.json")
+    trained.save_tiktoken(tmp_path / "t.tiktoken")
+    (tmp_path / "text.txt").write_text("the newest\nof the low\n" * 1000)
+    return tmp_path
+
+
+def side(name: str, tokenizer: Tokenizer) -> Side:
+    return Side(name, tokenizer.encode, tokenizer.decode_bytes)
+
+
+def test_a_published_encoding(folder: Path, shared_data: Path) -> None:
+    own = folder / "own"
+    own.mkdir()
+    (own / "r50k_base.tiktoken").write_bytes((shared_data / "vocabs/gpt2.tiktoken").read_bytes())
+    for name in ("gpt2", "p50k_edit"):
+        done = run(name, "--against", "tiktoken", "text.txt", cwd=folder)
+        assert done.stdout.startswith(f"{name}: the same ids as tiktoken 0.")
+        assert "(texts: 1, bytes: 22,000, ids: 7,000)" in done.stdout
+    assert "texts: 3," in run("gpt2", "--against", "tiktoken", cwd=folder).stdout
+
+
+def test_files(folder: Path) -> None:
+    specials = ("--special-token", "<|a|>=500", "--special-token", "é=501")
+    for pattern in ("gpt2", "cl100k", r"\w+|\s+|[^\w\s]"):
+        arguments = ("t.tiktoken", "--pattern", pattern, *specials, "--against", "tiktoken")
+        assert "t.tiktoken: the same ids as tiktoken" in run(*arguments, cwd=folder).stdout
+    assert "the same ids" in run("t.json", "--against", "tiktoken", "text.txt", "-", cwd=folder).stdout
+
+
+def test_a_difference_is_shown_with_its_place(folder: Path) -> None:
+    tokenizer = train_from_iterator(["the low the low"], 259, pattern=r"\w+", unmatched="keep")
+    tokenizer.save(folder / "keep.json")
+    (folder / "differs.txt").write_text("first\nsecond the low end\n")
+    done = run("keep.json", "--against", "tiktoken", "text.txt", "differs.txt", cwd=folder, status=1)
+    lines = done.stdout.splitlines()
+    assert lines[0] == "text.txt, line 1, character 4: different ids, after 1 equal ones"
+    assert lines[1].split(maxsplit=1) == ["text", "'the' | ' newest\\nof the low\\nthe newest\\n'"]
+    assert lines[2].split(maxsplit=1)[0] == "toksmith"
+    assert lines[3].split(maxsplit=1)[0] == "tiktoken"
+    assert "32 ' '" in lines[2]
+    done = run("keep.json", "--against", "tiktoken", cwd=folder, status=1)
+    assert done.stdout.startswith("stress text ")
+
+
+def test_huggingface(folder: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    trained = Tokenizer.load(folder / "t.json")
+    trained.save_gpt2(folder / "gpt2")
+    model = tokenizers.models.BPE.from_file(str(folder / "gpt2/vocab.json"), str(folder / "gpt2/merges.txt"))
+    theirs = tokenizers.Tokenizer(model)
+    theirs.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    theirs.decoder = tokenizers.decoders.ByteLevel()
+    theirs.save(str(folder / "hf.json"))
+    arguments = ("t.json", "--against", "huggingface", "--with", "hf.json", "text.txt")
+    assert "the same ids as tokenizers 0." in run(*arguments, cwd=folder).stdout
+    theirs.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=True)
+    theirs.save(str(folder / "hf.json"))
+    lines = run(*arguments, cwd=folder, status=1).stdout.splitlines()
+    assert lines[0].startswith("text.txt, line 1, character 1: different ids, after 0 equal ones")
+    if hasattr(Tokenizer, "from_huggingface"):
+        assert "the same ids" in run("hf.json", "--against", "huggingface", "text.txt", cwd=folder).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "expected"),
+    [
+        (("nothing.json", "--against", "tiktoken"), 1, "nothing.json: No such file"),
+        (("t.tiktoken", "--against", "tiktoken"), 2, "holds no pattern"),
+        (("t.tiktoken", "--pattern", "gpt2", "--special-token", "a", "--against", "tiktoken"), 2, "NAME=ID"),
+        (("t.tiktoken", "--pattern", "(", "--against", "tiktoken"), 1, "( without its )"),
+        (("gpt2", "--pattern", "gpt2", "--against", "tiktoken"), 2, "has its own pattern"),
+        (("t.json", "--against", "tiktoken", "--with", "x"), 2, "--with is for huggingface"),
+        (("t.json", "--against", "huggingface"), 2, "no tokenizer.json"),
+        (("t.json",), 2, "--against"),
+        (("t.json", "--against", "sentencepiece"), 2, "sentencepiece"),
+        (("t.json", "--against", "tiktoken", "none.txt"), 1, "none.txt"),
+    ],
+)
+def test_what_is_wrong_is_said(folder: Path, arguments: tuple[str, ...], status: int, expected: str) -> None:
+    done = run(*arguments, cwd=folder, status=status)
+    assert expected in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_every_first_difference_is_found() -> None:
+    ours = Tokenizer()
+    rng = random.Random(4)
+    for _ in range(300):
+        text = "".join(rng.choice("ab\né🙂") for _ in range(rng.randrange(1, 40)))
+        at = rng.randrange(len(text))
+        data = text.encode()
+        start = len(text[:at].encode())
+        changed = [*data[:start], 7, *data[start + 1 :]]
+        theirs = Side("other", lambda text, ids=changed: ids, ours.decode_bytes)
+        found = verification.difference(side("ours", ours), theirs, text, "name")
+        assert found is not None
+        assert (found.index, found.after) == (start, text[at : at + 30])
+        assert found.line == text[:at].count("\n") + 1
+        assert found.column == at - text.rfind("\n", 0, at)
+        assert (text[:at]).endswith(found.before)
+    short = Side("short", lambda text: list(text.encode())[:2], ours.decode_bytes)
+    found = verification.difference(side("ours", ours), short, "abc")
+    assert found is not None
+    assert found.sides == (("ours", "99 'c'"), ("short", "(no more ids)"))
+    assert verification.difference(side("ours", ours), side("same", ours), "abc") is None
+
+
+def test_places_count_over_pieces_and_failures_are_differences() -> None:
+    ours = Tokenizer()
+
+    def fails(text: str) -> list[int]:
+        if "z" in text:
+            raise BaseException("a panic")
+        return list(text.encode())
+
+    report = verification.compare(
+        side("ours", ours), Side("fails", fails, ours.decode_bytes), [("t", ["ab\ncd", "ef\ngh", "z"])]
+    )
+    assert report.difference is not None
+    assert (report.difference.line, report.difference.column, report.bytes) == (3, 3, 10)
+    assert report.difference.sides[1] == ("fails", "BaseException: a panic")
+
+
+def test_pieces_join_to_the_text() -> None:
+    rng = random.Random(2)
+    for _ in range(200):
+        text = "".join(rng.choice("ab\n") for _ in range(rng.randrange(60)))
+        cuts = sorted(rng.randrange(len(text) + 1) for _ in range(3))
+        parts = [text[i:j] for i, j in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+        pieces = list(verification.pieces_of(parts, size=7))
+        assert "".join(pieces) == text
+        assert all(0 < len(piece) <= 7 for piece in pieces)
+
+
+def test_stress_texts_are_the_same_each_time_and_have_the_special_tokens() -> None:
+    made = list(stress.texts(["<|end|>"]))
+    assert made == list(stress.texts(["<|end|>"]))
+    assert made != list(stress.texts(["<|end|>"], seed=1))
+    joined = "".join(made)
+    assert "<|end|>" in joined
+    assert "<|end|" in joined.replace("<|end|>", "")
+    assert len(set(joined)) > 100_000
+    assert all(text.encode() or text == "" for text in made)
+
+
+def test_the_address_of_a_file_gives_its_name_in_the_cache() -> None:
+    known = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
+    assert rank_files.cache_key(published.FILES["cl100k_base"].url) == known
