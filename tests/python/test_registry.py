@@ -228,6 +228,16 @@ def test_nothing_opens_a_socket_unless_asked_by_name() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
 
 
+def test_encoding_imports_nothing_large(r50k: bytes, tmp_path: Path) -> None:
+    place("r50k_base", tmp_path / "own", r50k, hashed=False)
+    code = (
+        "import sys, toksmith, toksmith.compat.tiktoken as tiktoken;"
+        "assert tiktoken.get_encoding('gpt2').encode('hello world', disallowed_special=()) == [31373, 995];"
+        "print({'regex', 'numpy', 'typer', 'rich', 'tiktoken', 'urllib.request'} & set(sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
+
+
 def test_pickle_by_name(r50k: bytes, tmp_path: Path) -> None:
     place("r50k_base", tmp_path / "own", r50k, hashed=False)
     encoding = toksmith.get_encoding("gpt2")

@@ -30,6 +30,7 @@ Examples:
   toksmith decode -t tokenizer.json book.ids | cmp - book.txt
   toksmith explain -t tokenizer.json 'the lowest price'
   echo 'Hello' | toksmith encode -t cl100k_base.tiktoken --pattern cl100k
+  toksmith verify cl100k_base --against tiktoken
 
 Each command has examples of its own: toksmith train --help"""
 
