@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import os
 
-from . import special_rules
+from . import encoding_checks, special_rules
 from ._core import Encoding as CoreEncoding
 from ._core import Tokenizer as CoreTokenizer
 
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
-    from typing import Any, Literal, NoReturn
+    from typing import Any, Literal
 
     import numpy as np
     import numpy.typing as npt
@@ -70,10 +70,10 @@ class Encoding:
     ) -> None:
         vocab = {rank: token for token, rank in mergeable_ranks.items()}
         if len(vocab) != len(mergeable_ranks):
-            _name_the_repeated(mergeable_ranks)
+            encoding_checks.name_the_repeated(mergeable_ranks)
         if not vocab:
             raise ValueError("mergeable_ranks is empty")
-        pattern = _pattern_of(pat_str)
+        pattern = encoding_checks.pattern_of(pat_str)
         own = special_rules.beside(special_tokens, vocab)
         core = CoreTokenizer(vocab, None, own, pattern.core())
         self._fill(name, pat_str, core, pattern, special_tokens, explicit_n_vocab)
@@ -123,7 +123,7 @@ class Encoding:
         explicit_n_vocab: int | None = None,
     ) -> Self:
         """Return the encoding of a rank file. Its ranks as a `dict` are made when they are first asked for."""
-        pattern = _pattern_of(pat_str)
+        pattern = encoding_checks.pattern_of(pat_str)
         try:
             own = special_rules.beside(special_tokens, {})
             core = CoreTokenizer.from_ranks(data, own, pattern.core())
@@ -206,7 +206,7 @@ class Encoding:
             self._rules.check_surrogates(text, allowed_special, disallowed_special)
             found = self._encoding.encode(fixed, allowed, None)
         if isinstance(found, str):
-            raise_disallowed_special_token(found)
+            encoding_checks.raise_disallowed_special_token(found)
         return found
 
     def encode_to_numpy(
@@ -227,12 +227,12 @@ class Encoding:
             text.encode()  # raises what is the matter with it
             raise
         if isinstance(found, str):
-            raise_disallowed_special_token(found)
+            encoding_checks.raise_disallowed_special_token(found)
         return found
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
         """Return the ids of each text as `encode_ordinary` does, on up to `num_threads` threads."""
-        workers = _threads(num_threads)
+        workers = encoding_checks.checked_threads(num_threads)
         texts = text if isinstance(text, (list, tuple)) else list(text)
         try:
             return self._core.encode_batch(texts, False, workers)
@@ -249,7 +249,7 @@ class Encoding:
     ) -> list[list[int]]:
         """Return the ids of each text as `encode` does, on up to `num_threads` threads."""
         allowed, refused, odd = self._rules.of(allowed_special, disallowed_special)
-        workers = _threads(num_threads)
+        workers = encoding_checks.checked_threads(num_threads)
         texts = text if isinstance(text, (list, tuple)) else list(text)
         for one in texts if odd else ():
             special_rules.check(one, odd)
@@ -261,7 +261,7 @@ class Encoding:
                 for one in texts
             ]
         if isinstance(found, str):
-            raise_disallowed_special_token(found)
+            encoding_checks.raise_disallowed_special_token(found)
         return found
 
     def encode_with_unstable(
@@ -282,7 +282,7 @@ class Encoding:
         text.encode()
         token = None if refused is None else refused.first_in(text)
         if token is not None:
-            raise_disallowed_special_token(token)
+            encoding_checks.raise_disallowed_special_token(token)
         return self._encoding.encode_with_unstable(text, allowed)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
@@ -304,28 +304,28 @@ class Encoding:
         try:
             return self._core.decode_bytes(tokens)
         except KeyError as error:
-            raise _of_range(tokens, error) from None
+            raise encoding_checks.of_range(tokens, error) from None
 
     def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
         """Return the text of ids; bytes that are not UTF-8 follow `errors`, as in `bytes.decode`."""
         try:
             return self._core.decode(tokens, errors)
         except KeyError as error:
-            raise _of_range(tokens, error) from None
+            raise encoding_checks.of_range(tokens, error) from None
 
     def decode_single_token_bytes(self, token: int) -> bytes:
         """Return the bytes of one id; `KeyError` if it is none."""
         try:
             return self._core.token_bytes(token)
         except KeyError as error:
-            raise _of_range([token], error) from None
+            raise encoding_checks.of_range([token], error) from None
 
     def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
         """Return the bytes of each id."""
         try:
             return self._encoding.tokens_bytes(tokens)
         except KeyError as error:
-            raise _of_range(tokens, error) from None
+            raise encoding_checks.of_range(tokens, error) from None
 
     def decode_with_offsets(self, tokens: Sequence[int]) -> tuple[str, list[int]]:
         """Return the text of ids, and in which character of it each id starts.
@@ -345,12 +345,12 @@ class Encoding:
         self, batch: Sequence[Sequence[int]], *, errors: str = "replace", num_threads: int = 8
     ) -> list[str]:
         """Return the text of each list of ids. Decoding is fast on one thread: `num_threads` is only checked."""
-        _threads(num_threads)
+        encoding_checks.checked_threads(num_threads)
         return [self.decode(tokens, errors) for tokens in batch]
 
     def decode_bytes_batch(self, batch: Sequence[Sequence[int]], *, num_threads: int = 8) -> list[bytes]:
         """Return the bytes of each list of ids. `num_threads` is only checked."""
-        _threads(num_threads)
+        encoding_checks.checked_threads(num_threads)
         return [self.decode_bytes(tokens) for tokens in batch]
 
     # Looking inside
@@ -421,48 +421,3 @@ class Encoding:
             self.__dict__ = registry.get_encoding(value).__dict__
             return
         Encoding.__init__(self, **value)
-
-
-def raise_disallowed_special_token(token: str) -> NoReturn:
-    """Raise the error of a special token in a text where none is allowed."""
-    raise ValueError(
-        f"the text has the special token {token!r}, which is not allowed in it.\n"
-        f"To turn it into its id, pass allowed_special={{{token!r}, ...}}.\n"
-        f"To read it as ordinary text, pass disallowed_special=(enc.special_tokens_set - {{{token!r}}}).\n"
-        "To read all special tokens as ordinary text, pass disallowed_special=()."
-    )
-
-
-def _pattern_of(pat_str: str) -> Pattern:
-    """Return the pattern that means here what `pat_str` means to tiktoken."""
-    from . import dialects, patterns
-
-    if not isinstance(pat_str, str):
-        raise TypeError(f"pat_str is a str, not {type(pat_str).__name__}")
-    if pat_str not in patterns.SPELLINGS:
-        pat_str = dialects.translate(pat_str)
-    return patterns.of_source(pat_str, 0, "drop")
-
-
-def _name_the_repeated(ranks: Mapping[bytes, int]) -> NoReturn:
-    owner: dict[int, bytes] = {}
-    for token, rank in ranks.items():
-        if owner.setdefault(rank, token) is not token:
-            raise ValueError(f"rank {rank} is given to {token!r} and to {owner[rank]!r}: each token needs its own")
-    raise ValueError("two tokens have the same rank")
-
-
-def _threads(num_threads: int) -> int:
-    if num_threads <= 0:
-        raise ValueError(f"num_threads is at least 1, not {num_threads}")
-    return min(num_threads, 1024)
-
-
-def _of_range(tokens: Iterable[int], error: KeyError) -> Exception:
-    """Return the error for ids of which one is none: a number that no id can be is an `OverflowError`."""
-    import operator
-
-    for token in tokens:
-        if not 0 <= operator.index(token) < 2**32:
-            return OverflowError(f"an id is a whole number from 0 to 2^32 - 1, not {token}")
-    return error

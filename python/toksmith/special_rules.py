@@ -105,7 +105,7 @@ def check(text: str, disallowed: frozenset[str] | None) -> None:
         return
     import re
 
-    from .encoding import raise_disallowed_special_token
+    from .encoding_checks import raise_disallowed_special_token
 
     longest_first = sorted(disallowed, key=lambda name: (-len(name), name))
     if found := re.search("|".join(map(re.escape, longest_first)), text):
