@@ -37,10 +37,6 @@ CL100K_OLD = (
     r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"""
     r"""|\s*[\r\n]+|\s+(?!\S)|\s+"""
 )
-_CL100K_05 = (
-    r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*"""
-    r"""|\s*[\r\n]|\s+(?!\S)|\s+"""
-)
 QWEN2 = CL100K_OLD.replace(r"\p{N}{1,3}", r"\p{N}")
 NANOCHAT = (
     r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,2}| ?[^\s\p{L}\p{N}]++[\r\n]*"""
@@ -72,15 +68,13 @@ SPELLINGS: dict[str, str] = {
     # tiktoken 0.14, r50k_pat_str; before 0.9 without the possessive quantifiers.
     r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s""": "gpt2",
     GPT2: "gpt2",
-    # tiktoken 0.5 to 0.8, cl100k_base.
-    _CL100K_05: "cl100k_old",
     CL100K: "cl100k",
     CL100K_OLD: "cl100k_old",
     O200K: "o200k",
     QWEN2: "qwen2",
     # nanochat/tokenizer.py, SPLIT_PATTERN.
     NANOCHAT: "nanochat",
-    # minbpe/regex.py, GPT4_SPLIT_PATTERN; the default of rustbpe 0.1.0.
+    # tiktoken 0.5 to 0.8, cl100k_base; minbpe/regex.py, GPT4_SPLIT_PATTERN; the default of rustbpe 0.1.0.
     NANOCHAT.replace(r"\p{N}{1,2}", r"\p{N}{1,3}"): "cl100k_old",
 }
 """Published spellings with the name of the pattern that each is proven equal to (tests/python/test_patterns.py)."""

@@ -10,12 +10,11 @@ The same methods and merges as rustbpe 0.1.0, which nanochat trains its tokenize
 
 from __future__ import annotations
 
-import importlib
 import operator
-import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import patterns
+from ..dialects import translate
 from . import _pairs
 
 if TYPE_CHECKING:
@@ -117,18 +116,4 @@ def _resolved(spelling: str) -> patterns.Pattern:
         raise TypeError(f"a pattern is a regular expression as str, not {type(spelling).__name__}")
     if spelling in patterns.SPELLINGS:  # the same in both dialects
         return patterns.of_source(spelling, 0, "drop")
-    return patterns.of_source(_translated(spelling), 0, "drop")
-
-
-def _translated(spelling: str) -> str:
-    r"""Return a pattern of `fancy-regex` in the words of `regex`: there `$` is the end of the text alone."""
-    try:
-        translate: Any = importlib.import_module("toksmith.dialects").translate
-    except ModuleNotFoundError:
-        return re.sub(r"\\.|\[\^?\]?(?:\\.|[^]\\])*\]|\$", _end_of_text, spelling)
-    translated: str = translate(spelling)
-    return translated
-
-
-def _end_of_text(found: re.Match[str]) -> str:
-    return r"\Z" if found[0] == "$" else found[0]
+    return patterns.of_source(translate(spelling), 0, "drop")

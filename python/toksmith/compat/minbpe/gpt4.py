@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import toksmith
 
@@ -82,18 +82,10 @@ class GPT4Tokenizer(RegexTokenizer):
 def _ranks(path: str | os.PathLike[str] | None) -> dict[bytes, int]:
     """Return the ranks of cl100k_base, from the file at `path` or the published encoding."""
     if path is None:
-        ranks: dict[bytes, int] = dict(_get_encoding("cl100k_base")._mergeable_ranks)
+        ranks: dict[bytes, int] = dict(toksmith.get_encoding("cl100k_base")._mergeable_ranks)
     else:
         ranks = {token: id for id, token in rank_files.read(path).items()}
     singles = [ranks.get(bytes([byte]), -1) for byte in range(256)]
     if sorted(singles) != list(range(256)) or sorted(ranks.values()) != list(range(len(ranks))):
         raise ValueError(f"{path or 'cl100k_base'}: expected ids without gaps, the single bytes first")
     return ranks
-
-
-def _get_encoding(name: str) -> Any:
-    try:
-        get_encoding: Any = toksmith.get_encoding
-    except AttributeError:
-        raise FileNotFoundError(f"pass path=, where the file {name}.tiktoken is") from None
-    return get_encoding(name)
