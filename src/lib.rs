@@ -51,6 +51,7 @@ pub mod encode;
 pub mod error;
 mod memory;
 mod merge;
+pub mod normalize;
 pub mod pretokenize;
 mod simd;
 pub mod source;

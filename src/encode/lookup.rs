@@ -9,7 +9,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::merge::Merger;
 use crate::simd::Isa;
-use crate::vocab::{Semantics, Vocab};
+use crate::vocab::Vocab;
 
 /// The cache of a call: one that it may add to, or the encoder's own.
 pub(super) enum Store<'a> {
@@ -54,11 +54,11 @@ impl Lookup<'_> {
         ids.is_some()
     }
 
-    /// Under rank semantics a pretoken that is a token is its id, also if no merge makes it. Such an id must not be
-    /// in the cache, which has the results of merging.
+    /// Under rank semantics, and where merges are ignored, a pretoken that is a token is its id, also if no merge makes
+    /// it. Such an id must not be in the cache, which has the results of merging.
     #[inline]
     pub(super) fn stands_for_itself(&self, pretoken: &[u8]) -> Option<u32> {
-        if self.vocab.semantics() == Semantics::Merges || !self.vocab.has_unreachable() {
+        if !self.vocab.ignores_merges() || !self.vocab.has_unreachable() {
             return None;
         }
         let index = self.vocab.ordinary_index(pretoken)?;

@@ -5,11 +5,13 @@ mod block;
 mod cl100k;
 pub mod class;
 pub mod cut;
+mod finder;
 mod gpt2;
 mod named;
 mod o200k;
 mod rules;
 mod scanner;
+mod stages;
 mod stream;
 mod unicode_tables;
 
@@ -18,8 +20,10 @@ use std::sync::Arc;
 
 pub use crate::simd::{ENDS, Isa};
 pub use cut::CutRule;
+pub use finder::{Finder, Kind};
 pub use named::{Named, next};
 pub use scanner::{Ranges, Scanner};
+pub use stages::{Behavior, Stage, Stages};
 pub use stream::{Event, StreamState, TextStream};
 pub use unicode_tables::{REGEX_VERSION, UNICODE_VERSION};
 
@@ -45,6 +49,11 @@ pub trait Splitter: Send + Sync {
     /// # Errors
     /// What `on_match` fails with, or [`crate::Error::Splitter`].
     fn split(&self, text: &[u8], on_match: OnMatch<'_>) -> Result<()>;
+
+    /// Whether several threads at once gain anything.
+    fn is_parallel(&self) -> bool {
+        false
+    }
 }
 
 /// Where pretokens begin and end.
@@ -204,9 +213,12 @@ impl Pretokenizer {
         }
     }
 
-    /// Whether several threads at once gain anything: a custom pattern runs under one lock.
+    /// Whether several threads at once gain anything: most custom patterns run under one lock.
     pub fn is_parallel(&self) -> bool {
-        !matches!(self.pattern, Pattern::Custom(..))
+        match &self.pattern {
+            Pattern::Custom(splitter, _) => splitter.is_parallel(),
+            _ => true,
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The Python module `toksmith._core`: extract, release the GIL, call the core, convert. No algorithm.
 
+mod added;
 mod call;
 mod counts;
 mod encoding;
@@ -7,8 +8,10 @@ mod errors;
 mod file;
 mod ids;
 mod ints;
+mod normalizer;
 mod output;
 mod pretokenizer;
+mod regex;
 mod stream;
 mod text;
 mod tokenizer;
@@ -22,6 +25,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::Tokenizer>()?;
     module.add_class::<pretokenizer::Pretokenizer>()?;
     module.add_class::<counts::PretokenCounts>()?;
+    module.add_class::<added::AddedTokens>()?;
+    module.add_class::<normalizer::Normalizer>()?;
     module.add_class::<stream::EncodeStream>()?;
     module.add_class::<encoding::SpecialSet>()?;
     module.add_class::<encoding::Encoding>()?;

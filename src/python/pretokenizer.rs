@@ -1,16 +1,15 @@
-//! Patterns: the core's scanners, and `regex` behind the core's `Splitter`.
+//! Patterns: the core's scanners, patterns of `regex`, and stages of both.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
-use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString};
+use pyo3::types::{PyAny, PyBytes};
 
-use super::call;
-use crate::error::{Error, Result};
-use crate::pretokenize::{self, CutRule, Isa, Named, OnMatch, Pattern, Splitter, Unmatched};
+use super::regex::{self, Regex};
+use crate::pretokenize::{
+    self, Behavior, CutRule, Finder, Isa, Kind, Named, Pattern, Stage, Stages, Unmatched,
+};
 
 /// Where pretokens begin and end.
 #[pyclass(frozen, module = "toksmith._core")]
@@ -30,7 +29,7 @@ impl Pretokenizer {
         } else if let Ok(name) = pattern.extract::<String>() {
             scanner(&name, isa)?
         } else {
-            Pattern::Custom(Arc::new(Regex(pattern.unbind())), rule(cut_rule)?)
+            Pattern::Custom(Arc::new(Regex::new(&pattern)), rule(cut_rule)?)
         };
         let unmatched = match unmatched {
             "keep" => Unmatched::Keep,
@@ -42,6 +41,17 @@ impl Pretokenizer {
             }
         };
         Ok(Pretokenizer { inner: pretokenize::Pretokenizer { pattern, unmatched } })
+    }
+
+    /// Splits in stages, each (what finds, its argument, behavior, invert): see `finder` and `behavior`.
+    #[staticmethod]
+    fn of_stages(stages: Vec<(String, Bound<'_, PyAny>, String, bool)>) -> PyResult<Self> {
+        let stage = |(kind, argument, name, invert): (String, Bound<'_, PyAny>, String, bool)| {
+            Ok(Stage { finder: finder(&kind, &argument)?, behavior: behavior(&name)?, invert })
+        };
+        let stages = Stages(stages.into_iter().map(stage).collect::<PyResult<_>>()?);
+        let pattern = Pattern::Custom(Arc::new(stages), CutRule::Never);
+        Ok(Pretokenizer { inner: pretokenize::Pretokenizer { pattern, unmatched: Unmatched::Drop } })
     }
 
     /// The instruction sets of this machine that there is code for, the best first.
@@ -100,72 +110,36 @@ fn rule(name: &str) -> PyResult<CutRule> {
     }
 }
 
-/// Matches between two looks at the clock: less than a millisecond.
-const CHECK: usize = 1 << 9;
-
-/// A compiled pattern of the `regex` package.
-struct Regex(Py<PyAny>);
-
-impl Splitter for Regex {
-    fn split(&self, text: &[u8], on_match: OnMatch<'_>) -> Result<()> {
-        Python::attach(|py| {
-            let matches = self.matches(py, text).map_err(outside)?;
-            let mut place = Place { text, bytes: 0, characters: 0 };
-            let mut breath = call::Breath::new();
-            for count in 1.. {
-                if count % CHECK == 0 {
-                    breath.take(py).map_err(outside)?;
-                }
-                let Some(found) = matches.clone().next() else { return Ok(()) };
-                let span = found.and_then(|found| found.call_method0(intern!(py, "span")));
-                let (start, end): (usize, usize) = span.and_then(|span| span.extract()).map_err(outside)?;
-                if start == end {
-                    continue;
-                }
-                if !on_match(Range { start: place.bytes_at(start), end: place.bytes_at(end) })? {
-                    return Ok(());
-                }
-            }
-            Ok(())
-        })
+/// What finds: "literal" and its text, "kind" and its name, "scanner" and its name, "pattern" or "nullable" and a
+/// compiled `regex` pattern.
+pub(super) fn finder(kind: &str, argument: &Bound<'_, PyAny>) -> PyResult<Finder> {
+    match kind {
+        "pattern" => return Ok(Finder::Outside(Arc::new(Regex::new(argument)))),
+        "nullable" => return Ok(Finder::Outside(Arc::new(regex::Nullable::new(argument)))),
+        _ => (),
+    }
+    let name: String = argument.extract()?;
+    match (kind, name.as_str()) {
+        ("literal", "") => Err(PyValueError::new_err("an empty text is found everywhere")),
+        ("literal", _) => Ok(Finder::Literal(name.into_bytes())),
+        ("kind", "numeric") => Ok(Finder::Kind(Kind::Numeric)),
+        ("kind", "whitespace") => Ok(Finder::Kind(Kind::Whitespace)),
+        ("kind", "punctuation") => Ok(Finder::Kind(Kind::Punctuation)),
+        ("scanner", _) => match scanner(&name, None)? {
+            Pattern::Named(named, isa) => Ok(Finder::Named(named, isa)),
+            _ => Err(PyValueError::new_err(format!("no scanner has the name {name:?}"))),
+        },
+        _ => Err(PyValueError::new_err(format!("nothing finds {kind:?} {name:?}"))),
     }
 }
 
-impl Regex {
-    /// Invalid bytes are lone surrogates to the pattern: characters of no class. `concurrent=False`:
-    /// releasing the GIL for each match makes two threads several times slower than one.
-    fn matches<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, pyo3::types::PyIterator>> {
-        let string = match std::str::from_utf8(text) {
-            Ok(text) => PyString::new(py, text),
-            Err(_) => PyString::from_encoded_object(
-                &PyBytes::new(py, text),
-                Some(c"utf-8"),
-                Some(c"surrogateescape"),
-            )?,
-        };
-        let options = PyDict::new(py);
-        options.set_item(intern!(py, "concurrent"), false)?;
-        self.0.bind(py).call_method(intern!(py, "finditer"), (string,), Some(&options))?.try_iter()
-    }
-}
-
-fn outside(error: PyErr) -> Error {
-    Error::Splitter(Box::new(error))
-}
-
-/// A place in a text, in bytes and in characters; it only moves on.
-struct Place<'t> {
-    text: &'t [u8],
-    bytes: usize,
-    characters: usize,
-}
-
-impl Place<'_> {
-    fn bytes_at(&mut self, character: usize) -> usize {
-        while self.characters < character {
-            self.bytes += pretokenize::class::decode_char(self.text, self.bytes).1;
-            self.characters += 1;
-        }
-        self.bytes
+fn behavior(name: &str) -> PyResult<Behavior> {
+    match name {
+        "Removed" => Ok(Behavior::Removed),
+        "Isolated" => Ok(Behavior::Isolated),
+        "MergedWithPrevious" => Ok(Behavior::MergedWithPrevious),
+        "MergedWithNext" => Ok(Behavior::MergedWithNext),
+        "Contiguous" => Ok(Behavior::Contiguous),
+        other => Err(PyValueError::new_err(format!("no behavior has the name {other:?}"))),
     }
 }

@@ -32,13 +32,14 @@ type IdsAndSpans<'py> = (Bound<'py, PyList>, Bound<'py, PyArray2<i64>>);
 impl Tokenizer {
     /// `special_tokens`: names, each with its id or None.
     #[new]
-    #[pyo3(signature = (vocab, merges, special_tokens, pretokenizer))]
+    #[pyo3(signature = (vocab, merges, special_tokens, pretokenizer, ignore_merges=false))]
     fn new(
         py: Python<'_>,
         vocab: &Bound<'_, PyDict>,
         merges: Option<Vec<Merge>>,
         special_tokens: Vec<(String, Option<i128>)>,
         pretokenizer: &Pretokenizer,
+        ignore_merges: bool,
     ) -> PyResult<Self> {
         let mut tokens: Vec<(u32, PyBackedBytes)> = Vec::with_capacity(vocab.len());
         for (id, token) in vocab.iter() {
@@ -54,7 +55,8 @@ impl Tokenizer {
             let tokens = tokens.iter().map(|(id, bytes)| (*id, &**bytes)).collect();
             let merges =
                 merges.as_ref().map(|list| list.iter().map(|(left, right)| (&**left, &**right)).collect());
-            Ok(Encoder::new(Vocab::of_views(tokens, merges, &specials)?, pretokenizer))
+            let vocab = Vocab::of_views(tokens, merges, &specials)?;
+            Ok(Encoder::new(if ignore_merges { vocab.ignoring_merges() } else { vocab }, pretokenizer))
         })?;
         Ok(Tokenizer { encoder: Arc::new(encoder) })
     }
@@ -340,6 +342,10 @@ impl Tokenizer {
 
     fn has_merges(&self) -> bool {
         self.encoder.vocab().semantics() == Semantics::Merges
+    }
+
+    fn ignores_merges(&self) -> bool {
+        self.encoder.vocab().ignores_merges()
     }
 }
 

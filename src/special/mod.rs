@@ -1,5 +1,6 @@
 //! Special tokens: found in text before anything else, leftmost and then longest.
 
+mod added;
 mod many;
 
 use std::ops::Range;
@@ -8,6 +9,8 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::error::{Error, Result};
 use many::Many;
+
+pub use added::{AddedSegment, AddedTokens, Flags};
 
 /// The special tokens of a tokenizer, ready to be searched for.
 ///

@@ -38,7 +38,18 @@ pub(super) fn build(tokens: Tokens<'_>, merges: Merges<'_>, specials: &[SpecialS
             (Semantics::Ranks, pairs, merges, unreachable)
         }
     };
-    Ok(Vocab { tokens, ordinary, pairs, semantics, merges, unreachable, specials: finder, special_ids })
+    let whole = semantics == Semantics::Ranks;
+    Ok(Vocab {
+        tokens,
+        ordinary,
+        pairs,
+        semantics,
+        whole,
+        merges,
+        unreachable,
+        specials: finder,
+        special_ids,
+    })
 }
 
 fn check_tokens(tokens: &[(u32, &[u8])]) -> Result<()> {

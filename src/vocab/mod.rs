@@ -40,6 +40,8 @@ pub struct Vocab {
     ordinary: Ordinary,
     pairs: Pairs,
     semantics: Semantics,
+    /// Whether a pretoken that is a token stands for itself.
+    whole: bool,
     /// The merges list, as indices; under rank semantics, what lower ranks reach.
     merges: Vec<(u32, u32)>,
     /// Ordinary tokens that merging their own bytes does not make, by ascending index.
@@ -127,6 +129,20 @@ impl Vocab {
     #[inline]
     pub(crate) fn is_unreachable(&self, index: u32) -> bool {
         self.unreachable.binary_search(&index).is_ok()
+    }
+
+    /// Makes a pretoken that is a token stand for itself, before any merge, under a merges list too (`ignore_merges`
+    /// of Hugging Face's files). Under rank semantics it always does.
+    #[must_use]
+    pub fn ignoring_merges(mut self) -> Self {
+        self.whole = true;
+        self
+    }
+
+    /// Whether a pretoken that is a token stands for itself.
+    #[inline]
+    pub fn ignores_merges(&self) -> bool {
+        self.whole
     }
 
     /// What may be merged with what.

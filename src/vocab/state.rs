@@ -1,16 +1,21 @@
 //! Tokens and merges as bytes, and back: what a pickle holds and a fingerprint is made of.
 //!
-//! Little-endian: the number of tokens, id and length of each by ascending id, then their bytes; then, under
-//! merges semantics only, the number of merges and the two ids of each.
+//! Little-endian: what merges (bits), the number of tokens, id and length of each by ascending id, then their bytes;
+//! then, under merges semantics only, the number of merges and the two ids of each.
 
 use super::{Semantics, SpecialSpec, Vocab};
 use crate::error::{Error, Result};
+
+/// Bits of the first number.
+const MERGES: u32 = 1;
+const WHOLE: u32 = 2;
 
 impl Vocab {
     /// Tokens and merges, as [`Vocab::from_state`] reads them.
     pub fn state(&self) -> Vec<u8> {
         let mut state = Vec::new();
-        put(&mut state, u32::from(self.semantics == Semantics::Merges));
+        let (merges, whole) = (self.semantics == Semantics::Merges, self.whole);
+        put(&mut state, if merges { MERGES | if whole { WHOLE } else { 0 } } else { 0 });
         put(&mut state, self.tokens.len() as u32);
         for (id, bytes) in self.tokens.iter() {
             put(&mut state, id);
@@ -34,7 +39,10 @@ impl Vocab {
     /// [`Error::BrokenState`], and as [`Vocab::new`].
     pub fn from_state(state: &[u8], specials: &[SpecialSpec]) -> Result<Self> {
         let mut rest = Reader(state);
-        let has_merges = rest.number()? == 1;
+        let semantics = rest.number()?;
+        if semantics & !(MERGES | WHOLE) != 0 {
+            return Err(Error::BrokenState);
+        }
         let count = rest.number()?;
         let sizes: Vec<(u32, u32)> =
             (0..count).map(|_| Ok((rest.number()?, rest.number()?))).collect::<Result<_>>()?;
@@ -52,7 +60,8 @@ impl Vocab {
         if !rest.0.is_empty() {
             return Err(Error::BrokenState);
         }
-        Vocab::of_views(tokens, has_merges.then_some(merges), specials)
+        let vocab = Vocab::of_views(tokens, (semantics & MERGES != 0).then_some(merges), specials)?;
+        Ok(if semantics & WHOLE != 0 { vocab.ignoring_merges() } else { vocab })
     }
 }
 

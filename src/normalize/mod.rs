@@ -1,0 +1,140 @@
+//! Changes of a text before it is pretokenized: Unicode's normalization forms and what else Hugging Face's files ask for.
+//!
+//! The forms are those of the crate that Hugging Face's tokenizers use, whose tables are of Unicode 9: its results, also
+//! where a newer version has other ones.
+
+mod aligned;
+
+use unicode_normalization_alignments::{self as forms, UnicodeNormalization};
+
+pub use aligned::Aligned;
+
+use crate::error::Result;
+use crate::pretokenize::Finder;
+
+/// One change.
+#[derive(Clone)]
+pub enum Step {
+    /// Canonical composition.
+    Nfc,
+    /// Canonical decomposition.
+    Nfd,
+    /// Compatibility composition.
+    Nfkc,
+    /// Compatibility decomposition.
+    Nfkd,
+    /// Each character's own lower case.
+    Lowercase,
+    /// Combining marks go.
+    StripAccents,
+    /// Controls go, and rare spaces become spaces.
+    Nmt,
+    /// Whitespace at the ends goes.
+    Strip {
+        /// At the beginning.
+        left: bool,
+        /// At the end.
+        right: bool,
+    },
+    /// A text before the first character.
+    Prepend(String),
+    /// Each match, none of them empty, becomes a text.
+    Replace(Finder, String),
+}
+
+/// Changes, one after the other.
+#[derive(Clone, Default)]
+pub struct Normalizer(pub Vec<Step>);
+
+impl Normalizer {
+    /// Changes a text.
+    ///
+    /// # Errors
+    /// What a pattern fails with.
+    pub fn apply(&self, text: &mut Aligned) -> Result<()> {
+        self.0.iter().try_for_each(|step| step.apply(text))
+    }
+
+    /// Whether the text, and each stretch of it alone, stays as it is. May say no where it does.
+    ///
+    /// Cost: for a text that is ASCII and has no capitals, next to nothing; else one look at each character.
+    ///
+    /// # Errors
+    /// What a pattern fails with.
+    pub fn leaves(&self, text: &str) -> Result<bool> {
+        for step in &self.0 {
+            if !step.leaves(text)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Step {
+    fn apply(&self, text: &mut Aligned) -> Result<()> {
+        match self {
+            Step::Nfc => text.transform(text.text().nfc().collect(), 0),
+            Step::Nfd => text.transform(text.text().nfd().collect(), 0),
+            Step::Nfkc => text.transform(text.text().nfkc().collect(), 0),
+            Step::Nfkd => text.transform(text.text().nfkd().collect(), 0),
+            Step::Lowercase => {
+                let lower = |c: char| c.to_lowercase().enumerate().map(|(i, c)| (c, isize::from(i > 0)));
+                text.transform(text.text().chars().flat_map(lower).collect(), 0);
+            }
+            Step::StripAccents => text.filter(|c| !forms::char::is_combining_mark(c)),
+            Step::Nmt => {
+                text.filter(|c| !is_control(c));
+                text.map(|c| if is_rare_space(c) { ' ' } else { c });
+            }
+            Step::Strip { left, right } => text.strip(*left, *right),
+            Step::Prepend(before) => text.prepend(before),
+            Step::Replace(finder, content) => {
+                let mut ranges = Vec::new();
+                finder.find(text.text().as_bytes(), &mut |range| {
+                    ranges.push(range);
+                    Ok(())
+                })?;
+                if !ranges.is_empty() {
+                    text.replace(&ranges, content);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Normalizer::leaves`]. The forms, and what looks at one character, hold for each part of what they hold for.
+    fn leaves(&self, text: &str) -> Result<bool> {
+        Ok(match self {
+            Step::Nfc => text.is_ascii() || forms::is_nfc(text),
+            Step::Nfd => text.is_ascii() || forms::is_nfd(text),
+            Step::Nfkc => text.is_ascii() || forms::is_nfkc(text),
+            Step::Nfkd => text.is_ascii() || forms::is_nfkd(text),
+            Step::Lowercase => text.chars().all(|c| c.to_lowercase().eq([c])),
+            Step::StripAccents => text.is_ascii() || !text.chars().any(forms::char::is_combining_mark),
+            Step::Nmt => !text.chars().any(|c| is_control(c) || c != ' ' && is_rare_space(c)),
+            Step::Replace(finder @ Finder::Literal(_), _) => {
+                let mut found = false;
+                finder.find(text.as_bytes(), &mut |_| {
+                    found = true;
+                    Ok(())
+                })?;
+                !found
+            }
+            Step::Strip { .. } | Step::Prepend(_) | Step::Replace(..) => text.is_empty(),
+        })
+    }
+}
+
+/// What `Nmt` leaves out.
+fn is_control(character: char) -> bool {
+    matches!(u32::from(character), 1..=8 | 0x0B | 0x0E..=0x1F | 0x7F | 0x8F | 0x9F)
+}
+
+/// What `Nmt` makes a space of.
+fn is_rare_space(character: char) -> bool {
+    matches!(
+        u32::from(character),
+        0x09 | 0x0A | 0x0C | 0x0D | 0x1680 | 0x200B..=0x200F | 0x2028 | 0x2029 | 0x2581 | 0xFEFF | 0xFFFD
+    )
+}

@@ -1,0 +1,81 @@
+//! What is looked for in a text: a literal, characters of a kind, or a pattern.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use memchr::memmem;
+use unicode_categories::UnicodeCategories;
+
+use super::{Isa, Named, Scanner, Splitter};
+use crate::error::Result;
+
+/// A kind of characters, by the Unicode tables of the standard library and, for punctuation, of `unicode_categories`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Numbers: Nd, Nl and No.
+    Numeric,
+    /// White_Space.
+    Whitespace,
+    /// ASCII punctuation, and the categories P*.
+    Punctuation,
+}
+
+impl Kind {
+    /// Whether a character is of this kind.
+    pub fn has(self, character: char) -> bool {
+        match self {
+            Kind::Numeric => character.is_numeric(),
+            Kind::Whitespace => character.is_whitespace(),
+            Kind::Punctuation => character.is_ascii_punctuation() || character.is_punctuation(),
+        }
+    }
+}
+
+/// What finds stretches of a text.
+#[derive(Clone)]
+pub enum Finder {
+    /// A text that is not empty.
+    Literal(Vec<u8>),
+    /// Each character of a kind.
+    Kind(Kind),
+    /// A named pattern, which matches everything.
+    Named(Named, Isa),
+    /// Any pattern, run from outside. Unlike elsewhere its empty matches count.
+    Outside(Arc<dyn Splitter>),
+}
+
+impl Finder {
+    /// Calls `on_match` with each match, in order, in bytes. Invalid UTF-8 is of no kind.
+    ///
+    /// # Errors
+    /// What `on_match` or the pattern fails with.
+    pub fn find(&self, text: &[u8], on_match: &mut dyn FnMut(Range<usize>) -> Result<()>) -> Result<()> {
+        match self {
+            Finder::Literal(literal) => {
+                let mut starts = memmem::find_iter(text, literal);
+                starts.try_for_each(|start| on_match(start..start + literal.len()))
+            }
+            Finder::Kind(kind) => {
+                let mut at = 0;
+                for chunk in text.utf8_chunks() {
+                    for character in chunk.valid().chars() {
+                        let end = at + character.len_utf8();
+                        if kind.has(character) {
+                            on_match(at..end)?;
+                        }
+                        at = end;
+                    }
+                    at += chunk.invalid().len();
+                }
+                Ok(())
+            }
+            Finder::Named(named, isa) => Scanner::new(*named, *isa, text).ranges().try_for_each(on_match),
+            Finder::Outside(splitter) => splitter.split(text, &mut |found| on_match(found).map(|()| true)),
+        }
+    }
+
+    /// Whether it runs without a lock.
+    pub(super) fn is_parallel(&self) -> bool {
+        !matches!(self, Finder::Outside(_))
+    }
+}

@@ -1,0 +1,165 @@
+//! Splitting in stages: each cuts the pieces of the one before, and may drop some of them (Hugging Face's sequences).
+
+use std::ops::Range;
+
+use super::{Finder, OnMatch, Splitter};
+use crate::error::Result;
+
+/// What becomes of a match, and of what lies between two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Behavior {
+    /// A match is lost; the rest is pieces.
+    Removed,
+    /// Each match and each rest is a piece.
+    Isolated,
+    /// A match is one piece with what stands before it, if that is no match.
+    MergedWithPrevious,
+    /// A match is one piece with what stands behind it, if that is no match.
+    MergedWithNext,
+    /// Neighbouring matches are one piece.
+    Contiguous,
+}
+
+/// One cut of all pieces.
+#[derive(Clone)]
+pub struct Stage {
+    /// What finds the matches; each piece is searched as if it stood alone.
+    pub finder: Finder,
+    /// What becomes of them.
+    pub behavior: Behavior,
+    /// Whether match and rest change roles.
+    pub invert: bool,
+}
+
+/// Stages, one after the other. What they drop is no match of theirs: to be used with what drops it.
+pub struct Stages(pub Vec<Stage>);
+
+impl Splitter for Stages {
+    fn split(&self, text: &[u8], on_match: OnMatch<'_>) -> Result<()> {
+        let mut pieces: Vec<Range<usize>> = std::iter::once(0..text.len()).collect();
+        for stage in &self.0 {
+            let mut next = Vec::with_capacity(pieces.len());
+            for piece in pieces {
+                stage.cut(text, piece, &mut next)?;
+            }
+            pieces = next;
+        }
+        for piece in pieces {
+            if !piece.is_empty() && !on_match(piece)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_parallel(&self) -> bool {
+        self.0.iter().all(|stage| stage.finder.is_parallel())
+    }
+}
+
+/// A stretch, and whether it is a match.
+type Stretch = (Range<usize>, bool);
+
+impl Stage {
+    fn cut(&self, text: &[u8], piece: Range<usize>, pieces: &mut Vec<Range<usize>>) -> Result<()> {
+        let stretches = self.stretches(text, piece)?;
+        let first = pieces.len();
+        match self.behavior {
+            Behavior::Isolated => pieces.extend(stretches.into_iter().map(|(range, _)| range)),
+            Behavior::Removed => {
+                pieces
+                    .extend(stretches.into_iter().filter(|(_, is_match)| !is_match).map(|(range, _)| range));
+            }
+            // What the first stretch is compared with counts as no match.
+            Behavior::Contiguous => join(stretches, pieces, first, |is_match, before| is_match == before),
+            Behavior::MergedWithPrevious => {
+                join(stretches, pieces, first, |is_match, before| is_match && !before);
+            }
+            Behavior::MergedWithNext => {
+                let reversed = stretches.into_iter().rev().collect();
+                join(reversed, pieces, first, |is_match, behind| is_match && !behind);
+                pieces[first..].reverse();
+            }
+        }
+        let mut kept = first;
+        for at in first..pieces.len() {
+            if !pieces[at].is_empty() {
+                pieces.swap(kept, at);
+                kept += 1;
+            }
+        }
+        pieces.truncate(kept);
+        Ok(())
+    }
+
+    /// The matches in a piece and all between them, in order, without a gap.
+    fn stretches(&self, text: &[u8], piece: Range<usize>) -> Result<Vec<Stretch>> {
+        let base = piece.start;
+        let (mut stretches, mut end) = (Vec::new(), base);
+        self.finder.find(&text[piece.clone()], &mut |found| {
+            let found = base + found.start..base + found.end;
+            if found.start != end {
+                stretches.push((end..found.start, self.invert));
+            }
+            end = found.end;
+            stretches.push((found, !self.invert));
+            Ok(())
+        })?;
+        if end != piece.end {
+            stretches.push((end..piece.end, self.invert));
+        }
+        Ok(stretches)
+    }
+}
+
+/// Adds stretches to the pieces from `first` on, each as a piece or as the rest of the last one.
+fn join(
+    stretches: Vec<Stretch>,
+    pieces: &mut Vec<Range<usize>>,
+    first: usize,
+    joins: impl Fn(bool, bool) -> bool,
+) {
+    let mut before = false;
+    for (range, is_match) in stretches {
+        match pieces[first..].last_mut() {
+            Some(last) if joins(is_match, before) => {
+                *last = last.start.min(range.start)..last.end.max(range.end);
+            }
+            _ => pieces.push(range),
+        }
+        before = is_match;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(text: &str, behavior: Behavior, invert: bool) -> Vec<String> {
+        let stage = Stage { finder: Finder::Literal(b"-".to_vec()), behavior, invert };
+        let mut pieces = Vec::new();
+        let split = Stages(vec![stage]).split(text.as_bytes(), &mut |range| {
+            pieces.push(text[range].to_owned());
+            Ok(true)
+        });
+        assert!(split.is_ok());
+        pieces
+    }
+
+    #[test]
+    fn behaviors_are_those_of_hugging_face() {
+        // The examples beside SplitDelimiterBehavior in tokenizers, and the two ends.
+        let text = "-the-final--countdown-";
+        let isolated = ["-", "the", "-", "final", "-", "-", "countdown", "-"];
+        assert_eq!(pieces(text, Behavior::Removed, false), ["the", "final", "countdown"]);
+        assert_eq!(pieces(text, Behavior::Removed, true), ["-", "-", "-", "-", "-"]);
+        assert_eq!(pieces(text, Behavior::Isolated, false), isolated);
+        assert_eq!(pieces(text, Behavior::Isolated, true), isolated);
+        let previous = ["-", "the-", "final-", "-", "countdown-"];
+        assert_eq!(pieces(text, Behavior::MergedWithPrevious, false), previous);
+        let next = ["-the", "-final", "-", "-countdown", "-"];
+        assert_eq!(pieces(text, Behavior::MergedWithNext, false), next);
+        let contiguous = ["-", "the", "-", "final", "--", "countdown", "-"];
+        assert_eq!(pieces(text, Behavior::Contiguous, false), contiguous);
+    }
+}

@@ -1,0 +1,86 @@
+//! Normalizers: one core call for each method.
+
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyAny, PyString};
+
+use super::call;
+use super::pretokenizer::finder;
+use crate::error::Result;
+use crate::normalize::{self, Aligned, Step};
+
+/// Changes of a text before anything else.
+#[pyclass(frozen, module = "toksmith._core")]
+pub(super) struct Normalizer {
+    inner: normalize::Normalizer,
+}
+
+type Places<'py> = Bound<'py, PyArray1<i64>>;
+
+#[pymethods]
+impl Normalizer {
+    /// Each step: its name, and its arguments.
+    #[new]
+    fn new(steps: Vec<(String, Vec<Bound<'_, PyAny>>)>) -> PyResult<Self> {
+        let steps =
+            steps.into_iter().map(|(name, arguments)| step(&name, &arguments)).collect::<PyResult<_>>()?;
+        Ok(Normalizer { inner: normalize::Normalizer(steps) })
+    }
+
+    /// Whether the text, and each stretch of it alone, stays as it is.
+    fn leaves(&self, py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<bool> {
+        let text = call::text(text)?;
+        call::sized(py, text.len(), |_| self.inner.leaves(text))
+    }
+
+    /// The changed text.
+    fn apply<'py>(&self, py: Python<'py>, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
+        let text = call::text(text)?;
+        let changed = call::sized(py, text.len(), |_| self.changed(Aligned::plain(text)))?;
+        Ok(PyString::new(py, changed.text()))
+    }
+
+    /// The changed text, and where in the original each byte of it starts and ends, in bytes.
+    fn apply_tracked<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyString>,
+    ) -> PyResult<(Bound<'py, PyString>, Places<'py>, Places<'py>)> {
+        let text = call::text(text)?;
+        if u32::try_from(text.len()).is_err() {
+            return Err(PyValueError::new_err("a text of 4 GiB or more cannot be normalized with offsets"));
+        }
+        let (changed, starts, ends) = call::sized(py, text.len(), |_| {
+            let (changed, places) = self.changed(Aligned::tracked(text))?.into_parts();
+            let starts = places.iter().map(|place| i64::from(place.0)).collect::<Vec<_>>();
+            Ok((changed, starts, places.iter().map(|place| i64::from(place.1)).collect::<Vec<_>>()))
+        })?;
+        Ok((PyString::new(py, &changed), starts.into_pyarray(py), ends.into_pyarray(py)))
+    }
+}
+
+impl Normalizer {
+    fn changed(&self, mut text: Aligned) -> Result<Aligned> {
+        self.inner.apply(&mut text)?;
+        Ok(text)
+    }
+}
+
+fn step(name: &str, arguments: &[Bound<'_, PyAny>]) -> PyResult<Step> {
+    Ok(match (name, arguments) {
+        ("NFC", []) => Step::Nfc,
+        ("NFD", []) => Step::Nfd,
+        ("NFKC", []) => Step::Nfkc,
+        ("NFKD", []) => Step::Nfkd,
+        ("Lowercase", []) => Step::Lowercase,
+        ("StripAccents", []) => Step::StripAccents,
+        ("Nmt", []) => Step::Nmt,
+        ("Strip", [left, right]) => Step::Strip { left: left.extract()?, right: right.extract()? },
+        ("Prepend", [text]) => Step::Prepend(text.extract()?),
+        ("Replace", [kind, argument, content]) => {
+            Step::Replace(finder(&kind.extract::<String>()?, argument)?, content.extract()?)
+        }
+        _ => return Err(PyValueError::new_err(format!("no step has the name {name:?} and such arguments"))),
+    })
+}

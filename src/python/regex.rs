@@ -1,0 +1,143 @@
+//! The `regex` package behind the core's `Splitter`.
+
+use std::ops::Range;
+
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyString};
+
+use super::call;
+use crate::error::{Error, Result};
+use crate::pretokenize::{self, OnMatch, Splitter};
+
+/// Matches between two looks at the clock: less than a millisecond.
+const CHECK: usize = 1 << 9;
+
+/// A compiled pattern of the `regex` package.
+pub(super) struct Regex(Py<PyAny>);
+
+impl Splitter for Regex {
+    fn split(&self, text: &[u8], on_match: OnMatch<'_>) -> Result<()> {
+        Python::attach(|py| {
+            let matches = self.matches(py, text).map_err(outside)?;
+            let mut place = Place { text, bytes: 0, characters: 0 };
+            let mut breath = call::Breath::new();
+            for count in 1.. {
+                if count % CHECK == 0 {
+                    breath.take(py).map_err(outside)?;
+                }
+                let Some(found) = matches.clone().next() else { return Ok(()) };
+                let span = found.and_then(|found| found.call_method0(intern!(py, "span")));
+                let (start, end): (usize, usize) = span.and_then(|span| span.extract()).map_err(outside)?;
+                if start == end {
+                    continue;
+                }
+                if !on_match(Range { start: place.bytes_at(start), end: place.bytes_at(end) })? {
+                    return Ok(());
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Regex {
+    pub(super) fn new(pattern: &Bound<'_, PyAny>) -> Self {
+        Regex(pattern.clone().unbind())
+    }
+
+    fn matches<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyIterator>> {
+        let string = decoded(py, text)?;
+        self.0.bind(py).call_method(intern!(py, "finditer"), (string,), Some(&options(py)?))?.try_iter()
+    }
+}
+
+/// Invalid bytes are lone surrogates to the pattern: characters of no class.
+fn decoded<'py>(py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyString>> {
+    match std::str::from_utf8(text) {
+        Ok(text) => Ok(PyString::new(py, text)),
+        Err(_) => {
+            PyString::from_encoded_object(&PyBytes::new(py, text), Some(c"utf-8"), Some(c"surrogateescape"))
+        }
+    }
+}
+
+/// `concurrent=False`: releasing the GIL for each match makes two threads several times slower than one.
+fn options(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let options = PyDict::new(py);
+    options.set_item(intern!(py, "concurrent"), false)?;
+    Ok(options)
+}
+
+/// A compiled pattern that may match nothing, with its empty matches, as Oniguruma's callers find them: none where the
+/// match before ends, and the next one starts a character further.
+pub(super) struct Nullable(Py<PyAny>);
+
+impl Nullable {
+    pub(super) fn new(pattern: &Bound<'_, PyAny>) -> Self {
+        Nullable(pattern.clone().unbind())
+    }
+
+    fn find<'py>(
+        &self,
+        text: &Bound<'py, PyString>,
+        options: &Bound<'py, PyDict>,
+        from: usize,
+    ) -> PyResult<Option<(usize, usize)>> {
+        let py = text.py();
+        let found = self.0.bind(py).call_method(intern!(py, "search"), (text, from), Some(options))?;
+        if found.is_none() { Ok(None) } else { found.call_method0(intern!(py, "span"))?.extract().map(Some) }
+    }
+}
+
+impl Splitter for Nullable {
+    fn split(&self, text: &[u8], on_match: OnMatch<'_>) -> Result<()> {
+        Python::attach(|py| {
+            let string = decoded(py, text).map_err(outside)?;
+            let length = string.len().map_err(outside)?;
+            let options = options(py).map_err(outside)?;
+            let mut place = Place { text, bytes: 0, characters: 0 };
+            let mut breath = call::Breath::new();
+            let (mut from, mut last) = (0, None);
+            for count in 1.. {
+                if count % CHECK == 0 {
+                    breath.take(py).map_err(outside)?;
+                }
+                if from > length || length == 0 {
+                    break;
+                }
+                let Some((start, end)) = self.find(&string, &options, from).map_err(outside)? else { break };
+                if start == end && last == Some(end) {
+                    from += 1;
+                    continue;
+                }
+                (from, last) = (end, Some(end));
+                if !on_match(Range { start: place.bytes_at(start), end: place.bytes_at(end) })? {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+fn outside(error: PyErr) -> Error {
+    Error::Splitter(Box::new(error))
+}
+
+/// A place in a text, in bytes and in characters; it only moves on.
+struct Place<'t> {
+    text: &'t [u8],
+    bytes: usize,
+    characters: usize,
+}
+
+impl Place<'_> {
+    fn bytes_at(&mut self, character: usize) -> usize {
+        while self.characters < character {
+            self.bytes += pretokenize::class::decode_char(self.text, self.bytes).1;
+            self.characters += 1;
+        }
+        self.bytes
+    }
+}
