@@ -18,8 +18,8 @@ class Explanation:
     """One pretoken, or one special token, on its way to ids.
 
     `steps` are the merges in the order in which they happen, each with the pair, its rank, and the
-    pieces after it; none for a special token. Under rank semantics a pretoken that is a token stands for
-    itself: `whole` says that this happened, and then there are no steps.
+    pieces after it; none for a special token. Under rank semantics, and where merges are ignored, a
+    pretoken that is a token stands for itself: `whole` says that this happened, and then there are no steps.
     """
 
     text: bytes
@@ -32,15 +32,17 @@ class Explanation:
 def explain(tokenizer: Tokenizer, text: str, special: bool) -> list[Explanation]:
     """Return the explanation of each pretoken and special token of `text`, in order."""
     tokenizer._core.count(text, special)  # fails where encoding would, and says why
+    if tokenizer.pipeline is not None:
+        tokenizer.pipeline.check_unchanged(tokenizer._core, text, special, "explain")
     special_ids = set(tokenizer.special_tokens.values())
     ids = {token: id for id, token in tokenizer.vocab.items() if id not in special_ids}
-    has_merges = tokenizer._core.has_merges()
+    has_merges, wholes = tokenizer._core.has_merges(), tokenizer._core.ignores_merges()
     ranks = tokenizer._cached("ranks", lambda: reference.rank_function(tokenizer.merges if has_merges else ids))
-    return list(_explain(tokenizer, text, special, ids, ranks, has_merges))
+    return list(_explain(tokenizer, text, special, ids, ranks, wholes))
 
 
 def _explain(
-    tokenizer: Tokenizer, text: str, special: bool, ids: dict[bytes, int], ranks: Any, has_merges: bool
+    tokenizer: Tokenizer, text: str, special: bool, ids: dict[bytes, int], ranks: Any, wholes: bool
 ) -> Iterator[Explanation]:
     specials = tokenizer.special_tokens if special else {}
     split = tokenizer._pattern.core().split
@@ -49,7 +51,7 @@ def _explain(
             yield Explanation(piece.encode(), [specials[piece]], [], special=True)
             continue
         for pretoken in split(piece.encode()):
-            if not has_merges and pretoken in ids:
+            if wholes and pretoken in ids:
                 yield Explanation(pretoken, [ids[pretoken]], [], whole=True)
                 continue
             steps = list(reference.encode_steps(pretoken, ranks))

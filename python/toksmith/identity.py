@@ -19,13 +19,18 @@ _known: weakref.WeakValueDictionary[tuple[type, str], Tokenizer] = weakref.WeakV
 def head(tokenizer: Tokenizer) -> dict[str, Any]:
     """Return what makes a tokenizer beside its tokens and merges."""
     pattern = tokenizer._pattern
-    return {
+    found = {
         "pattern": pattern.text,
         "pattern_flags": pattern.flags,
         "unmatched": pattern.unmatched,
         "unicode": pattern.unicode,
         "special_tokens": dict(sorted(tokenizer.special_tokens.items(), key=lambda item: (item[1], item[0]))),
     }
+    if tokenizer._core.has_merges() and tokenizer.ignore_merges:
+        found["ignore_merges"] = True
+    if tokenizer.pipeline is not None:
+        found["pipeline"] = tokenizer.pipeline.spec
+    return found
 
 
 def state(tokenizer: Tokenizer) -> tuple[bytes, bytes]:
@@ -58,8 +63,9 @@ def restore(kind: type[Tokenizer], fingerprint: str, head: bytes, core: bytes) -
     from . import loading
 
     content = json.loads(head)
-    pattern = loading.as_saved(content, "the pickled tokenizer")
+    pattern, pipeline = loading.as_saved(content, "the pickled tokenizer")
     tokenizer = kind.__new__(kind)
     specials = list(content["special_tokens"].items())
-    tokenizer._fill(_core.Tokenizer.from_state(core, specials, pattern.core()), pattern)
+    inner = _core.Tokenizer.from_state(core, specials, pattern.core())
+    tokenizer._fill(loading.behind(inner, pipeline), pattern, pipeline)
     return tokenizer

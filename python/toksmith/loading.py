@@ -8,12 +8,13 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import arguments, identity, patterns
+from . import _core, arguments, identity, patterns
 from .formats import gpt2, native, tiktoken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from .pipeline import Pipeline
     from .tokenizer import Tokenizer
 
 Merges = list[tuple[bytes, bytes]]
@@ -58,24 +59,41 @@ def read_tiktoken(path: str | os.PathLike[str]) -> dict[int, bytes]:
 
 def read_native(
     path: str | os.PathLike[str],
-) -> tuple[dict[int, bytes], Merges | None, dict[str, int], patterns.Pattern]:
+) -> tuple[dict[int, bytes], Merges | None, dict[str, int], patterns.Pattern, Pipeline | None, bool]:
     """Read a file of `Tokenizer.save`; warns if its pattern runs under another Unicode version here."""
     content = native.read(path)
     with of_file(path):
-        pattern = as_saved(content, os.fspath(path))
-    return content["tokens"], content["merges"], content["special_tokens"], pattern
+        pattern, pipeline = as_saved(content, os.fspath(path))
+    ignore_merges = content.get("ignore_merges", False)
+    return content["tokens"], content["merges"], content["special_tokens"], pattern, pipeline, ignore_merges
 
 
-def as_saved(head: dict[str, Any], name: str) -> patterns.Pattern:
-    """Return the pattern of a saved head; warns if it runs under another Unicode version here."""
-    pattern = patterns.of_source(head["pattern"], head["pattern_flags"], head["unmatched"])
+def behind(core: _core.Tokenizer, pipeline: Pipeline | None) -> Any:
+    """Return the core of a tokenizer with a pipeline."""
+    if pipeline is None or pipeline.is_plain:
+        return core
+    from .pipeline_core import PipelineCore
+
+    return PipelineCore(core, pipeline)
+
+
+def as_saved(head: dict[str, Any], name: str) -> tuple[patterns.Pattern, Pipeline | None]:
+    """Return pattern and pipeline of a saved head; warns if the pattern runs under another Unicode version here."""
+    pipeline = None
+    if head.get("pipeline") is not None:
+        from .pipeline import Pipeline
+
+        pipeline = Pipeline.of_spec(head["pipeline"])
+        pattern = pipeline.pattern
+    else:
+        pattern = patterns.of_source(head["pattern"], head["pattern_flags"], head["unmatched"])
     if pattern.unicode != head["unicode"]:
         warnings.warn(
             f"{name} was made under Unicode {head['unicode']}; its pattern runs under {pattern.unicode} here: "
             "characters that changed class between the two may be cut differently",
             stacklevel=4,
         )
-    return pattern
+    return pattern, pipeline
 
 
 # Writing
@@ -89,12 +107,17 @@ def write_native(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
 
 def write_gpt2(tokenizer: Tokenizer, folder: str | os.PathLike[str]) -> None:
     """Write GPT-2's two files."""
+    if tokenizer.pipeline is not None:
+        tokenizer.pipeline.check_fits("vocab.json and merges.txt")
     spelled: dict[bytes, int] = {}
     for id, token in tokenizer.vocab.items():
         if token in spelled:
             raise ValueError(f"vocab.json cannot hold two ids, {spelled[token]} and {id}, for {token!r}")
         spelled[token] = id
     merges = tokenizer.merges
+    if tokenizer._core.has_merges() and tokenizer.ignore_merges:
+        with _refused("merges.txt holds a merges list, and this tokenizer ignores it for pretokens that are tokens"):
+            _prove(tokenizer)
     if not tokenizer._core.has_merges():
         with _refused("merges.txt holds a merges list, and this tokenizer has ranks"):
             as_list = type(tokenizer)(tokenizer.vocab, merges, tokenizer.special_tokens, pattern=None)
@@ -111,6 +134,8 @@ def write_gpt2(tokenizer: Tokenizer, folder: str | os.PathLike[str]) -> None:
 
 def write_tiktoken(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
     """Write a rank file."""
+    if tokenizer.pipeline is not None:
+        tokenizer.pipeline.check_fits("a rank file")
     special = set(tokenizer.special_tokens.values())
     ordinary = {id: token for id, token in tokenizer.vocab.items() if id not in special}
     if tokenizer._core.has_merges():

@@ -495,12 +495,13 @@ def encode(
     pattern: str | Pattern | None = GPT2_PATTERN,
     unmatched: Unmatched = "keep",
     special: bool = True,
+    ignore_merges: bool = False,
 ) -> list[int]:
     """Turn `text` into ids of `vocab`.
 
     With `merges`, pretokens are merged in the order of that list. Without, `vocab` holds ranks, as
     tiktoken's files do: the pair whose token has the lowest id is merged first, and a pretoken that is
-    itself a token becomes that token at once. `special_tokens` are names, or name → id; a name stands for
+    itself a token becomes that token at once, as with `ignore_merges` also under merges. `special_tokens` are names, or name → id; a name stands for
     the one token of `vocab` with its bytes. With `special=False` they are read as ordinary text. In bytes
     that are not UTF-8 an invalid byte is one character that is no letter, digit or space.
 
@@ -528,7 +529,8 @@ def encode(
             continue
         for pretoken in pretokenize(piece, pattern, unmatched):
             word = pretoken.encode("utf-8", errors)
-            tokens = (word,) if merges is None and word in token_ids else encode_word(word, rank_of)
+            whole = (merges is None or ignore_merges) and word in token_ids
+            tokens = (word,) if whole else encode_word(word, rank_of)
             for token in tokens:
                 if token not in token_ids:
                     raise ValueError(f"the vocabulary has no token {token!r}")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from .patterns import Pattern, Unmatched
+    from .pipeline import Pipeline
 
     Specials = Iterable[str] | Mapping[str, int]
 
@@ -27,12 +28,12 @@ class Stored:
 
     if TYPE_CHECKING:
 
-        def _fill(self, core: CoreTokenizer, pattern: Pattern) -> None: ...
+        def _fill(self, core: CoreTokenizer, pattern: Pattern, pipeline: Pipeline | None = None) -> None: ...
 
     @classmethod
-    def _of(cls, core: CoreTokenizer, pattern: Pattern) -> Self:
+    def _of(cls, core: CoreTokenizer, pattern: Pattern, pipeline: Pipeline | None = None) -> Self:
         tokenizer = cls.__new__(cls)
-        tokenizer._fill(core, pattern)
+        tokenizer._fill(core, pattern, pipeline)
         return tokenizer
 
     @classmethod
@@ -91,6 +92,26 @@ class Stored:
         return cls._of(core, resolved)
 
     @classmethod
+    def from_huggingface(cls, source: Any) -> Self:
+        """Load a Hugging Face tokenizer of the byte-level BPE family: the same ids, whatever the text.
+
+        Its normalizer, splitting and added tokens are part of the result; what its post-processor adds around a
+        text is in `template`, and no method adds it by itself. See `docs/huggingface.md`.
+
+        Args:
+            source: The path of a `tokenizer.json`, or of a folder with one; a `tokenizers.Tokenizer`; or a fast
+                tokenizer of `transformers`.
+
+        Raises:
+            OSError: The file cannot be read.
+            ValueError: It is malformed or inconsistent, or has a part that cannot be had exactly; names the part
+                by its place in the file.
+        """
+        from .formats.huggingface import read
+
+        return cls._of(*read.read(source))
+
+    @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Load a file that `save` wrote. Warns if its pattern runs under other Unicode tables than it was made with.
 
@@ -100,10 +121,10 @@ class Stored:
         """
         from . import loading
 
-        vocab, merges, specials, pattern = loading.read_native(path)
+        vocab, merges, specials, pattern, pipeline, ignore_merges = loading.read_native(path)
         with loading.of_file(path):
-            core = CoreTokenizer(vocab, merges, list(specials.items()), pattern.core())
-        return cls._of(core, pattern)
+            core = CoreTokenizer(vocab, merges, list(specials.items()), pattern.core(), ignore_merges)
+        return cls._of(loading.behind(core, pipeline), pattern, pipeline)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save everything that makes the tokenizer into one JSON file that a person can read."""

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
     from .counts import Errors
     from .explanation import Explanation
+    from .formats.huggingface.template import Template
     from .patterns import Pattern, Unmatched
+    from .pipeline import Pipeline
     from .progress import Report
     from .views import ListView
 
@@ -54,6 +56,8 @@ class Tokenizer(Stored):
             expression for the `regex` package, a compiled one, or None to cut at special tokens alone.
         unmatched: What becomes of text that the pattern does not match: "keep" makes it pieces of its
             own, "drop" loses it, as `re.findall` does.
+        ignore_merges: Whether, with merges, a pretoken that is a token stands for itself before any merge
+            (`ignore_merges` of Hugging Face's models). Without merges it always does.
 
     Raises:
         ValueError: The vocabulary, the merges, the special tokens or the pattern are not consistent; the
@@ -67,10 +71,11 @@ class Tokenizer(Stored):
     'the th'
     """
 
-    __slots__ = ("__weakref__", "_cache", "_core", "_pattern")
+    __slots__ = ("__weakref__", "_cache", "_core", "_pattern", "_pipeline")
 
     _core: CoreTokenizer
     _pattern: Pattern
+    _pipeline: Pipeline | None
     _cache: dict[str, Any]
 
     def __init__(
@@ -81,6 +86,7 @@ class Tokenizer(Stored):
         *,
         pattern: Any = "gpt2",
         unmatched: Unmatched = "keep",
+        ignore_merges: bool = False,
     ) -> None:
         if vocab is None:
             vocab, merges = {byte: bytes([byte]) for byte in range(256)}, merges or []
@@ -90,13 +96,15 @@ class Tokenizer(Stored):
             None if merges is None else arguments.checked_merges(merges),
             arguments.special_list(special_tokens),
             resolved.core(),
+            ignore_merges,
         )
         self._fill(core, resolved)
 
-    def _fill(self, core: CoreTokenizer, pattern: Pattern) -> None:
+    def _fill(self, core: CoreTokenizer, pattern: Pattern, pipeline: Pipeline | None = None) -> None:
         if hasattr(self, "_core"):
             raise AttributeError("a Tokenizer is immutable: it is made once; make a new one")
-        for name, value in (("_core", core), ("_pattern", pattern), ("_cache", {})):
+        values = (("_core", core), ("_pattern", pattern), ("_pipeline", pipeline), ("_cache", {}))
+        for name, value in values:
             object.__setattr__(self, name, value)
         self._cache["fingerprint"] = identity.register(self)
 
@@ -436,6 +444,24 @@ class Tokenizer(Stored):
     def pattern(self) -> Any:
         """The pattern as a compiled `regex` pattern; None for no pretokenization."""
         return self._pattern.compiled()
+
+    @property
+    def ignore_merges(self) -> bool:
+        """Whether a pretoken that is a token stands for itself before any merge; always under rank semantics."""
+        return self._core.ignores_merges()
+
+    @property
+    def pipeline(self) -> Pipeline | None:
+        """What a Hugging Face tokenizer does beside all that: normalizer, added tokens with conditions, template.
+
+        None for one that has nothing of the kind. See `docs/huggingface.md`.
+        """
+        return self._pipeline
+
+    @property
+    def template(self) -> Template | None:
+        """What a Hugging Face tokenizer puts around a text; no method here adds it by itself. None if nothing."""
+        return None if self._pipeline is None else self._pipeline.template
 
     @property
     def vocab_size(self) -> int:

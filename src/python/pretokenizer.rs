@@ -70,6 +70,16 @@ impl Pretokenizer {
         Ok(ends)
     }
 
+    /// Where the pretokens of a text without special tokens start and end, in bytes.
+    fn ranges(&self, text: &[u8]) -> PyResult<Vec<(usize, usize)>> {
+        let mut ranges = Vec::new();
+        self.inner.for_each(text, |range| {
+            ranges.push((range.start, range.end));
+            Ok(())
+        })?;
+        Ok(ranges)
+    }
+
     /// Where a text may be cut with no change of its pretokens, in bytes.
     fn cuts(&self, text: &[u8]) -> Vec<usize> {
         let rule = self.inner.cut_rule();

@@ -14,6 +14,8 @@ pub struct Flags {
     pub lstrip: bool,
     /// Whitespace behind it belongs to it.
     pub rstrip: bool,
+    /// Whether it can be passed over.
+    pub special: bool,
 }
 
 /// A stretch of a text: text, or an added token by its place in the list.
@@ -48,7 +50,7 @@ impl AddedTokens {
     }
 
     /// As [`AddedTokens::segments`], in characters.
-    pub fn segments_in_characters(&self, text: &str) -> Vec<(Option<usize>, usize, usize)> {
+    pub fn segments_in_characters(&self, text: &str, special: bool) -> Vec<(Option<usize>, usize, usize)> {
         let (mut bytes, mut characters) = (0, 0);
         let mut at = |byte: usize| {
             // Only a token that reaches back starts before the last place.
@@ -59,20 +61,23 @@ impl AddedTokens {
             bytes = byte;
             characters
         };
-        let segments = self.segments(text).into_iter();
+        let segments = self.segments(text, special).into_iter();
         segments.map(|found| (found.token, at(found.range.start), at(found.range.end))).collect()
     }
 
-    /// The tokens in a text, and all text between them.
+    /// The tokens in a text, and all text between them. Without `special`, special ones are text.
     ///
-    /// Occurrences are the leftmost, of those the longest, and never overlap; one that its flags refuse hides
-    /// what overlaps it all the same.
-    pub fn segments(&self, text: &str) -> Vec<AddedSegment> {
+    /// Occurrences are the leftmost, of those the longest, and never overlap; one that its flags refuse, or that is
+    /// passed over, hides what overlaps it all the same.
+    pub fn segments(&self, text: &str, special: bool) -> Vec<AddedSegment> {
         let (mut segments, mut from, mut end) = (Vec::new(), 0, 0);
         while let Some(found) = self.found.find(text.as_bytes(), from) {
             let Range { mut start, end: mut stop } = found.range;
             from = stop;
             let flags = self.flags[found.index];
+            if flags.special && !special {
+                continue;
+            }
             if flags.single_word && (ends_with_word(&text[..start]) || starts_with_word(&text[stop..])) {
                 continue;
             }
@@ -116,7 +121,7 @@ mod tests {
     fn segments(tokens: &[(&str, Flags)], text: &str) -> Vec<(Option<usize>, String)> {
         let tokens = tokens.iter().map(|&(token, flags)| (token.to_owned(), flags)).collect();
         let Ok(tokens) = AddedTokens::new(tokens) else { return Vec::new() };
-        let found = tokens.segments(text).into_iter();
+        let found = tokens.segments(text, true).into_iter();
         found.map(|segment| (segment.token, text[segment.range].to_owned())).collect()
     }
 

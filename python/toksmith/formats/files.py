@@ -119,7 +119,15 @@ def read_object(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
         OSError: The file cannot be read.
         ValueError: It holds something else, or a key twice; names the file, and the line if it is no JSON.
     """
-    name = os.fspath(path)
+    return parse_object(read_text(path), os.fspath(path), kind)
+
+
+def parse_object(text: str, name: str, kind: str) -> dict[str, Any]:
+    """Return the object that the JSON `text` holds, from a file of this name that should be a `kind`.
+
+    Raises:
+        ValueError: As `read_object`.
+    """
     twice: list[str] = []
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -129,7 +137,6 @@ def read_object(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
             twice.append(counts.most_common(1)[0][0])
         return found
 
-    text = read_text(path)
     try:
         content = json.loads(text, object_pairs_hook=once)
     except json.JSONDecodeError as error:

@@ -15,8 +15,11 @@ from . import files
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-VERSION = 1
+VERSION = 2
 """Of the form of the file. A reader refuses a later one."""
+
+_OPTIONAL = {"ignore_merges": bool, "pipeline": dict}
+"""What came with version 2; a file without them is written as version 1."""
 
 _FIELDS = {
     "pattern": (str, type(None)),
@@ -78,7 +81,7 @@ def _parts(
     head: dict[str, Any], tokens: Iterable[tuple[int, bytes]], merges: Iterable[tuple[bytes, bytes]] | None
 ) -> Iterator[bytes]:
     dump = json.JSONEncoder(ensure_ascii=False).encode
-    yield b'{\n "format": "toksmith",\n "version": %d' % VERSION
+    yield b'{\n "format": "toksmith",\n "version": %d' % (VERSION if _OPTIONAL.keys() & head.keys() else 1)
     for key, value in head.items():
         # A pattern may hold lone surrogates, which are no UTF-8: JSON writes them as backslashreplace does.
         yield f",\n {dump(key)}: {dump(value)}".encode(errors="backslashreplace")
@@ -108,8 +111,11 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     if content.get("format") != "toksmith":
         raise ValueError(f'{name}: not a toksmith file: it has no "format": "toksmith"')
     version = content.get("version")
-    if type(version) is not int or version != VERSION:
-        raise ValueError(f"{name}: version {version!r} of the format; this toksmith reads version {VERSION}")
+    if type(version) is not int or not 1 <= version <= VERSION:
+        raise ValueError(f"{name}: version {version!r} of the format; this toksmith reads versions 1 to {VERSION}")
+    for field, kind in _OPTIONAL.items():
+        if field in content and (version == 1 or type(content[field]) is not kind):
+            raise ValueError(f"{name}: the field {field!r} is {type(content[field]).__name__}, in version {version}")
     for field, kinds in _FIELDS.items():
         if field not in content:
             raise ValueError(f"{name}: the field {field!r} is missing")
