@@ -1,8 +1,8 @@
 """Pipelines: what a Hugging Face tokenizer does to a text before pretokens are merged, and to the ids after.
 
-Most need nothing that the core does not do by itself: one pattern, and special tokens. The rest has a normalizer, added
-tokens with conditions, or a space that is put before the text: `pipeline_core` stands before the core then, and hands
-it stretches of text.
+Most need nothing that the core does not do by itself: one pattern, and special tokens. The rest has a normalizer,
+added tokens with conditions, or a space that is put before the text: `pipeline_core` stands before the core then, and
+hands it stretches of text.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ class Pipeline:
 
     __slots__ = ("_spec", "added_tokens", "is_plain", "is_trivial", "normalizer", "pattern", "splits", "template")
 
+    _spec: dict[str, Any]
     added_tokens: tuple[AddedToken, ...]
     """The added tokens, with their flags, by id."""
     is_plain: bool
@@ -135,7 +136,7 @@ class Pipeline:
         }
 
     def reasons(self) -> list[str]:
-        """Return the parts that change what `encode` gives, beside one pattern and special tokens; each by its name."""
+        """Return the parts that change what `encode` gives, beside one pattern and special tokens, by name."""
         normalizer = [f"the normalizer ({', '.join(name for name, _ in self.normalizer)})"] if self.normalizer else []
         prefix = ["a space before the text (add_prefix_space)"] if self.splits.prefix else []
         flagged = self.irregular() or {t for t in self.added_tokens if not t.special}
@@ -168,9 +169,7 @@ class Pipeline:
 def _check_decoder(decoder: Any) -> None:
     kind = None if decoder is None else checks.kind_of(decoder, "$.decoder")
     if kind not in (None, "ByteLevel"):
-        raise checks.refused(
-            "$.decoder", f"the decoder {kind} is not one that toksmith has: byte-level ones have ByteLevel"
-        )
+        raise checks.refused("$.decoder", f"the decoder {kind} is not one that toksmith has: ByteLevel is")
 
 
 def _check_row(row: Any, place: str) -> None:

@@ -1,7 +1,7 @@
 """A core behind a pipeline: the methods of the core that take text, with what the pipeline does before.
 
-Stretches of text between added tokens are normalized, and encoded by the core. A text that the pipeline leaves as it is,
-which is most, goes to the core whole.
+Stretches of text between added tokens are normalized, and encoded by the core. A text that the pipeline leaves as it
+is, which is most, goes to the core whole.
 """
 
 from __future__ import annotations
@@ -300,7 +300,7 @@ class PipelineCore:
         if not wide:
             if len(ids) and int(ids.max()) >= 2**16:
                 raise ValueError(f'id {ids.max()} does not fit into uint16: give dtype="uint32"')
-            ids = ids.astype(np.uint16)  # type: ignore[assignment]
+            ids = ids.astype(np.uint16)
         if progress is not None:
             progress("encode", len(data), len(data))
         if out is None:

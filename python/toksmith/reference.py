@@ -501,9 +501,10 @@ def encode(
 
     With `merges`, pretokens are merged in the order of that list. Without, `vocab` holds ranks, as
     tiktoken's files do: the pair whose token has the lowest id is merged first, and a pretoken that is
-    itself a token becomes that token at once, as with `ignore_merges` also under merges. `special_tokens` are names, or name → id; a name stands for
-    the one token of `vocab` with its bytes. With `special=False` they are read as ordinary text. In bytes
-    that are not UTF-8 an invalid byte is one character that is no letter, digit or space.
+    itself a token becomes that token at once; with `ignore_merges` it does so under merges too.
+    `special_tokens` are names, or name → id; a name stands for the one token of `vocab` with its bytes. With
+    `special=False` they are read as ordinary text. In bytes that are not UTF-8 an invalid byte is one
+    character that is no letter, digit or space.
 
     ValueError: a special token that is empty, given twice, or not exactly once in `vocab`; ordinary text
     that comes to a token that is not in `vocab`; a lone surrogate in a `str`.

@@ -103,7 +103,7 @@ class Tokenizer(Stored):
     def _fill(self, core: CoreTokenizer, pattern: Pattern, pipeline: Pipeline | None = None) -> None:
         if hasattr(self, "_core"):
             raise AttributeError("a Tokenizer is immutable: it is made once; make a new one")
-        values = (("_core", core), ("_pattern", pattern), ("_pipeline", pipeline), ("_cache", {}))
+        values: Any = (("_core", core), ("_pattern", pattern), ("_pipeline", pipeline), ("_cache", {}))
         for name, value in values:
             object.__setattr__(self, name, value)
         self._cache["fingerprint"] = identity.register(self)

@@ -1,9 +1,9 @@
-"""From Oniguruma's regular expressions, the dialect of Hugging Face's files, to those of the `regex` package.
+r"""From Oniguruma's regular expressions, the dialect of Hugging Face's files, to those of the `regex` package.
 
 Each construct that is taken has a spelling here that means the same, as tests/python/test_oniguruma.py holds the two
 engines against each other; any other is refused by name. Sources: Oniguruma's doc/RE for its default syntax, and the
-engine itself as `tokenizers` carries it. They differ more than they seem to: `$` is the end of a line, `{1,3}+` repeats,
-`\\w` has other characters, and `(?i)` folds otherwise.
+engine itself as `tokenizers` carries it. They differ more than they seem to: `$` is the end of a line, `{1,3}+`
+repeats, `\w` has other characters, and `(?i)` folds otherwise.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class _Parser:
         return Translation("".join(parts), nullable)
 
     def repeats(self, atom: str, once: bool | None) -> tuple[str, bool]:
-        """Return the atom with its quantifiers, and whether it may be left out. `once`: it always takes a character."""
+        """Return the atom with its quantifiers, and whether it may be left out. `once`: it takes a character."""
         optional, count, plain = once is not True, 0, atom
         while self.at < len(self.pattern) and self.pattern[self.at] in "?*+{":
             if once is None:

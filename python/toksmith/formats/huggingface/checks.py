@@ -34,7 +34,7 @@ def checked(value: Any, kind: type, place: str) -> Any:
     """
     if type(value) is not kind:
         raise refused(place, f"expected {_NAMES[kind]}, got {shown(value)}")
-    if kind is str and not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
+    if isinstance(value, str) and not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
         raise refused(place, "the text has a lone surrogate")
     return value
 

@@ -73,18 +73,24 @@ def read(model: dict[str, Any], vocab: dict[str, int], added: list[AddedToken]) 
         tokens[id] = spelled
         if token in contents:
             kept.append(contents[token])
-    for token in added:
-        if token.content not in vocab:
-            if token.id in tokens:
-                raise refused(
-                    "$.added_tokens",
-                    f"{shown(token.content)} gets the id {token.id} from the original, the next behind a vocabulary of "
-                    f"{len(vocab)} tokens; but that is the id of {shown(spell(tokens[token.id]))}",
-                )
-            specials.append((token.content, token.id))
+    specials += _new(added, vocab)
     _check_bytes(tokens)
     spelled_merges = [(_spelled(left, vocab, tokens), _spelled(right, vocab, tokens)) for left, right in merges]
     return Model(tokens, spelled_merges, ignore_merges, specials, kept)
+
+
+def _new(added: list[AddedToken], vocab: dict[str, int]) -> list[tuple[str, int]]:
+    """Return the added tokens that the vocabulary does not have."""
+    owners = {id: token for token, id in vocab.items()}
+    found = [(token.content, token.id) for token in added if token.content not in vocab]
+    for content, id in found:
+        if id in owners:
+            raise refused(
+                "$.added_tokens",
+                f"{shown(content)} gets the id {id} from the original, the next behind a vocabulary of {len(vocab)} "
+                f"tokens; but that is the id of {shown(owners[id])}",
+            )
+    return found
 
 
 def _spelled(token: str, vocab: dict[str, int], tokens: dict[int, bytes]) -> bytes:
@@ -115,8 +121,8 @@ def _check_bytes(tokens: dict[int, bytes]) -> None:
     if missing:
         raise refused(
             "$.model.vocab",
-            f"{len(missing)} bytes have no token, the first is {spell(missing[0])!r} (byte {missing[0][0]}): what the "
-            "original does with text that holds one (an unknown token, or nothing at all) is not done here",
+            f"{len(missing)} bytes have no token, the first is {spell(missing[0])!r} (byte {missing[0][0]}): what "
+            "the original does with text that holds one (an unknown token, or nothing at all) is not done here",
         )
 
 

@@ -59,9 +59,7 @@ def read(part: Any, place: str = "$.pre_tokenizer") -> Splits:
         ValueError: A part is malformed, cannot be had exactly, or there is no ByteLevel at the end; names it.
     """
     if part is None:
-        raise refused(
-            place, "there is none: toksmith reads byte-level tokenizers, whose pre_tokenizer ends in ByteLevel"
-        )
+        raise refused(place, "there is none: toksmith reads byte-level tokenizers, where it ends in ByteLevel")
     rows = _flat(part, place, 0)
     stages: list[tuple[Stage, str | None]] = []
     for i, (row, where) in enumerate(rows):

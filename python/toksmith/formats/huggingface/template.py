@@ -40,7 +40,7 @@ class Part(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One post-processor: it trims (None: it does not; else whether a space was put before the text), or surrounds."""
+    """One post-processor: it trims (None: it does not; else whether a space was put before it), or surrounds."""
 
     trims: bool | None
     single: tuple[Piece, ...]
