@@ -17,12 +17,44 @@ from toksmith.formats.huggingface.encoding import encoded
 PIECES = (
     *"ab the,!x",
     *("the", "King", "ing", "  ", "\n", "\r\n", "\t", "\u00a0", "\u3000", "\u200b", "\ufeff", "\x1f", "\x85"),
-    *("é", "e\u0301", "\u0301", "A\u0316\u0301", "a\u0301\u0316", "\u0344", "Å", "ﬁ", "ß", "ΑΣ", "İ", "ſ", "K", "'S", "'ll"),
+    *(
+        "é",
+        "e\u0301",
+        "\u0301",
+        "A\u0316\u0301",
+        "a\u0301\u0316",
+        "\u0344",
+        "Å",
+        "ﬁ",
+        "ß",
+        "ΑΣ",
+        "İ",
+        "ſ",
+        "K",
+        "'S",
+        "'ll",
+    ),
     *("日本", "か\u3099", "한", "ᄒ\u1161\u11ab", "1", "23", "4567", "٣", "²", "Ⅷ", "😀", "—", "_", "^", "$x"),
     *("<s>", "<|end|>", "[M]", "<m>", " [M] ", "<|END|>"),
 )
 # Merges over these make tokens that the pieces above reach.
-SEEDS = ("the", " the", "King", " King", "ing", "  ", "日本", "1234", "ab", " a", "\n\n", "é", "<|e", "nd|>", "e\u0301")
+SEEDS = (
+    "the",
+    " the",
+    "King",
+    " King",
+    "ing",
+    "  ",
+    "日本",
+    "1234",
+    "ab",
+    " a",
+    "\n\n",
+    "é",
+    "<|e",
+    "nd|>",
+    "e\u0301",
+)
 
 DEEPSEEK = (
     "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
@@ -62,7 +94,9 @@ def vocab_and_merges(rng: random.Random, count: int = 60) -> tuple[dict[str, int
     return vocab, merges
 
 
-def make(pre_tokenizer: Any = None, normalizer: Any = None, added: Sequence[Any] = (), seed: int = 0, **options: Any) -> Any:
+def make(
+    pre_tokenizer: Any = None, normalizer: Any = None, added: Sequence[Any] = (), seed: int = 0, **options: Any
+) -> Any:
     """A `tokenizers.Tokenizer` with random merges."""
     vocab, merges = vocab_and_merges(random.Random(seed), options.pop("count", 60))
     made = tokenizers.Tokenizer(models.BPE(vocab=vocab, merges=merges, **options))

@@ -19,8 +19,9 @@ MAX_DEPTH = 50
 MAX_REPEAT = 100_000
 """Of Oniguruma itself."""
 
-# Letters, marks, numbers, connectors, and the circled and squared letters, which are alphabetic symbols.
-_WORD = r"\p{L}\p{M}\p{N}\p{Pc}\u24B6-\u24E9\U0001F130-\U0001F149\U0001F150-\U0001F169\U0001F170-\U0001F189"
+# The engine's own tables: outside of classes six Latin-1 numbers are word characters too; joiners never are.
+_WORD_IN_CLASS = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}"
+_WORD = _WORD_IN_CLASS + r"\xb2\xb3\xb9\xbc-\xbe"
 _HEX = "0-9A-Fa-f"
 
 _CATEGORIES = frozenset(
@@ -40,7 +41,7 @@ _ANCHORS = {
     "b": f"(?:(?<=[{_WORD}])(?![{_WORD}])|(?<![{_WORD}])(?=[{_WORD}]))",
     "B": f"(?:(?<=[{_WORD}])(?=[{_WORD}])|(?<![{_WORD}])(?![{_WORD}]))",
 }
-_TYPES = {"s": r"\s", "d": r"\p{Nd}", "w": _WORD, "h": _HEX}
+_TYPES = {"s": r"\s", "d": r"\p{Nd}", "w": _WORD_IN_CLASS, "h": _HEX}
 # Pairs of letters that a single character folds to.
 _FOLDED = ("ss", "ff", "fi", "fl", "st")
 # What else folds to a letter.
@@ -231,6 +232,7 @@ class _Parser:
         found = self.type_escape()
         if found is not None:
             inner, negated = found
+            inner = _WORD if inner == _WORD_IN_CLASS else inner
             return f"[{'^' if negated else ''}{inner}]", True
         return self.literal(self.character_escape()), True
 

@@ -1,0 +1,206 @@
+"""The translation of Oniguruma's patterns: each construct in both engines, and what is refused."""
+
+import random
+
+import pytest
+import regex
+from huggingface_cases import DEEPSEEK, split
+
+from toksmith import patterns
+from toksmith.formats import oniguruma
+
+PATTERNS = [
+    patterns.CL100K_OLD,
+    patterns.QWEN2,
+    patterns.O200K,
+    DEEPSEEK,
+    r"\p{N}{1,3}+|x$",
+    r"^a|b$",
+    r"\b\w+\b|\W+",
+    r"\Ba",
+    r"\bk",
+    r"[a-c&&[^b]]+",
+    r"[^a-c&&[^b]]",
+    r"[a-d&&b-k&&[^c]]",
+    r"[\p{L}&&[^\p{Han}]]+",
+    r"[a[bc]\d]+",
+    r"[^a[bc]\d]+",
+    r"(?=(\d{3})+(?!\d))",
+    r"\d{1,3}(?=(?:\d{3})*\b)",
+    r"a*",
+    r"a*?",
+    r"x?|b",
+    r"(a|)b",
+    r"$",
+    r"^",
+    r"\b",
+    r"(?<=a)b|c\Z",
+    r"(?<!a)b|\z",
+    r"\Aa|b\z",
+    r".+",
+    r"(?i)[sk]a|B",
+    r"(?i:a(?-i:b)c)",
+    r"(?i:[a-k-])1|'ll",
+    r"[^\W\d]",
+    r"[\S\n]",
+    r"[\D\s]+",
+    r"[\P{L}\p{^N}]",
+    r"a{,2}b",
+    r"a{2}",
+    r"a{2,}?b",
+    r"a{1,2}{2}",
+    r"a+{2}",
+    r"(?:ab){1,2}?",
+    r"(?>a+)b",
+    r"a++b?+c*+",
+    r"(?:a|b)++c",
+    r"é|\u00e9|\x41|\x{1F600}",
+    r"\P{L}+",
+    r"\p{^L}+",
+    r"[\h-]+",
+    r"[a-]|[-a]",
+    r"[.+*()|$]",
+    r"\.\*\[\]\-\/\'",
+    r"\s+$",
+    r"\s++$",
+    r"[^\r\n]*[\r\n]+|\t\f",
+    r"[一-龥぀-ゟ゠-ヿ]+",
+    r"[A-Z][a-z]+|[A-Z]+(?![a-z])",
+]
+ALPHABET = "①Ⅷ¼aabbcckxABKS  \n\n\r\t12345_'-.ssklſK,+*[]é😀中アあ\u24b6\u0301²\u200d\u00ad\u00a0\x1c"
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_both_engines_find_the_same(pattern: str) -> None:
+    found = oniguruma.analyse(pattern)
+    theirs, ours = split(pattern), regex.compile(found.pattern)
+    rng = random.Random(pattern)
+    for _ in range(1500):
+        text = "".join(rng.choices(ALPHABET, k=rng.randrange(1, 14)))
+        expected = [span for _, span in theirs.pre_tokenize_str(text)]
+        spans = list(matches(ours, text))
+        assert pieces(spans, len(text)) == expected, (pattern, found, text)
+        assert found.nullable or all(start < end for start, end in spans)
+
+
+def matches(pattern: "regex.Pattern[str]", text: str) -> list[tuple[int, int]]:
+    """Matches with empty ones, as the onig crate's iterator finds them."""
+    found: list[tuple[int, int]] = []
+    at, last = 0, -1
+    while at <= len(text) and (match := pattern.search(text, at)):
+        start, end = match.span()
+        if start == end == last:
+            at += 1
+            continue
+        found.append((start, end))
+        at = last = end
+    return found
+
+
+def pieces(spans: list[tuple[int, int]], length: int) -> list[tuple[int, int]]:
+    cuts = sorted({0, length, *(at for span in spans for at in span)})
+    return list(zip(cuts, cuts[1:], strict=False))
+
+
+@pytest.mark.parametrize("pattern", [r"\w", r"\W", r"[\w]", r"[^\w]", r"[\W\d]", r"\s", r"[^\s]", r"\d", r"\h", r"."])
+def test_every_code_point_has_its_class(pattern: str) -> None:
+    # Of those that Oniguruma's Unicode has; each between two line ends.
+    found = regex.compile(oniguruma.translate(pattern))
+    unassigned = set("".join(piece for piece, _ in split(r"\p{Cn}", "removed", True).pre_tokenize_str(EVERY)))
+    for start in range(0, len(EVERY), 0x3000):
+        part = [c for c in EVERY[start : start + 0x3000] if c not in unassigned and c != "\n"]
+        text = "\n".join(part)
+        theirs = {c for piece, _ in split(pattern, "removed", True).pre_tokenize_str(text) for c in piece}
+        assert {c for c in part if found.match(c)} == theirs - {"\n"}, pattern
+
+
+EVERY = "".join(chr(code) for code in range(0x34000) if not 0xD800 <= code < 0xE000)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "named"),
+    [
+        (r"(?<name>a)", r"\(\?<n"),
+        (r"a\1", "escape"),
+        (r"\X", r"escape \\X"),
+        (r"\R|\K", r"escape \\R"),
+        (r"\G", r"escape \\G"),
+        (r"(?m:a.b)", "group"),
+        (r"(?x) a", "group"),
+        (r"(?#c)", "group"),
+        (r"(?~ab)", "group"),
+        (r"a(?i)b", "group"),
+        (r"[[:alpha:]]", "POSIX"),
+        (r"\p{Alphabetic}", "property"),
+        (r"\pL", "property"),
+        (r"(?i:\p{Lu})", "without regard to case"),
+        (r"(?i:ss)", "without regard to case"),
+        (r"(?i:é)", "without regard to case"),
+        (r"(?i:[à-ý])", "without regard to case"),
+        (r"a{2}?", "optional there"),
+        (r"a{x}", "brace"),
+        (r"a{5,2}", "quantifier"),
+        (r"a{100001}", "quantifier"),
+        (r"\b+", "quantifier"),
+        (r"(?=a)*", "quantifier"),
+        (r"*a", "quantifier"),
+        (r"[]a]", "class"),
+        (r"[a", "class without an end"),
+        (r"[b-a]", "range"),
+        (r"[a-\d]", "range"),
+        (r"[a&&]", "empty side"),
+        (r"(a", "group without an end"),
+        (r"a)", "closing bracket"),
+        (r"\x80", "escape"),
+        (r"\x{110000}", "escape"),
+        (r"\ud800", "escape"),
+        (r"\101", "escape"),
+        ("a\\", "escape"),
+        ("(" * 60 + "a" + ")" * 60, "inside each other"),
+        ("[" * 60 + "a" + "]" * 60, "inside each other"),
+        ("(" * 10**6, "more than"),
+    ],
+)
+def test_what_has_no_equal_is_refused(pattern: str, named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        oniguruma.translate(pattern)
+
+
+def test_random_patterns_never_mean_something_else() -> None:
+    """Strings of symbols: what both read, both find alike."""
+    symbols = [
+        *"ab1 ",
+        "[ab]",
+        "[^a]",
+        "\\s",
+        "\\d",
+        "\\w",
+        "(?:",
+        "(?=",
+        "(?!",
+        "(",
+        ")",
+        "|",
+        "*",
+        "+",
+        "?",
+        "{1,2}",
+        "$",
+        "^",
+    ]
+    rng = random.Random(5)
+    read = 0
+    for _ in range(6000):
+        pattern = "".join(rng.choices(symbols, k=rng.randrange(1, 9)))
+        try:
+            found = oniguruma.analyse(pattern)
+            theirs = split(pattern)
+        except Exception:  # noqa: BLE001, S112
+            continue
+        read += 1
+        ours = regex.compile(found.pattern)
+        for _ in range(6):
+            text = "".join(rng.choices("ab1 \n", k=rng.randrange(1, 9)))
+            expected = [span for _, span in theirs.pre_tokenize_str(text)]
+            assert pieces(list(matches(ours, text)), len(text)) == expected, (pattern, found, text)
+    assert read > 300
