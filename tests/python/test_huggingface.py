@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tokenizers
 from huggingface_cases import (
     ADDED,
     DEEPSEEK,
@@ -21,7 +22,6 @@ from huggingface_cases import (
 from published_data import VOCABULARIES, assert_ids, documents_of, of_huggingface
 from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers, processors
 
-import tokenizers
 from toksmith import Tokenizer, patterns
 from toksmith.formats.huggingface.encoding import encoded
 from toksmith.formats.huggingface.pretokenizers import BYTE_LEVEL

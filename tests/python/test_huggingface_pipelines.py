@@ -1,6 +1,7 @@
 """Pipelines: random ones against `tokenizers`; every method that takes text; files, pickles and equality."""
 
 import copy
+import itertools
 import json
 import pickle
 import random
@@ -76,13 +77,10 @@ texts = st.lists(st.lists(st.sampled_from(PIECES), max_size=10).map("".join), mi
     pre, st.lists(normalizer, max_size=3).map(normalizers.Sequence), added, st.booleans(), st.integers(0, 5), texts
 )
 def test_random_pipelines(pre: Any, normal: Any, tokens: Any, whole: bool, seed: int, texts: list[str]) -> None:
-    try:
-        made = make(pre, normal, tokens, seed, ignore_merges=whole)
-    except BaseException:  # the original panics where normalized added tokens become one, or nothing
-        return
+    made = make(pre, normal, tokens, seed, ignore_merges=whole)
     try:
         ours = Tokenizer.from_huggingface(made)
-    except ValueError as error:
+    except ValueError as error:  # where normalized added tokens become one, or nothing
         assert "special token" in str(error)
         return
     loaded = pickle.loads(pickle.dumps(ours))
@@ -103,7 +101,7 @@ def test_every_method_that_takes_text(tmp_path: Path) -> None:
     truth = [encoding.ids for encoding in made.encode_batch(batch, add_special_tokens=False)]
     assert ours.encode_batch(batch, workers=2) == truth
     ids, starts = ours.encode_batch_to_numpy(batch)
-    assert [ids[a:b].tolist() for a, b in zip(starts, starts[1:], strict=False)] == truth
+    assert [ids[a:b].tolist() for a, b in itertools.pairwise(starts)] == truth
     for text, expected in zip(batch, truth, strict=True):
         assert ours.encode_to_numpy(text).tolist() == expected
         assert ours.count(text) == len(expected)
@@ -150,7 +148,7 @@ def test_what_follows_the_text_as_it_stands() -> None:
 
 def test_files_and_pickles_hold_everything(tmp_path: Path) -> None:
     made = make(sequence(split(r"\p{N}{1,3}"), byte_level()), normalizers.NFKC(), ADDED, ignore_merges=True)
-    made.post_processor = processors.RobertaProcessing(("<s>", 316), ("<|end|>", 317))
+    made.post_processor = processors.RobertaProcessing(("<s>", 316), ("<|end|>", 317), trim_offsets=False)
     ours = Tokenizer.from_huggingface(made)
     path = tmp_path / "tokenizer"
     ours.save(path)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tokenizers
 from huggingface_cases import byte_level, content, make, sequence
 from tokenizers import normalizers, pre_tokenizers
 
-import tokenizers
 from toksmith import Tokenizer
 
 Change = Callable[[dict[str, Any]], Any]
@@ -29,9 +29,15 @@ def with_model(**fields: Any) -> Change:
     return lambda data: data["model"].update(fields)
 
 
+def without_q(data: dict[str, Any]) -> None:
+    data["model"]["vocab"].pop("q")
+    data.update(added_tokens=[])
+    data["model"]["merges"] = []
+
+
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 REGEX = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "invert": False}
-TOKEN = {f: False for f in ("single_word", "lstrip", "rstrip", "normalized", "special")}
+TOKEN = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), False)
 
 REFUSED: list[tuple[str, Change]] = [
     (r"\$\.version", lambda data: data.update(version="2.0")),
@@ -53,7 +59,7 @@ REFUSED: list[tuple[str, Change]] = [
     (r"\$\.model\.vocab\['zz'\]: the id is 1\.5", lambda data: data["model"]["vocab"].update(zz=1.5)),
     (r"\$\.model\.vocab\['zz'\]: the id is 4294967296", lambda data: data["model"]["vocab"].update(zz=2**32)),
     (r"the id 3 is given to both", lambda data: data["model"]["vocab"].update(zz=3)),
-    (r"1 bytes have no token.*byte 113", lambda data: (data["model"]["vocab"].pop("q"), data["model"].update(merges=[]))),
+    (r"1 bytes have no token.*byte 113", without_q),
     (r"\$\.normalizer: the normalizer BertNormalizer", with_normalizer(normalizers.BertNormalizer())),
     (r"\$\.normalizer: the normalizer ByteLevel", with_normalizer({"type": "ByteLevel"})),
     (r"\$\.normalizer\.normalizers\[1\]: the normalizer Precompiled", with_normalizer(
@@ -101,6 +107,7 @@ REFUSED: list[tuple[str, Change]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:.*the original gives it")  # where the vocabulary's size changes
 @pytest.mark.parametrize(("message", "change"), REFUSED, ids=[message for message, _ in REFUSED])
 def test_what_cannot_be_had_is_refused_by_name(tmp_path: Path, message: str, change: Change) -> None:
     data = content(make())
@@ -121,8 +128,8 @@ def test_two_normalized_tokens_that_become_one() -> None:
         def to_str(self) -> str:
             return json.dumps(data)
 
-    with pytest.raises(Exception):  # noqa: B017: the original refuses it too, with a bare Exception
-        tokenizers.Tokenizer.from_str(json.dumps(data))
+    # The original takes one of them, which one is left to its hashes.
+    assert tokenizers.Tokenizer.from_str(json.dumps(data)).get_vocab_size() > 300
     with pytest.raises(ValueError, match="is there twice"), pytest.warns(match="the original"):
         Tokenizer.from_huggingface(Source())
 
@@ -157,7 +164,7 @@ def test_huge_files_cost_bounded_memory(tmp_path: Path) -> None:
         file.truncate(5 << 30)  # sparse
     tracemalloc.start()
     started = time.monotonic()
-    with pytest.raises(ValueError, match="no tokenizer.json is that large"):
+    with pytest.raises(ValueError, match="is that large"):
         Tokenizer.from_huggingface(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -183,7 +190,7 @@ def test_deep_sequences(tmp_path: Path) -> None:
 
 
 def test_other_sources(tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match="expected the path of a tokenizer.json"):
+    with pytest.raises(TypeError, match="expected the path of"):
         Tokenizer.from_huggingface(7)
     with pytest.raises(FileNotFoundError):
         Tokenizer.from_huggingface(tmp_path / "none.json")
