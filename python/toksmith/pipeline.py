@@ -41,8 +41,19 @@ class Pipeline:
     Its parts are those of the `tokenizer.json`; see `docs/huggingface.md` for what each means here.
     """
 
-    __slots__ = ("_spec", "added_tokens", "is_plain", "is_trivial", "normalizer", "pattern", "splits", "template")
+    __slots__ = (
+        "_irregular",
+        "_spec",
+        "added_tokens",
+        "is_plain",
+        "is_trivial",
+        "normalizer",
+        "pattern",
+        "splits",
+        "template",
+    )
 
+    _irregular: frozenset[AddedToken]
     _spec: dict[str, Any]
     added_tokens: tuple[AddedToken, ...]
     """The added tokens, with their flags, by id."""
@@ -64,6 +75,7 @@ class Pipeline:
         self._set("template", template.read(spec["post_processor"]))
         _check_decoder(spec["decoder"])
         self._set("pattern", self._pattern())
+        self._set("_irregular", self._find_irregular())
         plain = not (self.normalizer or self.splits.prefix or self.irregular())
         self._set("is_plain", plain and all(token.special for token in tokens))
         self._set("is_trivial", self.is_plain and self._is_trivial())
@@ -122,18 +134,21 @@ class Pipeline:
         rest = {name: spec[name] for name in ("truncation", "padding") if name in spec}
         return cls({"added_tokens": spec["added_tokens"], **{part: spec.get(part) for part in parts}, **rest}, kept)
 
-    def irregular(self) -> set[AddedToken]:
+    def irregular(self) -> frozenset[AddedToken]:
         """Return the added tokens that the core does not find as the original does."""
+        return self._irregular
+
+    def _find_irregular(self) -> frozenset[AddedToken]:
         steps, kept = _core.Normalizer(self.normalizer), set(self._spec["kept"])
         both = [[token.content for token in self.added_tokens if token.normalized == flag] for flag in (False, True)]
         mixed = all(both) and added.overlap(*both)
-        return {
+        return frozenset(
             token
             for token in self.added_tokens
             if not token.is_plain
             or token.id in kept
             or (token.normalized and (mixed or steps.apply(token.content) != token.content))
-        }
+        )
 
     def reasons(self) -> list[str]:
         """Return the parts that change what `encode` gives, beside one pattern and special tokens, by name."""

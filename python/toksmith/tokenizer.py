@@ -442,7 +442,11 @@ class Tokenizer(Stored):
 
     @property
     def pattern(self) -> Any:
-        """The pattern as a compiled `regex` pattern; None for no pretokenization."""
+        """The pattern as a compiled `regex` pattern; None for no pretokenization.
+
+        Raises:
+            ValueError: It splits in stages, as some Hugging Face tokenizers do: there is no one pattern.
+        """
         return self._pattern.compiled()
 
     @property

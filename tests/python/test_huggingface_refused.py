@@ -198,6 +198,14 @@ def test_other_sources(tmp_path: Path) -> None:
         Tokenizer.from_huggingface(tmp_path)
 
 
+def test_a_fast_tokenizer_of_transformers() -> None:
+    # It has the original in this attribute.
+    class Fast:
+        backend_tokenizer = make()
+
+    assert Tokenizer.from_huggingface(Fast()) == Tokenizer.from_huggingface(Fast.backend_tokenizer)
+
+
 def test_a_byte_level_pre_tokenizer_stays_readable() -> None:
     # What is refused above stands beside what is not.
     made = make(sequence(pre_tokenizers.Digits(True), byte_level()))
