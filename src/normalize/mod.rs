@@ -106,7 +106,7 @@ impl Step {
     /// As [`Normalizer::leaves`]. The forms, and what looks at one character, hold for each part of what they hold for.
     fn leaves(&self, text: &str) -> Result<bool> {
         Ok(match self {
-            Step::Nfc => text.is_ascii() || forms::is_nfc(text),
+            Step::Nfc => is_nfc(text),
             Step::Nfd => text.is_ascii() || forms::is_nfd(text),
             Step::Nfkc => text.is_ascii() || forms::is_nfkc(text),
             Step::Nfkd => text.is_ascii() || forms::is_nfkd(text),
@@ -126,6 +126,37 @@ impl Step {
     }
 }
 
+/// What [`forms::is_nfc`] says, without its tables for the characters that most texts are of.
+fn is_nfc(text: &str) -> bool {
+    let (mut last, mut is_sure) = (0, true);
+    for character in text.chars() {
+        if is_inert(character) {
+            last = 0;
+            continue;
+        }
+        let class = forms::char::canonical_combining_class(character);
+        if class != 0 && last > class {
+            return false;
+        }
+        match forms::is_nfc_quick(std::iter::once(character)) {
+            forms::IsNormalized::Yes => (),
+            forms::IsNormalized::No => return false,
+            forms::IsNormalized::Maybe => is_sure = false,
+        }
+        last = class;
+    }
+    is_sure || text.chars().eq(text.nfc().map(|(character, _)| character))
+}
+
+/// Whether a character is in one of the large ranges that composition leaves alone: Latin, Greek's and Cyrillic's
+/// letters without marks, Chinese characters, Hangul's syllables.
+fn is_inert(character: char) -> bool {
+    matches!(
+        character,
+        '\0'..'\u{300}' | '\u{400}'..'\u{483}' | '\u{3400}'..'\u{A000}' | '\u{AC00}'..'\u{D7A4}'
+    )
+}
+
 /// What `Nmt` leaves out.
 fn is_control(character: char) -> bool {
     matches!(u32::from(character), 1..=8 | 0x0B | 0x0E..=0x1F | 0x7F | 0x8F | 0x9F)
@@ -137,4 +168,18 @@ fn is_rare_space(character: char) -> bool {
         u32::from(character),
         0x09 | 0x0A | 0x0C | 0x0D | 0x1680 | 0x200B..=0x200F | 0x2028 | 0x2029 | 0x2581 | 0xFEFF | 0xFFFD
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_inert_is_of_no_combining_class_and_stays() {
+        for character in ('\0'..=char::MAX).filter(|&character| is_inert(character)) {
+            assert_eq!(forms::char::canonical_combining_class(character), 0, "{character:?}");
+            let quick = forms::is_nfc_quick(std::iter::once(character));
+            assert_eq!(quick, forms::IsNormalized::Yes, "{character:?}");
+        }
+    }
 }

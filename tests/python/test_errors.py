@@ -443,7 +443,7 @@ def test_native_files(files: Files) -> None:
     for fields, message in [
         ({"format": "other"}, "not a toksmith file"),
         ({"format": ...}, "not a toksmith file"),
-        ({"version": 2}, "version 2"),
+        ({"version": 3}, "version 3"),
         ({"version": "1"}, "version '1'"),
         ({"version": ...}, "version None"),
         ({"tokens": ...}, "'tokens' is missing"),

@@ -33,7 +33,8 @@ def read_vocab(model: Any) -> dict[str, int]:
     vocab: dict[str, int] = field(model, "vocab", dict, "$.model")
     by_id: dict[int, str] = {}
     for token, id in vocab.items():
-        checked_id(id, f"$.model.vocab[{shown(token)}]")
+        if type(id) is not int or not 0 <= id < 2**32:
+            checked_id(id, f"$.model.vocab[{shown(token)}]")
         if id in by_id:
             raise refused("$.model.vocab", f"the id {id} is given to both {shown(by_id[id])} and {shown(token)}")
         by_id[id] = token
@@ -51,13 +52,8 @@ def read(model: dict[str, Any], vocab: dict[str, int], added: list[AddedToken]) 
     ignore_merges = field(model, "ignore_merges", bool, "$.model", False)
     merges = _last_of_each(_pairs(model))
     needed = {token for left, right in merges for token in (left, right, left + right)}
-    for left, right in merges:
-        for token in (left, right, left + right):
-            if token not in vocab:
-                at = _place(model, left, right)
-                raise refused(
-                    at, f"the merge of {shown(left)} and {shown(right)} needs {shown(token)}, which is no token"
-                )
+    if not needed <= vocab.keys():
+        raise _of_unknown(model, merges, vocab)
     tokens: dict[int, bytes] = {}
     specials, kept = [], []
     contents = {token.content: token for token in added}
@@ -75,7 +71,8 @@ def read(model: dict[str, Any], vocab: dict[str, int], added: list[AddedToken]) 
             kept.append(contents[token])
     specials += _new(added, vocab)
     _check_bytes(tokens)
-    spelled_merges = [(_spelled(left, vocab, tokens), _spelled(right, vocab, tokens)) for left, right in merges]
+    of_token = {token: tokens[vocab[token]] for token in needed}
+    spelled_merges = [(of_token[left], of_token[right]) for left, right in merges]
     return Model(tokens, spelled_merges, ignore_merges, specials, kept)
 
 
@@ -93,8 +90,12 @@ def _new(added: list[AddedToken], vocab: dict[str, int]) -> list[tuple[str, int]
     return found
 
 
-def _spelled(token: str, vocab: dict[str, int], tokens: dict[int, bytes]) -> bytes:
-    return tokens[vocab[token]]
+def _of_unknown(model: dict[str, Any], merges: list[tuple[str, str]], vocab: dict[str, int]) -> ValueError:
+    """Return the error of the first merge that needs what is no token."""
+    left, right = next(pair for pair in merges if not {*pair, "".join(pair)} <= vocab.keys())
+    token = next(token for token in (left, right, left + right) if token not in vocab)
+    why = f"the merge of {shown(left)} and {shown(right)} needs {shown(token)}, which is no token"
+    return refused(_place(model, left, right), why)
 
 
 def _check_options(model: dict[str, Any]) -> None:
