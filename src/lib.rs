@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A module uses only what stands to its left, plus [`vocab`], `merge` (the BPE of one pretoken),
-//! `simd` (what the machine offers), [`control`] (how a long call is stopped), [`workers`] (threads) and [`error`]. Everything here
+//! [`normalize`] (what may change a text before), `simd` (what the machine offers), [`control`] (how a long call is stopped), [`workers`] (threads) and [`error`]. Everything here
 //! works on bytes and ids; Python is known to the binding alone.
 //!
 //! From text to merges, to a vocabulary, to ids and back:

@@ -59,7 +59,7 @@ def translate(pattern: str) -> str:
     r"""Return the pattern of `regex` (version 0, no flags) that means what `pattern` means to Oniguruma.
 
     >>> translate(r"\p{N}{1,3}+|x$")
-    '(?:\\p{N}{1,3})+|x(?=\\n|\\Z)'
+    '(?:[\\p{N}]{1,3})+|x(?=\\n|\\Z)'
 
     Raises:
         ValueError: The pattern is broken or has a construct without a proven equal; says which and where.
