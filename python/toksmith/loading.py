@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _core, arguments, identity, patterns
-from .formats import gpt2, native, tiktoken
+from . import _core, arguments, identity, pattern_size, patterns
+from .formats import files, gpt2, native, tiktoken, verification
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from .pipeline import Pipeline
     from .tokenizer import Tokenizer
@@ -86,6 +87,8 @@ def as_saved(head: dict[str, Any], name: str) -> tuple[patterns.Pattern, Pipelin
         pipeline = Pipeline.of_spec(head["pipeline"])
         pattern = pipeline.pattern
     else:
+        if head["pattern"] is not None:
+            pattern_size.check(head["pattern"])
         pattern = patterns.of_source(head["pattern"], head["pattern_flags"], head["unmatched"])
     if pattern.unicode != head["unicode"]:
         warnings.warn(
@@ -99,13 +102,18 @@ def as_saved(head: dict[str, Any], name: str) -> tuple[patterns.Pattern, Pipelin
 # Writing
 
 
-def write_native(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
+def _check(tokenizer: Tokenizer, check: Callable[[Tokenizer, list[Path]], None], verify: bool) -> files.Check | None:
+    return functools.partial(check, tokenizer) if verify else None
+
+
+def write_native(tokenizer: Tokenizer, path: str | os.PathLike[str], verify: bool = True) -> None:
     """Write a native file."""
     merges = tokenizer.merges if tokenizer._core.has_merges() else None
-    native.write(path, identity.head(tokenizer), tokenizer.vocab.items(), merges)
+    check = _check(tokenizer, verification.native, verify)
+    native.write(path, identity.head(tokenizer), tokenizer.vocab.items(), merges, check)
 
 
-def write_gpt2(tokenizer: Tokenizer, folder: str | os.PathLike[str]) -> None:
+def write_gpt2(tokenizer: Tokenizer, folder: str | os.PathLike[str], verify: bool = True) -> None:
     """Write GPT-2's two files."""
     if tokenizer.pipeline is not None:
         tokenizer.pipeline.check_fits("vocab.json and merges.txt")
@@ -128,11 +136,12 @@ def write_gpt2(tokenizer: Tokenizer, folder: str | os.PathLike[str]) -> None:
             f"vocab.json and merges.txt hold no pattern: load them with pattern={pattern.name or pattern.text!r}",
             stacklevel=3,
         )
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    gpt2.write(Path(folder) / "vocab.json", Path(folder) / "merges.txt", tokenizer.vocab, merges)
+    with files.replacing_in(folder) as staged:
+        check = _check(tokenizer, verification.gpt2, verify)
+        gpt2.write(staged / "vocab.json", staged / "merges.txt", tokenizer.vocab, merges, check)
 
 
-def write_tiktoken(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
+def write_tiktoken(tokenizer: Tokenizer, path: str | os.PathLike[str], verify: bool = True) -> None:
     """Write a rank file."""
     if tokenizer.pipeline is not None:
         tokenizer.pipeline.check_fits("a rank file")
@@ -142,7 +151,26 @@ def write_tiktoken(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
         with _refused("a rank file holds ranks, and this tokenizer has a merges list"):
             _check_order(tokenizer)
             _prove(tokenizer, type(tokenizer)(ordinary, None, pattern=None))
-    tiktoken.write(path, ordinary)
+    tiktoken.write(path, ordinary, _check(tokenizer, verification.tiktoken, verify))
+
+
+def write_huggingface(
+    tokenizer: Tokenizer,
+    folder: str | os.PathLike[str],
+    roles: Mapping[str, Any],
+    chat_template: str | None,
+    model_max_length: int | None,
+    verify: bool = True,
+) -> None:
+    """Write the files of `transformers`."""
+    from .formats.huggingface import write
+
+    content = write.files_of(tokenizer, roles, chat_template, model_max_length)
+    with files.replacing_in(folder) as staged:
+        for name, data in content.items():
+            files.write(staged / name, [data])
+        if verify:
+            verification.huggingface(tokenizer, [staged / "tokenizer.json"])
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ from ._core import Tokenizer as CoreTokenizer
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from types import EllipsisType
     from typing import Any
 
     from typing_extensions import Self
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from .pipeline import Pipeline
 
     Specials = Iterable[str] | Mapping[str, int]
+    SpecialToken = str | EllipsisType | None
+
+
+_MAX_BYTES = 1 << 28  # as in `formats.files`, which says what is wrong with a file that is larger
 
 
 class Stored:
@@ -79,9 +84,10 @@ class Stored:
         resolved = patterns.resolve(pattern, unmatched)
         specials = arguments.special_list(special_tokens)
         core = None
-        # fspath: an int would be a file descriptor. pathlib takes long to import.
+        # fspath: an int would be a file descriptor. pathlib, and so `formats.files`, takes long to import.
         with open(os.fspath(path), "rb") as file, contextlib.suppress(ValueError):  # noqa: PTH123
-            core = CoreTokenizer.from_ranks(file.read(), specials, resolved.core())
+            data = file.read(_MAX_BYTES + 1)
+            core = CoreTokenizer.from_ranks(data, specials, resolved.core()) if len(data) <= _MAX_BYTES else None
         if core is None:
             # Odd or wrong: the reader in Python takes every spelling, and says what is wrong where.
             from . import loading
@@ -126,35 +132,95 @@ class Stored:
             core = CoreTokenizer(vocab, merges, list(specials.items()), pattern.core(), ignore_merges)
         return cls._of(loading.behind(core, pipeline), pattern, pipeline)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save everything that makes the tokenizer into one JSON file that a person can read."""
+    def save(self, path: str | os.PathLike[str], *, verify: bool = True) -> None:
+        """Save everything that makes the tokenizer into one JSON file that a person can read.
+
+        Args:
+            path: The file; an older one is replaced.
+            verify: Whether the file is read back, and its ids compared on a stress text, before it takes its name.
+                That takes about as long again as loading it.
+
+        Raises:
+            OSError: The file cannot be written.
+            ValueError: The file, read back, is not this tokenizer. Nothing is written.
+        """
         from . import loading
 
         tokenizer: Any = self
-        loading.write_native(tokenizer, path)
+        loading.write_native(tokenizer, path, verify)
 
-    def save_gpt2(self, folder: str | os.PathLike[str]) -> None:
+    def save_gpt2(self, folder: str | os.PathLike[str], *, verify: bool = True) -> None:
         """Save as `vocab.json` and `merges.txt` in `folder`, which is made if need be.
 
         The files hold no pattern: a warning says so if it is not GPT-2's.
 
+        Args:
+            folder: Where the two files go.
+            verify: As in `save`; also read back by `tokenizers`, if that is installed.
+
         Raises:
             ValueError: The files could not hold it: under rank semantics, some token does not re-encode to itself
-                (it is named); or a special token has the bytes of an ordinary one. Nothing is written.
+                (it is named); or a special token has the bytes of an ordinary one; or, read back, they encode
+                otherwise. Nothing is written.
         """
         from . import loading
 
         tokenizer: Any = self
-        loading.write_gpt2(tokenizer, folder)
+        loading.write_gpt2(tokenizer, folder, verify)
 
-    def save_tiktoken(self, path: str | os.PathLike[str]) -> None:
+    def save_tiktoken(self, path: str | os.PathLike[str], *, verify: bool = True) -> None:
         """Save the ordinary tokens as a rank file of tiktoken's. It holds no pattern and no special tokens.
+
+        Args:
+            path: The file; an older one is replaced.
+            verify: As in `save`; read back by `tiktoken`, if that is installed.
 
         Raises:
             ValueError: Under rank semantics some text could encode otherwise: a token does not re-encode to
-                itself, or ids do not rise with the merges. Nothing is written.
+                itself, or ids do not rise with the merges; or the file, read back, encodes otherwise. Nothing is
+                written.
         """
         from . import loading
 
         tokenizer: Any = self
-        loading.write_tiktoken(tokenizer, path)
+        loading.write_tiktoken(tokenizer, path, verify)
+
+    def save_huggingface(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        bos_token: SpecialToken = ...,
+        eos_token: SpecialToken = ...,
+        unk_token: SpecialToken = ...,
+        pad_token: SpecialToken = ...,
+        chat_template: str | None = None,
+        model_max_length: int | None = None,
+        verify: bool = True,
+    ) -> None:
+        """Save as a folder that `tokenizers.Tokenizer` and `transformers.AutoTokenizer` load, with the same ids.
+
+        It gets `tokenizer.json`, `tokenizer_config.json` and `special_tokens_map.json`; under GPT-2's pattern also
+        `vocab.json` and `merges.txt`. Ids agree on all text but for code points that the Unicode version in
+        `tokenizers` puts into another class (docs/unicode.md).
+
+        Args:
+            folder: Where the files go; made if need be.
+            bos_token: The special token that begins a text. Left out: one of a usual name, if any; None: none.
+            eos_token: The one that ends a text.
+            unk_token: The one for what is unknown. Byte-level BPE needs none.
+            pad_token: The one that fills up a batch. Left out: one of a usual name, else the eos token.
+            chat_template: A Jinja template for `apply_chat_template`.
+            model_max_length: How many ids the model takes; None: no limit.
+            verify: Whether `tokenizer.json` is read back, by `tokenizers` if that is installed, and its ids compared
+                on a stress text, before anything is written. A vocabulary of 100,000 takes a few seconds.
+
+        Raises:
+            ValueError: A part of the tokenizer has no exact equal there: a pattern that Oniguruma would read
+                otherwise, a special token whose name spells another token (each is named); or a role is given to
+                what is no special token; or the file, read back, encodes otherwise. Nothing is written.
+        """
+        from . import loading
+
+        tokenizer: Any = self
+        roles = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token, "pad_token": pad_token}
+        loading.write_huggingface(tokenizer, folder, roles, chat_template, model_max_length, verify)

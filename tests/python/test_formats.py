@@ -384,7 +384,11 @@ def test_the_first_line_and_the_merge_of_two_hashes(tmp_path: Path) -> None:
     tokenizer = Tokenizer(
         vocab_of(*tokens, b"#versionx"), [*((t[:-1], t[-1:]) for t in tokens), (b"#version", b"x")][::-1]
     )
-    tokenizer.save_gpt2(tmp_path)
+    # `tokenizers` takes every such line for the first one, and loses the merge.
+    pytest.importorskip("tokenizers", reason="reads such lines otherwise")
+    with pytest.raises(ValueError, match=r"b'#versionx' has \[.*\] here and"):
+        tokenizer.save_gpt2(tmp_path)
+    tokenizer.save_gpt2(tmp_path, verify=False)
     assert Tokenizer.from_files(tmp_path / "vocab.json", tmp_path / "merges.txt") == tokenizer
 
 
@@ -659,6 +663,10 @@ SAVES: dict[str, tuple[Callable[[Tokenizer, Path], None], list[str]]] = {
     "native": (lambda tokenizer, folder: tokenizer.save(folder / "t"), ["t"]),
     "tiktoken": (lambda tokenizer, folder: tokenizer.save_tiktoken(folder / "t"), ["t"]),
     "gpt2": (lambda tokenizer, folder: tokenizer.save_gpt2(folder), ["merges.txt", "vocab.json"]),
+    "huggingface": (
+        lambda tokenizer, folder: tokenizer.save_huggingface(folder),
+        ["merges.txt", "special_tokens_map.json", "tokenizer.json", "tokenizer_config.json", "vocab.json"],
+    ),
 }
 
 
@@ -705,7 +713,7 @@ def test_of_two_files_both_are_new_or_neither(tmp_path: Path, monkeypatch: pytes
 def test_places_where_no_file_can_be(kind: str, tmp_path: Path) -> None:
     save, _ = SAVES[kind]
     (tmp_path / "file").write_bytes(b"")
-    if kind == "gpt2":
+    if kind in ("gpt2", "huggingface"):
         with pytest.raises(FileExistsError, match="file"):
             save(Tokenizer(), tmp_path / "file")
     else:

@@ -104,11 +104,7 @@ def _ours(source: str, pattern: str | None, specials: list[str] | None, unmatche
     if _is_huggingface(source):
         if pattern is not None or specials or unmatched is not None:
             raise UsageError(f"{source} holds its own pattern and special tokens: leave those options out")
-        read: Any = getattr(Tokenizer, "from_huggingface", None)
-        if read is None:
-            raise UsageError(f"{source} is a file of Hugging Face's, which this version does not read")
-        found: Tokenizer = read(source)
-        return found
+        return Tokenizer.from_huggingface(source)
     return load(source, pattern, specials, unmatched)
 
 

@@ -8,6 +8,9 @@ import errno
 import json
 import os
 import secrets
+import shutil
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,32 +18,47 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-def write(path: str | os.PathLike[str], parts: Iterable[bytes]) -> None:
+Check = Callable[[list[Path]], None]
+"""Reads files back, in the order in which they were given, under temporary names; raises to refuse them."""
+
+
+def write(path: str | os.PathLike[str], parts: Iterable[bytes], check: Check | None = None) -> None:
     """Write `parts` to a file beside `path`, then rename it: `path` is the old file or all of the new one.
 
     Raises:
         OSError: The folder does not exist, the disk is full, …; nothing is left behind.
+        ValueError: `check` refuses what was written; nothing is left behind.
     """
-    write_all([(path, parts)])
+    write_all([(path, parts)], check)
 
 
-def write_all(files: Iterable[tuple[str | os.PathLike[str], Iterable[bytes]]]) -> None:
-    """Write files that belong together, as `write` does: renamed once all are there.
+def write_all(files: Iterable[tuple[str | os.PathLike[str], Iterable[bytes]]], check: Check | None = None) -> None:
+    """Write files that belong together, as `write` does: renamed once all are there, and `check` has seen them.
 
-    What is no regular file, a pipe or `/dev/stdout`, is written to as it stands.
+    What is no regular file, a pipe or `/dev/stdout`, is written to as it stands; with `check`, when it has passed.
     """
     staged: list[tuple[Path, Path]] = []
+    special: set[Path] = set()
     try:
         for path, parts in files:
             target = Path(path).resolve()
             if target.exists() and not target.is_file():
-                with target.open("wb") as file:
-                    file.writelines(parts)
+                if check is None:
+                    _pour(parts, target)
+                    continue
+                special.add(target)
+                staged.append((_beside(Path(tempfile.gettempdir(), target.name)), target))
             else:
                 staged.append((_beside(target), target))
-                _fill(*staged[-1], parts)
+            _fill(*staged[-1], parts)
+        if check is not None:
+            check([temporary for temporary, _ in staged])
         for temporary, target in staged:
-            temporary.replace(target)
+            if target in special:
+                _pour([temporary.read_bytes()], target)
+                temporary.unlink()
+            else:
+                temporary.replace(target)
     except BaseException:
         for temporary, _ in staged:
             with contextlib.suppress(OSError):
@@ -71,6 +89,33 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise
 
 
+def _pour(parts: Iterable[bytes], target: Path) -> None:
+    with target.open("wb") as file:
+        file.writelines(parts)
+
+
+@contextlib.contextmanager
+def replacing_in(folder: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a new, empty folder whose files go into `folder`, made if need be, or are removed after an error.
+
+    Raises:
+        OSError: The folder cannot be made, or `folder` is a file.
+    """
+    target = Path(folder).resolve()
+    if target.exists() and not target.is_dir():
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
+    near = next(path for path in (target, *target.parents) if path.exists())
+    temporary = Path(tempfile.mkdtemp(prefix=".toksmith.", suffix=".tmp", dir=near))
+    try:
+        yield temporary
+        target.mkdir(parents=True, exist_ok=True)
+        for file in sorted(temporary.iterdir()):
+            _keep_mode(file, target / file.name)
+            file.replace(target / file.name)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
 def _beside(target: Path) -> Path:
     return target.with_name(f".{target.name[:40]}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
 
@@ -84,8 +129,33 @@ def _fill(temporary: Path, target: Path, parts: Iterable[bytes]) -> None:
         file.writelines(parts)
         file.flush()
         os.fsync(file.fileno())
-    if target.exists():
+    _keep_mode(temporary, target)
+
+
+def _keep_mode(temporary: Path, target: Path) -> None:
+    if target.is_file():
         temporary.chmod(target.stat().st_mode & 0o7777)
+
+
+MAX_BYTES = 1 << 28
+"""Of a file that holds a tokenizer: ten times the largest that anybody has published."""
+MAX_VALUES = 20_000_000
+"""Of a JSON file, as its commas and brackets tell: each is an object in memory."""
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return the content of a file, which may be a stranger's: never more than `MAX_BYTES` are read.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It is larger; names the file.
+    """
+    # fspath: an int would be a file descriptor.
+    with Path(os.fspath(path)).open("rb") as file:
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"{os.fspath(path)}: larger than {MAX_BYTES} bytes: no file of a tokenizer is")
+    return data
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
@@ -93,9 +163,9 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: It is not UTF-8; names the file and the byte.
+        ValueError: It is not UTF-8; names the file and the byte. Or it is too large.
     """
-    data = Path(path).read_bytes()
+    data = read_bytes(path)
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -137,6 +207,8 @@ def parse_object(text: str, name: str, kind: str) -> dict[str, Any]:
             twice.append(counts.most_common(1)[0][0])
         return found
 
+    if sum(map(text.count, ",[{")) > MAX_VALUES:
+        raise ValueError(f"{name}: not a {kind}: more than {MAX_VALUES} values")
     try:
         content = json.loads(text, object_pairs_hook=once)
     except json.JSONDecodeError as error:

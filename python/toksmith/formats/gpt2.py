@@ -135,6 +135,7 @@ def write(
     merges_path: str | os.PathLike[str],
     vocab: Mapping[int, bytes],
     merges: Sequence[tuple[bytes, bytes]],
+    check: files.Check | None = None,
 ) -> None:
     """Write a `vocab.json`, by ascending id, every token spelled, and a `merges.txt` with GPT-2's first line."""
     content = {spell(vocab[id]): id for id in sorted(vocab)}
@@ -143,5 +144,6 @@ def write(
         [
             (vocab_path, [json.dumps(content, ensure_ascii=False).encode()]),
             (merges_path, itertools.chain([b"#version: 0.2\n"], spelled)),
-        ]
+        ],
+        check,
     )

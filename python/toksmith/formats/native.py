@@ -72,9 +72,10 @@ def write(
     head: dict[str, Any],
     tokens: Iterable[tuple[int, bytes]],
     merges: Iterable[tuple[bytes, bytes]] | None,
+    check: files.Check | None = None,
 ) -> None:
     """Write a tokenizer: `head` holds the fields that are neither tokens nor merges."""
-    files.write(path, _parts(head, tokens, merges))
+    files.write(path, _parts(head, tokens, merges), check)
 
 
 def _parts(

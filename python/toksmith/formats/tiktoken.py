@@ -57,6 +57,6 @@ def _parse(line: str, place: str) -> tuple[bytes, int]:
     return token, int(fields[1])
 
 
-def write(path: str | os.PathLike[str], vocab: Mapping[int, bytes]) -> None:
+def write(path: str | os.PathLike[str], vocab: Mapping[int, bytes], check: files.Check | None = None) -> None:
     """Write ordinary tokens, by ascending id."""
-    files.write(path, (base64.b64encode(vocab[id]) + b" %d\n" % id for id in sorted(vocab)))
+    files.write(path, (base64.b64encode(vocab[id]) + b" %d\n" % id for id in sorted(vocab)), check)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from ... import patterns
 from .. import oniguruma
 from .checks import field, kind_of, refused, shown
+from .to_oniguruma import NAMED
 
 MAX_DEPTH = 20
 """Sequences inside each other at the most."""
@@ -28,6 +29,9 @@ SPELLINGS: dict[str, str] = {
     patterns.QWEN2: "qwen2",
     # gpt-oss, GPT-4o.
     patterns.O200K: "o200k",
+    # As `save_huggingface` writes tiktoken's own, and nanochat's.
+    NAMED["cl100k"]: "cl100k",
+    NAMED["nanochat"]: "nanochat",
 }
 """Spellings in files, with the scanner that is proven equal to Oniguruma's reading of each
 (tests/python/test_huggingface_patterns.py). tiktoken's newer ones are not here: `{1,3}+` repeats in this dialect."""

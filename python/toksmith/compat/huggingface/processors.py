@@ -1,0 +1,127 @@
+"""What is done to ids once a text has them: the post-processors of a `tokenizer.json`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from .encoding import Encoding, Run
+
+Content = dict[str, Any]
+
+_ROBERTA = "RobertaProcessing"
+_KNOWN = ("ByteLevel", "TemplateProcessing", _ROBERTA, "BertProcessing", "Sequence")
+
+
+def content_of(processor: Any) -> Content | None:
+    """Return what a post-processor is in a `tokenizer.json`; of one of `tokenizers`, by its state.
+
+    Raises:
+        ValueError: It is of a kind that is not known here; names it.
+    """
+    as_is = processor is None or isinstance(processor, dict)
+    content: Content | None = processor if as_is else json.loads(processor.__getstate__())
+    _check(content)
+    return content
+
+
+def _check(content: Content | None) -> None:
+    if content is None:
+        return
+    kind = content.get("type")
+    if kind not in _KNOWN:
+        raise ValueError(f"the post-processor {kind!r} is not supported; these are: {', '.join(_KNOWN)}")
+    for part in content["processors"] if kind == "Sequence" else ():
+        _check(part)
+
+
+def added_count(content: Content | None, is_pair: bool) -> int:
+    """Return how many tokens a post-processor adds."""
+    if content is None:
+        return 0
+    kind = content["type"]
+    if kind == "Sequence":
+        return sum(added_count(part, is_pair) for part in content["processors"])
+    if kind == "TemplateProcessing":
+        pieces = content["pair" if is_pair else "single"]
+        names = [piece["SpecialToken"]["id"] for piece in pieces if "SpecialToken" in piece]
+        return sum(len(content["special_tokens"][name]["ids"]) for name in names)
+    if kind == "ByteLevel":
+        return 0
+    return (4 if kind == _ROBERTA else 3) if is_pair else 2
+
+
+def process(content: Content | None, encodings: list[Encoding], add_special_tokens: bool) -> Encoding:
+    """Return one encoding of one or two."""
+    if content is not None or len(encodings) > 1:
+        for number, encoding in enumerate(encodings):
+            encoding.set_sequence_id(number)
+            encoding._set_type_id(number)
+            for other in encoding._overflowing if content is not None else ():
+                other.set_sequence_id(number)
+    for part in _parts(content):
+        encodings = _process(part, encodings, add_special_tokens)
+    return encodings[0] if len(encodings) == 1 else Encoding.merge(encodings, growing_offsets=False)
+
+
+def _parts(content: Content | None) -> list[Content]:
+    if content is None:
+        return []
+    return content["processors"] if content["type"] == "Sequence" else [content]
+
+
+def _process(content: Content, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
+    kind = content["type"]
+    if kind in ("ByteLevel", _ROBERTA) and content.get("trim_offsets"):
+        for encoding in encodings:
+            encoding._trim(bool(content.get("add_prefix_space")))
+    if kind == "TemplateProcessing":
+        return _of_template(content, encodings, add_special_tokens)
+    if kind == _ROBERTA:
+        for encoding in encodings:
+            encoding._set_type_id(0)
+            for other in encoding._overflowing if add_special_tokens else ():
+                other._set_type_id(0)
+    if kind in (_ROBERTA, "BertProcessing") and add_special_tokens:
+        return _of_template(_as_template(content), encodings, True)
+    return encodings
+
+
+def _of_template(content: Content, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
+    made = []
+    for piece in content["pair" if len(encodings) == 2 else "single"]:
+        if "Sequence" in piece:
+            number = 0 if piece["Sequence"]["id"] == "A" else 1
+            encodings[number]._set_type_id(piece["Sequence"]["type_id"])
+            encodings[number].set_sequence_id(number)
+            made.append(encodings[number]._copy())
+        elif add_special_tokens:
+            added, type_id = content["special_tokens"][piece["SpecialToken"]["id"]], piece["SpecialToken"]["type_id"]
+            pairs = zip(added["ids"], added["tokens"], strict=True)
+            made.append(Encoding(Run([id], type_id, token=token, added=1) for id, token in pairs))
+    return made
+
+
+def _as_template(content: Content) -> Content:
+    """Return the template of BERT's or RoBERTa's own post-processor."""
+    (sep, sep_id), (cls, cls_id) = content["sep"], content["cls"]
+    roberta = content["type"] == _ROBERTA
+    last = 0 if roberta else 1
+    single = [_special("cls", 0), _sequence("A", 0), _special("sep", 0)]
+    between = [_special("sep", last)] if roberta else []
+    return {
+        "single": single,
+        "pair": [*single, *between, _sequence("B", last), _special("sep", last)],
+        "special_tokens": {
+            "cls": {"id": "cls", "ids": [cls_id], "tokens": [cls]},
+            "sep": {"id": "sep", "ids": [sep_id], "tokens": [sep]},
+        },
+    }
+
+
+def _special(name: str, type_id: int) -> Content:
+    return {"SpecialToken": {"id": name, "type_id": type_id}}
+
+
+def _sequence(name: str, type_id: int) -> Content:
+    return {"Sequence": {"id": name, "type_id": type_id}}

@@ -1,0 +1,143 @@
+"""What a text was encoded to, beside its ids: worked out from the text when it is asked for."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from ... import patterns
+from ...formats.gpt2 import spell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...tokenizer import Tokenizer
+
+
+class Spelling(dict[int, str]):
+    """The spelling of each id, made when it is first asked for."""
+
+    def __init__(self, tokenizer: Tokenizer, added: dict[int, str]) -> None:
+        super().__init__(added)
+        self._tokenizer = tokenizer
+
+    def __missing__(self, id: int) -> str:
+        spelled = self[id] = spell(self._tokenizer.token_bytes(id))
+        return spelled
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Spelling, (self._tokenizer, dict(self))
+
+
+class Text:
+    """One text and the ids that it has; a column of its tokens at a time."""
+
+    __slots__ = ("_columns", "_ids", "_special", "_spelling", "_text", "_tokenizer", "_word")
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        spelling: Spelling,
+        text: str,
+        ids: list[int],
+        special: bool,
+        word: int | None = None,
+    ) -> None:
+        self._tokenizer, self._spelling, self._text, self._ids = tokenizer, spelling, text, ids
+        self._special, self._word = special, word
+        self._columns: dict[str, list[Any]] = {}
+
+    def column(self, name: str) -> list[Any]:
+        """Return "tokens", "offsets" or "word_ids"."""
+        if name not in self._columns:
+            makers: dict[str, Callable[[], list[Any]]]
+            makers = {"tokens": self._tokens, "offsets": self._offsets, "word_ids": self._words}
+            make = makers[name]
+            self._columns[name] = make()
+        return self._columns[name]
+
+    def _tokens(self) -> list[str]:
+        tokens = list(map(self._spelling.__getitem__, self._ids))
+        pipeline = self._tokenizer.pipeline
+        if pipeline is not None and self._special:
+            # An added token that takes the whitespace beside it has that in its token, too.
+            taking = {token.id for token in pipeline.added_tokens if token.lstrip or token.rstrip}
+            for i, id in enumerate(self._ids):
+                if id in taking:
+                    tokens[i] = self._text[slice(*self.column("offsets")[i])]
+        return tokens
+
+    def _offsets(self) -> list[tuple[int, int]]:
+        _, spans = self._tokenizer.encode_with_offsets(self._text, special=self._special)
+        return list(zip(*spans.T.tolist(), strict=True)) if len(spans) else []
+
+    def _words(self) -> list[int]:
+        if self._word is not None:
+            return [self._word] * len(self._ids)
+        _, spans = self._tokenizer.encode_with_offsets(self._text, unit="bytes", special=self._special)
+        added = set(self._tokenizer.special_tokens.values()) if self._special else set()
+        places = spans.tolist()
+        found = [tuple(place) for place, id in zip(places, self._ids, strict=True) if id in added]
+        words = self._word_starts(found)
+        return [bisect.bisect_right(words, start) - 1 for start, _ in places]
+
+    def _word_starts(self, added: list[tuple[int, int]]) -> list[int]:
+        """Return the byte at which each word starts: each pretoken, and each special token."""
+        data, starts, at = self._text.encode(), [], 0
+        for start, stop in [*added, (len(data), len(data))]:
+            starts += [at + place for place in self._pretokens(data[at:start])]
+            if stop > start:
+                starts.append(start)
+            at = stop
+        return starts
+
+    def _pretokens(self, data: bytes) -> list[int]:
+        pattern, pipeline = self._tokenizer._pattern, self._tokenizer.pipeline
+        lengths = [len(piece) for piece in pattern.core().split(data)]
+        plain = pipeline is None or pipeline.is_plain
+        if plain and sum(lengths) == len(data):
+            return [0, *itertools.accumulate(lengths)][:-1]
+        if not plain or pattern.name is not None or type(pattern) is not patterns.Pattern:
+            raise NotImplementedError(
+                "word ids where the text is normalized, or split in stages that drop some of it"
+            )
+        text = data.decode()
+        places = [match.start() for match in pattern.compiled().finditer(text)]
+        lengths = [len(text[start:stop].encode()) for start, stop in itertools.pairwise([0, *places])]
+        return list(itertools.accumulate(lengths))
+
+
+class Trimmed:
+    """A text whose tokens leave whitespace at their ends out of their offsets.
+
+    One space at the start of the text counts as the one that was put there, where `prefixed`; `first` is the first
+    token of the encoding.
+    """
+
+    __slots__ = ("_first", "_offsets", "_prefixed", "_text")
+
+    def __init__(self, text: Text | Trimmed, prefixed: bool, first: int | None) -> None:
+        self._text, self._prefixed, self._first = text, prefixed, first
+        self._offsets: list[tuple[int, int]] | None = None
+
+    def column(self, name: str) -> list[Any]:
+        """Return "tokens", "offsets" or "word_ids"."""
+        if name != "offsets":
+            return self._text.column(name)
+        if self._offsets is None:
+            tokens, offsets = self._text.column("tokens"), self._text.column("offsets")
+            self._offsets = [
+                self._trimmed(token, span, i == self._first)
+                for i, (token, span) in enumerate(zip(tokens, offsets, strict=True))
+            ]
+        return self._offsets
+
+    def _trimmed(self, token: str, span: tuple[int, int], is_first: bool) -> tuple[int, int]:
+        spaces = token.replace("Ġ", " ")
+        start, end = span
+        leading, trailing = len(spaces) - len(spaces.lstrip()), len(spaces) - len(spaces.rstrip())
+        if leading == 1 and self._prefixed and (is_first or start == 0):
+            leading = 0
+        start = min(start + leading, end)
+        return start, max(end - trailing, start) if end >= trailing else end
