@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-rust test-python test-long bench-peers lint build clean
+.PHONY: demo test test-rust test-python test-long bench-peers bench-train lint build clean
 
 demo: build
 	@$(BIN)/python scripts/demo.py
@@ -43,6 +43,10 @@ test-long: build
 # Times toksmith and its peers; see benches/README.md. `make bench-peers ARGS=--quick` for a smoke run.
 bench-peers:
 	$(PYTHON) benches/peers $(ARGS)
+
+# Times trainers on the same texts; see benches/README.md. `make bench-train ARGS='--size 10000 --rounds 1'` is short.
+bench-train:
+	$(PYTHON) benches/training $(ARGS)
 
 clean:
 	rm -rf target $(VENV)

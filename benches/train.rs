@@ -14,7 +14,7 @@ use toksmith::Control;
 use toksmith::count::{CountOptions, Counter};
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::special::Specials;
-use toksmith::train::{Merge, Options, Ties, learn_merges};
+use toksmith::train::{Merge, Options, learn_merges};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
@@ -44,7 +44,7 @@ fn train(file: &str, max_merges: usize) -> Vec<Merge> {
     let options = CountOptions { workers: 1, ..CountOptions::default() };
     let counts = counter.count_files(&[PathBuf::from(file)], &options, &control).expect("counts");
     let counted = start.elapsed();
-    let options = Options { ties: Ties::Bytes, max_merges, min_frequency: 1 };
+    let options = Options { max_merges, ..Options::default() };
     let merges = learn_merges(counts.in_order().into_iter(), &options, &control).expect("learns");
     let all = start.elapsed();
     println!(

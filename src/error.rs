@@ -159,6 +159,28 @@ pub enum Error {
         right: Vec<u8>,
     },
 
+    /// Forced tokens on a vocabulary whose own merges they could set off.
+    #[error(
+        "forced tokens cannot be added to a tokenizer with tokens that merging does not make, such as {} (id {id}): \
+         train without forced tokens",
+        show(token)
+    )]
+    ForcedOnUnreachable {
+        /// Such a token's id.
+        id: u32,
+        /// Its bytes.
+        token: Vec<u8>,
+    },
+
+    /// Forced tokens for which the vocabulary has no room.
+    #[error("the forced tokens need {merges} new tokens, and there is room for {room}: raise vocab_size")]
+    TooManyForced {
+        /// What they need.
+        merges: usize,
+        /// What may be added.
+        room: usize,
+    },
+
     /// Bytes that [`crate::Vocab::state`] did not write.
     #[error("the saved state of the vocabulary is broken")]
     BrokenState,

@@ -27,7 +27,7 @@
 //! let mut counts = count::PretokenCounts::default();
 //! counter.count_document(b"low low low lower lowest", 0, &mut counts, &control)?;
 //!
-//! let options = train::Options { ties: train::Ties::Bytes, max_merges: 3, min_frequency: 1 };
+//! let options = train::Options { max_merges: 3, ..train::Options::default() };
 //! let merges = train::learn_merges(counts.in_order().into_iter(), &options, &control)?;
 //! let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
 //! let mut pairs = Vec::new();

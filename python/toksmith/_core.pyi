@@ -13,11 +13,14 @@ __all__ = [
     "AddedTokens",
     "EncodeStream",
     "Encoding",
+    "Learned",
     "Normalizer",
     "PretokenCounts",
     "Pretokenizer",
     "SpecialSet",
     "Tokenizer",
+    "fingerprint",
+    "grown",
     "learn_merges",
 ]
 
@@ -172,11 +175,33 @@ class PretokenCounts:
     def total(self) -> int: ...
     def __len__(self) -> int: ...
 
+@final
+class Learned:
+    def added(self) -> int: ...
+    def counts(self) -> list[int]: ...
+    def items(self) -> list[tuple[int, int, int, int]]: ...
+    def __len__(self) -> int: ...
+
 def learn_merges(
     counts: PretokenCounts,
     max_merges: int,
     *,
     ties: Literal["bytes", "ids", "smallest_ids", "first", "huggingface"] = "bytes",
     min_frequency: int = 1,
+    max_token_length: int | None = None,
+    base: Tokenizer | None = None,
+    forced: Sequence[bytes] = ...,
+    made: bytes | None = None,
+    save: Callable[[bytes], Any] | None = None,
+    every: float = 30.0,
     progress: _Report | None = None,
-) -> list[tuple[int, int, int]]: ...
+) -> Learned: ...
+def fingerprint(counts: PretokenCounts) -> str: ...
+def grown(
+    learned: Learned,
+    base: Tokenizer | None,
+    byte_ids: Sequence[int],
+    first_id: int,
+    special_tokens: Sequence[tuple[str, int | None]],
+    pretokenizer: Pretokenizer,
+) -> Tokenizer: ...

@@ -53,8 +53,10 @@ def register(tokenizer: Tokenizer) -> str:
     return digest
 
 
-def restore(kind: type[Tokenizer], fingerprint: str, head: bytes, core: bytes) -> Tokenizer:
-    """Return the tokenizer of this state: the one that this process has, or a new one."""
+def restore(
+    kind: type[Tokenizer], fingerprint: str, head: bytes, core: bytes, record: dict[str, Any] | None = None
+) -> Tokenizer:
+    """Return the tokenizer of this state: the one that this process has, or a new one with its record of training."""
     known = _known.get((kind, fingerprint))
     if known is not None:
         return known
@@ -68,4 +70,8 @@ def restore(kind: type[Tokenizer], fingerprint: str, head: bytes, core: bytes) -
     specials = list(content["special_tokens"].items())
     inner = _core.Tokenizer.from_state(core, specials, pattern.core())
     tokenizer._fill(loading.behind(inner, pipeline), pattern, pipeline)
+    if record is not None:
+        from .training_record import Record
+
+        tokenizer._cache["record"] = Record.of_state(record)
     return tokenizer

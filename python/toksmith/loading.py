@@ -7,10 +7,11 @@ import functools
 import os
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _core, arguments, identity, pattern_size, patterns
 from .formats import files, gpt2, native, tiktoken, verification
+from .training_record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,6 +20,18 @@ if TYPE_CHECKING:
     from .tokenizer import Tokenizer
 
 Merges = list[tuple[bytes, bytes]]
+
+
+class Saved(NamedTuple):
+    """What a native file holds."""
+
+    vocab: dict[int, bytes]
+    merges: Merges | None
+    special_tokens: dict[str, int]
+    pattern: patterns.Pattern
+    pipeline: Pipeline | None
+    ignore_merges: bool
+    record: Record | None
 
 
 @contextlib.contextmanager
@@ -60,13 +73,18 @@ def read_tiktoken(path: str | os.PathLike[str]) -> dict[int, bytes]:
 
 def read_native(
     path: str | os.PathLike[str],
-) -> tuple[dict[int, bytes], Merges | None, dict[str, int], patterns.Pattern, Pipeline | None, bool]:
+) -> Saved:
     """Read a file of `Tokenizer.save`; warns if its pattern runs under another Unicode version here."""
     content = native.read(path)
     with of_file(path):
         pattern, pipeline = as_saved(content, os.fspath(path))
+        trained = content.get("training")
+        record = None if trained is None else Record.of_state(trained)
+        merges = content["merges"]
+        if record and merges is not None and len(record.counts()) != len(merges):
+            raise ValueError(f"there are {len(record.counts())} counts for {len(merges)} merges")
     ignore_merges = content.get("ignore_merges", False)
-    return content["tokens"], content["merges"], content["special_tokens"], pattern, pipeline, ignore_merges
+    return Saved(content["tokens"], merges, content["special_tokens"], pattern, pipeline, ignore_merges, record)
 
 
 def behind(core: _core.Tokenizer, pipeline: Pipeline | None) -> Any:
@@ -109,8 +127,11 @@ def _check(tokenizer: Tokenizer, check: Callable[[Tokenizer, list[Path]], None],
 def write_native(tokenizer: Tokenizer, path: str | os.PathLike[str], verify: bool = True) -> None:
     """Write a native file."""
     merges = tokenizer.merges if tokenizer._core.has_merges() else None
+    training = None
+    if tokenizer._record:
+        training = tokenizer._record.state() | {"merge_counts": list(tokenizer.merge_counts or ())}
     check = _check(tokenizer, verification.native, verify)
-    native.write(path, identity.head(tokenizer), tokenizer.vocab.items(), merges, check)
+    native.write(path, identity.head(tokenizer), tokenizer.vocab.items(), merges, training, check)
 
 
 def write_gpt2(tokenizer: Tokenizer, folder: str | os.PathLike[str], verify: bool = True) -> None:

@@ -40,14 +40,32 @@ def _bar() -> Iterator[Report]:
         rich.TextColumn("{task.description}"),
         rich.BarColumn(),
         rich.TaskProgressColumn(),
+        rich.TextColumn("{task.fields[rate]}"),
         rich.TimeElapsedColumn(),
+        rich.TextColumn("left:"),
+        rich.TimeRemainingColumn(),
     )
-    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    # The time left is what is left at the rate of the last seconds: merges become cheaper as they become rarer, so an
+    # average since the start would say far too much.
+    with rich.Progress(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=10) as bar:
         tasks: dict[str, Any] = {}
 
         def report(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
-                tasks[stage] = bar.add_task(_NAMES.get(stage, stage), total=None)
-            bar.update(tasks[stage], completed=done, total=total or None)
+                tasks[stage] = bar.add_task(_NAMES.get(stage, stage), total=None, rate="")
+            task = tasks[stage]
+            bar.update(task, completed=done, total=total or None)
+            bar.update(task, rate=rate(stage, bar.tasks[task].speed))
 
         yield report
+
+
+def rate(stage: str, speed: float | None) -> str:
+    """Return how fast a stage goes, in what it counts each second.
+
+    >>> rate("count", 250e6), rate("merge", 31743.0), rate("merge", None)
+    ('250.0 MB/s', '31,743 merges/s', '')
+    """
+    if not speed:
+        return ""
+    return f"{speed:,.0f} merges/s" if stage == "merge" else f"{speed / 1e6:,.1f} MB/s"

@@ -32,6 +32,7 @@ class Stored:
     __slots__ = ()
 
     if TYPE_CHECKING:
+        _cache: dict[str, Any]
 
         def _fill(self, core: CoreTokenizer, pattern: Pattern, pipeline: Pipeline | None = None) -> None: ...
 
@@ -127,10 +128,14 @@ class Stored:
         """
         from . import loading
 
-        vocab, merges, specials, pattern, pipeline, ignore_merges = loading.read_native(path)
+        saved = loading.read_native(path)
+        specials = list(saved.special_tokens.items())
         with loading.of_file(path):
-            core = CoreTokenizer(vocab, merges, list(specials.items()), pattern.core(), ignore_merges)
-        return cls._of(loading.behind(core, pipeline), pattern, pipeline)
+            core = CoreTokenizer(saved.vocab, saved.merges, specials, saved.pattern.core(), saved.ignore_merges)
+        tokenizer = cls._of(loading.behind(core, saved.pipeline), saved.pattern, saved.pipeline)
+        if saved.record is not None:
+            tokenizer._cache["record"] = saved.record
+        return tokenizer
 
     def save(self, path: str | os.PathLike[str], *, verify: bool = True) -> None:
         """Save everything that makes the tokenizer into one JSON file that a person can read.

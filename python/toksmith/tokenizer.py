@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .patterns import Pattern, Unmatched
     from .pipeline import Pipeline
     from .progress import Report
+    from .training_record import Record
     from .views import ListView
 
     Ids = Iterable[int] | NDArray[Any]
@@ -436,6 +437,31 @@ class Tokenizer(Stored):
         return ListView([(vocab[left], vocab[right]) for left, right in self._core.merges()])
 
     @property
+    def merge_counts(self) -> Sequence[int | None] | None:
+        """How often the pair of each merge occurred when training chose it; read-only, saved by `save`.
+
+        In the order of `merges`. None for a merge that was not chosen by its count: one of a tokenizer that
+        was extended and knows none, or of a forced token. None as a whole for a tokenizer that was not trained here.
+        It is no part of the identity.
+
+        >>> import toksmith
+        >>> list(toksmith.train(toksmith.PretokenCounts({b"low": 5, b"lower": 2}), 258).merge_counts)
+        [7, 7]
+        """
+        record = self._record
+        if record is None:
+            return None
+        from .views import ListView
+
+        view: ListView[int | None] = self._cached("merge_counts", lambda: ListView(record.of(self)))
+        return view
+
+    @property
+    def _record(self) -> Record | None:
+        record: Record | None = self._cache.get("record")
+        return record
+
+    @property
     def special_tokens(self) -> Mapping[str, int]:
         """Ids of the special tokens by name; read-only."""
         return types.MappingProxyType(self._core.special_tokens())
@@ -477,6 +503,26 @@ class Tokenizer(Stored):
         """The highest id in use."""
         return self._core.max_id()
 
+    def shrink(self, n: int) -> Self:
+        """Return a tokenizer of `n` tokens, special ones included: this one without its last merges.
+
+        Special tokens whose ids are above all others move down to follow them, all other ids stay. Of a trained
+        tokenizer this makes what training with `n` would have made. Under rank semantics the last ranks go.
+
+        Raises:
+            ValueError: `n` is more than there are, less than the bytes and special tokens, or less than the
+                tokenizer had that this one was extended from.
+
+        >>> import toksmith
+        >>> counts = toksmith.PretokenCounts({b"low": 5, b"lower": 2})
+        >>> toksmith.train(counts, 260).shrink(258) == toksmith.train(counts, 258)
+        True
+        """
+        from . import shrinking
+
+        shrunk: Any = shrinking.shrink(self, n)
+        return shrunk  # type: ignore[no-any-return]
+
     # Identity
 
     @property
@@ -493,7 +539,8 @@ class Tokenizer(Stored):
         return hash(self.fingerprint)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return identity.restore, (type(self), self.fingerprint, *identity.state(self))
+        record = [self._record.state()] if self._record else []
+        return identity.restore, (type(self), self.fingerprint, *identity.state(self), *record)
 
     def __copy__(self) -> Self:
         return self

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import operator
-import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
-from . import _core, arguments
 from .counts import Errors, PretokenCounts, count_pretokens, count_pretokens_from_iterator, with_options_of
-from .formats.gpt2 import BYTE_ORDER
-from .progress import reporter
-from .tokenizer import Tokenizer
+from .long_runs import LongRun
+from .plans import Plan
 
 if TYPE_CHECKING:
+    from types import EllipsisType
+
     from .counts import Files, Path_
     from .patterns import Unmatched
     from .progress import Report
+    from .tokenizer import Tokenizer
 
 Ties = Literal["bytes", "ids", "smallest_ids", "first", "huggingface"]
 SpecialIds = Literal["first", "after_bytes", "last"]
@@ -28,15 +27,21 @@ def train(
     vocab_size: int,
     *,
     special_tokens: Iterable[str] = (),
-    pattern: Any = "gpt2",
-    unmatched: Unmatched = "keep",
-    ties: Ties = "bytes",
-    special_ids: SpecialIds = "first",
-    byte_order: ByteOrder = "value",
+    pattern: Any | EllipsisType = ...,
+    unmatched: Unmatched | EllipsisType = ...,
+    ties: Ties | EllipsisType = ...,
+    special_ids: SpecialIds | EllipsisType = ...,
+    byte_order: ByteOrder | EllipsisType = ...,
     min_frequency: int = 1,
+    max_token_length: int | None = None,
+    forced_tokens: Iterable[str | bytes] = (),
+    base: Tokenizer | None = None,
     workers: int | None = None,
     progress: bool | Report = False,
     errors: Errors = "strict",
+    checkpoint: Path_ | None = None,
+    checkpoint_seconds: float = 30.0,
+    log: Path_ | None = None,
 ) -> Tokenizer:
     """Train a tokenizer on files.
 
@@ -47,21 +52,37 @@ def train(
             nothing is counted across two. Files are read as bytes: no newline translation, a BOM stays.
         vocab_size: Tokens of the result: 256 bytes, the special tokens, and merges.
         special_tokens: They separate documents, and are never counted, split or merged.
-        pattern: What cuts text into pretokens, as in `Tokenizer`.
-        unmatched: What becomes of text that the pattern does not match, as in `Tokenizer`.
-        ties: Which of several pairs of equal count merges first. "bytes": the greatest (bytes, bytes), as in
-            CS336. "ids": the greatest ids; "smallest_ids": the smallest (rustbpe); "first": the one that comes
+        pattern: What cuts text into pretokens, as in `Tokenizer`; default: "gpt2".
+        unmatched: What becomes of text that the pattern does not match, as in `Tokenizer`; default: "keep".
+        ties: Which of several pairs of equal count merges first. "bytes" (default): the greatest (bytes, bytes), as
+            in CS336. "ids": the greatest ids; "smallest_ids": the smallest (rustbpe); "first": the one that comes
             first in the text (minbpe); "huggingface": as Hugging Face's trainer has it.
-        special_ids: Where the ids of special tokens are: "first", "after_bytes" or "last".
-        byte_order: Ids of the single bytes: by "value", or in "gpt2"'s printable order.
+        special_ids: Where the ids of special tokens are: "first" (default), "after_bytes" or "last".
+        byte_order: Ids of the single bytes: by "value" (default), or in "gpt2"'s printable order.
         min_frequency: A pair that occurs less often is not merged.
+        max_token_length: A pair of more bytes together is not merged. (Hugging Face's option of this name is a limit
+            that no token reaches, in UTF-8 bytes of the printable spelling, where a space takes two.)
+        forced_tokens: Tokens that will be there whatever the counts say, str or bytes. They come before all that is
+            learned: as long as one is encoded in several pieces, its first two pieces merge. So what they are
+            made of takes ids as well. A token that crosses the pattern's cuts is never met in text.
+        base: A tokenizer to extend to `vocab_size` tokens. All its ids and merges stay, and text to which no new
+            merge applies is encoded as before. New ids follow its highest one: first special tokens that it does not
+            have, then merges. Pattern, special tokens and tie rule are the base's; `special_ids` and `byte_order`
+            are refused.
         workers: Threads for counting; default: all cores.
         progress: True shows a bar on standard error; a callable gets (stage, done, total).
         errors: "strict" refuses a file that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
+        checkpoint: A file that the merges so far are written to, every `checkpoint_seconds` and when the call is
+            interrupted, and that a later call with the same text and options goes on from, with the same result as
+            if it had never ended. It holds no counts: text is counted again (count once with `count_pretokens` and
+            `save` where that takes long). It stays when the training is done.
+        checkpoint_seconds: Time between two writes.
+        log: A file to write in the end, `.csv` or `.jsonl`: a row for each merge, with parts, count and bytes.
 
     Raises:
         FileNotFoundError: A file is missing, or a glob or folder holds none.
-        ValueError: An option is wrong, or a file is not UTF-8 (names file and byte).
+        ValueError: An option is wrong, a file is not UTF-8 (names file and byte), or the checkpoint is that of
+            another text or other options.
 
     Warns:
         UserWarning: No pair is left that occurs often enough: the vocabulary is smaller than asked.
@@ -69,28 +90,37 @@ def train(
     >>> tokenizer = train(PretokenCounts({b"low": 5, b"lower": 2}), 258)
     >>> list(tokenizer.merges)
     [(b'o', b'w'), (b'l', b'ow')]
+    >>> train(PretokenCounts({b"lowest": 3}), 259, base=tokenizer).encode("lowest")
+    [257, 101, 258]
     """
-    options = {
-        "ties": ties,
-        "special_ids": special_ids,
-        "byte_order": byte_order,
-        "min_frequency": min_frequency,
-    }
+    plan = Plan(
+        vocab_size,
+        special_tokens,
+        pattern=pattern,
+        unmatched=unmatched,
+        ties=ties,
+        special_ids=special_ids,
+        byte_order=byte_order,
+        min_frequency=min_frequency,
+        max_token_length=max_token_length,
+        forced_tokens=forced_tokens,
+        base=base,
+    )
     if isinstance(files, PretokenCounts):
-        counts = with_options_of(files, special_tokens, pattern, unmatched)
-        plan = _Plan(vocab_size, counts._special_tokens, **options)
+        counts = _given(files, plan)
+        long_run = LongRun(plan, checkpoint, checkpoint_seconds, log)
     else:
-        plan = _Plan(vocab_size, special_tokens, **options)
+        long_run = LongRun(plan, checkpoint, checkpoint_seconds, log)
         counts = count_pretokens(
             files,
             special_tokens=plan.special_tokens,
-            pattern=pattern,
-            unmatched=unmatched,
+            pattern=plan.pattern,
+            unmatched=plan.pattern.unmatched,
             workers=workers,
             progress=progress,
             errors=errors,
         )
-    return plan.tokenizer(counts, progress)
+    return long_run.learn(counts, progress)
 
 
 def train_from_iterator(
@@ -98,35 +128,47 @@ def train_from_iterator(
     vocab_size: int,
     *,
     special_tokens: Iterable[str] = (),
-    pattern: Any = "gpt2",
-    unmatched: Unmatched = "keep",
-    ties: Ties = "bytes",
-    special_ids: SpecialIds = "first",
-    byte_order: ByteOrder = "value",
+    pattern: Any | EllipsisType = ...,
+    unmatched: Unmatched | EllipsisType = ...,
+    ties: Ties | EllipsisType = ...,
+    special_ids: SpecialIds | EllipsisType = ...,
+    byte_order: ByteOrder | EllipsisType = ...,
     min_frequency: int = 1,
+    max_token_length: int | None = None,
+    forced_tokens: Iterable[str | bytes] = (),
+    base: Tokenizer | None = None,
     workers: int | None = None,
     progress: bool | Report = False,
     errors: Errors = "strict",
+    checkpoint: Path_ | None = None,
+    checkpoint_seconds: float = 30.0,
+    log: Path_ | None = None,
 ) -> Tokenizer:
     """Train a tokenizer on texts, each a document of its own. A bare str or bytes is one text. See `train`."""
-    plan = _Plan(
+    plan = Plan(
         vocab_size,
         special_tokens,
+        pattern=pattern,
+        unmatched=unmatched,
         ties=ties,
         special_ids=special_ids,
         byte_order=byte_order,
         min_frequency=min_frequency,
+        max_token_length=max_token_length,
+        forced_tokens=forced_tokens,
+        base=base,
     )
+    long_run = LongRun(plan, checkpoint, checkpoint_seconds, log)
     counts = count_pretokens_from_iterator(
         texts,
         special_tokens=plan.special_tokens,
-        pattern=pattern,
-        unmatched=unmatched,
+        pattern=plan.pattern,
+        unmatched=plan.pattern.unmatched,
         workers=workers,
         progress=progress,
         errors=errors,
     )
-    return plan.tokenizer(counts, progress)
+    return long_run.learn(counts, progress)
 
 
 def train_bpe(
@@ -143,77 +185,21 @@ def train_bpe(
     return dict(tokenizer.vocab), list(tokenizer.merges)
 
 
-class _Plan:
-    """The options of a training, checked before any text is read."""
-
-    def __init__(
-        self,
-        vocab_size: int,
-        special_tokens: Iterable[str],
-        *,
-        ties: Any,
-        special_ids: Any,
-        byte_order: Any,
-        min_frequency: Any,
-    ) -> None:
-        self.special_tokens = arguments.special_names(special_tokens)
-        self.vocab_size = operator.index(vocab_size)
-        least = 256 + len(self.special_tokens)
-        if self.vocab_size < least:
+def _given(counts: PretokenCounts, plan: Plan) -> PretokenCounts:
+    """Check that counts go with the options, and take from them what was not given."""
+    if plan.base is None:
+        counts = with_options_of(counts, plan.new_specials, plan.pattern if plan.pattern_given else "gpt2", "keep")
+        plan.pattern = counts._pattern
+    else:
+        if counts._pattern != plan.pattern:
             raise ValueError(
-                f"vocab_size is {self.vocab_size}, less than the {least} tokens that are always there: "
-                f"256 bytes and {len(self.special_tokens)} special tokens"
+                f"the counts were made under {counts._pattern}, and the base cuts text by {plan.pattern}"
             )
-        if self.vocab_size > 2**32 - 1:
-            raise ValueError(f"vocab_size is {self.vocab_size}, more than the 2^32 - 1 ids there are")
-        self.max_merges = self.vocab_size - least
-        arguments.one_of("ties", ties, ("bytes", "ids", "smallest_ids", "first", "huggingface"))
-        arguments.one_of("special_ids", special_ids, ("first", "after_bytes", "last"))
-        arguments.one_of("byte_order", byte_order, ("value", "gpt2"))
-        self.ties, self.special_ids, self.byte_order = ties, special_ids, byte_order
-        self.min_frequency = operator.index(min_frequency)
-        if not 0 <= self.min_frequency <= 2**63:
-            raise ValueError(f"min_frequency is {self.min_frequency}, not between 0 and 2^63")
-
-    def tokenizer(self, counts: PretokenCounts, progress: bool | Report) -> Tokenizer:
-        """Learn the merges and lay out the ids."""
-        with reporter(progress) as report:
-            learned = _core.learn_merges(
-                counts._core,
-                self.max_merges,
-                ties=self.ties,
-                min_frequency=self.min_frequency,
-                progress=report,
+        if plan.new_specials and set(plan.special_tokens) != set(counts._special_tokens):
+            raise ValueError(
+                f"the counts were made with the special tokens {counts._special_tokens}, not {plan.special_tokens}: "
+                "leave special_tokens out, or count anew"
             )
-        if len(learned) < self.max_merges:
-            warnings.warn(
-                f"no pair is left that occurs {_at_least(max(1, self.min_frequency))}: "
-                f"{len(learned)} merges were made, not {self.max_merges}, "
-                f"so the vocabulary has {self.vocab_size - self.max_merges + len(learned)} tokens",
-                stacklevel=3,
-            )
-        tokens = [bytes([byte]) for byte in range(256)]
-        merges = []
-        for left, right, _ in learned:
-            merges.append((tokens[left], tokens[right]))
-            tokens.append(tokens[left] + tokens[right])
-        vocab, specials = self._ids(tokens)
-        return Tokenizer(vocab, merges, specials, pattern=counts._pattern)
-
-    def _ids(self, tokens: list[bytes]) -> tuple[dict[int, bytes], dict[str, int]]:
-        """Give bytes, special tokens and merges their ids."""
-        order = BYTE_ORDER if self.byte_order == "gpt2" else range(256)
-        single, merged = [tokens[byte] for byte in order], tokens[256:]
-        special = [name.encode() for name in self.special_tokens]
-        parts = {
-            "first": (special, single, merged),
-            "after_bytes": (single, special, merged),
-            "last": (single, merged, special),
-        }[self.special_ids]
-        start = {"first": 0, "after_bytes": 256, "last": len(tokens)}[self.special_ids]
-        vocab = dict(enumerate([*parts[0], *parts[1], *parts[2]]))
-        return vocab, {name: start + i for i, name in enumerate(self.special_tokens)}
-
-
-def _at_least(times: int) -> str:
-    return "at all" if times == 1 else f"at least {times} times"
+    if not plan.new_specials:
+        plan.with_specials_of(counts._special_tokens)
+    return counts

@@ -99,6 +99,20 @@ impl Pairs {
         }
     }
 
+    /// The same pairs, with room for `more`.
+    pub(crate) fn with_room(&self, more: usize) -> Self {
+        let held = self.slots.iter().filter(|&&slot| slot != EMPTY);
+        let mut pairs = Pairs::new(self.byte_tokens, held.clone().count() + more);
+        for &slot in held {
+            let number = |shift: u32| (slot >> shift) as u32 & (PACKED as u32 - 1);
+            pairs.insert_tokens(number(2 * BITS), number(BITS), number(0));
+        }
+        pairs.of_bytes.clone_from(&self.of_bytes);
+        pairs.others.clone_from(&self.others);
+        pairs.results = self.results.clone();
+        pairs
+    }
+
     /// Adds a pair that merges at `rank` into `result`. Returns the rank that it has already, if any.
     pub(crate) fn insert(&mut self, left: u32, right: u32, rank: u32, result: u32) -> Result<(), u32> {
         self.results.insert(rank, result);
@@ -182,7 +196,7 @@ impl Pairs {
     }
 
     /// One more than the highest rank.
-    pub(super) fn ranks(&self) -> usize {
+    pub(crate) fn ranks(&self) -> usize {
         self.results.ranks()
     }
 
@@ -236,6 +250,26 @@ mod tests {
         assert_eq!(pairs.rank(300, 4), 1);
         assert_eq!(pairs.rank(huge, 300), 6);
         assert_eq!([pairs.rank(300, 300), pairs.rank(huge, 4), pairs.rank(0, 300)], [NEVER; 3]);
+    }
+
+    #[test]
+    fn a_larger_table_has_the_same_pairs() {
+        let mut pairs = Pairs::new(byte_tokens(), 2);
+        let huge = PACKED as u32 + 7;
+        let inserted = [(3, 4, 0, 300), (300, 4, 1, 301), (301, 301, 2, 302), (huge, 3, 3, 303)];
+        for (left, right, rank, result) in inserted {
+            pairs.insert(left, right, rank, result).unwrap();
+        }
+        let mut larger = pairs.with_room(1000);
+        for more in 0..1000 {
+            larger.insert(400 + more, 300, 4 + more, 304 + more).unwrap();
+        }
+        for (left, right, rank, result) in inserted {
+            assert_eq!(larger.insert(left, right, rank, result), Err(rank));
+            assert_eq!(larger.result(rank), result);
+        }
+        assert_eq!(larger.rank(1399, 300), 1003);
+        assert_eq!(larger.ranks(), 1004);
     }
 
     #[test]

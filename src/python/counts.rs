@@ -1,8 +1,8 @@
-//! Pretoken counts and the merge loop.
+//! Pretoken counts.
 
 use std::path::PathBuf;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
@@ -11,12 +11,18 @@ use super::pretokenizer::Pretokenizer;
 use crate::count::{self, CountOptions, Counter};
 use crate::error::Error;
 use crate::special::Specials;
-use crate::train::{self, Options, Ties};
 
 /// Pretokens with their counts, in the order of their first occurrence.
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct PretokenCounts {
     counts: count::PretokenCounts,
+}
+
+impl PretokenCounts {
+    /// The counts themselves.
+    pub(super) fn inner(&self) -> &count::PretokenCounts {
+        &self.counts
+    }
 }
 
 fn specials(tokens: Vec<String>) -> Result<Specials, Error> {
@@ -177,34 +183,4 @@ impl PretokenCounts {
     fn __len__(&self) -> usize {
         self.counts.len()
     }
-}
-
-/// Learns merges: (left, right, count) each, in internal ids (bytes by value, then merges by age).
-#[pyfunction]
-#[pyo3(signature = (counts, max_merges, *, ties="bytes", min_frequency=1, progress=None))]
-pub(super) fn learn_merges(
-    py: Python<'_>,
-    counts: &PretokenCounts,
-    max_merges: usize,
-    ties: &str,
-    min_frequency: u64,
-    progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<Vec<(u32, u32, u64)>> {
-    let ties = match ties {
-        "bytes" => Ties::Bytes,
-        "ids" => Ties::Ids,
-        "smallest_ids" => Ties::SmallestIds,
-        "first" => Ties::First,
-        "huggingface" => Ties::HuggingFace,
-        other => {
-            return Err(PyValueError::new_err(format!(
-                "ties is \"bytes\", \"ids\", \"smallest_ids\", \"first\" or \"huggingface\", not {other:?}"
-            )));
-        }
-    };
-    let options = Options { ties, max_merges, min_frequency };
-    let merges = call::long(py, progress.as_ref(), |control| {
-        train::learn_merges(counts.counts.in_order().into_iter(), &options, control)
-    })?;
-    Ok(merges.into_iter().map(|merge| (merge.left, merge.right, merge.count)).collect())
 }

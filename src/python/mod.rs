@@ -15,6 +15,7 @@ mod regex;
 mod stream;
 mod text;
 mod tokenizer;
+mod training;
 
 use pyo3::prelude::*;
 
@@ -30,7 +31,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stream::EncodeStream>()?;
     module.add_class::<encoding::SpecialSet>()?;
     module.add_class::<encoding::Encoding>()?;
-    module.add_function(wrap_pyfunction!(counts::learn_merges, module)?)?;
+    module.add_class::<training::Learned>()?;
+    module.add_function(wrap_pyfunction!(training::learn_merges, module)?)?;
+    module.add_function(wrap_pyfunction!(training::fingerprint, module)?)?;
+    module.add_function(wrap_pyfunction!(training::grown, module)?)?;
     module.add("UNICODE_VERSION", UNICODE_VERSION)?;
     module.add("REGEX_VERSION", REGEX_VERSION)
 }

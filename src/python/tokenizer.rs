@@ -350,6 +350,16 @@ impl Tokenizer {
 }
 
 impl Tokenizer {
+    /// The tokenizer of an encoder.
+    pub(super) fn of(encoder: Arc<Encoder>) -> Self {
+        Tokenizer { encoder }
+    }
+
+    /// What it runs on.
+    pub(super) fn encoder(&self) -> &Encoder {
+        &self.encoder
+    }
+
     /// The text of `ids`, or their bytes.
     fn decoded<'py>(&self, ids: &Bound<'py, PyAny>, errors: Option<&Errors>) -> PyResult<Bound<'py, PyAny>> {
         let tokens = self.encoder.vocab().tokens();
@@ -414,7 +424,7 @@ fn vocab_id(id: &Bound<'_, PyAny>, token: &Bound<'_, PyAny>) -> PyResult<u32> {
     })
 }
 
-fn special((name, id): (String, Option<i128>)) -> PyResult<SpecialSpec> {
+pub(super) fn special((name, id): (String, Option<i128>)) -> PyResult<SpecialSpec> {
     let narrow = |id: i128| {
         u32::try_from(id).map_err(|_| {
             PyValueError::new_err(format!(

@@ -8,6 +8,9 @@
 use super::{Words, tokens::BYTES};
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::merge::Merger;
+use crate::simd::Isa;
+use crate::vocab::{Semantics, Vocab};
 
 /// Words between two looks at the control while the arena is filled.
 const WORDS_PER_CHECK: usize = 1 << 12;
@@ -26,44 +29,106 @@ pub(super) struct Arena {
     id_bits: u32,
     /// The ids' bits, and the sentinel between words.
     sentinel: u32,
+    /// Tokens that there were before the first merge.
+    first: u32,
     /// First position and weight of the words whose weight no cell can hold, by position.
     heavy: Vec<(u32, u64)>,
+    /// Pairs in the text, weighted, where tokens were laid out.
+    pairs: u64,
 }
 
 impl Arena {
-    /// Lays out the words that have a pair, in the order given.
-    pub(super) fn new<'w>(words: impl Words<'w>, max_merges: usize, control: &Control) -> Result<Self> {
+    /// Lays out the words that have a pair, in the order given: as bytes, or as `vocab` encodes them.
+    pub(super) fn new<'w>(
+        words: impl Words<'w>,
+        vocab: Option<&Vocab>,
+        max_merges: usize,
+        control: &Control,
+    ) -> Result<Self> {
         let size = measure(words.clone(), control)?;
         // A merge removes a token, so there are fewer merges than cells.
         let merges = (max_merges as u64).min(u64::from(size)).min(1 << 30) as u32;
+        let first = vocab.map_or(BYTES, |vocab| vocab.tokens().len() as u32);
         // Room for the ids, for the sentinel and for the dead.
-        let id_bits = 32 - (BYTES + merges + 1).leading_zeros();
+        let id_bits = (32 - (first.saturating_add(merges).saturating_add(1)).leading_zeros()).min(31);
         let sentinel = (1 << id_bits) - 1;
-        let mut arena =
-            Arena { cells: Vec::with_capacity(size as usize), id_bits, sentinel, heavy: Vec::new() };
-        arena.cells.push(sentinel);
-        for (i, (word, weight)) in words.filter(has_pairs).enumerate() {
-            if i % WORDS_PER_CHECK == 0 {
-                control.check()?;
-            }
-            arena.push(word, weight);
+        let mut arena = Arena { cells: Vec::new(), id_bits, sentinel, first, heavy: Vec::new(), pairs: 0 };
+        match vocab {
+            None => arena.lay_out_bytes(words, size, control)?,
+            Some(vocab) => arena.lay_out_tokens(words, vocab, control)?,
         }
         Ok(arena)
     }
 
-    fn push(&mut self, word: &[u8], weight: u64) {
+    fn lay_out_bytes<'w>(&mut self, words: impl Words<'w>, size: u32, control: &Control) -> Result<()> {
+        self.cells.reserve_exact(size as usize);
+        self.cells.push(self.sentinel);
+        for (i, (word, weight)) in words.filter(has_pairs).enumerate() {
+            if i % WORDS_PER_CHECK == 0 {
+                control.check()?;
+            }
+            self.push(word, weight);
+        }
+        Ok(())
+    }
+
+    fn lay_out_tokens<'w>(&mut self, words: impl Words<'w>, vocab: &Vocab, control: &Control) -> Result<()> {
+        self.cells.push(self.sentinel);
+        let (mut merger, mut tokens) = (Merger::new(Isa::best()), Vec::new());
+        let whole = vocab.semantics() == Semantics::Ranks && vocab.has_unreachable();
+        for (i, (word, weight)) in words.filter(has_pairs).enumerate() {
+            if i % WORDS_PER_CHECK == 0 {
+                control.check()?;
+            }
+            // A pretoken that is a token stands for itself, also if no merge makes it.
+            if whole && vocab.ordinary_index(word).is_some() {
+                continue;
+            }
+            tokens.clear();
+            merger.merge(vocab.pairs(), word, &mut tokens, control)?;
+            if tokens.len() > 1 {
+                self.push_tokens(&tokens, weight, vocab);
+            }
+        }
+        Ok(())
+    }
+
+    fn push_tokens(&mut self, tokens: &[u32], weight: u64, vocab: &Vocab) {
+        let high = self.high(weight);
+        self.pairs = self.pairs.saturating_add(weight.saturating_mul(tokens.len() as u64 - 1));
+        for &token in tokens {
+            let length = vocab.tokens().bytes_at(token).len();
+            let start = self.cells.len();
+            self.cells.resize(start + length, self.dead() | high);
+            self.cells[start] = token | high;
+            self.cells[start + length - 1] = token | high;
+        }
+        self.cells.push(self.sentinel);
+    }
+
+    /// A weight as a cell holds it.
+    fn high(&mut self, weight: u64) -> u32 {
         let escape = u32::MAX >> self.id_bits;
         if weight >= u64::from(escape) {
             self.heavy.push((self.cells.len() as u32, weight));
         }
-        let high = weight.min(u64::from(escape)) as u32;
-        self.cells.extend(word.iter().map(|&byte| u32::from(byte) | high << self.id_bits));
+        (weight.min(u64::from(escape)) as u32) << self.id_bits
+    }
+
+    fn push(&mut self, word: &[u8], weight: u64) {
+        let high = self.high(weight);
+        self.cells.extend(word.iter().map(|&byte| u32::from(byte) | high));
         self.cells.push(self.sentinel);
     }
 
     /// How many merges this arena has ids for.
     pub(super) fn max_merges(&self) -> usize {
-        (self.dead() - BYTES) as usize
+        self.dead().saturating_sub(self.first) as usize
+    }
+
+    /// Pairs in the text, weighted; only where it was laid out by a vocabulary.
+    pub(super) fn pairs(&self) -> u64 {
+        self.pairs
     }
 
     /// Number of cells.

@@ -9,26 +9,38 @@
 //! - `neighbours` sums up what stands around the merged occurrences, so the index is asked once for each
 //!   distinct neighbour.
 //! - `queue` finds the most frequent pair, `ties` the first of equals.
+//! - `start` is what there is before the first merge: the bytes, or a vocabulary that is extended, forced tokens
+//!   (`forced`) and the merges of an interrupted training. Words are laid out as these encode them.
 //! - `scan` fills the index. Most pairs are so rare that they are never merged: only those above a
 //!   threshold are in it. When the queue runs dry the threshold is lowered and the text scanned once more.
 //!   As counts never rise, none of those left out can have been due; the result does not depend on it.
 
 mod arena;
+mod fingerprint;
+mod forced;
 mod index;
 mod neighbours;
 mod queue;
+mod saver;
 mod scan;
+mod start;
 mod ties;
 mod tokens;
 mod trainer;
 
-use crate::control::Control;
-use crate::error::Result;
+pub use fingerprint::fingerprint;
+pub use saver::Saver;
+pub use start::{Start, grown};
 
-/// Which of several pairs of equal count is merged. "Ids" are internal: bytes by value, then merges by age.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use crate::control::Control;
+use crate::error::{Error, Result};
+
+/// Which of several pairs of equal count is merged. "Ids" are internal: bytes by value, then merges by age; those of
+/// a vocabulary that is extended are its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ties {
     /// The greatest `(bytes, bytes)` tuple, as CS336 has it.
+    #[default]
     Bytes,
     /// The greatest pair of ids.
     Ids,
@@ -45,20 +57,31 @@ pub enum Ties {
 pub struct Options {
     /// Which of several pairs of equal count is merged.
     pub ties: Ties,
-    /// Merges to learn at the most.
+    /// Tokens to add at the most.
     pub max_merges: usize,
     /// A pair that occurs less often is never merged; 0 counts as 1.
     pub min_frequency: u64,
+    /// A pair of more bytes together is never merged.
+    pub max_token_length: u32,
 }
 
-/// One learned merge. Ids are internal: 0..256 are the byte values, 256 + i is the result of merge i.
+impl Default for Options {
+    fn default() -> Self {
+        Options { ties: Ties::Bytes, max_merges: 0, min_frequency: 1, max_token_length: u32::MAX }
+    }
+}
+
+/// One merge. Ids are internal: 0..256 are the byte values, 256 + i is the token that was added as number i. Where a
+/// vocabulary is extended, its own tokens come first, by ascending id, and then those that were added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Merge {
     /// The left token.
     pub left: u32,
     /// The right token.
     pub right: u32,
-    /// How often the pair occurred when it was chosen.
+    /// What they become: a token that was added, or one of the extended vocabulary that its own merges never made.
+    pub token: u32,
+    /// How often the pair occurred when it was chosen; 0 where it was not chosen by its count.
     pub count: u64,
 }
 
@@ -80,5 +103,45 @@ pub fn learn_merges<'w>(
     options: &Options,
     control: &Control,
 ) -> Result<Vec<Merge>> {
-    trainer::Trainer::new(words, options, control)?.run()
+    go_on(words, &Start::default(), options, &mut Saver::none(), control)
+}
+
+/// Learns merges as [`learn_merges`] does, but begins with `start`, and hands what it has to `saver` now and then, and
+/// in the end.
+///
+/// Returns the merges of `start.made`, or those that make the forced tokens, and then those that were learned. All of
+/// them that add a token count towards `options.max_merges`.
+///
+/// # Errors
+/// Those of [`learn_merges`]; [`crate::Error::BrokenState`] for `start.made` that no training of this start can have
+/// made; [`crate::Error::ForcedOnUnreachable`]; what `saver` fails with.
+pub fn go_on<'w>(
+    words: impl Iterator<Item = (&'w [u8], u64)> + Clone,
+    start: &Start<'_>,
+    options: &Options,
+    saver: &mut Saver<'_>,
+    control: &Control,
+) -> Result<Vec<Merge>> {
+    let options = start.adapted(options);
+    let mut merges = start.first_merges(&options)?;
+    loop {
+        let begun = start.vocab(&merges)?;
+        let first = start.tokens();
+        let mut trainer =
+            trainer::Trainer::new(words.clone(), begun.as_deref(), first, merges, &options, control)?;
+        let end = trainer.run(saver);
+        merges = trainer.into_merges();
+        match end {
+            Ok(true) => {
+                saver.last(&merges)?;
+                return Ok(merges);
+            }
+            Ok(false) => {}
+            Err(error) => {
+                // That error is the one to report, so one more is not.
+                let _ = if matches!(error, Error::Interrupted) { saver.last(&merges) } else { Ok(()) };
+                return Err(error);
+            }
+        }
+    }
 }

@@ -129,19 +129,23 @@ fn shared(left: u32, right: u32) -> usize {
     (pack(left, right).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as usize % SHARED_SUMS
 }
 
-/// The index of the pairs that occur at least `threshold` times, whatever was merged.
+/// The index of the pairs that occur at least `threshold` times and are of at most `longest` bytes, whatever was merged,
+/// and that threshold: a lower one where no pair can reach it.
 pub(super) fn index_pairs(
     arena: &Arena,
     tokens: &Tokens,
     threshold: u64,
+    longest: u32,
+    bytes_of: impl Fn(u32) -> Vec<u8>,
     control: &Control,
-) -> Result<PairIndex> {
+) -> Result<(PairIndex, u64)> {
     // Most pairs are rare, and most of those share their sum with none that is not: they need no tally.
     let mut sums = vec![0u64; SHARED_SUMS];
     for_each_pair(arena, tokens, control, |position, left, right| {
         let sum = &mut sums[shared(left, right)];
         *sum = sum.saturating_add(arena.weight(position));
     })?;
+    let threshold = threshold.min(sums.iter().copied().max().unwrap_or(0)).max(1);
     let mut slots: HashMap<u64, u32, FxBuildHasher> = HashMap::default();
     let mut tallies: Vec<(u64, Tally)> = Vec::new();
     for_each_pair(arena, tokens, control, |position, left, right| {
@@ -153,16 +157,23 @@ pub(super) fn index_pairs(
                 tallies.push((pair, Tally::default()));
             }
             let tally = &mut tallies[slot as usize].1;
-            tally.count += arena.weight(position);
+            // Saturated is too much as well.
+            tally.count = tally.count.saturating_add(arena.weight(position));
             tally.places += 1;
         }
     })?;
+    if let Some((pair, _)) = tallies.iter().find(|(_, tally)| tally.count > MAX_COUNT) {
+        let (left, right) = (bytes_of((pair >> 32) as u32), bytes_of(*pair as u32));
+        return Err(Error::CountOverflow { left, right });
+    }
     let mut index = PairIndex::default();
     let mut cursors = vec![usize::MAX; tallies.len()];
     for ((pair, tally), cursor) in tallies.iter().zip(&mut cursors) {
-        if tally.count >= threshold {
+        let (left, right) = ((pair >> 32) as u32, *pair as u32);
+        let length = tokens.length(left).saturating_add(tokens.length(right));
+        if tally.count >= threshold && length <= longest {
             *cursor = index.next_start();
-            index.add((pair >> 32) as u32, *pair as u32, tally.count, tally.places);
+            index.add(left, right, tally.count, tally.places);
         }
     }
     let pool = index.pool();
@@ -175,7 +186,7 @@ pub(super) fn index_pairs(
             cursors[slot as usize] += 1;
         }
     })?;
-    Ok(index)
+    Ok((index, threshold))
 }
 
 /// A threshold that most of so many merges will lie above, going by the corpora it was fitted to. If it is
@@ -183,6 +194,11 @@ pub(super) fn index_pairs(
 pub(super) fn first_threshold(tallies: &[Tally], cells: usize, merges: usize) -> u64 {
     let total = tallies.iter().fold(0u64, |sum, tally| sum.saturating_add(tally.count));
     let most = tallies.iter().map(|tally| tally.count).max().unwrap_or(0);
+    of_so_many(total, cells, merges).min(most)
+}
+
+/// The same for a text of `total` pairs of any tokens.
+pub(super) fn of_so_many(total: u64, cells: usize, merges: usize) -> u64 {
     let scale = (u128::from(total) * cells as u128).isqrt() as u64;
-    (scale / 20 / (merges as u64).max(1)).min(most)
+    scale / 20 / (merges as u64).max(1)
 }

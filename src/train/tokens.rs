@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::Ties;
+use crate::vocab::Vocab;
 
 /// Ids below this are the byte values.
 pub(super) const BYTES: u32 = 256;
@@ -10,31 +11,41 @@ pub(super) const BYTES: u32 = 256;
 /// The tokens so far, by id.
 pub(super) struct Tokens {
     lengths: Vec<u32>,
-    /// The bytes of all tokens, one after the other; kept only where ties compare bytes.
+    /// The bytes of all tokens, one after the other; kept only where they are compared.
     bytes: Vec<u8>,
     /// Where each token ends in `bytes`.
     ends: Vec<usize>,
     /// The first eight bytes of each token, big-endian, zeros after its end.
     prefixes: Vec<u64>,
     ties: Ties,
+    keeps_bytes: bool,
 }
 
 impl Tokens {
-    /// The 256 bytes.
-    pub(super) fn new(ties: Ties) -> Self {
+    /// The 256 bytes, or the tokens of `vocab`. The bytes of all are kept where they will be asked for.
+    pub(super) fn new(vocab: Option<&Vocab>, ties: Ties) -> Self {
         let mut tokens = Tokens {
-            lengths: vec![1; BYTES as usize],
+            lengths: Vec::new(),
             bytes: Vec::new(),
             ends: Vec::new(),
             prefixes: Vec::new(),
             ties,
+            keeps_bytes: ties == Ties::Bytes || vocab.is_some_and(Vocab::has_unreachable),
         };
-        if ties == Ties::Bytes {
-            tokens.bytes = (0..=255).collect();
-            tokens.ends = (1..=256).collect();
-            tokens.prefixes = (0..256).map(|byte| byte << 56).collect();
+        match vocab {
+            None => (0..=255).for_each(|byte| tokens.add(&[byte])),
+            Some(vocab) => vocab.tokens().iter().for_each(|(_, bytes)| tokens.add(bytes)),
         }
         tokens
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        self.lengths.push(bytes.len() as u32);
+        if self.keeps_bytes {
+            self.bytes.extend_from_slice(bytes);
+            self.ends.push(self.bytes.len());
+            self.prefixes.push(prefix(bytes));
+        }
     }
 
     /// Number of tokens.
@@ -57,7 +68,7 @@ impl Tokens {
     pub(super) fn push(&mut self, left: u32, right: u32) -> u32 {
         let id = self.len() as u32;
         self.lengths.push(self.length(left) + self.length(right));
-        if self.ties == Ties::Bytes {
+        if self.keeps_bytes {
             let start = self.bytes.len();
             for part in [left, right] {
                 let range = self.range(part);
@@ -67,6 +78,11 @@ impl Tokens {
             self.prefixes.push(prefix(&self.bytes[start..]));
         }
         id
+    }
+
+    /// The bytes of a pair; only where those of tokens are kept.
+    pub(super) fn joined(&self, left: u32, right: u32) -> Vec<u8> {
+        [&self.bytes[self.range(left)], &self.bytes[self.range(right)]].concat()
     }
 
     fn range(&self, id: u32) -> std::ops::Range<usize> {

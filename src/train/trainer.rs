@@ -7,9 +7,10 @@ use super::index::{Pair, PairIndex};
 use super::neighbours::Neighbours;
 use super::queue::Queue;
 use super::tokens::Tokens;
-use super::{Merge, Options, Words, scan};
+use super::{Merge, Options, Saver, Words, scan};
 use crate::control::{Control, Stage};
 use crate::error::Result;
+use crate::vocab::{Semantics, Vocab};
 
 /// Postings that are looked at, and then rewritten, at a time: what they touch stays in the cache between.
 const BLOCK: usize = 1 << 8;
@@ -30,44 +31,83 @@ pub(super) struct Trainer<'c> {
     /// The occurrences of the pair that is being merged.
     hits: Vec<u32>,
     merges: Vec<Merge>,
-    max_merges: usize,
+    /// Tokens that may still be added.
+    room: usize,
     /// The index knows every pair that occurs this often. All others are implicit in the arena.
     threshold: u64,
     /// The threshold that is never undercut.
     floor: u64,
+    /// Bytes that a token may have.
+    longest: u32,
+    /// What the text was laid out by, if it has tokens that merging does not make.
+    odd: Option<&'c Vocab>,
     control: &'c Control<'c>,
 }
 
 impl<'c> Trainer<'c> {
+    /// A trainer of the text after `merges`, laid out by `vocab`, which holds what they made; `first` tokens were there
+    /// before them.
     pub(super) fn new<'w>(
         words: impl Words<'w>,
+        vocab: Option<&'c Vocab>,
+        first: u32,
+        merges: Vec<Merge>,
         options: &Options,
         control: &'c Control<'c>,
     ) -> Result<Self> {
         control.begin(Stage::Merge, options.max_merges as u64);
-        let arena = Arena::new(words, options.max_merges, control)?;
-        let tokens = Tokens::new(options.ties);
-        let tallies = scan::tally_bytes(&arena, control)?;
+        let added = merges.iter().filter(|merge| merge.token >= first).count();
+        control.advance(added as u64);
+        let room = options.max_merges.saturating_sub(added);
+        let arena = Arena::new(words, vocab, room, control)?;
+        let tokens = Tokens::new(vocab, options.ties);
+        let room = room.min(arena.max_merges());
         let floor = options.min_frequency.max(1);
-        let threshold = scan::first_threshold(&tallies, arena.len(), options.max_merges).max(floor);
-        let index = scan::index_bytes(&arena, &tallies, threshold, control)?;
-        let max_merges = options.max_merges.min(arena.max_merges());
         let mut trainer = Trainer {
             arena,
             tokens,
-            index,
-            queue: Queue::new(threshold),
+            index: PairIndex::default(),
+            queue: Queue::new(floor),
             before: Neighbours::default(),
             after: Neighbours::default(),
             hits: vec![0; BLOCK],
-            merges: Vec::new(),
-            max_merges,
-            threshold,
+            merges,
+            room,
+            threshold: floor,
             floor,
+            longest: options.max_token_length,
+            odd: vocab.filter(|vocab| vocab.has_unreachable()),
             control,
         };
+        match vocab {
+            None => trainer.index_bytes()?,
+            Some(vocab) => {
+                let guess = scan::of_so_many(trainer.arena.pairs(), trainer.arena.len(), room);
+                trainer.index_pairs(guess.max(floor), |token| vocab.tokens().bytes_at(token).to_vec())?;
+            }
+        }
         trainer.fill_queue();
         Ok(trainer)
+    }
+
+    fn index_bytes(&mut self) -> Result<()> {
+        let tallies = scan::tally_bytes(&self.arena, self.control)?;
+        if self.longest >= 2 {
+            let guess = scan::first_threshold(&tallies, self.arena.len(), self.room);
+            self.threshold = guess.max(self.floor);
+            self.index = scan::index_bytes(&self.arena, &tallies, self.threshold, self.control)?;
+        }
+        Ok(())
+    }
+
+    fn index_pairs(&mut self, threshold: u64, bytes_of: impl Fn(u32) -> Vec<u8>) -> Result<()> {
+        // The old one goes before the new one comes.
+        self.index = PairIndex::default();
+        let (index, threshold) =
+            scan::index_pairs(&self.arena, &self.tokens, threshold, self.longest, bytes_of, self.control)?;
+        self.index = index;
+        self.threshold = threshold.max(self.floor);
+        Ok(())
     }
 
     fn fill_queue(&mut self) {
@@ -77,32 +117,64 @@ impl<'c> Trainer<'c> {
         }
     }
 
-    /// All merges.
-    pub(super) fn run(mut self) -> Result<Vec<Merge>> {
-        while self.merges.len() < self.max_merges {
+    /// Learns all merges that there is room for. Returns `false` before that where the text must be laid out anew.
+    pub(super) fn run(&mut self, saver: &mut Saver<'_>) -> Result<bool> {
+        while self.room > 0 {
             self.control.check()?;
+            saver.offer(&self.merges)?;
             match self.queue.pop(&mut self.index, &self.arena, &self.tokens) {
-                Some(pair) => self.merge(pair)?,
+                Some(pair) => {
+                    if self.must_lay_out_after(pair) {
+                        return Ok(false);
+                    }
+                    self.merge(pair)?;
+                    self.room -= 1;
+                }
                 None if self.threshold > self.floor => self.lower_threshold()?,
                 None => break,
             }
         }
-        Ok(self.merges)
+        Ok(true)
+    }
+
+    /// The merges that were made.
+    pub(super) fn into_merges(self) -> Vec<Merge> {
+        self.merges
     }
 
     /// Takes rarer pairs into the index.
     fn lower_threshold(&mut self) -> Result<()> {
-        self.threshold = (self.threshold / SHRINK).max(self.floor);
-        self.index = PairIndex::default();
-        self.index = scan::index_pairs(&self.arena, &self.tokens, self.threshold, self.control)?;
+        let threshold = (self.threshold / SHRINK).max(self.floor);
+        // The counts of all pairs were seen before, so none can be too large.
+        self.index_pairs(threshold, |_| Vec::new())?;
         self.fill_queue();
         Ok(())
     }
 
+    /// Whether a pair becomes a token that merges of the vocabulary's own wait for. Then it is noted as merged, and
+    /// what it sets off is left to encoding.
+    ///
+    /// That needs tokens which merging did not make so far. Under merges semantics the pair becomes one of
+    /// them, and those that are listed with it are due at once; under rank semantics it becomes a part of one.
+    fn must_lay_out_after(&mut self, pair: u32) -> bool {
+        let Some(vocab) = self.odd else { return false };
+        let (left, right) = self.index.tokens(pair);
+        let bytes = self.tokens.joined(left, right);
+        let token = match vocab.ordinary_index(&bytes) {
+            Some(token) => token,
+            None if vocab.semantics() == Semantics::Ranks && vocab.ends_an_unreachable(&bytes) => {
+                self.tokens.len() as u32
+            }
+            None => return false,
+        };
+        self.merges.push(Merge { left, right, token, count: self.index.count(pair) });
+        true
+    }
+
     fn merge(&mut self, pair: u32) -> Result<()> {
         let pair = self.index.take(pair);
-        self.merges.push(Merge { left: pair.left, right: pair.right, count: pair.count });
         let token = self.tokens.push(pair.left, pair.right);
+        self.merges.push(Merge { left: pair.left, right: pair.right, token, count: pair.count });
         self.before.clear(self.tokens.len());
         self.after.clear(self.tokens.len());
         let mut postings = pair.postings();
@@ -183,12 +255,13 @@ impl<'c> Trainer<'c> {
 
     /// Indexes the pairs that the merge made.
     fn add_pairs(&mut self, token: u32) {
+        let longest_other = self.longest.saturating_sub(self.tokens.length(token));
         for (side, is_before) in [(&mut self.before, true), (&mut self.after, false)] {
             let mut kept = false;
             for neighbour in &mut side.distinct {
                 neighbour.cursor = NONE;
-                if neighbour.count >= self.threshold {
-                    let other = neighbour.token;
+                let other = neighbour.token;
+                if neighbour.count >= self.threshold && self.tokens.length(other) <= longest_other {
                     let (left, right) = if is_before { (other, token) } else { (token, other) };
                     neighbour.cursor = self.index.next_start();
                     neighbour.back = if is_before { self.tokens.length(other) } else { 0 };

@@ -16,7 +16,13 @@ pub type SpecialSpec = (Vec<u8>, Option<u32>);
 type Tokens<'a> = Vec<(u32, &'a [u8])>;
 type Merges<'a> = Option<Vec<(&'a [u8], &'a [u8])>>;
 
-pub(super) fn build(tokens: Tokens<'_>, merges: Merges<'_>, specials: &[SpecialSpec]) -> Result<Vocab> {
+/// With `proper`, every token is known to be what merging its bytes makes, and no look is taken.
+pub(super) fn build(
+    tokens: Tokens<'_>,
+    merges: Merges<'_>,
+    specials: &[SpecialSpec],
+    proper: bool,
+) -> Result<Vocab> {
     let mut tokens: Tokens<'_> = tokens; // shortened to live as long as the special tokens
     tokens.sort_by_key(|(id, _)| *id);
     check_tokens(&tokens)?;
@@ -29,7 +35,7 @@ pub(super) fn build(tokens: Tokens<'_>, merges: Merges<'_>, specials: &[SpecialS
         Some(list) => {
             let mut pairs = Pairs::new(byte_tokens, list.len());
             let merges = listed_pairs(&list, &tokens, &ordinary, &mut pairs)?;
-            let unreachable = reach::listed(&tokens, &ordinary, &pairs)?;
+            let unreachable = if proper { Vec::new() } else { reach::listed(&tokens, &ordinary, &pairs)? };
             (Semantics::Merges, pairs, merges, unreachable)
         }
         None => {

@@ -80,7 +80,23 @@ impl Vocab {
         merges: Option<Vec<(&[u8], &[u8])>>,
         specials: &[SpecialSpec],
     ) -> Result<Self> {
-        build::build(tokens, merges, specials)
+        build::build(tokens, merges, specials, false)
+    }
+
+    /// [`Vocab::of_views`], of merges that a training made, of the bytes or of a vocabulary whose tokens merging makes.
+    ///
+    /// Then it makes all others too: two parts of a token stand side by side only where nothing made the token before,
+    /// and what is merged last changes nothing of what was merged before it. To look would take long where a training
+    /// on one giant pretoken made tokens of a megabyte.
+    ///
+    /// # Errors
+    /// As [`Vocab::new`].
+    pub(crate) fn of_training(
+        tokens: Vec<(u32, &[u8])>,
+        merges: Vec<(&[u8], &[u8])>,
+        specials: &[SpecialSpec],
+    ) -> Result<Self> {
+        build::build(tokens, Some(merges), specials, true)
     }
 
     /// The bytes of a token, ordinary or special.
@@ -165,6 +181,19 @@ impl Vocab {
     pub fn merges(&self) -> Vec<(u32, u32)> {
         let id = |index| self.tokens.id_at(index);
         self.merges.iter().map(|&(left, right)| (id(left), id(right))).collect()
+    }
+
+    /// The same as indices.
+    pub(crate) fn merges_by_index(&self) -> &[(u32, u32)] {
+        &self.merges
+    }
+
+    /// Whether these bytes are the beginning or the end of a longer token that merging does not make.
+    pub(crate) fn ends_an_unreachable(&self, bytes: &[u8]) -> bool {
+        self.unreachable.iter().any(|&index| {
+            let token = self.tokens.bytes_at(index);
+            token.len() > bytes.len() && (token.starts_with(bytes) || token.ends_with(bytes))
+        })
     }
 
     /// The lowest id of an ordinary token that merging its own bytes does not make.

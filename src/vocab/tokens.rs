@@ -108,6 +108,14 @@ impl TokenBytes {
         self.ids.as_ref().map_or(index, |ids| ids[index as usize])
     }
 
+    /// The index of the token of this id, counted by ascending id.
+    pub(crate) fn index_of(&self, id: u32) -> Option<u32> {
+        match &self.ids {
+            Some(ids) => ids.binary_search(&id).ok().map(|index| index as u32),
+            None => ((id as usize) < self.len).then_some(id),
+        }
+    }
+
     #[inline]
     fn token<'a>(&'a self, slot: &'a Slot) -> Option<&'a [u8]> {
         let tag = slot.0[TAG];

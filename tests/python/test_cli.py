@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -529,6 +530,53 @@ def test_a_terminal_gets_colours(folder: Path) -> None:
 def test_no_bar_runs_through_the_output(folder: Path, tokenizer: toksmith.Tokenizer) -> None:
     shown = on_terminal("encode", "-t", folder / "t.json", folder / "corpus.txt")
     assert shown.split() == [str(id) for id in tokenizer.encode(CORPUS)]
+
+
+def test_options_of_training_are_those_of_the_library(folder: Path, tmp_path: Path) -> None:
+    text, out = folder / "corpus.txt", tmp_path / "t"
+    for options, same in (
+        (["--max-token-length", 3], {"max_token_length": 3}),
+        (["--min-frequency", 4], {"min_frequency": 4}),
+        (["--forced-token", "zebra", "--forced-token", "é"], {"forced_tokens": ["zebra", "é"]}),
+        (["--base", folder / "t.json"], {"base": toksmith.Tokenizer.load(folder / "t.json")}),
+        (["--pattern", "none", "--ties", "first"], {"pattern": None, "ties": "first"}),
+    ):
+        specials = [] if "base" in same else [SPECIAL]
+        given = [value for name in specials for value in ("--special-token", name)]
+        run("train", text, "--vocab-size", 290, *given, *options, "-o", out)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the vocabulary runs out
+            expected = toksmith.train(text, 290, special_tokens=specials, **same)
+        assert toksmith.Tokenizer.load(out) == expected
+        if "base" in same:
+            assert expected.special_tokens == same["base"].special_tokens
+        else:
+            assert expected != toksmith.train(text, 290, special_tokens=[SPECIAL])
+
+
+def test_a_checkpoint_and_a_log_from_the_command_line(folder: Path, tmp_path: Path) -> None:
+    command = ["train", folder / "corpus.txt", "--vocab-size", 290, "-o", "t", "--checkpoint", "c"]
+    run(*command, "--log", "log.csv", cwd=tmp_path)
+    assert names(tmp_path) == ["c", "log.csv", "t"]
+    assert len((tmp_path / "log.csv").read_text().splitlines()) == 290 - 256 + 1
+    first = (tmp_path / "t").read_bytes()
+    run(*command, cwd=tmp_path)
+    assert (tmp_path / "t").read_bytes() == first
+    assert "checkpoint of another training: its ties was" in error_of(*command, "--ties", "ids", cwd=tmp_path)
+
+
+def test_a_base_that_holds_no_pattern(tmp_path: Path) -> None:
+    base = toksmith.train_from_iterator([CORPUS], 280, pattern="cl100k")
+    base.save_tiktoken(tmp_path / "base.tiktoken")
+    (tmp_path / "more.txt").write_bytes(b"zz zzz zz" * 9)
+    command = ["train", "more.txt", "--vocab-size", 284, "--base", "base.tiktoken", "-o", "t"]
+    assert "holds no pattern" in error_of(*command, status=2, cwd=tmp_path)
+    run(*command, "--pattern", "cl100k", "--base-special-token", SPECIAL, cwd=tmp_path)
+    larger = toksmith.Tokenizer.load(tmp_path / "t")
+    assert larger.special_tokens == {SPECIAL: 280}
+    assert [larger.vocab[id] for id in range(281, 284)] == [b"zz", b" zz", b" zzz"]
+    wrong = error_of("train", "more.txt", "--vocab-size", 284, "--base-special-token", "x", "-o", "t", status=2)
+    assert wrong == "--base-special-token is for a --base"
 
 
 # The command itself

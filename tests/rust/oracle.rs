@@ -21,6 +21,10 @@ pub(crate) fn learn_merges(words: &[(Vec<u8>, u64)], options: &Options) -> Vec<M
                 }
             }
         }
+        let length = |token: u32| tokens[token as usize].len() as u64;
+        pairs.retain(|&((left, right), _)| {
+            length(left) + length(right) <= u64::from(options.max_token_length)
+        });
         let most = pairs.iter().map(|&(_, count)| count).max().unwrap_or(0);
         if most < options.min_frequency.max(1) {
             break;
@@ -33,7 +37,7 @@ pub(crate) fn learn_merges(words: &[(Vec<u8>, u64)], options: &Options) -> Vec<M
         };
         let token = tokens.len() as u32;
         tokens.push([tokens[left as usize].as_slice(), tokens[right as usize].as_slice()].concat());
-        merges.push(Merge { left, right, count: most });
+        merges.push(Merge { left, right, token, count: most });
         for (word, _) in &mut words {
             let mut rest = word.as_slice();
             let mut merged = Vec::new();

@@ -10,6 +10,9 @@ use crate::random::Random;
 
 const ALL_TIES: [Ties; 5] = [Ties::Bytes, Ties::Ids, Ties::SmallestIds, Ties::First, Ties::HuggingFace];
 
+const BASICS: Options =
+    Options { ties: Ties::Bytes, max_merges: 10, min_frequency: 0, max_token_length: u32::MAX };
+
 type Words = Vec<(Vec<u8>, u64)>;
 
 fn train(words: &Words, options: &Options, control: &Control) -> toksmith::Result<Vec<Merge>> {
@@ -72,8 +75,9 @@ fn equals_a_recount_on_random_corpora() {
         let heaviest = corpus.iter().map(|&(_, count)| count).max().unwrap_or(0);
         let min_frequency = [0, 1, 2, 5, heaviest][random.below64(5) as usize];
         let max_merges = [1, 7, 300][random.below64(3) as usize];
+        let max_token_length = [u32::MAX, u32::MAX, 0, 1, 2, 3, 5, 9][random.below64(8) as usize];
         for ties in ALL_TIES {
-            compare(&corpus, &Options { ties, max_merges, min_frequency });
+            compare(&corpus, &Options { ties, max_merges, min_frequency, max_token_length });
         }
     }
 }
@@ -87,7 +91,7 @@ fn equals_a_recount_on_one_long_word() {
             for _ in 0..20 {
                 let corpus = vec![(random.word(letters, length), 1 + random.below64(3))];
                 for ties in ALL_TIES {
-                    compare(&corpus, &Options { ties, max_merges: 100, min_frequency: 0 });
+                    compare(&corpus, &Options { ties, max_merges: 100, ..BASICS });
                 }
             }
         }
@@ -100,7 +104,7 @@ fn equals_a_recount_on_a_large_word() {
     let mut random = Random::new(0x006C_6172_6765);
     let corpus = vec![(random.word(b"abcd", 200_000), 1)];
     for ties in [Ties::Bytes, Ties::First] {
-        compare(&corpus, &Options { ties, max_merges: 40, min_frequency: 0 });
+        compare(&corpus, &Options { ties, max_merges: 40, ..BASICS });
     }
 }
 
@@ -113,7 +117,7 @@ fn equals_a_recount_where_counts_span_many_orders() {
             .map(|rank| (random.word(b"etaoinsh ", 7), 1_000_000_000 / (1 + rank * rank * rank)))
             .collect();
         for ties in ALL_TIES {
-            compare(&corpus, &Options { ties, max_merges: 400, min_frequency: 0 });
+            compare(&corpus, &Options { ties, max_merges: 400, ..BASICS });
         }
     }
 }
@@ -123,7 +127,7 @@ fn overlapping_pairs() {
     for text in ["aa", "aaa", "aaaa", "aaaaa", "aaaaaaaaaaaaaaaaa", "abab", "ababa", "aabaabaaab", "abbabbba"]
     {
         for ties in ALL_TIES {
-            compare(&words(&[(text, 3)]), &Options { ties, max_merges: 50, min_frequency: 0 });
+            compare(&words(&[(text, 3)]), &Options { ties, max_merges: 50, ..BASICS });
         }
     }
 }
@@ -132,7 +136,7 @@ fn overlapping_pairs() {
 fn each_tie_rule_chooses_its_own_pair() {
     let corpus = words(&[("ba", 1), ("\u{1}\u{2}", 1), ("zy", 1), ("b\u{1}", 1)]);
     let first = |ties| {
-        let options = Options { ties, max_merges: 1, min_frequency: 0 };
+        let options = Options { ties, max_merges: 1, ..BASICS };
         let merges = train(&corpus, &options, &Control::none()).unwrap();
         (merges[0].left as u8, merges[0].right as u8)
     };
@@ -146,7 +150,7 @@ fn each_tie_rule_chooses_its_own_pair() {
 
 #[test]
 fn nothing_to_merge() {
-    let options = Options { ties: Ties::Bytes, max_merges: 10, min_frequency: 0 };
+    let options = BASICS;
     for corpus in [words(&[]), words(&[("", 5), ("a", 7)]), words(&[("ab", 0)])] {
         assert_eq!(train(&corpus, &options, &Control::none()).unwrap(), []);
     }
@@ -157,14 +161,14 @@ fn nothing_to_merge() {
 #[test]
 fn more_merges_than_can_be() {
     for max_merges in [1 << 20, u32::MAX as usize, usize::MAX] {
-        let options = Options { ties: Ties::Bytes, max_merges, min_frequency: 0 };
+        let options = Options { ties: Ties::Bytes, max_merges, ..BASICS };
         compare(&words(&[("abcabcd", 3), ("bcd", 1 << 40)]), &options);
     }
 }
 
 #[test]
 fn counts_up_to_the_limit_are_exact_and_beyond_it_refused() {
-    let options = Options { ties: Ties::Bytes, max_merges: 10, min_frequency: 0 };
+    let options = BASICS;
     compare(&words(&[("abc", 1 << 62), ("abd", 1 << 62)]), &options);
     for corpus in [
         words(&[("xab", 1 << 62), ("abd", (1 << 62) + 1)]),
@@ -181,7 +185,7 @@ fn counts_up_to_the_limit_are_exact_and_beyond_it_refused() {
 #[test]
 fn more_bytes_than_positions_are_refused() {
     let word = vec![b'a'; 1 << 20];
-    let options = Options { ties: Ties::Bytes, max_merges: 10, min_frequency: 0 };
+    let options = BASICS;
     let corpus = std::iter::repeat_n((word.as_slice(), 1), 1 << 12);
     match learn_merges(corpus, &options, &Control::none()) {
         Err(Error::TooManyPretokens { bytes, limit }) => {
@@ -196,7 +200,7 @@ fn more_bytes_than_positions_are_refused() {
 fn progress_is_counted_in_merges_and_the_observer_can_stop() {
     let mut random = Random::new(1);
     let corpus: Words = (0..2000).map(|_| (random.word(b"abcdefgh", 12), 1)).collect();
-    let options = Options { ties: Ties::Bytes, max_merges: 500, min_frequency: 0 };
+    let options = Options { ties: Ties::Bytes, max_merges: 500, ..BASICS };
     let control = Control::none();
     let merges = train(&corpus, &options, &control).unwrap();
     assert_eq!(control.progress().done, merges.len() as u64);

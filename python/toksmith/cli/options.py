@@ -33,11 +33,12 @@ class Errors(str, Enum):
 
 _PATTERN = "A name (gpt2, cl100k, o200k, llama3, qwen2, nanochat), a regular expression, or none"
 
-PatternOption = Annotated[
-    str, typer.Option("--pattern", help=f"What cuts text into pretokens. {_PATTERN}.", show_default=True)
+TrainingPatternOption = Annotated[
+    str | None, typer.Option("--pattern", help=f"What cuts text into pretokens. {_PATTERN}; by default gpt2.")
 ]
-UnmatchedOption = Annotated[
-    Unmatched, typer.Option("--unmatched", help="Text that the pattern does not match: keep it, or drop it.")
+TrainingUnmatchedOption = Annotated[
+    Unmatched | None,
+    typer.Option("--unmatched", help="Text that the pattern does not match: keep it (the default), or drop it."),
 ]
 ErrorsOption = Annotated[
     Errors,

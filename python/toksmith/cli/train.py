@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .. import patterns, training
+from .. import plans, training
 from . import streams
 from .options import (
     Errors,
     ErrorsOption,
-    PatternOption,
     ProgressOption,
     SpecialsOption,
+    TrainingPatternOption,
+    TrainingUnmatchedOption,
     Unmatched,
-    UnmatchedOption,
     UsageError,
+    load,
     pattern_of,
 )
 
@@ -36,6 +37,7 @@ Examples:
 
   toksmith train corpus.txt --vocab-size 10000 --special-token '<|endoftext|>' -o tokenizer.json
   toksmith train books/ 'more/**/*.md' --vocab-size 32000 --pattern o200k -o tokenizer.json
+  toksmith train new.txt --base tokenizer.json --vocab-size 12000 -o larger.json
   zcat corpus.gz | toksmith train - --vocab-size 10000 -o tokenizer.json
 
 Each file is a document; special tokens separate documents in a file. The result depends on the
@@ -78,21 +80,65 @@ def train(
         str, typer.Option("-o", "--output", metavar="OUT", help="The tokenizer to write; - is standard output.")
     ],
     special_tokens: SpecialsOption = None,
-    pattern: PatternOption = "gpt2",
-    unmatched: UnmatchedOption = Unmatched.keep,
+    pattern: TrainingPatternOption = None,
+    unmatched: TrainingUnmatchedOption = None,
     ties: Annotated[
-        Ties,
-        typer.Option("--ties", help="Which of the pairs of equal count merges first: bytes is the rule of CS336."),
-    ] = Ties.bytes,
+        Ties | None,
+        typer.Option(
+            "--ties", help="Which of the pairs of equal count merges first; by default bytes, the rule of CS336."
+        ),
+    ] = None,
     special_ids: Annotated[
-        SpecialIds, typer.Option("--special-ids", help="Where the ids of special tokens are.")
-    ] = SpecialIds.first,
+        SpecialIds | None,
+        typer.Option("--special-ids", help="Where the ids of special tokens are; by default first."),
+    ] = None,
     byte_order: Annotated[
-        ByteOrder, typer.Option("--byte-order", help="Ids of the single bytes: by value, or in GPT-2's order.")
-    ] = ByteOrder.value,
+        ByteOrder | None,
+        typer.Option("--byte-order", help="Ids of the single bytes: by value (the default), or in GPT-2's order."),
+    ] = None,
     min_frequency: Annotated[
         int, typer.Option("--min-frequency", metavar="N", help="A pair that occurs less often is not merged.")
     ] = 1,
+    max_token_length: Annotated[
+        int | None, typer.Option("--max-token-length", metavar="N", help="No token gets more bytes than this.")
+    ] = None,
+    forced_tokens: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--forced-token",
+            metavar="TEXT",
+            help="A token that will be there whatever the counts say; may be given many times.",
+        ),
+    ] = None,
+    base: Annotated[
+        str | None,
+        typer.Option(
+            "--base",
+            metavar="TOKENIZER",
+            help="A tokenizer to extend to N tokens: a file of toksmith train, a *.tiktoken rank file (with "
+            "--pattern), or a folder with vocab.json and merges.txt.",
+        ),
+    ] = None,
+    base_specials: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--base-special-token",
+            metavar="NAME[=ID]",
+            help="For a base that is a rank file or a folder: one of its special tokens; may be given many times.",
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            "--checkpoint",
+            metavar="FILE",
+            help="Write the merges so far to this file every 30 seconds, and go on from it if it is there.",
+        ),
+    ] = None,
+    log: Annotated[
+        str | None,
+        typer.Option("--log", metavar="FILE", help="Write a row for each merge to this .csv or .jsonl file."),
+    ] = None,
     workers: Annotated[
         int | None, typer.Option("--workers", metavar="N", help="Threads for counting; by default all cores.")
     ] = None,
@@ -103,16 +149,21 @@ def train(
     _check_out(out)
     layout: dict[str, Any] = {
         "special_tokens": special_tokens or [],
-        "ties": ties.value,
-        "special_ids": special_ids.value,
-        "byte_order": byte_order.value,
         "min_frequency": min_frequency,
+        "max_token_length": max_token_length,
+        "forced_tokens": forced_tokens or [],
     }
-    how: dict[str, Any] = {"pattern": pattern_of(pattern), "unmatched": unmatched.value}
+    if base is not None:
+        layout["base"] = _base(base, pattern, base_specials, unmatched)
+    elif base_specials:
+        raise UsageError("--base-special-token is for a --base")
+    chosen = {"ties": ties, "special_ids": special_ids, "byte_order": byte_order, "unmatched": unmatched}
+    how: dict[str, Any] = {name: choice.value for name, choice in chosen.items() if choice is not None}
+    if pattern is not None:
+        how["pattern"] = pattern_of(pattern)
     show = streams.wants_bar(progress, out)
     # Checked before standard input is read to its end.
-    training._Plan(vocab_size, **layout)
-    patterns.resolve(**how)
+    plans.Plan(vocab_size, **layout, **how)
     with _documents(files) as paths:
         tokenizer = training.train(
             paths,
@@ -122,11 +173,21 @@ def train(
             workers=workers,
             progress=show,
             errors=errors.value,
+            checkpoint=checkpoint,
+            log=log,
         )
     _save(tokenizer, out)
     if show:
         size = f"{tokenizer.vocab_size:,} tokens, {len(tokenizer.merges):,} of them merged"
         print(f"{streams.output_name(out)}: {size}", file=sys.stderr)
+
+
+def _base(source: str, pattern: str | None, specials: list[str] | None, unmatched: Unmatched | None) -> Tokenizer:
+    """Return the tokenizer to extend. One of toksmith's own files holds its pattern: given too, it is compared."""
+    holds_all = not source.endswith(".tiktoken") and not Path(source).is_dir()
+    if holds_all:
+        return load(source, None, specials, None)
+    return load(source, pattern, specials, unmatched)
 
 
 def _check_out(out: str) -> None:

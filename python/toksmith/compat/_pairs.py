@@ -30,7 +30,8 @@ def learn(texts: Iterable[str], vocab_size: int, pattern: Pattern, ties: Ties) -
     if not 256 <= size < 2**32:
         raise ValueError(f"vocab_size is {size}, not between 256, the single bytes, and 2^32 - 1")
     counts = count_pretokens_from_iterator(texts, pattern=pattern)
-    return _core.learn_merges(counts._core, size - 256, ties=ties)
+    learned = _core.learn_merges(counts._core, size - 256, ties=ties)
+    return [(left, right, count) for left, right, _, count in learned.items()]
 
 
 def tokenizer_of(merges: Iterable[Pair], pattern: Pattern, special_tokens: Mapping[str, int]) -> Tokenizer:

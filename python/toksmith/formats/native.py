@@ -72,14 +72,18 @@ def write(
     head: dict[str, Any],
     tokens: Iterable[tuple[int, bytes]],
     merges: Iterable[tuple[bytes, bytes]] | None,
+    training: dict[str, Any] | None = None,
     check: files.Check | None = None,
 ) -> None:
-    """Write a tokenizer: `head` holds the fields that are neither tokens nor merges."""
-    files.write(path, _parts(head, tokens, merges), check)
+    """Write a tokenizer: `head` holds the fields that are neither tokens nor merges, `training` how it was made."""
+    files.write(path, _parts(head, tokens, merges, training), check)
 
 
 def _parts(
-    head: dict[str, Any], tokens: Iterable[tuple[int, bytes]], merges: Iterable[tuple[bytes, bytes]] | None
+    head: dict[str, Any],
+    tokens: Iterable[tuple[int, bytes]],
+    merges: Iterable[tuple[bytes, bytes]] | None,
+    training: dict[str, Any] | None,
 ) -> Iterator[bytes]:
     dump = json.JSONEncoder(ensure_ascii=False).encode
     yield b'{\n "format": "toksmith",\n "version": %d' % (VERSION if _OPTIONAL.keys() & head.keys() else 1)
@@ -93,6 +97,8 @@ def _parts(
         yield b"null"
     else:
         yield from _rows(dump([escape(left), escape(right)]) for left, right in merges)
+    if training is not None:
+        yield b',\n "training": ' + dump(training).encode()
     yield b"\n}\n"
 
 

@@ -1,0 +1,75 @@
+"""Learning merges, with what a long training leaves in files on its way."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from .progress import reporter
+
+if TYPE_CHECKING:
+    from .counts import Path_, PretokenCounts
+    from .plans import Plan
+    from .progress import Report
+    from .tokenizer import Tokenizer
+
+
+class LongRun:
+    """A training with its checkpoint and its log, both checked before any text is read."""
+
+    def __init__(self, plan: Plan, checkpoint: Path_ | None, seconds: float, log: Path_ | None) -> None:
+        self.plan, self.log = plan, log
+        self.seconds = float(seconds)
+        if not self.seconds >= 0:
+            raise ValueError(f"checkpoint_seconds is {seconds!r}, not a time")
+        if log is not None:
+            from . import training_log
+
+            training_log.check(log)
+        self.checkpoint = None
+        if checkpoint is not None:
+            from .checkpoints import Checkpoint
+
+            self.checkpoint = Checkpoint(checkpoint, plan.fingerprint())
+
+    def learn(self, counts: PretokenCounts, progress: bool | Report) -> Tokenizer:
+        """Learn the merges and lay out the ids."""
+        plan = self.plan
+        saving: dict[str, Any] = {}
+        if self.checkpoint is not None:
+            made = self.checkpoint.begin(_core.fingerprint(counts._core))
+            saving = {"made": made, "save": self.checkpoint.save, "every": self.seconds}
+        with reporter(progress) as report:
+            learned = _core.learn_merges(
+                counts._core,
+                plan.max_merges,
+                ties=plan.ties,
+                min_frequency=plan.min_frequency,
+                max_token_length=plan.max_token_length,
+                base=plan.base._core if plan.base else None,
+                forced=plan.forced_tokens,
+                progress=report,
+                **saving,
+            )
+        self._warn_if_short(learned)
+        tokenizer = plan.tokenizer(learned)
+        if self.log is not None:
+            from . import training_log
+
+            training_log.write(self.log, tokenizer)
+        return tokenizer
+
+    def _warn_if_short(self, learned: _core.Learned) -> None:
+        plan = self.plan
+        added = learned.added()
+        if added < plan.max_merges:
+            least = max(1, plan.min_frequency)
+            often = "at all" if least == 1 else f"at least {least} times"
+            if plan.max_token_length is not None:
+                often += f" and has at most {plan.max_token_length} bytes"
+            warnings.warn(
+                f"no pair is left that occurs {often}: {added} merges were made, not {plan.max_merges}, "
+                f"so the vocabulary has {plan.vocab_size - plan.max_merges + added} tokens",
+                stacklevel=4,
+            )

@@ -1,0 +1,84 @@
+"""What a tokenizer remembers of its training. No part of its identity."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from . import _core
+    from .plans import Plan
+    from .tokenizer import Tokenizer
+
+    Counts = list[int | None]
+
+_TIES = ("bytes", "ids", "smallest_ids", "first", "huggingface")
+
+
+class Record:
+    """The tie rule, the tokens that were there before the first merge, and the count of each merge.
+
+    A count is None for a merge that was not chosen by its count: one of a base that knows none, or of a forced token.
+    """
+
+    __slots__ = ("_counts", "_learned", "least", "ties")
+
+    def __init__(self, ties: str, least: int, counts: Counts, learned: _core.Learned | None = None) -> None:
+        self.ties, self.least = ties, least
+        self._counts, self._learned = counts, learned
+
+    @classmethod
+    def of_training(cls, plan: Plan, learned: _core.Learned) -> Record:
+        """Return the record of a training."""
+        least = plan.vocab_size - plan.max_merges
+        before: Counts = []
+        if plan.base is not None:
+            before = [None] * len(plan.base._core.merges())
+            if plan.base._record and len(plan.base._record.counts()) == len(before):
+                before = plan.base._record.counts()
+        return cls(plan.ties, least, before, learned)
+
+    def counts(self) -> Counts:
+        """Return the count of each merge."""
+        if self._learned is not None:
+            self._counts = [*self._counts, *(count or None for count in self._learned.counts())]
+            self._learned = None
+        return self._counts
+
+    def of(self, tokenizer: Tokenizer) -> Counts:
+        """Return the counts that belong to the merges of `tokenizer`.
+
+        Under rank semantics, a token of the base that nothing reached may be reached in the end: then its
+        merge, which has no count, stands among the base's.
+        """
+        counts = self.counts()
+        merges = len(tokenizer._core.merges())
+        return counts if len(counts) == merges else [None] * merges
+
+    def shrunk(self, merges: int) -> Record:
+        """Return the record of the first so many merges."""
+        return Record(self.ties, self.least, self.counts()[:merges])
+
+    def state(self) -> dict[str, Any]:
+        """Return it as a dictionary for JSON."""
+        return {"ties": self.ties, "least": self.least, "merge_counts": self.counts()}
+
+    @classmethod
+    def of_state(cls, state: Any) -> Record:
+        """Return the record of a `state`.
+
+        Raises:
+            ValueError: It is none.
+        """
+        fields = state if isinstance(state, dict) else {}
+        ties, least, counts = (fields.get(name) for name in ("ties", "least", "merge_counts"))
+        if ties not in _TIES:
+            raise ValueError(f"the training was under the tie rule {ties!r}, which there is not")
+        if type(least) is not int or not 256 <= least < 2**32:
+            raise ValueError(f"the training began with {least!r} tokens, not a number from 256 on")
+        if not isinstance(counts, list):
+            raise ValueError("the counts of the merges are no list")
+        for index, count in enumerate(counts):
+            if count is not None and (type(count) is not int or not 0 < count <= 2**63):
+                raise ValueError(f"the count of merge number {index} is {count!r}, not between 1 and 2^63")
+        return cls(ties, least, counts)

@@ -1,0 +1,179 @@
+//! The merge loop, and the vocabulary that it makes.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+
+use super::call;
+use super::counts::PretokenCounts;
+use super::pretokenizer::Pretokenizer;
+use super::tokenizer::{Tokenizer, special};
+use crate::encode::Encoder;
+use crate::error::{Error, Result};
+use crate::train::{self, Merge, Options, Saver, Start, Ties};
+use crate::vocab::SpecialSpec;
+
+/// The merges of a training.
+#[pyclass(frozen, module = "toksmith._core")]
+pub(super) struct Learned {
+    merges: Vec<Merge>,
+    /// Tokens that were there before.
+    first: u32,
+}
+
+#[pymethods]
+impl Learned {
+    /// How many tokens the merges add.
+    fn added(&self) -> usize {
+        self.merges.iter().filter(|merge| merge.token >= self.first).count()
+    }
+
+    /// How often each pair occurred when it was chosen; 0 for one that was not chosen by its count.
+    fn counts(&self) -> Vec<u64> {
+        self.merges.iter().map(|merge| merge.count).collect()
+    }
+
+    /// (left, right, token, count) each, in internal ids.
+    fn items(&self) -> Vec<(u32, u32, u32, u64)> {
+        self.merges.iter().map(|merge| (merge.left, merge.right, merge.token, merge.count)).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.merges.len()
+    }
+}
+
+/// Bytes of a merge as it is saved.
+const SAVED: usize = 20;
+
+fn saved(merges: &[Merge]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(merges.len() * SAVED);
+    for merge in merges {
+        for number in [merge.left, merge.right, merge.token] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        bytes.extend_from_slice(&merge.count.to_le_bytes());
+    }
+    bytes
+}
+
+fn loaded(bytes: &[u8]) -> Result<Vec<Merge>> {
+    let (rows, rest) = bytes.as_chunks::<SAVED>();
+    if !rest.is_empty() {
+        return Err(Error::BrokenState);
+    }
+    let merge = |row: &[u8; SAVED]| {
+        let number = |at: usize| row[at..].iter().take(4).rev().fold(0, |n, &byte| n << 8 | u32::from(byte));
+        let count = u64::from(number(16)) << 32 | u64::from(number(12));
+        Merge { left: number(0), right: number(4), token: number(8), count }
+    };
+    Ok(rows.iter().map(merge).collect())
+}
+
+/// Learns merges.
+///
+/// `base`: a tokenizer to extend. `forced`: tokens to be made first. `made`: what `save` was given by an interrupted
+/// training of the same arguments. `save(bytes)` is called every so many seconds, and after a Ctrl-C.
+#[pyfunction]
+#[pyo3(signature = (counts, max_merges, *, ties="bytes", min_frequency=1, max_token_length=None, base=None, forced=vec![], made=None, save=None, every=30.0, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
+pub(super) fn learn_merges(
+    py: Python<'_>,
+    counts: &PretokenCounts,
+    max_merges: usize,
+    ties: &str,
+    min_frequency: u64,
+    max_token_length: Option<u32>,
+    base: Option<&Tokenizer>,
+    forced: Vec<PyBackedBytes>,
+    made: Option<&[u8]>,
+    save: Option<Py<PyAny>>,
+    every: f64,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Learned> {
+    let max_token_length = max_token_length.unwrap_or(u32::MAX);
+    let options = Options { ties: ties_of(ties)?, max_merges, min_frequency, max_token_length };
+    let forced: Vec<Vec<u8>> = forced.iter().map(|token| token.to_vec()).collect();
+    let made = loaded(made.unwrap_or_default())?;
+    let start = Start { base: base.map(|base| base.encoder().vocab()), forced: &forced, made: &made };
+    let failed: Mutex<Option<PyErr>> = Mutex::new(None);
+    let learned = call::long(py, progress.as_ref(), |control| {
+        let mut hand_out = |merges: &[Merge]| {
+            let Some(save) = &save else { return Ok(()) };
+            Python::attach(|py| save.call1(py, (PyBytes::new(py, &saved(merges)),))).map(drop).map_err(
+                |error| {
+                    *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    Error::Interrupted
+                },
+            )
+        };
+        let every = Duration::try_from_secs_f64(every.max(0.0)).unwrap_or(Duration::MAX);
+        let mut saver = if save.is_some() { Saver::new(every, &mut hand_out) } else { Saver::none() };
+        train::go_on(counts.inner().in_order().into_iter(), &start, &options, &mut saver, control)
+    });
+    // Where saving failed, the call was ended for that.
+    let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match (learned, failed) {
+        (Err(error), Some(failed)) if error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) => {
+            failed.set_context(py, None);
+            Err(failed)
+        }
+        (learned, _) => {
+            let first = base.map_or(256, |base| base.encoder().vocab().tokens().len() as u32);
+            Ok(Learned { merges: learned?, first })
+        }
+    }
+}
+
+fn ties_of(name: &str) -> PyResult<Ties> {
+    match name {
+        "bytes" => Ok(Ties::Bytes),
+        "ids" => Ok(Ties::Ids),
+        "smallest_ids" => Ok(Ties::SmallestIds),
+        "first" => Ok(Ties::First),
+        "huggingface" => Ok(Ties::HuggingFace),
+        other => Err(PyValueError::new_err(format!(
+            "ties is \"bytes\", \"ids\", \"smallest_ids\", \"first\" or \"huggingface\", not {other:?}"
+        ))),
+    }
+}
+
+/// The fingerprint of counts, in hex.
+#[pyfunction]
+pub(super) fn fingerprint(py: Python<'_>, counts: &PretokenCounts) -> PyResult<String> {
+    let [one, two] = call::long(py, None, |_| Ok(train::fingerprint(counts.inner().in_order().into_iter())))?;
+    Ok(format!("{one:016x}{two:016x}"))
+}
+
+/// The tokenizer that a training makes. `byte_ids`: ids of the 256 bytes, where there is no base; `first_id`: the id of
+/// the first token that was added, the others follow; `special_tokens`: all of them with their ids.
+#[pyfunction]
+#[pyo3(signature = (learned, base, byte_ids, first_id, special_tokens, pretokenizer))]
+pub(super) fn grown(
+    py: Python<'_>,
+    learned: &Learned,
+    base: Option<&Tokenizer>,
+    byte_ids: Vec<u32>,
+    first_id: u32,
+    special_tokens: Vec<(String, Option<i128>)>,
+    pretokenizer: &Pretokenizer,
+) -> PyResult<Tokenizer> {
+    let specials: Vec<SpecialSpec> = special_tokens.into_iter().map(special).collect::<PyResult<_>>()?;
+    if base.is_none() && byte_ids.len() != 256 {
+        return Err(PyValueError::new_err(format!("{} ids for 256 bytes", byte_ids.len())));
+    }
+    let pretokenizer = pretokenizer.inner.clone();
+    let encoder = call::long(py, None, move |_| {
+        let base = base.map(|base| base.encoder().vocab());
+        let id_of = |token: u32| match token.checked_sub(learned.first) {
+            Some(added) => first_id + added,
+            None => base.map_or_else(|| byte_ids[token as usize], |base| base.tokens().id_at(token)),
+        };
+        Ok(Encoder::new(train::grown(base, &learned.merges, id_of, &specials)?, pretokenizer))
+    })?;
+    Ok(Tokenizer::of(Arc::new(encoder)))
+}

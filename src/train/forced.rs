@@ -1,0 +1,45 @@
+//! Tokens that are there whatever the counts say.
+
+use super::Merge;
+use super::tokens::BYTES;
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::merge::{Merger, Pairs};
+use crate::simd::Isa;
+use crate::vocab::Vocab;
+
+/// The merges that make `tokens`, one after the other: as long as a token is encoded in several pieces, the first two
+/// of them become one.
+///
+/// That a later merge has a lower priority keeps what was made before: in the end each token encodes to itself.
+pub(super) fn merges(base: Option<&Vocab>, tokens: &[Vec<u8>]) -> Result<Vec<Merge>> {
+    if tokens.is_empty() {
+        return Ok(Vec::new());
+    }
+    if let Some(base) = base
+        && let Some(id) = base.first_unreachable()
+    {
+        // A merge could then set off others of the vocabulary's own.
+        return Err(Error::ForcedOnUnreachable { id, token: base.token_bytes(id)?.to_vec() });
+    }
+    let room = tokens.iter().map(Vec::len).sum();
+    let mut pairs = match base {
+        Some(base) => base.pairs().with_room(room),
+        None => Pairs::new(std::array::from_fn(|byte| byte as u32), room),
+    };
+    let mut next = base.map_or(BYTES, |base| base.tokens().len() as u32);
+    let (mut merger, mut parts, mut merges) = (Merger::new(Isa::best()), Vec::new(), Vec::new());
+    for token in tokens {
+        loop {
+            parts.clear();
+            merger.merge(&pairs, token, &mut parts, &Control::none())?;
+            let &[left, right, ..] = parts.as_slice() else { break };
+            if pairs.insert(left, right, pairs.ranks() as u32, next).is_err() {
+                return Err(Error::BrokenState);
+            }
+            merges.push(Merge { left, right, token: next, count: 0 });
+            next += 1;
+        }
+    }
+    Ok(merges)
+}

@@ -1,0 +1,287 @@
+"""Extending against the definition, and shrinking against training with fewer tokens."""
+
+import itertools
+import pickle
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from extending_oracle import extend, random_base, random_words
+from published_data import VOCABULARIES, read_ranks
+from training_data import END, SPECIAL_IDS, TIES, assert_equal, quietly, random_corpus
+
+from toksmith import PretokenCounts, Tokenizer, count_pretokens_from_iterator, train, train_from_iterator
+
+Published = dict[str, str]
+
+
+def counts_for(base: Tokenizer, words: dict[bytes, int]) -> PretokenCounts:
+    return PretokenCounts(words, pattern=base._pattern, special_tokens=list(base.special_tokens))
+
+
+def check_against_the_definition(rng: random.Random, base: Tokenizer, alphabet: str) -> bool:
+    """Return whether a token was made that the base has, and never makes."""
+    words = random_words(rng, alphabet)
+    size = base.vocab_size + rng.choice((0, 1, 3, 8, 20))
+    ties = base._record.ties if base._record else rng.choice(TIES)
+    options: dict[str, Any] = {
+        "ties": ties,
+        "min_frequency": rng.choice((0, 1, 1, 2, 5)),
+        "max_token_length": rng.choice((None, None, None, 1, 3, 4)),
+    }
+    expected, counts = extend(base, words, size, ties, options["min_frequency"], options["max_token_length"])
+    found = quietly(train, counts_for(base, words), size, base=base, **options)
+    what = (base.vocab, base.merges, words, options)
+    assert_equal(list(found.vocab.items()), list(expected.vocab.items()), what)
+    assert_equal(found.merges, expected.merges, what)
+    assert found.special_tokens == base.special_tokens
+    # The core takes it as proven that training makes no token which merges do not make; here it is looked up.
+    assert found._core.first_unreachable() == expected._core.first_unreachable(), what
+    assert found.merge_counts is not None
+    assert_equal(found.merge_counts[len(found.merges) - len(counts) :], counts, what)
+    for word in words:
+        assert found.encode_bytes(word) == expected.encode_bytes(word), what
+    for id, token in base.vocab.items():
+        assert found.vocab[id] == token
+    if not base._core.has_merges():
+        return found._core.first_unreachable() != base._core.first_unreachable()
+    assert_equal(found.merges[: len(base.merges)], base.merges, what)
+    return any(left + right in base.vocab.values() for left, right in found.merges[len(base.merges) :])
+
+
+@pytest.mark.parametrize("kind", ["ranks", "merges"])
+@pytest.mark.parametrize("seed", range(3))
+def test_random_bases_extend_by_the_definition(kind: str, seed: int) -> None:
+    rng = random.Random(f"{kind} {seed}")
+    made_old_tokens = 0
+    for _ in range(400):
+        alphabet = rng.choice(("a", "ab", "ab", "abc", "abcd"))
+        made_old_tokens += check_against_the_definition(rng, random_base(rng, alphabet, kind), alphabet)
+    assert made_old_tokens > 5
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["ranks", "merges"])
+@pytest.mark.parametrize("seed", range(100, 104))
+def test_more_random_bases_extend_by_the_definition(kind: str, seed: int) -> None:
+    rng = random.Random(f"{kind} {seed}")
+    for _ in range(2500):
+        alphabet = rng.choice(("a", "ab", "ab", "abc", "abcd", "abcdefg"))
+        check_against_the_definition(rng, random_base(rng, alphabet, kind), alphabet)
+
+
+def test_random_trained_bases_extend_by_the_definition() -> None:
+    rng = random.Random(7)
+    for _ in range(150):
+        alphabet = rng.choice(("ab", "abc", "abcd"))
+        base = quietly(
+            train,
+            PretokenCounts(random_words(rng, alphabet), pattern=None, special_tokens=rng.choice(([], [END]))),
+            rng.randint(257, 275),
+            ties=rng.choice(TIES),
+            special_ids=rng.choice(SPECIAL_IDS),
+            byte_order=rng.choice(("value", "gpt2")),
+        )
+        check_against_the_definition(rng, base, alphabet)
+
+
+def test_extending_on_the_same_text_equals_training_at_once() -> None:
+    # Under rules that do not look at ids, which differ where special tokens are last.
+    rng = random.Random(3)
+    for _ in range(200):
+        corpus = random_corpus(rng)
+        options = {**corpus.options, "special_ids": "first", "ties": rng.choice(("bytes", "first"))}
+        once = quietly(train_from_iterator, corpus.documents, corpus.vocab_size, **options)
+        middle = rng.randint(256 + len(options["special_tokens"]), corpus.vocab_size)
+        base = quietly(train_from_iterator, corpus.documents, middle, **options)
+        least = options["min_frequency"]
+        both = quietly(train_from_iterator, corpus.documents, corpus.vocab_size, base=base, min_frequency=least)
+        assert both == once
+        assert both.merge_counts == once.merge_counts
+
+
+def test_new_special_tokens_come_first_and_old_text_encodes_the_same() -> None:
+    base = train_from_iterator(["the cat sat on the mat " * 5], 266, special_tokens=[END], special_ids="last")
+    words = base.vocab_size
+    larger = train_from_iterator(
+        ["zzz qqq<|new|>zzzz qqqq" * 9], words + 6, special_tokens=["<|new|>", END], base=base
+    )
+    assert larger.special_tokens == {END: base.special_tokens[END], "<|new|>": base.max_id + 1}
+    assert larger.vocab_size == words + 6
+    assert min(id for id in larger.vocab if id not in base.vocab) == larger.special_tokens["<|new|>"]
+    text = f"the cat{END} sat"
+    assert larger.encode(text) == base.encode(text)
+    assert larger.encode("zzz<|new|>") != base.encode("zzz<|new|>")
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "qwen2"])
+def test_published_vocabularies_extend(name: str, shared_data: Path, corpora: Published) -> None:
+    ranks = {rank: token for token, rank in read_ranks(shared_data, VOCABULARIES[name]).items()}
+    base = Tokenizer(ranks, None, [END], pattern=name)
+    text = corpora["multi"][:300_000]
+    larger = train_from_iterator([text], base.vocab_size + 200, base=base)
+    assert larger.vocab_size == base.vocab_size + 200
+    assert dict(list(larger.vocab.items())[: base.vocab_size]) == dict(base.vocab)
+    assert len(larger.encode(text)) < len(base.encode(text))
+    counts = count_pretokens_from_iterator([text], pattern=name, special_tokens=[END])
+    few = dict(counts.most_common(400))
+    expected, _ = extend(base, few, base.vocab_size + 3, "bytes")
+    found = train(counts_for(base, few), base.vocab_size + 3, base=base)
+    assert list(found.vocab.items()) == list(expected.vocab.items())
+    # Text to which no new merge applies.
+    new = [token for id, token in larger.vocab.items() if id not in base.vocab]
+    for word, _ in counts.most_common(20_000):
+        if not any(token in word for token in new):
+            assert larger.encode_bytes(word) == base.encode_bytes(word)
+
+
+def test_what_does_not_go_with_a_base_is_refused(tmp_path: Path) -> None:
+    base = train_from_iterator(["low lower lowest"], 262, special_tokens=[END], ties="ids")
+    for options, message in (
+        ({"pattern": "cl100k"}, "the base cuts text by"),
+        ({"pattern": None}, "the base cuts text by"),
+        ({"unmatched": "drop"}, "the base cuts text by"),
+        ({"ties": "bytes"}, "trained with ties='ids'"),
+        ({"special_ids": "last"}, "special_ids cannot be given"),
+        ({"byte_order": "gpt2"}, "byte_order cannot be given"),
+        ({"special_tokens": ["<|a|>", "<|b|>"]}, "264 tokens that are always there: the 262 of the base and 2"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            train_from_iterator(["text"], 263, base=base, **options)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="base is a Tokenizer, not dict"):
+        train_from_iterator(["text"], 263, base={})  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"without the special tokens \['<|endoftext|>'\]"):
+        train(PretokenCounts({b"abab": 3}), 263, base=base)
+    with pytest.raises(ValueError, match="the base cuts text by"):
+        train(PretokenCounts({b"abab": 3}, pattern=None, special_tokens=[END]), 263, base=base)
+    same = train_from_iterator(["abab"], 263, base=base, pattern="gpt2", unmatched="keep", ties="ids")
+    assert same.vocab[262] == b"ab"
+    # The rule is known from the file too.
+    base.save(tmp_path / "base.json")
+    with pytest.raises(ValueError, match="trained with ties='ids'"):
+        train_from_iterator(["text"], 263, base=Tokenizer.load(tmp_path / "base.json"), ties="first")
+
+
+def test_files_of_gpt2_extend(gpt2: Tokenizer, corpora: Published) -> None:
+    text = corpora["code"][:200_000]
+    larger = train_from_iterator([text], gpt2.vocab_size + 100, base=gpt2)
+    assert larger.special_tokens == gpt2.special_tokens
+    assert_equal(larger.merges[: len(gpt2.merges)], gpt2.merges)
+    assert min(id for id in larger.vocab if id not in gpt2.vocab) == gpt2.max_id + 1
+    assert larger.merge_counts is not None
+    assert larger.merge_counts[:-100] == [None] * len(gpt2.merges)
+    counts = [count or 0 for count in larger.merge_counts[-100:]]
+    assert counts == sorted(counts, reverse=True)
+    assert larger.shrink(gpt2.vocab_size) == gpt2
+    # By hand: the most frequent pair of what GPT-2 makes of the text.
+    pairs: dict[tuple[int, int], int] = {}
+    for word, count in count_pretokens_from_iterator([text], special_tokens=[END]).items():
+        ids = gpt2.encode_bytes(word, special=False)
+        for pair in itertools.pairwise(ids):
+            pairs[pair] = pairs.get(pair, 0) + count
+    best = max(pairs, key=lambda pair: (pairs[pair], gpt2.vocab[pair[0]], gpt2.vocab[pair[1]]))
+    assert larger.merges[-100] == (gpt2.vocab[best[0]], gpt2.vocab[best[1]])
+    assert counts[0] == pairs[best]
+
+
+# Shrinking
+
+
+def test_shrunk_equals_trained_with_fewer() -> None:
+    rng = random.Random(11)
+    for _ in range(300):
+        corpus = random_corpus(rng)
+        options = {**corpus.options, "ties": rng.choice(TIES)}
+        whole = quietly(train_from_iterator, corpus.documents, corpus.vocab_size, **options)
+        n = rng.randint(256 + len(options["special_tokens"]), whole.vocab_size)
+        less = train_from_iterator(corpus.documents, n, **options)
+        shrunk = whole.shrink(n)
+        assert shrunk == less, (corpus, n)
+        assert shrunk.special_tokens == less.special_tokens
+        assert shrunk.merge_counts == less.merge_counts
+        assert shrunk.shrink(n) is shrunk
+
+
+def test_a_shrunk_extension_equals_a_smaller_extension() -> None:
+    base = train_from_iterator(["low lower lowest " * 3], 262, special_tokens=[END], special_ids="last")
+    text = ["newer newest wider widest " * 4]
+    whole = train_from_iterator(text, 276, base=base, special_tokens=["<|new|>"])
+    for n in range(263, 277):
+        assert whole.shrink(n) == train_from_iterator(text, n, base=base, special_tokens=["<|new|>"])
+    with pytest.raises(ValueError, match="263 stay, those of the tokenizer that was extended"):
+        whole.shrink(262)
+
+
+def test_shrinking_a_rank_vocabulary_takes_the_last_ranks(shared_data: Path) -> None:
+    ranks = {rank: token for token, rank in read_ranks(shared_data, "cl100k_base").items()}
+    specials = {END: 100257, "<|fim_prefix|>": 100258, "<|endofprompt|>": 100276}
+    whole = Tokenizer(ranks, None, specials, pattern="cl100k")
+    shrunk = whole.shrink(1003)
+    least = {id: token for id, token in ranks.items() if id < 1000}
+    assert shrunk == Tokenizer(
+        least, None, {END: 1000, "<|fim_prefix|>": 1001, "<|endofprompt|>": 1002}, pattern="cl100k"
+    )
+
+
+def test_what_cannot_be_shrunk_is_refused() -> None:
+    tokenizer = train_from_iterator(["low lower lowest"], 262, special_tokens=[END])
+    with pytest.raises(ValueError, match="there are 262"):
+        tokenizer.shrink(263)
+    with pytest.raises(ValueError, match="257 stay, 256 bytes and special tokens"):
+        tokenizer.shrink(256)
+    assert tokenizer.shrink(257).merges == []
+    with pytest.raises(TypeError):
+        tokenizer.shrink(2.5)  # type: ignore[arg-type]
+    # Three tokens that no merge makes, and one that two make.
+    vocab = {byte: bytes([byte]) for byte in range(256)} | {256: b"ab", 257: b"abc", 258: b"xyz", 259: b"bc"}
+    odd = Tokenizer(vocab, [(b"a", b"b"), (b"b", b"c"), (b"ab", b"c"), (b"a", b"bc")], pattern=None)
+    assert odd.shrink(259).merges == [(b"a", b"b"), (b"b", b"c")]
+    with pytest.raises(ValueError, match="without any merge there are still 257"):
+        odd.shrink(256)
+
+
+def test_counts_are_kept_saved_and_pickled(tmp_path: Path) -> None:
+    counts = PretokenCounts({b"low": 5, b"lower": 2, b"widest": 2**40})
+    tokenizer = train(counts, 264)
+    assert tokenizer.merge_counts == [2**40] * 5 + [7, 7, 2]
+    bare = Tokenizer(tokenizer.vocab, tokenizer.merges)
+    assert bare.merge_counts is None
+    assert bare == tokenizer
+    assert bare.fingerprint == tokenizer.fingerprint
+    for some in (tokenizer, tokenizer.shrink(263)):
+        some.save(tmp_path / "saved.json")
+        loaded = Tokenizer.load(tmp_path / "saved.json")
+        assert loaded == some
+        assert loaded.merge_counts == some.merge_counts
+    more = train(PretokenCounts({b"zzzz": 3}), 265, base=bare)
+    assert more.merge_counts == [None] * 8 + [9]
+    more.save(tmp_path / "more.json")
+    assert Tokenizer.load(tmp_path / "more.json").merge_counts == more.merge_counts
+    fresh = train(PretokenCounts({b"pickled": 3}), 258)
+    state = pickle.dumps(fresh)
+    found, counts_before = fresh.fingerprint, list(fresh.merge_counts or ())
+    del fresh
+    again = pickle.loads(state)
+    assert (again.fingerprint, again.merge_counts) == (found, counts_before)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (('"merge_counts": [7, 7]', '"merge_counts": [7]'), "1 counts for 2 merges"),
+        (('"merge_counts": [7, 7]', '"merge_counts": [7, -1]'), "count of merge number 1 is -1"),
+        (('"merge_counts": [7, 7]', '"merge_counts": 7'), "no list"),
+        (('"ties": "bytes"', '"ties": "best"'), "tie rule 'best'"),
+        (('"least": 256', '"least": "x"'), "began with 'x' tokens"),
+        (('"training": {', '"training": [], "other": {'), "tie rule None"),
+    ],
+)
+def test_a_damaged_record_is_refused(damage: tuple[str, str], message: str, tmp_path: Path) -> None:
+    path = tmp_path / "saved.json"
+    train(PretokenCounts({b"low": 5, b"lower": 2}), 258).save(path)
+    text = path.read_text()
+    assert damage[0] in text
+    path.write_text(text.replace(*damage))
+    with pytest.raises(ValueError, match=f"saved.json: .*{message}"):
+        Tokenizer.load(path)
