@@ -151,7 +151,6 @@ class Encoding:
         self._pat_str = pat_str
         self._pattern = pattern
         self._special_tokens = special_tokens
-        # Contains on set is significantly faster than on dict_values.
         self._special_token_values = set(special_tokens.values())
         self._core = core
         self._encoding = CoreEncoding(core)
