@@ -11,8 +11,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use toksmith::Control;
-use toksmith::count::{CountOptions, Counter};
+use toksmith::count::{CountOptions, CountedFile, Counting, Records};
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
+use toksmith::source::Compression;
 use toksmith::special::Specials;
 use toksmith::train::{Merge, Options, learn_merges};
 
@@ -39,10 +40,17 @@ fn train(file: &str, max_merges: usize) -> Vec<Merge> {
     let specials = Specials::new(vec![b"<|endoftext|>".to_vec()]).expect("valid");
     let pretokenizer =
         Pretokenizer { pattern: Pattern::Named(Named::Gpt2, Isa::best()), unmatched: Unmatched::Keep };
-    let counter = Counter { specials: &specials, pretokenizer: &pretokenizer };
     let start = Instant::now();
     let options = CountOptions { workers: 1, ..CountOptions::default() };
-    let counts = counter.count_files(&[PathBuf::from(file)], &options, &control).expect("counts");
+    let mut counting = Counting::new(specials, pretokenizer, options);
+    let file = CountedFile {
+        path: PathBuf::from(file),
+        compression: Compression::None,
+        records: Records::Whole,
+        range: None,
+    };
+    counting.files(&[file], &control).expect("counts");
+    let counts = counting.finish(&control).expect("counts");
     let counted = start.elapsed();
     let options = Options { max_merges, ..Options::default() };
     let merges = learn_merges(counts.in_order().into_iter(), &options, &control).expect("learns");

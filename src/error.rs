@@ -248,6 +248,69 @@ pub enum Error {
         offset: u64,
     },
 
+    /// A compressed file that cannot be read as what it says it is.
+    #[error("{}: this is no whole {format} file: {reason}", path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What it should be.
+        format: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+
+    /// A record of a file that has no text.
+    #[error("{}: line {line} (byte {offset}): {reason}", path.display())]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// Where the line begins.
+        offset: u64,
+        /// What is wrong.
+        reason: String,
+    },
+
+    /// The temporary file of counting cannot be written, or read again.
+    #[error(
+        "{source}: the temporary file of counting, with {} MB in it so far: free some space, set TMPDIR to a folder that has more, or raise memory_limit",
+        written / 1_000_000
+    )]
+    Spill {
+        /// The folder it is in.
+        folder: PathBuf,
+        /// Bytes in the file before.
+        written: u64,
+        /// What the system says.
+        source: std::io::Error,
+    },
+
+    /// The unique pretokens do not fit into memory.
+    #[error(
+        "there are {unique} different pretokens, which take {} MB: more than memory_limit, {} MB, has room for. Raise it{}",
+        needed.div_ceil(1_000_000),
+        limit / 1_000_000,
+        offered(*offer)
+    )]
+    TooManyUnique {
+        /// How many there are.
+        unique: u64,
+        /// Bytes that they take.
+        needed: u64,
+        /// Bytes that there are.
+        limit: u64,
+        /// A least count, and how many pretokens occur as often; there is room for those.
+        offer: Option<(u64, u64)>,
+    },
+
+    /// A file of counts that does not hold what it should.
+    #[error("the counts in the file are broken at byte {offset}")]
+    BrokenCounts {
+        /// Where.
+        offset: u64,
+    },
+
     /// What a [`crate::pretokenize::Splitter`] from outside failed with.
     #[error(transparent)]
     Splitter(Box<dyn std::error::Error + Send + Sync>),
@@ -255,6 +318,14 @@ pub enum Error {
 
 fn show(bytes: &[u8]) -> String {
     format!("b\"{}\"", bytes.escape_ascii())
+}
+
+fn offered(offer: Option<(u64, u64)>) -> String {
+    let Some((least, kept)) = offer else { return String::new() };
+    format!(
+        ", or leave rare ones out with min_pretoken_count={least}, which keeps {kept} (and changes the result: what \
+         is left out is not trained on)"
+    )
 }
 
 fn place(index: Option<usize>) -> String {

@@ -23,9 +23,10 @@
 //! let pattern = Pattern::Named(Named::Gpt2, Isa::best());
 //! let pretokenizer = Pretokenizer { pattern, unmatched: Unmatched::Keep };
 //! let specials = Specials::new(vec![])?;
-//! let counter = count::Counter { specials: &specials, pretokenizer: &pretokenizer };
-//! let mut counts = count::PretokenCounts::default();
-//! counter.count_document(b"low low low lower lowest", 0, &mut counts, &control)?;
+//! let options = count::CountOptions::default();
+//! let mut counting = count::Counting::new(specials, pretokenizer.clone(), options);
+//! counting.document(b"low low low lower lowest", &control)?;
+//! let counts = counting.finish(&control)?;
 //!
 //! let options = train::Options { max_merges: 3, ..train::Options::default() };
 //! let merges = train::learn_merges(counts.in_order().into_iter(), &options, &control)?;

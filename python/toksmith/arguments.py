@@ -84,6 +84,17 @@ def special_names(special_tokens: Iterable[str]) -> list[str]:
     return list(names)
 
 
+def checked_separator(separator: str | None) -> str | None:
+    """Return what separates documents, or None."""
+    if separator is None:
+        return None
+    if not isinstance(separator, str):
+        raise TypeError(f"document_separator is a str, not {type(separator).__name__}")
+    if not separator:
+        raise ValueError("document_separator is empty: leave it out")
+    return special_list([separator])[0][0]
+
+
 def one_of(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Check that an option has one of its values."""
     if value not in choices:

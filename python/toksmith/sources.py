@@ -1,12 +1,106 @@
-"""Where texts to train on come from: paths, globs and folders."""
+"""Where texts to train on come from: paths, globs and folders; plain, compressed, or in records."""
 
 from __future__ import annotations
 
 import glob
+import itertools
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from . import _core
+
+_COMPRESSIONS = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd", ".xz": "xz"}
+_LINES = (".jsonl", ".ndjson")
+_PARQUET = (".parquet", ".pq")
+# Rows that are made Python objects at a time.
+_ROWS = 1024
+
+
+class Source(NamedTuple):
+    """A file, with what its name says of it.
+
+    `compression` is "gzip", "zstd", "xz" or None; `field` what has the text in each line of JSON, `column` in each
+    row of a Parquet file; `span` the bytes that are meant, None for all.
+    """
+
+    path: Path
+    compression: str | None = None
+    field: str | None = None
+    column: str | None = None
+    span: tuple[int, int] | None = None
+
+
+def of_files(files: Any, field: str | None, column: str | None) -> list[Source]:
+    """Return the files behind `files`, in a fixed order, with what each is.
+
+    Raises:
+        FileNotFoundError: A glob or a folder holds no file.
+        ValueError: `field` or `column` is given, and there is no file that has any.
+    """
+    sources = [source_of(path, field, column) for path in expand(files)]
+    for name, given, suffixes in (("field", field, _LINES), ("column", column, _PARQUET)):
+        if given is not None and not isinstance(given, str):
+            raise TypeError(f"{name} is a name, not {type(given).__name__}")
+        if given is not None and not any(getattr(source, name) for source in sources):
+            raise ValueError(f"{name}={given!r} is for files that end in {' or '.join(suffixes)}: there is none")
+    return sources
+
+
+def source_of(path: Path, field: str | None = None, column: str | None = None) -> Source:
+    """Return what a file's name says of it.
+
+    >>> source_of(Path("a/web.jsonl.zst"), field="content")[1:4]
+    ('zstd', 'content', None)
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    compression = _COMPRESSIONS.get(suffixes[-1]) if suffixes else None
+    kind = suffixes[-1] if suffixes else ""
+    if compression is not None:
+        kind = suffixes[-2] if len(suffixes) > 1 else ""
+    if kind in _LINES:
+        return Source(path, compression, field="text" if field is None else field)
+    if kind in _PARQUET and compression is None:
+        return Source(path, column="text" if column is None else column)
+    return Source(path, compression)
+
+
+def count(counting: _core.Counting, sources: Iterable[Source], replace: bool, report: Any) -> None:
+    """Count files, in order."""
+    for is_table, group in itertools.groupby(sources, lambda source: source.column is not None):
+        if is_table:
+            counting.texts(_cells(group), replace=replace, progress=report)
+        else:
+            given = [(source.path, source.compression, source.field, source.span) for source in group]
+            counting.files(given, progress=report)
+
+
+def _cells(sources: Iterable[Source]) -> Iterator[str | bytes]:
+    """Yield the texts of a column, file by file; a few rows are in memory at a time."""
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        raise ImportError("reading Parquet needs pyarrow: pip install 'toksmith[parquet]'") from None
+    for source in sources:
+        path, column, row = source.path, source.column, 0
+        with path.open("rb") as file:
+            try:
+                table = parquet.ParquetFile(file)
+            except pa.ArrowInvalid as error:
+                raise ValueError(f"{path}: this is no whole Parquet file: {error}") from None
+            if column not in table.schema_arrow.names:
+                names = table.schema_arrow.names
+                raise ValueError(f"{path}: there is no column {column!r}, only {names}: name one with column=…")
+            for batch in table.iter_batches(batch_size=_ROWS, columns=[column]):
+                for text in batch.column(0).to_pylist():
+                    if not isinstance(text, (str, bytes)):
+                        kind = type(text).__name__
+                        raise ValueError(f"{path}: row {row}: the column {column!r} holds {kind}, not text")
+                    yield text
+                    row += 1
 
 
 def expand(files: Any) -> list[Path]:

@@ -37,6 +37,11 @@ def train(
     forced_tokens: Iterable[str | bytes] = (),
     base: Tokenizer | None = None,
     workers: int | None = None,
+    memory_limit: int | str | None = None,
+    min_pretoken_count: int = 1,
+    field: str | None = None,
+    column: str | None = None,
+    document_separator: str | None = None,
     progress: bool | Report = False,
     errors: Errors = "strict",
     checkpoint: Path_ | None = None,
@@ -48,8 +53,9 @@ def train(
     The result depends on nothing but the text and the options: not on threads, chunks or the machine.
 
     Args:
-        files: A path, a glob, a folder, a list of them, or `PretokenCounts`. Never text. Each file is a document;
-            nothing is counted across two. Files are read as bytes: no newline translation, a BOM stays.
+        files: A path, a glob, a folder, a list of them, or `PretokenCounts`. Never text. Each file is a document, or
+            each of its records (see `count_pretokens` for the kinds of files); nothing is counted across two.
+            Files are read as bytes: no newline translation, a BOM stays.
         vocab_size: Tokens of the result: 256 bytes, the special tokens, and merges.
         special_tokens: They separate documents, and are never counted, split or merged.
         pattern: What cuts text into pretokens, as in `Tokenizer`; default: "gpt2".
@@ -70,6 +76,11 @@ def train(
             have, then merges. Pattern, special tokens and tie rule are the base's; `special_ids` and `byte_order`
             are refused.
         workers: Threads for counting; default: all cores.
+        memory_limit: What counting may take; see `count_pretokens`. The different pretokens must fit into it.
+        min_pretoken_count: Pretokens that occur less often are left out, which changes the result.
+        field: The name of the text in the lines of `.jsonl` files; default "text".
+        column: The column of the text in Parquet files; default "text".
+        document_separator: A string that separates documents in files of text, and is no token.
         progress: True shows a bar on standard error; a callable gets (stage, done, total).
         errors: "strict" refuses a file that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
         checkpoint: A file that the merges so far are written to, every `checkpoint_seconds` and when the call is
@@ -83,6 +94,7 @@ def train(
         FileNotFoundError: A file is missing, or a glob or folder holds none.
         ValueError: An option is wrong, a file is not UTF-8 (names file and byte), or the checkpoint is that of
             another text or other options.
+        MemoryError: The different pretokens do not fit into the limit: says how many there are, and what would fit.
 
     Warns:
         UserWarning: No pair is left that occurs often enough: the vocabulary is smaller than asked.
@@ -107,7 +119,12 @@ def train(
         base=base,
     )
     if isinstance(files, PretokenCounts):
+        for name, value in (("field", field), ("column", column), ("document_separator", document_separator)):
+            if value is not None:
+                raise ValueError(f"{name} says how text is read, and these are counts: leave it out")
         counts = _given(files, plan)
+        if min_pretoken_count != 1:
+            counts = counts.at_least(min_pretoken_count)
         long_run = LongRun(plan, checkpoint, checkpoint_seconds, log)
     else:
         long_run = LongRun(plan, checkpoint, checkpoint_seconds, log)
@@ -117,6 +134,11 @@ def train(
             pattern=plan.pattern,
             unmatched=plan.pattern.unmatched,
             workers=workers,
+            memory_limit=memory_limit,
+            min_pretoken_count=min_pretoken_count,
+            field=field,
+            column=column,
+            document_separator=document_separator,
             progress=progress,
             errors=errors,
         )
@@ -138,6 +160,9 @@ def train_from_iterator(
     forced_tokens: Iterable[str | bytes] = (),
     base: Tokenizer | None = None,
     workers: int | None = None,
+    memory_limit: int | str | None = None,
+    min_pretoken_count: int = 1,
+    document_separator: str | None = None,
     progress: bool | Report = False,
     errors: Errors = "strict",
     checkpoint: Path_ | None = None,
@@ -165,6 +190,9 @@ def train_from_iterator(
         pattern=plan.pattern,
         unmatched=plan.pattern.unmatched,
         workers=workers,
+        memory_limit=memory_limit,
+        min_pretoken_count=min_pretoken_count,
+        document_separator=document_separator,
         progress=progress,
         errors=errors,
     )

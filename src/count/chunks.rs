@@ -1,47 +1,36 @@
-//! Files → chunks that can be counted apart.
+//! A file → chunks that can be counted apart.
 
-use std::path::PathBuf;
-
-use super::{CountOptions, Counter};
+use super::Counting;
 use crate::control::Control;
 use crate::error::Result;
 use crate::source::{Cutter, SourceFile};
 
-/// A run of bytes of one file whose pretokens are those of the file there.
+/// A run of bytes of a file whose pretokens are those of the file there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Chunk {
-    pub(super) file: usize,
     pub(super) start: u64,
     pub(super) end: u64,
-    /// Where its places begin, among those of all files.
+    /// Where its places begin.
     pub(super) place: u64,
 }
 
-pub(super) fn open(paths: &[PathBuf], control: &Control) -> Result<Vec<SourceFile>> {
-    paths.iter().map(|path| SourceFile::open(path, control)).collect()
-}
-
-/// Cuts the files into chunks of about `options.chunk_bytes`.
+/// Cuts a file, which begins at `place` and needs `stretch` places a byte, into chunks of about the size that the
+/// options say.
 pub(super) fn plan(
-    files: &[SourceFile],
-    counter: &Counter<'_>,
-    options: &CountOptions,
+    source: &SourceFile,
+    place: u64,
+    stretch: u64,
+    counting: &Counting,
     control: &Control,
 ) -> Result<Vec<Chunk>> {
-    let cutter = Cutter::new(counter.specials, counter.pretokenizer, options.replace);
-    // A byte that is not UTF-8 becomes three: places must not run into those of the next chunk.
-    let stretch = if options.replace { 3 } else { 1 };
+    let cutter = Cutter::new(&counting.specials, &counting.pretokenizer, counting.options.replace);
     let mut chunks = Vec::new();
-    let mut base = 0u64;
-    for (file, source) in files.iter().enumerate() {
-        let mut start = 0;
-        while start < source.size {
-            control.check()?;
-            let end = cutter.next_cut(source, start + options.chunk_bytes.max(1), control)?;
-            chunks.push(Chunk { file, start, end, place: stretch * (base + start) });
-            start = end;
-        }
-        base += source.size;
+    let mut start = 0;
+    while start < source.size {
+        control.check()?;
+        let end = cutter.next_cut(source, start + counting.options.block_bytes(), control)?;
+        chunks.push(Chunk { start, end, place: place + stretch * start });
+        start = end;
     }
     Ok(chunks)
 }

@@ -1,165 +1,197 @@
 //! Documents → pretoken counts, in parallel.
+//!
+//! - `front`: the hot loop. A worker's own small table counts nineteen of twenty pretokens, and never grows.
+//! - `worker`: what leaves that table goes, some thousands at a time, to tables that all workers share.
+//! - `partition`: those tables, by hash. So there is one of each pretoken, and nothing to merge in the end.
+//! - `spill`: where memory is limited, a table that is full goes to a temporary file, sorted. Sums of counts, and the
+//!   least of places, do not depend on the order they are made in, so the result is the same.
+//! - `collect`: all tables → `counts`, in the order of first occurrence.
+//! - `files`, `chunks`, `streams`: files of all kinds, cut where no result can change.
 
+mod batches;
 mod chunks;
-mod table;
+mod collect;
+mod counts;
+mod file;
+mod files;
+mod front;
+mod partition;
+mod slot;
+mod spill;
+mod streams;
+mod worker;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::Mutex;
+use std::sync::PoisonError;
 
-pub use table::PretokenCounts;
+pub use counts::{Counted, PretokenCounts};
+pub use files::{CountedFile, Records};
 
-use crate::control::{Control, Stage};
-use crate::error::{Error, Result};
-use crate::pretokenize::{Event, Pretokenizer, StreamState, TextStream};
-use crate::source::{SourceFile, Utf8Window};
+use crate::control::Control;
+use crate::error::Result;
+use crate::pretokenize::Pretokenizer;
 use crate::special::Specials;
-use crate::workers;
-use chunks::Chunk;
+use collect::{Span, Wanted};
+use partition::PARTITIONS;
+use spill::Spill;
+use worker::{Shared, Sizes, Worker};
 
-/// How files are counted. None of it but `replace` changes a result.
-#[derive(Clone, Copy, Debug)]
+/// How documents are counted. None of it but `replace` and `min_count` changes a result.
+#[derive(Clone, Debug)]
 pub struct CountOptions {
     /// Threads at the most.
     pub workers: usize,
     /// Bytes that a thread takes at a time.
     pub chunk_bytes: u64,
-    /// Bytes read at a time.
+    /// Bytes of a longer chunk that are read at a time.
     pub window_bytes: usize,
     /// Whether invalid UTF-8 is read as U+FFFD; else it is an error.
     pub replace: bool,
+    /// Bytes of memory that counting may take; none for no limit. (One document in memory, and one pretoken, count for
+    /// nothing: they have to be there.)
+    pub memory_limit: Option<u64>,
+    /// Where a file is made when that is too little; the system's folder by default.
+    pub temporary: Option<PathBuf>,
+    /// Pretokens that occur less often are left out of the result.
+    pub min_count: u64,
 }
 
 impl Default for CountOptions {
     fn default() -> Self {
-        let workers = std::thread::available_parallelism().map_or(1, usize::from);
-        CountOptions { workers, chunk_bytes: 8 << 20, window_bytes: 1 << 20, replace: false }
+        CountOptions {
+            workers: crate::workers::cores(),
+            chunk_bytes: 1 << 19,
+            window_bytes: 1 << 20,
+            replace: false,
+            memory_limit: None,
+            temporary: None,
+            min_count: 1,
+        }
+    }
+}
+
+/// What the parts of counting take of the limit: the tables a third, the result half, the workers an eighth.
+impl CountOptions {
+    /// A worker's part: its table, its buffers.
+    fn worker_bytes(&self) -> usize {
+        let limit = self.memory_limit.unwrap_or(u64::MAX) / 8 / self.workers.max(1) as u64;
+        limit.clamp(1 << 15, 1 << 22) as usize
+    }
+
+    fn sizes(&self) -> Sizes {
+        let bytes = self.worker_bytes();
+        Sizes {
+            front_bits: (bytes / 8 / 64).ilog2().min(front::BITS),
+            pending: (bytes / 16 / 64).clamp(64, 1 << 12),
+            long_bytes: (bytes / 16).min(1 << 18),
+        }
+    }
+
+    /// Bytes of a chunk or a block.
+    fn block_bytes(&self) -> u64 {
+        self.chunk_bytes.min(self.worker_bytes() as u64 / 8).max(1)
+    }
+
+    fn spill(&self) -> Option<Spill> {
+        let limit = self.memory_limit?;
+        let folder = self.temporary.clone().unwrap_or_else(std::env::temp_dir);
+        let partition = (limit / 3 / PARTITIONS as u64).max(1 << 12);
+        let merging = limit / 8 / self.workers.max(1) as u64;
+        Some(Spill::new(folder, partition as usize, merging.min(1 << 30) as usize))
     }
 }
 
 /// Finds and counts the pretokens of documents. Special tokens separate documents and are not counted.
-pub struct Counter<'a> {
-    /// What separates documents.
-    pub specials: &'a Specials,
-    /// What is counted.
-    pub pretokenizer: &'a Pretokenizer,
+pub struct Counting {
+    specials: Specials,
+    pretokenizer: Pretokenizer,
+    options: CountOptions,
+    shared: Shared,
+    spans: Mutex<Vec<Span>>,
+    /// The place of the next document.
+    place: u64,
 }
 
-impl Counter<'_> {
-    /// Adds one document to `counts`, with places in the text from `place` on.
+impl Counting {
+    /// Nothing counted yet.
+    pub fn new(specials: Specials, pretokenizer: Pretokenizer, options: CountOptions) -> Self {
+        let shared = Shared::new(options.spill());
+        Counting { specials, pretokenizer, options, shared, spans: Mutex::default(), place: 0 }
+    }
+
+    /// Counts one document.
     ///
     /// # Errors
-    /// [`Error::Interrupted`], [`Error::CountOverflow`], or what the pattern fails with.
-    pub fn count_document(
-        &self,
-        text: &[u8],
-        place: u64,
-        counts: &mut PretokenCounts,
-        control: &Control,
-    ) -> Result<()> {
-        let mut unchecked = 0;
-        for segment in self.specials.segments(text) {
-            let crate::special::Segment::Text(range) = segment else { continue };
-            let segment = &text[range.clone()];
-            self.pretokenizer.for_each(segment, |found| {
-                unchecked += found.len();
-                if unchecked > 1 << 16 {
-                    unchecked = 0;
-                    control.check()?;
-                }
-                let at = place + (range.start + found.start) as u64;
-                counts.add(&segment[found], 1, at)
-            })?;
-        }
+    /// [`crate::Error::Interrupted`], [`crate::Error::Spill`], or what the pattern fails with.
+    pub fn document(&mut self, text: &[u8], control: &Control) -> Result<()> {
+        let place = self.take_places(text.len() as u64);
+        let mut worker = self.worker(0, text.len() as u64);
+        worker.document(text, place, &self.specials, &self.pretokenizer, control)?;
+        worker.finish(control)?;
+        self.span(place, text.len() as u64);
         Ok(())
     }
 
-    /// Counts files, each a document of its own, on up to `options.workers` threads.
+    /// Adds what was counted elsewhere: it comes after all that was counted here so far.
     ///
     /// # Errors
-    /// [`Error::Io`] and [`Error::NotUtf8`] (the first in file order), [`Error::Interrupted`],
-    /// [`Error::CountOverflow`], or what the pattern fails with.
-    pub fn count_files(
-        &self,
-        paths: &[PathBuf],
-        options: &CountOptions,
-        control: &Control,
-    ) -> Result<PretokenCounts> {
-        let files = chunks::open(paths, control)?;
-        control.begin(Stage::Count, files.iter().map(|file| file.size).sum());
-        let chunks = chunks::plan(&files, self, options, control)?;
-        let workers = if self.pretokenizer.is_parallel() { options.workers } else { 1 };
-        let next = AtomicUsize::new(0);
-        let failed = AtomicUsize::new(usize::MAX);
-        let tables = workers::run(workers.min(chunks.len()).max(1), control, |_| {
-            let mut counts = PretokenCounts::default();
-            loop {
-                // Chunks are handed out in order and those in hand are finished: so the error that is
-                // reported is the first one in the files, for any number of workers.
-                let at = next.fetch_add(1, Relaxed);
-                let Some(chunk) = chunks.get(at).filter(|_| at < failed.load(Relaxed)) else {
-                    return Ok((counts, None));
-                };
-                if let Err(error) = self.count_chunk(&files[chunk.file], chunk, options, &mut counts, control)
-                {
-                    failed.fetch_min(at, Relaxed);
-                    return Ok((counts, Some((at, error))));
-                }
+    /// [`crate::Error::Interrupted`], [`crate::Error::Spill`].
+    pub fn add(&mut self, counts: &PretokenCounts, control: &Control) -> Result<()> {
+        let end = counts.end_place();
+        let place = self.take_places(end);
+        let mut arena = Vec::new();
+        for (number, (pretoken, count, first)) in counts.iter().enumerate() {
+            if number % 4096 == 0 {
+                control.check()?;
             }
-        })?;
-        merge(tables)
+            arena.clear();
+            self.shared.add(&slot::Slot::of(pretoken, count, place + first, &mut arena), &arena)?;
+        }
+        self.span(place, end);
+        Ok(())
     }
 
-    fn count_chunk(
-        &self,
-        file: &SourceFile,
-        chunk: &Chunk,
-        options: &CountOptions,
-        counts: &mut PretokenCounts,
-        control: &Control,
-    ) -> Result<()> {
-        let mut stream = TextStream::new(self.specials, self.pretokenizer, StreamState::default());
-        let mut take = |event: Event<'_>, at: u64| match event {
-            Event::Pretoken(pretoken) => counts.add(pretoken, 1, chunk.place + at),
-            Event::Special(_) => Ok(()),
+    /// Ends counting.
+    ///
+    /// # Errors
+    /// [`crate::Error::Interrupted`]; [`crate::Error::Spill`]; [`crate::Error::TooManyUnique`] where the result does
+    /// not fit into the limit; [`crate::Error::CountOverflow`].
+    pub fn finish(self, control: &Control) -> Result<PretokenCounts> {
+        let (partitions, spill) = self.shared.into_partitions();
+        let limit = self.options.memory_limit;
+        let wanted = Wanted {
+            least: self.options.min_count,
+            bytes: limit.map(|limit| (limit / 2).max(1 << 19)),
+            memory_limit: limit.unwrap_or(0),
+            workers: self.options.workers,
         };
-        let mut window = Utf8Window::new(options.replace);
-        let mut at = chunk.start;
-        while at < chunk.end {
-            control.check()?;
-            let want = options.window_bytes.max(1).min((chunk.end - at) as usize);
-            let bytes = file.read(at, want)?;
-            if bytes.is_empty() {
-                break;
-            }
-            at += bytes.len() as u64;
-            let text = window.push(bytes, at >= chunk.end);
-            stream.push(text.map_err(|invalid| file.not_utf8(chunk.start + invalid))?, &mut take)?;
-            control.advance(want as u64);
-        }
-        let rest = window.finish().map_err(|invalid| file.not_utf8(chunk.start + invalid))?;
-        stream.push(rest, &mut take)?;
-        stream.finish(&mut take)
+        let spans = self.spans.into_inner().unwrap_or_else(PoisonError::into_inner);
+        collect::collect(partitions, spill, spans, wanted, control)
     }
-}
 
-type Failure = Option<(usize, Error)>;
-
-fn merge(tables: Vec<(PretokenCounts, Failure)>) -> Result<PretokenCounts> {
-    let mut all: Option<PretokenCounts> = None;
-    let mut first: Failure = None;
-    for (counts, failure) in tables {
-        match (&first, failure) {
-            (Some((earliest, _)), Some((at, _))) if *earliest < at => {}
-            (_, Some(failure)) => first = Some(failure),
-            (_, None) => {}
-        }
-        match &mut all {
-            None => all = Some(counts),
-            Some(all) => all.add_all(&counts, 0)?,
-        }
+    /// Bytes in the temporary file.
+    pub fn spilled_bytes(&self) -> u64 {
+        self.shared.spill.as_ref().map_or(0, Spill::bytes)
     }
-    match first {
-        Some((_, error)) => Err(error),
-        None => Ok(all.unwrap_or_default()),
+
+    /// A worker for about so many bytes.
+    fn worker(&self, number: usize, bytes: u64) -> Worker<'_> {
+        let mut sizes = self.options.sizes();
+        // No large table for a little text: one slot for eight bytes.
+        sizes.front_bits = sizes.front_bits.min((bytes / 16).max(64).ilog2());
+        Worker::new(&self.shared, sizes, number)
+    }
+
+    /// So many places behind all others.
+    fn take_places(&mut self, count: u64) -> u64 {
+        let place = self.place;
+        self.place = self.place.saturating_add(count);
+        place
+    }
+
+    /// Says that `len` bytes of text were counted from a place on.
+    fn span(&self, start: u64, len: u64) {
+        self.spans.lock().unwrap_or_else(PoisonError::into_inner).push(Span { start, len });
     }
 }

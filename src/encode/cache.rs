@@ -6,9 +6,9 @@
 //! the words that came first outlive the rare ones. (With one line alone a quarter of the words of an English text
 //! kept pushing each other out; with lines of one entry 9% of the pretokens had to go to their second.)
 
-use super::key::{Key, fold};
 use super::ring::Ring;
 use crate::memory::Table;
+use crate::pretokenize::key::{Key, fold};
 use crate::simd::{self, Leaf};
 
 /// Up to this many ids are kept beside a key (98% of all pretokens have at most two); more are in a ring.
@@ -271,8 +271,8 @@ fn slot(pretoken: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::key::KEY_BYTES;
     use super::*;
+    use crate::pretokenize::key::KEY_BYTES;
 
     fn key(text: &str) -> Key {
         Key::new(text.as_bytes(), 0, text.len())

@@ -8,7 +8,7 @@
 //!
 //! Only junctions of two characters beyond ASCII are looked at: the pairs of ASCII letters are all in some token.
 
-use super::key::fold;
+use crate::pretokenize::key::fold;
 use crate::vocab::Vocab;
 
 /// Bytes looked at on each side.

@@ -3,11 +3,11 @@
 use super::Sink;
 use super::cache::{Cache, LongCache};
 use super::junctions::Junctions;
-use super::key::{KEY_BYTES, Key};
 use super::output::Output;
 use crate::control::Control;
 use crate::error::Result;
 use crate::merge::Merger;
+use crate::pretokenize::key::{KEY_BYTES, Key};
 use crate::simd::Isa;
 use crate::vocab::Vocab;
 

@@ -6,11 +6,11 @@
 
 use super::Sink;
 use super::cache::{FEW, Lines};
-use super::key::Key;
 use super::lookup::Lookup;
 use super::output::{Output, Staged};
 use crate::error::Result;
 use crate::pretokenize::ENDS;
+use crate::pretokenize::key::Key;
 use crate::simd::{Job, Leaf};
 
 /// Keys of a run and the lines that they belong to.

@@ -4,12 +4,12 @@
 //! once, is a run of characters and words that come all the time.
 
 use super::Sink;
-use super::key::Key;
 use super::lookup::Lookup;
 use super::output::Output;
 use super::run::{Ranges, Run};
 use crate::error::Result;
 use crate::pretokenize::ENDS;
+use crate::pretokenize::key::Key;
 
 /// Working memory for the stretches of one pretoken.
 pub(super) struct Stretches {

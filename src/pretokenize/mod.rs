@@ -7,6 +7,7 @@ pub mod class;
 pub mod cut;
 mod finder;
 mod gpt2;
+pub(crate) mod key;
 mod named;
 mod o200k;
 mod rules;

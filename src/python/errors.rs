@@ -2,7 +2,7 @@
 
 use pyo3::PyErr;
 use pyo3::Python;
-use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyValueError};
 use pyo3::types::PyAnyMethods;
 
 use crate::error::Error;
@@ -21,6 +21,10 @@ impl From<Error> for PyErr {
                 }
                 None => PyOSError::new_err(format!("{}: {source}", path.display())),
             },
+            Error::Spill { ref folder, ref source, .. } => {
+                PyOSError::new_err((source.raw_os_error().unwrap_or(0), error.to_string(), folder.clone()))
+            }
+            Error::TooManyUnique { .. } => PyMemoryError::new_err(error.to_string()),
             Error::Splitter(inner) => match inner.downcast::<PyErr>() {
                 Ok(error) => *error,
                 Err(inner) => PyValueError::new_err(inner.to_string()),

@@ -25,6 +25,7 @@ use crate::pretokenize::{REGEX_VERSION, UNICODE_VERSION};
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::Tokenizer>()?;
     module.add_class::<pretokenizer::Pretokenizer>()?;
+    module.add_class::<counts::Counting>()?;
     module.add_class::<counts::PretokenCounts>()?;
     module.add_class::<added::AddedTokens>()?;
     module.add_class::<normalizer::Normalizer>()?;

@@ -25,6 +25,19 @@ impl<'a> Cutter<'a> {
         Cutter { specials, rule, margin: specials.max_len().max(8) }
     }
 
+    /// Whether there are places to cut at.
+    pub(crate) fn can_cut(&self) -> bool {
+        self.rule != CutRule::Never
+    }
+
+    /// A place late in `text`, which goes on, where it can be cut.
+    pub(crate) fn late_cut(&self, text: &[u8]) -> Option<usize> {
+        let known = text.len().saturating_sub(self.margin);
+        // The first one in the last stretch that has one: looked for forward, where most are found at once.
+        let late = |stretch: usize| self.cut_in(text, known.saturating_sub(stretch).max(1), known);
+        [1 << 9, 1 << 13, 1 << 17, usize::MAX].into_iter().find_map(late)
+    }
+
     /// The first place from `from` on where the file can be cut, or its end.
     pub(crate) fn next_cut(&self, file: &SourceFile, from: u64, control: &Control) -> Result<u64> {
         if self.rule == CutRule::Never || from >= file.size {

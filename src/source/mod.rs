@@ -1,6 +1,9 @@
 //! Sources of text: files, read at any place and cut only where no result can change, and text in memory.
 
+mod blocks;
 mod cuts;
+mod records;
+mod stream;
 mod text;
 mod utf8;
 
@@ -8,7 +11,11 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+pub(crate) use blocks::{Block, Blocks};
 pub(crate) use cuts::Cutter;
+pub(crate) use records::text_of;
+pub use stream::Compression;
+pub(crate) use stream::{ByteStream, most_bytes};
 pub use text::Text;
 pub(crate) use utf8::Utf8Window;
 
@@ -105,7 +112,7 @@ impl SourceFile {
 }
 
 /// Reads without a place that threads would share.
-fn read_at(file: &File, at: u64, len: usize, bytes: &mut Vec<u8>) -> std::io::Result<()> {
+pub(crate) fn read_at(file: &File, at: u64, len: usize, bytes: &mut Vec<u8>) -> std::io::Result<()> {
     struct At<'a>(&'a File, u64);
     impl Read for At<'_> {
         fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {

@@ -38,14 +38,6 @@ impl Utf8Window {
         Ok(&self.text[..self.given])
     }
 
-    /// What is left when the file ended earlier than it said.
-    ///
-    /// # Errors
-    /// As [`Utf8Window::push`].
-    pub(crate) fn finish(&mut self) -> Result<&[u8], u64> {
-        self.push(Vec::new(), true)
-    }
-
     fn drop_given(&mut self) {
         self.text.drain(..self.given);
         self.offset += self.given as u64;
@@ -90,7 +82,7 @@ mod tests {
         for part in bytes.chunks(size) {
             text.extend_from_slice(window.push(part.to_vec(), false)?);
         }
-        text.extend_from_slice(window.finish()?);
+        text.extend_from_slice(window.push(Vec::new(), true)?);
         Ok(text)
     }
 

@@ -268,7 +268,7 @@ def tokenizer(text: str) -> Tokenizer:
 
 
 LONG_CALLS: dict[str, Callable[[str, Tokenizer], Any]] = {
-    "counting": lambda text, _: count_pretokens_from_iterator([text] * 20),
+    "counting": lambda text, _: count_pretokens_from_iterator([text] * 100),
     "merging": lambda text, _: train_from_iterator([text * 4], 3000, pattern=None),
     "encode": lambda text, tokenizer: tokenizer.encode(text * 8),
     "encode_to_numpy": lambda text, tokenizer: tokenizer.encode_to_numpy(text * 20),

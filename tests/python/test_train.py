@@ -658,3 +658,27 @@ def test_the_bar_goes_to_standard_error(capfd: pytest.CaptureFixture[str]) -> No
         warnings.simplefilter("ignore")
         train_from_iterator([string.ascii_letters * 100], 300, progress=True)
     assert capfd.readouterr().out == ""
+
+
+# How text is read, handed on to counting
+
+
+def test_training_reads_what_counting_reads(tmp_path: Path) -> None:
+    rows = [{"body": f"low lower {'newest ' * i}"} for i in range(5)]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    expected = train_from_iterator([row["body"] for row in rows], 262)
+    assert train(path, 262, field="body", memory_limit="100MB") == expected
+    counts = count_pretokens(path, field="body")
+    for least in (1, 5, 8):
+        some = train(counts.at_least(least), 258)
+        assert train(path, 258, field="body", min_pretoken_count=least) == some
+        assert train(counts, 258, min_pretoken_count=least) == some
+    text = tmp_path / "text.txt"
+    text.write_text("ab|ab|ab", encoding="utf-8")
+    assert list(train(text, 257, pattern=None, document_separator="|").merges) == [(b"a", b"b")]
+    assert train_from_iterator(["ab|ab|ab"], 257, pattern=None, document_separator="|") == train(
+        text, 257, pattern=None, document_separator="|"
+    )
+    with pytest.raises(ValueError, match="field says how text is read"):
+        train(counts, 258, field="body")

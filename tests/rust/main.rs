@@ -1,6 +1,7 @@
 //! Tests of the core against its slow, obviously right versions.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, unreachable_pub)]
 
+mod count;
 mod encode;
 mod oracle;
 mod pretokenize;

@@ -1,7 +1,9 @@
 //! Slow, obviously right versions, straight from the definition.
 
 use std::cmp::{Ordering, Reverse};
+use std::collections::HashMap;
 
+use toksmith::pretokenize::Pretokenizer;
 use toksmith::train::{Merge, Options, Ties};
 
 /// Trains by counting every pair anew before each merge.
@@ -74,4 +76,28 @@ fn printable_rank(id: u32) -> u32 {
     let printable = |byte: &u32| matches!(byte, 33..=126 | 161..=172 | 174..=255);
     let order = (0..256).filter(printable).chain((0..256).filter(|byte| !printable(byte)));
     order.into_iter().position(|byte| byte == id).map_or(id, |rank| rank as u32)
+}
+
+/// Pretokens with their counts and first places, in the order of first occurrence, one by one.
+pub(crate) fn count_pretokens(
+    documents: &[Vec<u8>],
+    pretokenizer: &Pretokenizer,
+) -> Vec<(Vec<u8>, u64, u64)> {
+    let mut found: Vec<(Vec<u8>, u64, u64)> = Vec::new();
+    let mut index: HashMap<Vec<u8>, usize> = HashMap::new();
+    let mut base = 0;
+    for document in documents {
+        let each = |range: std::ops::Range<usize>| {
+            let pretoken = document[range.clone()].to_vec();
+            let at = *index.entry(pretoken.clone()).or_insert(found.len());
+            if at == found.len() {
+                found.push((pretoken, 0, base + range.start as u64));
+            }
+            found[at].1 += 1;
+            Ok(())
+        };
+        pretokenizer.for_each(document, each).unwrap();
+        base += document.len() as u64;
+    }
+    found
 }

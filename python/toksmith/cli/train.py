@@ -38,7 +38,7 @@ Examples:
   toksmith train corpus.txt --vocab-size 10000 --special-token '<|endoftext|>' -o tokenizer.json
   toksmith train books/ 'more/**/*.md' --vocab-size 32000 --pattern o200k -o tokenizer.json
   toksmith train new.txt --base tokenizer.json --vocab-size 12000 -o larger.json
-  zcat corpus.gz | toksmith train - --vocab-size 10000 -o tokenizer.json
+  toksmith train 'web/*.jsonl.zst' --field text --memory-limit 4GB --vocab-size 50000 -o tokenizer.json
 
 Each file is a document; special tokens separate documents in a file. The result depends on the
 text and the options alone, not on threads or the machine."""
@@ -142,6 +142,26 @@ def train(
     workers: Annotated[
         int | None, typer.Option("--workers", metavar="N", help="Threads for counting; by default all cores.")
     ] = None,
+    memory_limit: Annotated[
+        str | None,
+        typer.Option(
+            "--memory-limit", metavar="SIZE", help="What counting may take, like 2GB; by default half of the memory."
+        ),
+    ] = None,
+    min_pretoken_count: Annotated[
+        int,
+        typer.Option("--min-pretoken-count", metavar="N", help="Pretokens that occur less often are left out."),
+    ] = 1,
+    field: Annotated[
+        str | None, typer.Option("--field", metavar="NAME", help="The text in the lines of .jsonl files.")
+    ] = None,
+    column: Annotated[str | None, typer.Option("--column", metavar="NAME", help="The text in Parquet files.")] = None,
+    document_separator: Annotated[
+        str | None,
+        typer.Option(
+            "--document-separator", metavar="TEXT", help="Separates documents in files of text, and is no token."
+        ),
+    ] = None,
     errors: ErrorsOption = Errors.strict,
     progress: ProgressOption = None,
 ) -> None:
@@ -171,6 +191,11 @@ def train(
             **layout,
             **how,
             workers=workers,
+            memory_limit=memory_limit,
+            min_pretoken_count=min_pretoken_count,
+            field=field,
+            column=column,
+            document_separator=document_separator,
             progress=show,
             errors=errors.value,
             checkpoint=checkpoint,

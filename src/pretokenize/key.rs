@@ -3,14 +3,14 @@
 use crate::simd;
 
 /// Pretokens of up to this many bytes have a key.
-pub(super) const KEY_BYTES: usize = 15;
+pub(crate) const KEY_BYTES: usize = 15;
 
 /// A short pretoken as a number: its bytes, zero-filled, and its length in the upper half of the last byte. So
 /// different pretokens have different keys, and the other half of the last byte is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Key {
-    pub(super) low: u64,
-    pub(super) high: u64,
+pub(crate) struct Key {
+    pub(crate) low: u64,
+    pub(crate) high: u64,
 }
 
 /// Where the length is in [`Key::high`].
@@ -37,14 +37,14 @@ static ROWS: [Row; KEY_BYTES + 2] = {
 
 impl Key {
     /// What no pretoken has: stands for those that are too long.
-    pub(super) const NONE: Key = Key { low: u64::MAX, high: 0 };
+    pub(crate) const NONE: Key = Key { low: u64::MAX, high: 0 };
 
     /// The key of `text[start..end]`, or [`Key::NONE`] if that is too long.
     ///
     /// # Panics
     /// If the range does not lie in `text`.
     #[inline(always)]
-    pub(super) fn new(text: &[u8], start: usize, end: usize) -> Self {
+    pub(crate) fn new(text: &[u8], start: usize, end: usize) -> Self {
         let len = (end - start).min(KEY_BYTES + 1);
         let [low, high] = match simd::sixteen(text, start) {
             Some(bytes) => words(&bytes),
@@ -61,7 +61,7 @@ impl Key {
 
     /// A number that depends on all of the key; the upper bits are the better ones.
     #[inline(always)]
-    pub(super) fn hash(self) -> u64 {
+    pub(crate) fn hash(self) -> u64 {
         fold(self.low ^ 0x9E37_79B9_7F4A_7C15, self.high ^ 0xD1B5_4A32_D192_ED03)
     }
 }
@@ -74,7 +74,7 @@ fn words(bytes: &[u8; 16]) -> [u64; 2] {
 
 /// The two halves of the product, mixed: one multiplication.
 #[inline(always)]
-pub(super) fn fold(one: u64, other: u64) -> u64 {
+pub(crate) fn fold(one: u64, other: u64) -> u64 {
     let product = u128::from(one) * u128::from(other);
     product as u64 ^ (product >> 64) as u64
 }

@@ -1,0 +1,68 @@
+"""How much memory there is, and how it is written down."""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+import os
+import re
+from pathlib import Path
+from typing import SupportsIndex
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+
+
+def limit(given: int | str | SupportsIndex | None) -> int:
+    """Return a limit in bytes: of a number, of a text such as "2GB" or "1.5 GiB", or half of what there is.
+
+    Raises:
+        ValueError: It is less than 1 byte, or no such text.
+
+    >>> limit("2GB"), limit("1.5 MiB"), limit(10**9)
+    (2000000000, 1572864, 1000000000)
+    """
+    if given is None:
+        return max(installed() // 2, 1 << 20)
+    if isinstance(given, str):
+        found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([kmgt]i?|)b?\s*", given.lower())
+        if not found:
+            raise ValueError(f'memory_limit is a number of bytes or a text such as "2GB", not {given!r}')
+        number = int(float(found[1]) * _UNITS[found[2]])
+    else:
+        number = operator.index(given)
+    if number < 1:
+        raise ValueError(f"memory_limit is at least 1 byte, not {given!r}")
+    return min(number, 2**62)
+
+
+def installed() -> int:
+    """Return the bytes of memory that this process may have: the machine's, or less where its cgroup says so."""
+    try:
+        most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        most = 8 << 30  # a machine that does not say
+    for path in _cgroup_files():
+        with contextlib.suppress(OSError, ValueError):
+            most = min(most, int(path.read_text()))
+    return most
+
+
+def _cgroup_files() -> list[Path]:
+    """Return where limits on this process may stand: of its own group and of all that it is in."""
+    try:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return []
+    found = []
+    for line in lines:
+        _, controllers, name = line.split(":", 2)
+        if controllers == "":
+            root, file = Path("/sys/fs/cgroup"), "memory.max"
+        elif "memory" in controllers.split(","):
+            root, file = Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes"
+        else:
+            continue
+        group = root / name.lstrip("/")
+        # In a container the names of the outside may not be there: then the root is its own.
+        found += [folder / file for folder in (group, *group.parents) if folder == root or root in folder.parents]
+    return found

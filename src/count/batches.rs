@@ -1,0 +1,153 @@
+//! Documents in memory, which one thread brings and others count.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use super::{Counting, Worker};
+use crate::control::{Control, Stage};
+use crate::error::{Error, Result};
+
+/// Before so many bytes no thread is started.
+const ALONE: u64 = 1 << 20;
+
+/// Documents with the place of the first.
+type Batch<D> = (u64, Vec<D>);
+
+impl Counting {
+    /// Counts documents, valid UTF-8, that `next` brings in batches until it brings none; it runs on this thread.
+    ///
+    /// # Errors
+    /// What `next` fails with, and as [`Counting::files`].
+    pub fn batches<D: AsRef<[u8]> + Send>(
+        &mut self,
+        mut next: impl FnMut() -> Result<Option<Vec<D>>>,
+        control: &Control,
+    ) -> Result<()> {
+        control.begin(Stage::Count, 0);
+        let mut place = self.place;
+        let begin = place;
+        let mut take = || -> Result<Option<Batch<D>>> {
+            control.check()?;
+            let Some(batch) = next()? else { return Ok(None) };
+            let bytes: u64 = batch.iter().map(|document| document.as_ref().len() as u64).sum();
+            place += bytes;
+            Ok(Some((place - bytes, batch)))
+        };
+        let mut worker = self.worker(0, u64::MAX);
+        let workers = if self.pretokenizer.is_parallel() { self.options.workers } else { 1 };
+        let mut first = None;
+        while let Some(batch) = take()? {
+            if workers > 1 && batch.0 - begin >= ALONE {
+                first = Some(batch);
+                break;
+            }
+            self.batch(batch, &mut worker, control)?;
+        }
+        worker.finish(control)?;
+        if let Some(first) = first {
+            self.on_threads(workers, first, take, control)?;
+        }
+        self.span(begin, place - begin);
+        self.place = place;
+        Ok(())
+    }
+
+    fn batch<D: AsRef<[u8]>>(
+        &self,
+        (mut place, batch): Batch<D>,
+        worker: &mut Worker<'_>,
+        control: &Control,
+    ) -> Result<()> {
+        let start = place;
+        for document in &batch {
+            let text = document.as_ref();
+            worker.document(text, place, &self.specials, &self.pretokenizer, control)?;
+            place += text.len() as u64;
+        }
+        control.advance(place - start);
+        Ok(())
+    }
+
+    fn on_threads<D: AsRef<[u8]> + Send>(
+        &self,
+        workers: usize,
+        first: Batch<D>,
+        mut take: impl FnMut() -> Result<Option<Batch<D>>>,
+        control: &Control,
+    ) -> Result<()> {
+        let (sender, receiver) = sync_channel(2 * workers);
+        let receiver = Mutex::new(receiver);
+        let failed = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let (receiver, failed) = (&receiver, &failed);
+            let start = |number| scope.spawn(move || self.take_batches(number, receiver, failed, control));
+            let handles: Vec<_> = (0..workers).map(start).collect();
+            let mut batch = Some(first);
+            let mut brought = Ok(());
+            while let Some(full) = batch.take()
+                && !failed.load(Relaxed)
+            {
+                brought = hand_over(&sender, full, failed, control).and_then(|()| {
+                    batch = take()?;
+                    Ok(())
+                });
+            }
+            if brought.is_err() {
+                failed.store(true, Relaxed);
+            }
+            drop(sender);
+            let results: Vec<Result<()>> = handles
+                .into_iter()
+                .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect();
+            brought?;
+            results.into_iter().collect()
+        })
+    }
+
+    fn take_batches<D: AsRef<[u8]> + Send>(
+        &self,
+        number: usize,
+        receiver: &Mutex<Receiver<Batch<D>>>,
+        failed: &AtomicBool,
+        control: &Control,
+    ) -> Result<()> {
+        let mut worker = self.worker(number, u64::MAX);
+        let mut work = || {
+            loop {
+                let batch = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                match batch {
+                    Ok(_) if failed.load(Relaxed) => {}
+                    Ok(batch) => self.batch(batch, &mut worker, control)?,
+                    Err(_) => return Ok(()),
+                }
+            }
+        };
+        let done = work().and_then(|()| worker.finish(control));
+        if done.is_err() {
+            failed.store(true, Relaxed);
+        }
+        done
+    }
+}
+
+/// Waits until there is room, as long as somebody takes.
+fn hand_over<D>(
+    sender: &SyncSender<Batch<D>>,
+    mut batch: Batch<D>,
+    failed: &AtomicBool,
+    control: &Control,
+) -> Result<()> {
+    loop {
+        match sender.try_send(batch) {
+            Ok(()) => return Ok(()),
+            Err(TrySendError::Full(back)) if !failed.load(Relaxed) => batch = back,
+            Err(_) => return Err(Error::Interrupted),
+        }
+        control.check()?;
+        thread::sleep(Duration::from_micros(200));
+    }
+}

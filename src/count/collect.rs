@@ -1,0 +1,193 @@
+//! The tables of all pretokens → [`PretokenCounts`].
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+use super::counts::{PretokenCounts, memory_of, sort_by_place};
+use super::partition::Partition;
+use super::slot::{Slot, store};
+use super::spill::Spill;
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::workers;
+
+/// What is asked of the result.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    /// Pretokens that occur less often are left out.
+    pub(super) least: u64,
+    /// Memory that the result may take.
+    pub(super) bytes: Option<u64>,
+    /// What the caller set.
+    pub(super) memory_limit: u64,
+    pub(super) workers: usize,
+}
+
+/// A stretch of places that were given out before it was known how many of them are needed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) start: u64,
+    /// Bytes of text in it.
+    pub(super) len: u64,
+}
+
+pub(super) fn collect(
+    partitions: Vec<Partition>,
+    spill: Option<Spill>,
+    spans: Vec<Span>,
+    wanted: Wanted,
+    control: &Control,
+) -> Result<PretokenCounts> {
+    // Room for all at once: what is not used is never touched, and growing would leave holes.
+    let count: usize = partitions.iter().map(Partition::count).sum();
+    let most = wanted.bytes.map_or(count, |bytes| count.min(bytes as usize / size_of::<Slot>() + 1));
+    let parts = Mutex::new((Vec::with_capacity(most), Vec::new()));
+    let gathered = Gathered { parts, room: Room::new(wanted) };
+    let partitions: Vec<_> = partitions.into_iter().map(|one| Mutex::new(Some(one))).collect();
+    let next = AtomicUsize::new(0);
+    let spilled = spill.as_ref().is_some_and(|spill| spill.bytes() > 0);
+    let workers = if spilled { wanted.workers } else { 1 };
+    workers::run(workers, control, |_| {
+        while let Some(partition) = partitions.get(next.fetch_add(1, Relaxed)) {
+            let partition = partition.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(partition) = partition {
+                gathered.take(partition, spill.as_ref(), wanted.least, control)?;
+            }
+        }
+        Ok(())
+    })?;
+    let Gathered { parts, room } = gathered;
+    room.check()?;
+    let (mut slots, long) = parts.into_inner().unwrap_or_else(PoisonError::into_inner);
+    slots.shrink_to_fit();
+    sort_by_place(&mut slots, control)?;
+    let end = number_bytes(&mut slots, spans);
+    PretokenCounts::from_slots(slots, long, end)
+}
+
+/// Makes places what they would be, had it been known how long each span is: each span begins where the one
+/// before it ends. Returns where the last one does.
+fn number_bytes(slots: &mut [Slot], mut spans: Vec<Span>) -> u64 {
+    let end = spans.iter().map(|span| span.len).sum();
+    spans.sort_unstable_by_key(|span| span.start);
+    let mut spans = spans.into_iter().peekable();
+    let (mut now, mut base) = (Span { start: 0, len: 0 }, 0);
+    for slot in slots {
+        while let Some(span) = spans.next_if(|span| span.start <= slot.first) {
+            base += now.len;
+            now = span;
+        }
+        slot.first = base + (slot.first - now.start);
+    }
+    end
+}
+
+/// The slots that are in the result, in no order.
+struct Gathered {
+    parts: Mutex<(Vec<Slot>, Vec<u8>)>,
+    room: Room,
+}
+
+impl Gathered {
+    fn take(
+        &self,
+        mut partition: Partition,
+        spill: Option<&Spill>,
+        least: u64,
+        control: &Control,
+    ) -> Result<()> {
+        let (mut slots, mut long) = (Vec::new(), Vec::new());
+        match spill {
+            Some(spill) if !partition.sections.is_empty() => {
+                partition.spill(spill)?;
+                let sections = std::mem::take(&mut partition.sections);
+                drop(partition);
+                spill.merge(sections, control, |slot, arena| {
+                    if self.room.has_room_for(slot, arena) && slot.count >= least {
+                        let own =
+                            slot.is_long().then(|| slot.moved_to(store(&mut long, slot.pretoken(arena))));
+                        slots.push(own.unwrap_or(*slot));
+                    }
+                    Ok(())
+                })?;
+            }
+            _ => {
+                control.check()?;
+                (slots, long) = partition.take();
+                if least > 1 {
+                    slots.retain(|slot| slot.count >= least);
+                }
+            }
+        }
+        if self.room.is_full() {
+            return Ok(());
+        }
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let (all, arena) = &mut *parts;
+        let base = arena.len();
+        if arena.is_empty() && long.len() > 1 << 20 {
+            *arena = long
+        } else {
+            arena.extend_from_slice(&long)
+        }
+        if base > 0 {
+            for slot in &mut slots {
+                if slot.is_long() {
+                    *slot = slot.moved_to(base + slot.place());
+                }
+            }
+        }
+        all.extend_from_slice(&slots);
+        Ok(())
+    }
+}
+
+/// For these counts it is known how many pretokens occur as often or more.
+const COUNTS: [u64; 20] =
+    [1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 75, 100, 200, 500, 1000, 10_000, 100_000, 1_000_000];
+
+/// The memory that the result may take.
+struct Room {
+    wanted: Wanted,
+    used: AtomicU64,
+    /// By [`COUNTS`]: pretokens that occur so often, less than the next of them, and their memory.
+    tallies: [[AtomicU64; 2]; COUNTS.len()],
+}
+
+impl Room {
+    fn new(wanted: Wanted) -> Self {
+        Room { wanted, used: AtomicU64::new(0), tallies: Default::default() }
+    }
+
+    fn is_full(&self) -> bool {
+        self.wanted.bytes.is_some_and(|bytes| self.used.load(Relaxed) > bytes)
+    }
+
+    fn has_room_for(&self, slot: &Slot, arena: &[u8]) -> bool {
+        let bytes = memory_of(slot, arena) as u64;
+        let [count, sum] = &self.tallies[COUNTS.partition_point(|&count| count <= slot.count) - 1];
+        count.fetch_add(1, Relaxed);
+        sum.fetch_add(bytes, Relaxed);
+        if slot.count >= self.wanted.least {
+            self.used.fetch_add(bytes, Relaxed);
+        }
+        !self.is_full()
+    }
+
+    /// Says how many there are, and which of them there would be room for.
+    fn check(&self) -> Result<()> {
+        let Some(room) = self.wanted.bytes.filter(|_| self.is_full()) else { return Ok(()) };
+        let (mut unique, mut bytes) = (0, 0);
+        let mut offer = None;
+        for (&least, [count, sum]) in COUNTS.iter().zip(&self.tallies).rev() {
+            unique += count.load(Relaxed);
+            bytes += sum.load(Relaxed);
+            if bytes <= room {
+                offer = Some((least, unique));
+            }
+        }
+        let needed = self.used.load(Relaxed);
+        Err(Error::TooManyUnique { unique, needed, limit: self.wanted.memory_limit, offer })
+    }
+}

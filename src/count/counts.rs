@@ -1,0 +1,270 @@
+//! Pretoken counts: what counting ends with and training starts from.
+
+use std::cmp::Reverse;
+use std::sync::OnceLock;
+
+use hashbrown::HashTable;
+
+use super::slot::{Slot, hash_long, room_of, store};
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::pretokenize::key::Key;
+
+/// The largest count that is kept exact.
+const LIMIT: u64 = 1 << 63;
+
+/// How often each pretoken occurs, and where it occurs first, in the order of first occurrence.
+///
+/// 32 bytes a pretoken, and its bytes where it has more than 15. A place is a number that only has an order: that of
+/// the first byte in all documents, one behind the other, as counted.
+#[derive(Clone, Debug, Default)]
+pub struct PretokenCounts {
+    slots: Vec<Slot>,
+    long: Vec<u8>,
+    total: u64,
+    /// A place behind all that was counted.
+    end: u64,
+    index: Index,
+}
+
+/// Finds pretokens: made when one is looked for.
+#[derive(Debug, Default)]
+struct Index(OnceLock<HashTable<u32>>);
+
+impl Clone for Index {
+    fn clone(&self) -> Self {
+        Index::default()
+    }
+}
+
+/// A pretoken with its count, and where it occurs first.
+pub type Counted<'a> = (&'a [u8], u64, u64);
+
+impl PretokenCounts {
+    /// From slots in the order of first occurrence, none of them twice, in so many bytes of text.
+    pub(super) fn from_slots(slots: Vec<Slot>, long: Vec<u8>, end: u64) -> Result<Self> {
+        let mut total = 0;
+        for slot in &slots {
+            total = sum(total, slot.count).ok_or_else(|| overflow(slot.pretoken(&long)))?;
+        }
+        let end = slots.last().map_or(end, |slot| end.max(slot.first.saturating_add(1)));
+        Ok(PretokenCounts { slots, long, total, end, index: Index::default() })
+    }
+
+    /// From pretokens with their counts and places. One that comes again is added to the first; empty ones, and those
+    /// that never occur, are left out. `end` is a place behind all of them, if that is not the one behind the last.
+    ///
+    /// # Errors
+    /// [`Error::CountOverflow`] where the total passes 2^63; [`Error::TooManyPretokens`] for 2^32 or more;
+    /// [`Error::Interrupted`].
+    pub fn from_items<'a>(
+        items: impl Iterator<Item = Counted<'a>>,
+        end: u64,
+        control: &Control,
+    ) -> Result<Self> {
+        let mut counts = Self::default();
+        counts.extend(items, control)?;
+        counts.index = Index::default();
+        if !counts.slots.is_sorted_by_key(|slot| slot.first) {
+            sort_by_place(&mut counts.slots, control)?;
+        }
+        counts.end = counts.slots.last().map_or(end, |slot| end.max(slot.first.saturating_add(1)));
+        Ok(counts)
+    }
+
+    /// Both together: all of `other` comes after all of this.
+    ///
+    /// # Errors
+    /// As [`PretokenCounts::from_items`].
+    pub fn plus(&self, other: &PretokenCounts, control: &Control) -> Result<Self> {
+        let mut both = self.clone();
+        if let Some(end) = self.end.checked_add(other.end) {
+            let moved = |(pretoken, count, first)| (pretoken, count, self.end + first);
+            both.extend(other.iter().map(moved), control)?;
+            both.end = end;
+        } else {
+            // Places have only an order: numbers will do.
+            (0..).zip(&mut both.slots).for_each(|(number, slot)| slot.first = number);
+            let next = both.slots.len() as u64;
+            let numbered = (next..).zip(other.iter());
+            both.extend(numbered.map(|(number, (pretoken, count, _))| (pretoken, count, number)), control)?;
+            both.end = next + other.len() as u64;
+        }
+        Ok(both)
+    }
+
+    fn extend<'a>(&mut self, items: impl Iterator<Item = Counted<'a>>, control: &Control) -> Result<()> {
+        let mut index = self.index.0.take().map_or_else(|| self.make_index(control), Ok)?;
+        for (number, (pretoken, count, first)) in items.enumerate() {
+            if number % 4096 == 0 {
+                control.check()?;
+            }
+            if pretoken.is_empty() || count == 0 {
+                continue;
+            }
+            self.total = sum(self.total, count).ok_or_else(|| overflow(pretoken))?;
+            let (mut slot, hash) = sought(pretoken, count, first);
+            let slots = &self.slots;
+            match index.find(hash, |&at| slots[at as usize].pretoken(&self.long) == pretoken) {
+                Some(&at) => self.slots[at as usize].add(&slot),
+                None => {
+                    let at = u32::try_from(self.slots.len()).map_err(|_| self.too_many())?;
+                    if slot.is_long() {
+                        slot = slot.moved_to(store(&mut self.long, pretoken));
+                    }
+                    self.slots.push(slot);
+                    let slots = &self.slots;
+                    index.insert_unique(hash, at, |&at| slots[at as usize].hash());
+                }
+            }
+        }
+        let _ = self.index.0.set(index);
+        Ok(())
+    }
+
+    fn make_index(&self, control: &Control) -> Result<HashTable<u32>> {
+        let mut index = HashTable::with_capacity(self.slots.len());
+        for (at, slot) in self.slots.iter().enumerate() {
+            if at % 4096 == 0 {
+                control.check()?;
+            }
+            let at = u32::try_from(at).map_err(|_| self.too_many())?;
+            index.insert_unique(slot.hash(), at, |&at: &u32| self.slots[at as usize].hash());
+        }
+        Ok(index)
+    }
+
+    fn too_many(&self) -> Error {
+        Error::TooManyPretokens { bytes: self.pretoken_bytes(), limit: u32::MAX.into() }
+    }
+
+    /// How many different pretokens there are.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// How many pretokens were counted.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Bytes of all different pretokens together.
+    pub fn pretoken_bytes(&self) -> u64 {
+        self.iter().map(|(pretoken, ..)| pretoken.len() as u64).sum()
+    }
+
+    /// The count of a pretoken; 0 for one that does not occur. The first time takes as long as looking at all.
+    ///
+    /// # Errors
+    /// As [`PretokenCounts::from_items`].
+    pub fn get(&self, pretoken: &[u8], control: &Control) -> Result<u64> {
+        let index = match self.index.0.get() {
+            Some(index) => index,
+            None => {
+                let made = self.make_index(control)?;
+                self.index.0.get_or_init(|| made)
+            }
+        };
+        if pretoken.is_empty() {
+            return Ok(0);
+        }
+        let (_, hash) = sought(pretoken, 1, 0);
+        let found = index.find(hash, |&at| self.slots[at as usize].pretoken(&self.long) == pretoken);
+        Ok(found.map_or(0, |&at| self.slots[at as usize].count))
+    }
+
+    /// A place behind all that was counted: bytes of text, for documents.
+    pub fn end_place(&self) -> u64 {
+        self.end
+    }
+
+    /// The pretokens with their counts and first places, in the order of first occurrence.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Counted<'_>> + Clone {
+        self.slots.iter().map(|slot| (slot.pretoken(&self.long), slot.count, slot.first))
+    }
+
+    /// Those of them that stand from `start` on, at most `count`.
+    pub fn slice(&self, start: usize, count: usize) -> impl ExactSizeIterator<Item = Counted<'_>> + Clone {
+        let start = start.min(self.slots.len());
+        let end = start.saturating_add(count).min(self.slots.len());
+        self.slots[start..end].iter().map(|slot| (slot.pretoken(&self.long), slot.count, slot.first))
+    }
+
+    /// The pretokens with their counts, in the order of their first occurrence.
+    pub fn in_order(&self) -> Vec<(&[u8], u64)> {
+        self.iter().map(|(pretoken, count, _)| (pretoken, count)).collect()
+    }
+
+    /// The `count` most frequent pretokens, the first-seen first of equals.
+    pub fn most_common(&self, count: usize) -> Vec<(&[u8], u64)> {
+        let mut places: Vec<usize> = (0..self.slots.len()).collect();
+        let key = |&at: &usize| (Reverse(self.slots[at].count), at);
+        if count < places.len() {
+            places.select_nth_unstable_by_key(count, key);
+            places.truncate(count);
+        }
+        places.sort_unstable_by_key(key);
+        let item = |at: usize| (self.slots[at].pretoken(&self.long), self.slots[at].count);
+        places.into_iter().map(item).collect()
+    }
+
+    /// Without the pretokens that occur less often than `least`.
+    pub fn at_least(&self, least: u64) -> Self {
+        let (mut slots, mut long, mut total) = (Vec::new(), Vec::new(), 0);
+        for slot in self.slots.iter().filter(|slot| slot.count >= least) {
+            total += slot.count;
+            let pretoken = slot.pretoken(&self.long);
+            slots.push(if slot.is_long() { slot.moved_to(store(&mut long, pretoken)) } else { *slot });
+        }
+        PretokenCounts { slots, long, total, end: self.end, index: Index::default() }
+    }
+
+    /// Bytes of memory that this takes.
+    pub fn memory(&self) -> u64 {
+        (self.slots.capacity() * size_of::<Slot>() + self.long.capacity()) as u64
+    }
+}
+
+/// A slot to look for, with its hash. A long one has no place yet.
+fn sought(pretoken: &[u8], count: u64, first: u64) -> (Slot, u64) {
+    let slot = match Key::new(pretoken, 0, pretoken.len()) {
+        Key::NONE => Slot::long(hash_long(pretoken), 0, count, first),
+        key => Slot::short(key, count, first),
+    };
+    (slot, slot.hash())
+}
+
+/// Bytes of memory for a pretoken in [`PretokenCounts`].
+pub(super) fn memory_of(slot: &Slot, arena: &[u8]) -> usize {
+    size_of::<Slot>() + if slot.is_long() { room_of(slot.pretoken(arena)) } else { 0 }
+}
+
+/// Slots that are sorted without a look at the control: some tens of milliseconds.
+const SORTED_AT_ONCE: usize = 1 << 19;
+
+/// Sorts by the place of the first occurrence.
+pub(super) fn sort_by_place(slots: &mut [Slot], control: &Control) -> Result<()> {
+    control.check()?;
+    if slots.len() <= SORTED_AT_ONCE {
+        slots.sort_unstable_by_key(|slot| slot.first);
+        return Ok(());
+    }
+    let middle = slots.len() / 2;
+    slots.select_nth_unstable_by_key(middle, |slot| slot.first);
+    let (low, high) = slots.split_at_mut(middle);
+    sort_by_place(low, control)?;
+    sort_by_place(high, control)
+}
+
+fn sum(one: u64, other: u64) -> Option<u64> {
+    one.checked_add(other).filter(|&sum| sum <= LIMIT)
+}
+
+fn overflow(pretoken: &[u8]) -> Error {
+    Error::CountOverflow { left: pretoken.to_vec(), right: Vec::new() }
+}

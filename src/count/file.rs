@@ -1,0 +1,141 @@
+//! Counts in a file: numbers of as many bytes as they need.
+//!
+//! For each pretoken, in the order of first occurrence: its length, its bytes, its count, and how far its first place
+//! is behind the last one's. Lengths and numbers have seven bits a byte, the lowest first; all but the last byte have
+//! the highest bit set. What is before and behind that in the file is the package's.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use super::counts::PretokenCounts;
+use super::slot::Slot;
+use crate::control::Control;
+use crate::error::{Error, Result};
+
+pub(super) fn unreadable(path: &Path, reason: &str) -> Error {
+    Error::Corrupt { path: path.to_owned(), format: "compressed", reason: reason.to_owned() }
+}
+
+impl PretokenCounts {
+    /// Appends the counts to a file.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Interrupted`].
+    pub fn append_to(&self, path: &Path, control: &Control) -> Result<()> {
+        let failed = |source| Error::Io { path: path.to_owned(), source };
+        let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
+        let mut out = BufWriter::with_capacity(1 << 17, file);
+        let mut last = 0;
+        let mut bytes = Vec::new();
+        for (number, (pretoken, count, first)) in self.iter().enumerate() {
+            if number % 4096 == 0 {
+                control.check()?;
+            }
+            bytes.clear();
+            put_number(&mut bytes, pretoken.len() as u64);
+            bytes.extend_from_slice(pretoken);
+            put_number(&mut bytes, count);
+            put_number(&mut bytes, first - last);
+            last = first;
+            out.write_all(&bytes).map_err(failed)?;
+        }
+        out.flush().map_err(failed)
+    }
+
+    /// The `count` pretokens that [`PretokenCounts::append_to`] wrote between two places of a file, in so many bytes of text.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::BrokenCounts`]; [`Error::CountOverflow`]; [`Error::Interrupted`].
+    pub fn read_from(
+        path: &Path,
+        (start, end): (u64, u64),
+        count: u64,
+        end_place: u64,
+        control: &Control,
+    ) -> Result<Self> {
+        let failed = |source| Error::Io { path: path.to_owned(), source };
+        let mut file = File::open(path).map_err(failed)?;
+        file.seek(SeekFrom::Start(start)).map_err(failed)?;
+        let read = BufReader::with_capacity(1 << 17, file.take(end.saturating_sub(start)));
+        let mut numbers = Numbers { read, path, offset: start, end };
+        // No more memory than the file has bytes for, whatever it says.
+        let room = count.min(end.saturating_sub(start) / 4);
+        let (mut slots, mut long) = (Vec::with_capacity(room as usize), Vec::new());
+        let (mut first, mut pretoken) = (0u64, Vec::new());
+        for number in 0..count {
+            if number % 4096 == 0 {
+                control.check()?;
+            }
+            numbers.bytes(&mut pretoken)?;
+            let occurrences = numbers.number()?;
+            let step = numbers.number()?;
+            first = first.checked_add(step).ok_or_else(|| numbers.broken())?;
+            if pretoken.is_empty() || occurrences == 0 || (number > 0 && step == 0) {
+                return Err(numbers.broken());
+            }
+            slots.push(Slot::of(&pretoken, occurrences, first, &mut long));
+        }
+        if numbers.offset != end {
+            return Err(numbers.broken());
+        }
+        PretokenCounts::from_slots(slots, long, end_place)
+    }
+}
+
+fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+struct Numbers<'p, R> {
+    read: R,
+    path: &'p Path,
+    offset: u64,
+    end: u64,
+}
+
+impl<R: Read> Numbers<'_, R> {
+    fn broken(&self) -> Error {
+        Error::BrokenCounts { offset: self.offset }
+    }
+
+    fn number(&mut self) -> Result<u64> {
+        let mut number = 0u64;
+        for shift in (0..64).step_by(7) {
+            let mut byte = [0];
+            self.exactly(&mut byte)?;
+            let bits = u64::from(byte[0] & 0x7F);
+            if bits << shift >> shift != bits {
+                break;
+            }
+            number |= bits << shift;
+            if byte[0] < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(self.broken())
+    }
+
+    /// A length, and as many bytes.
+    fn bytes(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
+        let length = self.number()?;
+        if length > self.end - self.offset {
+            return Err(self.broken());
+        }
+        bytes.resize(length as usize, 0);
+        self.exactly(bytes)
+    }
+
+    fn exactly(&mut self, bytes: &mut [u8]) -> Result<()> {
+        self.read.read_exact(bytes).map_err(|source| match source.kind() {
+            std::io::ErrorKind::UnexpectedEof => self.broken(),
+            _ => Error::Io { path: self.path.to_owned(), source },
+        })?;
+        self.offset += bytes.len() as u64;
+        Ok(())
+    }
+}

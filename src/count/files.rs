@@ -1,0 +1,338 @@
+//! Files of all kinds, on several threads.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+use super::chunks::{self, Chunk};
+use super::streams::Stream;
+use super::{Counting, Worker};
+use crate::control::{Control, Stage};
+use crate::error::{Error, Result};
+use crate::pretokenize::{Event, StreamState, TextStream};
+use crate::source::{Compression, Cutter, SourceFile, Utf8Window, most_bytes};
+use crate::workers;
+
+/// What in a file is a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Records {
+    /// All of it.
+    Whole,
+    /// The text under this name in each line, a JSON object.
+    JsonLines(String),
+}
+
+/// A file to count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CountedFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How it is compressed.
+    pub compression: Compression,
+    /// What in it is a document.
+    pub records: Records,
+    /// The bytes of it that are meant; none for all. Of a plain file only, and its ends have to be between documents.
+    pub range: Option<(u64, u64)>,
+}
+
+/// What a worker takes at a time.
+enum Unit {
+    Chunk(usize, Chunk),
+    /// A file that is read from front to back, by all that have nothing else to do.
+    Stream(Box<Mutex<Stream>>),
+}
+
+impl Counting {
+    /// Counts files, on up to as many threads as the options say.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::NotUtf8`], [`Error::Corrupt`] and [`Error::Record`] (the first in the order of the
+    /// files), [`Error::Spill`], [`Error::Interrupted`], or what the pattern fails with.
+    pub fn files(&mut self, files: &[CountedFile], control: &Control) -> Result<()> {
+        let (sources, units) = self.plan(files, control)?;
+        let streams = units.iter().any(|unit| matches!(unit, Unit::Stream(_)));
+        let bytes: u64 = sources.iter().flatten().map(|source| source.size).sum();
+        let most = if streams { usize::MAX } else { units.len() };
+        let workers = if self.pretokenizer.is_parallel() { self.options.workers.min(most).max(1) } else { 1 };
+        let bytes = if streams { u64::MAX } else { bytes / workers as u64 };
+        let job = Job {
+            counting: self,
+            cutter: Cutter::new(&self.specials, &self.pretokenizer, self.options.replace),
+            sources,
+            units,
+            next: AtomicUsize::new(0),
+            failure: Failure::default(),
+        };
+        workers::run(workers, control, |number| job.work(number, bytes, control))?;
+        job.failure.into_result()
+    }
+
+    /// Opens all files, so that what is missing is missed at once, and says who counts what.
+    fn plan(
+        &mut self,
+        files: &[CountedFile],
+        control: &Control,
+    ) -> Result<(Vec<Option<SourceFile>>, Vec<Unit>)> {
+        // A byte that is not UTF-8 becomes three: places must not run into those of the next document.
+        let stretch = if self.options.replace { 3 } else { 1 };
+        let (mut sources, mut units, mut total) = (Vec::new(), Vec::new(), 0);
+        for (number, file) in files.iter().enumerate() {
+            control.check()?;
+            let most = most_bytes(&file.path, file.compression)?;
+            if is_plain(file)? {
+                let source = SourceFile::open(&file.path, control)?;
+                let place = self.take_places(stretch * source.size);
+                let (start, end) = file.range.unwrap_or((0, source.size));
+                total += end - start;
+                let chunks = match file.range {
+                    Some(_) => vec![Chunk { start, end, place: place + stretch * start }],
+                    None => chunks::plan(&source, place, stretch, self, control)?,
+                };
+                units.extend(chunks.into_iter().map(|chunk| Unit::Chunk(number, chunk)));
+                sources.push(Some(source));
+            } else {
+                let place = self.take_places(most.saturating_mul(stretch));
+                total += std::fs::metadata(&file.path).map_or(0, |meta| meta.len());
+                let stream = Stream::new(file.clone(), place, stretch, most, self.options.block_bytes());
+                units.push(Unit::Stream(Box::new(Mutex::new(stream))));
+                sources.push(None);
+            }
+        }
+        control.begin(Stage::Count, total);
+        Ok((sources, units))
+    }
+}
+
+/// Whether a file can be read at any place, and all of it is one document.
+fn is_plain(file: &CountedFile) -> Result<bool> {
+    let failed = |source| Error::Io { path: file.path.clone(), source };
+    let meta = std::fs::metadata(&file.path).map_err(failed)?;
+    if meta.is_dir() {
+        return Err(failed(std::io::ErrorKind::IsADirectory.into()));
+    }
+    let whole = file.compression == Compression::None && file.records == Records::Whole;
+    Ok(whole && meta.is_file() && meta.len() > 0)
+}
+
+/// The first failure, in the order of the files.
+#[derive(Default)]
+struct Failure {
+    first: Mutex<Option<((usize, usize), Error)>>,
+}
+
+impl Failure {
+    /// Whether a unit that failed already makes this one needless.
+    fn is_before(&self, unit: usize) -> bool {
+        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        first.as_ref().is_some_and(|((at, _), _)| *at <= unit)
+    }
+
+    fn note(&self, at: (usize, usize), error: Error) {
+        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.as_ref().is_none_or(|(other, _)| at < *other) {
+            *first = Some((at, error));
+        }
+    }
+
+    fn into_result(self) -> Result<()> {
+        let first = self.first.into_inner().unwrap_or_else(PoisonError::into_inner);
+        first.map_or(Ok(()), |(_, error)| Err(error))
+    }
+}
+
+struct Job<'c> {
+    counting: &'c Counting,
+    cutter: Cutter<'c>,
+    sources: Vec<Option<SourceFile>>,
+    units: Vec<Unit>,
+    next: AtomicUsize,
+    failure: Failure,
+}
+
+impl Job<'_> {
+    fn work(&self, number: usize, bytes: u64, control: &Control) -> Result<()> {
+        let mut worker = self.counting.worker(number, bytes);
+        // Units are handed out in order and those in hand are finished: so the error that is reported is
+        // the first one in the files, for any number of workers.
+        loop {
+            let at = self.next.fetch_add(1, Relaxed);
+            let Some(unit) = self.units.get(at).filter(|_| !self.failure.is_before(at)) else { break };
+            self.unit(at, unit, &mut worker, control)?;
+        }
+        for (at, unit) in self.units.iter().enumerate() {
+            if matches!(unit, Unit::Stream(_)) && !self.failure.is_before(at) {
+                self.unit(at, unit, &mut worker, control)?;
+            }
+        }
+        worker.finish(control)
+    }
+
+    fn unit(&self, at: usize, unit: &Unit, worker: &mut Worker<'_>, control: &Control) -> Result<()> {
+        match unit {
+            Unit::Chunk(file, chunk) => {
+                let Some(source) = &self.sources[*file] else { return Ok(()) };
+                self.note((at, 0), self.chunk(source, chunk, worker, control))
+            }
+            Unit::Stream(stream) => self.drain(at, stream, worker, control),
+        }
+    }
+
+    /// Keeps a failure; only what has no place in the files ends the work at once.
+    fn note(&self, at: (usize, usize), done: Result<()>) -> Result<()> {
+        match done {
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            Err(error) => {
+                self.failure.note(at, error);
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Counts blocks of a stream until it has no more.
+    fn drain(
+        &self,
+        at: usize,
+        stream: &Mutex<Stream>,
+        worker: &mut Worker<'_>,
+        control: &Control,
+    ) -> Result<()> {
+        while !self.failure.is_before(at) {
+            let mut own = stream.lock().unwrap_or_else(PoisonError::into_inner);
+            let number = own.number();
+            let ready = match own.next(self.counting, &self.cutter, worker, control) {
+                Ok(Some(ready)) => ready,
+                Ok(None) => return Ok(()),
+                Err(error) => return self.note((at, number), Err(error)),
+            };
+            drop(own);
+            self.note((at, number), ready.count(self.counting, worker, control))?;
+        }
+        Ok(())
+    }
+
+    fn chunk(
+        &self,
+        source: &SourceFile,
+        chunk: &Chunk,
+        worker: &mut Worker<'_>,
+        control: &Control,
+    ) -> Result<()> {
+        let len = chunk.end - chunk.start;
+        if len > self.counting.options.window_bytes as u64 {
+            return self.long_chunk(source, chunk, worker, control);
+        }
+        let mut bytes = worker.take_buffer();
+        source.read_into(chunk.start, len as usize, &mut bytes)?;
+        let counted = self.counting.text(&bytes, chunk.place, worker, control);
+        worker.give_buffer(bytes);
+        control.advance(len);
+        counted?.map_err(|invalid| source.not_utf8(chunk.start + invalid))
+    }
+
+    /// Counts a chunk in which there is no place to cut.
+    fn long_chunk(
+        &self,
+        source: &SourceFile,
+        chunk: &Chunk,
+        worker: &mut Worker<'_>,
+        control: &Control,
+    ) -> Result<()> {
+        let options = &self.counting.options;
+        let mut text = Windows::new(self.counting, chunk.place);
+        let mut at = chunk.start;
+        while at < chunk.end {
+            let want = options.window_bytes.max(1).min((chunk.end - at) as usize);
+            let bytes = source.read(at, want)?;
+            if bytes.is_empty() {
+                break;
+            }
+            at += bytes.len() as u64;
+            let pushed = text.push(bytes, worker, control)?;
+            pushed.map_err(|invalid| source.not_utf8(chunk.start + invalid))?;
+            control.advance(want as u64);
+        }
+        text.finish(worker, control)?.map_err(|invalid| source.not_utf8(chunk.start + invalid))
+    }
+}
+
+impl Counting {
+    /// Counts bytes that are a document, or a part that was cut from one; the inner error is the place of the first
+    /// byte that is not UTF-8.
+    pub(super) fn text(
+        &self,
+        bytes: &[u8],
+        place: u64,
+        worker: &mut Worker<'_>,
+        control: &Control,
+    ) -> Result<std::result::Result<(), u64>> {
+        let mut document = |text: &[u8]| {
+            self.span(place, text.len() as u64);
+            worker.document(text, place, &self.specials, &self.pretokenizer, control)
+        };
+        if simdutf8::basic::from_utf8(bytes).is_ok() {
+            return document(bytes).map(Ok);
+        }
+        match std::str::from_utf8(bytes) {
+            Err(error) if !self.options.replace => Ok(Err(error.valid_up_to() as u64)),
+            _ => document(String::from_utf8_lossy(bytes).as_bytes()).map(Ok),
+        }
+    }
+}
+
+/// A document that arrives in windows.
+pub(super) struct Windows<'c> {
+    counting: &'c Counting,
+    stream: TextStream<'c>,
+    window: Utf8Window,
+    place: u64,
+    len: u64,
+}
+
+/// What happened, or where the first byte is that is not UTF-8.
+type Checked = Result<std::result::Result<(), u64>>;
+
+impl<'c> Windows<'c> {
+    pub(super) fn new(counting: &'c Counting, place: u64) -> Self {
+        let stream = TextStream::new(&counting.specials, &counting.pretokenizer, StreamState::default());
+        let window = Utf8Window::new(counting.options.replace);
+        Windows { counting, stream, window, place, len: 0 }
+    }
+
+    pub(super) fn push(&mut self, bytes: Vec<u8>, worker: &mut Worker<'_>, control: &Control) -> Checked {
+        self.step(bytes, false, worker, control)
+    }
+
+    pub(super) fn finish(mut self, worker: &mut Worker<'_>, control: &Control) -> Checked {
+        if let Err(invalid) = self.step(Vec::new(), true, worker, control)? {
+            return Ok(Err(invalid));
+        }
+        self.counting.span(self.place, self.len);
+        Ok(Ok(()))
+    }
+
+    fn step(&mut self, bytes: Vec<u8>, last: bool, worker: &mut Worker<'_>, control: &Control) -> Checked {
+        let place = self.place;
+        let mut unchecked = 0;
+        let mut take = |event: Event<'_>, at: u64| {
+            let Event::Pretoken(pretoken) = event else { return Ok(()) };
+            unchecked += pretoken.len();
+            if unchecked > 1 << 16 {
+                unchecked = 0;
+                control.check()?;
+            }
+            worker.pretoken(pretoken, place + at)
+        };
+        control.check()?;
+        let text = match self.window.push(bytes, last) {
+            Ok(text) => text,
+            Err(invalid) => return Ok(Err(invalid)),
+        };
+        self.len += text.len() as u64;
+        self.stream.push(text, &mut take)?;
+        if last {
+            self.stream.finish(&mut take)?;
+        }
+        Ok(Ok(()))
+    }
+}

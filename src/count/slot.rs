@@ -1,0 +1,165 @@
+//! One pretoken with its count: 32 bytes, two to a cache line.
+
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
+
+use crate::pretokenize::key::{Key, fold};
+
+/// A pretoken of up to 15 bytes lies in its slot. Of a longer one the slot has a hash, and where its bytes are in an
+/// arena that belongs to the slots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C, align(32))]
+pub(super) struct Slot {
+    /// A [`Key`]; or a hash, and a place under [`LONG`].
+    key: [u8; 16],
+    /// How often it occurs; 0 where there is no pretoken.
+    pub(super) count: u64,
+    /// Where it occurs first, in units that only have an order.
+    pub(super) first: u64,
+}
+
+/// Where a key has its length, a long pretoken has this.
+const LONG: u64 = 0xFF << 56;
+/// In an arena the length stands before the bytes.
+const LENGTH: usize = size_of::<u64>();
+
+/// Bytes that a pretoken takes in an arena.
+pub(super) fn room_of(pretoken: &[u8]) -> usize {
+    LENGTH + pretoken.len()
+}
+
+/// Adds a pretoken to an arena; returns its place.
+pub(super) fn store(arena: &mut Vec<u8>, pretoken: &[u8]) -> usize {
+    let place = arena.len();
+    if pretoken.len() > 1 << 20 {
+        // Not twice as much memory for the sake of the next one.
+        arena.reserve_exact(room_of(pretoken));
+    }
+    arena.extend_from_slice(&(pretoken.len() as u64).to_le_bytes());
+    arena.extend_from_slice(pretoken);
+    place
+}
+
+/// The pretoken at a place in an arena.
+pub(super) fn stored(arena: &[u8], place: usize) -> &[u8] {
+    let (length, bytes) = arena[place..].split_first_chunk().unwrap_or((&[0; LENGTH], &[]));
+    &bytes[..u64::from_le_bytes(*length) as usize]
+}
+
+/// Bytes that the pretoken at the start of `arena` takes there.
+pub(super) fn stored_room(arena: &[u8]) -> usize {
+    let length = arena.first_chunk().map_or(0, |length| u64::from_le_bytes(*length));
+    LENGTH + length as usize
+}
+
+/// The hash of a pretoken that has no key.
+pub(super) fn hash_long(pretoken: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(pretoken);
+    hasher.finish()
+}
+
+impl Slot {
+    #[inline(always)]
+    pub(super) fn short(key: Key, count: u64, first: u64) -> Self {
+        Slot { key: bytes(key.low, key.high), count, first }
+    }
+
+    pub(super) fn long(hash: u64, place: usize, count: u64, first: u64) -> Self {
+        Slot { key: bytes(hash, LONG | place as u64), count, first }
+    }
+
+    /// Of any pretoken; a long one is added to `arena`.
+    pub(super) fn of(pretoken: &[u8], count: u64, first: u64, arena: &mut Vec<u8>) -> Self {
+        match Key::new(pretoken, 0, pretoken.len()) {
+            Key::NONE => Slot::long(hash_long(pretoken), store(arena, pretoken), count, first),
+            key => Slot::short(key, count, first),
+        }
+    }
+
+    /// The two halves of the key.
+    #[inline(always)]
+    pub(super) fn words(&self) -> [u64; 2] {
+        let all = u128::from_le_bytes(self.key);
+        [all as u64, (all >> 64) as u64]
+    }
+
+    #[inline(always)]
+    pub(super) fn is_long(&self) -> bool {
+        self.key[15] == 0xFF
+    }
+
+    /// Where a long pretoken is in its arena.
+    pub(super) fn place(&self) -> usize {
+        (self.words()[1] & !LONG) as usize
+    }
+
+    /// The same, with its bytes elsewhere.
+    pub(super) fn moved_to(self, place: usize) -> Self {
+        Slot::long(self.words()[0], place, self.count, self.first)
+    }
+
+    /// A number that depends on all of the pretoken.
+    #[inline(always)]
+    pub(super) fn hash(&self) -> u64 {
+        let [low, high] = self.words();
+        if self.is_long() {
+            fold(low ^ 0x9E37_79B9_7F4A_7C15, 0xD1B5_4A32_D192_ED03)
+        } else {
+            Key { low, high }.hash()
+        }
+    }
+
+    /// The pretoken, where `arena` has the long ones.
+    pub(super) fn pretoken<'a>(&'a self, arena: &'a [u8]) -> &'a [u8] {
+        if self.is_long() { stored(arena, self.place()) } else { &self.key[..usize::from(self.key[15])] }
+    }
+
+    /// Whether both are the same pretoken, each with its own arena.
+    #[inline]
+    pub(super) fn is_same(&self, arena: &[u8], other: &Slot, other_arena: &[u8]) -> bool {
+        if self.key == other.key && !other.is_long() {
+            true
+        } else if other.is_long() {
+            let same_hash = self.is_long() && self.words()[0] == other.words()[0];
+            same_hash && self.pretoken(arena) == other.pretoken(other_arena)
+        } else {
+            false
+        }
+    }
+
+    /// Some order of all pretokens, the same everywhere.
+    pub(super) fn order(&self, arena: &[u8], other: &Slot, other_arena: &[u8]) -> std::cmp::Ordering {
+        let rank = |slot: &Slot| (slot.is_long(), slot.words()[0]);
+        rank(self).cmp(&rank(other)).then_with(|| match self.is_long() {
+            true => self.pretoken(arena).cmp(other.pretoken(other_arena)),
+            false => self.words()[1].cmp(&other.words()[1]),
+        })
+    }
+
+    /// Adds the occurrences of the same pretoken.
+    #[inline(always)]
+    pub(super) fn add(&mut self, other: &Slot) {
+        self.count += other.count;
+        self.first = self.first.min(other.first);
+    }
+
+    /// As 32 bytes, for a file.
+    pub(super) fn to_bytes(self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        bytes[..16].copy_from_slice(&self.key);
+        bytes[16..24].copy_from_slice(&self.count.to_le_bytes());
+        bytes[24..].copy_from_slice(&self.first.to_le_bytes());
+        bytes
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8; 32]) -> Self {
+        let part = |from: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[from + i]));
+        Slot { key: std::array::from_fn(|i| bytes[i]), count: part(16), first: part(24) }
+    }
+}
+
+#[inline(always)]
+fn bytes(low: u64, high: u64) -> [u8; 16] {
+    (u128::from(low) | u128::from(high) << 64).to_le_bytes()
+}

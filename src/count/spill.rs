@@ -1,0 +1,270 @@
+//! Sorted slots in a temporary file, and their merging.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::slot::{Slot, store, stored_room};
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::source::read_at;
+
+/// Sorted slots in the file: the stretches that hold them, one after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Section {
+    pub(super) slots: usize,
+    stretches: Vec<(u64, u64)>,
+}
+
+/// A temporary file that has no name, or loses it with this: whatever ends the process, the system removes it.
+#[derive(Debug)]
+pub(super) struct Spill {
+    /// Memory that a partition may take.
+    pub(super) partition_bytes: usize,
+    /// Memory for reading, while the sections of one partition are merged.
+    merge_bytes: usize,
+    folder: PathBuf,
+    written: Mutex<Written>,
+}
+
+#[derive(Debug, Default)]
+struct Written {
+    file: Option<Arc<File>>,
+    end: u64,
+}
+
+/// Sections that are merged at once at the most.
+const WAYS: usize = 128;
+/// Bytes that are gathered for one write.
+const PIECE: usize = 1 << 17;
+
+impl Spill {
+    pub(super) fn new(folder: PathBuf, partition_bytes: usize, merge_bytes: usize) -> Self {
+        Spill { partition_bytes, merge_bytes, folder, written: Mutex::default() }
+    }
+
+    /// Bytes written so far.
+    pub(super) fn bytes(&self) -> u64 {
+        self.lock().end
+    }
+
+    /// Writes slots that are in order.
+    pub(super) fn write(&self, slots: &[Slot], long: &[u8]) -> Result<Section> {
+        let mut writer = Writer::new(self);
+        for slot in slots {
+            writer.push(slot, long)?;
+        }
+        writer.end()
+    }
+
+    /// Hands the sums of all sections of a partition to `take`, in order.
+    ///
+    /// # Errors
+    /// [`Error::Spill`], [`Error::Interrupted`], or what `take` fails with.
+    pub(super) fn merge(
+        &self,
+        mut sections: Vec<Section>,
+        control: &Control,
+        take: impl FnMut(&Slot, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        while sections.len() > WAYS {
+            let rest = sections.split_off(WAYS);
+            let mut writer = Writer::new(self);
+            self.merge_few(&sections, control, |slot, arena| writer.push(slot, arena))?;
+            sections = rest;
+            sections.push(writer.end()?);
+        }
+        self.merge_few(&sections, control, take)
+    }
+
+    fn merge_few(
+        &self,
+        sections: &[Section],
+        control: &Control,
+        mut take: impl FnMut(&Slot, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let window = (self.merge_bytes / sections.len().max(1)).clamp(1 << 12, 1 << 18);
+        let mut heap = BinaryHeap::new();
+        for section in sections {
+            heap.extend(Reader::open(self, section.clone(), window)?);
+        }
+        let (mut sum, mut arena, mut count) = (Slot::default(), Vec::new(), 0u32);
+        while let Some(mut least) = heap.peek_mut() {
+            count = count.wrapping_add(1);
+            if count.is_multiple_of(1 << 12) {
+                control.check()?;
+            }
+            if sum.count > 0 && sum.is_same(&arena, &least.slot, &least.long) {
+                sum.add(&least.slot);
+            } else {
+                if sum.count > 0 {
+                    take(&sum, &arena)?;
+                }
+                sum = least.slot;
+                arena.clone_from(&least.long);
+            }
+            if !least.advance(self)? {
+                PeekMut::pop(least);
+            }
+        }
+        if sum.count > 0 { take(&sum, &arena) } else { Ok(()) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Written> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes at the end of the file; returns where it begins.
+    fn append(&self, bytes: &[u8]) -> Result<u64> {
+        let mut written = self.lock();
+        let start = written.end;
+        let failed = |source| Error::Spill { folder: self.folder.clone(), written: start, source };
+        if written.file.is_none() {
+            written.file = Some(Arc::new(tempfile::tempfile_in(&self.folder).map_err(failed)?));
+        }
+        if let Some(file) = &written.file {
+            let mut file: &File = file;
+            // Reading may have moved it.
+            file.seek(SeekFrom::Start(start)).map_err(failed)?;
+            file.write_all(bytes).map_err(failed)?;
+        }
+        written.end += bytes.len() as u64;
+        Ok(start)
+    }
+}
+
+/// Adds slots to a section.
+struct Writer<'s> {
+    spill: &'s Spill,
+    section: Section,
+    buffer: Vec<u8>,
+}
+
+impl<'s> Writer<'s> {
+    fn new(spill: &'s Spill) -> Self {
+        Writer { spill, section: Section::default(), buffer: Vec::with_capacity(PIECE) }
+    }
+
+    fn push(&mut self, slot: &Slot, arena: &[u8]) -> Result<()> {
+        self.section.slots += 1;
+        self.buffer.extend_from_slice(&slot.to_bytes());
+        if slot.is_long() {
+            store(&mut self.buffer, slot.pretoken(arena));
+        }
+        if self.buffer.len() >= PIECE { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let start = self.spill.append(&self.buffer)?;
+        let end = start + self.buffer.len() as u64;
+        match self.section.stretches.last_mut() {
+            Some(last) if last.1 == start => last.1 = end,
+            _ => self.section.stretches.push((start, end)),
+        }
+        self.buffer.clear();
+        Ok(())
+    }
+
+    fn end(mut self) -> Result<Section> {
+        self.flush()?;
+        Ok(self.section)
+    }
+}
+
+/// The slots of a section, one after the other. In a heap the one with the least comes first.
+struct Reader {
+    file: Arc<File>,
+    stretches: std::vec::IntoIter<(u64, u64)>,
+    now: (u64, u64),
+    window: usize,
+    buffer: Vec<u8>,
+    at: usize,
+    slot: Slot,
+    /// The slot's pretoken, if it is long: its place is 0.
+    long: Vec<u8>,
+}
+
+impl Reader {
+    /// At the first slot; none where there is none.
+    fn open(spill: &Spill, section: Section, window: usize) -> Result<Option<Self>> {
+        let Some(file) = spill.lock().file.clone() else { return Ok(None) };
+        let mut reader = Reader {
+            file,
+            stretches: section.stretches.into_iter(),
+            now: (0, 0),
+            window,
+            buffer: Vec::new(),
+            at: 0,
+            slot: Slot::default(),
+            long: Vec::new(),
+        };
+        Ok(reader.advance(spill)?.then_some(reader))
+    }
+
+    /// Goes on to the next slot; `false` at the end.
+    fn advance(&mut self, spill: &Spill) -> Result<bool> {
+        if !self.has(32, spill)? {
+            return Ok(false);
+        }
+        let Some(head) = self.buffer[self.at..].first_chunk() else { return Ok(false) };
+        self.slot = Slot::from_bytes(head);
+        self.at += 32;
+        if self.slot.is_long() {
+            self.slot = self.slot.moved_to(0);
+            self.has(8, spill)?;
+            let length = stored_room(&self.buffer[self.at..]);
+            self.has(length, spill)?;
+            self.long.clear();
+            self.long.extend_from_slice(&self.buffer[self.at..self.at + length]);
+            self.at += length;
+        }
+        Ok(true)
+    }
+
+    /// Sees to it that so many bytes are there; `false` where the section ends.
+    fn has(&mut self, bytes: usize, spill: &Spill) -> Result<bool> {
+        while self.buffer.len() - self.at < bytes {
+            if self.now.0 == self.now.1 {
+                let Some(next) = self.stretches.next() else { return Ok(false) };
+                self.now = next;
+            }
+            self.buffer.drain(..self.at);
+            self.at = 0;
+            let want = self.window.max(bytes).min((self.now.1 - self.now.0) as usize);
+            let before = self.buffer.len();
+            let read = read_at(&self.file, self.now.0, want, &mut self.buffer);
+            let whole = self.buffer.len() - before == want;
+            let ended = || Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof));
+            let read = if whole { read } else { read.and_then(|()| ended()) };
+            let failed =
+                |source| Error::Spill { folder: spill.folder.clone(), written: spill.bytes(), source };
+            read.map_err(failed)?;
+            self.now.0 += want as u64;
+        }
+        Ok(true)
+    }
+}
+
+impl Ord for Reader {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.slot.order(&other.long, &self.slot, &self.long)
+    }
+}
+
+impl PartialOrd for Reader {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Reader {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Reader {}

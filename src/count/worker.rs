@@ -1,0 +1,250 @@
+//! What one thread counts with, and what all threads share.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::front::Front;
+use super::partition::{PARTITIONS, Partition, partition_of};
+use super::slot::{Slot, hash_long, room_of, store};
+use super::spill::Spill;
+use crate::control::Control;
+use crate::error::Result;
+use crate::pretokenize::key::Key;
+use crate::pretokenize::{ENDS, Pretokenizer};
+use crate::special::{Segment, Specials};
+
+/// The tables of all pretokens: partitions by hash, each held by one worker at a time.
+#[derive(Debug)]
+pub(super) struct Shared {
+    partitions: Vec<Mutex<Partition>>,
+    /// Where slots go that memory has no room for; none where it has room for all.
+    pub(super) spill: Option<Spill>,
+}
+
+impl Shared {
+    pub(super) fn new(spill: Option<Spill>) -> Self {
+        Shared { partitions: (0..PARTITIONS).map(|_| Mutex::default()).collect(), spill }
+    }
+
+    fn lock(&self, partition: usize) -> MutexGuard<'_, Partition> {
+        self.partitions[partition].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds one slot whose long pretokens are in `arena`.
+    pub(super) fn add(&self, slot: &Slot, arena: &[u8]) -> Result<()> {
+        self.lock(partition_of(slot.hash())).add(slot, arena, self.spill.as_ref())
+    }
+
+    pub(super) fn into_partitions(self) -> (Vec<Partition>, Option<Spill>) {
+        let own = |one: Mutex<Partition>| one.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (self.partitions.into_iter().map(own).collect(), self.spill)
+    }
+}
+
+/// How much memory a worker takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    /// log2 of the slots of its own table.
+    pub(super) front_bits: u32,
+    /// Slots that are brought to the shared tables at once.
+    pub(super) pending: usize,
+    /// Bytes of long pretokens that are.
+    pub(super) long_bytes: usize,
+}
+
+/// Slots whose memory is asked for at once.
+const AHEAD: usize = 16;
+/// Bytes of text between two looks at the control.
+const BYTES_PER_CHECK: usize = 1 << 17;
+
+/// One thread's part in counting. What it holds has to be brought home with [`Worker::finish`].
+pub(super) struct Worker<'s> {
+    shared: &'s Shared,
+    front: Front,
+    sizes: Sizes,
+    /// What is on its way to the shared tables.
+    pending: Vec<Slot>,
+    /// The bytes of the long ones among them.
+    long: Vec<u8>,
+    /// The pending slots by partition, with their hashes.
+    sorted: Vec<(u64, u32)>,
+    ends: Box<[usize; ENDS]>,
+    unchecked: usize,
+    /// Behind all text that its table knows of. A hit there is no look at its place, so places have to rise.
+    high: u64,
+    /// Memory for text, kept from chunk to chunk.
+    buffer: Vec<u8>,
+    /// Which partition it goes to first: not all to the same.
+    turn: usize,
+}
+
+impl<'s> Worker<'s> {
+    pub(super) fn new(shared: &'s Shared, sizes: Sizes, number: usize) -> Self {
+        Worker {
+            shared,
+            front: Front::new(sizes.front_bits),
+            sizes,
+            pending: Vec::with_capacity(sizes.pending + ENDS),
+            long: Vec::new(),
+            sorted: Vec::new(),
+            ends: Box::new([0; ENDS]),
+            unchecked: 0,
+            high: 0,
+            buffer: Vec::new(),
+            turn: number * 7 % PARTITIONS,
+        }
+    }
+
+    /// Counts a document, the first byte of which is at `place`.
+    pub(super) fn document(
+        &mut self,
+        text: &[u8],
+        place: u64,
+        specials: &Specials,
+        pretokenizer: &Pretokenizer,
+        control: &Control,
+    ) -> Result<()> {
+        if place < self.high {
+            self.empty(control)?;
+        }
+        self.high = place + text.len() as u64;
+        let mut ends = std::mem::replace(&mut self.ends, Box::new([0; ENDS]));
+        for segment in specials.segments(text) {
+            let Segment::Text(range) = segment else { continue };
+            let (start, segment) = (range.start, &text[range]);
+            pretokenizer.for_each_run(segment, &mut ends, |from, ends| {
+                self.run(segment, from, ends, place + start as u64, control)?;
+                Ok(true)
+            })?;
+        }
+        self.ends = ends;
+        Ok(())
+    }
+
+    /// Counts a run of pretokens of `text`, which begins at `place`.
+    #[inline]
+    fn run(
+        &mut self,
+        text: &[u8],
+        start: usize,
+        ends: &[usize],
+        place: u64,
+        control: &Control,
+    ) -> Result<()> {
+        for number in 0..self.front.count(text, start, ends) {
+            let missed = self.front.missed(number);
+            let from = if missed.at == 0 { start } else { ends[missed.at - 1] };
+            let first = place + from as u64;
+            if missed.key == Key::NONE {
+                self.long(&text[from..ends[missed.at]], first)?;
+            } else if let Some(left) = self.front.admit(&missed, first) {
+                self.pending.push(left);
+            }
+        }
+        if self.pending.len() >= self.sizes.pending {
+            self.flush()?;
+        }
+        self.unchecked += ends.last().map_or(0, |end| end - start);
+        if self.unchecked >= BYTES_PER_CHECK {
+            self.unchecked = 0;
+            control.check()?;
+        }
+        Ok(())
+    }
+
+    /// Memory to read text into.
+    pub(super) fn take_buffer(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.buffer)
+    }
+
+    /// Takes it back.
+    pub(super) fn give_buffer(&mut self, buffer: Vec<u8>) {
+        self.buffer = buffer;
+    }
+
+    /// Counts one pretoken.
+    pub(super) fn pretoken(&mut self, pretoken: &[u8], place: u64) -> Result<()> {
+        match Key::new(pretoken, 0, pretoken.len()) {
+            Key::NONE => self.long(pretoken, place)?,
+            key => self.pending.push(Slot::short(key, 1, place)),
+        }
+        if self.pending.len() >= self.sizes.pending { self.flush() } else { Ok(()) }
+    }
+
+    fn long(&mut self, pretoken: &[u8], first: u64) -> Result<()> {
+        let hash = hash_long(pretoken);
+        if room_of(pretoken) > self.sizes.long_bytes {
+            // Too long to be carried along.
+            let mut arena = Vec::new();
+            let place = store(&mut arena, pretoken);
+            return self.shared.add(&Slot::long(hash, place, 1, first), &arena);
+        }
+        if self.long.len() + room_of(pretoken) > self.sizes.long_bytes {
+            self.flush()?;
+        }
+        let place = store(&mut self.long, pretoken);
+        self.pending.push(Slot::long(hash, place, 1, first));
+        Ok(())
+    }
+
+    /// Brings all to the shared tables.
+    pub(super) fn finish(mut self, control: &Control) -> Result<()> {
+        self.empty(control)
+    }
+
+    fn empty(&mut self, control: &Control) -> Result<()> {
+        self.flush()?;
+        let left: Vec<Slot> = self.front.drain().collect();
+        for slots in left.chunks(self.sizes.pending) {
+            control.check()?;
+            self.pending.extend_from_slice(slots);
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Brings what is pending to the shared tables, partition by partition.
+    fn flush(&mut self) -> Result<()> {
+        let starts = self.sort();
+        for step in 0..PARTITIONS {
+            let partition = (self.turn + step) % PARTITIONS;
+            let part = &self.sorted[starts[partition]..starts[partition + 1]];
+            if part.is_empty() {
+                continue;
+            }
+            let mut table = self.shared.lock(partition);
+            for ahead in part.chunks(AHEAD) {
+                for &(hash, _) in ahead {
+                    table.prefetch(hash);
+                }
+                for &(hash, at) in ahead {
+                    let slot = &self.pending[at as usize];
+                    table.add_hashed(slot, hash, &self.long, self.shared.spill.as_ref())?;
+                }
+            }
+        }
+        self.turn = (self.turn + 1) % PARTITIONS;
+        self.pending.clear();
+        self.long.clear();
+        Ok(())
+    }
+
+    /// Sorts what is pending by partition; returns where each begins.
+    fn sort(&mut self) -> [usize; PARTITIONS + 1] {
+        let mut starts = [0; PARTITIONS + 1];
+        for slot in &self.pending {
+            starts[partition_of(slot.hash()) + 1] += 1;
+        }
+        for partition in 0..PARTITIONS {
+            starts[partition + 1] += starts[partition];
+        }
+        let mut next = starts;
+        self.sorted.resize(self.pending.len(), (0, 0));
+        for (at, slot) in self.pending.iter().enumerate() {
+            let hash = slot.hash();
+            let place = &mut next[partition_of(hash)];
+            self.sorted[*place] = (hash, at as u32);
+            *place += 1;
+        }
+        starts
+    }
+}

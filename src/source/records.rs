@@ -1,0 +1,147 @@
+//! The text of a record: one field of a JSON object.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+
+/// The string under `field` of the JSON object that `line` is. Of a name that is there twice, the last, as in Python.
+///
+/// # Errors
+/// What is wrong with the line.
+pub(crate) fn text_of<'a>(line: &'a [u8], field: &str) -> Result<Cow<'a, str>, String> {
+    let mut json = serde_json::Deserializer::from_slice(line);
+    let found = Object { field }.deserialize(&mut json).and_then(|found| json.end().map(|()| found));
+    match found {
+        Ok(Some(text)) => Ok(text),
+        Ok(None) => Err(missing(line, field)),
+        Err(error) => {
+            let whole = error.to_string();
+            // It counts lines and columns of its own; the line is known.
+            let said = whole.split(" at line ").next().unwrap_or(&whole);
+            Err(format!("{said} (at byte {} of the line)", error.column()))
+        }
+    }
+}
+
+fn missing(line: &[u8], field: &str) -> String {
+    let value = serde_json::from_slice::<serde_json::Value>(line).unwrap_or_default();
+    let names =
+        value.as_object().map(|object| object.keys().cloned().collect::<Vec<_>>()).unwrap_or_default();
+    format!("there is no field {field:?}, only {names:?}: name the one that has the text with field=…")
+}
+
+struct Object<'f> {
+    field: &'f str,
+}
+
+impl<'de> DeserializeSeed<'de> for Object<'_> {
+    type Value = Option<Cow<'de, str>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
+        json.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Object<'_> {
+    type Value = Option<Cow<'de, str>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+        let mut found = None;
+        while let Some(is_it) = map.next_key_seed(IsName(self.field))? {
+            if is_it {
+                found = Some(map.next_value_seed(Text(self.field))?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Whether a name is the one that is looked for.
+struct IsName<'f>(&'f str);
+
+impl<'de> DeserializeSeed<'de> for IsName<'_> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<bool, D::Error> {
+        json.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for IsName<'_> {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<bool, E> {
+        Ok(name == self.0)
+    }
+}
+
+/// The text itself.
+struct Text<'f>(&'f str);
+
+impl<'de> DeserializeSeed<'de> for Text<'_> {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Text<'_> {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a string under {:?}", self.0)
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.to_owned()))
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
+        Err(E::custom(format_args!("the field {:?} is null, not a string", self.0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_a_field() {
+        let text = |line: &str| text_of(line.as_bytes(), "text").map(Cow::into_owned);
+        assert_eq!(text(r#"{"text": "a"}"#), Ok("a".into()));
+        assert_eq!(
+            text(r#"{"id": [1, {"text": "no"}], "text": "\u00e9\n\ud83d\ude00", "z": null} "#),
+            Ok("é\n😀".into())
+        );
+        assert_eq!(text(r#"{"te\u0078t": "a"}"#), Ok("a".into()));
+        assert_eq!(text(r#"{"text": "a", "text": "b"}"#), Ok("b".into()));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let wrong = |line: &str| text_of(line.as_bytes(), "text").unwrap_err();
+        assert!(wrong(r#"{"a": 1, "b": 2}"#).contains(r#"there is no field "text", only ["a", "b"]"#));
+        assert!(wrong(r#"{"text": null}"#).contains("null"));
+        assert!(wrong(r#"{"text": 5}"#).contains("integer `5`"), "{}", wrong(r#"{"text": 5}"#));
+        assert!(wrong(r#"["text"]"#).contains("expected an object"));
+        assert!(wrong(r#"{"text": "a"} x"#).contains("trailing"));
+        assert!(wrong(r#"{"text": "a"#).contains("EOF"));
+        assert!(wrong(r#"{"text": "\ud800"}"#).contains("byte"));
+    }
+}
