@@ -1,8 +1,10 @@
 //! Search for many special tokens: a filter of their first bytes, then a table.
 //!
 //! An automaton of 100,000 tokens takes 100 MB and most of a second to build, and is slow to walk: its states do
-//! not fit any cache. Here text without tokens costs a hash of a few bytes at each place.
+//! not fit any cache. Here text without tokens costs a hash of a few bytes at each place; where the tokens begin with at
+//! most three different bytes (`<|…|>`, `[…]`), only at the places that have one of these.
 
+use std::collections::BTreeSet;
 use std::hash::BuildHasher;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -12,12 +14,42 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 pub(super) struct Many {
     /// Bytes that a place is looked up by: the shortest token's length, or [`PREFIX`].
     prefix: usize,
+    /// The first bytes of all tokens, if they are few.
+    starts: Option<Starts>,
     /// One bit for each hash of a prefix.
     filter: Vec<u64>,
     /// By prefix: the lengths of the tokens that have it, the longest first.
     lengths: FxHashMap<u64, Box<[u32]>>,
     /// By the hash of its bytes: indices of tokens.
     tokens: FxHashMap<u64, Vec<u32>>,
+}
+
+/// Up to three bytes to search for.
+#[derive(Clone, Copy, Debug)]
+enum Starts {
+    One(u8),
+    Two(u8, u8),
+    Three(u8, u8, u8),
+}
+
+impl Starts {
+    fn of(tokens: &[Vec<u8>]) -> Option<Self> {
+        let bytes: BTreeSet<u8> = tokens.iter().filter_map(|token| token.first().copied()).collect();
+        match *bytes.into_iter().collect::<Vec<u8>>() {
+            [a] => Some(Starts::One(a)),
+            [a, b] => Some(Starts::Two(a, b)),
+            [a, b, c] => Some(Starts::Three(a, b, c)),
+            _ => None,
+        }
+    }
+
+    fn find(self, text: &[u8]) -> Option<usize> {
+        match self {
+            Starts::One(a) => memchr::memchr(a, text),
+            Starts::Two(a, b) => memchr::memchr2(a, b, text),
+            Starts::Three(a, b, c) => memchr::memchr3(a, b, c, text),
+        }
+    }
 }
 
 /// Bytes of a prefix at the most.
@@ -38,6 +70,7 @@ impl Many {
         }
         let mut many = Many {
             prefix,
+            starts: Starts::of(all),
             filter: vec![0; 1 << (BITS - 6)],
             lengths: FxHashMap::default(),
             tokens: FxHashMap::with_capacity_and_hasher(all.len(), FxBuildHasher),
@@ -63,7 +96,13 @@ impl Many {
     /// The leftmost token from `from` on, of those the longest: its index and where it starts.
     pub(super) fn find(&self, all: &[Vec<u8>], text: &[u8], from: usize) -> Option<(usize, usize)> {
         let last = text.len().checked_sub(self.prefix)?;
-        for at in from..=last {
+        let mut next = from;
+        while next <= last {
+            let at = match self.starts {
+                Some(starts) => next + starts.find(&text[next..=last])?,
+                None => next,
+            };
+            next = at + 1;
             let rest = &text[at..];
             let key = key(rest, self.prefix);
             let bit = bit(key);
@@ -127,7 +166,7 @@ mod tests {
         };
         let mut built = 0;
         for round in 0..3000 {
-            let (letters, least) = (1 + below(3), 2 + below(9));
+            let (letters, least) = (1 + below(5), 2 + below(9));
             let mut word = |least: u64, more: u64| -> Vec<u8> {
                 (0..least + below(more)).map(|_| b'a' + below(letters) as u8).collect()
             };

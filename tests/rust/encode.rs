@@ -310,7 +310,10 @@ fn chosen_special_tokens_are_found_in_place_of_those_of_the_vocabulary() {
         let mut ids = Vec::new();
         encoder.encode_among(&text, set.active(), &mut ids, &control).unwrap();
         assert_eq!(ids, expected);
-        assert_eq!(encoder.encode_long_among(text.as_slice(), set.active(), Some(3), &control).unwrap(), expected);
+        assert_eq!(
+            encoder.encode_long_among(text.as_slice(), set.active(), Some(3), &control).unwrap(),
+            expected
+        );
         let batch = encoder.encode_batch_among(&[&text, b"a"], set.active(), 2, &control).unwrap();
         assert_eq!(batch[0].ids[..batch[0].starts[1]], expected);
         assert_eq!(set.first_in(&text), first);
