@@ -51,6 +51,9 @@ pub struct CountOptions {
     /// Bytes of memory that counting may take; none for no limit. (One document in memory, and one pretoken, count for
     /// nothing: they have to be there.)
     pub memory_limit: Option<u64>,
+    /// The limit that the tables and the workers go by, if it is another: for tests of what is spilled.
+    #[doc(hidden)]
+    pub table_limit: Option<u64>,
     /// Where a file is made when that is too little; the system's folder by default.
     pub temporary: Option<PathBuf>,
     /// Pretokens that occur less often are left out of the result.
@@ -65,6 +68,7 @@ impl Default for CountOptions {
             window_bytes: 1 << 20,
             replace: false,
             memory_limit: None,
+            table_limit: None,
             temporary: None,
             min_count: 1,
         }
@@ -73,9 +77,13 @@ impl Default for CountOptions {
 
 /// What the parts of counting take of the limit: the tables a third, the result half, the workers an eighth.
 impl CountOptions {
+    fn table_limit(&self) -> Option<u64> {
+        self.table_limit.or(self.memory_limit)
+    }
+
     /// A worker's part: its table, its buffers.
     fn worker_bytes(&self) -> usize {
-        let limit = self.memory_limit.unwrap_or(u64::MAX) / 8 / self.workers.max(1) as u64;
+        let limit = self.table_limit().unwrap_or(u64::MAX) / 8 / self.workers.max(1) as u64;
         limit.clamp(1 << 15, 1 << 22) as usize
     }
 
@@ -94,7 +102,7 @@ impl CountOptions {
     }
 
     fn spill(&self) -> Option<Spill> {
-        let limit = self.memory_limit?;
+        let limit = self.table_limit()?;
         let folder = self.temporary.clone().unwrap_or_else(std::env::temp_dir);
         let partition = (limit / 3 / PARTITIONS as u64).max(1 << 12);
         let merging = limit / 8 / self.workers.max(1) as u64;

@@ -146,6 +146,7 @@ impl Counting {
             window_bytes: window_bytes.unwrap_or(standard.window_bytes),
             replace,
             memory_limit,
+            table_limit: None,
             temporary,
             min_count,
         };

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use toksmith::Control;
 use toksmith::count::{CountOptions, Counting, PretokenCounts};
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::special::Specials;
+use toksmith::{Control, Error};
 
 use crate::oracle;
 use crate::random::Random;
@@ -39,16 +39,39 @@ fn counts_and_places_are_those_of_the_definition() {
     for words in [10, 300, 20_000] {
         let documents = random.documents(words);
         let expected = oracle::count_pretokens(&documents, &pretokenizer());
-        for memory_limit in [None, Some(1), Some(1 << 20)] {
+        for table_limit in [None, Some(1), Some(1 << 20)] {
             for workers in [1, 2, 8] {
                 let found =
-                    counted(&documents, &CountOptions { memory_limit, workers, ..CountOptions::default() });
+                    counted(&documents, &CountOptions { table_limit, workers, ..CountOptions::default() });
                 let found: Vec<_> =
                     found.iter().map(|(word, count, first)| (word.to_vec(), count, first)).collect();
-                assert!(found == expected, "{words} words, {memory_limit:?}, {workers} workers");
+                assert!(found == expected, "{words} words, {table_limit:?}, {workers} workers");
             }
         }
     }
+}
+
+#[test]
+fn a_result_beyond_the_limit_is_refused_with_what_would_fit() {
+    let documents = Random::new(3).documents(20_000);
+    let control = Control::none();
+    let finished = |memory_limit: u64| {
+        let options = CountOptions { memory_limit: Some(memory_limit), ..CountOptions::default() };
+        let mut counting = Counting::new(Specials::default(), pretokenizer(), options);
+        for document in &documents {
+            counting.document(document, &control).unwrap();
+        }
+        counting.finish(&control)
+    };
+    let Err(Error::TooManyUnique { unique, needed, limit: 1, offer: _ }) = finished(1) else {
+        panic!("it does not fit into a byte")
+    };
+    let all = finished(2 * needed + 64).unwrap();
+    assert_eq!(all.len() as u64, unique);
+    let Err(Error::TooManyUnique { offer: Some((least, left)), .. }) = finished(needed) else {
+        panic!("half of the limit is for the result")
+    };
+    assert_eq!(all.iter().filter(|&(_, count, _)| count >= least).count() as u64, left);
 }
 
 /// Sections of the temporary file that are more than can be merged at once.
@@ -57,7 +80,7 @@ fn many_small_spills() {
     let mut random = Random::new(5);
     let documents: Vec<_> = (0..12).flat_map(|_| random.documents(60_000)).collect();
     let whole = counted(&documents, &CountOptions { workers: 1, ..CountOptions::default() });
-    let options = CountOptions { memory_limit: Some(1), workers: 1, ..CountOptions::default() };
+    let options = CountOptions { table_limit: Some(1), workers: 1, ..CountOptions::default() };
     let mut counting = Counting::new(Specials::default(), pretokenizer(), options);
     for document in &documents {
         counting.document(document, &Control::none()).unwrap();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
@@ -65,7 +66,8 @@ TokenizerOption = Annotated[
         "-t",
         "--tokenizer",
         metavar="TOKENIZER",
-        help="A file of toksmith train, a *.tiktoken rank file, or a folder with vocab.json and merges.txt.",
+        help="A file of toksmith train, a *.tiktoken rank file, Hugging Face's tokenizer.json or a folder with one, "
+        "or a folder with vocab.json and merges.txt.",
     ),
 ]
 GivenPatternOption = Annotated[
@@ -100,6 +102,9 @@ def load(source: str, pattern: str | None, specials: list[str] | None, unmatched
     """
     names = special_tokens_of(specials or [])
     rest: dict[str, Any] = {} if unmatched is None else {"unmatched": unmatched.value}
+    alone = pattern is None and not names and not rest
+    if alone and is_huggingface(source):
+        return Tokenizer.from_huggingface(source)
     if Path(source).is_dir():
         folder = Path(source)
         chosen = "gpt2" if pattern is None else pattern_of(pattern)
@@ -108,11 +113,25 @@ def load(source: str, pattern: str | None, specials: list[str] | None, unmatched
         if pattern is None:
             raise UsageError(f"{source} holds no pattern: give --pattern, such as gpt2, cl100k or o200k")
         return Tokenizer.from_tiktoken(source, pattern=pattern_of(pattern), special_tokens=names, **rest)
-    if pattern is not None or names or rest:
+    if not alone:
         raise UsageError(
             f"{source} holds its own pattern and special tokens: leave out --pattern, --special-token and --unmatched"
         )
     return Tokenizer.load(source)
+
+
+def is_huggingface(source: str) -> bool:
+    """Return whether this is a `tokenizer.json` of Hugging Face's, or a folder with one."""
+    path = Path(source)
+    if path.is_dir():
+        return (path / "tokenizer.json").is_file()  # others beside it are those of older readers
+    if path.suffix != ".json":
+        return False
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False  # what is wrong with it, its reader says
+    return isinstance(content, dict) and "model" in content and "added_tokens" in content
 
 
 def special_tokens_of(given: list[str]) -> list[str] | dict[str, int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.metadata
-import json
 import os
 import tempfile
 from enum import Enum
@@ -22,6 +21,7 @@ from .options import (
     GivenSpecialsOption,
     GivenUnmatchedOption,
     UsageError,
+    is_huggingface,
     load,
     special_tokens_of,
 )
@@ -88,7 +88,6 @@ def verify(
 def _ours(source: str, pattern: str | None, specials: list[str] | None, unmatched: Any) -> Encoding | Tokenizer:
     from .. import registry
     from ..encoding import Encoding
-    from ..tokenizer import Tokenizer
 
     if not os.path.exists(source) and source in registry.list_encoding_names():  # noqa: PTH110
         if pattern is not None or specials or unmatched is not None:
@@ -101,25 +100,7 @@ def _ours(source: str, pattern: str | None, specials: list[str] | None, unmatche
                 raise UsageError("give each special token its id, as NAME=ID")
             named = {}
         return Encoding.from_tiktoken(source, pattern=pattern, special_tokens=named)
-    if _is_huggingface(source):
-        if pattern is not None or specials or unmatched is not None:
-            raise UsageError(f"{source} holds its own pattern and special tokens: leave those options out")
-        return Tokenizer.from_huggingface(source)
     return load(source, pattern, specials, unmatched)
-
-
-def _is_huggingface(source: str) -> bool:
-    """Return whether this is a `tokenizer.json`, or a folder with one."""
-    path = Path(source)
-    if path.is_dir():
-        return (path / "tokenizer.json").is_file() and not (path / "merges.txt").is_file()
-    if path.suffix != ".json":
-        return False
-    try:
-        content = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return False  # what is wrong with it, its reader says
-    return isinstance(content, dict) and "model" in content and "added_tokens" in content
 
 
 def _side(name: str, tokenizer: Any) -> Side:
@@ -155,9 +136,10 @@ def _published(tiktoken: Any, name: str) -> Any:
     # Its gpt2 is its r50k_base, read from two other files.
     name = "r50k_base" if name == "gpt2" else name
     file = published.ENCODINGS[name].file
+    data = published.rank_file(file)  # before the folder is another one
     with tempfile.TemporaryDirectory(prefix="toksmith-") as folder, _environment("TIKTOKEN_CACHE_DIR", folder):
         key = rank_files.cache_key(published.FILES[file].url)
-        (Path(folder) / key).write_bytes(published.rank_file(file))
+        (Path(folder) / key).write_bytes(data)
         return tiktoken.get_encoding(name)
 
 
@@ -195,7 +177,7 @@ def _environment(name: str, value: str) -> Iterator[None]:
 def _huggingface(source: str) -> tuple[Side, Iterable[str]]:
     tokenizers = _imported("tokenizers")
     path = Path(source) / "tokenizer.json" if Path(source).is_dir() else Path(source)
-    if not _is_huggingface(source):
+    if not is_huggingface(source):
         raise UsageError(f"{source} is no tokenizer.json: give the file that tokenizers reads as --with FILE")
     theirs = tokenizers.Tokenizer.from_file(str(path))
     special = [token.content for token in theirs.get_added_tokens_decoder().values()]
