@@ -1,4 +1,4 @@
-"""A text that finds differences between tokenizers: for verification where nobody gives files."""
+"""Text that finds differences between tokenizers: for verification where nobody gives files, and of exports."""
 
 from __future__ import annotations
 
@@ -9,20 +9,27 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_PROSE = (
-    "The quick brown fox, the lazy dog: they're here, aren't they? We'll see; I'd say so. IT'S DON'T I'VE YOU'RE\n\n"
-    "    def f(x):\n        return x + 1234567890  # twice\r\n\t\nif (a[0] != b->c) { return *p++; } // über\n"
-    "Žluťoučký kůň úpěl ďábelské ódy. Größe, straße, naïve; 12 345,67 €; 3×10⁻⁵ m²; Ⅷ, ½, ٣٤٥. ’s ’t ſ's\n"
-    "我能吞下玻璃而不伤身体。私はガラスを食べられます。それは私を傷つけません。나는 유리를 먹을 수 있어요.\n"
-    "நான் கண்ணாடி சாப்பிடுவேன். मैं काँच खा सकता हूँ। ฉันกินกระจกได้ אני יכול לאכול זכוכית أنا قادر على أكل الزجاج\n"
-    "👍🏽 👩\u200d👩\u200d👧 🇨🇿 a\u0301 e\u0301\u0323 \u200d \ufeff \u00a0\u3000\u2028\u2029\x85\x0b\x0c\x1c\x1f"
-    "\x00\x7f\n\ufffd end  \n \n"
-)
+PROSE = """The quick brown fox, the lazy dog: they're here, AREN'T THEY? We'll see; I'd say it's so. x'y don''t 'S
+Žluťoučký kůň úpěl ďábelské ódy; STRAẞE, straße, ǅ ʰ ª Ⅷ ½ x² İstanbul ſ ﬁ. Ξεσκεπάζω. Съешь же ещё. Փոքր. საქართველო
+שלום עולם. مرحبا ١٢٣. नमस्ते १२३. வணக்கம் நடிகர். สวัสดี. ខ្ញុំ. ລາວ. မြန်မာ. བོད. አማርኛ. 我能吞下玻璃而不伤身体。
+私はガラスを食べられます、カタカナ。
+나는 유리를 먹을 수 있어요.
+👍🏽 🇨🇿 👩‍👩‍👧‍👦 ☃️
+a\u0301e\u0323\u0302 \ufeff\u200b\u200d\ufffd \U00010400 'Ve 'LL 'ſ
+0 12 123 1234 1234567890 3.14159 1,000,000 0x1F 1e-9 ٣٤ Ⅳ ² $5 €10 #1 @a a_b a-b a/b C:\\x ...
+!!! --- ==== ^^^^ ()[]
+def f(x):\r\n\treturn {"a": [x**2 for x in range(10)]}  # twice\r\n\r\n\n
+    while(true){i++;}//end\\n</html>\x00\x1c\x7f\x1b
+"""
+"""Prose and code of many scripts, and what rules of patterns are about."""
+
+SPACES = (" |  |   |\n|\n\n| \n|\n |\r\n|\r\n\r\n |\t| \t|\xa0|\u3000|\u2028|\x85|" + " " * 17 + "|").split("|")
+"""Whitespace of many kinds, and none."""
+
 _WORDS = (
     "the The THE they'd don't 's 'S 'll ' '' a ab aaa hello helloWorld XMLHttp _x 0 12 123 1234 12345678 ² Ⅷ . , ... "
     "!? # // /// \\ $ () [] {} <> <| |> == != -- --- ___ žluť ÅNG 你好 ガラス நடிகர் ไทย नमस्ते שלום 한글 ǅ ʰ ª 👍 🇨🇿 é"
 )
-_SPACES = [" ", " ", " ", " ", "  ", "   ", "\n", "\n\n", "\r\n", "\r", "\t", " \n ", "\xa0", "\u3000", "\u2028"]
 _RUNS = [" ", "\n", "\t", "\r\n", "a", "0", "^", "=", "-", "é", "中", "🙂", "\u0301", "ab", " \n", "'s", ".\n"]
 
 
@@ -35,9 +42,9 @@ def texts(special_tokens: Iterable[str] = (), *, seed: int = 0) -> Iterator[str]
     """
     rng = random.Random(seed)
     yield ""
-    yield _PROSE
-    yield _PROSE.upper()
-    yield _PROSE.replace(" ", "")
+    yield PROSE
+    yield PROSE.upper()
+    yield PROSE.replace(" ", "")
     for run in _RUNS:
         for count in (1, 2, 3, 7, 100, 1000):
             yield run * count
@@ -45,7 +52,7 @@ def texts(special_tokens: Iterable[str] = (), *, seed: int = 0) -> Iterator[str]
     names = sorted(special_tokens)[:50]
     words = _WORDS.split() + names + [name[:-1] for name in names if len(name) > 1]
     for _ in range(300):
-        yield "".join(rng.choice(words) + (rng.choice(_SPACES) if rng.random() < 0.7 else "") for _ in range(40))
+        yield "".join(rng.choice(words) + (rng.choice(SPACES) if rng.random() < 0.7 else "") for _ in range(40))
     points = [chr(point) for point in range(0x110000) if unicodedata.category(chr(point)) not in ("Cn", "Cs", "Co")]
     rng.shuffle(points)
     for start in range(0, len(points), 50):

@@ -35,6 +35,7 @@ def lost_merge(name: str, data: bytes) -> bytes:
     if name == "native":
         content = json.loads(data)
         content["merges"] = content["merges"][:-1]
+        content["training"]["merge_counts"].pop()
         return json.dumps(content).encode()
     if name == "tiktoken":
         lines = data.split(b"\n")

@@ -11,6 +11,8 @@ import itertools
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
+from ..stress import PROSE, SPACES
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
@@ -18,21 +20,6 @@ if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
 
     Encode = Callable[[Any], list[int]]
-
-SCRIPTS = """The quick brown fox, the lazy dog: they're here, AREN'T THEY? We'll see; I'd say it's so. x'y don''t 'S
-Žluťoučký kůň úpěl ďábelské ódy; STRAẞE, straße, ǅ ʰ ª Ⅷ ½ x² İstanbul ſ ﬁ. Ξεσκεπάζω. Съешь же ещё. Փոքր. საქართველო
-שלום עולם. مرحبا ١٢٣. नमस्ते १२३. வணக்கம் நடிகர். สวัสดี. ខ្ញុំ. ລາວ. မြန်မာ. བོད. አማርኛ. 我能吞下玻璃而不伤身体。
-私はガラスを食べられます、カタカナ。
-나는 유리를 먹을 수 있어요.
-👍🏽 🇨🇿 👩‍👩‍👧‍👦 ☃️
-a\u0301e\u0323\u0302 \ufeff\u200b\u200d\ufffd \U00010400 'Ve 'LL 'ſ
-0 12 123 1234 1234567890 3.14159 1,000,000 0x1F 1e-9 ٣٤ Ⅳ ² $5 €10 #1 @a a_b a-b a/b C:\\x ...
-!!! --- ==== ^^^^ ()[]
-def f(x):\r\n\treturn {"a": [x**2 for x in range(10)]}  # twice\r\n\r\n\n
-    while(true){i++;}//end\\n</html>\x00\x1c\x7f\x1b
-"""
-
-SPACES = (" |  |   |\n|\n\n| \n|\n |\r\n|\r\n\r\n |\t| \t|\xa0|\u3000|\u2028|\x85|" + " " * 17 + "|").split("|")
 
 
 def refused(kind: str, text: Any, ours: list[int], theirs: list[int]) -> ValueError:
@@ -87,7 +74,7 @@ def stress_texts(tokenizer: Tokenizer, keep: Callable[[set[str]], set[str]] | No
         keep: Returns those of some characters that may be used; by default all.
     """
     tokens, specials = _texts_of(tokenizer), sorted(tokenizer.special_tokens)
-    found = set().union(SCRIPTS, *SPACES, *tokens)
+    found = set().union(PROSE, *SPACES, *tokens)
     dropped = found - keep(found) if keep else set()
     table = str.maketrans(dict.fromkeys(dropped))
     for text in _texts(tokens, specials):
@@ -109,9 +96,9 @@ def _text(token: bytes) -> str | None:
 
 
 def _texts(tokens: list[str], specials: list[str]) -> Iterator[str]:
-    yield from SCRIPTS.split("\n")
-    yield SCRIPTS
-    words = SCRIPTS.split()
+    yield from PROSE.split("\n")
+    yield PROSE
+    words = PROSE.split()
     yield "".join(f"{word}{SPACES[i % len(SPACES)]}" for i, word in enumerate(words * 3))
     yield from (f"{before}a{after}{end}" for before in SPACES for after in SPACES for end in ("", "b"))
     yield from _with_specials(specials, words)
@@ -207,7 +194,7 @@ def huggingface(tokenizer: Tokenizer, paths: list[Path]) -> None:
     keep = functools.partial(_of_one_class, module)
     texts = stress_texts(tokenizer, keep)
     compare("tokenizer.json", texts, tokenizer.encode, lambda text: other.encode(text, add_special_tokens=False).ids)
-    ids = tokenizer.encode(SCRIPTS) + sorted(tokenizer.special_tokens.values()) + tokenizer.encode(SCRIPTS[:99])
+    ids = tokenizer.encode(PROSE) + sorted(tokenizer.special_tokens.values()) + tokenizer.encode(PROSE[:99])
     ours, theirs = tokenizer.decode(ids), other.decode(ids, skip_special_tokens=False)
     if ours != theirs:
         at = next(i for i, pair in enumerate(itertools.zip_longest(ours, theirs)) if pair[0] != pair[1])
