@@ -440,8 +440,9 @@ def start(folder: Path, *args: object) -> subprocess.Popen:
 
 
 def wait_for_a_file(folder: Path) -> None:
+    """Wait for a file of ours: a hidden one, or one in a folder. Python itself makes one to see whether it can."""
     deadline = time.monotonic() + 60
-    while not any(folder.iterdir()):
+    while not any(path.is_file() and (path.parent != folder or path.name[0] == ".") for path in folder.rglob("*")):
         assert time.monotonic() < deadline
         time.sleep(0.01)
 

@@ -226,7 +226,7 @@ def test_sizes() -> None:
     assert base().vocab_size == 261
     assert base().max_id == 301
     assert "261 tokens, 2 special" in repr(base())
-    assert base().pattern == regex.compile(patterns.GPT2)
+    assert (base().pattern.pattern, base().pattern.flags) == (patterns.GPT2, regex.compile(patterns.GPT2).flags)
     assert base(pattern=None).pattern is None
 
 
@@ -238,7 +238,8 @@ def test_pickles(name: str) -> None:
     tokenizer = CHANGES[name]()
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         data = pickle.dumps(tokenizer, protocol)
-        assert pickle.loads(data) is tokenizer
+        # That one, or an equal one that another test has made.
+        assert pickle.loads(data) == tokenizer
     fingerprint, encoded = tokenizer.fingerprint, tokenizer.encode("abcd x|y| dcba")
     del tokenizer
     gc.collect()
@@ -249,7 +250,7 @@ def test_pickles(name: str) -> None:
 
 
 def test_a_process_that_has_it_gets_the_one_it_has(gpt2: Tokenizer, gpt2_files: tuple[Path, Path]) -> None:
-    mine = base()
+    mine = Tokenizer(special_tokens=["only here"])
     assert pickle.loads(pickle.dumps(mine)) is mine
     data = pickle.dumps(gpt2)
     assert pickle.loads(data) == gpt2  # other tests may have made an equal one

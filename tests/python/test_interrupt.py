@@ -272,7 +272,7 @@ LONG_CALLS: dict[str, Callable[[str, Tokenizer], Any]] = {
     "merging": lambda text, _: train_from_iterator([text * 4], 3000, pattern=None),
     "encode": lambda text, tokenizer: tokenizer.encode(text * 8),
     "encode_to_numpy": lambda text, tokenizer: tokenizer.encode_to_numpy(text * 20),
-    "encode_batch": lambda text, tokenizer: tokenizer.encode_batch([text] * 8),
+    "encode_batch": lambda text, tokenizer: tokenizer.encode_batch([text] * 24),
     "regex counting": lambda text, _: count_pretokens_from_iterator([text] * 2, pattern=r"\w+|\W+"),
     "regex encode": lambda text, tokenizer: Tokenizer(tokenizer.vocab, tokenizer.merges, pattern=r"\w+|\W+").encode(
         text * 2

@@ -12,7 +12,7 @@ from .tokenizer import Tokenizer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .pretrained import ToksmithTokenizer, pretrained
+    from .for_transformers import ToksmithTokenizer, pretrained
 
 __all__ = ["AddedToken", "Encoding", "Tokenizer", "ToksmithTokenizer", "pretrained"]
 
@@ -23,7 +23,4 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    module = importlib.import_module(".pretrained", __name__)
-    # The function has the module's name: it takes its place here.
-    globals().update(ToksmithTokenizer=module.ToksmithTokenizer, pretrained=module.pretrained)
-    return globals()[name]
+    return getattr(importlib.import_module(".for_transformers", __name__), name)
