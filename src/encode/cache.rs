@@ -46,6 +46,8 @@ pub(super) struct Cache {
 /// log2 of the number of lines of a cache that is added to: 8 MB. A text of 15 MB has 70,000 to 230,000 pretokens that
 /// are no tokens; with half the lines, twice to three times as many of them are not there any more when they come again.
 pub(super) const BITS: u32 = 17;
+/// Ids from here on are no seeds of a thread's cache.
+const SEEDS: u32 = 1 << 16;
 /// The least for a cache of seeds.
 const LEAST: u32 = 6;
 
@@ -60,12 +62,17 @@ impl Cache {
         Cache { lines: Table::new(Line::default(), 1 << bits), shift: 64 - bits, ring: Ring::default() }
     }
 
-    /// One of `1 << bits` lines to be added to, with all that is in this one and that it has room for.
+    /// One of `1 << bits` lines to be added to, with the seeds of this one that it has room for, of the lowest ids.
+    ///
+    /// Those are the frequent ones. Most tokens of a large vocabulary never occur in a text, and the words that do need
+    /// the room; the others are merged when they are met.
     pub(super) fn to_own(&self, bits: u32) -> Self {
         let mut own = Self::with_bits(bits);
         for line in self.lines.iter() {
             for ([low, high], ids) in line.keys.into_iter().zip(&line.ids) {
-                own.seed(Key { low, high: high & KEY }, &ids[..(high >> COUNT) as usize]);
+                if ids[0] < SEEDS {
+                    own.seed(Key { low, high: high & KEY }, &ids[..(high >> COUNT) as usize]);
+                }
             }
         }
         own
