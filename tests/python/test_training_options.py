@@ -12,7 +12,7 @@ from tokenizers import Tokenizer as HFTokenizer
 from tokenizers import models, pre_tokenizers, trainers
 from training_data import END, TIES, assert_equal, quietly
 
-from toksmith import PretokenCounts, Tokenizer, reference, train, train_from_iterator
+from toksmith import PretokenCounts, Tokenizer, memory, reference, train, train_from_iterator
 from toksmith.formats.gpt2 import unspell
 from toksmith.formats.native import unescape
 
@@ -196,3 +196,14 @@ def test_the_oracle_of_extending_agrees_with_the_reference() -> None:
             assert_equal(found.merges, [merge.pair for merge in expected])
             assert counts == [merge.count for merge in expected]
     assert best_pair(random_base(rng, "ab", "ranks"), {}, {}, "bytes", None) == (None, 0)
+
+
+def test_more_pretokens_than_memory_are_refused_before_merging(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = PretokenCounts({f"word{i}".encode(): 1 + i // 90 for i in range(100)})
+    monkeypatch.setattr(memory, "installed", lambda: 1 << 13)
+    with pytest.raises(MemoryError, match=r"100 different pretokens.*min_pretoken_count=2, which keeps 10 "):
+        train(counts, 262)
+    assert train(counts, 262, min_pretoken_count=2).vocab_size == 262
+    monkeypatch.setattr(memory, "installed", lambda: 1)
+    with pytest.raises(MemoryError, match="count fewer files"):
+        train(counts, 262)
