@@ -83,7 +83,7 @@ impl Lookup<'_> {
         }
         let Buffers { tokens, ids } = &mut *self.buffers;
         tokens.clear();
-        // The tokens of up to so many bytes were in the cache from the start.
+        // Most tokens of up to so many bytes were in the cache from the start; merging makes the others.
         let token = if pretoken.len() > KEY_BYTES { self.vocab.ordinary_index(pretoken) } else { None };
         match token {
             Some(index) if !self.vocab.is_unreachable(index) => tokens.push(index),
