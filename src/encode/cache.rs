@@ -1,51 +1,102 @@
 //! The pretoken cache: short pretokens → their few ids.
 //!
-//! Two tables of a size that is set once, so that memory is bounded and nothing is ever moved or wiped. What is in
-//! them never shows in a result. A key belongs to a line of two entries, and has a second line to go to when that is
-//! full; when both are, the second entry of the first gives way. So the vocabulary, which is there from the start, and
-//! the words that came first outlive the rare ones. (With one line alone a quarter of the words of an English text
-//! kept pushing each other out; with lines of one entry 9% of the pretokens had to go to their second.)
+//! A table of a size that is set once, so that memory is bounded and nothing is ever moved or wiped. What is in it
+//! never shows in a result. A key belongs to a line of two entries; when both are taken, the second gives way to what
+//! is new, and goes to the records, where all that has no room here is found. So the vocabulary, which is there from
+//! the start, and the words that came first stay in the first entries, which are looked at first.
 
-use super::ring::Ring;
+use super::records::{LONGEST, Records, hash_long};
 use crate::memory::Table;
-use crate::pretokenize::key::{Key, fold};
-use crate::simd::{self, Leaf};
+use crate::pretokenize::key::{HashOf, Key};
+use crate::simd::{self, Isa, Leaf};
 
-/// Up to this many ids are kept beside a key (98% of all pretokens have at most two); more are in a ring.
+/// Up to this many ids are kept beside a key (98% of all pretokens have at most two); more are in a record.
 pub(super) const FEW: usize = 4;
-/// Where the number of ids is in a slot's `high`, beside the key's length.
-const COUNT: u32 = 60;
-const KEY: u64 = (1 << COUNT) - 1;
+/// Where an entry's key ends, in its second half; what is above says where the ids are.
+const KEY_BITS: u32 = 60;
+const KEY: u64 = (1 << KEY_BITS) - 1;
+/// The lower two of those bits: how many ids there are, less one.
+const COUNT: u32 = KEY_BITS;
+/// The next: it would be found among the records, too.
+const RECORDED: u64 = 1 << 62;
+/// The last: the ids are in a record, since they are more than [`FEW`].
+const MANY: u64 = 1 << 63;
 
 /// Two entries, one cache line.
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(64))]
 struct Line {
-    /// Of each entry the key's two halves, and the number of ids on top of the second: 0 for no entry. A key of 15
-    /// bytes has at most 15.
+    /// Of each entry the key's two halves, with the bits above; zeros for no entry.
     keys: [[u64; 2]; 2],
-    /// The ids, or, where they are more than there is room for, their place in the ring.
+    /// The ids; or the place of their record (two words), and how many they are.
     ids: [[u32; FEW]; 2],
 }
 
 impl Line {
     #[inline(always)]
+    fn is(&self, way: usize, key: Key) -> bool {
+        let [low, high] = self.keys[way];
+        (low ^ key.low) | (high ^ key.high) << (64 - KEY_BITS) == 0
+    }
+
+    #[inline(always)]
+    fn has_many(&self, way: usize) -> bool {
+        self.keys[way][1] & MANY != 0
+    }
+
+    /// How many ids an entry has that has few.
+    #[inline(always)]
     fn count(&self, way: usize) -> usize {
-        (self.keys[way][1] >> COUNT) as usize
+        (self.keys[way][1] >> COUNT & 3) as usize + 1
+    }
+
+    fn key(&self, way: usize) -> Key {
+        let [low, high] = self.keys[way];
+        Key { low, high: high & KEY }
+    }
+
+    fn is_empty(&self, way: usize) -> bool {
+        self.keys[way] == [0; 2]
+    }
+
+    /// Which entry has this key, or, if none has, is to be given to it.
+    fn way_for(&self, key: Key) -> Option<usize> {
+        (0..2).find(|&way| self.is(way, key)).or_else(|| (0..2).find(|&way| self.is_empty(way)))
+    }
+
+    fn put(&mut self, way: usize, key: Key, ids: &[u32], recorded: u64) {
+        let mut few = [0; FEW];
+        few[..ids.len()].copy_from_slice(ids);
+        self.keys[way] = [key.low, key.high | (ids.len() as u64 - 1) << COUNT | recorded];
+        self.ids[way] = few;
+    }
+
+    fn put_many(&mut self, way: usize, key: Key, place: u64, count: usize) {
+        self.keys[way] = [key.low, key.high | MANY];
+        self.ids[way] = [place as u32, (place >> 32) as u32, count as u32, 0];
+    }
+
+    /// Where the record of an entry of many ids is, and how many they are.
+    fn record(&self, way: usize) -> (u64, usize) {
+        let [low, high, count, _] = self.ids[way];
+        (u64::from(high) << 32 | u64::from(low), count as usize)
     }
 }
 
-/// Pretokens that have a key.
-#[derive(Clone, Default)]
+/// Pretokens and their ids.
 pub(super) struct Cache {
     lines: Table<Line>,
     shift: u32,
-    ring: Ring,
+    /// Of the code that looks: hashes are its own.
+    isa: Isa,
+    records: Records,
 }
 
 /// log2 of the number of lines of a cache that is added to: 8 MB. A text of 15 MB has 70,000 to 230,000 pretokens that
 /// are no tokens; with half the lines, twice to three times as many of them are not there any more when they come again.
 pub(super) const BITS: u32 = 17;
+/// Words of records for each line, as a power of two: 32 MB beside 8.
+const WORDS_A_LINE: u32 = 6;
 /// Ids from here on are no seeds of a thread's cache.
 const SEEDS: u32 = 1 << 16;
 /// The least for a cache of seeds.
@@ -53,13 +104,14 @@ const LEAST: u32 = 6;
 
 impl Cache {
     /// An empty one with room for so many seeds.
-    pub(super) fn for_seeds(count: usize) -> Self {
-        Self::with_bits(count.next_power_of_two().trailing_zeros().clamp(LEAST, BITS))
+    pub(super) fn for_seeds(isa: Isa, count: usize) -> Self {
+        Self::with_bits(isa, count.next_power_of_two().trailing_zeros().clamp(LEAST, BITS))
     }
 
     /// An empty one of `1 << bits` lines.
-    pub(super) fn with_bits(bits: u32) -> Self {
-        Cache { lines: Table::new(Line::default(), 1 << bits), shift: 64 - bits, ring: Ring::default() }
+    pub(super) fn with_bits(isa: Isa, bits: u32) -> Self {
+        let records = Records::with_bits(bits + WORDS_A_LINE);
+        Cache { lines: Table::new(Line::default(), 1 << bits), shift: 64 - bits, isa, records }
     }
 
     /// One of `1 << bits` lines to be added to, with the seeds of this one that it has room for, of the lowest ids.
@@ -67,106 +119,169 @@ impl Cache {
     /// Those are the frequent ones. Most tokens of a large vocabulary never occur in a text, and the words that do need
     /// the room; the others are merged when they are met.
     pub(super) fn to_own(&self, bits: u32) -> Self {
-        let mut own = Self::with_bits(bits);
+        let mut own = Self::with_bits(self.isa, bits);
         for line in self.lines.iter() {
-            for ([low, high], ids) in line.keys.into_iter().zip(&line.ids) {
-                if ids[0] < SEEDS {
-                    own.seed(Key { low, high: high & KEY }, &ids[..(high >> COUNT) as usize]);
+            for way in (0..2).filter(|&way| !line.is_empty(way) && !line.has_many(way)) {
+                let (key, ids) = (line.key(way), &line.ids[way][..line.count(way)]);
+                if ids[0] < SEEDS && own.lines[own.home(key)].is_empty(1) {
+                    own.insert(key, &[], ids);
                 }
             }
         }
         own
     }
 
-    /// Which line a key belongs to.
-    #[inline(always)]
-    pub(super) fn home(&self, key: Key) -> u32 {
-        (key.hash() >> self.shift) as u32
-    }
-
-    /// Where a key goes that has no room there.
-    #[inline]
-    fn second(&self, key: Key) -> u32 {
-        (key.hash().rotate_left(32) >> self.shift) as u32
-    }
-
     /// What the hot loop looks at.
     #[inline(always)]
     pub(super) fn lines(&self) -> Lines<'_> {
-        Lines { lines: &self.lines, shift: self.shift, ring: &self.ring }
+        Lines { lines: &self.lines, shift: self.shift }
     }
 
-    /// The ids of a key, if they are here.
+    /// Where the ids of a pretoken may be that is not among the few of its line, with that memory asked for. `key` is
+    /// its key and `home` its line. Ahead of [`Cache::seek`] and [`Cache::get`].
     #[inline]
-    pub(super) fn get(&self, key: Key) -> Option<&[u32]> {
-        let home = self.home(key);
-        match self.get_in(key, home) {
-            // Nothing leaves a line, so nothing went past one that has room: no wait for the second.
-            None if self.lines[home as usize].count(1) > 0 => self.get_in(key, self.second(key)),
-            found => found,
+    pub(super) fn ask(&self, key: Key, home: u32, pretoken: &[u8]) -> Hint {
+        let hash = if key == Key::NONE {
+            hash_long(pretoken)
+        } else {
+            let line = &self.lines[home as usize];
+            if let Some(way) = (0..2).find(|&way| line.is(way, key) && line.has_many(way)) {
+                let (place, count) = line.record(way);
+                self.records.ask_ids(place);
+                return Hint::Ids { place, count: count as u32 };
+            }
+            if line.is_empty(1) {
+                return Hint::Nowhere; // nothing was ever pushed out of there
+            }
+            key.hash()
+        };
+        self.records.ask(hash);
+        Hint::Record(hash)
+    }
+
+    /// Asks for the next memory that they may be in.
+    #[inline]
+    pub(super) fn seek(&self, hint: Hint) {
+        if let Hint::Record(hash) = hint {
+            self.records.seek(hash);
         }
     }
 
+    /// The ids of a pretoken, if they are here.
     #[inline]
-    fn get_in(&self, key: Key, line: u32) -> Option<&[u32]> {
-        let (ids, count) = self.lines().find(simd::Plain, key, line);
-        match count {
-            0 => None,
-            1..=FEW => Some(&ids[..count]),
-            _ => self.ring.get(place(ids), count),
+    pub(super) fn get(&self, key: Key, home: u32, pretoken: &[u8], hint: Hint) -> Option<&[u32]> {
+        match hint {
+            Hint::Ids { place, count } => return self.records.ids(place, count as usize),
+            // It may have come a moment ago for the first time, after the hint was given.
+            _ if key != Key::NONE => {
+                let line = &self.lines[home as usize];
+                if let Some(way) = (0..2).find(|&way| line.is(way, key)) {
+                    return self.ids(line, way);
+                }
+            }
+            _ => {}
+        }
+        match hint {
+            Hint::Record(hash) => self.records.find(hash, pretoken),
+            _ => None,
         }
     }
 
-    /// Keeps the ids of a key.
-    pub(super) fn insert(&mut self, key: Key, ids: &[u32]) {
-        if key == Key::NONE || ids.is_empty() {
+    /// The ids of an entry, if they are not lost.
+    fn ids<'a>(&'a self, line: &'a Line, way: usize) -> Option<&'a [u32]> {
+        if line.has_many(way) {
+            let (place, count) = line.record(way);
+            return self.records.ids(place, count);
+        }
+        Some(&line.ids[way][..line.count(way)])
+    }
+
+    /// Whether a pretoken that [`Cache::get`] does not find should be kept: one that another has to leave for, or that is
+    /// long, only when it comes a second time. Most never do.
+    #[inline]
+    pub(super) fn wants(&mut self, hint: Hint) -> bool {
+        match hint {
+            Hint::Record(hash) => self.records.meets_again(hash),
+            _ => true,
+        }
+    }
+
+    /// Keeps the ids of a pretoken that [`Cache::get`] does not find, unless it is longer than others ever are.
+    /// `pretoken` may be empty where it has a key and few ids.
+    pub(super) fn insert(&mut self, key: Key, pretoken: &[u8], ids: &[u32]) {
+        if ids.is_empty() || pretoken.len() > LONGEST {
             return;
         }
-        let mut entry = [0; FEW];
-        if ids.len() <= FEW {
-            entry[..ids.len()].copy_from_slice(ids);
+        if key == Key::NONE {
+            self.records.push(hash_long(pretoken), pretoken, ids);
+        } else if ids.len() <= FEW {
+            self.put(key, ids, 0);
         } else {
-            let place = self.ring.push(ids);
-            entry[0] = place as u32;
-            entry[1] = (place >> 32) as u32;
+            let place = self.records.write(pretoken, ids);
+            let home = self.home(key);
+            let way = self.room(home, key);
+            self.lines[home].put_many(way, key, place, ids.len());
         }
-        let (line, way) = self.room(key);
-        let line = &mut self.lines[line as usize];
-        line.keys[way] = [key.low, key.high | (ids.len() as u64) << COUNT];
-        line.ids[way] = entry;
     }
 
-    /// Where to put a key: where it is, if the ring has lost its ids; where there is room; or the second entry of its
-    /// first line.
-    fn room(&self, key: Key) -> (u32, usize) {
+    /// Puts a key with few ids, which has no entry, into its line; `recorded` is [`RECORDED`] if it has a record.
+    fn put(&mut self, key: Key, ids: &[u32], recorded: u64) {
         let home = self.home(key);
-        if let Some(way) = self.way_in(key, home) {
-            return (home, way);
-        }
-        let second = self.second(key);
-        self.way_in(key, second).map_or((home, 1), |way| (second, way))
+        let way = self.room(home, key);
+        self.lines[home].put(way, key, ids, recorded);
     }
 
-    /// The entry of a line that has the key, or none.
-    fn way_in(&self, key: Key, line: u32) -> Option<usize> {
-        let line = &self.lines[line as usize];
-        let same = |&way: &usize| line.keys[way][0] == key.low && line.keys[way][1] & KEY == key.high;
-        (0..2).find(same).or_else(|| (0..2).find(|&way| line.count(way) == 0))
+    /// Which entry of its line a key goes to; what has to leave for it can be found among the records from now on.
+    fn room(&mut self, home: usize, key: Key) -> usize {
+        let line = &self.lines[home];
+        if let Some(way) = line.way_for(key) {
+            return way;
+        }
+        let (key, mut bytes) = (line.key(1), [0; 16]);
+        let pretoken = key.bytes(&mut bytes);
+        if line.has_many(1) {
+            let (place, count) = line.record(1);
+            if self.records.ids(place, count).is_some() {
+                self.records.list(key.hash(), pretoken.len(), place);
+            }
+        } else if line.keys[1][1] & RECORDED == 0 {
+            self.records.push(key.hash(), pretoken, &line.ids[1][..line.count(1)]);
+        }
+        1
     }
 
-    /// Like [`Cache::insert`], if there is room.
-    pub(super) fn seed(&mut self, key: Key, ids: &[u32]) {
-        let (line, way) = self.room(key);
-        if self.lines[line as usize].count(way) == 0 {
-            self.insert(key, ids);
+    /// Gives a key whose few ids were found in its record an entry of its line, if it has none.
+    pub(super) fn promote(&mut self, key: Key, home: u32, ids: &[u32]) {
+        if (0..2).all(|way| !self.lines[home as usize].is(way, key)) {
+            self.put(key, ids, RECORDED);
         }
+    }
+
+    /// Like [`Cache::insert`], but pushes out nothing: what has no room in its line has a record.
+    pub(super) fn seed(&mut self, key: Key, pretoken: &[u8], ids: &[u32]) {
+        if self.lines[self.home(key)].is_empty(1) {
+            self.insert(key, pretoken, ids);
+        } else {
+            self.records.push(key.hash(), pretoken, ids);
+        }
+    }
+
+    /// The line of a key.
+    #[inline]
+    pub(super) fn home(&self, key: Key) -> usize {
+        (self.isa.run(HashOf(key)) >> self.shift) as usize
     }
 }
 
-/// Where in the ring the ids of an entry are.
-#[inline]
-fn place(ids: &[u32; FEW]) -> u64 {
-    u64::from(ids[1]) << 32 | u64::from(ids[0])
+/// Where ids may be that are not in a line.
+#[derive(Clone, Copy, Default)]
+pub(super) enum Hint {
+    #[default]
+    Nowhere,
+    /// At a place of the records.
+    Ids { place: u64, count: u32 },
+    /// In the record of a pretoken of this hash.
+    Record(u64),
 }
 
 /// The lines of a cache, held near by a loop.
@@ -174,194 +289,118 @@ fn place(ids: &[u32; FEW]) -> u64 {
 pub(super) struct Lines<'a> {
     lines: &'a [Line],
     shift: u32,
-    ring: &'a Ring,
 }
 
 impl<'a> Lines<'a> {
-    /// Which line a key belongs to; the line is asked for, ahead of [`Lines::find`].
+    /// The key of `text[start..end]` and which line it belongs to; the line is asked for, ahead of [`Lines::find`].
     #[inline(always)]
-    pub(super) fn ask(self, key: Key) -> u32 {
-        let line = (key.hash() >> self.shift) as u32;
+    pub(super) fn ask(self, leaf: impl Leaf, text: &[u8], start: usize, end: usize) -> (Key, u32) {
+        let (key, hash) = Key::hashed(leaf, text, start, end);
+        let line = (hash >> self.shift) as u32;
         simd::prefetch(self.lines, line as usize);
-        line
+        (key, line)
     }
 
-    /// The entry of a key in a line, and how many ids it has: 0 if it is not there; where there are more than [`FEW`],
-    /// [`Lines::many`] has them.
+    /// The ids of a key in a line and how many they are, at most [`FEW`]; `None` if they are elsewhere, if anywhere.
     #[inline(always)]
-    pub(super) fn find(self, leaf: impl Leaf, key: Key, line: u32) -> (&'a [u32; FEW], usize) {
+    pub(super) fn find(self, key: Key, line: u32) -> Option<(&'a [u32; FEW], usize)> {
         let line = &self.lines[line as usize];
-        match leaf.which(&line.keys, [key.low, key.high], [u64::MAX, KEY]) {
-            // One case for both: a branch on which of them it is would be guessed wrong too often.
-            way @ 0..2 => (&line.ids[way], line.count(way)),
-            _ => (&line.ids[0], 0),
-        }
+        // A branch: nine of ten are in the first entry. To choose without one took half as long again.
+        let way = if line.is(0, key) {
+            0
+        } else if line.is(1, key) {
+            1
+        } else {
+            return None;
+        };
+        if line.has_many(way) { None } else { Some((&line.ids[way], line.count(way))) }
     }
-
-    /// The ids of an entry of more than [`FEW`], if they are still there.
-    #[inline]
-    pub(super) fn many(self, entry: &[u32; FEW], count: usize) -> Option<&'a [u32]> {
-        self.ring.get(place(entry), count)
-    }
-}
-
-/// Pretokens up to this long are kept whole.
-pub(super) const LONG_BYTES: usize = 48;
-/// The same, in words.
-const WORDS: usize = LONG_BYTES / 4;
-/// Up to this many ids.
-const MANY: usize = 18;
-/// log2 of the number of entries of the second table: 4 MB.
-const LONG_BITS: u32 = 15;
-
-/// How long a pretoken is and how many ids it has, in one word; its bytes, zero-filled; its ids.
-type Entry = [u32; 1 + WORDS + MANY + 1];
-
-/// Pretokens of more bytes, or more ids, than [`Cache`] takes. One entry a line; made when first needed, of zeros that
-/// the system gives out when they are written to: many texts need few.
-#[derive(Clone, Default)]
-pub(super) struct LongCache(Vec<Entry>);
-
-impl LongCache {
-    /// The ids of a pretoken, if they are here.
-    #[inline]
-    pub(super) fn find(&self, pretoken: &[u8]) -> Option<&[u32]> {
-        let entry = self.0.get(slot(pretoken))?;
-        let (bytes, ids) = entry[1..].split_at(WORDS);
-        let same = entry[0] as usize & 0xffff == pretoken.len() && bytes == words(pretoken);
-        same.then(|| &ids[..(entry[0] >> 16) as usize])
-    }
-
-    /// Keeps the ids of a pretoken, if it fits, in place of what was there.
-    pub(super) fn insert(&mut self, pretoken: &[u8], ids: &[u32]) {
-        if pretoken.len() > LONG_BYTES || ids.len() > MANY {
-            return;
-        }
-        if self.0.is_empty() {
-            self.0 = vec![[0; size_of::<Entry>() / 4]; 1 << LONG_BITS];
-        }
-        let entry = &mut self.0[slot(pretoken)];
-        entry[0] = pretoken.len() as u32 | (ids.len() as u32) << 16;
-        entry[1..=WORDS].copy_from_slice(&words(pretoken));
-        entry[1 + WORDS..][..ids.len()].copy_from_slice(ids);
-    }
-}
-
-/// The bytes of a pretoken of up to [`LONG_BYTES`], zero-filled.
-#[inline]
-fn words(pretoken: &[u8]) -> [u32; WORDS] {
-    let mut bytes = [0; LONG_BYTES];
-    bytes[..pretoken.len()].copy_from_slice(pretoken);
-    let mut words = [0; WORDS];
-    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
-        *word = u32::from_le_bytes(*bytes);
-    }
-    words
-}
-
-/// The slot of a pretoken, from its first [`LONG_BYTES`] bytes.
-#[inline]
-fn slot(pretoken: &[u8]) -> usize {
-    let mut hash = pretoken.len() as u64 ^ 0x9E37_79B9_7F4A_7C15;
-    let mut mix = |chunk: &[u8]| {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        hash = fold(hash ^ u64::from_le_bytes(word), 0xD6E8_FEB8_6659_FD93);
-    };
-    let (chunks, rest) = pretoken[..pretoken.len().min(LONG_BYTES)].as_chunks::<8>();
-    for chunk in chunks {
-        mix(chunk);
-    }
-    mix(rest);
-    (hash >> (64 - LONG_BITS)) as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pretokenize::key::KEY_BYTES;
 
     fn key(text: &str) -> Key {
         Key::new(text.as_bytes(), 0, text.len())
     }
 
-    fn found(cache: &Cache, key: Key) -> Vec<u32> {
-        cache.get(key).map_or_else(Vec::new, <[u32]>::to_vec)
+    fn found(cache: &Cache, text: &str) -> Vec<u32> {
+        let (key, home) = (key(text), cache.home(key(text)) as u32);
+        if let Some((ids, count)) = cache.lines().find(key, home) {
+            return ids[..count].to_vec();
+        }
+        let hint = cache.ask(key, home, text.as_bytes());
+        cache.get(key, home, text.as_bytes(), hint).map_or_else(Vec::new, <[u32]>::to_vec)
+    }
+
+    fn insert(cache: &mut Cache, text: &str, ids: &[u32]) {
+        cache.insert(key(text), text.as_bytes(), ids);
     }
 
     #[test]
     fn what_was_kept_is_found_and_nothing_else() {
-        let mut cache = Cache::with_bits(4);
-        assert!(found(&cache, Key::NONE).is_empty());
-        assert!(found(&cache, key("a")).is_empty());
-        cache.insert(key("a"), &[1]);
-        cache.insert(key("b"), &[1, 2, 3, 4]);
-        cache.insert(key("cc"), &[1, 2, 3, 4, 5]);
-        cache.insert(Key::NONE, &[1]);
-        assert_eq!(found(&cache, key("a")), [1]);
-        assert_eq!(found(&cache, key("b")), [1, 2, 3, 4]);
-        assert_eq!(found(&cache, key("cc")), [1, 2, 3, 4, 5]);
-        assert!(found(&cache, key("c")).is_empty());
-        assert!(found(&cache, Key::NONE).is_empty());
-    }
-
-    #[test]
-    fn a_full_cache_takes_what_comes_and_gives_up_as_much() {
-        let mut cache = Cache::with_bits(1);
-        let keys: Vec<Key> = (0..40).map(|i| key(&format!("k{i}"))).collect();
-        for (id, &key) in (0..).zip(&keys) {
-            cache.seed(key, &[id]);
-        }
-        let kept = |cache: &Cache| (0..).zip(&keys).filter(|&(id, &key)| found(cache, key) == [id]).count();
-        assert_eq!(kept(&cache), 4, "there is room for no more");
-        for (id, &key) in (0..).zip(&keys) {
-            if found(&cache, key).is_empty() {
-                cache.insert(key, &[id]);
+        for isa in Isa::available() {
+            let mut cache = Cache::with_bits(isa, 4);
+            let long = "a pretoken of more than fifteen bytes";
+            assert!(found(&cache, "a").is_empty());
+            assert!(found(&cache, long).is_empty());
+            let all = [("a", 1), ("b", 4), ("cc", 5), (long, 9)];
+            for (text, count) in all {
+                insert(&mut cache, text, &(0..count).collect::<Vec<u32>>());
             }
-            assert_eq!(found(&cache, key), [id]);
-            assert_eq!(kept(&cache), 4);
+            for (text, count) in all {
+                assert_eq!(found(&cache, text), (0..count).collect::<Vec<u32>>());
+            }
+            assert!(found(&cache, "c").is_empty());
+            assert!(found(&cache, &long[1..]).is_empty());
+            let far = "x".repeat(LONGEST + 1);
+            insert(&mut cache, &far, &[1]);
+            assert!(found(&cache, &far).is_empty());
         }
     }
 
     #[test]
-    fn what_the_ring_has_lost_is_kept_anew_in_its_place() {
-        let mut cache = Cache::with_bits(4);
-        let many: Vec<u32> = (0..15).collect();
-        cache.insert(key("lost"), &many);
-        for _ in 0..80_000 {
-            cache.ring.push(&many);
+    fn what_is_pushed_out_is_found_among_the_records() {
+        let mut cache = Cache::with_bits(Isa::best(), 1);
+        let words: Vec<String> = (0..300).map(|i| format!("k{i}")).collect();
+        for (id, word) in (0..).zip(&words) {
+            insert(&mut cache, word, &[id]);
+            assert_eq!(found(&cache, word), [id]);
         }
-        assert!(found(&cache, key("lost")).is_empty());
-        cache.insert(key("lost"), &many[1..]);
-        assert_eq!(found(&cache, key("lost")), many[1..]);
+        let kept = (0..).zip(&words).filter(|&(id, word)| found(&cache, word) == [id]).count();
+        assert!(kept >= 100, "{kept}");
+        for (id, word) in (0..).zip(&words) {
+            let ids = found(&cache, word);
+            assert!(ids.is_empty() || ids == [id]);
+        }
+    }
+
+    #[test]
+    fn what_the_records_have_lost_is_kept_anew_in_its_place() {
+        let mut cache = Cache::with_bits(Isa::best(), 4);
+        let many: Vec<u32> = (0..15).collect();
+        insert(&mut cache, "lost", &many);
+        for round in 0..1000 {
+            insert(&mut cache, &format!("something else {round}"), &many);
+        }
+        assert!(found(&cache, "lost").is_empty());
+        insert(&mut cache, "lost", &many[1..]);
+        assert_eq!(found(&cache, "lost"), many[1..]);
     }
 
     #[test]
     fn a_cache_to_add_to_has_the_seeds() {
-        let mut seeds = Cache::with_bits(5);
-        let keys: Vec<Key> = (0..30).map(|i| key(&format!("k{i}"))).collect();
-        for (id, &key) in (0..).zip(&keys) {
-            seeds.seed(key, &[id, id + 1]);
+        let mut seeds = Cache::with_bits(Isa::best(), 5);
+        let words: Vec<String> = (0..30).map(|i| format!("k{i}")).collect();
+        for (id, word) in (0..).zip(&words) {
+            insert(&mut seeds, word, &[id, id + 1]);
         }
         let own = seeds.to_own(10);
-        for (id, &key) in (0..).zip(&keys) {
-            let there = found(&seeds, key);
+        for (id, word) in (0..).zip(&words) {
+            let there = found(&own, word);
             assert!(there.is_empty() || there == [id, id + 1]);
-            assert_eq!(found(&own, key), there);
         }
-    }
-
-    #[test]
-    fn long_pretokens_are_compared_whole() {
-        let mut cache = LongCache::default();
-        let pretoken: Vec<u8> = (0..LONG_BYTES as u8).collect();
-        assert!(cache.find(&pretoken).is_none());
-        cache.insert(&pretoken, &[7; MANY]);
-        assert_eq!(cache.find(&pretoken), Some(&[7; MANY][..]));
-        assert!(cache.find(&pretoken[..LONG_BYTES - 1]).is_none());
-        cache.insert(&[1; LONG_BYTES + 1], &[1]);
-        assert!(cache.find(&[1; LONG_BYTES + 1]).is_none());
-        cache.insert(&[2; KEY_BYTES], &[1; MANY + 1]);
-        assert!(cache.find(&[2; KEY_BYTES]).is_none());
+        assert!(words.iter().filter(|word| !found(&own, word).is_empty()).count() > 20);
     }
 }

@@ -1,7 +1,7 @@
 //! The ids of what the cache does not have in its first place.
 
 use super::Sink;
-use super::cache::{Cache, LongCache};
+use super::cache::{Cache, FEW, Hint};
 use super::junctions::Junctions;
 use super::output::Output;
 use crate::control::Control;
@@ -23,10 +23,19 @@ pub(super) struct Lookup<'a> {
     pub(super) vocab: &'a Vocab,
     pub(super) junctions: &'a Junctions,
     pub(super) store: Store<'a>,
-    pub(super) long: &'a mut LongCache,
     pub(super) merger: &'a mut Merger,
     pub(super) buffers: &'a mut Buffers,
     pub(super) control: &'a Control<'a>,
+}
+
+/// A pretoken that is not among the few of its line.
+#[derive(Clone, Copy)]
+pub(super) struct Missed<'t> {
+    pub(super) pretoken: &'t [u8],
+    pub(super) key: Key,
+    /// The line of the key.
+    pub(super) home: u32,
+    pub(super) hint: Hint,
 }
 
 #[derive(Default)]
@@ -44,14 +53,22 @@ impl Lookup<'_> {
         }
     }
 
-    /// Adds the ids of a key that is in the cache, in whichever place; `false` if it is not.
+    /// Adds the ids of a pretoken that is in the cache, in whichever place; `false` if it is not.
     #[inline]
-    pub(super) fn remembered(&self, key: Key, output: &mut Output<'_, impl Sink>) -> bool {
-        let ids = self.cache().get(key);
-        if let Some(ids) = ids {
-            output.many(ids);
+    pub(super) fn remembered(&mut self, missed: Missed<'_>, output: &mut Output<'_, impl Sink>) -> bool {
+        let Missed { pretoken, key, home, hint } = missed;
+        let cache = self.cache();
+        let Some(ids) = cache.get(key, home, pretoken, hint) else { return false };
+        output.many(ids);
+        if matches!(hint, Hint::Record(_)) && key != Key::NONE && ids.len() <= FEW {
+            let mut few = [0; FEW];
+            let few = &mut few[..ids.len()];
+            few.copy_from_slice(ids);
+            if let Store::Own(cache) = &mut self.store {
+                cache.promote(key, home, few);
+            }
         }
-        ids.is_some()
+        true
     }
 
     /// Under rank semantics, and where merges are ignored, a pretoken that is a token is its id, also if no merge makes
@@ -65,22 +82,21 @@ impl Lookup<'_> {
         self.vocab.is_unreachable(index).then(|| self.vocab.tokens().id_at(index))
     }
 
-    /// Adds the ids of what does not fall apart, and remembers them. `key` is its key.
+    /// Whether the ids of a pretoken that is not in the cache should be [remembered](Lookup::remember).
+    #[inline]
+    pub(super) fn wants(&mut self, missed: Missed<'_>) -> bool {
+        match &mut self.store {
+            Store::Own(cache) => cache.wants(missed.hint),
+            Store::Shared(_) => false,
+        }
+    }
+
+    /// Adds the ids of what does not fall apart, and remembers them.
     ///
     /// # Errors
     /// What merging fails with.
-    pub(super) fn whole(
-        &mut self,
-        pretoken: &[u8],
-        key: Key,
-        output: &mut Output<'_, impl Sink>,
-    ) -> Result<()> {
-        if key == Key::NONE
-            && let Some(ids) = self.long.find(pretoken)
-        {
-            output.many(ids);
-            return Ok(());
-        }
+    pub(super) fn whole(&mut self, missed: Missed<'_>, output: &mut Output<'_, impl Sink>) -> Result<()> {
+        let Missed { pretoken, key, .. } = missed;
         let Buffers { tokens, ids } = &mut *self.buffers;
         tokens.clear();
         // Most tokens of up to so many bytes were in the cache from the start; merging makes the others.
@@ -92,28 +108,20 @@ impl Lookup<'_> {
         ids.clear();
         ids.extend(tokens.iter().map(|&token| self.vocab.tokens().id_at(token)));
         output.many(ids);
-        self.keep(pretoken, key);
+        // Not of a piece of another pretoken that, as a pretoken, would be one id.
+        if self.wants(missed)
+            && self.stands_for_itself(pretoken).is_none()
+            && let Store::Own(cache) = &mut self.store
+        {
+            cache.insert(key, pretoken, &self.buffers.ids);
+        }
         Ok(())
     }
 
-    /// Keeps the ids of a short pretoken.
-    pub(super) fn remember(&mut self, key: Key, ids: &[u32]) {
+    /// Keeps the ids of a pretoken.
+    pub(super) fn remember(&mut self, missed: Missed<'_>, ids: &[u32]) {
         if let Store::Own(cache) = &mut self.store {
-            cache.insert(key, ids);
-        }
-    }
-
-    /// Keeps the ids that were just found.
-    fn keep(&mut self, pretoken: &[u8], key: Key) {
-        // Of a piece of another pretoken; as a pretoken it would be one id.
-        if self.stands_for_itself(pretoken).is_some() {
-            return;
-        }
-        let ids = &self.buffers.ids;
-        match &mut self.store {
-            Store::Own(cache) if key != Key::NONE => cache.insert(key, ids),
-            Store::Own(_) => self.long.insert(pretoken, ids),
-            Store::Shared(_) => {}
+            cache.insert(missed.key, missed.pretoken, ids);
         }
     }
 }

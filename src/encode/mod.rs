@@ -12,7 +12,7 @@ mod output;
 mod parallel;
 mod parts;
 mod pieces;
-mod ring;
+mod records;
 mod run;
 mod scratch;
 mod sink;
@@ -38,7 +38,7 @@ use crate::special::{Found, Segment, Specials};
 use crate::vocab::Vocab;
 use cache::Cache;
 use junctions::Junctions;
-use lookup::{Lookup, Store};
+use lookup::{Lookup, Missed, Store};
 use output::{Output, Staged};
 use run::{Ranges, Run};
 use scratch::{Pool, Scratch};
@@ -67,24 +67,21 @@ pub struct Encoder {
 impl Encoder {
     /// Puts the two together.
     pub fn new(vocab: Vocab, pretokenizer: Pretokenizer) -> Self {
-        let seeds = seeds(&vocab, Cache::for_seeds(vocab.tokens().len()));
+        let seeds = seeds(&vocab, Cache::for_seeds(isa_of(&pretokenizer), vocab.tokens().len()));
         Self::with_cache(vocab, pretokenizer, seeds, cache::BITS)
     }
 
     /// With a cache of only `1 << bits` lines: for tests of what gives way to what.
     #[doc(hidden)]
     pub fn with_small_cache(vocab: Vocab, pretokenizer: Pretokenizer, bits: u32) -> Self {
-        let seeds = seeds(&vocab, Cache::with_bits(bits));
+        let seeds = seeds(&vocab, Cache::with_bits(isa_of(&pretokenizer), bits));
         Self::with_cache(vocab, pretokenizer, seeds, bits)
     }
 
     fn with_cache(vocab: Vocab, pretokenizer: Pretokenizer, seeds: Cache, cache_bits: u32) -> Self {
         let junctions = Junctions::new(&vocab);
         let no_specials = Specials::default();
-        let isa = match pretokenizer.pattern {
-            Pattern::Named(_, isa) => isa,
-            _ => Isa::best(),
-        };
+        let isa = isa_of(&pretokenizer);
         let pool = Pool::default();
         Encoder { vocab, pretokenizer, no_specials, seeds, cache_bits, junctions, isa, pool }
     }
@@ -188,8 +185,8 @@ impl Encoder {
                 control.check()?;
             }
             let ranges = Ranges { text, start, ends };
-            run.encode(&mut lookup, ranges, &mut output, |lookup, pretoken, key, output| {
-                stretches.encode(lookup, pretoken, key, output)
+            run.encode(&mut lookup, ranges, &mut output, |lookup, missed, output| {
+                stretches.encode(lookup, missed, output)
             })?;
             output.flush();
             Ok(output.sink.wants_more())
@@ -207,7 +204,9 @@ impl Encoder {
         let Tools { mut lookup, stretches, staged, .. } = self.tools(scratch, pretoken.len(), control);
         let mut output = Output::new(sink, &self.vocab, staged);
         let key = Key::new(pretoken, 0, pretoken.len());
-        stretches.encode(&mut lookup, pretoken, key, &mut output)?;
+        let home = lookup.cache().home(key) as u32;
+        let hint = lookup.cache().ask(key, home, pretoken);
+        stretches.encode(&mut lookup, Missed { pretoken, key, home, hint }, &mut output)?;
         output.flush();
         Ok(())
     }
@@ -215,7 +214,7 @@ impl Encoder {
     /// What encodes a text of so many bytes.
     #[inline]
     fn tools<'s>(&'s self, scratch: &'s mut Scratch, bytes: usize, control: &'s Control<'s>) -> Tools<'s> {
-        let Scratch { cache, long, merger, buffers, run, stretches, staged, ends, seen, unchecked } = scratch;
+        let Scratch { cache, merger, buffers, run, stretches, staged, ends, seen, unchecked } = scratch;
         *seen = seen.saturating_add(bytes);
         let store = if cache.is_none() && *seen < OWN_CACHE {
             Store::Shared(&self.seeds)
@@ -223,7 +222,7 @@ impl Encoder {
             Store::Own(cache.get_or_insert_with(|| self.seeds.to_own(self.cache_bits)))
         };
         let Encoder { isa, ref vocab, ref junctions, .. } = *self;
-        let lookup = Lookup { isa, vocab, junctions, store, long, merger, buffers, control };
+        let lookup = Lookup { isa, vocab, junctions, store, merger, buffers, control };
         Tools { lookup, run, stretches, staged, ends, unchecked }
     }
 }
@@ -238,13 +237,21 @@ struct Tools<'s> {
     unchecked: &'s mut usize,
 }
 
+/// The instruction set to encode with.
+fn isa_of(pretokenizer: &Pretokenizer) -> Isa {
+    match pretokenizer.pattern {
+        Pattern::Named(_, isa) => isa,
+        _ => Isa::best(),
+    }
+}
+
 /// Puts in every token that merging makes of its own bytes, the lowest ids first.
 fn seeds(vocab: &Vocab, mut cache: Cache) -> Cache {
     for index in 0..vocab.tokens().len() as u32 {
         let bytes = vocab.tokens().bytes_at(index);
         let key = Key::new(bytes, 0, bytes.len());
         if key != Key::NONE && vocab.ordinary_index(bytes) == Some(index) && !vocab.is_unreachable(index) {
-            cache.seed(key, &[vocab.tokens().id_at(index)]);
+            cache.seed(key, bytes, &[vocab.tokens().id_at(index)]);
         }
     }
     cache

@@ -1,18 +1,15 @@
 //! Ids on their way to a sink.
 
 use super::Sink;
-use super::cache::FEW;
-use crate::pretokenize::ENDS;
-use crate::simd;
 use crate::vocab::Vocab;
 
-/// Ids that wait at the most: those of a run of hits, and twice as many.
-const STAGED: usize = 3 * FEW * ENDS;
+/// Ids that wait at the most.
+const STAGED: usize = 2048;
 
 /// From this many on, ids go to the sink at once.
 const MANY: usize = 64;
 
-/// Where ids wait: near, and with room for a copy of fixed size.
+/// Where ids wait that come a few at a time.
 pub(super) struct Staged([u32; STAGED]);
 
 impl Default for Staged {
@@ -21,53 +18,43 @@ impl Default for Staged {
     }
 }
 
-impl Staged {
-    /// Writes the first `count` of these ids at `len`; returns where the next ones go.
-    #[inline(always)]
-    pub(super) fn few(&mut self, len: usize, ids: &[u32; FEW], count: usize) -> usize {
-        // All are written, since a copy of fixed size is one store; the next ones go over what is too much.
-        simd::put(&mut self.0, len, ids);
-        len + count
-    }
-
-    /// Writes these ids at `len`; returns where the next ones go, or nothing if there is no room.
-    #[inline]
-    pub(super) fn many(&mut self, len: usize, ids: &[u32]) -> Option<usize> {
-        let end = len + ids.len();
-        self.0.get_mut(len..end)?.copy_from_slice(ids);
-        // Room for what `few` writes is kept.
-        (end + FEW * ENDS <= STAGED).then_some(end)
-    }
-}
-
 /// A sink, and the ids that it does not have yet.
 pub(super) struct Output<'a, S> {
     pub(super) sink: &'a mut S,
     vocab: &'a Vocab,
-    pub(super) staged: &'a mut Staged,
+    staged: &'a mut Staged,
     /// Ids that wait, or that are not yet told to a sink that only counts.
-    pub(super) len: usize,
+    len: usize,
+    /// Whether ids wait that will be asked for.
+    holds: bool,
 }
 
 impl<'a, S: Sink> Output<'a, S> {
     pub(super) fn new(sink: &'a mut S, vocab: &'a Vocab, staged: &'a mut Staged) -> Self {
-        Output { sink, vocab, staged, len: 0 }
+        Output { sink, vocab, staged, len: 0, holds: false }
     }
 
-    /// Makes room for so many ids.
+    /// Adds the ids of hits, from one place of them up to another.
     #[inline(always)]
-    pub(super) fn reserve(&mut self, ids: usize) {
-        if S::LOOKS && self.len + ids > STAGED {
-            self.flush();
+    pub(super) fn hits(&mut self, ids: &[u32], from: usize, to: usize) {
+        if S::LOOKS {
+            self.many(&ids[from..to]);
+        } else {
+            self.len += to - from;
         }
     }
 
     /// Adds ids.
+    #[inline]
     pub(super) fn many(&mut self, ids: &[u32]) {
         if !S::LOOKS {
             self.len += ids.len();
-        } else if ids.len() <= MANY {
-            self.reserve(ids.len());
+            return;
+        }
+        if self.len + ids.len() > STAGED {
+            self.flush();
+        }
+        if ids.len() <= MANY || self.holds && ids.len() <= STAGED {
             self.staged.0[self.len..self.len + ids.len()].copy_from_slice(ids);
             self.len += ids.len();
         } else {
@@ -76,16 +63,16 @@ impl<'a, S: Sink> Output<'a, S> {
         }
     }
 
-    /// Makes sure that the ids of one short pretoken will wait together; returns where they begin, for
-    /// [`Output::since`].
-    pub(super) fn hold(&mut self) -> usize {
-        self.reserve(FEW * ENDS + MANY);
-        self.len
+    /// Sees to it that the next ids wait together, if they are not too many, and that [`Output::held`] has them.
+    pub(super) fn hold(&mut self) {
+        self.flush();
+        self.holds = true;
     }
 
-    /// The ids added since then.
-    pub(super) fn since(&self, before: usize) -> &[u32] {
-        self.staged.0.get(before..self.len).unwrap_or_default()
+    /// The ids since [`Output::hold`]; none if they were too many. They are held no longer.
+    pub(super) fn held(&mut self) -> &[u32] {
+        let all = std::mem::replace(&mut self.holds, false);
+        if all { &self.staged.0[..self.len] } else { &[] }
     }
 
     /// Gives the sink all that it does not have.
@@ -96,5 +83,6 @@ impl<'a, S: Sink> Output<'a, S> {
             self.sink.count(self.len);
         }
         self.len = 0;
+        self.holds = false;
     }
 }

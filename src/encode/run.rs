@@ -1,27 +1,47 @@
 //! Runs of pretokens → ids: the hot loop.
 //!
-//! Two passes over up to [`ENDS`] pretokens: first their keys are made and the cache lines they belong to are asked
-//! for, then the lines are read. So the memory behind a large cache is waited for all at once. What both do is
-//! compiled for the instruction set at hand, and a miss leaves it: so that nothing of a miss burdens a hit.
+//! Three passes over up to [`ENDS`] pretokens. First their keys are made and the cache lines they belong to are asked
+//! for, then the lines are read, and what is not there is left open; then those gaps are filled, in turn, with their
+//! memory asked for beforehand, too. What the first two do is compiled for the instruction set at hand; a gap burdens
+//! neither.
 
 use super::Sink;
-use super::cache::{FEW, Lines};
-use super::lookup::Lookup;
-use super::output::{Output, Staged};
+use super::cache::{Cache, FEW, Hint, Lines};
+use super::lookup::{Lookup, Missed};
+use super::output::Output;
 use crate::error::Result;
 use crate::pretokenize::ENDS;
 use crate::pretokenize::key::Key;
-use crate::simd::{Job, Leaf};
+use crate::simd::{self, Job, Leaf};
 
-/// Keys of a run and the lines that they belong to.
+/// Ids that the hits of a run have, at most.
+const HITS: usize = FEW * ENDS;
+
+/// Keys of a run, the lines that they belong to, and what was found there.
 pub(super) struct Run {
     keys: [Key; ENDS],
     lines: [u32; ENDS],
+    ids: [u32; HITS],
+    gaps: [Gap; ENDS],
+    hints: [Hint; ENDS],
+}
+
+/// A pretoken that was not found: its number in the run, and how many ids those before it have that were.
+#[derive(Clone, Copy, Default)]
+struct Gap {
+    at: u16,
+    len: u16,
 }
 
 impl Default for Run {
     fn default() -> Self {
-        Run { keys: [Key::NONE; ENDS], lines: [0; ENDS] }
+        Run {
+            keys: [Key::NONE; ENDS],
+            lines: [0; ENDS],
+            ids: [0; HITS],
+            gaps: [Gap::default(); ENDS],
+            hints: [Hint::default(); ENDS],
+        }
     }
 }
 
@@ -31,6 +51,14 @@ pub(super) struct Ranges<'a> {
     pub(super) text: &'a [u8],
     pub(super) start: usize,
     pub(super) ends: &'a [usize],
+}
+
+impl<'a> Ranges<'a> {
+    #[inline]
+    fn get(&self, at: usize) -> &'a [u8] {
+        let from = if at == 0 { self.start } else { self.ends[at - 1] };
+        &self.text[from..self.ends[at]]
+    }
 }
 
 impl Run {
@@ -44,30 +72,28 @@ impl Run {
         lookup: &mut Lookup<'a>,
         ranges: Ranges<'_>,
         output: &mut Output<'_, S>,
-        mut missed: impl FnMut(&mut Lookup<'a>, &[u8], Key, &mut Output<'_, S>) -> Result<()>,
+        mut missed: impl FnMut(&mut Lookup<'a>, Missed<'_>, &mut Output<'_, S>) -> Result<()>,
     ) -> Result<()> {
-        let Ranges { text, start, ends } = ranges;
         let isa = lookup.isa;
-        isa.run(Prepare { run: self, ranges, lines: lookup.cache().lines() });
-        let mut at = 0;
-        loop {
-            output.reserve(FEW * ENDS);
-            let (keys, homes) = (&self.keys[at..ends.len()], &self.lines[at..ends.len()]);
-            let lines = lookup.cache().lines();
-            let (hits, len) = if S::LOOKS {
-                isa.run(Emit { keys, homes, lines, staged: &mut *output.staged, len: output.len })
-            } else {
-                isa.run(Count { keys, homes, lines, len: output.len })
-            };
-            output.len = len;
-            at += hits;
-            if at == ends.len() {
-                return Ok(());
-            }
-            let from = if at == 0 { start } else { ends[at - 1] };
-            missed(lookup, &text[from..ends[at]], self.keys[at], output)?;
-            at += 1;
+        let cache = lookup.cache();
+        isa.run(Prepare { run: self, ranges, lines: cache.lines() });
+        let found = Find { run: self, ranges, cache };
+        let (gap_count, len) = if S::LOOKS { isa.run(found) } else { isa.run(Count(found)) };
+        let Run { keys, lines, ids, gaps, hints } = self;
+        let gaps = &gaps[..gap_count];
+        for &hint in &hints[..gap_count] {
+            cache.seek(hint);
         }
+        let mut done = 0;
+        for (gap, &hint) in gaps.iter().zip(hints.iter()) {
+            let (at, len) = (usize::from(gap.at), usize::from(gap.len));
+            output.hits(ids, done, len);
+            done = len;
+            let pretoken = ranges.get(at);
+            missed(lookup, Missed { pretoken, key: keys[at], home: lines[at], hint }, output)?;
+        }
+        output.hits(ids, done, len);
+        Ok(())
     }
 }
 
@@ -82,70 +108,64 @@ impl Job for Prepare<'_> {
     type Out = ();
 
     #[inline(always)]
-    fn run<L: Leaf>(self, _: L) {
+    fn run<L: Leaf>(self, leaf: L) {
         let Prepare { run, ranges: Ranges { text, mut start, ends }, lines } = self;
         for ((&end, key), line) in ends.iter().zip(&mut run.keys).zip(&mut run.lines) {
-            *key = Key::new(text, start, end);
-            *line = lines.ask(*key);
+            (*key, *line) = lines.ask(leaf, text, start, end);
             start = end;
         }
     }
 }
 
-/// The second pass, up to the first miss: how many hits there were, and how many ids wait now.
-struct Emit<'a> {
-    keys: &'a [Key],
-    homes: &'a [u32],
-    lines: Lines<'a>,
-    staged: &'a mut Staged,
-    len: usize,
+/// The second pass: how many gaps there are, and how many ids.
+struct Find<'a> {
+    run: &'a mut Run,
+    ranges: Ranges<'a>,
+    cache: &'a Cache,
 }
 
-impl Job for Emit<'_> {
-    type Out = (usize, usize);
-
+impl Find<'_> {
+    /// `IDS`: whether ids are wanted, and not their number alone.
     #[inline(always)]
-    fn run<L: Leaf>(self, leaf: L) -> (usize, usize) {
-        let Emit { keys, homes, lines, staged, mut len } = self;
-        for (at, (&key, &home)) in keys.iter().zip(homes).enumerate() {
-            let (ids, count) = lines.find(leaf, key, home);
-            if count.wrapping_sub(1) < FEW {
-                len = staged.few(len, ids, count);
+    fn find<const IDS: bool>(self) -> (usize, usize) {
+        let Find { run: Run { keys, lines: homes, ids, gaps, hints }, ranges, cache } = self;
+        let count = ranges.ends.len();
+        let lines = cache.lines();
+        let (mut gap_count, mut len) = (0, 0);
+        for (at, (&key, &home)) in keys[..count].iter().zip(&homes[..count]).enumerate() {
+            let Some((few, count)) = lines.find(key, home) else {
+                gaps[gap_count % ENDS] = Gap { at: at as u16, len: len as u16 };
+                hints[gap_count % ENDS] = cache.ask(key, home, ranges.get(at));
+                gap_count += 1;
                 continue;
+            };
+            if IDS {
+                // All are written, since a copy of fixed size is one store; the next go over what is too much.
+                simd::put(ids, len, few);
             }
-            if count == 0 {
-                return (at, len);
-            }
-            match lines.many(ids, count).and_then(|ids| staged.many(len, ids)) {
-                Some(end) => len = end,
-                None => return (at, len),
-            }
+            len += count;
         }
-        (keys.len(), len)
+        (gap_count, len)
     }
 }
 
-/// [`Emit`] without the ids.
-struct Count<'a> {
-    keys: &'a [Key],
-    homes: &'a [u32],
-    lines: Lines<'a>,
-    len: usize,
+impl Job for Find<'_> {
+    type Out = (usize, usize);
+
+    #[inline(always)]
+    fn run<L: Leaf>(self, _: L) -> (usize, usize) {
+        self.find::<true>()
+    }
 }
+
+/// [`Find`] without the ids.
+struct Count<'a>(Find<'a>);
 
 impl Job for Count<'_> {
     type Out = (usize, usize);
 
     #[inline(always)]
-    fn run<L: Leaf>(self, leaf: L) -> (usize, usize) {
-        let Count { keys, homes, lines, mut len } = self;
-        for (at, (&key, &home)) in keys.iter().zip(homes).enumerate() {
-            let (ids, count) = lines.find(leaf, key, home);
-            if count == 0 || count > FEW && lines.many(ids, count).is_none() {
-                return (at, len);
-            }
-            len += count;
-        }
-        (keys.len(), len)
+    fn run<L: Leaf>(self, _: L) -> (usize, usize) {
+        self.0.find::<false>()
     }
 }

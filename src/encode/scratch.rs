@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, TryLockError};
 
-use super::cache::{Cache, LongCache};
+use super::cache::Cache;
 use super::lookup::Buffers;
 use super::output::Staged;
 use super::run::Run;
@@ -15,7 +15,6 @@ use crate::simd::Isa;
 pub(super) struct Scratch {
     /// A copy of the encoder's cache, to be added to; made once there was text enough to be worth it.
     pub(super) cache: Option<Cache>,
-    pub(super) long: LongCache,
     pub(super) merger: Merger,
     pub(super) buffers: Buffers,
     pub(super) run: Run,
@@ -32,7 +31,6 @@ impl Scratch {
     fn new(isa: Isa) -> Self {
         Scratch {
             cache: None,
-            long: LongCache::default(),
             merger: Merger::new(isa),
             buffers: Buffers::default(),
             run: Run::default(),

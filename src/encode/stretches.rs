@@ -4,12 +4,11 @@
 //! once, is a run of characters and words that come all the time.
 
 use super::Sink;
-use super::lookup::Lookup;
+use super::lookup::{Lookup, Missed};
 use super::output::Output;
 use super::run::{Ranges, Run};
 use crate::error::Result;
 use crate::pretokenize::ENDS;
-use crate::pretokenize::key::Key;
 
 /// Working memory for the stretches of one pretoken.
 pub(super) struct Stretches {
@@ -24,7 +23,7 @@ impl Default for Stretches {
 }
 
 impl Stretches {
-    /// Adds the ids of a pretoken that is not in its first place, and remembers them. `key` is its key.
+    /// Adds the ids of a pretoken that is not among the few of its line, and remembers them.
     ///
     /// # Errors
     /// What merging fails with.
@@ -33,28 +32,28 @@ impl Stretches {
     pub(super) fn encode<S: Sink>(
         &mut self,
         lookup: &mut Lookup<'_>,
-        pretoken: &[u8],
-        key: Key,
+        missed: Missed<'_>,
         output: &mut Output<'_, S>,
     ) -> Result<()> {
-        if lookup.remembered(key, output) {
+        if lookup.remembered(missed, output) {
             return Ok(());
         }
+        let pretoken = missed.pretoken;
         if let Some(id) = lookup.stands_for_itself(pretoken) {
             output.many(&[id]);
             return Ok(());
         }
         let end = if pretoken.is_ascii() { pretoken.len() } else { lookup.junctions.next(pretoken, 0) };
         if end == pretoken.len() {
-            return lookup.whole(pretoken, key, output);
+            return lookup.whole(missed, output);
         }
-        if key == Key::NONE || !S::LOOKS {
+        if !S::LOOKS || !lookup.wants(missed) {
             return self.encode_from(lookup, pretoken, end, output);
         }
-        // A short one is remembered whole, too: the ids that it adds are still at hand.
-        let before = output.hold();
+        // It is remembered whole, too: the ids that it adds are still at hand.
+        output.hold();
         self.encode_from(lookup, pretoken, end, output)?;
-        lookup.remember(key, output.since(before));
+        lookup.remember(missed, output.held());
         Ok(())
     }
 
@@ -72,7 +71,7 @@ impl Stretches {
             count += 1;
             if end == pretoken.len() || count == ENDS {
                 let ranges = Ranges { text: pretoken, start, ends: &self.ends[..count] };
-                self.run.encode(lookup, ranges, output, missed)?;
+                self.run.encode(lookup, ranges, output, stretch)?;
                 if end == pretoken.len() {
                     return Ok(());
                 }
@@ -84,12 +83,7 @@ impl Stretches {
     }
 }
 
-/// A stretch that is not in its first place.
-fn missed<S: Sink>(
-    lookup: &mut Lookup<'_>,
-    stretch: &[u8],
-    key: Key,
-    output: &mut Output<'_, S>,
-) -> Result<()> {
-    if lookup.remembered(key, output) { Ok(()) } else { lookup.whole(stretch, key, output) }
+/// A stretch that is not among the few of its line.
+fn stretch<S: Sink>(lookup: &mut Lookup<'_>, missed: Missed<'_>, output: &mut Output<'_, S>) -> Result<()> {
+    if lookup.remembered(missed, output) { Ok(()) } else { lookup.whole(missed, output) }
 }

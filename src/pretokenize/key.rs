@@ -1,6 +1,6 @@
 //! Short pretokens as numbers.
 
-use crate::simd;
+use crate::simd::{self, Job, Leaf};
 
 /// Pretokens of up to this many bytes have a key.
 pub(crate) const KEY_BYTES: usize = 15;
@@ -17,15 +17,16 @@ pub(crate) struct Key {
 const LENGTH: u32 = 56;
 
 /// How a key is made of the 16 bytes at a pretoken: what is kept of them, and what is added.
+#[repr(C, align(32))]
 struct Row {
     keep: [u64; 2],
     add: [u64; 2],
 }
 
-/// By length. The last row is that of all pretokens that are too long.
+/// By length. The last row is that of all pretokens that are too long, and so is the first: nothing has no key.
 static ROWS: [Row; KEY_BYTES + 2] = {
     let mut rows = [const { Row { keep: [0; 2], add: [u64::MAX, 0] } }; KEY_BYTES + 2];
-    let mut len = 0;
+    let mut len = 1;
     while len <= KEY_BYTES {
         rows[len].keep[0] = if len < 8 { (1 << (8 * len)) - 1 } else { u64::MAX };
         rows[len].keep[1] = if len > 8 { (1 << (8 * (len - 8))) - 1 } else { 0 };
@@ -36,52 +37,87 @@ static ROWS: [Row; KEY_BYTES + 2] = {
 };
 
 impl Key {
-    /// What no pretoken has: stands for those that are too long.
+    /// What no pretoken has: stands for those that are too long, and for nothing.
     pub(crate) const NONE: Key = Key { low: u64::MAX, high: 0 };
 
-    /// The key of `text[start..end]`, or [`Key::NONE`] if that is too long.
+    /// The key of `text[start..end]`, or [`Key::NONE`] if that is too long or empty.
     ///
     /// # Panics
     /// If the range does not lie in `text`.
     #[inline(always)]
     pub(crate) fn new(text: &[u8], start: usize, end: usize) -> Self {
-        let len = (end - start).min(KEY_BYTES + 1);
-        let [low, high] = match simd::sixteen(text, start) {
-            Some(bytes) => words(&bytes),
-            None => {
-                let mut bytes = [0; 16];
-                let rest = &text[start..end];
-                bytes[..rest.len()].copy_from_slice(rest);
-                words(&bytes)
-            }
-        };
-        let Row { keep, add } = &ROWS[len];
-        Key { low: low & keep[0] | add[0], high: high & keep[1] | add[1] }
+        let ([low, high], _) = made(simd::Plain, text, start, end);
+        Key { low, high }
+    }
+
+    /// The same, and a number that depends on all of the key: what [`HashOf`] makes of it in the same code.
+    ///
+    /// # Panics
+    /// If the range does not lie in `text`.
+    #[inline(always)]
+    pub(crate) fn hashed(leaf: impl Leaf, text: &[u8], start: usize, end: usize) -> (Self, u64) {
+        let ([low, high], hash) = made(leaf, text, start, end);
+        (Key { low, high }, hash)
+    }
+
+    /// The pretoken that this is the key of, in `room`.
+    pub(crate) fn bytes(self, room: &mut [u8; 16]) -> &[u8] {
+        *room = (u128::from(self.high) << 64 | u128::from(self.low)).to_le_bytes();
+        &room[..(self.high >> LENGTH) as usize & KEY_BYTES]
     }
 
     /// A number that depends on all of the key; the upper bits are the better ones.
     #[inline(always)]
     pub(crate) fn hash(self) -> u64 {
-        fold(self.low ^ 0x9E37_79B9_7F4A_7C15, self.high ^ 0xD1B5_4A32_D192_ED03)
+        fold(self.low ^ simd::SALT[0], self.high ^ simd::SALT[1])
     }
 }
 
 #[inline(always)]
-fn words(bytes: &[u8; 16]) -> [u64; 2] {
-    let all = u128::from_le_bytes(*bytes);
-    [all as u64, (all >> 64) as u64]
+fn made(leaf: impl Leaf, text: &[u8], start: usize, end: usize) -> ([u64; 2], u64) {
+    let Row { keep, add } = &ROWS[(end - start).min(KEY_BYTES + 1)];
+    match simd::sixteen(text, start) {
+        Some(bytes) => leaf.key(&bytes, keep, add),
+        None => {
+            let mut bytes = [0; 16];
+            let rest = &text[start..end];
+            bytes[..rest.len()].copy_from_slice(rest);
+            leaf.key(&bytes, keep, add)
+        }
+    }
 }
 
-/// The two halves of the product, mixed: one multiplication.
-#[inline(always)]
-pub(crate) fn fold(one: u64, other: u64) -> u64 {
-    let product = u128::from(one) * u128::from(other);
-    product as u64 ^ (product >> 64) as u64
+/// The number of a key that is made in code of an instruction set; its upper bits are the better ones.
+pub(crate) struct HashOf(pub(crate) Key);
+
+impl Job for HashOf {
+    type Out = u64;
+
+    #[inline(always)]
+    fn run<L: Leaf>(self, leaf: L) -> u64 {
+        let Key { low, high } = self.0;
+        let bytes = (u128::from(high) << 64 | u128::from(low)).to_le_bytes();
+        leaf.key(&bytes, &[u64::MAX; 2], &[0; 2]).1
+    }
 }
+
+pub(crate) use simd::fold;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::Isa;
+
+    struct Hashed<'t>(&'t [u8], usize, usize);
+
+    impl Job for Hashed<'_> {
+        type Out = (Key, u64);
+
+        #[inline(always)]
+        fn run<L: Leaf>(self, leaf: L) -> (Key, u64) {
+            Key::hashed(leaf, self.0, self.1, self.2)
+        }
+    }
 
     #[test]
     fn different_pretokens_have_different_keys() {
@@ -96,7 +132,20 @@ mod tests {
                 assert_eq!(key, Key::new(&text[..len], 0, len), "what follows does not matter");
             }
         }
+        for isa in Isa::available() {
+            for len in 1..=KEY_BYTES + 5 {
+                for text in [&bytes[..len + 2], &bytes[..]] {
+                    let (key, hash) = isa.run(Hashed(text, 2, 2 + len));
+                    assert_eq!(key, Key::new(text, 2, 2 + len));
+                    assert_eq!(hash, isa.run(HashOf(key)));
+                    if len <= KEY_BYTES {
+                        assert_eq!(key.bytes(&mut [0; 16]), &bytes[2..2 + len]);
+                    }
+                }
+            }
+        }
         assert_eq!(Key::new(&bytes, 3, 19), Key::NONE);
+        assert_eq!(Key::new(&bytes, 3, 3), Key::NONE);
         assert!(!keys.contains(&(Key::NONE.low, Key::NONE.high)));
     }
 }

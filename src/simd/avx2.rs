@@ -1,8 +1,8 @@
-//! AVX2: two registers a block.
+//! AVX2: two registers a block. With AES, which such machines have, too: two of its rounds are a quick hash.
 
 use std::arch::x86_64::*;
 
-use super::{Ascii, BLOCK, Job, LANES, Leaf, Wide, tables};
+use super::{Ascii, BLOCK, Job, LANES, Leaf, SALT, Wide, tables};
 
 /// Proof that this machine has AVX2, and the bit instructions that came with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,8 @@ impl Avx2 {
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt");
+            && is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("aes");
         found.then_some(Avx2(()))
     }
 
@@ -25,7 +26,7 @@ impl Avx2 {
     }
 }
 
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,aes")]
 fn run<J: Job>(leaf: Avx2, job: J) -> J::Out {
     job.run(leaf)
 }
@@ -105,6 +106,23 @@ pub(super) unsafe fn which(keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) 
     usize::from(WAYS[same as usize & 15])
 }
 
+/// [`Leaf::key`].
+///
+/// # Safety
+/// The machine must have AVX and AES.
+#[inline(always)]
+pub(super) unsafe fn key(bytes: &[u8; 16], keep: &[u64; 2], add: &[u64; 2]) -> ([u64; 2], u64) {
+    // SAFETY: the instructions are there; all loads read arrays of 16 bytes, and an array of two numbers takes as many.
+    unsafe {
+        let (keep, add) = (_mm_loadu_si128(keep.as_ptr().cast()), _mm_loadu_si128(add.as_ptr().cast()));
+        let key = _mm_or_si128(_mm_and_si128(_mm_loadu_si128(bytes.as_ptr().cast()), keep), add);
+        // After two rounds each byte of the result depends on all of the key.
+        let salt = _mm_set_epi64x(SALT[1].cast_signed(), SALT[0].cast_signed());
+        let hash = _mm_aesenc_si128(_mm_aesenc_si128(key, salt), salt);
+        (std::mem::transmute::<__m128i, [u64; 2]>(key), _mm_cvtsi128_si64(hash).cast_unsigned())
+    }
+}
+
 impl Leaf for Avx2 {
     type Bytes = Halves;
     type Lanes = Halves;
@@ -139,6 +157,12 @@ impl Leaf for Avx2 {
             let there = _mm256_cmpeq_epi32(at, _mm256_add_epi32(places, _mm256_set1_epi32(8)));
             [_mm256_blendv_epi8(low, number, here), _mm256_blendv_epi8(high, number, there)]
         }
+    }
+
+    #[inline(always)]
+    fn key(self, bytes: &[u8; 16], keep: &[u64; 2], add: &[u64; 2]) -> ([u64; 2], u64) {
+        // SAFETY: `self` proves it.
+        unsafe { key(bytes, keep, add) }
     }
 
     #[inline(always)]

@@ -17,7 +17,8 @@ impl Avx512 {
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt");
+            && is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("aes");
         found.then_some(Avx512(()))
     }
 
@@ -28,7 +29,7 @@ impl Avx512 {
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt,aes")]
 fn run<J: Job>(leaf: Avx512, job: J) -> J::Out {
     job.run(leaf)
 }
@@ -80,6 +81,12 @@ impl Leaf for Avx512 {
     fn put(self, lanes: __m512i, at: usize, number: u32) -> __m512i {
         // SAFETY: `self` proves that the instruction is there.
         unsafe { _mm512_mask_set1_epi32(lanes, 1 << (at % LANES), number.cast_signed()) }
+    }
+
+    #[inline(always)]
+    fn key(self, bytes: &[u8; 16], keep: &[u64; 2], add: &[u64; 2]) -> ([u64; 2], u64) {
+        // SAFETY: `detect` has found AES; no machine has AVX-512 without AVX.
+        unsafe { super::avx2::key(bytes, keep, add) }
     }
 
     #[inline(always)]

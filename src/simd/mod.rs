@@ -110,6 +110,15 @@ pub(crate) trait Leaf: Copy {
         usize::from(first != 0) + usize::from((first != 0) & (second != 0))
     }
 
+    /// What `keep` has of these bytes, and `add`; and a number that depends on all of it, the upper bits of which are
+    /// the better ones, and which differs from leaf to leaf.
+    #[inline(always)]
+    fn key(self, bytes: &[u8; 16], keep: &[u64; 2], add: &[u64; 2]) -> ([u64; 2], u64) {
+        let all = u128::from_le_bytes(*bytes);
+        let (low, high) = (all as u64 & keep[0] | add[0], (all >> 64) as u64 & keep[1] | add[1]);
+        ([low, high], fold(low ^ SALT[0], high ^ SALT[1]))
+    }
+
     /// Adds `base` and the number of each bit of `bits` to the `count` places there are; returns how many there
     /// are then. With room for fewer than 64, none.
     #[inline(always)]
@@ -128,6 +137,16 @@ pub(crate) trait Leaf: Copy {
         }
         count + found
     }
+}
+
+/// Numbers without a pattern, for hashes.
+pub(crate) const SALT: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xD1B5_4A32_D192_ED03];
+
+/// The two halves of the product, mixed: one multiplication.
+#[inline(always)]
+pub(crate) fn fold(one: u64, other: u64) -> u64 {
+    let product = u128::from(one) * u128::from(other);
+    product as u64 ^ (product >> 64) as u64
 }
 
 /// Something to do with whichever leaf there is; inlined into code that is compiled for its instruction set.

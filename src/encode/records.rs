@@ -1,0 +1,321 @@
+//! Pretokens with their ids one after the other in a ring, and an index to find them by.
+//!
+//! For what the lines of a [`super::cache::Cache`] have no room for: long pretokens, those of many ids, and words that
+//! others have pushed out. What is new takes the place of what is oldest, in the ring and in each bucket of the index;
+//! so memory is bounded, nothing is ever moved or wiped, and pages are touched only as far as they are needed.
+
+use crate::pretokenize::key::fold;
+use crate::simd;
+
+/// Longer pretokens have no record: they are hardly ever met again.
+pub(super) const LONGEST: usize = 1024;
+/// Words a bucket, of the ring, on average: a record is some ten of them.
+const WORDS_EACH: u32 = 8;
+/// The least log2 of the words of a ring: a record of the longest pretoken is some 1,300.
+const LEAST: u32 = 12;
+
+/// Words of the ring for each mark of what was met once, as a power of two.
+const WORDS_A_MARK: u32 = 4;
+
+/// Bits of a slot that tell pretokens of a bucket apart, below the place.
+const TAG: u32 = 24;
+/// Where the ring starts anew with an empty index, since later places would not fit a slot: after terabytes.
+const LAST: u64 = 1 << (64 - TAG);
+
+/// Slots of a bucket: one cache line of them.
+const SLOTS: usize = 8;
+
+/// See the module. Made when first written to.
+pub(super) struct Records {
+    /// Of each record the length of the pretoken in the lower half of the first word, and the number of ids in the
+    /// other; its bytes, filled up with zeros; the ids.
+    words: Vec<u32>,
+    /// Buckets of places of records, each with some bits of the hash; 0 for none.
+    index: Vec<u64>,
+    /// Where the first bucket begins, at a cache line.
+    first: usize,
+    /// Some bits of the hash of what was met last, by other bits of it.
+    met: Vec<u8>,
+    /// Words ever written, and those left out where the ring closes. Starts at 1: no place is 0.
+    written: u64,
+    /// log2 of the number of words.
+    bits: u32,
+}
+
+impl Records {
+    /// None yet, with room for about `1 << bits` words.
+    pub(super) fn with_bits(bits: u32) -> Self {
+        Records {
+            words: Vec::new(),
+            index: Vec::new(),
+            first: 0,
+            met: Vec::new(),
+            written: 1,
+            bits: bits.max(LEAST),
+        }
+    }
+
+    /// Asks for the memory that [`Records::find`] and [`Records::meets_again`] look at first.
+    #[inline]
+    pub(super) fn ask(&self, hash: u64) {
+        simd::prefetch(&self.index, self.bucket(hash));
+        simd::prefetch(&self.met, self.mark(hash));
+    }
+
+    /// Asks for the memory that [`Records::ids`] reads.
+    #[inline]
+    pub(super) fn ask_ids(&self, place: u64) {
+        simd::prefetch(&self.words, self.at(place));
+    }
+
+    /// Asks for the record that [`Records::find`] looks at first.
+    #[inline]
+    pub(super) fn seek(&self, hash: u64) {
+        if let Some(slot) = self.slots(hash).iter().find(|&&slot| same_tag(slot, hash)) {
+            simd::prefetch(&self.words, self.at(slot >> TAG));
+        }
+    }
+
+    /// The ids of a pretoken, if they are here.
+    #[inline]
+    pub(super) fn find(&self, hash: u64, pretoken: &[u8]) -> Option<&[u32]> {
+        self.slots(hash)
+            .iter()
+            .filter(|&&slot| same_tag(slot, hash))
+            .find_map(|slot| self.read(slot >> TAG, pretoken))
+    }
+
+    /// The ids of the record at `place`, if it is that of the pretoken.
+    fn read(&self, place: u64, pretoken: &[u8]) -> Option<&[u32]> {
+        if !self.is_kept(place) {
+            return None;
+        }
+        let record = &self.words[self.at(place)..];
+        let (&head, rest) = record.split_first()?;
+        if head as usize & 0xffff != pretoken.len() {
+            return None;
+        }
+        let (bytes, ids) = rest.split_at(pretoken.len().div_ceil(4));
+        let (whole, tail) = pretoken.as_chunks::<4>();
+        let mut differs = 0;
+        for (&word, &four) in bytes.iter().zip(whole) {
+            differs |= word ^ u32::from_le_bytes(four); // no way out halfway: vectors
+        }
+        if !tail.is_empty() {
+            differs |= bytes[whole.len()] ^ padded(tail);
+        }
+        if differs == 0 { ids.get(..(head >> 16) as usize) } else { None }
+    }
+
+    /// The `count` ids that are at `place`, if they are still there.
+    #[inline]
+    pub(super) fn ids(&self, place: u64, count: usize) -> Option<&[u32]> {
+        let at = self.at(place);
+        if self.is_kept(place) { self.words.get(at..at + count) } else { None }
+    }
+
+    /// Keeps a pretoken of at most [`LONGEST`] bytes, to be found.
+    pub(super) fn push(&mut self, hash: u64, pretoken: &[u8], ids: &[u32]) {
+        let place = self.write(pretoken, ids);
+        self.list(hash, pretoken.len(), place);
+    }
+
+    /// Writes the record of a pretoken of at most [`LONGEST`] bytes; returns the place of its ids.
+    pub(super) fn write(&mut self, pretoken: &[u8], ids: &[u32]) -> u64 {
+        if self.words.is_empty() {
+            // Zeros that the system gives out when they are written to.
+            self.words = vec![0; 1 << self.bits];
+            self.index = vec![0; (SLOTS << (self.bits - WORDS_EACH)) + SLOTS];
+            self.first = self.index.as_ptr().align_offset(64).min(SLOTS);
+        }
+        let before = words_before(pretoken.len());
+        let place = self.room(before + ids.len());
+        let at = self.at(place);
+        self.words[at] = pretoken.len() as u32 | (ids.len() as u32) << 16;
+        let (whole, tail) = pretoken.as_chunks::<4>();
+        for (word, &four) in self.words[at + 1..].iter_mut().zip(whole) {
+            *word = u32::from_le_bytes(four);
+        }
+        if !tail.is_empty() {
+            self.words[at + before - 1] = padded(tail);
+        }
+        self.words[at + before..][..ids.len()].copy_from_slice(ids);
+        place + before as u64
+    }
+
+    /// From now on the record of a pretoken of so many bytes whose ids are at `place` can be found.
+    pub(super) fn list(&mut self, hash: u64, len: usize, place: u64) {
+        let bucket = self.bucket(hash);
+        let slots = &mut self.index[bucket..bucket + SLOTS];
+        let oldest = (0..slots.len()).min_by_key(|&slot| slots[slot]).unwrap_or(0);
+        let start = place - words_before(len) as u64;
+        slots[oldest] = start << TAG | hash & ((1 << TAG) - 1);
+    }
+
+    /// Whether this was asked before for such a hash, and not for too many others since.
+    pub(super) fn meets_again(&mut self, hash: u64) -> bool {
+        if self.met.is_empty() {
+            self.met = vec![0; 1 << (self.bits - WORDS_A_MARK)];
+        }
+        let place = self.mark(hash);
+        std::mem::replace(&mut self.met[place], hash as u8) == hash as u8
+    }
+
+    /// The place of so many words, which stay together.
+    fn room(&mut self, words: usize) -> u64 {
+        let size = self.words.len();
+        let left = size - self.at(self.written);
+        if words > left {
+            self.written += left as u64;
+        }
+        if self.written + words as u64 >= LAST {
+            self.written = size as u64;
+            self.index.fill(0);
+        }
+        let place = self.written;
+        self.written += words as u64;
+        place
+    }
+
+    /// Whether nothing was written over what begins at `place`.
+    #[inline]
+    fn is_kept(&self, place: u64) -> bool {
+        place < self.written && self.written <= place + self.words.len() as u64
+    }
+
+    #[inline]
+    fn at(&self, place: u64) -> usize {
+        place as usize & ((1 << self.bits) - 1)
+    }
+
+    /// Where the bucket of a hash begins.
+    #[inline]
+    fn bucket(&self, hash: u64) -> usize {
+        self.first + SLOTS * (hash >> (64 + WORDS_EACH - self.bits)) as usize
+    }
+
+    /// The bucket of a hash; nothing before the first record.
+    #[inline]
+    fn slots(&self, hash: u64) -> &[u64] {
+        let bucket = self.bucket(hash);
+        self.index.get(bucket..bucket + SLOTS).unwrap_or_default()
+    }
+
+    #[inline]
+    fn mark(&self, hash: u64) -> usize {
+        (hash >> (64 + WORDS_A_MARK - self.bits)) as usize
+    }
+}
+
+/// Words of a record in front of the ids.
+#[inline]
+fn words_before(len: usize) -> usize {
+    1 + len.div_ceil(4)
+}
+
+#[inline]
+fn same_tag(slot: u64, hash: u64) -> bool {
+    slot != 0 && (slot ^ hash) & ((1 << TAG) - 1) == 0
+}
+
+/// Up to four bytes, filled up with zeros.
+#[inline]
+fn padded(bytes: &[u8]) -> u32 {
+    let mut word = [0; 4];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u32::from_le_bytes(word)
+}
+
+/// A number that depends on all bytes of a pretoken that has no key.
+#[inline]
+pub(super) fn hash_long(pretoken: &[u8]) -> u64 {
+    let mut hash = pretoken.len() as u64 ^ 0x9E37_79B9_7F4A_7C15;
+    let mut mix = |word: u64| hash = fold(hash ^ word, 0xD6E8_FEB8_6659_FD93);
+    let (whole, _) = pretoken.as_chunks::<8>();
+    for &eight in whole {
+        mix(u64::from_le_bytes(eight));
+    }
+    if let Some(&last) = pretoken.last_chunk() {
+        mix(u64::from_le_bytes(last));
+    }
+    hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::VecDeque;
+
+    fn pretoken(round: u32) -> Vec<u8> {
+        round.to_le_bytes().repeat(12)[..16 + round as usize % 31].to_vec()
+    }
+
+    #[test]
+    fn records_are_there_until_they_are_written_over() {
+        let mut records = Records::with_bits(14);
+        let mut kept: VecDeque<(u64, u32, Vec<u32>)> = VecDeque::new();
+        for round in 0..60_000_u32 {
+            let ids: Vec<u32> = (0..1 + round % 11).map(|id| round * 16 + id).collect();
+            let name = pretoken(round);
+            assert_eq!(records.find(hash_long(&name), &name), None);
+            let place = records.write(&name, &ids);
+            records.list(hash_long(&name), name.len(), place);
+            kept.push_back((place, round, ids));
+            assert_eq!(records.find(hash_long(&name), &name), Some(&kept.back().unwrap().2[..]));
+            while records.ids(kept[0].0, kept[0].2.len()).is_none() {
+                kept.pop_front();
+            }
+            if round % 997 == 0 {
+                let mut found = 0;
+                for (place, round, ids) in &kept {
+                    assert_eq!(records.ids(*place, ids.len()), Some(&ids[..]));
+                    let name = pretoken(*round);
+                    if let Some(there) = records.find(hash_long(&name), &name) {
+                        assert_eq!(there, ids);
+                        found += 1;
+                    }
+                }
+                assert!(2 * found > kept.len().min(512), "half of the index at least is in use");
+                assert!(round < 10_000 || kept.len() > (1 << 14) / 25);
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_met_is_met_again() {
+        let mut records = Records::with_bits(LEAST);
+        let hashes: Vec<u64> = (0..30).map(|round| hash_long(&pretoken(round))).collect();
+        let again = |records: &mut Records| hashes.iter().filter(|&&hash| records.meets_again(hash)).count();
+        assert!(again(&mut records) < 3);
+        assert!(again(&mut records) > 15);
+    }
+
+    #[test]
+    fn pretokens_of_the_same_hash_are_told_apart() {
+        let mut records = Records::with_bits(LEAST);
+        for id in 0..8 {
+            records.push(7, format!("number {id}").as_bytes(), &[id]);
+        }
+        for id in 0..8 {
+            assert_eq!(records.find(7, format!("number {id}").as_bytes()), Some(&[id][..]));
+            assert_eq!(records.find(7, format!("number {id}!").as_bytes()), None);
+        }
+        records.push(7, b"one more", &[9]);
+        assert_eq!(records.find(7, b"number 0"), None, "the oldest of a bucket gives way");
+        assert_eq!(records.find(7, b"one more"), Some(&[9][..]));
+    }
+
+    #[test]
+    fn places_start_anew_before_they_are_too_large() {
+        let mut records = Records::with_bits(LEAST);
+        records.push(1, b"before", &[1]);
+        records.written = LAST - 6;
+        let last = records.write(b"a", &[3]);
+        assert_eq!(records.ids(last, 1), Some(&[3][..]));
+        records.push(2, b"after", &[2]);
+        assert!(records.written < LAST);
+        assert_eq!(records.find(1, b"before"), None);
+        assert_eq!(records.ids(last, 1), None);
+        assert_eq!(records.find(2, b"after"), Some(&[2][..]));
+    }
+}
