@@ -53,7 +53,7 @@ fn train(file: &str, max_merges: usize) -> Vec<Merge> {
     let counts = counting.finish(&control).expect("counts");
     let counted = start.elapsed();
     let options = Options { max_merges, ..Options::default() };
-    let merges = learn_merges(counts.in_order().into_iter(), &options, &control).expect("learns");
+    let merges = learn_merges(counts.words(), &options, &control).expect("learns");
     let all = start.elapsed();
     println!(
         "total {:.1} ms: count {:.1}, merges {:.1} ({} pretokens, {} unique, {} merges)",

@@ -29,7 +29,7 @@
 //! let counts = counting.finish(&control)?;
 //!
 //! let options = train::Options { max_merges: 3, ..train::Options::default() };
-//! let merges = train::learn_merges(counts.in_order().into_iter(), &options, &control)?;
+//! let merges = train::learn_merges(counts.words(), &options, &control)?;
 //! let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
 //! let mut pairs = Vec::new();
 //! for merge in &merges {

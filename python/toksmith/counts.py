@@ -1,18 +1,21 @@
-"""Pretoken counts: what training starts from."""
+"""Pretoken counts: what training starts from.
+
+A training imports this: what takes long to import (files of counts, processes) is imported on first use.
+"""
 
 from __future__ import annotations
 
 import operator
 import os
-import tempfile
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
 
-from . import _core, arguments, memory, patterns, processes, sources
-from .formats import counts as counts_files
+from . import _core, arguments, memory, patterns, sources, temporary
 from .progress import reporter
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, Literal
+
     from typing_extensions import Self
 
     from .patterns import Pattern, Unmatched
@@ -20,8 +23,7 @@ if TYPE_CHECKING:
 
     Path_ = str | os.PathLike[str]
     Files = Path_ | Iterable[Path_]
-
-Errors = Literal["strict", "replace"]
+    Errors = Literal["strict", "replace"]
 
 
 class PretokenCounts:
@@ -51,6 +53,8 @@ class PretokenCounts:
         unmatched: Unmatched = "keep",
         special_tokens: Iterable[str] = (),
     ) -> None:
+        from collections.abc import Mapping
+
         if not isinstance(mapping, Mapping):
             raise TypeError(f"counts are a mapping of pretokens to counts, not {type(mapping).__name__}")
         for pretoken, count in mapping.items():
@@ -105,6 +109,8 @@ class PretokenCounts:
             OSError: The folder does not exist, the disk is full, …
             ImportError: A table is asked for and pyarrow is not installed.
         """
+        from .formats import counts as counts_files
+
         pattern = self._pattern
         head = {
             "pattern": pattern.text,
@@ -130,6 +136,8 @@ class PretokenCounts:
         ...     PretokenCounts.load(f"{folder}/counts").items()
         [(b'low', 5), (b'lower', 2)]
         """
+        from .formats import counts as counts_files
+
         core, head = counts_files.load(path)
         # The Unicode version that was counted under stays: with counts under another one there is no sum.
         pattern = patterns.of_source(head["pattern"], head["pattern_flags"], head["unmatched"])
@@ -253,6 +261,8 @@ def of_sources(
     )
     parts = [found]
     if workers > 1 and pattern.text is not None and pattern.name is None:
+        from . import processes
+
         parts = processes.parts(found, workers, [name.encode() for name in cut_at])
     if len(parts) > 1:
         job = {
@@ -312,7 +322,7 @@ def _separators(special_tokens: list[str], separator: str | None) -> list[str]:
 
 
 def _counting(separators: list[str], pattern: Pattern, **options: Any) -> _core.Counting:
-    return _core.Counting(separators, pattern.core(), temporary=tempfile.gettempdir(), **options)
+    return _core.Counting(separators, pattern.core(), temporary=temporary.folder(), **options)
 
 
 def with_options_of(

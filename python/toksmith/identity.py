@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # Tokenizers of this process by class and fingerprint, so that unpickling one that is here costs nothing.
 _known: weakref.WeakValueDictionary[tuple[type, str], Tokenizer] = weakref.WeakValueDictionary()
+# Those whose fingerprint was not asked for yet, by `id`, in the order in which they were made.
+_unasked: dict[int, weakref.ref[Tokenizer]] = {}
 
 
 def head(tokenizer: Tokenizer) -> dict[str, Any]:
@@ -40,16 +42,24 @@ def state(tokenizer: Tokenizer) -> tuple[bytes, bytes]:
     return json.dumps(head(tokenizer), sort_keys=True).encode(), tokenizer._core.state()
 
 
-def register(tokenizer: Tokenizer) -> str:
-    """Return the fingerprint, the SHA-256 of `state` in hex, and remember whose it is.
+def register(tokenizer: Tokenizer) -> None:
+    """Remember a new tokenizer, for the pickles that may come.
 
-    Done when a tokenizer is made, at a hundredth of the cost: only then is it known when a pickle comes.
+    Its fingerprint is left until one comes or it is asked for: `hashlib` and `json` take longer to import than a
+    small vocabulary takes to train.
     """
+    number = id(tokenizer)
+    _unasked[number] = weakref.ref(tokenizer, lambda _: _unasked.pop(number, None))
+
+
+def fingerprint(tokenizer: Tokenizer) -> str:
+    """Return the SHA-256 of `state` in hex, and remember whose it is."""
     import hashlib
 
     head, core = state(tokenizer)
     digest = hashlib.sha256(b"%d\n%s\n%s" % (len(head), head, core)).hexdigest()
     _known.setdefault((type(tokenizer), digest), tokenizer)
+    _unasked.pop(id(tokenizer), None)
     return digest
 
 
@@ -57,6 +67,9 @@ def restore(
     kind: type[Tokenizer], fingerprint: str, head: bytes, core: bytes, record: dict[str, Any] | None = None
 ) -> Tokenizer:
     """Return the tokenizer of this state: the one that this process has, or a new one with its record of training."""
+    for unasked in list(_unasked.values()):
+        if (tokenizer := unasked()) is not None:
+            _ = tokenizer.fingerprint
     known = _known.get((kind, fingerprint))
     if known is not None:
         return known

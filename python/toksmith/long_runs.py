@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
 
 from . import _core, memory
 from .progress import reporter
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .counts import Path_, PretokenCounts
     from .plans import Plan
     from .progress import Report

@@ -1,13 +1,17 @@
-"""How much memory there is, and how it is written down."""
+"""How much memory there is, and how it is written down.
+
+Asked at each start of a training: without `pathlib` and `re`, whose import takes as long as a megabyte of text.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import operator
 import os
-import re
-from pathlib import Path
-from typing import SupportsIndex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import SupportsIndex
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
@@ -24,6 +28,8 @@ def limit(given: int | str | SupportsIndex | None) -> int:
     if given is None:
         return max(installed() // 2, 1 << 20)
     if isinstance(given, str):
+        import re
+
         found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([kmgt]i?|)b?\s*", given.lower())
         if not found:
             raise ValueError(f'memory_limit is a number of bytes or a text such as "2GB", not {given!r}')
@@ -42,27 +48,30 @@ def installed() -> int:
     except (AttributeError, ValueError, OSError):
         most = 8 << 30  # a machine that does not say
     for path in _cgroup_files():
-        with contextlib.suppress(OSError, ValueError):
-            most = min(most, int(path.read_text()))
+        with contextlib.suppress(OSError, ValueError), open(path, "rb") as file:
+            most = min(most, int(file.read()))
     return most
 
 
-def _cgroup_files() -> list[Path]:
+def _cgroup_files() -> list[str]:
     """Return where limits on this process may stand: of its own group and of all that it is in."""
     try:
-        lines = Path("/proc/self/cgroup").read_text().splitlines()
+        with open("/proc/self/cgroup", "rb") as file:
+            lines = os.fsdecode(file.read()).splitlines()
     except OSError:
         return []
     found = []
     for line in lines:
         _, controllers, name = line.split(":", 2)
         if controllers == "":
-            root, file = Path("/sys/fs/cgroup"), "memory.max"
+            root, limit_file = "/sys/fs/cgroup", "memory.max"
         elif "memory" in controllers.split(","):
-            root, file = Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes"
+            root, limit_file = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
         else:
             continue
-        group = root / name.lstrip("/")
         # In a container the names of the outside may not be there: then the root is its own.
-        found += [folder / file for folder in (group, *group.parents) if folder == root or root in folder.parents]
+        folder = f"{root}/{name.strip('/')}".rstrip("/")
+        while len(folder) >= len(root):
+            found.append(f"{folder}/{limit_file}")
+            folder = folder.rpartition("/")[0]
     return found

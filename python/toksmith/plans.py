@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import collections
 import operator
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _core, arguments, patterns
 from .tokenizer import Tokenizer
 from .training_record import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any, NamedTuple
 
     from .patterns import Pattern
+
+    class Layout(NamedTuple):
+        """Ids: of the bytes, of the first merge, and of special tokens."""
+
+        bytes: list[int]
+        first: int
+        specials: list[tuple[str, int]]
+
+else:
+    Layout = collections.namedtuple("Layout", "bytes first specials")
 
 TIES = ("bytes", "ids", "smallest_ids", "first", "huggingface")
 
@@ -182,14 +194,6 @@ def _byte_order(name: str) -> Sequence[int]:
     from .formats.gpt2 import BYTE_ORDER
 
     return BYTE_ORDER
-
-
-class Layout(NamedTuple):
-    """Ids: of the bytes, of the first merge, and of special tokens."""
-
-    bytes: list[int]
-    first: int
-    specials: list[tuple[str, int]]
 
 
 def _checked_length(length: Any) -> int | None:

@@ -30,7 +30,8 @@ def parts(sources: list[Source], workers: int, separators: list[bytes]) -> list[
 
     A plain file is cut in front of a separator that no other one can overlap: what is before is then whole documents.
     """
-    sizes = [source.path.stat().st_size if source.path.is_file() else 0 for source in sources]
+    paths = [Path(source.path) for source in sources]
+    sizes = [path.stat().st_size if path.is_file() else 0 for path in paths]
     workers = min(workers, sum(sizes) // LEAST_BYTES)
     if workers < 2 or not sys.executable or any(source.column for source in sources):
         return [sources]
@@ -65,7 +66,7 @@ def _cut(source: Source, at: int, separators: list[bytes]) -> int | None:
     if not alone:
         return None
     longest = max(map(len, alone))
-    with source.path.open("rb") as file:
+    with Path(source.path).open("rb") as file:
         file.seek(at)
         held = b""
         while piece := file.read(_WINDOW):
@@ -112,7 +113,7 @@ def count(work: list[list[Source]], job: dict[str, Any], report: Any) -> Iterato
 
 
 def _written(part: list[Source]) -> list[tuple[Any, ...]]:
-    return [(str(source.path.absolute()), *source[1:]) for source in part]
+    return [(str(Path(source.path).absolute()), *source[1:]) for source in part]
 
 
 def _start(job: dict[str, Any]) -> subprocess.Popen[str]:
@@ -157,7 +158,7 @@ def main() -> None:
     job = json.load(sys.stdin)
     sources = []
     for path, compression, field, column, span in job["sources"]:
-        sources.append(Source(Path(path), compression, field, column, span and (span[0], span[1])))
+        sources.append(Source(path, compression, field, column, span and (span[0], span[1])))
     try:
         counts.of_sources(
             sources,

@@ -1,16 +1,31 @@
-"""Where texts to train on come from: paths, globs and folders; plain, compressed, or in records."""
+"""Where texts to train on come from: paths, globs and folders; plain, compressed, or in records.
+
+Paths are str: who trains on one file does not wait for `pathlib` and `glob` to be imported.
+"""
 
 from __future__ import annotations
 
-import glob
+import collections
 import itertools
 import os
-from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+    from typing import Any, NamedTuple
+
     from . import _core
+
+    class _Fields(NamedTuple):
+        path: str
+        compression: str | None = None
+        field: str | None = None
+        column: str | None = None
+        span: tuple[int, int] | None = None
+
+else:
+    _Fields = collections.namedtuple("_Fields", "path compression field column span", defaults=(None,) * 4)
 
 _COMPRESSIONS = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd", ".xz": "xz"}
 _LINES = (".jsonl", ".ndjson")
@@ -19,18 +34,14 @@ _PARQUET = (".parquet", ".pq")
 _ROWS = 1024
 
 
-class Source(NamedTuple):
+class Source(_Fields):
     """A file, with what its name says of it.
 
     `compression` is "gzip", "zstd", "xz" or None; `field` what has the text in each line of JSON, `column` in each
     row of a Parquet file; `span` the bytes that are meant, None for all.
     """
 
-    path: Path
-    compression: str | None = None
-    field: str | None = None
-    column: str | None = None
-    span: tuple[int, int] | None = None
+    __slots__ = ()
 
 
 def of_files(files: Any, field: str | None, column: str | None) -> list[Source]:
@@ -49,17 +60,15 @@ def of_files(files: Any, field: str | None, column: str | None) -> list[Source]:
     return sources
 
 
-def source_of(path: Path, field: str | None = None, column: str | None = None) -> Source:
+def source_of(path: str, field: str | None = None, column: str | None = None) -> Source:
     """Return what a file's name says of it.
 
-    >>> source_of(Path("a/web.jsonl.zst"), field="content")[1:4]
+    >>> source_of("a/web.jsonl.zst", field="content")[1:4]
     ('zstd', 'content', None)
     """
-    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
-    compression = _COMPRESSIONS.get(suffixes[-1]) if suffixes else None
-    kind = suffixes[-1] if suffixes else ""
-    if compression is not None:
-        kind = suffixes[-2] if len(suffixes) > 1 else ""
+    stem, kind = os.path.splitext(path)
+    compression = _COMPRESSIONS.get(kind.lower())
+    kind = (kind if compression is None else os.path.splitext(stem)[1]).lower()
     if kind in _LINES:
         return Source(path, compression, field="text" if field is None else field)
     if kind in _PARQUET and compression is None:
@@ -86,7 +95,7 @@ def _cells(sources: Iterable[Source]) -> Iterator[str | bytes]:
         raise ImportError("reading Parquet needs pyarrow: pip install 'toksmith[parquet]'") from None
     for source in sources:
         path, column, row = source.path, source.column, 0
-        with path.open("rb") as file:
+        with open(path, "rb") as file:
             try:
                 table = parquet.ParquetFile(file)
             except pa.ArrowInvalid as error:
@@ -103,39 +112,47 @@ def _cells(sources: Iterable[Source]) -> Iterator[str | bytes]:
                     row += 1
 
 
-def expand(files: Any) -> list[Path]:
+def expand(files: Any) -> list[str]:
     """Return the files behind a path, a glob, a folder, or a list of them, in a fixed order."""
     if isinstance(files, (str, bytes, os.PathLike)):
         return _one(files)
-    if not isinstance(files, Iterable):
-        raise TypeError(f"files are paths, not {type(files).__name__}; for text use train_from_iterator")
-    found = [path for one in files for path in _one(one)]
+    try:
+        given = iter(files)
+    except TypeError:
+        raise TypeError(f"files are paths, not {type(files).__name__}; for text use train_from_iterator") from None
+    found = [path for one in given for path in _one(one)]
     if not found:
         raise ValueError("no file is given to train on")
     return found
 
 
-def _one(file: Any) -> list[Path]:
+def _one(file: Any) -> list[str]:
     if not isinstance(file, (str, bytes, os.PathLike)):
         raise TypeError(f"files are paths, not {type(file).__name__}; for text use train_from_iterator")
     name = os.fsdecode(file)
-    path = Path(name)
     if not name:
         raise ValueError("a path is empty: for the current folder give '.'")
     if "\0" in name:
         raise ValueError(f"a path cannot hold a null character: {name!r}")
-    if path.is_dir():
-        found = sorted(p for p in path.rglob("*") if p.is_file() and not _is_hidden(p.relative_to(path)))
+    if os.path.isfile(name):
+        return [name]
+    from pathlib import Path
+
+    if os.path.isdir(name):
+        folder = Path(name)
+        found = sorted(p for p in folder.rglob("*") if p.is_file() and not _is_hidden(p.relative_to(folder)))
         if not found:
             raise FileNotFoundError(f"the folder {name!r} holds no file")
-        return found
-    if path.exists() or not glob.has_magic(name):
-        return [path]
+        return [str(path) for path in found]
+    import glob
+
+    if os.path.exists(name) or not glob.has_magic(name):
+        return [name]
     found = sorted(Path(match) for match in glob.glob(name, recursive=True))
     found = [match for match in found if match.is_file()]
     if not found:
         raise FileNotFoundError(f"no file matches {name!r}")
-    return found
+    return [str(path) for path in found]
 
 
 def _is_hidden(path: Path) -> bool:

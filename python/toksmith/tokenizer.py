@@ -104,7 +104,7 @@ class Tokenizer(Inspected, Stored):
         values: Any = (("_core", core), ("_pattern", pattern), ("_pipeline", pipeline), ("_cache", {}))
         for name, value in values:
             object.__setattr__(self, name, value)
-        self._cache["fingerprint"] = identity.register(self)
+        identity.register(self)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"a Tokenizer is immutable: cannot set {name!r}; make a new one")
@@ -421,6 +421,8 @@ class Tokenizer(Inspected, Stored):
     @property
     def fingerprint(self) -> str:
         """SHA-256, in hex, of everything that makes the tokenizer: equal exactly for equal tokenizers."""
+        if "fingerprint" not in self._cache:
+            self._cache["fingerprint"] = identity.fingerprint(self)
         return str(self._cache["fingerprint"])
 
     def __eq__(self, other: object) -> bool:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal
-
-from .counts import Errors, PretokenCounts, count_pretokens, count_pretokens_from_iterator, with_options_of
+from .counts import PretokenCounts, count_pretokens, count_pretokens_from_iterator, with_options_of
 from .long_runs import LongRun
 from .plans import Plan
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import EllipsisType
+    from typing import Any, Literal
 
-    from .counts import Files, Path_
+    from .counts import Errors, Files, Path_
     from .patterns import Unmatched
     from .progress import Report
     from .tokenizer import Tokenizer
 
-Ties = Literal["bytes", "ids", "smallest_ids", "first", "huggingface"]
-SpecialIds = Literal["first", "after_bytes", "last"]
-ByteOrder = Literal["value", "gpt2"]
+    Ties = Literal["bytes", "ids", "smallest_ids", "first", "huggingface"]
+    SpecialIds = Literal["first", "after_bytes", "last"]
+    ByteOrder = Literal["value", "gpt2"]
 
 
 def train(

@@ -195,9 +195,15 @@ impl PretokenCounts {
         self.slots[start..end].iter().map(|slot| (slot.pretoken(&self.long), slot.count, slot.first))
     }
 
-    /// The pretokens with their counts, in the order of their first occurrence.
+    /// The pretokens with their counts, in the order of their first occurrence. It copies nothing, so it can be gone
+    /// through again and again.
+    pub fn words(&self) -> impl ExactSizeIterator<Item = (&[u8], u64)> + Clone {
+        self.iter().map(|(pretoken, count, _)| (pretoken, count))
+    }
+
+    /// The same as a list.
     pub fn in_order(&self) -> Vec<(&[u8], u64)> {
-        self.iter().map(|(pretoken, count, _)| (pretoken, count)).collect()
+        self.words().collect()
     }
 
     /// The `count` most frequent pretokens, the first-seen first of equals.

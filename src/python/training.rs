@@ -113,7 +113,7 @@ pub(super) fn learn_merges(
         };
         let every = Duration::try_from_secs_f64(every.max(0.0)).unwrap_or(Duration::MAX);
         let mut saver = if save.is_some() { Saver::new(every, &mut hand_out) } else { Saver::none() };
-        train::go_on(counts.inner().in_order().into_iter(), &start, &options, &mut saver, control)
+        train::go_on(counts.inner().words(), &start, &options, &mut saver, control)
     });
     // Where saving failed, the call was ended for that.
     let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -145,7 +145,7 @@ fn ties_of(name: &str) -> PyResult<Ties> {
 /// The fingerprint of counts, in hex.
 #[pyfunction]
 pub(super) fn fingerprint(py: Python<'_>, counts: &PretokenCounts) -> PyResult<String> {
-    let [one, two] = call::long(py, None, |_| Ok(train::fingerprint(counts.inner().in_order().into_iter())))?;
+    let [one, two] = call::long(py, None, |_| Ok(train::fingerprint(counts.inner().words())))?;
     Ok(format!("{one:016x}{two:016x}"))
 }
 

@@ -2,14 +2,16 @@
 
 use std::ops::Range;
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
-
-use super::arena::Arena;
-use super::tokens::{Tokens, pack};
+use super::names::Names;
+use super::text::Text;
+use super::tokens::Tokens;
+use crate::simd;
 
 /// Postings of pairs that are gone stay in the pool until they are a quarter of it, and this many.
 const MIN_GARBAGE: usize = 1 << 16;
+
+/// Postings whose text is asked for before the pair's turn comes.
+const EXPECTED: usize = 24;
 
 /// A pair of the index. Its count only ever falls.
 pub(super) struct Pair {
@@ -30,11 +32,11 @@ impl Pair {
 /// See the module. Pairs are named by a number that is never used again.
 #[derive(Default)]
 pub(super) struct PairIndex {
-    names: HashMap<u64, u32, FxBuildHasher>,
+    names: Names,
     pairs: Vec<Pair>,
     /// Where each pair occurred when it came to be, ascending, one pair after the other. Written once: an
     /// occurrence is only ever made by the merge that makes the younger of its two tokens. Those that
-    /// are no more are told by the arena.
+    /// are no more are told by the text.
     pool: Vec<u32>,
     /// Postings in the pool whose pair is gone.
     garbage: usize,
@@ -48,7 +50,7 @@ impl PairIndex {
         let start = self.pool.len();
         self.pool.resize(start + places as usize, 0);
         self.pairs.push(Pair { left, right, count, start, length: places });
-        self.names.insert(pack(left, right), name);
+        self.names.insert(left, right, name);
         name
     }
 
@@ -72,11 +74,49 @@ impl PairIndex {
         self.pairs.iter().enumerate().map(|(name, pair)| (name as u32, pair.count))
     }
 
-    /// Takes `by` off a pair's count, if the pair is there.
+    /// Asks for what [`PairIndex::guess`] reads.
     #[inline]
-    pub(super) fn lower(&mut self, left: u32, right: u32, by: u64) {
-        if let Some(&name) = self.names.get(&pack(left, right)) {
+    pub(super) fn expect(&self, left: u32, right: u32) {
+        self.names.prefetch(left, right);
+    }
+
+    /// The number of the pair, or of another; `None` if it is not there. Asks for what [`PairIndex::lower`] reads.
+    #[inline]
+    pub(super) fn guess(&self, left: u32, right: u32) -> Option<u32> {
+        let name = self.names.first(left, right)?;
+        simd::prefetch(&self.pairs, name as usize);
+        Some(name)
+    }
+
+    /// Takes `by` off a pair's count, if the pair is there; `guess` was said to be its number.
+    #[inline]
+    pub(super) fn lower(&mut self, left: u32, right: u32, guess: u32, by: u64) {
+        let is_it = |name: u32| self.tokens(name) == (left, right);
+        let name = if is_it(guess) { Some(guess) } else { self.names.find(left, right, is_it) };
+        if let Some(name) = name {
             self.pairs[name as usize].count -= by;
+        }
+    }
+
+    /// Asks for what is known of a pair.
+    #[inline]
+    pub(super) fn expect_pair(&self, name: u32) {
+        simd::prefetch(&self.pairs, name as usize);
+    }
+
+    /// Asks for the first postings of a pair.
+    #[inline]
+    pub(super) fn expect_postings(&self, name: u32) {
+        simd::prefetch(&self.pool, self.pairs[name as usize].start);
+    }
+
+    /// Asks for the text at the first postings of a pair that will soon be merged.
+    #[inline]
+    pub(super) fn expect_text(&self, name: u32, text: &impl Text) {
+        let pair = &self.pairs[name as usize];
+        self.names.prefetch(pair.left, pair.right);
+        for &position in self.pool[pair.postings()].iter().take(EXPECTED) {
+            text.prefetch(position);
         }
     }
 
@@ -99,7 +139,10 @@ impl PairIndex {
         let taken = Pair { ..*pair };
         pair.length = 0;
         self.garbage += taken.length as usize;
-        self.names.remove(&pack(taken.left, taken.right));
+        let pairs = &self.pairs;
+        let is_it =
+            |name: u32| (pairs[name as usize].left, pairs[name as usize].right) == (taken.left, taken.right);
+        self.names.remove(taken.left, taken.right, is_it);
         taken
     }
 
@@ -123,10 +166,10 @@ impl PairIndex {
     }
 
     /// The pair's first occurrence that is still there. Forgets those before it: none ever comes back.
-    pub(super) fn first_live(&mut self, name: u32, arena: &Arena, tokens: &Tokens) -> Option<u32> {
+    pub(super) fn first_live(&mut self, name: u32, text: &impl Text, tokens: &Tokens) -> Option<u32> {
         let pair = &mut self.pairs[name as usize];
         let step = tokens.length(pair.left);
-        let live = |&p: &u32| arena.token(p) == pair.left && arena.token(p + step) == pair.right;
+        let live = |&p: &u32| text.token(p) == pair.left && text.token(p + step) == pair.right;
         let dead = self.pool[pair.postings()].iter().position(live)?;
         pair.start += dead;
         pair.length -= dead as u32;

@@ -2,10 +2,10 @@
 //!
 //! A merge costs what it changes, never a pass over the text:
 //!
-//! - `arena` holds the text of all words, and merges in place.
+//! - `text` holds the text of all words, and merges in place; `narrow` and `wide` are two ways to keep it.
 //! - `index` knows each pair's count and where it occurs. A merge only makes pairs with the new token and
 //!   only breaks others up, so counts never rise and a pair's occurrences are written down once, when the
-//!   younger of its tokens is made; whether one still stands is asked of the arena.
+//!   younger of its tokens is made; whether one still stands is asked of the text.
 //! - `neighbours` sums up what stands around the merged occurrences, so the index is asked once for each
 //!   distinct neighbour.
 //! - `queue` finds the most frequent pair, `ties` the first of equals.
@@ -15,24 +15,30 @@
 //!   threshold are in it. When the queue runs dry the threshold is lowered and the text scanned once more.
 //!   As counts never rise, none of those left out can have been due; the result does not depend on it.
 
-mod arena;
 mod fingerprint;
 mod forced;
 mod index;
+mod names;
+mod narrow;
 mod neighbours;
 mod queue;
 mod saver;
 mod scan;
 mod start;
+mod text;
 mod ties;
 mod tokens;
 mod trainer;
+mod wide;
 
 pub use fingerprint::fingerprint;
 pub use saver::Saver;
 pub use start::{Start, grown};
 
-use crate::control::Control;
+use self::narrow::Narrow;
+use self::trainer::Trainer;
+use self::wide::Wide;
+use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
 
 /// Which of several pairs of equal count is merged. "Ids" are internal: bytes by value, then merges by age; those of
@@ -127,10 +133,23 @@ pub fn go_on<'w>(
     loop {
         let begun = start.vocab(&merges)?;
         let first = start.tokens();
-        let mut trainer =
-            trainer::Trainer::new(words.clone(), begun.as_deref(), first, merges, &options, control)?;
-        let end = trainer.run(saver);
-        merges = trainer.into_merges();
+        let (begun, words) = (begun.as_deref(), words.clone());
+        let room = Trainer::<Wide>::room(first, &merges, &options);
+        let end;
+        // Only where neither the order of words matters nor a vocabulary lays them out.
+        if begun.is_none() && options.ties != Ties::First && room <= narrow::MAX_MERGES {
+            control.begin(Stage::Merge, options.max_merges as u64);
+            let text = Narrow::new(words, control)?;
+            let mut trainer = Trainer::new(text, begun, first, merges, &options, control)?;
+            end = trainer.run(saver);
+            merges = trainer.into_merges();
+        } else {
+            control.begin(Stage::Merge, options.max_merges as u64);
+            let text = Wide::new(words, begun, room, control)?;
+            let mut trainer = Trainer::new(text, begun, first, merges, &options, control)?;
+            end = trainer.run(saver);
+            merges = trainer.into_merges();
+        }
         match end {
             Ok(true) => {
                 saver.last(&merges)?;

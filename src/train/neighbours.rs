@@ -12,6 +12,8 @@ pub(super) struct Neighbour {
     pub(super) count: u64,
     /// Cells from its start to that of the occurrence, where it stands before it.
     pub(super) back: u32,
+    /// The number that the pair which is broken up with it may have.
+    pub(super) pair: Option<u32>,
     /// Where its next posting goes.
     pub(super) cursor: usize,
 }
@@ -35,21 +37,30 @@ impl Neighbours {
         self.occurrences.shrink_to(KEPT_ROOM);
     }
 
-    /// Notes that `token` stands beside the occurrence at `position`.
+    /// Notes that `token` stands beside the occurrence at `position`. Returns whether it is new.
     #[inline]
-    pub(super) fn note(&mut self, token: u32, position: u32, weight: u64) {
+    pub(super) fn note(&mut self, token: u32, position: u32, weight: u64) -> bool {
         let slot = self.slots[token as usize];
         match self.distinct.get_mut(slot as usize) {
             Some(neighbour) if neighbour.token == token => {
                 neighbour.places += 1;
                 neighbour.count += weight;
                 self.occurrences.push((slot, position));
+                false
             }
             _ => {
                 let slot = self.distinct.len() as u32;
                 self.slots[token as usize] = slot;
-                self.distinct.push(Neighbour { token, places: 1, count: weight, back: 0, cursor: 0 });
+                self.distinct.push(Neighbour {
+                    token,
+                    places: 1,
+                    count: weight,
+                    back: 0,
+                    pair: None,
+                    cursor: 0,
+                });
                 self.occurrences.push((slot, position));
+                true
             }
         }
     }

@@ -1,9 +1,12 @@
 //! The most frequent pair, exactly, ties decided by the rule.
 
-use super::arena::Arena;
 use super::index::PairIndex;
+use super::text::Text;
 use super::ties::TieHeap;
 use super::tokens::Tokens;
+
+/// Entries whose pairs are asked for before their turn comes.
+const AHEAD: usize = 8;
 
 /// A pair with a count it once had.
 struct Entry {
@@ -46,12 +49,12 @@ impl Queue {
     }
 
     /// Takes out the most frequent pair, the first by the tie rule among equals.
-    pub(super) fn pop(&mut self, index: &mut PairIndex, arena: &Arena, tokens: &Tokens) -> Option<u32> {
+    pub(super) fn pop(&mut self, index: &mut PairIndex, text: &impl Text, tokens: &Tokens) -> Option<u32> {
         loop {
             while let Some(pair) = self.tied.peek() {
                 let count = index.count(pair);
                 if count == self.last {
-                    if self.tied.settle(index, arena, tokens) {
+                    if self.tied.settle(index, text, tokens) {
                         self.tied.pop(tokens);
                         return Some(pair);
                     }
@@ -64,6 +67,17 @@ impl Queue {
                 return None;
             }
         }
+    }
+
+    /// Asks for the memory of the pairs that will probably come next, step by step: each step needs what the one
+    /// before it asked for.
+    #[inline]
+    pub(super) fn look_ahead(&self, index: &PairIndex, text: &impl Text) {
+        if let Some(next) = self.tied.at(0) {
+            index.expect_text(next, text);
+        }
+        (1..3).filter_map(|place| self.tied.at(place)).for_each(|pair| index.expect_postings(pair));
+        (3..7).filter_map(|place| self.tied.at(place)).for_each(|pair| index.expect_pair(pair));
     }
 
     /// Puts a pair back by the count it has now, unless that is too low.
@@ -82,13 +96,19 @@ impl Queue {
             // Only what still belongs on this level can hold the highest count.
             let mut entries = std::mem::take(&mut self.levels[lowest]);
             let mut best = 0;
-            for mut entry in entries.drain(..) {
+            for at in 0..entries.len() {
+                if let Some(ahead) = entries.get(at + AHEAD) {
+                    index.expect_pair(ahead.pair);
+                }
+                let entry = &mut entries[at];
                 entry.count = index.count(entry.pair);
                 if level(self.last, entry.count) == Some(lowest) {
                     best = best.max(entry.count);
                 }
-                self.requeue(entry.pair, index, tokens);
+                let pair = entry.pair;
+                self.requeue(pair, index, tokens);
             }
+            entries.clear();
             if best < self.threshold {
                 continue;
             }

@@ -3,8 +3,8 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::arena::Arena;
 use super::index::PairIndex;
+use super::text::Text;
 use super::tokens::{BYTES, Tokens, pack};
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -27,26 +27,26 @@ pub(super) struct Tally {
 /// Calls `visit` with position, left token and right token of every pair in the text.
 #[inline]
 fn for_each_pair(
-    arena: &Arena,
+    text: &impl Text,
     tokens: &Tokens,
     control: &Control,
     mut visit: impl FnMut(u32, u32, u32),
 ) -> Result<()> {
     let mut position = 1u32;
     let mut due = 0u32;
-    while (position as usize) < arena.len() {
+    while (position as usize) < text.len() {
         if position >= due {
             control.check()?;
             due = position.saturating_add(CELLS_PER_CHECK);
         }
-        let left = arena.token(position);
-        if left == arena.sentinel() {
+        let left = text.token(position);
+        if left == text.sentinel() {
             position += 1;
             continue;
         }
         let next = position + tokens.length(left);
-        let right = arena.token(next);
-        if right != arena.sentinel() {
+        let right = text.token(next);
+        if right != text.sentinel() {
             visit(position, left, right);
         }
         position = next;
@@ -56,16 +56,20 @@ fn for_each_pair(
 
 /// The same before the first merge, when every cell is a token or a sentinel.
 #[inline]
-fn for_each_byte_pair(arena: &Arena, control: &Control, mut visit: impl FnMut(u32, u32, u32)) -> Result<()> {
-    let end = arena.len() as u32;
+fn for_each_byte_pair(
+    text: &impl Text,
+    control: &Control,
+    mut visit: impl FnMut(u32, u32, u32),
+) -> Result<()> {
+    let end = text.len() as u32;
     let mut start = 1;
-    let mut left = arena.sentinel();
+    let mut left = text.sentinel();
     while start < end {
         control.check()?;
         let stop = end.min(start.saturating_add(CELLS_PER_CHECK));
         for position in start..stop {
-            let right = arena.token(position);
-            if left != arena.sentinel() && right != arena.sentinel() {
+            let right = text.token(position);
+            if left != text.sentinel() && right != text.sentinel() {
                 visit(position - 1, left, right);
             }
             left = right;
@@ -76,12 +80,13 @@ fn for_each_byte_pair(arena: &Arena, control: &Control, mut visit: impl FnMut(u3
 }
 
 /// How often each pair of bytes occurs, by [`byte_pair`].
-pub(super) fn tally_bytes(arena: &Arena, control: &Control) -> Result<Vec<Tally>> {
+pub(super) fn tally_bytes(text: &impl Text, control: &Control) -> Result<Vec<Tally>> {
     let mut tallies = vec![Tally::default(); 1 << 16];
-    for_each_byte_pair(arena, control, |position, left, right| {
+    let mut hint = 0;
+    for_each_byte_pair(text, control, |position, left, right| {
         let tally = &mut tallies[byte_pair(left, right)];
         // Saturated is too much as well.
-        tally.count = tally.count.saturating_add(arena.weight(position));
+        tally.count = tally.count.saturating_add(text.next_weight(position, &mut hint));
         tally.places += 1;
     })?;
     match tallies.iter().position(|tally| tally.count > MAX_COUNT) {
@@ -97,7 +102,7 @@ fn byte_pair(left: u32, right: u32) -> usize {
 
 /// The index of the pairs of bytes that occur at least `threshold` times.
 pub(super) fn index_bytes(
-    arena: &Arena,
+    text: &impl Text,
     tallies: &[Tally],
     threshold: u64,
     control: &Control,
@@ -111,7 +116,7 @@ pub(super) fn index_bytes(
         }
     }
     let pool = index.pool();
-    for_each_byte_pair(arena, control, |position, left, right| {
+    for_each_byte_pair(text, control, |position, left, right| {
         let cursor = &mut cursors[byte_pair(left, right)];
         if let Some(posting) = pool.get_mut(*cursor) {
             *posting = position;
@@ -132,7 +137,7 @@ fn shared(left: u32, right: u32) -> usize {
 /// The index of the pairs that occur at least `threshold` times and are of at most `longest` bytes, whatever was merged,
 /// and that threshold: a lower one where no pair can reach it.
 pub(super) fn index_pairs(
-    arena: &Arena,
+    text: &impl Text,
     tokens: &Tokens,
     threshold: u64,
     longest: u32,
@@ -141,14 +146,14 @@ pub(super) fn index_pairs(
 ) -> Result<(PairIndex, u64)> {
     // Most pairs are rare, and most of those share their sum with none that is not: they need no tally.
     let mut sums = vec![0u64; SHARED_SUMS];
-    for_each_pair(arena, tokens, control, |position, left, right| {
+    for_each_pair(text, tokens, control, |position, left, right| {
         let sum = &mut sums[shared(left, right)];
-        *sum = sum.saturating_add(arena.weight(position));
+        *sum = sum.saturating_add(text.weight(position));
     })?;
     let threshold = threshold.min(sums.iter().copied().max().unwrap_or(0)).max(1);
     let mut slots: HashMap<u64, u32, FxBuildHasher> = HashMap::default();
     let mut tallies: Vec<(u64, Tally)> = Vec::new();
-    for_each_pair(arena, tokens, control, |position, left, right| {
+    for_each_pair(text, tokens, control, |position, left, right| {
         if sums[shared(left, right)] >= threshold {
             let pair = pack(left, right);
             let next = tallies.len() as u32;
@@ -158,7 +163,7 @@ pub(super) fn index_pairs(
             }
             let tally = &mut tallies[slot as usize].1;
             // Saturated is too much as well.
-            tally.count = tally.count.saturating_add(arena.weight(position));
+            tally.count = tally.count.saturating_add(text.weight(position));
             tally.places += 1;
         }
     })?;
@@ -177,7 +182,7 @@ pub(super) fn index_pairs(
         }
     }
     let pool = index.pool();
-    for_each_pair(arena, tokens, control, |position, left, right| {
+    for_each_pair(text, tokens, control, |position, left, right| {
         if sums[shared(left, right)] >= threshold
             && let Some(&slot) = slots.get(&pack(left, right))
             && let Some(posting) = pool.get_mut(cursors[slot as usize])

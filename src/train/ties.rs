@@ -1,8 +1,8 @@
 //! Which of several equally frequent pairs comes first.
 
 use super::Ties;
-use super::arena::Arena;
 use super::index::PairIndex;
+use super::text::Text;
 use super::tokens::Tokens;
 
 /// A pair and what ranks it among its equals.
@@ -58,15 +58,21 @@ impl TieHeap {
         self.candidates.first().map(|top| top.pair)
     }
 
+    /// The pair at a place of the heap: the nearer to the front, the sooner it is on top.
+    #[inline]
+    pub(super) fn at(&self, place: usize) -> Option<u32> {
+        self.candidates.get(place).map(|candidate| candidate.pair)
+    }
+
     /// Whether the pair on top belongs there. Under [`Ties::First`] a key is the position at which the
     /// pair was last seen, and at the start the best there is: the pair's first occurrence only ever
     /// moves later, so it is looked up when the pair comes to the top, and the pair sinks if it moved.
-    pub(super) fn settle(&mut self, index: &mut PairIndex, arena: &Arena, tokens: &Tokens) -> bool {
+    pub(super) fn settle(&mut self, index: &mut PairIndex, text: &impl Text, tokens: &Tokens) -> bool {
         if tokens.ties() != Ties::First {
             return true;
         }
         let Some(top) = self.candidates.first_mut() else { return false };
-        let key = index.first_live(top.pair, arena, tokens).map_or(0, |position| !u64::from(position));
+        let key = index.first_live(top.pair, text, tokens).map_or(0, |position| !u64::from(position));
         let settled = top.key[0] == key;
         top.key[0] = key;
         self.sink(tokens);

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::arena::Arena;
 use super::index::{Pair, PairIndex};
 use super::neighbours::Neighbours;
 use super::queue::Queue;
+use super::text::Text;
 use super::tokens::Tokens;
-use super::{Merge, Options, Saver, Words, scan};
-use crate::control::{Control, Stage};
+use super::{Merge, Options, Saver, scan};
+use crate::control::Control;
 use crate::error::Result;
 use crate::vocab::{Semantics, Vocab};
 
@@ -20,9 +20,14 @@ const SHRINK: u64 = 8;
 
 const NONE: usize = usize::MAX;
 
+/// How many of the merges add a token.
+fn added(first: u32, merges: &[Merge]) -> usize {
+    merges.iter().filter(|merge| merge.token >= first).count()
+}
+
 /// The state of a training.
-pub(super) struct Trainer<'c> {
-    arena: Arena,
+pub(super) struct Trainer<'c, T> {
+    text: T,
     tokens: Tokens,
     index: PairIndex,
     queue: Queue,
@@ -33,7 +38,7 @@ pub(super) struct Trainer<'c> {
     merges: Vec<Merge>,
     /// Tokens that may still be added.
     room: usize,
-    /// The index knows every pair that occurs this often. All others are implicit in the arena.
+    /// The index knows every pair that occurs this often. All others are implicit in the text.
     threshold: u64,
     /// The threshold that is never undercut.
     floor: u64,
@@ -44,27 +49,29 @@ pub(super) struct Trainer<'c> {
     control: &'c Control<'c>,
 }
 
-impl<'c> Trainer<'c> {
+impl<'c, T: Text> Trainer<'c, T> {
+    /// How many tokens may still be added after `merges`; `first` tokens were there before them.
+    pub(super) fn room(first: u32, merges: &[Merge], options: &Options) -> usize {
+        options.max_merges.saturating_sub(added(first, merges))
+    }
+
     /// A trainer of the text after `merges`, laid out by `vocab`, which holds what they made; `first` tokens were there
     /// before them.
-    pub(super) fn new<'w>(
-        words: impl Words<'w>,
+    pub(super) fn new(
+        text: T,
         vocab: Option<&'c Vocab>,
         first: u32,
         merges: Vec<Merge>,
         options: &Options,
         control: &'c Control<'c>,
     ) -> Result<Self> {
-        control.begin(Stage::Merge, options.max_merges as u64);
-        let added = merges.iter().filter(|merge| merge.token >= first).count();
-        control.advance(added as u64);
-        let room = options.max_merges.saturating_sub(added);
-        let arena = Arena::new(words, vocab, room, control)?;
+        control.advance(added(first, &merges) as u64);
+        let room = Self::room(first, &merges, options);
         let tokens = Tokens::new(vocab, options.ties);
-        let room = room.min(arena.max_merges());
+        let room = room.min(text.max_merges());
         let floor = options.min_frequency.max(1);
         let mut trainer = Trainer {
-            arena,
+            text,
             tokens,
             index: PairIndex::default(),
             queue: Queue::new(floor),
@@ -82,7 +89,7 @@ impl<'c> Trainer<'c> {
         match vocab {
             None => trainer.index_bytes()?,
             Some(vocab) => {
-                let guess = scan::of_so_many(trainer.arena.pairs(), trainer.arena.len(), room);
+                let guess = scan::of_so_many(trainer.text.pairs(), trainer.text.len(), room);
                 trainer.index_pairs(guess.max(floor), |token| vocab.tokens().bytes_at(token).to_vec())?;
             }
         }
@@ -91,11 +98,11 @@ impl<'c> Trainer<'c> {
     }
 
     fn index_bytes(&mut self) -> Result<()> {
-        let tallies = scan::tally_bytes(&self.arena, self.control)?;
+        let tallies = scan::tally_bytes(&self.text, self.control)?;
         if self.longest >= 2 {
-            let guess = scan::first_threshold(&tallies, self.arena.len(), self.room);
+            let guess = scan::first_threshold(&tallies, self.text.len(), self.room);
             self.threshold = guess.max(self.floor);
-            self.index = scan::index_bytes(&self.arena, &tallies, self.threshold, self.control)?;
+            self.index = scan::index_bytes(&self.text, &tallies, self.threshold, self.control)?;
         }
         Ok(())
     }
@@ -104,7 +111,7 @@ impl<'c> Trainer<'c> {
         // The old one goes before the new one comes.
         self.index = PairIndex::default();
         let (index, threshold) =
-            scan::index_pairs(&self.arena, &self.tokens, threshold, self.longest, bytes_of, self.control)?;
+            scan::index_pairs(&self.text, &self.tokens, threshold, self.longest, bytes_of, self.control)?;
         self.index = index;
         self.threshold = threshold.max(self.floor);
         Ok(())
@@ -122,7 +129,7 @@ impl<'c> Trainer<'c> {
         while self.room > 0 {
             self.control.check()?;
             saver.offer(&self.merges)?;
-            match self.queue.pop(&mut self.index, &self.arena, &self.tokens) {
+            match self.queue.pop(&mut self.index, &self.text, &self.tokens) {
                 Some(pair) => {
                     if self.must_lay_out_after(pair) {
                         return Ok(false);
@@ -173,6 +180,7 @@ impl<'c> Trainer<'c> {
 
     fn merge(&mut self, pair: u32) -> Result<()> {
         let pair = self.index.take(pair);
+        self.queue.look_ahead(&self.index, &self.text);
         let token = self.tokens.push(pair.left, pair.right);
         self.merges.push(Merge { left: pair.left, right: pair.right, token, count: pair.count });
         self.before.clear(self.tokens.len());
@@ -183,7 +191,7 @@ impl<'c> Trainer<'c> {
             let some = postings.start..postings.end.min(postings.start + BLOCK);
             postings.start = some.end;
             let hits = self.find(&pair, some);
-            self.rewrite(&pair, token, hits);
+            self.rewrite(&pair, token, hits, postings.clone());
         }
         self.lower_counts(&pair, token);
         self.add_pairs(token);
@@ -193,7 +201,7 @@ impl<'c> Trainer<'c> {
     }
 
     /// Collects the postings where the pair still stands; returns how many. On its own, and without a
-    /// branch on what is read, so that many reads of the arena are under way at a time.
+    /// branch on what is read, so that many reads of the text are under way at a time.
     fn find(&mut self, pair: &Pair, postings: Range<usize>) -> usize {
         let step = self.tokens.length(pair.left);
         let length = step + self.tokens.length(pair.right);
@@ -202,48 +210,61 @@ impl<'c> Trainer<'c> {
         for &position in self.index.postings(postings) {
             self.hits[found] = position;
             let live =
-                (self.arena.token(position) == pair.left) & (self.arena.token(position + step) == pair.right);
+                (self.text.token(position) == pair.left) & (self.text.token(position + step) == pair.right);
             found += usize::from(live);
-            around |= self.arena.token(position - 1) | self.arena.token(position + length);
+            around |= self.text.token(position - 1) | self.text.token(position + length);
         }
         // The reads are the point: `rewrite` will find the neighbours in the cache.
         std::hint::black_box(around);
         found
     }
 
-    /// Merges the hits, and sums up what stands around them.
-    fn rewrite(&mut self, pair: &Pair, token: u32, hits: usize) {
+    /// Merges the hits, and sums up what stands around them. Meanwhile the text at the postings `ahead` is asked for.
+    fn rewrite(&mut self, pair: &Pair, token: u32, hits: usize, ahead: Range<usize>) {
         let step = self.tokens.length(pair.left);
         let length = self.tokens.length(token);
-        let sentinel = self.arena.sentinel();
+        let sentinel = self.text.sentinel();
+        let mut ahead = self.index.postings(ahead).iter();
         for &position in &self.hits[..hits] {
+            if let Some(&next) = ahead.next() {
+                self.text.prefetch(next);
+            }
             // Of overlapping occurrences (aaa) the first is merged, and the next is no more.
             if pair.left == pair.right
-                && (self.arena.token(position) != pair.left
-                    || self.arena.token(position + step) != pair.right)
+                && (self.text.token(position) != pair.left || self.text.token(position + step) != pair.right)
             {
                 continue;
             }
-            let weight = self.arena.weight(position);
-            let before = self.arena.token(position - 1);
-            let after = self.arena.token(position + length);
-            self.arena.merge(position, position + step, position + length, token);
-            if before != sentinel {
-                self.before.note(before, position, weight);
+            let weight = self.text.weight(position);
+            let before = self.text.token(position - 1);
+            let after = self.text.token(position + length);
+            self.text.merge(position, position + step, position + length, token);
+            if before != sentinel && self.before.note(before, position, weight) {
+                self.index.expect(before, pair.left);
             }
-            if after != sentinel {
-                self.after.note(after, position, weight);
+            if after != sentinel && self.after.note(after, position, weight) {
+                self.index.expect(pair.right, after);
             }
         }
     }
 
     /// Takes the pairs that the merge broke off their counts.
     fn lower_counts(&mut self, pair: &Pair, token: u32) {
+        for before in &mut self.before.distinct {
+            before.pair = self.index.guess(before.token, pair.left);
+        }
+        for after in &mut self.after.distinct {
+            after.pair = self.index.guess(pair.right, after.token);
+        }
         for before in &self.before.distinct {
-            self.index.lower(before.token, pair.left, before.count);
+            if let Some(guess) = before.pair {
+                self.index.lower(before.token, pair.left, guess, before.count);
+            }
         }
         for after in &self.after.distinct {
-            self.index.lower(pair.right, after.token, after.count);
+            if let Some(guess) = after.pair {
+                self.index.lower(pair.right, after.token, guess, after.count);
+            }
         }
         // Where occurrences touch (abab), the one behind was seen as `left` and then became `token`.
         if let Some(&mut super::neighbours::Neighbour { count, .. }) = self.before.get_mut(token)

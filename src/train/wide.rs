@@ -1,29 +1,19 @@
-//! The text of all words in one array of cells, merged in place.
-//!
-//! One cell a byte, one sentinel before, between and after the words. A token owns as many cells as it
-//! has bytes and writes its id into its first and its last one (boundary tags), so both neighbours of
-//! a token are found in one step and no cell ever moves: an occurrence is named by the position of its
-//! first cell for good.
+//! A text in cells of 32 bits: for vocabularies of any size, and with the words in the order given.
 
+use super::text::{self, Text, WORDS_PER_CHECK};
 use super::{Words, tokens::BYTES};
 use crate::control::Control;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::merge::Merger;
-use crate::simd::Isa;
+use crate::simd::{self, Isa};
 use crate::vocab::{Semantics, Vocab};
-
-/// Words between two looks at the control while the arena is filled.
-const WORDS_PER_CHECK: usize = 1 << 12;
-
-/// Cells that are addressed: positions are `u32`.
-const LIMIT: u64 = u32::MAX as u64;
 
 /// See the module.
 ///
 /// A cell holds a token id in its low bits and, in the bits that ids leave free, how often its word
 /// occurs: position, id and weight then share one cache line, and the line holds sixteen cells. The few
 /// weights that need more room stand in a side table, found by binary search.
-pub(super) struct Arena {
+pub(super) struct Wide {
     cells: Vec<u32>,
     /// Width of a token id; the weight has the other bits.
     id_bits: u32,
@@ -37,7 +27,7 @@ pub(super) struct Arena {
     pairs: u64,
 }
 
-impl Arena {
+impl Wide {
     /// Lays out the words that have a pair, in the order given: as bytes, or as `vocab` encodes them.
     pub(super) fn new<'w>(
         words: impl Words<'w>,
@@ -45,25 +35,25 @@ impl Arena {
         max_merges: usize,
         control: &Control,
     ) -> Result<Self> {
-        let size = measure(words.clone(), control)?;
+        let size = text::measure(words.clone(), control, |_, _| ())?;
         // A merge removes a token, so there are fewer merges than cells.
         let merges = (max_merges as u64).min(u64::from(size)).min(1 << 30) as u32;
         let first = vocab.map_or(BYTES, |vocab| vocab.tokens().len() as u32);
         // Room for the ids, for the sentinel and for the dead.
         let id_bits = (32 - (first.saturating_add(merges).saturating_add(1)).leading_zeros()).min(31);
         let sentinel = (1 << id_bits) - 1;
-        let mut arena = Arena { cells: Vec::new(), id_bits, sentinel, first, heavy: Vec::new(), pairs: 0 };
+        let mut wide = Wide { cells: Vec::new(), id_bits, sentinel, first, heavy: Vec::new(), pairs: 0 };
         match vocab {
-            None => arena.lay_out_bytes(words, size, control)?,
-            Some(vocab) => arena.lay_out_tokens(words, vocab, control)?,
+            None => wide.lay_out_bytes(words, size, control)?,
+            Some(vocab) => wide.lay_out_tokens(words, vocab, control)?,
         }
-        Ok(arena)
+        Ok(wide)
     }
 
     fn lay_out_bytes<'w>(&mut self, words: impl Words<'w>, size: u32, control: &Control) -> Result<()> {
         self.cells.reserve_exact(size as usize);
         self.cells.push(self.sentinel);
-        for (i, (word, weight)) in words.filter(has_pairs).enumerate() {
+        for (i, (word, weight)) in words.filter(text::has_pairs).enumerate() {
             if i % WORDS_PER_CHECK == 0 {
                 control.check()?;
             }
@@ -76,7 +66,7 @@ impl Arena {
         self.cells.push(self.sentinel);
         let (mut merger, mut tokens) = (Merger::new(Isa::best()), Vec::new());
         let whole = vocab.semantics() == Semantics::Ranks && vocab.has_unreachable();
-        for (i, (word, weight)) in words.filter(has_pairs).enumerate() {
+        for (i, (word, weight)) in words.filter(text::has_pairs).enumerate() {
             if i % WORDS_PER_CHECK == 0 {
                 control.check()?;
             }
@@ -121,58 +111,15 @@ impl Arena {
         self.cells.push(self.sentinel);
     }
 
-    /// How many merges this arena has ids for.
-    pub(super) fn max_merges(&self) -> usize {
-        self.dead().saturating_sub(self.first) as usize
-    }
-
-    /// Pairs in the text, weighted; only where it was laid out by a vocabulary.
-    pub(super) fn pairs(&self) -> u64 {
-        self.pairs
-    }
-
-    /// Number of cells.
-    pub(super) fn len(&self) -> usize {
-        self.cells.len()
-    }
-
-    /// What stands between the words, in place of a token.
-    pub(super) fn sentinel(&self) -> u32 {
-        self.sentinel
-    }
-
     /// What stands at the start of a token that is no more: no posting matches it.
     fn dead(&self) -> u32 {
         self.sentinel - 1
-    }
-
-    /// The token whose first or last cell is at `position`, or the sentinel.
-    #[inline]
-    pub(super) fn token(&self, position: u32) -> u32 {
-        self.cells[position as usize] & self.sentinel
-    }
-
-    /// How often the word around `position`, where a token starts, occurs.
-    #[inline]
-    pub(super) fn weight(&self, position: u32) -> u64 {
-        let weight = self.cells[position as usize] >> self.id_bits;
-        if weight == u32::MAX >> self.id_bits { self.heavy_weight(position) } else { u64::from(weight) }
     }
 
     #[cold]
     fn heavy_weight(&self, position: u32) -> u64 {
         let after = self.heavy.partition_point(|&(start, _)| start <= position);
         self.heavy[after - 1].1
-    }
-
-    /// Makes the token `left` at `first` and the one that starts at `second` into `token`.
-    #[inline]
-    pub(super) fn merge(&mut self, first: u32, second: u32, end: u32, token: u32) {
-        let dead = self.dead();
-        self.write(first, token);
-        // Killed first: where the second token is one byte long, its only cell becomes the end.
-        self.write(second, dead);
-        self.write(end - 1, token);
     }
 
     #[inline]
@@ -182,24 +129,50 @@ impl Arena {
     }
 }
 
-/// A word of one byte has no pair; one that never occurs adds to none.
-fn has_pairs(&(word, weight): &(&[u8], u64)) -> bool {
-    word.len() >= 2 && weight > 0
-}
+impl Text for Wide {
+    fn max_merges(&self) -> usize {
+        self.dead().saturating_sub(self.first) as usize
+    }
 
-/// Cells that the words need, sentinels included.
-fn measure<'w>(words: impl Words<'w>, control: &Control) -> Result<u32> {
-    let mut bytes = 0;
-    let mut count = 1;
-    for (i, (word, _)) in words.filter(has_pairs).enumerate() {
-        if i % WORDS_PER_CHECK == 0 {
-            control.check()?;
-        }
-        bytes += word.len() as u64;
-        count += 1;
+    fn pairs(&self) -> u64 {
+        self.pairs
     }
-    if bytes + count > LIMIT {
-        return Err(Error::TooManyPretokens { bytes, limit: LIMIT - count });
+
+    fn len(&self) -> usize {
+        self.cells.len()
     }
-    Ok((bytes + count) as u32)
+
+    fn sentinel(&self) -> u32 {
+        self.sentinel
+    }
+
+    #[inline]
+    fn prefetch(&self, position: u32) {
+        simd::prefetch(&self.cells, position as usize);
+    }
+
+    #[inline]
+    fn token(&self, position: u32) -> u32 {
+        self.cells[position as usize] & self.sentinel
+    }
+
+    #[inline]
+    fn weight(&self, position: u32) -> u64 {
+        let weight = self.cells[position as usize] >> self.id_bits;
+        if weight == u32::MAX >> self.id_bits { self.heavy_weight(position) } else { u64::from(weight) }
+    }
+
+    #[inline]
+    fn next_weight(&self, position: u32, _: &mut usize) -> u64 {
+        self.weight(position)
+    }
+
+    #[inline]
+    fn merge(&mut self, first: u32, second: u32, end: u32, token: u32) {
+        let dead = self.dead();
+        self.write(first, token);
+        // Killed first: where the second token is one byte long, its only cell becomes the end.
+        self.write(second, dead);
+        self.write(end - 1, token);
+    }
 }

@@ -1,0 +1,161 @@
+//! From a pair of tokens to its number: one line of memory for a look, and known before it is needed.
+
+use super::tokens::pack;
+use crate::simd;
+
+const EMPTY: u64 = u64::MAX;
+const LEAST_BITS: u32 = 10;
+
+/// Open addressing. A place holds half of a pair's hash and its number, so that most looks for pairs that are not there
+/// end here; whether a number is the pair's is for the owner of the pairs to say.
+pub(super) struct Names {
+    places: Vec<u64>,
+    bits: u32,
+    used: usize,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Names { places: vec![EMPTY; 1 << LEAST_BITS], bits: LEAST_BITS, used: 0 }
+    }
+}
+
+/// The half of a hash that is kept. Its upper bits say where a pair belongs.
+#[inline]
+fn tag(left: u32, right: u32) -> u32 {
+    let product = u128::from(pack(left, right) ^ 0x9E37_79B9_7F4A_7C15) * 0xD1B5_4A32_D192_ED03;
+    (product as u64 ^ (product >> 64) as u64) as u32
+}
+
+impl Names {
+    #[inline]
+    fn home(&self, tag: u32) -> usize {
+        (tag >> (u32::BITS - self.bits)) as usize
+    }
+
+    #[inline]
+    fn after(&self, place: usize) -> usize {
+        (place + 1) & (self.places.len() - 1)
+    }
+
+    /// Asks for the memory that a look for this pair reads.
+    #[inline]
+    pub(super) fn prefetch(&self, left: u32, right: u32) {
+        simd::prefetch(&self.places, self.home(tag(left, right)));
+    }
+
+    /// The place of the first number at `place` or behind it that may be the pair's.
+    #[inline]
+    fn seek(&self, tag: u32, mut place: usize) -> Option<usize> {
+        loop {
+            let held = self.places[place];
+            if held == EMPTY {
+                return None;
+            }
+            if (held >> 32) as u32 == tag {
+                return Some(place);
+            }
+            place = self.after(place);
+        }
+    }
+
+    /// A number that may be the pair's; if there is none, the pair has none.
+    #[inline]
+    pub(super) fn first(&self, left: u32, right: u32) -> Option<u32> {
+        let tag = tag(left, right);
+        self.seek(tag, self.home(tag)).map(|place| self.places[place] as u32)
+    }
+
+    /// Where the pair's number is.
+    #[inline]
+    fn place(&self, left: u32, right: u32, is_it: impl Fn(u32) -> bool) -> Option<usize> {
+        let tag = tag(left, right);
+        let mut from = self.home(tag);
+        loop {
+            let place = self.seek(tag, from)?;
+            if is_it(self.places[place] as u32) {
+                return Some(place);
+            }
+            from = self.after(place);
+        }
+    }
+
+    /// The pair's number; `is_it` says whether one is.
+    #[inline]
+    pub(super) fn find(&self, left: u32, right: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+        self.place(left, right, is_it).map(|place| self.places[place] as u32)
+    }
+
+    /// Adds a pair that is not there.
+    pub(super) fn insert(&mut self, left: u32, right: u32, name: u32) {
+        if 8 * (self.used + 1) > 5 * self.places.len() {
+            self.grow();
+        }
+        self.used += 1;
+        self.put(u64::from(tag(left, right)) << 32 | u64::from(name));
+    }
+
+    fn put(&mut self, entry: u64) {
+        let mut place = self.home((entry >> 32) as u32);
+        while self.places[place] != EMPTY {
+            place = self.after(place);
+        }
+        self.places[place] = entry;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        self.bits += 1;
+        let old = std::mem::replace(&mut self.places, vec![EMPTY; 1 << self.bits]);
+        old.into_iter().filter(|&entry| entry != EMPTY).for_each(|entry| self.put(entry));
+    }
+
+    /// Removes a pair, if it is there. Those behind it that belong nearer close the gap.
+    pub(super) fn remove(&mut self, left: u32, right: u32, is_it: impl Fn(u32) -> bool) {
+        let Some(mut gap) = self.place(left, right, is_it) else { return };
+        self.used -= 1;
+        let mask = self.places.len() - 1;
+        let mut place = gap;
+        loop {
+            place = self.after(place);
+            let entry = self.places[place];
+            if entry == EMPTY {
+                break;
+            }
+            let way = place.wrapping_sub(self.home((entry >> 32) as u32)) & mask;
+            if way >= place.wrapping_sub(gap) & mask {
+                self.places[gap] = entry;
+                gap = place;
+            }
+        }
+        self.places[gap] = EMPTY;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Names;
+    use std::collections::HashMap;
+    use std::collections::hash_map::Entry;
+
+    #[test]
+    fn it_is_a_map() {
+        let (mut names, mut pairs, mut map) = (Names::default(), Vec::new(), HashMap::new());
+        let mut state = 1u64;
+        for step in 0..200_000u32 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let pair = ((state >> 33) as u32 % 60, (state >> 45) as u32 % 60);
+            let is_it = |name: u32| pairs[name as usize] == pair;
+            assert_eq!(names.find(pair.0, pair.1, is_it), map.get(&pair).copied(), "{step}");
+            if step % 3 > 0 && map.remove(&pair).is_some() {
+                names.remove(pair.0, pair.1, is_it);
+            } else if let Entry::Vacant(vacant) = map.entry(pair) {
+                let name = pairs.len() as u32;
+                pairs.push(pair);
+                names.insert(pair.0, pair.1, name);
+                vacant.insert(name);
+            }
+            assert_eq!(names.used, map.len());
+        }
+    }
+}
