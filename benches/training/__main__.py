@@ -90,7 +90,8 @@ def child(job: dict[str, Any], timeout: float) -> dict[str, Any]:
         "OMP_NUM_THREADS": threads,
         "TOKENIZERS_PARALLELISM": "true" if job["threads"] > 1 else "false",
     }
-    command = [str(environment.PYTHON), str(HERE / "worker.py"), json.dumps(job | {"out": str(out)})]
+    given = [job["peer"], job["path"], job["size"], threads, job.get("ties", "bytes"), out, job.get("tokens", "")]
+    command = [str(environment.PYTHON), str(HERE / "worker.py"), *map(str, given)]
     start = time.perf_counter()
     process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:

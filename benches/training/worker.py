@@ -1,16 +1,19 @@
-"""One training in a process of its own: what it took, its peak of memory."""
+"""One training in a process of its own: what it took, its peak of memory.
 
-import json
+The time of the process is measured too, so nothing is imported here that a script which trains would not need.
+"""
+
+from __future__ import annotations
+
 import os
-import resource
 import sys
-import tempfile
 import time
-import traceback
-from pathlib import Path
-from typing import Any
 
-Tokens = list[bytes]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Tokens = list[bytes]
 
 # GPT-2's pattern, for those that take one.
 GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -21,7 +24,7 @@ END = "<|endoftext|>"
 
 def documents(path: str) -> list[str]:
     """The documents of a file, for those that take texts and no separator."""
-    with Path(path).open(encoding="utf-8", newline="") as file:
+    with open(path, encoding="utf-8", newline="") as file:
         return file.read().split(END)
 
 
@@ -62,6 +65,8 @@ def tokenizers(path: str, size: int, threads: int, ties: str) -> Any:
     made.train_from_iterator(documents(path), trainer)
 
     def tokens() -> Tokens:
+        import json
+
         printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
         others = [byte for byte in range(256) if byte not in printable]
         byte_of = {chr(byte): byte for byte in printable} | {chr(256 + i): byte for i, byte in enumerate(others)}
@@ -72,6 +77,8 @@ def tokenizers(path: str, size: int, threads: int, ties: str) -> Any:
 
 
 def sentencepiece(path: str, size: int, threads: int, ties: str) -> Any:
+    import tempfile
+
     import sentencepiece
 
     with tempfile.TemporaryDirectory() as folder:
@@ -96,35 +103,40 @@ PEERS = {f.__name__: f for f in (toksmith, gigatoken, rustbpe, tokenizers, sente
 
 def peak_memory() -> int:
     """The most memory that this process ever had resident; what `getrusage` says may be that of its parent."""
-    status = Path("/proc/self/status")
-    if status.is_file():
-        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    if os.path.isfile("/proc/self/status"):
+        with open("/proc/self/status") as status:
+            line = next(line for line in status if line.startswith("VmHWM"))
         return int(line.split()[1]) * 1024
+    import resource
+
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-def measure(job: dict[str, Any]) -> dict[str, Any]:
+def measure(peer: str, path: str, size: int, threads: int, ties: str, out: str, tokens_out: str = "") -> None:
     if hasattr(os, "sched_setaffinity"):
         allowed = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, allowed[-job["threads"] :])
+        os.sched_setaffinity(0, allowed[-threads:])
     start = time.perf_counter()
-    tokens = PEERS[job["peer"]](job["path"], job["size"], job["threads"], job.get("ties", "bytes"))
+    tokens = PEERS[peer](path, size, threads, ties)
     taken = time.perf_counter() - start
-    peak = peak_memory()
-    found = {"train": taken, "peak": peak}
-    if "tokens" in job:
-        Path(job["tokens"]).write_text("\n".join(token.hex() for token in tokens()))
-    return found
+    with open(out, "w") as file:
+        file.write(f'{{"train": {taken}, "peak": {peak_memory()}}}')
+    if tokens_out:
+        with open(tokens_out, "w") as file:
+            file.write("\n".join(token.hex() for token in tokens()))
 
 
 def main() -> None:
-    job = json.loads(sys.argv[1])
+    peer, path, size, threads, *rest = sys.argv[1:]
     try:
-        found = measure(job)
+        measure(peer, path, int(size), int(threads), *rest)
     except BaseException as error:  # a Rust panic is no Exception
+        import json
+        import traceback
+
         traceback.print_exc()
-        found = {"error": f"{type(error).__name__}: {error}"[:200]}
-    Path(job["out"]).write_text(json.dumps(found))
+        with open(rest[1], "w") as file:
+            json.dump({"error": f"{type(error).__name__}: {error}"[:200]}, file)
 
 
 main()
