@@ -99,8 +99,8 @@ impl<'w, I: Iterator<Item = (&'w [u8], u64)> + Clone> Words<'w> for I {}
 /// Learns merges from `words`: unique pretokens with their counts, in the order of their first occurrence.
 ///
 /// The result has fewer merges than asked for where no pair is left that occurs often enough (and never
-/// more than 2^30). A word given twice counts as the sum of both. Takes about 4 bytes of memory for each
-/// byte of the words and for each place where a pair occurs that may yet be merged.
+/// more than 2^30). A word given twice counts as the sum of both. Takes 2 or 4 bytes of memory for each
+/// byte of the words, and 4 for each place where a pair occurs that may yet be merged.
 ///
 /// # Errors
 /// [`crate::Error::CountOverflow`], [`crate::Error::TooManyPretokens`], [`crate::Error::Interrupted`].

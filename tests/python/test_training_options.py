@@ -1,8 +1,13 @@
 """Options of training: forced tokens, the longest token, the log, and the bar's rate. Each must be heeded."""
 
 import csv
+import gc
 import json
+import os
+import pickle
 import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -207,3 +212,34 @@ def test_more_pretokens_than_memory_are_refused_before_merging(monkeypatch: pyte
     monkeypatch.setattr(memory, "installed", lambda: 1)
     with pytest.raises(MemoryError, match="count fewer files"):
         train(counts, 262)
+
+
+def test_a_training_imports_nothing_that_takes_long(tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("low low lower lowest")
+    code = (
+        "import sys; before = set(sys.modules); import toksmith\n"
+        f"assert toksmith.train({str(text)!r}, 260).encode('low')\n"
+        "slow = {'hashlib', 'json', 'numpy', 'pathlib', 're', 'regex', 'subprocess', 'tempfile', 'typing'}\n"
+        "assert not slow & (set(sys.modules) - before), slow & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_temporary_folder_is_that_of_tempfile(tmp_path: Path) -> None:
+    code = (
+        "from toksmith import temporary as t; first = t.folder(); import tempfile\n"
+        "assert first == t.folder() == tempfile.gettempdir()"
+    )
+    missing = str(tmp_path / "missing")
+    for given in ({}, {"TMPDIR": str(tmp_path)}, {"TEMP": str(tmp_path)}, {"TMPDIR": missing}, {"TMPDIR": ""}):
+        names = {name: value for name, value in os.environ.items() if name not in ("TMPDIR", "TEMP", "TMP")}
+        subprocess.run([sys.executable, "-c", code], check=True, env=names | given)
+
+
+def test_pickles_find_a_tokenizer_whose_fingerprint_nobody_asked_for() -> None:
+    counts = PretokenCounts({b"low": 5, b"lower": 2})
+    data = pickle.dumps(train(counts, 258))
+    gc.collect()
+    other = train(counts, 258)
+    assert pickle.loads(data) is other

@@ -40,7 +40,7 @@ impl Random {
             0 => 1,
             1 => self.below64(4),
             2 => 1 + self.below64(1000),
-            // On both sides of what a cell of the arena can hold.
+            // On both sides of what a cell can hold.
             3 => (1 << self.below64(26)) - 1 + self.below64(2),
             _ => (1 << 32) + self.below64(1 << 40),
         }
