@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-rust test-python test-long bench-peers bench-train lint build clean
+.PHONY: demo test test-rust test-python test-long test-asan bench-peers bench-train lint build clean
 
 demo: build
 	@$(BIN)/python scripts/demo.py
@@ -39,6 +39,11 @@ test-python: build
 
 test-long: build
 	$(BIN)/pytest -m long
+
+# The Rust tests under AddressSanitizer: every read and write of the unsafe leaves is checked. Needs Linux on x86-64.
+test-asan:
+	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address cargo test --quiet --locked --lib --tests \
+		--target x86_64-unknown-linux-gnu --target-dir target/asan
 
 # Times toksmith and its peers; see benches/README.md. `make bench-peers ARGS=--quick` for a smoke run.
 bench-peers:

@@ -421,9 +421,7 @@ class Tokenizer(Inspected, Stored):
     @property
     def fingerprint(self) -> str:
         """SHA-256, in hex, of everything that makes the tokenizer: equal exactly for equal tokenizers."""
-        if "fingerprint" not in self._cache:
-            self._cache["fingerprint"] = identity.fingerprint(self)
-        return str(self._cache["fingerprint"])
+        return identity.fingerprint(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tokenizer):

@@ -257,6 +257,11 @@ impl Cache {
         }
     }
 
+    /// Asks for the line of a key, ahead of [`Cache::seed`].
+    pub(super) fn ask_line(&self, key: Key) {
+        simd::prefetch(&self.lines, self.home(key));
+    }
+
     /// Like [`Cache::insert`], but pushes out nothing: what has no room in its line has a record.
     pub(super) fn seed(&mut self, key: Key, pretoken: &[u8], ids: &[u32]) {
         if self.lines[self.home(key)].is_empty(1) {

@@ -1,6 +1,7 @@
 //! Text → ids.
 
 mod active;
+mod ahead;
 mod cache;
 mod destination;
 mod file;
@@ -247,12 +248,27 @@ fn isa_of(pretokenizer: &Pretokenizer) -> Isa {
 
 /// Puts in every token that merging makes of its own bytes, the lowest ids first.
 fn seeds(vocab: &Vocab, mut cache: Cache) -> Cache {
-    for index in 0..vocab.tokens().len() as u32 {
-        let bytes = vocab.tokens().bytes_at(index);
-        let key = Key::new(bytes, 0, bytes.len());
-        if key != Key::NONE && vocab.ordinary_index(bytes) == Some(index) && !vocab.is_unreachable(index) {
-            cache.seed(key, bytes, &[vocab.tokens().id_at(index)]);
+    let mut ahead = [(Key::NONE, 0, &[][..]); AHEAD];
+    let mut made = vocab.made_by_merging();
+    loop {
+        let mut count = 0;
+        // Their lines are far: all are asked for before the first is needed.
+        for (slot, index) in ahead.iter_mut().zip(made.by_ref()) {
+            let bytes = vocab.tokens().bytes_at(index);
+            *slot = (Key::new(bytes, 0, bytes.len()), vocab.tokens().id_at(index), bytes);
+            cache.ask_line(slot.0);
+            count += 1;
+        }
+        for &(key, id, bytes) in &ahead[..count] {
+            if key != Key::NONE {
+                cache.seed(key, bytes, &[id]);
+            }
+        }
+        if count < AHEAD {
+            return cache;
         }
     }
-    cache
 }
+
+/// Seeds that are asked for at a time.
+const AHEAD: usize = 16;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Encoder;
+use super::ahead::Ahead;
 use super::sink::{FirstSpans, Spans};
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -37,8 +38,19 @@ impl Encoder {
         special: bool,
         control: &Control,
     ) -> Result<Piece> {
-        let ends = self.first_ends(&text[start..], max_tokens, special, control)?;
-        let mut ends: Vec<usize> = ends.into_iter().map(|end| start + end).collect();
+        self.piece(&mut Ahead::default(), text, start, max_tokens, special, control)
+    }
+
+    fn piece(
+        &self,
+        ahead: &mut Ahead,
+        text: &str,
+        start: usize,
+        max_tokens: usize,
+        special: bool,
+        control: &Control,
+    ) -> Result<Piece> {
+        let mut ends = self.first_ends(ahead, text, start, max_tokens, special, control)?;
         while let Some(&end) = ends.last() {
             if text.is_char_boundary(end) {
                 let prefix = &text[start..end];
@@ -67,10 +79,11 @@ impl Encoder {
         control: &Control,
     ) -> Result<Vec<Range<usize>>> {
         let mut pieces = Vec::new();
+        let mut ahead = Ahead::default();
         let mut start = 0;
         while start < text.len() {
             control.check()?;
-            let mut piece = self.truncate(text, start, max_tokens, special, control)?;
+            let mut piece = self.piece(&mut ahead, text, start, max_tokens, special, control)?;
             if piece.range.is_empty() {
                 piece = self.one_character(text, start, max_tokens, special, control)?;
             }
@@ -83,25 +96,35 @@ impl Encoder {
         Ok(pieces)
     }
 
-    /// Where the first tokens of `text` end, up to `max_tokens` of them. Encodes a window that ends
+    /// Where the first tokens of `text[start..]` end, up to `max_tokens` of them. Encodes a window that ends
     /// where a cut changes nothing, larger ones while it has too few tokens.
     fn first_ends(
         &self,
+        ahead: &mut Ahead,
         text: &str,
+        start: usize,
         max_tokens: usize,
         special: bool,
         control: &Control,
     ) -> Result<Vec<usize>> {
         let bytes = text.as_bytes();
         let mut window = max_tokens.saturating_mul(BYTES_PER_TOKEN).saturating_add(64);
+        if let Some(ends) = ahead.ends_from(start, max_tokens) {
+            return Ok(ends);
+        }
         loop {
-            let end = self.cut_from(bytes, window, self.specials(special));
+            let end = ahead.cut_from(self, bytes, start.saturating_add(window), special);
+            ahead.look(self, bytes, start..end, window, special, control)?;
+            if let Some(ends) = ahead.ends_from(start, max_tokens) {
+                return Ok(ends);
+            }
+            let special = special && ahead.may_be_special(&(start..end));
             let mut first = FirstSpans { tokens: Spans::default(), limit: max_tokens };
-            self.encode(&bytes[..end], special, &mut first, control)?;
+            self.encode(&bytes[start..end], special, &mut first, control)?;
             let mut tokens = first.tokens;
             if tokens.ids.len() > max_tokens || end == bytes.len() {
                 tokens.spans.truncate(max_tokens);
-                let mut ends: Vec<usize> = tokens.spans.into_iter().map(|span| span.end).collect();
+                let mut ends: Vec<usize> = tokens.spans.into_iter().map(|span| start + span.end).collect();
                 if end == bytes.len() && tokens.ids.len() <= max_tokens && ends.last() != Some(&end) {
                     // Text at the end that the pattern drops belongs to the last piece.
                     ends.push(end);

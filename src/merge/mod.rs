@@ -2,13 +2,14 @@
 //!
 //! The rule, for both semantics: of all adjacent pairs that merge, the one of the lowest rank is
 //! merged, the leftmost of several; until none is left. [`short`] scans for it, [`long`] keeps a
-//! heap; both give the same tokens, and the tests hold them against the definition.
+//! heap, [`windows`] goes through a long pretoken with both; all give the same tokens, and the tests hold them
+//! against the definition.
 
 mod long;
 mod pairs;
 mod short;
+mod windows;
 
-pub(crate) use long::by_definition;
 pub(crate) use pairs::{NEVER, Pairs};
 
 use crate::control::Control;
@@ -19,18 +20,18 @@ use crate::simd::Isa;
 #[derive(Debug)]
 pub(crate) struct Merger {
     isa: Isa,
-    long: long::Parts,
+    long: windows::Windows,
 }
 
 impl Merger {
     /// One that uses an instruction set.
     pub(crate) fn new(isa: Isa) -> Self {
-        Merger { isa, long: long::Parts::default() }
+        Merger { isa, long: windows::Windows::default() }
     }
 
     /// Appends the tokens of `pretoken` to `out`, by their index.
     ///
-    /// Cost: O(n²) steps of a scan up to 64 bytes, O(n log n) beyond.
+    /// Cost: O(n²) steps of a scan up to 64 bytes, linear beyond (O(n log n) where the text is made to be hard).
     ///
     /// # Errors
     /// [`Error::Interrupted`]; [`Error::PretokenTooLong`] from 4 GiB on.
@@ -42,29 +43,14 @@ impl Merger {
         out: &mut Vec<u32>,
         control: &Control,
     ) -> Result<()> {
-        self.merge_below(pairs, pretoken, NEVER, out, control)
-    }
-
-    /// Like [`Merger::merge`], with only the merges of a rank below `limit`.
-    ///
-    /// # Errors
-    /// As [`Merger::merge`].
-    pub(crate) fn merge_below(
-        &mut self,
-        pairs: &Pairs,
-        pretoken: &[u8],
-        limit: u32,
-        out: &mut Vec<u32>,
-        control: &Control,
-    ) -> Result<()> {
         if pretoken.len() <= short::LONGEST && pairs.ranks() <= short::RANKS {
-            short::merge(self.isa, pairs, pretoken, limit, out);
+            short::merge(self.isa, pairs, pretoken, out);
             return Ok(());
         }
         if pretoken.len() >= u32::MAX as usize {
             return Err(Error::PretokenTooLong { bytes: pretoken.len() });
         }
-        self.long.merge(pairs, pretoken, limit, out, control)
+        self.long.merge(self.isa, pairs, pretoken, out, control)
     }
 }
 

@@ -12,13 +12,13 @@ pub(super) const RANKS: usize = (1 << (32 - PLACE)) - 1;
 /// Groups of places, each as many as an instruction set compares at once.
 const GROUPS: usize = LONGEST / LANES;
 
-/// Appends the tokens of `pretoken`, at most [`LONGEST`] bytes, to `out`: every merge of a rank below `limit`, all of
-/// them below [`RANKS`].
+/// Appends the tokens of `pretoken`, at most [`LONGEST`] bytes, to `out`; ranks are below [`RANKS`]. Returns a bit for
+/// each place where one begins.
 #[inline]
-pub(super) fn merge(isa: Isa, pairs: &Pairs, pretoken: &[u8], limit: u32, out: &mut Vec<u32>) {
+pub(super) fn merge(isa: Isa, pairs: &Pairs, pretoken: &[u8], out: &mut Vec<u32>) -> u64 {
     match pretoken.len() {
-        0..=LANES => isa.run(Merge::<1> { pairs, pretoken, limit, out }),
-        _ => isa.run(Merge::<GROUPS> { pairs, pretoken, limit, out }),
+        0..=LANES => isa.run(Merge::<1> { pairs, pretoken, out }),
+        _ => isa.run(Merge::<GROUPS> { pairs, pretoken, out }),
     }
 }
 
@@ -26,21 +26,19 @@ pub(super) fn merge(isa: Isa, pairs: &Pairs, pretoken: &[u8], limit: u32, out: &
 struct Merge<'a, const N: usize> {
     pairs: &'a Pairs,
     pretoken: &'a [u8],
-    limit: u32,
     out: &'a mut Vec<u32>,
 }
 
 impl<const N: usize> Job for Merge<'_, N> {
-    type Out = ();
+    type Out = u64;
 
     #[inline(always)]
-    fn run<L: Leaf>(self, leaf: L) {
-        let Merge { pairs, pretoken, limit, out } = self;
+    fn run<L: Leaf>(self, leaf: L) -> u64 {
+        let Merge { pairs, pretoken, out } = self;
         let mut parts = Parts::<L, N>::new(leaf, pairs, pretoken);
-        let end = limit.min(RANKS as u32) << PLACE;
         loop {
             let lowest = parts.lowest();
-            if lowest >= end {
+            if lowest >= (RANKS as u32) << PLACE {
                 break;
             }
             parts.apply(pairs, lowest);
@@ -50,6 +48,7 @@ impl<const N: usize> Job for Merge<'_, N> {
             out.push(parts.tokens[live.trailing_zeros() as usize]);
             live &= live - 1;
         }
+        parts.live
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{Merger, NEVER, Pairs, short};
+use super::{Merger, Pairs, long, short, windows};
 use crate::control::Control;
 use crate::simd::Isa;
 
@@ -34,11 +34,11 @@ fn random_pairs(random: &mut Random) -> (Listed, Pairs) {
     (listed, pairs)
 }
 
-/// BPE from its definition: the lowest rank below `limit`, leftmost first, until nothing merges.
-fn by_definition(listed: &Listed, limit: u32, text: &[u8]) -> Vec<u32> {
+/// BPE from its definition: the lowest rank, leftmost first, until nothing merges.
+fn by_definition(listed: &Listed, text: &[u8]) -> Vec<u32> {
     let mut tokens: Vec<u32> = text.iter().map(|&byte| u32::from(byte)).collect();
     for _ in 0..text.len() {
-        let best = listed.iter().take(limit as usize).find_map(|&(pair, result)| {
+        let best = listed.iter().find_map(|&(pair, result)| {
             let at = tokens.windows(2).position(|p| (p[0], p[1]) == pair)?;
             Some((at, result))
         });
@@ -48,30 +48,89 @@ fn by_definition(listed: &Listed, limit: u32, text: &[u8]) -> Vec<u32> {
     tokens
 }
 
+/// The heap alone.
+fn heap(pairs: &Pairs, text: &[u8]) -> Vec<u32> {
+    let mut found = windows::Tokens::default();
+    long::Parts::default().merge(pairs, text, 0, &mut found, &Control::none()).unwrap();
+    found.into_tokens()
+}
+
+fn merged(pairs: &Pairs, text: &[u8]) -> Vec<u32> {
+    let mut tokens = Vec::new();
+    Merger::new(Isa::best()).merge(pairs, text, &mut tokens, &Control::none()).unwrap();
+    tokens
+}
+
 #[test]
 fn scan_and_heap_merge_as_the_definition_says() {
     let mut random = Random(1);
-    let mut merger = Merger::new(Isa::best());
-    for round in 0..600 {
+    for _ in 0..600 {
         let (listed, pairs) = random_pairs(&mut random);
-        let limit = if round % 3 == 0 { random.below(listed.len() + 1) as u32 } else { NEVER };
         for _ in 0..20 {
             let len = 1 + random.below(80);
             let text: Vec<u8> = (0..len).map(|_| b"aab "[random.below(4)]).collect();
-            let expected = by_definition(&listed, limit, &text);
-            let (mut heap, mut either) = (vec![], vec![]);
-            merger.long.merge(&pairs, &text, limit, &mut heap, &Control::none()).unwrap();
-            merger.merge_below(&pairs, &text, limit, &mut either, &Control::none()).unwrap();
-            assert_eq!(heap, expected, "{}", text.escape_ascii());
-            assert_eq!(either, expected, "{}", text.escape_ascii());
+            let expected = by_definition(&listed, &text);
+            assert_eq!(heap(&pairs, &text), expected, "{}", text.escape_ascii());
+            assert_eq!(merged(&pairs, &text), expected, "{}", text.escape_ascii());
             if len <= short::LONGEST {
                 for isa in Isa::available() {
                     let mut scan = vec![];
-                    short::merge(isa, &pairs, &text, limit, &mut scan);
+                    short::merge(isa, &pairs, &text, &mut scan);
                     assert_eq!(scan, expected, "{} {}", isa.name(), text.escape_ascii());
                 }
             }
         }
+    }
+}
+
+#[test]
+fn windows_of_a_long_pretoken_give_the_tokens_of_the_whole() {
+    let mut random = Random(2);
+    for round in 0..400 {
+        let (_, pairs) = random_pairs(&mut random);
+        for kind in 0..4 {
+            let len = 65 + random.below(if round % 8 == 0 { 9_000 } else { 900 });
+            // Runs, short cycles, runs that something rare breaks, and no order at all.
+            let cycle: Vec<u8> = (0..1 + random.below(9)).map(|_| b"aab "[random.below(4)]).collect();
+            let text: Vec<u8> = (0..len)
+                .map(|at| match kind {
+                    0 => b'a',
+                    1 => cycle[at % cycle.len()],
+                    2 if random.below(90) > 0 => b'a',
+                    _ => b"aab "[random.below(4)],
+                })
+                .collect();
+            assert_eq!(merged(&pairs, &text), heap(&pairs, &text), "{kind} {}", text.escape_ascii());
+        }
+    }
+}
+
+#[test]
+fn what_the_far_end_decides_is_as_the_definition_says() {
+    // The first two letters of a cycle merge from the left, unless a token at the end has taken one: (b a) (b a) … and
+    // (a b) (a b) … differ in all of the text, by its last byte.
+    let mut pairs = Pairs::new(std::array::from_fn(|byte| byte as u32), 400);
+    let listed: Listed = vec![((b'b'.into(), b'!'.into()), 256), ((b'a'.into(), 256), 257)];
+    let mut all = listed.clone();
+    let mut last = 257;
+    for _ in 0..300 {
+        // Each takes two letters more, leftwards.
+        let left = if all.len().is_multiple_of(2) { b'b' } else { b'a' };
+        let result = 256 + all.len() as u32;
+        all.push(((left.into(), last), result));
+        last = result;
+    }
+    all.push(((b'a'.into(), b'b'.into()), 256 + all.len() as u32));
+    all.push(((b'b'.into(), b'a'.into()), 256 + all.len() as u32));
+    for (rank, &((left, right), result)) in (0..).zip(&all) {
+        pairs.insert(left, right, rank, result).unwrap();
+    }
+    for len in [1, 2, 30, 63, 64, 65, 66, 127, 200, 299, 310, 400] {
+        let mut text: Vec<u8> = (0..len).map(|at| b"ab"[at % 2]).collect();
+        text.push(b'!');
+        let expected = by_definition(&all, &text);
+        assert_eq!(heap(&pairs, &text), expected, "{len}");
+        assert_eq!(merged(&pairs, &text), expected, "{len}");
     }
 }
 

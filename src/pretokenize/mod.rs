@@ -13,6 +13,7 @@ mod o200k;
 mod rules;
 mod scanner;
 mod stages;
+mod steady;
 mod stream;
 mod unicode_tables;
 

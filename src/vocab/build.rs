@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::ordinary::Ordinary;
 use super::{Semantics, TokenBytes, Vocab, reach};
@@ -29,18 +29,19 @@ pub(super) fn build(
     let finder = Specials::new(specials.iter().map(|(name, _)| name.clone()).collect())?;
     let special_ids = place_specials(&mut tokens, merges.as_ref(), specials)?;
     let tokens = TokenBytes::new(&tokens);
-    let ordinary = ordinary_tokens(&tokens, &special_ids)?;
+    let special = special_indices(&tokens, &special_ids);
+    let ordinary = ordinary_tokens(&tokens, &special)?;
     let byte_tokens = byte_tokens(&tokens, &ordinary)?;
     let (semantics, pairs, merges, unreachable) = match merges {
         Some(list) => {
             let mut pairs = Pairs::new(byte_tokens, list.len());
             let merges = listed_pairs(&list, &tokens, &ordinary, &mut pairs)?;
-            let unreachable = if proper { Vec::new() } else { reach::listed(&tokens, &ordinary, &pairs)? };
+            let unreachable = if proper { Vec::new() } else { reach::listed(&tokens, &special, &pairs)? };
             (Semantics::Merges, pairs, merges, unreachable)
         }
         None => {
             let mut pairs = Pairs::new(byte_tokens, tokens.len());
-            let (merges, unreachable) = reach::ranked(&tokens, &ordinary, &mut pairs)?;
+            let (merges, unreachable) = reach::ranked(&tokens, &special, &mut pairs)?;
             (Semantics::Ranks, pairs, merges, unreachable)
         }
     };
@@ -172,12 +173,20 @@ fn needed_by_merges(
     needed
 }
 
-fn ordinary_tokens(tokens: &TokenBytes, special_ids: &[u32]) -> Result<Ordinary> {
-    let special: FxHashSet<u32> = special_ids.iter().copied().collect();
+/// The special tokens by index, in ascending order.
+fn special_indices(tokens: &TokenBytes, special_ids: &[u32]) -> Vec<u32> {
+    let mut indices: Vec<u32> = special_ids.iter().filter_map(|&id| tokens.index_of(id)).collect();
+    indices.sort_unstable();
+    indices.dedup();
+    indices
+}
+
+fn ordinary_tokens(tokens: &TokenBytes, special: &[u32]) -> Result<Ordinary> {
+    let mut special = special.iter().copied().peekable();
     let mut ordinary = Ordinary::with_room(tokens.len());
     for index in 0..tokens.len() as u32 {
         let id = tokens.id_at(index);
-        if special.contains(&id) {
+        if special.next_if_eq(&index).is_some() {
             continue;
         }
         ordinary.insert(tokens, index).map_err(|first| Error::RepeatedToken {

@@ -196,6 +196,17 @@ impl Vocab {
         })
     }
 
+    /// The ordinary tokens that merging their own bytes makes, by ascending index.
+    pub(crate) fn made_by_merging(&self) -> impl Iterator<Item = u32> + '_ {
+        let mut others: Vec<u32> =
+            self.special_ids.iter().filter_map(|&id| self.tokens.index_of(id)).collect();
+        others.extend_from_slice(&self.unreachable);
+        others.sort_unstable();
+        others.dedup();
+        let mut others = others.into_iter().peekable();
+        (0..self.tokens.len() as u32).filter(move |index| others.next_if_eq(index).is_none())
+    }
+
     /// The lowest id of an ordinary token that merging its own bytes does not make.
     pub fn first_unreachable(&self) -> Option<u32> {
         self.unreachable.first().map(|&index| self.tokens.id_at(index))

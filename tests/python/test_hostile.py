@@ -46,7 +46,8 @@ def check(name, text):
     try:
         theirs = other.encode_ordinary(text)
     except BaseException:
-        assert name in ("spaces", "spaces and a letter", "newlines", "lines") and pattern == "o200k", name
+        # Its engine has no room for the way back from so much whitespace.
+        assert name in ("spaces", "spaces and a letter", "newlines", "lines"), name
     else:
         published_data.assert_ids(ids, theirs, tokenizer, name)
     assert tokenizer.decode(ids) == text, name

@@ -1,0 +1,112 @@
+//! What is known of the text ahead while it is cut into pieces: so that a piece costs what it is long, however far the
+//! next cut is, and however long its last pretoken.
+
+use std::ops::Range;
+
+use super::Encoder;
+use super::sink::Spans;
+use crate::control::Control;
+use crate::error::Result;
+
+/// A cut so far behind what is wanted, or a pretoken so long, is remembered.
+const FAR: usize = if cfg!(test) { 8 } else { 1 << 14 };
+
+/// Of one text.
+#[derive(Default)]
+pub(super) struct Ahead {
+    /// The first cut at or after the start of this range is its end.
+    cut: Range<usize>,
+    /// There is no special token in here.
+    plain: Range<usize>,
+    pretoken: Option<Pretoken>,
+    /// Bytes of the longest token.
+    longest: Option<usize>,
+}
+
+/// A long pretoken.
+struct Pretoken {
+    start: usize,
+    /// A text that begins here, at a character, has a first pretoken that ends with it.
+    steady: Range<usize>,
+    /// Where its tokens end.
+    ends: Vec<usize>,
+}
+
+impl Ahead {
+    /// A place at `from` or later where the text that begins at `start` can be cut, or the end.
+    pub(super) fn cut_from(&mut self, encoder: &Encoder, text: &[u8], from: usize, special: bool) -> usize {
+        if !(self.cut.start <= from && from < self.cut.end) {
+            let end = if from < text.len() {
+                encoder.cut_from(text, from, encoder.specials(special))
+            } else {
+                text.len()
+            };
+            self.cut = from..end;
+        }
+        self.cut.end
+    }
+
+    /// Whether there may be a special token in `range`.
+    pub(super) fn may_be_special(&self, range: &Range<usize>) -> bool {
+        !(self.plain.start <= range.start && range.end <= self.plain.end)
+    }
+
+    /// Where the first `count` tokens of the text from `start` on end, if that is in a long pretoken that has more.
+    pub(super) fn ends_from(&self, start: usize, count: usize) -> Option<Vec<usize>> {
+        let Pretoken { start: first, steady, ends } = self.pretoken.as_ref()?;
+        let before = ends.partition_point(|&end| end <= start);
+        let known = start == *first || (steady.contains(&start) && before > 0 && ends[before - 1] == start);
+        // What any neighbours in a pretoken's tokens merge to is themselves.
+        let rest = &ends[before..];
+        (known && rest.len() > count).then(|| rest[..count].to_vec())
+    }
+
+    /// Looks for a long pretoken at the start of `range`, of which the end is far away.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`].
+    pub(super) fn look(
+        &mut self,
+        encoder: &Encoder,
+        text: &[u8],
+        range: Range<usize>,
+        wanted: usize,
+        special: bool,
+        control: &Control,
+    ) -> Result<()> {
+        if range.len() < wanted.saturating_add(FAR) {
+            return Ok(());
+        }
+        let mut stop = range.end;
+        if special && self.may_be_special(&range) {
+            let found = encoder.vocab.specials().find(&text[range.clone()], 0);
+            stop = found.map_or(range.end, |found| range.start + found.range.start);
+            self.plain = range.start..stop;
+        }
+        let own = &text[range.start..stop];
+        let mut len = 0;
+        encoder.pretokenizer.for_each_while(own, |first| {
+            len = if first.start == 0 { first.end } else { 0 };
+            Ok(false)
+        })?;
+        if len < wanted.saturating_add(FAR) {
+            return Ok(());
+        }
+        let Some(from) = encoder.pretokenizer.steady_from(own, 0..len) else { return Ok(()) };
+        let mut tokens = Spans::default();
+        encoder.pool.with(encoder.isa, |scratch| {
+            encoder.encode_pretoken(scratch, &own[..len], &mut tokens, control)
+        })?;
+        // A rest that is a token could stand for itself.
+        let longest = *self.longest.get_or_insert_with(|| {
+            encoder.vocab.tokens().iter().map(|(_, token)| token.len()).max().unwrap_or(0)
+        });
+        let steady = range.start + from..(range.start + len).saturating_sub(longest.max(8));
+        let ends = tokens.spans.into_iter().map(|span| range.start + span.end).collect();
+        self.pretoken = Some(Pretoken { start: range.start, steady, ends });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! A long pretoken, one window of it after the other.
+//!
+//! Tokens are what their joined bytes merge to exactly if the same holds of every two neighbours among them. For until
+//! the first merge across a place between two of them, what merges inside these two is what merges there when they
+//! stand alone, in the same order: so that merge would be made there too. (And the neighbours in what bytes merge to
+//! are merged alone as they are there: nothing crosses their outer ends.) So where the tokens of two overlapping
+//! stretches have one token in common, those of the first up to it and those of the second behind it are the tokens of
+//! both stretches together.
+//!
+//! Windows begin at a token of those so far, some way before their end, where a token in common is nearly always
+//! there at once. Where there is none, the window grows, in the end to the whole. So the cost is linear but in texts
+//! made to prevent it, and all that is worked on is near.
+
+use super::long::Parts;
+use super::pairs::Pairs;
+use super::short;
+use crate::control::Control;
+use crate::error::Result;
+use crate::simd::Isa;
+
+/// Bytes of the first window that is tried: as many as a scan takes.
+const SMALLEST: usize = short::LONGEST;
+/// How many times larger the next one is.
+const GROWTH: usize = 4;
+/// The part of a window that lies before the end of what there is.
+const OVERLAP: usize = 3;
+/// The least part of a window that must lie behind it.
+const PROGRESS: usize = 4;
+/// Bytes merged between two looks at the control.
+const CHECK: usize = 1 << 16;
+/// Tokens for which the memory stays.
+const KEPT: usize = 1 << 16;
+
+/// Tokens and where each begins.
+#[derive(Debug, Default)]
+pub(super) struct Tokens {
+    tokens: Vec<u32>,
+    starts: Vec<u32>,
+}
+
+impl Tokens {
+    #[inline]
+    pub(super) fn push(&mut self, token: u32, start: usize) {
+        self.tokens.push(token);
+        self.starts.push(start as u32);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    #[cfg(test)]
+    pub(super) fn into_tokens(self) -> Vec<u32> {
+        self.tokens
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.tokens.truncate(len);
+        self.starts.truncate(len);
+    }
+
+    /// The number of tokens before the last one that begins at `at` or before.
+    fn before(&self, at: usize) -> usize {
+        self.starts.partition_point(|&start| start as usize <= at).saturating_sub(1)
+    }
+
+    /// Where token `index` ends, of a text that ends at `end`.
+    fn end_of(&self, index: usize, end: usize) -> usize {
+        self.starts.get(index + 1).map_or(end, |&start| start as usize)
+    }
+
+    /// The first token that is in both, here from token `first` on, as its two places. They end at `end` and `next_end`.
+    fn shared(&self, first: usize, end: usize, next: &Tokens, next_end: usize) -> Option<(usize, usize)> {
+        let (mut here, mut there) = (first, 0);
+        while let (Some(start), Some(other)) = (self.starts.get(here), next.starts.get(there)) {
+            let same = start == other
+                && self.tokens[here] == next.tokens[there]
+                && self.end_of(here, end) == next.end_of(there, next_end);
+            if same {
+                return Some((here, there));
+            }
+            let (step, next_step) = (start <= other, other <= start);
+            here += usize::from(step);
+            there += usize::from(next_step);
+        }
+        None
+    }
+}
+
+/// Working memory.
+#[derive(Debug, Default)]
+pub(super) struct Windows {
+    parts: Parts,
+    /// The tokens of the text up to the end of the last window.
+    found: Tokens,
+    /// Those of a window.
+    next: Tokens,
+}
+
+impl Windows {
+    /// Appends the tokens of `pretoken`, of fewer than 2³² bytes, to `out`.
+    pub(super) fn merge(
+        &mut self,
+        isa: Isa,
+        pairs: &Pairs,
+        pretoken: &[u8],
+        out: &mut Vec<u32>,
+        control: &Control,
+    ) -> Result<()> {
+        let smallest = if pairs.ranks() <= short::RANKS { SMALLEST } else { SMALLEST * GROWTH };
+        let result = self.run(isa, pairs, pretoken, smallest, control);
+        if result.is_ok() {
+            out.extend_from_slice(&self.found.tokens);
+        }
+        for tokens in [&mut self.found, &mut self.next] {
+            tokens.truncate(0);
+            tokens.tokens.shrink_to(KEPT);
+            tokens.starts.shrink_to(KEPT);
+        }
+        result
+    }
+
+    fn run(
+        &mut self,
+        isa: Isa,
+        pairs: &Pairs,
+        pretoken: &[u8],
+        smallest: usize,
+        control: &Control,
+    ) -> Result<()> {
+        let (mut end, mut window, mut unchecked) = (0, smallest, 0);
+        while end < pretoken.len() {
+            let first = self.found.before(end.saturating_sub(window / OVERLAP));
+            let from = self.found.starts.get(first).map_or(0, |&start| start as usize);
+            let to = pretoken.len().min(from.saturating_add(window));
+            unchecked += to - from;
+            if unchecked >= CHECK {
+                unchecked = 0;
+                control.check()?;
+            }
+            if (to == pretoken.len() || to >= end + window / PROGRESS)
+                && self.extended(isa, pairs, pretoken, [first, end, from, to], control)?
+            {
+                (end, window) = (to, smallest);
+            } else {
+                window = window.saturating_mul(GROWTH);
+            }
+        }
+        Ok(())
+    }
+
+    /// Merges the window `from..to` and adds its tokens to those found, which end at `end` and of which number `first`
+    /// begins at `from`; `false` if they have none in common.
+    fn extended(
+        &mut self,
+        isa: Isa,
+        pairs: &Pairs,
+        pretoken: &[u8],
+        [first, end, from, to]: [usize; 4],
+        control: &Control,
+    ) -> Result<bool> {
+        let Windows { parts, found, next } = self;
+        next.truncate(0);
+        let text = &pretoken[from..to];
+        if text.len() <= SMALLEST && pairs.ranks() <= short::RANKS {
+            let mut live = short::merge(isa, pairs, text, &mut next.tokens);
+            while live != 0 {
+                next.starts.push((from + live.trailing_zeros() as usize) as u32);
+                live &= live - 1;
+            }
+        } else {
+            parts.merge(pairs, text, from, next, control)?;
+        }
+        // What begins with the text needs no token in common.
+        let shared = if from == 0 { Some((0, 0)) } else { found.shared(first, end, next, to) };
+        let Some((here, there)) = shared else { return Ok(false) };
+        found.truncate(here);
+        found.tokens.extend_from_slice(&next.tokens[there..]);
+        found.starts.extend_from_slice(&next.starts[there..]);
+        Ok(true)
+    }
+}

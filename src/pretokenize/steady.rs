@@ -1,0 +1,63 @@
+//! Where a long pretoken may begin later and still end where it does.
+
+use super::class::{Class, decode_char};
+use super::{CutRule, Pattern, Pretokenizer};
+
+/// What a run of characters is made of, for the patterns' runs without a limit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Letters,
+    Numbers,
+    Spaces,
+    Others,
+}
+
+impl Kind {
+    fn of(class: Class, rule: CutRule) -> Option<Self> {
+        match class {
+            _ if class.is_letter() => Some(Kind::Letters),
+            _ if class.is_space() => Some(Kind::Spaces),
+            // All other patterns take three at the most.
+            _ if class.is_number() => (rule == CutRule::Gpt2).then_some(Kind::Numbers),
+            // A letter's, or one of the others, by the pattern and by what is before it.
+            _ if class.is_mark() => None,
+            _ => Some(Kind::Others),
+        }
+    }
+}
+
+impl Pretokenizer {
+    /// Of a pretoken `range` of `text`, UTF-8: from where on, up to two characters before its end, a text that begins
+    /// there with any character has a first pretoken of the same end. `None` where that is not known.
+    ///
+    /// For the named patterns, where it ends with a run of one kind that ends there, and is longer than any
+    /// contraction: letters, of which the first of a text is taken by no other alternative, and of which all up to the
+    /// end of the run follow, whatever their case; numbers in GPT-2's; characters of no class, where another one
+    /// follows; and whitespace, if all of it is: its last newline, or its last character, stays where it is.
+    pub(crate) fn steady_from(&self, text: &[u8], range: std::ops::Range<usize>) -> Option<usize> {
+        let rule = match &self.pattern {
+            Pattern::Whole => return Some(range.start),
+            Pattern::Named(named, _) => named.cut_rule(),
+            Pattern::Custom(..) => return None,
+        };
+        let mut from = range.end;
+        let mut run = None;
+        while from > range.start {
+            let start = (range.start..from).rev().find(|&at| text[at] & 0xC0 != 0x80)?;
+            let kind = Kind::of(decode_char(text, start).0, rule)?;
+            if *run.get_or_insert(kind) != kind {
+                break;
+            }
+            from = start;
+        }
+        let run = run?;
+        let goes_on = range.end < text.len() && {
+            let class = decode_char(text, range.end).0;
+            class.is_mark() || Kind::of(class, rule) == Some(run)
+        };
+        match run {
+            Kind::Spaces => (from == range.start).then_some(from),
+            _ => (!goes_on).then_some(from),
+        }
+    }
+}
