@@ -5,6 +5,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use super::counts::{PretokenCounts, memory_of, sort_by_place};
+use super::log::Log;
 use super::partition::Partition;
 use super::slot::{Slot, store};
 use super::spill::Spill;
@@ -97,7 +98,7 @@ impl Gathered {
         least: u64,
         control: &Control,
     ) -> Result<()> {
-        let (mut slots, mut long) = (Vec::new(), Vec::new());
+        let (mut slots, mut long, mut log) = (Vec::new(), Vec::new(), Log::default());
         match spill {
             Some(spill) if !partition.sections.is_empty() => {
                 partition.spill(spill)?;
@@ -114,10 +115,7 @@ impl Gathered {
             }
             _ => {
                 control.check()?;
-                (slots, long) = partition.take();
-                if least > 1 {
-                    slots.retain(|slot| slot.count >= least);
-                }
+                (log, long) = partition.take();
             }
         }
         if self.room.is_full() {
@@ -131,14 +129,9 @@ impl Gathered {
         } else {
             arena.extend_from_slice(&long)
         }
-        if base > 0 {
-            for slot in &mut slots {
-                if slot.is_long() {
-                    *slot = slot.moved_to(base + slot.place());
-                }
-            }
-        }
-        all.extend_from_slice(&slots);
+        let wanted = |slot: &&Slot| slot.count >= least;
+        let moved = |slot: &Slot| if slot.is_long() { slot.moved_to(base + slot.place()) } else { *slot };
+        all.extend(slots.iter().chain(log.blocks().flatten()).filter(wanted).map(moved));
         Ok(())
     }
 }

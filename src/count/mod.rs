@@ -15,6 +15,7 @@ mod counts;
 mod file;
 mod files;
 mod front;
+mod log;
 mod partition;
 mod slot;
 mod spill;

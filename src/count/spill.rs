@@ -53,7 +53,7 @@ impl Spill {
     }
 
     /// Writes slots that are in order.
-    pub(super) fn write(&self, slots: &[Slot], long: &[u8]) -> Result<Section> {
+    pub(super) fn write<'a>(&self, slots: impl Iterator<Item = &'a Slot>, long: &[u8]) -> Result<Section> {
         let mut writer = Writer::new(self);
         for slot in slots {
             writer.push(slot, long)?;

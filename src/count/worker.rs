@@ -31,7 +31,8 @@ impl Shared {
 
     /// Adds one slot whose long pretokens are in `arena`.
     pub(super) fn add(&self, slot: &Slot, arena: &[u8]) -> Result<()> {
-        self.lock(partition_of(slot.hash())).add(slot, arena, self.spill.as_ref())
+        let hash = slot.hash();
+        self.lock(partition_of(hash)).add(slot, hash, arena, self.spill.as_ref())
     }
 
     pub(super) fn into_partitions(self) -> (Vec<Partition>, Option<Spill>) {
@@ -51,8 +52,6 @@ pub(super) struct Sizes {
     pub(super) long_bytes: usize,
 }
 
-/// Slots whose memory is asked for at once.
-const AHEAD: usize = 16;
 /// Bytes of text between two looks at the control.
 const BYTES_PER_CHECK: usize = 1 << 17;
 
@@ -211,16 +210,8 @@ impl<'s> Worker<'s> {
             if part.is_empty() {
                 continue;
             }
-            let mut table = self.shared.lock(partition);
-            for ahead in part.chunks(AHEAD) {
-                for &(hash, _) in ahead {
-                    table.prefetch(hash);
-                }
-                for &(hash, at) in ahead {
-                    let slot = &self.pending[at as usize];
-                    table.add_hashed(slot, hash, &self.long, self.shared.spill.as_ref())?;
-                }
-            }
+            let spill = self.shared.spill.as_ref();
+            self.shared.lock(partition).add_all(part, &self.pending, &self.long, spill)?;
         }
         self.turn = (self.turn + 1) % PARTITIONS;
         self.pending.clear();
