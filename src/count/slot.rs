@@ -116,16 +116,14 @@ impl Slot {
     }
 
     /// Whether both are the same pretoken, each with its own arena.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_same(&self, arena: &[u8], other: &Slot, other_arena: &[u8]) -> bool {
-        if self.key == other.key && !other.is_long() {
-            true
-        } else if other.is_long() {
-            let same_hash = self.is_long() && self.words()[0] == other.words()[0];
-            same_hash && self.pretoken(arena) == other.pretoken(other_arena)
-        } else {
-            false
-        }
+        if other.is_long() { self.is_same_long(arena, other, other_arena) } else { self.key == other.key }
+    }
+
+    fn is_same_long(&self, arena: &[u8], other: &Slot, other_arena: &[u8]) -> bool {
+        let same_hash = self.is_long() && self.words()[0] == other.words()[0];
+        same_hash && self.pretoken(arena) == other.pretoken(other_arena)
     }
 
     /// Some order of all pretokens, the same everywhere.

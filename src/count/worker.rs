@@ -64,6 +64,8 @@ pub(super) struct Worker<'s> {
     pending: Vec<Slot>,
     /// The bytes of the long ones among them.
     long: Vec<u8>,
+    /// The hashes of the pending slots.
+    hashes: Vec<u64>,
     /// The pending slots by partition, with their hashes.
     sorted: Vec<(u64, u32)>,
     ends: Box<[usize; ENDS]>,
@@ -84,6 +86,7 @@ impl<'s> Worker<'s> {
             sizes,
             pending: Vec::with_capacity(sizes.pending + ENDS),
             long: Vec::new(),
+            hashes: Vec::new(),
             sorted: Vec::new(),
             ends: Box::new([0; ENDS]),
             unchecked: 0,
@@ -221,19 +224,21 @@ impl<'s> Worker<'s> {
 
     /// Sorts what is pending by partition; returns where each begins.
     fn sort(&mut self) -> [usize; PARTITIONS + 1] {
+        let Worker { pending, hashes, sorted, .. } = self;
         let mut starts = [0; PARTITIONS + 1];
-        for slot in &self.pending {
-            starts[partition_of(slot.hash()) + 1] += 1;
+        hashes.clear();
+        hashes.extend(pending.iter().map(Slot::hash));
+        for &hash in &*hashes {
+            starts[partition_of(hash) + 1] += 1;
         }
         for partition in 0..PARTITIONS {
             starts[partition + 1] += starts[partition];
         }
         let mut next = starts;
-        self.sorted.resize(self.pending.len(), (0, 0));
-        for (at, slot) in self.pending.iter().enumerate() {
-            let hash = slot.hash();
+        sorted.resize(pending.len(), (0, 0));
+        for (at, &hash) in (0..).zip(&*hashes) {
             let place = &mut next[partition_of(hash)];
-            self.sorted[*place] = (hash, at as u32);
+            sorted[*place] = (hash, at);
             *place += 1;
         }
         starts
