@@ -2,7 +2,7 @@
 //!
 //! - `front`: the hot loop. A worker's own small table counts nineteen of twenty pretokens, and never grows.
 //! - `worker`: what leaves that table goes, some thousands at a time, to tables that all workers share.
-//! - `partition`: those tables, by hash. So there is one of each pretoken, and nothing to merge in the end.
+//! - `partition`, `log`: those tables, by hash, an index and its slots. So there is one of each pretoken, and nothing to merge in the end.
 //! - `spill`: where memory is limited, a table that is full goes to a temporary file, sorted. Sums of counts, and the
 //!   least of places, do not depend on the order they are made in, so the result is the same.
 //! - `collect`: all tables → `counts`, in the order of first occurrence.
