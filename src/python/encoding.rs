@@ -2,14 +2,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use super::ids::Run;
 use super::tokenizer::Tokenizer;
-use super::{call, ids};
+use super::{arrays, call, ids};
 use crate::decode;
 use crate::encode::{Encoder, SortedTokens, SpecialSet as Chosen};
 use crate::error::Error;
@@ -105,7 +104,7 @@ impl Encoding {
         let found = call::sized(py, text.len(), |control| {
             self.encoder.encode_long_among(text, active, None, control)
         })?;
-        Ok(found.into_pyarray(py).into_any())
+        Ok(arrays::array(py, found)?.into_any())
     }
 
     #[pyo3(signature = (texts, allowed, refused, workers))]

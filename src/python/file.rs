@@ -3,10 +3,10 @@
 use std::fs::OpenOptions;
 use std::path::PathBuf;
 
-use numpy::{Element, IntoPyArray};
+use numpy::Element;
 use pyo3::prelude::*;
 
-use super::call;
+use super::{arrays, call};
 use crate::encode::{Array, Encoder, FileOptions, RawFile, Width};
 use crate::error::Error;
 
@@ -32,7 +32,7 @@ pub(super) fn encode<'py, T: Width + Element>(
             encoder.encode_file(&path, &options, &mut ids, control)?;
             Ok(ids.0)
         })?;
-        return Ok(found.into_pyarray(py).into_any());
+        return Ok(arrays::array(py, found)?.into_any());
     };
     let count = call::long(py, progress, |control| {
         let file = OpenOptions::new().append(true).open(out);

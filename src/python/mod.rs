@@ -1,6 +1,7 @@
 //! The Python module `toksmith._core`: extract, release the GIL, call the core, convert. No algorithm.
 
 mod added;
+mod arrays;
 mod call;
 mod counts;
 mod encoding;

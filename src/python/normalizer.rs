@@ -1,12 +1,12 @@
 //! Normalizers: one core call for each method.
 
-use numpy::{IntoPyArray, PyArray1};
+use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyString};
 
-use super::call;
 use super::pretokenizer::finder;
+use super::{arrays, call};
 use crate::error::Result;
 use crate::normalize::{self, Aligned, Step};
 
@@ -56,7 +56,7 @@ impl Normalizer {
             let starts = places.iter().map(|place| i64::from(place.0)).collect::<Vec<_>>();
             Ok((changed, starts, places.iter().map(|place| i64::from(place.1)).collect::<Vec<_>>()))
         })?;
-        Ok((PyString::new(py, &changed), starts.into_pyarray(py), ends.into_pyarray(py)))
+        Ok((PyString::new(py, &changed), arrays::array(py, starts)?, arrays::array(py, ends)?))
     }
 }
 

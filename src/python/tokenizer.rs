@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
@@ -13,7 +13,7 @@ use super::ids::Run;
 use super::output::{Errors, Output};
 use super::pretokenizer::Pretokenizer;
 use super::stream::EncodeStream;
-use super::{call, file, ids, text};
+use super::{arrays, call, file, ids, text};
 use crate::encode::{Batch, Encoder, FileOptions, Spans};
 use crate::source::Text;
 use crate::vocab::{RankLines, Semantics, SpecialSpec, Vocab};
@@ -134,7 +134,7 @@ impl Tokenizer {
         special: bool,
         workers: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        Ok(self.encoded(py, text::of(text)?, special, workers)?.into_pyarray(py))
+        arrays::array(py, self.encoded(py, text::of(text)?, special, workers)?)
     }
 
     fn encode_batch<'py>(
@@ -161,7 +161,7 @@ impl Tokenizer {
             starts.extend(batch.starts[1..].iter().map(|start| (all.len() + start) as i64));
             all.extend_from_slice(&batch.ids);
         }
-        Ok((all.into_pyarray(py), starts.into_pyarray(py)))
+        Ok((arrays::array(py, all)?, arrays::array(py, starts)?))
     }
 
     /// Spans in characters, or in bytes.
@@ -179,7 +179,7 @@ impl Tokenizer {
             let spans = if characters { tokens.in_characters(text) } else { tokens.in_bytes() };
             Ok((tokens.ids, spans))
         })?;
-        let spans = spans.into_pyarray(py).reshape([found.len(), 2])?;
+        let spans = arrays::array(py, spans)?.reshape([found.len(), 2])?;
         Ok((ids::to_list(py, &found)?, spans))
     }
 

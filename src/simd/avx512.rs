@@ -153,7 +153,7 @@ impl Leaf for Avx512 {
         }
     }
 
-    /// Sixteen bits at a time: their numbers, pressed together, as many stores whatever their count.
+    /// Sixteen bits at a time: their numbers, pressed together. One store of eight, whatever their count; more are rare.
     #[inline(always)]
     fn add_places(self, bits: u64, base: usize, places: &mut [usize; ENDS], count: usize) -> usize {
         let mut end = count;
@@ -168,10 +168,12 @@ impl Leaf for Avx512 {
                     _mm512_maskz_compress_epi32(bits, _mm512_add_epi32(iota(), _mm512_set1_epi32(16 * part)));
                 let base = _mm512_set1_epi64(base as i64);
                 let low = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(numbers));
-                let high = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64::<1>(numbers));
                 let place = room.as_mut_ptr().add(from);
                 _mm512_storeu_si512(place.cast(), _mm512_add_epi64(low, base));
-                _mm512_storeu_si512(place.add(8).cast(), _mm512_add_epi64(high, base));
+                if bits.count_ones() > 8 {
+                    let high = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64::<1>(numbers));
+                    _mm512_storeu_si512(place.add(8).cast(), _mm512_add_epi64(high, base));
+                }
             }
             end += bits.count_ones() as usize;
         }
