@@ -10,6 +10,8 @@ enum Kind {
     Numbers,
     Spaces,
     Others,
+    /// Where they are not among the others.
+    Marks,
 }
 
 impl Kind {
@@ -19,8 +21,8 @@ impl Kind {
             _ if class.is_space() => Some(Kind::Spaces),
             // All other patterns take three at the most.
             _ if class.is_number() => (rule == CutRule::Gpt2).then_some(Kind::Numbers),
-            // A letter's, or one of the others, by the pattern and by what is before it.
-            _ if class.is_mark() => None,
+            // A letter's, or one of the others, by what is before it.
+            _ if class.is_mark() && rule == CutRule::O200k => Some(Kind::Marks),
             _ => Some(Kind::Others),
         }
     }
@@ -33,7 +35,7 @@ impl Pretokenizer {
     /// For the named patterns, where it ends with a run of one kind that ends there, and is longer than any
     /// contraction: letters, of which the first of a text is taken by no other alternative, and of which all up to the
     /// end of the run follow, whatever their case; numbers in GPT-2's; characters of no class, where another one
-    /// follows; and whitespace, if all of it is: its last newline, or its last character, stays where it is.
+    /// follows; marks, where no letter follows; and whitespace, if all of it is: its last newline, or its last character, stays where it is.
     pub(crate) fn steady_from(&self, text: &[u8], range: std::ops::Range<usize>) -> Option<usize> {
         let rule = match &self.pattern {
             Pattern::Whole => return Some(range.start),
@@ -53,7 +55,8 @@ impl Pretokenizer {
         let run = run?;
         let goes_on = range.end < text.len() && {
             let class = decode_char(text, range.end).0;
-            class.is_mark() || Kind::of(class, rule) == Some(run)
+            let joins = run == Kind::Marks && class.is_letter();
+            joins || class.is_mark() || Kind::of(class, rule) == Some(run)
         };
         match run {
             Kind::Spaces => (from == range.start).then_some(from),

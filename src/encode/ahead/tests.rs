@@ -18,12 +18,12 @@ const CHARACTERS: [&str; 18] = [
     "a", "b", "A", "ǅ", "水", "木", "ʰ", "\u{301}", " ", "\u{3000}", "\n", "\r", "'", "!", "/", "7", "²", "s",
 ];
 
-/// Runs of one, two or three characters, few of them short.
+/// Runs of one, two or three characters, few of them short; every other time of letters and marks alone.
 fn text(random: &mut Random) -> String {
     let mut text = String::new();
+    let kinds = [8, CHARACTERS.len()][random.below(2)];
     for _ in 0..1 + random.below(5) {
-        let kinds: Vec<&str> =
-            (0..1 + random.below(3)).map(|_| CHARACTERS[random.below(CHARACTERS.len())]).collect();
+        let kinds: Vec<&str> = (0..1 + random.below(3)).map(|_| CHARACTERS[random.below(kinds)]).collect();
         for _ in 0..[1, 3, 60, 300][random.below(4)] {
             text.push_str(kinds[random.below(kinds.len())]);
         }
