@@ -9,7 +9,7 @@ use crate::simd;
 
 /// Longer pretokens have no record: they are hardly ever met again.
 pub(super) const LONGEST: usize = 1024;
-/// Words a bucket, of the ring, on average: a record is some ten of them.
+/// Words of the ring for each bucket of the index, as a power of two.
 const WORDS_EACH: u32 = 8;
 /// The least log2 of the words of a ring: a record of the longest pretoken is some 1,300.
 const LEAST: u32 = 12;
@@ -19,8 +19,8 @@ const WORDS_A_MARK: u32 = 4;
 
 /// Bits of a slot that tell pretokens of a bucket apart, below the place.
 const TAG: u32 = 24;
-/// Where the ring starts anew with an empty index, since later places would not fit a slot: after terabytes.
-const LAST: u64 = 1 << (64 - TAG);
+/// A slot has so many places: after as many words, which are terabytes, the index starts anew.
+const PLACES: u64 = 1 << (64 - TAG);
 
 /// Slots of a bucket: one cache line of them.
 const SLOTS: usize = 8;
@@ -72,7 +72,7 @@ impl Records {
     #[inline]
     pub(super) fn seek(&self, hash: u64) {
         if let Some(slot) = self.slots(hash).iter().find(|&&slot| same_tag(slot, hash)) {
-            simd::prefetch(&self.words, self.at(slot >> TAG));
+            simd::prefetch(&self.words, self.at(self.place(*slot)));
         }
     }
 
@@ -82,7 +82,7 @@ impl Records {
         self.slots(hash)
             .iter()
             .filter(|&&slot| same_tag(slot, hash))
-            .find_map(|slot| self.read(slot >> TAG, pretoken))
+            .find_map(|&slot| self.read(self.place(slot), pretoken))
     }
 
     /// The ids of the record at `place`, if it is that of the pretoken.
@@ -163,13 +163,13 @@ impl Records {
 
     /// The place of so many words, which stay together.
     fn room(&mut self, words: usize) -> u64 {
-        let size = self.words.len();
-        let left = size - self.at(self.written);
+        let lap = self.written / PLACES;
+        let left = self.words.len() - self.at(self.written);
         if words > left {
             self.written += left as u64;
         }
-        if self.written + words as u64 >= LAST {
-            self.written = size as u64;
+        if (self.written + words as u64) / PLACES != lap {
+            self.written = (lap + 1) * PLACES;
             self.index.fill(0);
         }
         let place = self.written;
@@ -186,6 +186,12 @@ impl Records {
     #[inline]
     fn at(&self, place: u64) -> usize {
         place as usize & ((1 << self.bits) - 1)
+    }
+
+    /// The place in a slot: all slots are of the same lap.
+    #[inline]
+    fn place(&self, slot: u64) -> u64 {
+        (self.written / PLACES * PLACES) | (slot >> TAG)
     }
 
     /// Where the bucket of a hash begins.
@@ -306,16 +312,20 @@ mod tests {
     }
 
     #[test]
-    fn places_start_anew_before_they_are_too_large() {
+    fn the_index_starts_anew_before_places_are_too_large_for_it() {
         let mut records = Records::with_bits(LEAST);
+        let first = records.write(b"first", &[1]);
         records.push(1, b"before", &[1]);
-        records.written = LAST - 6;
+        records.written = PLACES - 6;
         let last = records.write(b"a", &[3]);
-        assert_eq!(records.ids(last, 1), Some(&[3][..]));
         records.push(2, b"after", &[2]);
-        assert!(records.written < LAST);
         assert_eq!(records.find(1, b"before"), None);
-        assert_eq!(records.ids(last, 1), None);
         assert_eq!(records.find(2, b"after"), Some(&[2][..]));
+        assert_eq!(records.ids(last, 1), Some(&[3][..]));
+        assert_eq!(records.ids(first, 1), None, "its words are others' since long ago");
+        for round in 0..3000_u32 {
+            records.push(u64::from(round) << 40, &round.to_le_bytes(), &[round]);
+            assert_eq!(records.find(u64::from(round) << 40, &round.to_le_bytes()), Some(&[round][..]));
+        }
     }
 }
