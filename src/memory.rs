@@ -1,5 +1,7 @@
 //! Large memory in large pages.
-#![allow(unsafe_code)] // a system call
+#![allow(unsafe_code)] // a system call, and memory of zeros
+
+use std::marker::PhantomData;
 
 /// Memory from here on is worth the advice; below it a page or two of 2 MB are not.
 const LARGE: usize = 4 << 20;
@@ -31,32 +33,75 @@ fn large_pages(start: *mut u8, len: usize) {
 }
 
 /// A table in large pages where the system has them: one of megabytes that is read at random spends more time on
-/// finding its small pages than on reading.
-#[derive(Clone, Debug)]
+/// finding its small pages than on reading. It begins with such a page, or with a cache line.
+#[derive(Debug)]
 pub(crate) struct Table<T> {
-    items: Vec<T>,
-    /// Where the table begins: so that it begins with a page.
-    start: usize,
+    memory: Vec<u64>,
+    /// The word of `memory` that the first item begins with.
+    first: usize,
+    count: usize,
+    items: PhantomData<T>,
 }
 
-impl<T> Default for Table<T> {
-    fn default() -> Self {
-        Table { items: Vec::new(), start: 0 }
-    }
-}
+/// A type of which a value may be zeros all over.
+///
+/// # Safety
+/// It must.
+pub(crate) unsafe trait Zeroed: Copy {}
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+const WORD: usize = size_of::<u64>();
 
 impl<T: Copy> Table<T> {
     /// `count` copies of `item`.
     pub(crate) fn new(item: T, count: usize) -> Self {
-        let page = if count * size_of::<T>() < PAGE { 1 } else { PAGE / size_of::<T>() };
-        let mut items: Vec<T> = Vec::with_capacity(count + page - 1);
-        // Asked for before the memory is first written to: pages are not made larger later.
-        let bytes = items.capacity() * size_of::<T>();
-        large_pages(items.as_mut_ptr().cast(), bytes);
-        let beyond = items.as_ptr() as usize / size_of::<T>() % page;
-        let start = if beyond == 0 { 0 } else { page - beyond };
-        items.resize(start + count, item);
-        Table { items, start }
+        let mut table = Self::unwritten(count);
+        let first = table.memory[table.first..].as_mut_ptr().cast::<T>();
+        for at in 0..count {
+            // SAFETY: `unwritten` has made room for `count` items, suitably aligned, from there on.
+            unsafe { first.add(at).write(item) };
+        }
+        table
+    }
+
+    /// `count` items of zeros, which large memory has without being written to.
+    pub(crate) fn zeroed(count: usize) -> Self
+    where
+        T: Zeroed,
+    {
+        Self::unwritten(count)
+    }
+
+    /// One whose memory is zeros, which may be no values of `T` yet.
+    fn unwritten(count: usize) -> Self {
+        const { assert!(LINE.is_multiple_of(align_of::<T>())) }
+        let bytes = count * size_of::<T>();
+        let align = if bytes < PAGE { LINE } else { PAGE };
+        // Fresh from the system where it is large, and not written to yet: pages are not made larger later.
+        let mut memory = vec![0; (bytes + align).div_ceil(WORD)];
+        large_pages(memory.as_mut_ptr().cast(), memory.len() * WORD);
+        let first = (memory.as_ptr() as usize).next_multiple_of(align) - memory.as_ptr() as usize;
+        Table { memory, first: first / WORD, count, items: PhantomData }
+    }
+}
+
+impl<T: Copy> Default for Table<T> {
+    fn default() -> Self {
+        Self::unwritten(0)
+    }
+}
+
+impl<T: Copy> Clone for Table<T> {
+    fn clone(&self) -> Self {
+        match self.split_first() {
+            Some((&first, rest)) => {
+                let mut table = Self::new(first, self.count);
+                table[1..].copy_from_slice(rest);
+                table
+            }
+            None => Self::default(),
+        }
     }
 }
 
@@ -65,13 +110,42 @@ impl<T> std::ops::Deref for Table<T> {
 
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        &self.items[self.start..]
+        // SAFETY: `Table::unwritten` has made room for so many items there, at a multiple of a cache line, which is one
+        // of their alignment; `Table::new` has written them, or zeros are values. The vector never changes its size.
+        unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(self.first).cast(), self.count) }
     }
 }
 
 impl<T> std::ops::DerefMut for Table<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
-        &mut self.items[self.start..]
+        // SAFETY: as above; and what is borrowed is all of the table.
+        unsafe { std::slice::from_raw_parts_mut(self.memory.as_mut_ptr().add(self.first).cast(), self.count) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SAFETY: numbers.
+    unsafe impl Zeroed for [u64; 8] {}
+
+    #[test]
+    fn tables_of_all_sizes_have_what_they_begin_with() {
+        for count in [1, 2, 1000, PAGE / 64 - 1, PAGE / 64, PAGE / 64 + 1, 3 * PAGE / 64 + 7] {
+            let mut zeros = Table::<[u64; 8]>::zeroed(count);
+            let mut ones = Table::new([1_u64; 8], count);
+            assert_eq!((zeros.len(), ones.len()), (count, count));
+            assert!(zeros.iter().all(|item| *item == [0; 8]) && ones.iter().all(|item| *item == [1; 8]));
+            zeros[count - 1][7] = 2;
+            ones[count - 1][7] = 2;
+            let align = if count * 64 < PAGE { LINE } else { PAGE };
+            for table in [&zeros, &ones, &zeros.clone()] {
+                assert_eq!(table.as_ptr() as usize % align, 0);
+                assert_eq!(**table, **if table[0][0] == 0 { &zeros } else { &ones });
+            }
+        }
+        assert!(Table::<[u64; 8]>::zeroed(0).is_empty());
     }
 }

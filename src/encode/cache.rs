@@ -5,83 +5,11 @@
 //! is new, and goes to the records, where all that has no room here is found. So the vocabulary, which is there from
 //! the start, and the words that came first stay in the first entries, which are looked at first.
 
+use super::line::{FEW, Line, RECORDED};
 use super::records::{LONGEST, Records, hash_long};
 use crate::memory::Table;
 use crate::pretokenize::key::{HashOf, Key};
 use crate::simd::{self, Isa, Leaf};
-
-/// Up to this many ids are kept beside a key (98% of all pretokens have at most two); more are in a record.
-pub(super) const FEW: usize = 4;
-/// Where an entry's key ends, in its second half; what is above says where the ids are.
-const KEY_BITS: u32 = 60;
-const KEY: u64 = (1 << KEY_BITS) - 1;
-/// The lower two of those bits: how many ids there are, less one.
-const COUNT: u32 = KEY_BITS;
-/// The next: it would be found among the records, too.
-const RECORDED: u64 = 1 << 62;
-/// The last: the ids are in a record, since they are more than [`FEW`].
-const MANY: u64 = 1 << 63;
-
-/// Two entries, one cache line.
-#[derive(Clone, Copy, Default)]
-#[repr(C, align(64))]
-struct Line {
-    /// Of each entry the key's two halves, with the bits above; zeros for no entry.
-    keys: [[u64; 2]; 2],
-    /// The ids; or the place of their record (two words), and how many they are.
-    ids: [[u32; FEW]; 2],
-}
-
-impl Line {
-    #[inline(always)]
-    fn is(&self, way: usize, key: Key) -> bool {
-        let [low, high] = self.keys[way];
-        (low ^ key.low) | (high ^ key.high) << (64 - KEY_BITS) == 0
-    }
-
-    #[inline(always)]
-    fn has_many(&self, way: usize) -> bool {
-        self.keys[way][1] & MANY != 0
-    }
-
-    /// How many ids an entry has that has few.
-    #[inline(always)]
-    fn count(&self, way: usize) -> usize {
-        (self.keys[way][1] >> COUNT & 3) as usize + 1
-    }
-
-    fn key(&self, way: usize) -> Key {
-        let [low, high] = self.keys[way];
-        Key { low, high: high & KEY }
-    }
-
-    fn is_empty(&self, way: usize) -> bool {
-        self.keys[way] == [0; 2]
-    }
-
-    /// Which entry has this key, or, if none has, is to be given to it.
-    fn way_for(&self, key: Key) -> Option<usize> {
-        (0..2).find(|&way| self.is(way, key)).or_else(|| (0..2).find(|&way| self.is_empty(way)))
-    }
-
-    fn put(&mut self, way: usize, key: Key, ids: &[u32], recorded: u64) {
-        let mut few = [0; FEW];
-        few[..ids.len()].copy_from_slice(ids);
-        self.keys[way] = [key.low, key.high | (ids.len() as u64 - 1) << COUNT | recorded];
-        self.ids[way] = few;
-    }
-
-    fn put_many(&mut self, way: usize, key: Key, place: u64, count: usize) {
-        self.keys[way] = [key.low, key.high | MANY];
-        self.ids[way] = [place as u32, (place >> 32) as u32, count as u32, 0];
-    }
-
-    /// Where the record of an entry of many ids is, and how many they are.
-    fn record(&self, way: usize) -> (u64, usize) {
-        let [low, high, count, _] = self.ids[way];
-        (u64::from(high) << 32 | u64::from(low), count as usize)
-    }
-}
 
 /// Pretokens and their ids.
 pub(super) struct Cache {
@@ -92,11 +20,16 @@ pub(super) struct Cache {
     records: Records,
 }
 
-/// log2 of the number of lines of a cache that is added to: 8 MB. A text of 15 MB has 70,000 to 230,000 pretokens that
-/// are no tokens; with half the lines, twice to three times as many of them are not there any more when they come again.
-pub(super) const BITS: u32 = 17;
-/// Words of records for each line, as a power of two: 32 MB beside 8.
-const WORDS_A_LINE: u32 = 6;
+/// log2 of the number of lines of a cache that is added to: 16 MB. A text of 15 MB has 70,000 to 230,000 pretokens that
+/// are no tokens; with half the lines, 7% of the pretokens of a text of many languages are not in their line, 1% of those
+/// of English.
+pub(super) const BITS: u32 = 18;
+/// Words of records for each line, as a power of two: 32 MB beside 16.
+const WORDS_A_LINE: u32 = 5;
+/// The same where there are only seeds, a fifth of which have no room in their lines if they are 200,000.
+const WORDS_A_SEED: u32 = 4;
+/// The most for a cache of seeds.
+const SEED_BITS: u32 = 17;
 /// Ids from here on are no seeds of a thread's cache.
 const SEEDS: u32 = 1 << 16;
 /// The least for a cache of seeds.
@@ -105,9 +38,8 @@ const LEAST: u32 = 6;
 impl Cache {
     /// An empty one with room for so many seeds.
     pub(super) fn for_seeds(isa: Isa, count: usize) -> Self {
-        let bits = count.next_power_of_two().trailing_zeros().clamp(LEAST, BITS);
-        // A fifth of 200,000 tokens have no room in their lines.
-        Self::with_records(isa, bits, Records::with_bits(bits + WORDS_A_LINE - 2))
+        let bits = count.next_power_of_two().trailing_zeros().clamp(LEAST, SEED_BITS);
+        Self::with_records(isa, bits, Records::with_bits(bits + WORDS_A_SEED))
     }
 
     /// An empty one of `1 << bits` lines.
@@ -116,7 +48,7 @@ impl Cache {
     }
 
     fn with_records(isa: Isa, bits: u32, records: Records) -> Self {
-        Cache { lines: Table::new(Line::default(), 1 << bits), shift: 64 - bits, isa, records }
+        Cache { lines: Table::zeroed(1 << bits), shift: 64 - bits, isa, records }
     }
 
     /// One of `1 << bits` lines to be added to, with the seeds of this one that it has room for, of the lowest ids.

@@ -1,8 +1,9 @@
 //! The ids of what the cache does not have in its first place.
 
 use super::Sink;
-use super::cache::{Cache, FEW, Hint};
+use super::cache::{Cache, Hint};
 use super::junctions::Junctions;
+use super::line::FEW;
 use super::output::Output;
 use crate::control::Control;
 use crate::error::Result;

@@ -7,6 +7,7 @@ mod destination;
 mod file;
 mod gathered;
 mod junctions;
+mod line;
 mod long;
 mod lookup;
 mod output;

@@ -6,7 +6,8 @@
 //! neither.
 
 use super::Sink;
-use super::cache::{Cache, FEW, Hint, Lines};
+use super::cache::{Cache, Hint, Lines};
+use super::line::FEW;
 use super::lookup::{Lookup, Missed};
 use super::output::Output;
 use crate::error::Result;

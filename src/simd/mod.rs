@@ -164,7 +164,9 @@ pub struct Isa(Kind);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     #[cfg(target_arch = "x86_64")]
-    Avx512(avx512::Avx512),
+    Avx512Vbmi2(avx512::Avx512<true>),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(avx512::Avx512<false>),
     #[cfg(target_arch = "x86_64")]
     Avx2(avx2::Avx2),
     #[cfg(target_arch = "aarch64")]
@@ -176,6 +178,8 @@ impl Isa {
     /// The instruction sets of this machine, the best first.
     pub fn available() -> impl Iterator<Item = Isa> {
         let kinds = [
+            #[cfg(target_arch = "x86_64")]
+            avx512::Avx512::detect().map(Kind::Avx512Vbmi2),
             #[cfg(target_arch = "x86_64")]
             avx512::Avx512::detect().map(Kind::Avx512),
             #[cfg(target_arch = "x86_64")]
@@ -197,9 +201,11 @@ impl Isa {
         Self::available().find(|isa| isa.name() == name)
     }
 
-    /// `avx512`, `avx2`, `neon` or `portable`.
+    /// `avx512vbmi2`, `avx512`, `avx2`, `neon` or `portable`.
     pub fn name(self) -> &'static str {
         match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512Vbmi2(_) => "avx512vbmi2",
             #[cfg(target_arch = "x86_64")]
             Kind::Avx512(_) => "avx512",
             #[cfg(target_arch = "x86_64")]
@@ -214,6 +220,8 @@ impl Isa {
     #[inline]
     pub(crate) fn run<J: Job>(self, job: J) -> J::Out {
         match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512Vbmi2(leaf) => leaf.run(job),
             #[cfg(target_arch = "x86_64")]
             Kind::Avx512(leaf) => leaf.run(job),
             #[cfg(target_arch = "x86_64")]
