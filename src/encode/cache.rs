@@ -6,9 +6,9 @@
 //! the start, and the words that came first stay in the first entries, which are looked at first.
 
 use super::line::{FEW, Line, RECORDED};
-use super::records::{LONGEST, Records, hash_long};
+use super::records::{Records, is_long, long_key, long_len, words_before};
 use crate::memory::Table;
-use crate::pretokenize::key::{HashOf, Key};
+use crate::pretokenize::key::{HashOf, KEY_BYTES, Key};
 use crate::simd::{self, Isa, Leaf};
 
 /// Pretokens and their ids.
@@ -77,21 +77,18 @@ impl Cache {
     /// Where the ids of a pretoken may be that is not among the few of its line, with that memory asked for. `key` is
     /// its key and `home` its line. Ahead of [`Cache::seek`] and [`Cache::get`].
     #[inline]
-    pub(super) fn ask(&self, key: Key, home: u32, pretoken: &[u8]) -> Hint {
-        let hash = if key == Key::NONE {
-            hash_long(pretoken)
-        } else {
-            let line = &self.lines[home as usize];
-            if let Some(way) = (0..2).find(|&way| line.is(way, key) && line.has_many(way)) {
-                let (place, count) = line.record(way);
-                self.records.ask_ids(place);
-                return Hint::Ids { place, count: count as u32 };
-            }
-            if line.is_empty(1) {
-                return Hint::Nowhere; // nothing was ever pushed out of there
-            }
-            key.hash()
-        };
+    pub(super) fn ask(&self, key: Key, home: u32) -> Hint {
+        let line = &self.lines[home as usize];
+        if let Some(way) = (0..2).find(|&way| line.is(way, key) && line.has_many(way)) {
+            let (place, count) = line.record(way);
+            self.records.ask_ids(start(place, key));
+            return Hint::Ids { place, count: count as u32 };
+        }
+        // Where there is room, nothing was ever pushed out; but of what is long it is kept whether it was met.
+        if line.is_empty(1) && !is_long(key) || key == Key::NONE {
+            return Hint::Nowhere;
+        }
+        let hash = key.hash();
         self.records.ask(hash);
         Hint::Record(hash)
     }
@@ -107,16 +104,18 @@ impl Cache {
     /// The ids of a pretoken, if they are here.
     #[inline]
     pub(super) fn get(&self, key: Key, home: u32, pretoken: &[u8], hint: Hint) -> Option<&[u32]> {
-        match hint {
-            Hint::Ids { place, count } => return self.records.ids(place, count as usize),
-            // It may have come a moment ago for the first time, after the hint was given.
-            _ if key != Key::NONE => {
-                let line = &self.lines[home as usize];
-                if let Some(way) = (0..2).find(|&way| line.is(way, key)) {
-                    return self.ids(line, way);
-                }
-            }
-            _ => {}
+        if let Hint::Ids { place, count } = hint {
+            return self.many(key, pretoken, place, count as usize);
+        }
+        // It may have come a moment ago for the first time, after the hint was given.
+        let line = &self.lines[home as usize];
+        if let Some(way) = (0..2).find(|&way| line.is(way, key)) {
+            let (place, count) = line.record(way);
+            return if line.has_many(way) {
+                self.many(key, pretoken, place, count)
+            } else {
+                Some(&line.ids[way][..line.count(way)])
+            };
         }
         match hint {
             Hint::Record(hash) => self.records.find(hash, pretoken),
@@ -124,13 +123,15 @@ impl Cache {
         }
     }
 
-    /// The ids of an entry, if they are not lost.
-    fn ids<'a>(&'a self, line: &'a Line, way: usize) -> Option<&'a [u32]> {
-        if line.has_many(way) {
-            let (place, count) = line.record(way);
-            return self.records.ids(place, count);
+    /// The ids in a record, if they are not lost, and if they are those of this pretoken: the key of a long one does not
+    /// tell.
+    #[inline]
+    fn many(&self, key: Key, pretoken: &[u8], place: u64, count: usize) -> Option<&[u32]> {
+        if is_long(key) {
+            self.records.read(start(place, key), pretoken)
+        } else {
+            self.records.ids(place, count)
         }
-        Some(&line.ids[way][..line.count(way)])
     }
 
     /// Whether a pretoken that [`Cache::get`] does not find should be kept: one that another has to leave for, or that is
@@ -144,14 +145,12 @@ impl Cache {
     }
 
     /// Keeps the ids of a pretoken that [`Cache::get`] does not find, unless it is longer than others ever are.
-    /// `pretoken` may be empty where it has a key and few ids.
+    /// `pretoken` may be empty where it is short and has few ids.
     pub(super) fn insert(&mut self, key: Key, pretoken: &[u8], ids: &[u32]) {
-        if ids.is_empty() || pretoken.len() > LONGEST {
+        if ids.is_empty() || key == Key::NONE {
             return;
         }
-        if key == Key::NONE {
-            self.records.push(hash_long(pretoken), pretoken, ids);
-        } else if ids.len() <= FEW {
+        if ids.len() <= FEW && !is_long(key) {
             self.put(key, ids, 0);
         } else {
             let place = self.records.write(pretoken, ids);
@@ -175,14 +174,13 @@ impl Cache {
             return way;
         }
         let (key, mut bytes) = (line.key(1), [0; 16]);
-        let pretoken = key.bytes(&mut bytes);
         if line.has_many(1) {
             let (place, count) = line.record(1);
             if self.records.ids(place, count).is_some() {
-                self.records.list(key.hash(), pretoken.len(), place);
+                self.records.list(key.hash(), start(place, key));
             }
         } else if line.keys[1][1] & RECORDED == 0 {
-            self.records.push(key.hash(), pretoken, &line.ids[1][..line.count(1)]);
+            self.records.push(key.hash(), key.bytes(&mut bytes), &line.ids[1][..line.count(1)]);
         }
         1
     }
@@ -215,6 +213,18 @@ impl Cache {
     }
 }
 
+/// The key of a pretoken of any length.
+pub(super) fn key_of(pretoken: &[u8]) -> Key {
+    if pretoken.len() > KEY_BYTES { long_key(pretoken) } else { Key::new(pretoken, 0, pretoken.len()) }
+}
+
+/// Where the record of a key begins whose ids are at `place`.
+#[inline]
+fn start(place: u64, key: Key) -> u64 {
+    let len = if is_long(key) { long_len(key) } else { key.len() };
+    place - words_before(len) as u64
+}
+
 /// Where ids may be that are not in a line.
 #[derive(Clone, Copy, Default)]
 pub(super) enum Hint {
@@ -237,7 +247,11 @@ impl<'a> Lines<'a> {
     /// The key of `text[start..end]` and which line it belongs to; the line is asked for, ahead of [`Lines::find`].
     #[inline(always)]
     pub(super) fn ask(self, leaf: impl Leaf, text: &[u8], start: usize, end: usize) -> (Key, u32) {
-        let (key, hash) = Key::hashed(leaf, text, start, end);
+        let (mut key, mut hash) = Key::hashed(leaf, text, start, end);
+        if end - start > KEY_BYTES {
+            key = long_key(&text[start..end]);
+            hash = key.hash_by(leaf);
+        }
         let line = (hash >> self.shift) as u32;
         simd::prefetch(self.lines, line as usize);
         (key, line)
@@ -261,10 +275,11 @@ impl<'a> Lines<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::records::LONGEST;
     use super::*;
 
     fn key(text: &str) -> Key {
-        Key::new(text.as_bytes(), 0, text.len())
+        key_of(text.as_bytes())
     }
 
     fn found(cache: &Cache, text: &str) -> Vec<u32> {
@@ -272,7 +287,7 @@ mod tests {
         if let Some((ids, count)) = cache.lines().find(key, home) {
             return ids[..count].to_vec();
         }
-        let hint = cache.ask(key, home, text.as_bytes());
+        let hint = cache.ask(key, home);
         cache.get(key, home, text.as_bytes(), hint).map_or_else(Vec::new, <[u32]>::to_vec)
     }
 
@@ -299,6 +314,8 @@ mod tests {
             let far = "x".repeat(LONGEST + 1);
             insert(&mut cache, &far, &[1]);
             assert!(found(&cache, &far).is_empty());
+            insert(&mut cache, &far[1..], &[1, 2]);
+            assert_eq!(found(&cache, &far[1..]), [1, 2]);
         }
     }
 

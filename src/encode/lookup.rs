@@ -61,7 +61,7 @@ impl Lookup<'_> {
         let cache = self.cache();
         let Some(ids) = cache.get(key, home, pretoken, hint) else { return false };
         output.many(ids);
-        if matches!(hint, Hint::Record(_)) && key != Key::NONE && ids.len() <= FEW {
+        if matches!(hint, Hint::Record(_)) && pretoken.len() <= KEY_BYTES && ids.len() <= FEW {
             let mut few = [0; FEW];
             let few = &mut few[..ids.len()];
             few.copy_from_slice(ids);

@@ -205,9 +205,9 @@ impl Encoder {
     ) -> Result<()> {
         let Tools { mut lookup, stretches, staged, .. } = self.tools(scratch, pretoken.len(), control);
         let mut output = Output::new(sink, &self.vocab, staged);
-        let key = Key::new(pretoken, 0, pretoken.len());
+        let key = cache::key_of(pretoken);
         let home = lookup.cache().home(key) as u32;
-        let hint = lookup.cache().ask(key, home, pretoken);
+        let hint = lookup.cache().ask(key, home);
         stretches.encode(&mut lookup, Missed { pretoken, key, home, hint }, &mut output)?;
         output.flush();
         Ok(())

@@ -4,7 +4,7 @@
 //! others have pushed out. What is new takes the place of what is oldest, in the ring and in each bucket of the index;
 //! so memory is bounded, nothing is ever moved or wiped, and pages are touched only as far as they are needed.
 
-use crate::pretokenize::key::fold;
+use crate::pretokenize::key::{Key, fold};
 use crate::simd;
 
 /// Longer pretokens have no record: they are hardly ever met again.
@@ -62,7 +62,7 @@ impl Records {
         simd::prefetch(&self.met, self.mark(hash));
     }
 
-    /// Asks for the memory that [`Records::ids`] reads.
+    /// Asks for the memory that [`Records::ids`], or [`Records::read`], looks at first.
     #[inline]
     pub(super) fn ask_ids(&self, place: u64) {
         simd::prefetch(&self.words, self.at(place));
@@ -86,7 +86,7 @@ impl Records {
     }
 
     /// The ids of the record at `place`, if it is that of the pretoken.
-    fn read(&self, place: u64, pretoken: &[u8]) -> Option<&[u32]> {
+    pub(super) fn read(&self, place: u64, pretoken: &[u8]) -> Option<&[u32]> {
         if !self.is_kept(place) {
             return None;
         }
@@ -117,7 +117,7 @@ impl Records {
     /// Keeps a pretoken of at most [`LONGEST`] bytes, to be found.
     pub(super) fn push(&mut self, hash: u64, pretoken: &[u8], ids: &[u32]) {
         let place = self.write(pretoken, ids);
-        self.list(hash, pretoken.len(), place);
+        self.list(hash, place - words_before(pretoken.len()) as u64);
     }
 
     /// Writes the record of a pretoken of at most [`LONGEST`] bytes; returns the place of its ids.
@@ -143,12 +143,11 @@ impl Records {
         place + before as u64
     }
 
-    /// From now on the record of a pretoken of so many bytes whose ids are at `place` can be found.
-    pub(super) fn list(&mut self, hash: u64, len: usize, place: u64) {
+    /// From now on the record that begins at `start` can be found.
+    pub(super) fn list(&mut self, hash: u64, start: u64) {
         let bucket = self.bucket(hash);
         let slots = &mut self.index[bucket..bucket + SLOTS];
         let oldest = (0..slots.len()).min_by_key(|&slot| slots[slot]).unwrap_or(0);
-        let start = place - words_before(len) as u64;
         slots[oldest] = start << TAG | hash & ((1 << TAG) - 1);
     }
 
@@ -215,7 +214,7 @@ impl Records {
 
 /// Words of a record in front of the ids.
 #[inline]
-fn words_before(len: usize) -> usize {
+pub(super) fn words_before(len: usize) -> usize {
     1 + len.div_ceil(4)
 }
 
@@ -232,9 +231,34 @@ fn padded(bytes: &[u8]) -> u32 {
     u32::from_le_bytes(word)
 }
 
-/// A number that depends on all bytes of a pretoken that has no key.
+/// The key of a pretoken that is too long for one of its bytes: a number that depends on all of them, and its length. No
+/// short one has it. [`Key::NONE`] if it is longer than [`LONGEST`].
+#[cold]
+#[inline(never)] // in a hot loop, which has no registers to spare
+pub(super) fn long_key(pretoken: &[u8]) -> Key {
+    if pretoken.len() > LONGEST {
+        return Key::NONE;
+    }
+    Key { low: hash_long(pretoken), high: LONG | pretoken.len() as u64 }
+}
+
+/// In the second half of all keys of long pretokens, and of no others: those have their length above.
+const LONG: u64 = 1 << 16;
+
 #[inline]
-pub(super) fn hash_long(pretoken: &[u8]) -> u64 {
+pub(super) fn is_long(key: Key) -> bool {
+    key.len() == 0 && key.high != 0
+}
+
+/// How long the pretoken is that has such a key.
+#[inline]
+pub(super) fn long_len(key: Key) -> usize {
+    (key.high & (LONG - 1)) as usize
+}
+
+/// A number that depends on all bytes.
+#[inline]
+fn hash_long(pretoken: &[u8]) -> u64 {
     let mut hash = pretoken.len() as u64 ^ 0x9E37_79B9_7F4A_7C15;
     let mut mix = |word: u64| hash = fold(hash ^ word, 0xD6E8_FEB8_6659_FD93);
     let (whole, _) = pretoken.as_chunks::<8>();
@@ -265,7 +289,7 @@ mod tests {
             let name = pretoken(round);
             assert_eq!(records.find(hash_long(&name), &name), None);
             let place = records.write(&name, &ids);
-            records.list(hash_long(&name), name.len(), place);
+            records.list(hash_long(&name), place - words_before(name.len()) as u64);
             kept.push_back((place, round, ids));
             assert_eq!(records.find(hash_long(&name), &name), Some(&kept.back().unwrap().2[..]));
             while records.ids(kept[0].0, kept[0].2.len()).is_none() {

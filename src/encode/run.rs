@@ -136,7 +136,7 @@ impl Find<'_> {
         for (at, (&key, &home)) in keys[..count].iter().zip(&homes[..count]).enumerate() {
             let Some((few, count)) = lines.find(key, home) else {
                 gaps[gap_count % ENDS] = Gap { at: at as u16, len: len as u16 };
-                hints[gap_count % ENDS] = cache.ask(key, home, ranges.get(at));
+                hints[gap_count % ENDS] = cache.ask(key, home);
                 gap_count += 1;
                 continue;
             };

@@ -63,7 +63,21 @@ impl Key {
     /// The pretoken that this is the key of, in `room`.
     pub(crate) fn bytes(self, room: &mut [u8; 16]) -> &[u8] {
         *room = (u128::from(self.high) << 64 | u128::from(self.low)).to_le_bytes();
-        &room[..(self.high >> LENGTH) as usize & KEY_BYTES]
+        &room[..self.len()]
+    }
+
+    /// How many bytes that has.
+    #[inline(always)]
+    pub(crate) fn len(self) -> usize {
+        (self.high >> LENGTH) as usize & KEY_BYTES
+    }
+
+    /// A number that depends on all of the key, made in code of an instruction set, as [`Key::hashed`] does; its upper
+    /// bits are the better ones.
+    #[inline(always)]
+    pub(crate) fn hash_by(self, leaf: impl Leaf) -> u64 {
+        let bytes = (u128::from(self.high) << 64 | u128::from(self.low)).to_le_bytes();
+        leaf.key(&bytes, &[u64::MAX; 2], &[0; 2]).1
     }
 
     /// A number that depends on all of the key; the upper bits are the better ones.
@@ -87,7 +101,7 @@ fn made(leaf: impl Leaf, text: &[u8], start: usize, end: usize) -> ([u64; 2], u6
     }
 }
 
-/// The number of a key that is made in code of an instruction set; its upper bits are the better ones.
+/// [`Key::hash_by`], as a job.
 pub(crate) struct HashOf(pub(crate) Key);
 
 impl Job for HashOf {
@@ -95,9 +109,7 @@ impl Job for HashOf {
 
     #[inline(always)]
     fn run<L: Leaf>(self, leaf: L) -> u64 {
-        let Key { low, high } = self.0;
-        let bytes = (u128::from(high) << 64 | u128::from(low)).to_le_bytes();
-        leaf.key(&bytes, &[u64::MAX; 2], &[0; 2]).1
+        self.0.hash_by(leaf)
     }
 }
 
