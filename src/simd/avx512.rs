@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Ascii, BLOCK, ENDS, Job, LANES, Leaf, Wide, tables};
+use super::{Ascii, BLOCK, ENDS, Job, LANES, Leaf, Plain, Wide, tables};
 
 /// Proof that this machine has AVX-512 F, BW, DQ and VL, and what came before them; with `VBMI2` also VBMI and VBMI2,
 /// which came with Ice Lake and Zen 4.
@@ -118,6 +118,16 @@ impl<const VBMI2: bool> Leaf for Avx512<VBMI2> {
     }
 
     #[inline(always)]
+    fn utf8(self, points: &[u32; LANES], room: &mut [u8; 4 * LANES]) -> usize {
+        if VBMI2 {
+            // SAFETY: `VBMI2` is true only where `detect` has found it.
+            unsafe { utf8(points, room) }
+        } else {
+            Plain.utf8(points, room)
+        }
+    }
+
+    #[inline(always)]
     fn which(self, keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) -> usize {
         // SAFETY: no machine has AVX-512 without AVX2.
         unsafe { super::avx2::which(keys, key, mask) }
@@ -191,6 +201,41 @@ impl<const VBMI2: bool> Leaf for Avx512<VBMI2> {
         } else {
             count + add_quarters(bits, base, room)
         }
+    }
+}
+
+/// [`Leaf::utf8`]: all four bytes that each character may have, and those that it has pressed together.
+///
+/// # Safety
+/// The machine must have AVX-512 with VBMI2.
+#[inline(always)]
+unsafe fn utf8(points: &[u32; LANES], room: &mut [u8; 4 * LANES]) -> usize {
+    // SAFETY: the instructions are there; 64 bytes are read and written, which both arrays have.
+    unsafe {
+        let points = _mm512_loadu_si512(points.as_ptr().cast());
+        let two = _mm512_cmpge_epu32_mask(points, _mm512_set1_epi32(0x80));
+        let three = _mm512_cmpge_epu32_mask(points, _mm512_set1_epi32(0x800));
+        let four = _mm512_cmpge_epu32_mask(points, _mm512_set1_epi32(0x1_0000));
+        // Six bits a byte, the last first: then the bytes are turned round, and moved to the front.
+        let six = _mm512_set1_epi32(0x3f);
+        let last = _mm512_and_si512(points, six);
+        let third = _mm512_and_si512(_mm512_srli_epi32::<6>(points), six);
+        let second = _mm512_and_si512(_mm512_srli_epi32::<12>(points), six);
+        let first = _mm512_srli_epi32::<18>(points);
+        let upper = _mm512_or_si512(first, _mm512_slli_epi32::<8>(second));
+        let lower = _mm512_or_si512(_mm512_slli_epi32::<16>(third), _mm512_slli_epi32::<24>(last));
+        let all =
+            _mm512_or_si512(_mm512_or_si512(upper, lower), _mm512_set1_epi32(0x8080_8000_u32.cast_signed()));
+        let lead = _mm512_mask_mov_epi32(_mm512_set1_epi32(0xc0_0000), three, _mm512_set1_epi32(0xe000));
+        let lead = _mm512_mask_mov_epi32(lead, four, _mm512_set1_epi32(0xf0));
+        let bytes = _mm512_mask_or_epi32(_mm512_slli_epi32::<24>(points), two, all, lead);
+        let kept = _mm512_set1_epi32(0x8000_0000_u32.cast_signed());
+        let kept = _mm512_mask_mov_epi32(kept, two, _mm512_set1_epi32(0x8080_0000_u32.cast_signed()));
+        let kept = _mm512_mask_mov_epi32(kept, three, _mm512_set1_epi32(0x8080_8000_u32.cast_signed()));
+        let kept = _mm512_mask_mov_epi32(kept, four, _mm512_set1_epi32(0x8080_8080_u32.cast_signed()));
+        let kept = _mm512_movepi8_mask(kept);
+        _mm512_storeu_si512(room.as_mut_ptr().cast(), _mm512_maskz_compress_epi8(kept, bytes));
+        kept.count_ones() as usize
     }
 }
 

@@ -102,6 +102,29 @@ pub(crate) trait Leaf: Copy {
     /// With another number at `at`.
     fn put(self, lanes: Self::Lanes, at: usize, number: u32) -> Self::Lanes;
 
+    /// Writes the UTF-8 of characters, and anything behind it; returns how many bytes it is.
+    #[inline(always)]
+    fn utf8(self, points: &[u32; LANES], room: &mut [u8; 4 * LANES]) -> usize {
+        let mut len = 0;
+        for &point in points {
+            let low = |shift: u32| 0x80 | point >> shift & 0x3f;
+            let longer = [0x80, 0x800, 0x1_0000].map(|least| usize::from(point >= least));
+            let longer = longer[0] + longer[1] + longer[2];
+            // All of them are made, and four bytes written: no branch, which text of many kinds could not foretell.
+            let bytes = [
+                point,
+                0xc0 | point >> 6 | low(0) << 8,
+                0xe0 | point >> 12 | low(6) << 8 | low(0) << 16,
+                0xf0 | point >> 18 | low(12) << 8 | low(6) << 16 | low(0) << 24,
+            ];
+            if let Some(four) = room.get_mut(len..len + 4) {
+                four.copy_from_slice(&bytes[longer].to_le_bytes());
+            }
+            len += 1 + longer;
+        }
+        len
+    }
+
     /// Which of two keys is `key`, where only the bits of `mask` count: 0, 1, or 2 for none.
     #[inline(always)]
     fn which(self, keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) -> usize {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::simd::{Isa, Job, Leaf};
+use crate::simd::{Isa, Job, LANES, Leaf};
 
 /// A text, to be read in stretches. Places in it are counted in what it is made of.
 #[derive(Clone, Copy, Debug)]
@@ -79,26 +79,10 @@ impl<'a> Text<'a> {
     }
 }
 
-/// What text is made of.
-trait Unit: Copy + Into<u32> {
-    /// Bytes of the longest character.
-    const LONGEST: usize;
-}
-
-impl Unit for u8 {
-    const LONGEST: usize = 2;
-}
-
-impl Unit for u16 {
-    const LONGEST: usize = 3;
-}
-
-impl Unit for u32 {
-    const LONGEST: usize = 4;
-}
-
 /// Characters looked at together.
-const GROUP: usize = 32;
+const GROUP: usize = 2 * LANES;
+/// Bytes of the longest character.
+const LONGEST: usize = 4;
 
 /// Appends the UTF-8 of units; fails with the place of the first that has none.
 struct Write<'a, U> {
@@ -106,19 +90,19 @@ struct Write<'a, U> {
     bytes: &'a mut Vec<u8>,
 }
 
-impl<U: Unit> Job for Write<'_, U> {
+impl<U: Copy + Into<u32>> Job for Write<'_, U> {
     type Out = std::result::Result<(), usize>;
 
     #[inline(always)]
-    fn run<L: Leaf>(self, _: L) -> Self::Out {
+    fn run<L: Leaf>(self, leaf: L) -> Self::Out {
         let Write { units, bytes } = self;
         let mut len = bytes.len();
         for (group, units) in units.chunks(GROUP).enumerate() {
             // Room for all that a group may be, so that no character asks for its own.
-            if bytes.len() < len + U::LONGEST * GROUP {
-                bytes.resize(2 * len + 2 * U::LONGEST * GROUP, 0);
+            if bytes.len() < len + LONGEST * GROUP {
+                bytes.resize(2 * len + 2 * LONGEST * GROUP, 0);
             }
-            let room = &mut bytes[len..len + U::LONGEST * GROUP];
+            let room = &mut bytes[len..len + LONGEST * GROUP];
             let all = units.iter().fold(0, |all, &unit| all | unit.into());
             len += if all < 0x80 {
                 for (byte, &unit) in room.iter_mut().zip(units) {
@@ -126,7 +110,10 @@ impl<U: Unit> Job for Write<'_, U> {
                 }
                 units.len()
             } else {
-                longer(units, room).map_err(|at| GROUP * group + at)?
+                if let Some(at) = units.iter().position(|&unit| has_none(unit.into())) {
+                    return Err(GROUP * group + at);
+                }
+                longer(leaf, units, room)
             };
         }
         bytes.truncate(len);
@@ -134,46 +121,44 @@ impl<U: Unit> Job for Write<'_, U> {
     }
 }
 
+/// Whether this is no character, and so has no UTF-8: half of a surrogate pair, or beyond all characters.
+#[inline(always)]
+fn has_none(point: u32) -> bool {
+    matches!(point, 0xd800..0xe000 | 0x11_0000..)
+}
+
 /// Writes characters of which some are not ASCII; returns how many bytes they are.
 #[inline(always)]
-fn longer<U: Unit>(units: &[U], room: &mut [u8]) -> std::result::Result<usize, usize> {
+fn longer<U: Copy + Into<u32>>(leaf: impl Leaf, units: &[U], room: &mut [u8]) -> usize {
     let mut len = 0;
-    let low = |point: u32, shift: u32| 0x80 | (point >> shift) as u8 & 0x3f;
-    for (at, &unit) in units.iter().enumerate() {
-        let point: u32 = unit.into();
-        let room = &mut room[len..];
-        len += match point {
-            0..0x80 => {
-                room[0] = point as u8;
-                1
-            }
-            0x80..0x800 => {
-                room[..2].copy_from_slice(&[0xc0 | (point >> 6) as u8, low(point, 0)]);
-                2
-            }
-            0xd800..0xe000 | 0x11_0000.. => return Err(at),
-            0x800..0x1_0000 => {
-                room[..3].copy_from_slice(&[0xe0 | (point >> 12) as u8, low(point, 6), low(point, 0)]);
-                3
-            }
-            0x1_0000.. => {
-                let bytes = [0xf0 | (point >> 18) as u8, low(point, 12), low(point, 6), low(point, 0)];
-                room[..4].copy_from_slice(&bytes);
-                4
-            }
-        };
+    for units in units.chunks(LANES) {
+        let mut points = [0; LANES];
+        for (point, &unit) in points.iter_mut().zip(units) {
+            *point = unit.into();
+        }
+        let Some(room) = room[len..].first_chunk_mut() else { return len };
+        // Those that are not there are bytes of zero behind the others.
+        len += leaf.utf8(&points, room) - (LANES - units.len());
     }
-    Ok(len)
+    len
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// By all instruction sets, which agree.
     fn utf8(text: Text<'_>, range: Range<usize>) -> Result<Vec<u8>> {
-        let mut bytes = b"before".to_vec();
-        text.write(Isa::best(), range, &mut bytes)?;
-        Ok(bytes.split_off(6))
+        let mut results = Isa::available().map(|isa| {
+            let mut bytes = b"before".to_vec();
+            text.write(isa, range.clone(), &mut bytes)?;
+            Ok(bytes.split_off(6))
+        });
+        let first = results.next().unwrap();
+        for other in results {
+            assert_eq!(other.as_ref().ok(), first.as_ref().ok());
+        }
+        first
     }
 
     #[test]
@@ -199,6 +184,23 @@ mod tests {
                     assert_eq!(utf8(Text::One(&units), 0..units.len()).unwrap(), expected);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn characters_of_all_lengths_side_by_side() {
+        let some =
+            ['a', '\u{7f}', '\u{80}', 'é', '\u{7ff}', '\u{800}', '中', '\u{ffff}', '\u{10000}', '\u{10ffff}'];
+        let mut state = 1_u64;
+        for len in 0..300 {
+            let characters: String = (0..len)
+                .map(|_| {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    some[(state >> 33) as usize % (1 + len % some.len())]
+                })
+                .collect();
+            let points: Vec<u32> = characters.chars().map(u32::from).collect();
+            assert_eq!(utf8(Text::Four(&points), 0..len).unwrap(), characters.as_bytes());
         }
     }
 
