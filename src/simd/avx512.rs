@@ -153,6 +153,16 @@ impl Leaf for Avx512 {
         }
     }
 
+    #[inline(always)]
+    fn sets(self, bytes: __m512i, low: &[u8; 16], high: &[u8; 16]) -> [u64; 8] {
+        let kinds = look_up(bytes, low, high);
+        let mut sets = [0; 8];
+        for (bit, set) in sets.iter_mut().enumerate() {
+            *set = test(kinds, 1 << bit);
+        }
+        sets
+    }
+
     /// Sixteen bits at a time: their numbers, pressed together. One store of eight, whatever their count; more are rare.
     #[inline(always)]
     fn add_places(self, bits: u64, base: usize, places: &mut [usize; ENDS], count: usize) -> usize {
