@@ -30,7 +30,7 @@ enum Prefix {
 /// Lengths that are tried one by one.
 const FEW: usize = 6;
 /// Bytes of a token that is found by a hash of all of them: hashing does not end where text differs.
-const SHORT: usize = 64;
+const SHORT: usize = 256;
 
 impl Table {
     /// Of the tokens with the indices `members`.
