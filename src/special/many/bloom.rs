@@ -16,9 +16,20 @@ const LOAD: usize = 4;
 const MOST: u32 = 15;
 
 impl Bloom {
+    /// log2 of the words for so many numbers.
+    fn bits(numbers: usize) -> u32 {
+        (numbers / LOAD + 1).next_power_of_two().trailing_zeros().clamp(1, MOST)
+    }
+
+    /// About how often a filter of so many numbers has one that was never added.
+    pub(super) fn wrong(numbers: usize) -> f64 {
+        let set = 2.0 * numbers as f64 / f64::from(64_u32 << Self::bits(numbers));
+        (1.0 - (-set).exp()).powi(2)
+    }
+
     /// An empty filter for so many numbers.
     pub(super) fn new(numbers: usize) -> Self {
-        let bits = (numbers / LOAD + 1).next_power_of_two().trailing_zeros().clamp(1, MOST);
+        let bits = Self::bits(numbers);
         Bloom { words: vec![0; 1 << bits], shift: 64 - bits }
     }
 

@@ -1,5 +1,6 @@
 //! Which grams a group of tokens is told by.
 
+use super::bloom::Bloom;
 use super::group::{GRAM, Grams, Sets};
 
 /// What texts are like: how many places of it a choice leaves is what the choice goes by.
@@ -25,7 +26,8 @@ pub(super) fn choose(shortest: usize, tokens: &[&[u8]]) -> Grams {
         }
         let grams = Grams { len, stride };
         let looks = looks(grams, tokens);
-        let cost = looks * (1.0 + KNOWN * grams.stride as f64 * shared(grams, tokens));
+        let known = shared(grams, tokens) + Bloom::wrong(tokens.len() * stride);
+        let cost = looks * (1.0 + KNOWN * stride as f64 * known);
         if cost < best.0 {
             best = (cost, grams);
         }
