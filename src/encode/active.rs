@@ -1,6 +1,6 @@
 //! Special tokens that a caller chooses, in place of those of the vocabulary.
 
-use super::{Encoder, Sink};
+use super::{Encoder, PATIENCE, SMALL, Sink};
 use crate::control::Control;
 use crate::error::Result;
 use crate::special::Specials;
@@ -52,7 +52,14 @@ impl Encoder {
         sink: &mut impl Sink,
         control: &Control,
     ) -> Result<()> {
-        self.pool.with(self.isa, |scratch| self.encode_with(scratch, text, active, sink, control))
+        self.pool.with(self.isa, |scratch| {
+            let seen = scratch.seen;
+            let done = self.encode_with(scratch, text, active, sink, control);
+            if text.len() < SMALL {
+                scratch.seen = seen + text.len() / PATIENCE;
+            }
+            done
+        })
     }
 
     /// The ids of bytes that are one pretoken, whatever the pattern says.

@@ -53,7 +53,7 @@ impl Encoder {
             return Ok(ids);
         }
         let workers = self.useful(workers, text.len());
-        let chunks = self.chunks(text, active, chunk_size(workers))?;
+        let chunks = self.chunks(text, active, chunk_size(workers, active))?;
         self.encode_chunks(text, &chunks, active, workers, control)
     }
 
@@ -73,7 +73,8 @@ impl Encoder {
             return self.count(bytes, special, control);
         }
         let workers = self.useful(workers, text.len());
-        let chunks = self.chunks(text, self.active(special), chunk_size(workers))?;
+        let active = self.active(special);
+        let chunks = self.chunks(text, active, chunk_size(workers, active))?;
         let spare = Spare::default();
         let work = |index: usize| {
             spare.with(|bytes| {
@@ -176,8 +177,9 @@ fn short(text: Text<'_>) -> Option<&[u8]> {
     }
 }
 
-fn chunk_size(workers: usize) -> usize {
-    if workers == 1 { CHUNK } else { SHARED_CHUNK }
+/// Searching for many special tokens takes memory of its own: to and fro less often.
+fn chunk_size(workers: usize, active: Active<'_>) -> usize {
+    if workers == 1 && !active.specials.are_many() { CHUNK } else { SHARED_CHUNK }
 }
 
 /// Memory that threads use again.

@@ -50,6 +50,10 @@ use stretches::Stretches;
 const CHECK: usize = 1 << 16;
 /// Bytes after which a thread gets a cache of its own: making it touches megabytes, too much for a small text.
 const OWN_CACHE: usize = 1 << 18;
+/// Calls for fewer bytes than this wait for a cache that they make, which takes milliseconds.
+const SMALL: usize = 1 << 15;
+/// So they go without for so many times as long.
+const PATIENCE: usize = 2;
 
 /// A vocabulary and a pattern, ready to encode. Immutable; any number of threads may use it at once.
 pub struct Encoder {

@@ -218,4 +218,19 @@ impl Leaf for Avx2 {
             bit5: bit::<2>(bytes),
         }
     }
+
+    #[inline(always)]
+    fn sets(self, bytes: Halves, low: &[u8; 16], high: &[u8; 16]) -> [u64; 8] {
+        let kinds = [look_up(bytes[0], low, high), look_up(bytes[1], low, high)];
+        [
+            bit::<7>(kinds),
+            bit::<6>(kinds),
+            bit::<5>(kinds),
+            bit::<4>(kinds),
+            bit::<3>(kinds),
+            bit::<2>(kinds),
+            bit::<1>(kinds),
+            bit::<0>(kinds),
+        ]
+    }
 }

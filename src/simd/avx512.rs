@@ -192,6 +192,16 @@ impl<const VBMI2: bool> Leaf for Avx512<VBMI2> {
     }
 
     #[inline(always)]
+    fn sets(self, bytes: __m512i, low: &[u8; 16], high: &[u8; 16]) -> [u64; 8] {
+        let kinds = look_up(bytes, low, high);
+        let mut sets = [0; 8];
+        for (bit, set) in sets.iter_mut().enumerate() {
+            *set = test(kinds, 1 << bit);
+        }
+        sets
+    }
+
+    #[inline(always)]
     fn add_places(self, bits: u64, base: usize, places: &mut [usize; ENDS], count: usize) -> usize {
         let Some(room) = places[count..].first_chunk_mut::<BLOCK>() else { return count };
         if VBMI2 {

@@ -91,6 +91,9 @@ pub(crate) trait Leaf: Copy {
 
     fn wide(self, bytes: Self::Bytes) -> Wide;
 
+    /// The bits of each byte that both its nibbles' rows have: a mask for each bit, the lowest first.
+    fn sets(self, bytes: Self::Bytes, low: &[u8; 16], high: &[u8; 16]) -> [u64; 8];
+
     /// [`LANES`] numbers in registers.
     type Lanes: Copy;
 
@@ -267,6 +270,16 @@ pub(crate) fn sixteen(text: &[u8], at: usize) -> Option<[u8; 16]> {
     Some(unsafe { text.as_ptr().add(at).cast::<[u8; 16]>().read() })
 }
 
+/// The 8 bytes of `text` from `at` on as a number, the first in its lowest bits, if there are so many.
+#[inline(always)]
+pub(crate) fn eight(text: &[u8], at: usize) -> Option<u64> {
+    if at >= text.len().saturating_sub(7) {
+        return None;
+    }
+    // SAFETY: at + 8 <= text.len(), since at < text.len() - 7.
+    Some(u64::from_le_bytes(unsafe { text.as_ptr().add(at).cast::<[u8; 8]>().read() }))
+}
+
 /// Writes four numbers at `at`, where there is room for so many; else it writes nothing.
 #[inline(always)]
 pub(crate) fn put(numbers: &mut [u32], at: usize, four: &[u32; 4]) {
@@ -326,6 +339,32 @@ mod tests {
             bit5: mask(bytes, |b| b & 0x20 != 0),
         };
         (ascii, wide)
+    }
+
+    struct Sets<'t>(&'t [u8; BLOCK], [u8; 16], [u8; 16]);
+
+    impl Job for Sets<'_> {
+        type Out = [u64; 8];
+
+        #[inline(always)]
+        fn run<L: Leaf>(self, leaf: L) -> [u64; 8] {
+            leaf.sets(leaf.load(self.0), &self.1, &self.2)
+        }
+    }
+
+    #[test]
+    fn sets_are_the_bits_that_both_nibbles_have() {
+        for isa in Isa::available() {
+            for seed in 0..64_u8 {
+                let bytes: [u8; BLOCK] =
+                    std::array::from_fn(|at| (at as u8).wrapping_mul(4).wrapping_add(seed));
+                let low = std::array::from_fn(|at| (at as u8).wrapping_mul(37).wrapping_add(seed));
+                let high = std::array::from_fn(|at| !(at as u8).wrapping_mul(89).wrapping_mul(seed));
+                let kinds = |byte: u8| low[usize::from(byte & 15)] & high[usize::from(byte >> 4)];
+                let expected = std::array::from_fn(|bit| mask(&bytes, |byte| kinds(byte) >> bit & 1 != 0));
+                assert_eq!(isa.run(Sets(&bytes, low, high)), expected, "{}", isa.name());
+            }
+        }
     }
 
     struct Put([u32; LANES], usize, u32);
@@ -398,15 +437,17 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_bytes_are_never_beyond_the_text() {
+    fn no_bytes_are_beyond_the_text() {
         let text: Vec<u8> = (0..40).collect();
         for len in 0..40 {
             for at in 0..50 {
                 let expected = text[..len].get(at..).and_then(|rest| rest.first_chunk::<16>()).copied();
                 assert_eq!(super::sixteen(&text[..len], at), expected);
+                let expected = text[..len].get(at..).and_then(|rest| rest.first_chunk::<8>());
+                assert_eq!(super::eight(&text[..len], at), expected.map(|eight| u64::from_le_bytes(*eight)));
             }
         }
-        assert!(super::sixteen(&text, usize::MAX).is_none());
+        assert!(super::sixteen(&text, usize::MAX).is_none() && super::eight(&text, usize::MAX).is_none());
     }
 
     /// Every byte at every place, and every number of bytes.

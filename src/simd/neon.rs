@@ -123,4 +123,10 @@ impl Leaf for Neon {
             bit5: test(bytes, 0x20),
         }
     }
+
+    #[inline(always)]
+    fn sets(self, bytes: Quarters, low: &[u8; 16], high: &[u8; 16]) -> [u64; 8] {
+        let kinds = look_up(bytes, *low, *high);
+        std::array::from_fn(|bit| test(kinds, 1 << bit))
+    }
 }

@@ -66,6 +66,12 @@ impl Leaf for Portable {
             bit5: gather(&bytes, 5),
         }
     }
+
+    #[inline(always)]
+    fn sets(self, bytes: [u8; BLOCK], low: &[u8; 16], high: &[u8; 16]) -> [u64; 8] {
+        let kinds = bytes.map(|byte| low[usize::from(byte & 0xF)] & high[usize::from(byte >> 4)]);
+        std::array::from_fn(|bit| gather(&kinds, bit as u32))
+    }
 }
 
 /// What one byte is, a bit for each mask.

@@ -19,8 +19,7 @@ pub use added::{AddedSegment, AddedTokens, Flags};
 pub struct Specials {
     tokens: Vec<Vec<u8>>,
     finder: Finder,
-    /// Finds, at any offset, the tokens in which text could be cut before a whitespace byte.
-    inner: Option<AhoCorasick>,
+    inner: Inner,
     max_len: usize,
 }
 
@@ -32,6 +31,17 @@ enum Finder {
     /// The best for few: vector code finds their first bytes.
     Automaton(AhoCorasick),
     Many(Many),
+}
+
+/// Tokens in which text could be cut, at any offset.
+#[derive(Clone, Debug, Default)]
+enum Inner {
+    /// There are none.
+    #[default]
+    None,
+    Automaton(AhoCorasick),
+    /// The finder says of any place which token starts there.
+    Finder,
 }
 
 /// From so many tokens on [`Many`] is tried.
@@ -46,6 +56,16 @@ impl Finder {
         }
         let automaton = automaton(MatchKind::LeftmostLongest, tokens)?;
         Ok(automaton.map_or(Finder::None, Finder::Automaton))
+    }
+}
+
+impl Inner {
+    fn new(tokens: &[Vec<u8>], finder: &Finder) -> Result<Self> {
+        let inner: Vec<&Vec<u8>> = tokens.iter().filter(|token| has_inner_cut(token)).collect();
+        if !inner.is_empty() && matches!(finder, Finder::Many(_)) {
+            return Ok(Inner::Finder);
+        }
+        Ok(automaton(MatchKind::Standard, &inner)?.map_or(Inner::None, Inner::Automaton))
     }
 }
 
@@ -74,10 +94,10 @@ impl Specials {
                 return Err(Error::RepeatedSpecial { token: token.clone(), first, second: index });
             }
         }
-        let inner: Vec<&Vec<u8>> = tokens.iter().filter(|token| has_inner_cut(token)).collect();
+        let finder = Finder::new(&tokens)?;
         Ok(Specials {
-            finder: Finder::new(&tokens)?,
-            inner: automaton(MatchKind::Standard, &inner)?,
+            inner: Inner::new(&tokens, &finder)?,
+            finder,
             max_len: tokens.iter().map(Vec::len).max().unwrap_or(0),
             tokens,
         })
@@ -91,6 +111,11 @@ impl Specials {
     /// Bytes of the longest one; 0 without any.
     pub fn max_len(&self) -> usize {
         self.max_len
+    }
+
+    /// Whether they are so many that searching for them takes hundreds of kilobytes.
+    pub(crate) fn are_many(&self) -> bool {
+        matches!(self.finder, Finder::Many(_)) && self.tokens.len() >= 1 << 14
     }
 
     /// The first special token that starts at `from` or later: the leftmost, of those the longest.
@@ -115,10 +140,21 @@ impl Specials {
     /// Any occurrence counts, also one that leftmost-longest search would pass over: only then is
     /// searching the two sides alone the same as searching the whole.
     pub fn straddles(&self, text: &[u8], at: usize) -> bool {
-        let Some(inner) = &self.inner else { return false };
         let low = at.saturating_sub(self.max_len);
-        let high = text.len().min(at + self.max_len);
-        inner.find_overlapping_iter(&text[low..high]).any(|m| low + m.start() < at && at < low + m.end())
+        match (&self.inner, &self.finder) {
+            (Inner::None, _) => false,
+            (Inner::Automaton(inner), _) => {
+                let high = text.len().min(at + self.max_len);
+                let mut found = inner.find_overlapping_iter(&text[low..high]);
+                found.any(|m| low + m.start() < at && at < low + m.end())
+            }
+            // Of those that start at one place the longest reaches furthest.
+            (Inner::Finder, Finder::Many(many)) => (low..at).any(|start| {
+                let longest = many.longest(&self.tokens, &text[start..]);
+                longest.is_some_and(|index| start + self.tokens[index].len() > at)
+            }),
+            (Inner::Finder, _) => false,
+        }
     }
 
     /// Whether a special token contains both U+FFFD and a place where text could be cut: then a cut
@@ -182,5 +218,40 @@ impl Specials {
             }
             Some(Segment::Text(start..at))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where a token lies across each place of a text, by its definition.
+    fn across(tokens: &[Vec<u8>], text: &[u8], at: usize) -> bool {
+        tokens.iter().any(|token| {
+            let from = (at + 1).saturating_sub(token.len());
+            (from..at).any(|start| start + token.len() > at && text[start..].starts_with(token))
+        })
+    }
+
+    #[test]
+    fn many_tokens_lie_across_the_same_places_as_few() {
+        let mut state = 1_u64;
+        let mut below = |n: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % n
+        };
+        for round in 0..40 {
+            let mut tokens: Vec<Vec<u8>> =
+                (0..90).map(|_| (0..2 + below(9)).map(|_| b"ab \n"[below(4)]).collect()).collect();
+            tokens.sort();
+            tokens.dedup();
+            tokens.truncate(if round % 2 == 0 { MANY } else { MANY - 1 });
+            let specials = Specials::new(tokens.clone()).unwrap();
+            assert_eq!(matches!(specials.finder, Finder::Many(_)), tokens.len() == MANY);
+            let text: Vec<u8> = (0..200).map(|_| b"ab \n"[below(4)]).collect();
+            for at in (1..text.len()).filter(|&at| has_inner_cut(&text[at - 1..=at])) {
+                assert_eq!(specials.straddles(&text, at), across(&tokens, &text, at), "{at} in {text:?}");
+            }
+        }
     }
 }

@@ -1,0 +1,141 @@
+use super::*;
+
+/// The definition.
+fn naive(all: &[Vec<u8>], text: &[u8], from: usize) -> Option<(usize, usize)> {
+    (from..text.len()).find_map(|at| {
+        let starts = (0..all.len()).filter(|&index| text[at..].starts_with(&all[index]));
+        starts.max_by_key(|&index| all[index].len()).map(|index| (index, at))
+    })
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % n
+    }
+
+    fn word(&mut self, least: usize, more: usize, letters: usize) -> Vec<u8> {
+        (0..least + self.below(more)).map(|_| b'a' + self.below(letters) as u8).collect()
+    }
+}
+
+/// Tokens without repetitions, as [`super::super::Specials`] has them.
+fn distinct(mut all: Vec<Vec<u8>>, random: &mut Random) -> Vec<Vec<u8>> {
+    all.sort();
+    all.dedup();
+    for at in (1..all.len()).rev() {
+        all.swap(at, random.below(at + 1));
+    }
+    all
+}
+
+/// All tokens of a text, one behind the other, in every instruction set.
+fn check(all: &[Vec<u8>], text: &[u8]) {
+    for isa in Isa::available() {
+        let many = Many::with_isa(all, isa).unwrap();
+        let mut from = 0;
+        loop {
+            let found = many.find(all, text, from);
+            assert_eq!(found, naive(all, text, from), "{} from {from}: {all:?} in {text:?}", isa.name());
+            let Some((index, at)) = found else { break };
+            from = at + all[index].len();
+        }
+    }
+}
+
+#[test]
+fn it_finds_what_a_naive_search_finds() {
+    let mut random = Random(1);
+    for round in 0..2000 {
+        let (letters, least, more) = (1 + random.below(5), 1 + random.below(20), 1 + random.below(20));
+        let all = (0..1 + round % 40).map(|_| random.word(least, more, letters)).collect();
+        let all = distinct(all, &mut random);
+        check(&all, &random.word(0, 400, letters));
+    }
+}
+
+#[test]
+fn tokens_in_tokens_and_text_that_nearly_has_them() {
+    let mut random = Random(2);
+    for _ in 0..300 {
+        // Prefixes, suffixes and parts of one word, in a text made of the same.
+        let letters = 1 + random.below(3);
+        let word = random.word(1, 150, letters);
+        let part = |random: &mut Random| {
+            let from = random.below(word.len());
+            let to = from + 1 + random.below(word.len() - from);
+            match random.below(3) {
+                0 => word[..to].to_vec(),
+                1 => word[from..].to_vec(),
+                _ => word[from..to].to_vec(),
+            }
+        };
+        let all = (0..1 + random.below(80)).map(|_| part(&mut random)).collect();
+        let all = distinct(all, &mut random);
+        let text: Vec<u8> = (0..random.below(12))
+            .flat_map(|_| {
+                let mut part = part(&mut random);
+                if random.below(2) == 0 {
+                    part.push(b'z');
+                }
+                part
+            })
+            .collect();
+        check(&all, &text);
+    }
+}
+
+#[test]
+fn a_token_is_found_at_every_place_of_a_long_text() {
+    let mut random = Random(3);
+    let all = distinct(
+        (0..300).map(|_| random.word(1, 24, 26)).filter(|token| token.len() > 4).collect(),
+        &mut random,
+    );
+    for isa in Isa::available() {
+        let many = Many::with_isa(&all, isa).unwrap();
+        for at in (0..600).chain(4000..4300) {
+            let token = &all[at % all.len()];
+            let mut text = vec![b'.'; at];
+            text.extend_from_slice(token);
+            for behind in [0, 1, 70] {
+                text.resize(at + token.len() + behind, b'.');
+                assert_eq!(many.find(&all, &text, 0), Some((at % all.len(), at)));
+                assert_eq!(many.find(&all, &text, at), Some((at % all.len(), at)));
+                assert_eq!(many.find(&all, &text, at + 1), naive(&all, &text, at + 1));
+            }
+        }
+    }
+}
+
+#[test]
+fn tokens_of_every_first_byte_and_of_every_length() {
+    let mut random = Random(4);
+    let bytes =
+        |random: &mut Random, len: usize| (0..len).map(|_| random.below(256) as u8).collect::<Vec<u8>>();
+    for least in [1, 2, 3, 4, 6, 7, 9, 12, 16, 40] {
+        let mut all: Vec<Vec<u8>> =
+            (0..=255).map(|byte| [vec![byte], bytes(&mut random, least - 1)].concat()).collect();
+        all.extend((least..least + 70).map(|len| bytes(&mut random, len)));
+        all.extend((least..least + 70).map(|len| vec![0; len]));
+        let all = distinct(all, &mut random);
+        let mut text = Vec::new();
+        for _ in 0..30 {
+            let len = random.below(30);
+            text.extend(bytes(&mut random, len));
+            let token = &all[random.below(all.len())];
+            text.extend_from_slice(&token[..token.len() - random.below(2)]);
+        }
+        text.extend([0; 90]);
+        check(&all, &text);
+    }
+}
+
+#[test]
+fn what_it_cannot_hold() {
+    assert!(Many::new(&[vec![b'a'; LONGEST]]).is_some());
+    assert!(Many::new(&[vec![b'a'; LONGEST + 1]]).is_none() && Many::new(&[Vec::new()]).is_none());
+    assert_eq!(Many::new(&[]).unwrap().find(&[], b"a", 0), None);
+}
