@@ -173,7 +173,7 @@ pub(super) fn grown(
             Some(added) => first_id + added,
             None => base.map_or_else(|| byte_ids[token as usize], |base| base.tokens().id_at(token)),
         };
-        Ok(Encoder::new(train::grown(base, &learned.merges, id_of, &specials)?, pretokenizer))
+        Ok(Encoder::of_training(train::grown(base, &learned.merges, id_of, &specials)?, pretokenizer))
     })?;
     Ok(Tokenizer::of(Arc::new(encoder)))
 }
