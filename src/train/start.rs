@@ -20,6 +20,11 @@ pub struct Start<'a> {
 }
 
 impl<'a> Start<'a> {
+    /// Whether it is the 256 bytes and nothing else.
+    pub(super) fn is_bare(&self) -> bool {
+        self.base.is_none() && self.forced.is_empty() && self.made.is_empty()
+    }
+
     /// Tokens that are there before the first merge.
     pub(super) fn tokens(&self) -> u32 {
         self.base.map_or(BYTES, |base| base.tokens().len() as u32)
