@@ -31,13 +31,36 @@ pub fn run<T: Send>(
     control: &Control,
     work: impl Fn(usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
+    run_from(0, workers, control, work)
+}
+
+/// As [`run`], but the calling thread is the first of the workers, for work that often looks at the control: a thread
+/// less to start, and the memory that it used is there for what the caller does next.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_here_too<T: Send>(
+    workers: usize,
+    control: &Control,
+    work: impl Fn(usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    run_from(1, workers, control, work)
+}
+
+/// Runs the workers from `first` on on threads of their own, those before it here.
+fn run_from<T: Send>(
+    first: usize,
+    workers: usize,
+    control: &Control,
+    work: impl Fn(usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
     if workers <= 1 {
         return Ok(vec![work(0)?]);
     }
     let results: Vec<Result<T>> = thread::scope(|scope| {
         let (done, finished) = channel::<()>();
         let work = &work;
-        let handles: Vec<_> = (0..workers)
+        let handles: Vec<_> = (first..workers)
             .map(|worker| {
                 let done = done.clone();
                 scope.spawn(move || {
@@ -49,13 +72,13 @@ pub fn run<T: Send>(
             })
             .collect();
         drop(done);
+        let own: Vec<_> = (0..first).map(work).collect();
         while finished.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
             let _ = control.check();
         }
-        handles
-            .into_iter()
-            .map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
+        let others =
+            handles.into_iter().map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        own.into_iter().chain(others).collect()
     });
     if let Some(at) = results.iter().position(|r| matches!(r, Err(e) if !matches!(e, Error::Interrupted))) {
         return results.into_iter().skip(at).take(1).collect();
@@ -218,6 +241,19 @@ mod tests {
             in_order(workers, 100, &Control::none(), work, take).unwrap();
             assert!(taken.into_iter().eq(0..100));
             assert!(most.into_inner() <= workers);
+        }
+    }
+
+    #[test]
+    fn the_caller_is_the_first_worker_where_it_works_too() {
+        let caller = thread::current().id();
+        for workers in 1..=4 {
+            let work = |number| Ok((number, thread::current().id() == caller));
+            let found = run_here_too(workers, &Control::none(), work).unwrap();
+            assert!(found.into_iter().eq((0..workers).map(|number| (number, number == 0))));
+            let work = |number| if number == 0 { Err(Error::MissingByte { byte: 7 }) } else { Ok(()) };
+            let failed = run_here_too(workers, &Control::none(), work);
+            assert!(matches!(failed, Err(Error::MissingByte { byte: 7 })));
         }
     }
 

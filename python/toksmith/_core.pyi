@@ -211,6 +211,7 @@ def learn_merges(
     save: Callable[[bytes], Any] | None = None,
     every: float = 30.0,
     progress: _Report | None = None,
+    forget: bool = False,
 ) -> Learned: ...
 def fingerprint(counts: PretokenCounts) -> str: ...
 def grown(

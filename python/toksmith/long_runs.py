@@ -68,8 +68,8 @@ class LongRun:
 
             self.checkpoint = Checkpoint(checkpoint, plan.fingerprint())
 
-    def learn(self, counts: PretokenCounts, progress: bool | Report) -> Tokenizer:
-        """Learn the merges and lay out the ids."""
+    def learn(self, counts: PretokenCounts, progress: bool | Report, *, forget: bool) -> Tokenizer:
+        """Learn the merges and lay out the ids. With `forget`, nobody needs the counts any more."""
         plan = self.plan
         check_room(counts)
         saving: dict[str, Any] = {}
@@ -86,6 +86,7 @@ class LongRun:
                 base=plan.base._core if plan.base else None,
                 forced=plan.forced_tokens,
                 progress=report,
+                forget=forget,
                 **saving,
             )
         self._warn_if_short(learned)

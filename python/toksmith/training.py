@@ -142,7 +142,7 @@ def train(
             progress=progress,
             errors=errors,
         )
-    return long_run.learn(counts, progress)
+    return long_run.learn(counts, progress, forget=not isinstance(files, PretokenCounts))
 
 
 def train_from_iterator(
@@ -196,7 +196,7 @@ def train_from_iterator(
         progress=progress,
         errors=errors,
     )
-    return long_run.learn(counts, progress)
+    return long_run.learn(counts, progress, forget=True)
 
 
 def train_bpe(

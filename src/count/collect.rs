@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use super::counts::{PretokenCounts, memory_of, sort_by_place};
+use super::counts::{PretokenCounts, SORTED_AT_ONCE, memory_of, sort_by_place};
 use super::log::Log;
 use super::partition::Partition;
 use super::slot::{Slot, store};
@@ -40,14 +40,19 @@ pub(super) fn collect(
     wanted: Wanted,
     control: &Control,
 ) -> Result<PretokenCounts> {
-    // Room for all at once: what is not used is never touched, and growing would leave holes.
     let count: usize = partitions.iter().map(Partition::count).sum();
+    let spilled = spill.as_ref().is_some_and(|spill| spill.bytes() > 0);
+    // To sort many takes long: that is part of counting, and can be interrupted there.
+    if !spilled && wanted.least <= 1 && count <= SORTED_AT_ONCE {
+        let tables = partitions.into_iter().map(|mut partition| partition.take()).collect();
+        return PretokenCounts::from_tables(tables, spans);
+    }
+    // Room for all at once: what is not used is never touched, and growing would leave holes.
     let most = wanted.bytes.map_or(count, |bytes| count.min(bytes as usize / size_of::<Slot>() + 1));
     let parts = Mutex::new((Vec::with_capacity(most), Vec::new()));
     let gathered = Gathered { parts, room: Room::new(wanted) };
     let partitions: Vec<_> = partitions.into_iter().map(|one| Mutex::new(Some(one))).collect();
     let next = AtomicUsize::new(0);
-    let spilled = spill.as_ref().is_some_and(|spill| spill.bytes() > 0);
     let workers = if spilled { wanted.workers } else { 1 };
     workers::run(workers, control, |_| {
         while let Some(partition) = partitions.get(next.fetch_add(1, Relaxed)) {
@@ -69,7 +74,7 @@ pub(super) fn collect(
 
 /// Makes places what they would be, had it been known how long each span is: each span begins where the one
 /// before it ends. Returns where the last one does.
-fn number_bytes(slots: &mut [Slot], mut spans: Vec<Span>) -> u64 {
+pub(super) fn number_bytes(slots: &mut [Slot], mut spans: Vec<Span>) -> u64 {
     let end = spans.iter().map(|span| span.len).sum();
     spans.sort_unstable_by_key(|span| span.start);
     let mut spans = spans.into_iter().peekable();

@@ -5,6 +5,8 @@ use std::sync::OnceLock;
 
 use hashbrown::HashTable;
 
+use super::collect::Span;
+use super::ordered::{Ordered, Slots, Table, Unordered};
 use super::slot::{Slot, hash_long, room_of, store};
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -19,8 +21,7 @@ const LIMIT: u64 = 1 << 63;
 /// the first byte in all documents, one behind the other, as counted.
 #[derive(Clone, Debug, Default)]
 pub struct PretokenCounts {
-    slots: Vec<Slot>,
-    long: Vec<u8>,
+    slots: Ordered,
     total: u64,
     /// A place behind all that was counted.
     end: u64,
@@ -47,8 +48,20 @@ impl PretokenCounts {
         for slot in &slots {
             total = sum(total, slot.count).ok_or_else(|| overflow(slot.pretoken(&long)))?;
         }
-        let end = slots.last().map_or(end, |slot| end.max(slot.first.saturating_add(1)));
-        Ok(PretokenCounts { slots, long, total, end, index: Index::default() })
+        let end = end_of(&slots, end);
+        Ok(PretokenCounts { slots: Slots { slots, long }.into(), total, end, index: Index::default() })
+    }
+
+    /// From the tables that text was counted in; `spans` are all places.
+    pub(super) fn from_tables(tables: Vec<Table>, spans: Vec<Span>) -> Result<Self> {
+        let mut total = 0;
+        for (log, long) in &tables {
+            for slot in log.blocks().flatten() {
+                total = sum(total, slot.count).ok_or_else(|| overflow(slot.pretoken(long)))?;
+            }
+        }
+        let end = spans.iter().map(|span| span.len).sum();
+        Ok(PretokenCounts { slots: Ordered::counted(tables, spans), total, end, index: Index::default() })
     }
 
     /// From pretokens with their counts and places. One that comes again is added to the first; empty ones, and those
@@ -65,10 +78,12 @@ impl PretokenCounts {
         let mut counts = Self::default();
         counts.extend(items, control)?;
         counts.index = Index::default();
-        if !counts.slots.is_sorted_by_key(|slot| slot.first) {
-            sort_by_place(&mut counts.slots, control)?;
+        let mut slots = std::mem::take(&mut counts.slots).into_slots();
+        if !slots.slots.is_sorted_by_key(|slot| slot.first) {
+            sort_by_place(&mut slots.slots, control)?;
         }
-        counts.end = counts.slots.last().map_or(end, |slot| end.max(slot.first.saturating_add(1)));
+        counts.end = end_of(&slots.slots, end);
+        counts.slots = slots.into();
         Ok(counts)
     }
 
@@ -84,8 +99,10 @@ impl PretokenCounts {
             both.end = end;
         } else {
             // Places have only an order: numbers will do.
-            (0..).zip(&mut both.slots).for_each(|(number, slot)| slot.first = number);
-            let next = both.slots.len() as u64;
+            let mut slots = std::mem::take(&mut both.slots).into_slots();
+            (0..).zip(&mut slots.slots).for_each(|(number, slot)| slot.first = number);
+            let next = slots.slots.len() as u64;
+            both.slots = slots.into();
             let numbered = (next..).zip(other.iter());
             both.extend(numbered.map(|(number, (pretoken, count, _))| (pretoken, count, number)), control)?;
             both.end = next + other.len() as u64;
@@ -95,6 +112,7 @@ impl PretokenCounts {
 
     fn extend<'a>(&mut self, items: impl Iterator<Item = Counted<'a>>, control: &Control) -> Result<()> {
         let mut index = self.index.0.take().map_or_else(|| self.make_index(control), Ok)?;
+        let Slots { slots: mut all, mut long } = std::mem::take(&mut self.slots).into_slots();
         for (number, (pretoken, count, first)) in items.enumerate() {
             if number % 4096 == 0 {
                 control.check()?;
@@ -104,38 +122,34 @@ impl PretokenCounts {
             }
             self.total = sum(self.total, count).ok_or_else(|| overflow(pretoken))?;
             let (mut slot, hash) = sought(pretoken, count, first);
-            let slots = &self.slots;
-            match index.find(hash, |&at| slots[at as usize].pretoken(&self.long) == pretoken) {
-                Some(&at) => self.slots[at as usize].add(&slot),
+            match index.find(hash, |&at| all[at as usize].pretoken(&long) == pretoken) {
+                Some(&at) => all[at as usize].add(&slot),
                 None => {
-                    let at = u32::try_from(self.slots.len()).map_err(|_| self.too_many())?;
+                    let at = u32::try_from(all.len()).map_err(|_| too_many(&all, &long))?;
                     if slot.is_long() {
-                        slot = slot.moved_to(store(&mut self.long, pretoken));
+                        slot = slot.moved_to(store(&mut long, pretoken));
                     }
-                    self.slots.push(slot);
-                    let slots = &self.slots;
-                    index.insert_unique(hash, at, |&at| slots[at as usize].hash());
+                    all.push(slot);
+                    index.insert_unique(hash, at, |&at| all[at as usize].hash());
                 }
             }
         }
+        self.slots = Slots { slots: all, long }.into();
         let _ = self.index.0.set(index);
         Ok(())
     }
 
     fn make_index(&self, control: &Control) -> Result<HashTable<u32>> {
-        let mut index = HashTable::with_capacity(self.slots.len());
-        for (at, slot) in self.slots.iter().enumerate() {
+        let Slots { slots, long } = self.slots.slots();
+        let mut index = HashTable::with_capacity(slots.len());
+        for (at, slot) in slots.iter().enumerate() {
             if at % 4096 == 0 {
                 control.check()?;
             }
-            let at = u32::try_from(at).map_err(|_| self.too_many())?;
-            index.insert_unique(slot.hash(), at, |&at: &u32| self.slots[at as usize].hash());
+            let at = u32::try_from(at).map_err(|_| too_many(slots, long))?;
+            index.insert_unique(slot.hash(), at, |&at: &u32| slots[at as usize].hash());
         }
         Ok(index)
-    }
-
-    fn too_many(&self) -> Error {
-        Error::TooManyPretokens { bytes: self.pretoken_bytes(), limit: u32::MAX.into() }
     }
 
     /// How many different pretokens there are.
@@ -145,7 +159,7 @@ impl PretokenCounts {
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
+        self.len() == 0
     }
 
     /// How many pretokens were counted.
@@ -155,7 +169,7 @@ impl PretokenCounts {
 
     /// Bytes of all different pretokens together.
     pub fn pretoken_bytes(&self) -> u64 {
-        self.iter().map(|(pretoken, ..)| pretoken.len() as u64).sum()
+        self.slots.bytes()
     }
 
     /// The count of a pretoken; 0 for one that does not occur. The first time takes as long as looking at all.
@@ -174,8 +188,9 @@ impl PretokenCounts {
             return Ok(0);
         }
         let (_, hash) = sought(pretoken, 1, 0);
-        let found = index.find(hash, |&at| self.slots[at as usize].pretoken(&self.long) == pretoken);
-        Ok(found.map_or(0, |&at| self.slots[at as usize].count))
+        let Slots { slots, long } = self.slots.slots();
+        let found = index.find(hash, |&at| slots[at as usize].pretoken(long) == pretoken);
+        Ok(found.map_or(0, |&at| slots[at as usize].count))
     }
 
     /// A place behind all that was counted: bytes of text, for documents.
@@ -185,20 +200,27 @@ impl PretokenCounts {
 
     /// The pretokens with their counts and first places, in the order of first occurrence.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Counted<'_>> + Clone {
-        self.slots.iter().map(|slot| (slot.pretoken(&self.long), slot.count, slot.first))
+        let Slots { slots, long } = self.slots.slots();
+        slots.iter().map(|slot| (slot.pretoken(long), slot.count, slot.first))
     }
 
     /// Those of them that stand from `start` on, at most `count`.
     pub fn slice(&self, start: usize, count: usize) -> impl ExactSizeIterator<Item = Counted<'_>> + Clone {
-        let start = start.min(self.slots.len());
-        let end = start.saturating_add(count).min(self.slots.len());
-        self.slots[start..end].iter().map(|slot| (slot.pretoken(&self.long), slot.count, slot.first))
+        let Slots { slots, long } = self.slots.slots();
+        let start = start.min(slots.len());
+        let end = start.saturating_add(count).min(slots.len());
+        slots[start..end].iter().map(|slot| (slot.pretoken(long), slot.count, slot.first))
     }
 
     /// The pretokens with their counts, in the order of their first occurrence. It copies nothing, so it can be gone
     /// through again and again.
     pub fn words(&self) -> impl ExactSizeIterator<Item = (&[u8], u64)> + Clone {
         self.iter().map(|(pretoken, count, _)| (pretoken, count))
+    }
+
+    /// The same in no order, for who needs no more than that: all else is let go of.
+    pub fn into_words(self) -> Unordered {
+        self.slots.into_unordered()
     }
 
     /// The same as a list.
@@ -208,32 +230,45 @@ impl PretokenCounts {
 
     /// The `count` most frequent pretokens, the first-seen first of equals.
     pub fn most_common(&self, count: usize) -> Vec<(&[u8], u64)> {
-        let mut places: Vec<usize> = (0..self.slots.len()).collect();
-        let key = |&at: &usize| (Reverse(self.slots[at].count), at);
+        let Slots { slots, long } = self.slots.slots();
+        let mut places: Vec<usize> = (0..slots.len()).collect();
+        let key = |&at: &usize| (Reverse(slots[at].count), at);
         if count < places.len() {
             places.select_nth_unstable_by_key(count, key);
             places.truncate(count);
         }
         places.sort_unstable_by_key(key);
-        let item = |at: usize| (self.slots[at].pretoken(&self.long), self.slots[at].count);
+        let item = |at: usize| (slots[at].pretoken(long), slots[at].count);
         places.into_iter().map(item).collect()
     }
 
     /// Without the pretokens that occur less often than `least`.
     pub fn at_least(&self, least: u64) -> Self {
         let (mut slots, mut long, mut total) = (Vec::new(), Vec::new(), 0);
-        for slot in self.slots.iter().filter(|slot| slot.count >= least) {
+        let all = self.slots.slots();
+        for slot in all.slots.iter().filter(|slot| slot.count >= least) {
             total += slot.count;
-            let pretoken = slot.pretoken(&self.long);
+            let pretoken = slot.pretoken(&all.long);
             slots.push(if slot.is_long() { slot.moved_to(store(&mut long, pretoken)) } else { *slot });
         }
-        PretokenCounts { slots, long, total, end: self.end, index: Index::default() }
+        PretokenCounts { slots: Slots { slots, long }.into(), total, end: self.end, index: Index::default() }
     }
 
     /// Bytes of memory that this takes.
     pub fn memory(&self) -> u64 {
-        (self.slots.capacity() * size_of::<Slot>() + self.long.capacity()) as u64
+        let Slots { slots, long } = self.slots.slots();
+        (slots.capacity() * size_of::<Slot>() + long.capacity()) as u64
     }
+}
+
+fn too_many(slots: &[Slot], long: &[u8]) -> Error {
+    let bytes = slots.iter().map(|slot| slot.pretoken(long).len() as u64).sum();
+    Error::TooManyPretokens { bytes, limit: u32::MAX.into() }
+}
+
+/// A place behind all of these, in order, and not before `end`.
+fn end_of(slots: &[Slot], end: u64) -> u64 {
+    slots.last().map_or(end, |slot| end.max(slot.first.saturating_add(1)))
 }
 
 /// A slot to look for, with its hash. A long one has no place yet.
@@ -251,7 +286,7 @@ pub(super) fn memory_of(slot: &Slot, arena: &[u8]) -> usize {
 }
 
 /// Slots that are sorted without a look at the control: some tens of milliseconds.
-const SORTED_AT_ONCE: usize = 1 << 19;
+pub(super) const SORTED_AT_ONCE: usize = 1 << 19;
 
 /// Sorts by the place of the first occurrence.
 pub(super) fn sort_by_place(slots: &mut [Slot], control: &Control) -> Result<()> {

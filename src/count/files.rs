@@ -63,7 +63,13 @@ impl Counting {
             next: AtomicUsize::new(0),
             failure: Failure::default(),
         };
-        workers::run(workers, control, |number| job.work(number, bytes, control))?;
+        let work = |number| job.work(number, bytes, control);
+        // Who waits for another to read a pipe does not look at the control: that is left to the calling thread then.
+        if streams {
+            workers::run(workers, control, work)?
+        } else {
+            workers::run_here_too(workers, control, work)?
+        };
         job.failure.into_result()
     }
 

@@ -5,6 +5,8 @@
 //! made of stay, and the rare ones pass by. Three passes over a run of pretokens: keys and lines; counts, without a
 //! branch on what is found; the few others.
 
+use std::ops::Range;
+
 use super::slot::Slot;
 use crate::memory::Table;
 use crate::pretokenize::ENDS;
@@ -92,9 +94,19 @@ impl Front {
         left
     }
 
-    /// Empties the table.
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = Slot> + '_ {
-        self.lines.iter_mut().map(std::mem::take).flat_map(|line| [line.slot(0), line.slot(1)]).flatten()
+    /// How many lines there are.
+    pub(super) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Empties some lines.
+    pub(super) fn drain(&mut self, lines: Range<usize>) -> impl Iterator<Item = Slot> + '_ {
+        let end = self.lines.len().min(lines.end);
+        self.lines[lines.start..end]
+            .iter_mut()
+            .map(std::mem::take)
+            .flat_map(|line| [line.slot(0), line.slot(1)])
+            .flatten()
     }
 }
 

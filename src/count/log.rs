@@ -1,12 +1,21 @@
-//! Slots in the order they came, in blocks: no slot is ever moved, and no memory is touched before it is needed.
+//! Slots in the order they came, in blocks that double in size: no slot is ever moved, and no memory is touched before it
+//! is needed.
 
 use std::cmp::Ordering;
 
 use super::slot::Slot;
 use crate::simd;
 
-/// Slots in a block.
-const BLOCK: usize = 64;
+/// log2 of the slots of the first block. Each but the second is twice as large as the one before it.
+const BITS: u32 = 6;
+
+/// Block, place in it, slots of it.
+#[inline(always)]
+fn place(at: usize) -> (usize, usize, usize) {
+    let bit = (at >> BITS).checked_ilog2().map_or(0, |bit| bit + 1);
+    let first = (1 << bit >> 1) << BITS;
+    (bit as usize, at - first, first.max(1 << BITS))
+}
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -14,6 +23,8 @@ pub(super) struct Log {
     /// All but the last one of those with slots in them are full.
     blocks: Vec<Vec<Slot>>,
     len: usize,
+    /// The most slots that there ever were.
+    most: usize,
 }
 
 impl Log {
@@ -24,23 +35,26 @@ impl Log {
     /// Asks for the memory of a slot.
     #[inline(always)]
     pub(super) fn prefetch(&self, at: usize) {
-        simd::prefetch(&self.blocks[at / BLOCK], at % BLOCK);
+        let (block, at, _) = place(at);
+        simd::prefetch(&self.blocks[block], at);
     }
 
     #[inline(always)]
     pub(super) fn get(&self, at: usize) -> &Slot {
-        &self.blocks[at / BLOCK][at % BLOCK]
+        let (block, at, _) = place(at);
+        &self.blocks[block][at]
     }
 
     #[inline(always)]
     pub(super) fn get_mut(&mut self, at: usize) -> &mut Slot {
-        &mut self.blocks[at / BLOCK][at % BLOCK]
+        let (block, at, _) = place(at);
+        &mut self.blocks[block][at]
     }
 
     pub(super) fn push(&mut self, slot: Slot) {
-        let block = self.len / BLOCK;
+        let (block, _, size) = place(self.len);
         if block == self.blocks.len() {
-            self.blocks.push(Vec::with_capacity(BLOCK));
+            self.blocks.push(Vec::with_capacity(size));
         }
         self.blocks[block].push(slot);
         self.len += 1;
@@ -48,14 +62,15 @@ impl Log {
 
     /// Forgets all, but keeps the memory.
     pub(super) fn clear(&mut self) {
+        self.most = self.most.max(self.len);
         self.blocks.iter_mut().for_each(Vec::clear);
         self.len = 0;
     }
 
     /// Bytes of memory at the most once there is one more, with those that sorting takes.
     pub(super) fn memory_with_one(&self) -> usize {
-        let blocks = self.blocks.len().max(self.len / BLOCK + 1);
-        blocks * BLOCK * (size_of::<Slot>() + size_of::<u32>()) + blocks * size_of::<Vec<Slot>>()
+        let touched = (self.most.max(self.len) + 1).next_multiple_of(1 << BITS);
+        touched * (size_of::<Slot>() + size_of::<u32>()) + self.blocks.len() * size_of::<Vec<Slot>>()
     }
 
     /// All slots in some order.

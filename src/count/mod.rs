@@ -5,7 +5,7 @@
 //! - `partition`, `log`: those tables, by hash, an index and its slots. So there is one of each pretoken, and nothing to merge in the end.
 //! - `spill`: where memory is limited, a table that is full goes to a temporary file, sorted. Sums of counts, and the
 //!   least of places, do not depend on the order they are made in, so the result is the same.
-//! - `collect`: all tables → `counts`, in the order of first occurrence.
+//! - `collect`: all tables → `counts`, in the order of first occurrence once that is asked for (`ordered`).
 //! - `files`, `chunks`, `streams`: files of all kinds, cut where no result can change.
 
 mod batches;
@@ -16,6 +16,7 @@ mod file;
 mod files;
 mod front;
 mod log;
+mod ordered;
 mod partition;
 mod slot;
 mod spill;
@@ -28,6 +29,7 @@ use std::sync::PoisonError;
 
 pub use counts::{Counted, PretokenCounts};
 pub use files::{CountedFile, Records};
+pub use ordered::Unordered;
 
 use crate::control::Control;
 use crate::error::Result;

@@ -195,10 +195,10 @@ impl<'s> Worker<'s> {
 
     fn empty(&mut self, control: &Control) -> Result<()> {
         self.flush()?;
-        let left: Vec<Slot> = self.front.drain().collect();
-        for slots in left.chunks(self.sizes.pending) {
+        let lines = (self.sizes.pending / 2).max(1);
+        for start in (0..self.front.len()).step_by(lines) {
             control.check()?;
-            self.pending.extend_from_slice(slots);
+            self.pending.extend(self.front.drain(start..start + lines));
             self.flush()?;
         }
         Ok(())

@@ -23,6 +23,7 @@ mod stretches;
 mod unstable;
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 pub use active::{Active, SpecialSet};
 pub use destination::{Array, RawFile, Width};
@@ -60,36 +61,67 @@ pub struct Encoder {
     vocab: Vocab,
     pretokenizer: Pretokenizer,
     no_specials: Specials,
-    /// The vocabulary's own tokens: what every thread's cache starts from, and all that small calls need.
-    seeds: Cache,
+    /// Made from the vocabulary; after a training, when it is first asked for: who only saves a tokenizer needs none.
+    tables: OnceLock<Tables>,
     /// log2 of the lines of a thread's cache.
     cache_bits: u32,
-    junctions: Junctions,
     /// That of the pattern, where it has one.
     isa: Isa,
     pool: Pool,
 }
 
+/// What encoding knows of a vocabulary beside its pairs.
+struct Tables {
+    /// The vocabulary's own tokens: what every thread's cache starts from, and all that small calls need.
+    seeds: Cache,
+    junctions: Junctions,
+}
+
+impl Tables {
+    fn new(vocab: &Vocab, isa: Isa) -> Self {
+        Self::with_cache(vocab, Cache::for_seeds(isa, vocab.tokens().len()))
+    }
+
+    fn with_cache(vocab: &Vocab, cache: Cache) -> Self {
+        Tables { seeds: seeds(vocab, cache), junctions: Junctions::new(vocab) }
+    }
+}
+
 impl Encoder {
     /// Puts the two together.
     pub fn new(vocab: Vocab, pretokenizer: Pretokenizer) -> Self {
-        let seeds = seeds(&vocab, Cache::for_seeds(isa_of(&pretokenizer), vocab.tokens().len()));
-        Self::with_cache(vocab, pretokenizer, seeds, cache::BITS)
+        let encoder = Self::of_training(vocab, pretokenizer);
+        encoder.tables();
+        encoder
+    }
+
+    /// The same, but what takes time is left to the first text.
+    pub fn of_training(vocab: Vocab, pretokenizer: Pretokenizer) -> Self {
+        Self::with_tables(vocab, pretokenizer, OnceLock::new(), cache::BITS)
     }
 
     /// With a cache of only `1 << bits` lines: for tests of what gives way to what.
     #[doc(hidden)]
     pub fn with_small_cache(vocab: Vocab, pretokenizer: Pretokenizer, bits: u32) -> Self {
-        let seeds = seeds(&vocab, Cache::with_bits(isa_of(&pretokenizer), bits));
-        Self::with_cache(vocab, pretokenizer, seeds, bits)
+        let tables = Tables::with_cache(&vocab, Cache::with_bits(isa_of(&pretokenizer), bits));
+        Self::with_tables(vocab, pretokenizer, OnceLock::from(tables), bits)
     }
 
-    fn with_cache(vocab: Vocab, pretokenizer: Pretokenizer, seeds: Cache, cache_bits: u32) -> Self {
-        let junctions = Junctions::new(&vocab);
+    fn with_tables(
+        vocab: Vocab,
+        pretokenizer: Pretokenizer,
+        tables: OnceLock<Tables>,
+        cache_bits: u32,
+    ) -> Self {
         let no_specials = Specials::default();
         let isa = isa_of(&pretokenizer);
         let pool = Pool::default();
-        Encoder { vocab, pretokenizer, no_specials, seeds, cache_bits, junctions, isa, pool }
+        Encoder { vocab, pretokenizer, no_specials, tables, cache_bits, isa, pool }
+    }
+
+    #[inline]
+    fn tables(&self) -> &Tables {
+        self.tables.get_or_init(|| Tables::new(&self.vocab, self.isa))
     }
 
     /// The vocabulary.
@@ -222,12 +254,13 @@ impl Encoder {
     fn tools<'s>(&'s self, scratch: &'s mut Scratch, bytes: usize, control: &'s Control<'s>) -> Tools<'s> {
         let Scratch { cache, merger, buffers, run, stretches, staged, ends, seen, unchecked } = scratch;
         *seen = seen.saturating_add(bytes);
+        let Tables { seeds, junctions } = self.tables();
         let store = if cache.is_none() && *seen < OWN_CACHE {
-            Store::Shared(&self.seeds)
+            Store::Shared(seeds)
         } else {
-            Store::Own(cache.get_or_insert_with(|| self.seeds.to_own(self.cache_bits)))
+            Store::Own(cache.get_or_insert_with(|| seeds.to_own(self.cache_bits)))
         };
-        let Encoder { isa, ref vocab, ref junctions, .. } = *self;
+        let Encoder { isa, ref vocab, .. } = *self;
         let lookup = Lookup { isa, vocab, junctions, store, merger, buffers, control };
         Tools { lookup, run, stretches, staged, ends, unchecked }
     }

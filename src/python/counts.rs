@@ -1,7 +1,7 @@
 //! Pretoken counts.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -18,13 +18,26 @@ use crate::special::Specials;
 /// Pretokens with their counts, in the order of their first occurrence.
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct PretokenCounts {
-    counts: count::PretokenCounts,
+    counts: Mutex<Arc<count::PretokenCounts>>,
 }
 
 impl PretokenCounts {
+    fn new_of(counts: count::PretokenCounts) -> Self {
+        PretokenCounts { counts: Mutex::new(Arc::new(counts)) }
+    }
+
     /// The counts themselves.
-    pub(super) fn inner(&self) -> &count::PretokenCounts {
-        &self.counts
+    pub(super) fn inner(&self) -> Arc<count::PretokenCounts> {
+        self.lock().clone()
+    }
+
+    /// The counts, which are gone from here then.
+    pub(super) fn take(&self) -> Arc<count::PretokenCounts> {
+        std::mem::take(&mut *self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Arc<count::PretokenCounts>> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -197,7 +210,7 @@ impl Counting {
 
     /// Adds counts that were made elsewhere; they come after all that was counted so far.
     fn add(&self, py: Python<'_>, counts: &PretokenCounts) -> PyResult<()> {
-        self.with(py, None, |counting, control| counting.add(&counts.counts, control))
+        self.with(py, None, |counting, control| counting.add(&counts.inner(), control))
     }
 
     /// Bytes in the temporary file.
@@ -209,7 +222,7 @@ impl Counting {
     fn finish(&self, py: Python<'_>) -> PyResult<PretokenCounts> {
         let counting = self.take()?;
         let counts = call::long(py, None, |control| counting.finish(control))?;
-        Ok(PretokenCounts { counts })
+        Ok(PretokenCounts::new_of(counts))
     }
 }
 
@@ -223,40 +236,43 @@ impl PretokenCounts {
             let items = items.iter().map(|(pretoken, count, first)| (&**pretoken, *count, *first));
             count::PretokenCounts::from_items(items, end_place, control)
         })?;
-        Ok(PretokenCounts { counts })
+        Ok(PretokenCounts::new_of(counts))
     }
 
     /// The sum of both; all of `other` comes after all of this.
     fn plus(&self, py: Python<'_>, other: &PretokenCounts) -> PyResult<Self> {
-        let counts = call::long(py, None, |control| self.counts.plus(&other.counts, control))?;
-        Ok(PretokenCounts { counts })
+        let counts = call::long(py, None, |control| self.inner().plus(&other.inner(), control))?;
+        Ok(PretokenCounts::new_of(counts))
     }
 
     /// Without those that occur less often.
     fn at_least(&self, py: Python<'_>, count: u64) -> PyResult<Self> {
-        let counts = call::long(py, None, |_| Ok(self.counts.at_least(count)))?;
-        Ok(PretokenCounts { counts })
+        let counts = call::long(py, None, |_| Ok(self.inner().at_least(count)))?;
+        Ok(PretokenCounts::new_of(counts))
     }
 
     /// Up to `count` of the pretokens with their counts and first places, from the `start`-th on.
     fn rows<'py>(&self, py: Python<'py>, start: usize, count: usize) -> PyResult<Bound<'py, PyList>> {
-        let rows = self.counts.slice(start, count);
+        let counts = self.inner();
+        let rows = counts.slice(start, count);
         PyList::new(py, rows.map(|(pretoken, count, first)| (PyBytes::new(py, pretoken), count, first)))
     }
 
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.counts.iter().map(|(pretoken, count, _)| (PyBytes::new(py, pretoken), count)))
+        let counts = self.inner();
+        PyList::new(py, counts.iter().map(|(pretoken, count, _)| (PyBytes::new(py, pretoken), count)))
     }
 
     /// The most frequent pretokens, the first-seen first of equals.
     fn most_common<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyList>> {
-        let items = call::long(py, None, |_| Ok(self.counts.most_common(count)))?;
+        let counts = self.inner();
+        let items = call::long(py, None, |_| Ok(counts.most_common(count)))?;
         PyList::new(py, items.into_iter().map(|(pretoken, count)| (PyBytes::new(py, pretoken), count)))
     }
 
     /// Appends all to a file.
     fn append_to(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        call::long(py, None, |control| self.counts.append_to(&path, control))
+        call::long(py, None, |control| self.inner().append_to(&path, control))
     }
 
     /// What `append_to` wrote between two places of a file.
@@ -272,28 +288,28 @@ impl PretokenCounts {
         let read = |control: &crate::Control| {
             count::PretokenCounts::read_from(&path, (start, end), count, end_place, control)
         };
-        Ok(PretokenCounts { counts: call::long(py, None, read)? })
+        Ok(PretokenCounts::new_of(call::long(py, None, read)?))
     }
 
     fn get(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<u64> {
-        call::long(py, None, |control| self.counts.get(pretoken, control))
+        call::long(py, None, |control| self.inner().get(pretoken, control))
     }
 
     /// A place behind all that was counted.
     fn end_place(&self) -> u64 {
-        self.counts.end_place()
+        self.inner().end_place()
     }
 
     fn total(&self) -> u64 {
-        self.counts.total()
+        self.inner().total()
     }
 
     /// Bytes of all different pretokens together.
     fn pretoken_bytes(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.counts.pretoken_bytes())
+        py.detach(|| self.inner().pretoken_bytes())
     }
 
     fn __len__(&self) -> usize {
-        self.counts.len()
+        self.inner().len()
     }
 }

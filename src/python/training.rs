@@ -77,9 +77,9 @@ fn loaded(bytes: &[u8]) -> Result<Vec<Merge>> {
 /// Learns merges.
 ///
 /// `base`: a tokenizer to extend. `forced`: tokens to be made first. `made`: what `save` was given by an interrupted
-/// training of the same arguments. `save(bytes)` is called every so many seconds, and after a Ctrl-C.
+/// training of the same arguments. `forget`: the counts are let go of as soon as may be, and are empty then. `save(bytes)` is called every so many seconds, and after a Ctrl-C.
 #[pyfunction]
-#[pyo3(signature = (counts, max_merges, *, ties="bytes", min_frequency=1, max_token_length=None, base=None, forced=vec![], made=None, save=None, every=30.0, progress=None))]
+#[pyo3(signature = (counts, max_merges, *, ties="bytes", min_frequency=1, max_token_length=None, base=None, forced=vec![], made=None, save=None, every=30.0, progress=None, forget=false))]
 #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
 pub(super) fn learn_merges(
     py: Python<'_>,
@@ -94,6 +94,7 @@ pub(super) fn learn_merges(
     save: Option<Py<PyAny>>,
     every: f64,
     progress: Option<Bound<'_, PyAny>>,
+    forget: bool,
 ) -> PyResult<Learned> {
     let max_token_length = max_token_length.unwrap_or(u32::MAX);
     let options = Options { ties: ties_of(ties)?, max_merges, min_frequency, max_token_length };
@@ -113,7 +114,13 @@ pub(super) fn learn_merges(
         };
         let every = Duration::try_from_secs_f64(every.max(0.0)).unwrap_or(Duration::MAX);
         let mut saver = if save.is_some() { Saver::new(every, &mut hand_out) } else { Saver::none() };
-        train::go_on(counts.inner().words(), &start, &options, &mut saver, control)
+        if !forget {
+            return train::go_on(counts.inner().words(), &start, &options, &mut saver, control);
+        }
+        match Arc::try_unwrap(counts.take()) {
+            Ok(counts) => train::learn_from(counts, &start, &options, &mut saver, control),
+            Err(counts) => train::go_on(counts.words(), &start, &options, &mut saver, control),
+        }
     });
     // Where saving failed, the call was ended for that.
     let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -173,7 +180,7 @@ pub(super) fn grown(
             Some(added) => first_id + added,
             None => base.map_or_else(|| byte_ids[token as usize], |base| base.tokens().id_at(token)),
         };
-        Ok(Encoder::new(train::grown(base, &learned.merges, id_of, &specials)?, pretokenizer))
+        Ok(Encoder::of_training(train::grown(base, &learned.merges, id_of, &specials)?, pretokenizer))
     })?;
     Ok(Tokenizer::of(Arc::new(encoder)))
 }

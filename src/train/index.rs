@@ -10,6 +10,9 @@ use crate::simd;
 /// Postings of pairs that are gone stay in the pool until they are a quarter of it, and this many.
 const MIN_GARBAGE: usize = 1 << 16;
 
+/// Pairs that there is room for before they are there: memory that is not used is never touched.
+const FORESEEN: usize = 1 << 16;
+
 /// Postings whose text is asked for before the pair's turn comes.
 const EXPECTED: usize = 24;
 
@@ -43,6 +46,12 @@ pub(super) struct PairIndex {
 }
 
 impl PairIndex {
+    /// An empty one for so many postings at first.
+    pub(super) fn with_room(postings: usize) -> Self {
+        let (names, pairs) = (Names::default(), Vec::with_capacity(FORESEEN));
+        PairIndex { names, pairs, pool: Vec::with_capacity(postings + postings / 4), garbage: 0 }
+    }
+
     /// Adds a pair that is not there yet, with room for as many postings as it has places: the caller
     /// writes them into the pool, from where it ended.
     pub(super) fn add(&mut self, left: u32, right: u32, count: u64, places: u32) -> u32 {

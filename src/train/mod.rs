@@ -39,6 +39,7 @@ use self::narrow::Narrow;
 use self::trainer::Trainer;
 use self::wide::Wide;
 use crate::control::{Control, Stage};
+use crate::count::PretokenCounts;
 use crate::error::{Error, Result};
 
 /// Which of several pairs of equal count is merged. "Ids" are internal: bytes by value, then merges by age; those of
@@ -112,6 +113,50 @@ pub fn learn_merges<'w>(
     go_on(words, &Start::default(), options, &mut Saver::none(), control)
 }
 
+/// Learns merges as [`go_on`] does, from counts that nobody needs any more: they are let go of as soon as the text is
+/// laid out.
+///
+/// # Errors
+/// As [`go_on`].
+pub fn learn_from(
+    counts: PretokenCounts,
+    start: &Start<'_>,
+    options: &Options,
+    saver: &mut Saver<'_>,
+    control: &Control,
+) -> Result<Vec<Merge>> {
+    if !start.is_bare() || !is_narrow(options, options.max_merges) {
+        return go_on(counts.words(), start, options, saver, control);
+    }
+    control.begin(Stage::Merge, options.max_merges as u64);
+    let words = counts.into_words();
+    let text = Narrow::new(words.as_they_lie(), words.words(), control)?;
+    drop(words);
+    let mut trainer = Trainer::new(text, None, start.tokens(), Vec::new(), options, control)?;
+    let end = trainer.run(saver);
+    let merges = trainer.into_merges();
+    ended(end, &merges, saver)?;
+    Ok(merges)
+}
+
+/// Whether words can be laid out in cells of 16 bits: where their order does not matter, and no vocabulary does it.
+fn is_narrow(options: &Options, room: usize) -> bool {
+    options.ties != Ties::First && room <= narrow::MAX_MERGES
+}
+
+/// Hands out the last merges; whether the training came to its end.
+fn ended(end: Result<bool>, merges: &[Merge], saver: &mut Saver<'_>) -> Result<bool> {
+    match end {
+        Ok(true) => saver.last(merges).map(|()| true),
+        Ok(false) => Ok(false),
+        Err(error) => {
+            // That error is the one to report, so one more is not.
+            let _ = if matches!(error, Error::Interrupted) { saver.last(merges) } else { Ok(()) };
+            Err(error)
+        }
+    }
+}
+
 /// Learns merges as [`learn_merges`] does, but begins with `start`, and hands what it has to `saver` now and then, and
 /// in the end.
 ///
@@ -136,10 +181,9 @@ pub fn go_on<'w>(
         let (begun, words) = (begun.as_deref(), words.clone());
         let room = Trainer::<Wide>::room(first, &merges, &options);
         let end;
-        // Only where neither the order of words matters nor a vocabulary lays them out.
-        if begun.is_none() && options.ties != Ties::First && room <= narrow::MAX_MERGES {
+        if begun.is_none() && is_narrow(&options, room) {
             control.begin(Stage::Merge, options.max_merges as u64);
-            let text = Narrow::new(words, control)?;
+            let text = Narrow::new(words.clone(), words, control)?;
             let mut trainer = Trainer::new(text, begun, first, merges, &options, control)?;
             end = trainer.run(saver);
             merges = trainer.into_merges();
@@ -150,17 +194,8 @@ pub fn go_on<'w>(
             end = trainer.run(saver);
             merges = trainer.into_merges();
         }
-        match end {
-            Ok(true) => {
-                saver.last(&merges)?;
-                return Ok(merges);
-            }
-            Ok(false) => {}
-            Err(error) => {
-                // That error is the one to report, so one more is not.
-                let _ = if matches!(error, Error::Interrupted) { saver.last(&merges) } else { Ok(()) };
-                return Err(error);
-            }
+        if ended(end, &merges, saver)? {
+            return Ok(merges);
         }
     }
 }

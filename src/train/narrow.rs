@@ -3,7 +3,8 @@
 //! The merge loop waits for memory most of the time, and this takes half as much. There is no room for how often a
 //! word occurs: words stand by that, the most frequent first, so that a position tells it.
 
-use super::Words;
+use std::collections::BTreeMap;
+
 use super::text::{self, Text, WORDS_PER_CHECK};
 use super::tokens::BYTES;
 use crate::control::Control;
@@ -17,7 +18,7 @@ const DEAD: u16 = SENTINEL - 1;
 /// How many merges there are ids for.
 pub(super) const MAX_MERGES: usize = DEAD as usize - BYTES as usize;
 
-/// Words that occur less often find their place by that, the few others are sorted.
+/// Words that occur less often find their place at once, of the few others it is looked for.
 const LIGHT: usize = 1 << 12;
 
 /// Cells of a page: for each it is known which words it begins with.
@@ -27,6 +28,7 @@ const PAGE_BITS: u32 = 6;
 struct Run {
     start: u32,
     weight: u64,
+    words: u32,
 }
 
 /// See the module. The order of words is not that of the text.
@@ -37,81 +39,72 @@ pub(super) struct Narrow {
     pages: Vec<u32>,
 }
 
-/// Where words go.
-struct Places {
-    /// The next word that occurs so often.
-    light: Vec<u32>,
-    /// The others, in their order.
-    heavy: std::vec::IntoIter<u32>,
+/// What there is of words that occur equally often; then, where the next of them goes.
+#[derive(Clone, Copy, Default)]
+struct Share {
+    cells: u32,
+    words: u32,
 }
 
-impl Places {
-    fn next(&mut self, word: &[u8], weight: u64) -> usize {
+/// The same by how often words occur.
+struct Shares {
+    light: Vec<Share>,
+    heavy: BTreeMap<u64, Share>,
+}
+
+impl Shares {
+    fn of(&mut self, weight: u64) -> &mut Share {
         match self.light.get_mut(weight as usize) {
-            Some(place) if weight < LIGHT as u64 => {
-                let start = *place;
-                *place += word.len() as u32 + 1;
-                start as usize
-            }
-            _ => self.heavy.next().unwrap_or(0) as usize,
+            Some(share) if weight < LIGHT as u64 => share,
+            _ => self.heavy.entry(weight).or_default(),
         }
+    }
+
+    /// The runs of words; from now on a share says where its next word goes.
+    fn arrange(&mut self) -> Vec<Run> {
+        let mut runs: Vec<Run> = Vec::new();
+        let mut next = 1;
+        let heavy = self.heavy.iter_mut().rev().map(|(&weight, share)| (weight, share));
+        let light = self.light.iter_mut().enumerate().rev().map(|(weight, share)| (weight as u64, share));
+        for (weight, share) in heavy.chain(light).filter(|(_, share)| share.words > 0) {
+            runs.push(Run { start: next, weight, words: share.words });
+            next += std::mem::replace(&mut share.cells, next);
+        }
+        // No position is behind it.
+        runs.push(Run { start: u32::MAX, weight: 0, words: 0 });
+        runs
     }
 }
 
 impl Narrow {
-    /// Lays out the words that have a pair, as bytes.
-    pub(super) fn new<'w>(words: impl Words<'w>, control: &Control) -> Result<Self> {
-        let mut light = vec![0u32; LIGHT];
-        let mut heavy = Vec::new();
-        let size = text::measure(words.clone(), control, |word, weight| {
+    /// Lays out the words that have a pair, as bytes, in their order where they occur equally often. `measured` are the
+    /// same words in any order.
+    pub(super) fn new<'w>(
+        measured: impl Iterator<Item = (&'w [u8], u64)>,
+        words: impl Iterator<Item = (&'w [u8], u64)>,
+        control: &Control,
+    ) -> Result<Self> {
+        let mut shares = Shares { light: vec![Share::default(); LIGHT], heavy: BTreeMap::new() };
+        let size = text::measure(measured, control, |word, weight| {
+            let share = shares.of(weight);
             // What does not fit is refused before it is used.
-            let room = word.len() as u32 + 1;
-            match light.get_mut(weight as usize).filter(|_| weight < LIGHT as u64) {
-                Some(cells) => *cells = cells.wrapping_add(room),
-                None => heavy.push((weight, room)),
-            }
+            share.cells = share.cells.wrapping_add(word.len() as u32 + 1);
+            share.words += 1;
         })?;
-        let (runs, mut places) = arrange(light, &heavy);
+        let runs = shares.arrange();
         let mut narrow = Narrow { cells: vec![SENTINEL; size as usize], pages: pages(&runs, size), runs };
         for (i, (word, weight)) in words.filter(text::has_pairs).enumerate() {
             if i % WORDS_PER_CHECK == 0 {
                 control.check()?;
             }
-            let start = places.next(word, weight);
+            let place = &mut shares.of(weight).cells;
+            let start = *place as usize;
+            *place += word.len() as u32 + 1;
             let cells = &mut narrow.cells[start..start + word.len()];
             cells.iter_mut().zip(word).for_each(|(cell, &byte)| *cell = u16::from(byte));
         }
         Ok(narrow)
     }
-}
-
-/// The runs of words, and where each goes: from how many cells there are of each weight, and the weight and the cells
-/// of each heavy word.
-fn arrange(light: Vec<u32>, heavy: &[(u64, u32)]) -> (Vec<Run>, Places) {
-    let mut order: Vec<u32> = (0..heavy.len() as u32).collect();
-    order.sort_by_key(|&word| std::cmp::Reverse(heavy[word as usize].0));
-    let mut runs: Vec<Run> = Vec::new();
-    let mut next = 1;
-    let mut starts = vec![0; heavy.len()];
-    for word in order {
-        let (weight, cells) = heavy[word as usize];
-        if runs.last().is_none_or(|run| run.weight != weight) {
-            runs.push(Run { start: next, weight });
-        }
-        starts[word as usize] = next;
-        next += cells;
-    }
-    let mut places = light;
-    for (weight, place) in places.iter_mut().enumerate().rev() {
-        let cells = std::mem::replace(place, next);
-        if cells > 0 {
-            runs.push(Run { start: next, weight: weight as u64 });
-            next += cells;
-        }
-    }
-    // No position is behind it.
-    runs.push(Run { start: u32::MAX, weight: 0 });
-    (runs, Places { light: places, heavy: starts.into_iter() })
 }
 
 fn pages(runs: &[Run], size: u32) -> Vec<u32> {
@@ -133,6 +126,15 @@ impl Text for Narrow {
 
     fn pairs(&self) -> u64 {
         0
+    }
+
+    fn common_weight(&self, words: usize) -> u64 {
+        let mut left = words as u64;
+        let all = |run: &&Run| {
+            left = left.saturating_sub(run.words.into());
+            left == 0
+        };
+        self.runs.iter().find(all).map_or(0, |run| run.weight)
     }
 
     fn len(&self) -> usize {

@@ -8,20 +8,14 @@ use super::tokens::Tokens;
 /// Entries whose pairs are asked for before their turn comes.
 const AHEAD: usize = 8;
 
-/// A pair with a count it once had.
-struct Entry {
-    count: u64,
-    pair: u32,
-}
-
 /// A radix queue. Counts only fall, and no new pair is more frequent than the one just merged, so what
 /// comes out never rises: entries lie on levels by the highest bit in which their count differs from
 /// `last`, the count that came out last, and only move towards it, at most 64 times each and in practice
 /// about twice. That a count has fallen is seen when its entry is touched next.
 pub(super) struct Queue {
     last: u64,
-    /// `levels[i]` holds the counts whose highest difference from `last` is bit `i`.
-    levels: [Vec<Entry>; 64],
+    /// `levels[i]` holds the pairs whose count, when they were put there, differed from `last` in bit `i` and none above.
+    levels: [Vec<u32>; 64],
     /// The pairs whose count was `last`.
     tied: TieHeap,
     /// Pairs that occur less often are dropped.
@@ -43,7 +37,7 @@ impl Queue {
     #[inline]
     pub(super) fn push(&mut self, pair: u32, count: u64, index: &PairIndex, tokens: &Tokens) {
         match level(self.last, count) {
-            Some(level) => self.levels[level].push(Entry { count, pair }),
+            Some(level) => self.levels[level].push(pair),
             None => self.tied.push(pair, index, tokens),
         }
     }
@@ -94,29 +88,32 @@ impl Queue {
     fn refill(&mut self, index: &mut PairIndex, tokens: &Tokens) -> bool {
         while let Some(lowest) = self.levels.iter().position(|level| !level.is_empty()) {
             // Only what still belongs on this level can hold the highest count.
-            let mut entries = std::mem::take(&mut self.levels[lowest]);
-            let mut best = 0;
-            for at in 0..entries.len() {
-                if let Some(ahead) = entries.get(at + AHEAD) {
-                    index.expect_pair(ahead.pair);
+            let mut pairs = std::mem::take(&mut self.levels[lowest]);
+            let (mut best, mut kept) = (0, 0);
+            for at in 0..pairs.len() {
+                if let Some(&ahead) = pairs.get(at + AHEAD) {
+                    index.expect_pair(ahead);
                 }
-                let entry = &mut entries[at];
-                entry.count = index.count(entry.pair);
-                if level(self.last, entry.count) == Some(lowest) {
-                    best = best.max(entry.count);
+                let pair = pairs[at];
+                let count = index.count(pair);
+                if count >= self.threshold && level(self.last, count) == Some(lowest) {
+                    best = best.max(count);
+                    pairs[kept] = pair;
+                    kept += 1;
+                } else {
+                    self.requeue(pair, index, tokens);
                 }
-                let pair = entry.pair;
-                self.requeue(pair, index, tokens);
             }
-            entries.clear();
-            if best < self.threshold {
+            pairs.truncate(kept);
+            if kept == 0 {
                 continue;
             }
-            std::mem::swap(&mut entries, &mut self.levels[lowest]);
             self.last = best;
-            for entry in entries.drain(..) {
-                self.push(entry.pair, entry.count, index, tokens);
+            // They are alike in this bit and above, so all go to lower levels, and this one keeps its memory.
+            for pair in pairs.drain(..) {
+                self.push(pair, index.count(pair), index, tokens);
             }
+            self.levels[lowest] = pairs;
             return true;
         }
         false

@@ -103,22 +103,27 @@ fn byte_pair(left: u32, right: u32) -> usize {
 /// The index of the pairs of bytes that occur at least `threshold` times.
 pub(super) fn index_bytes(
     text: &impl Text,
-    tallies: &[Tally],
+    mut tallies: Vec<Tally>,
     threshold: u64,
     control: &Control,
 ) -> Result<PairIndex> {
-    let mut index = PairIndex::default();
-    let mut cursors = vec![usize::MAX; tallies.len()];
-    for (pair, tally) in tallies.iter().enumerate() {
+    let is_in = |tally: &&Tally| tally.count >= threshold;
+    let places = tallies.iter().filter(is_in).map(|tally| tally.places as usize).sum();
+    let mut index = PairIndex::with_room(places);
+    for (pair, tally) in tallies.iter_mut().enumerate() {
         if tally.count >= threshold {
-            cursors[pair] = index.next_start();
+            let start = index.next_start();
             index.add(pair as u32 / BYTES, pair as u32 % BYTES, tally.count, tally.places);
+            // From now on, where its next posting goes.
+            tally.count = start as u64;
+        } else {
+            tally.count = u64::MAX;
         }
     }
     let pool = index.pool();
     for_each_byte_pair(text, control, |position, left, right| {
-        let cursor = &mut cursors[byte_pair(left, right)];
-        if let Some(posting) = pool.get_mut(*cursor) {
+        let cursor = &mut tallies[byte_pair(left, right)].count;
+        if let Some(posting) = pool.get_mut(*cursor as usize) {
             *posting = position;
             *cursor += 1;
         }

@@ -1,6 +1,7 @@
 //! What a training begins with, or goes on from.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::tokens::BYTES;
 use super::{Merge, Options, Ties, forced};
@@ -19,6 +20,11 @@ pub struct Start<'a> {
 }
 
 impl<'a> Start<'a> {
+    /// Whether it is the 256 bytes and nothing else.
+    pub(super) fn is_bare(&self) -> bool {
+        self.base.is_none() && self.forced.is_empty() && self.made.is_empty()
+    }
+
     /// Tokens that are there before the first merge.
     pub(super) fn tokens(&self) -> u32 {
         self.base.map_or(BYTES, |base| base.tokens().len() as u32)
@@ -65,13 +71,14 @@ impl<'a> Start<'a> {
                     names.zip(indices).collect::<Vec<SpecialSpec>>()
                 });
                 let specials = specials.unwrap_or_default();
-                grown(base, merges, |token| token, &specials).map(|vocab| Some(Cow::Owned(vocab)))
+                checked(base, merges, |token| token, &specials).map(|vocab| Some(Cow::Owned(vocab)))
             }
         }
     }
 }
 
-/// The vocabulary of a training: that of `base`, or the 256 bytes, and what `merges` add to it.
+/// The vocabulary of a training: that of `base`, or the 256 bytes, and what `merges`, which a training returned, add
+/// to it.
 ///
 /// `id_of` gives the ids of tokens by their internal ids; `specials` are all special tokens, also those of `base`.
 ///
@@ -83,44 +90,105 @@ pub fn grown(
     id_of: impl Fn(u32) -> u32,
     specials: &[SpecialSpec],
 ) -> Result<Vocab> {
-    let single: Vec<[u8; 1]> = (0..=255).map(|byte| [byte]).collect();
-    let mut bytes: Vec<Vec<u8>> = Vec::with_capacity(merges.len());
-    let first = base.map_or(BYTES, |base| base.tokens().len() as u32);
-    let old = |token: u32| match base {
-        Some(base) => base.tokens().bytes_at(token),
-        None => &single[token as usize],
-    };
-    for merge in merges {
-        let part = |token: u32| match token.checked_sub(first) {
-            Some(added) => bytes.get(added as usize).map(Vec::as_slice),
-            None => Some(old(token)),
-        };
-        let (Some(left), Some(right)) = (part(merge.left), part(merge.right)) else {
-            return Err(Error::BrokenState);
-        };
-        let token = [left, right].concat();
-        if merge.token == first + bytes.len() as u32 {
-            bytes.push(token);
-        } else if part(merge.token) != Some(token.as_slice()) {
-            return Err(Error::BrokenState);
-        }
+    let first = id_of(BYTES);
+    let follow =
+        |(token, merge): (u32, &Merge)| merge.token == token && id_of(token) == first + token - BYTES;
+    if base.is_some() || !(BYTES..).zip(merges).all(follow) {
+        return checked(base, merges, id_of, specials);
     }
-    let added = (first..).zip(bytes.iter().map(Vec::as_slice));
-    let tokens = (0..first).map(|token| (token, old(token))).chain(added).map(|(token, b)| (id_of(token), b));
+    let bytes = Bytes::new(None, merges)?;
+    let tokens = bytes.all().map(|(token, bytes)| (id_of(token), bytes)).collect();
+    let pairs: Vec<(u32, u32)> = merges.iter().map(|merge| (id_of(merge.left), id_of(merge.right))).collect();
+    Vocab::of_training(tokens, &pairs, first, specials)
+}
+
+/// The same, of merges that may come from a file.
+fn checked(
+    base: Option<&Vocab>,
+    merges: &[Merge],
+    id_of: impl Fn(u32) -> u32,
+    specials: &[SpecialSpec],
+) -> Result<Vocab> {
+    let bytes = Bytes::new(base, merges)?;
+    let tokens = bytes.all().map(|(token, bytes)| (id_of(token), bytes)).collect();
     let listed = base.is_none_or(|base| base.semantics() == Semantics::Merges).then(|| {
-        let part = |token: u32| match token.checked_sub(first) {
-            Some(added) => bytes[added as usize].as_slice(),
-            None => old(token),
-        };
         let old_merges = base.map(|base| base.merges_by_index()).unwrap_or_default();
         let new_merges = merges.iter().map(|merge| (merge.left, merge.right));
         let all = old_merges.iter().copied().chain(new_merges);
-        all.map(|(left, right)| (part(left), part(right))).collect()
+        all.map(|(left, right)| (bytes.of(left), bytes.of(right))).collect()
     });
     match listed {
         Some(merges) if base.is_none_or(|base| !base.has_unreachable()) => {
-            Vocab::of_training(tokens.collect(), merges, specials)
+            Vocab::of_extension(tokens, merges, specials)
         }
-        listed => Vocab::of_views(tokens.collect(), listed, specials),
+        listed => Vocab::of_views(tokens, listed, specials),
+    }
+}
+
+/// The bytes of tokens by internal ids.
+struct Bytes<'b> {
+    base: Option<&'b Vocab>,
+    /// How many of the tokens are the base's.
+    of_base: u32,
+    /// The bytes of the others, one behind the other, and where each ends.
+    added: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl<'b> Bytes<'b> {
+    /// The tokens of `base`, or the 256 bytes, and those that the merges make of them.
+    fn new(base: Option<&'b Vocab>, merges: &[Merge]) -> Result<Self> {
+        let of_base = base.map_or(0, |base| base.tokens().len() as u32);
+        let mut bytes =
+            Bytes { base, of_base, added: Vec::new(), ends: Vec::with_capacity(merges.len() + 256) };
+        if base.is_none() {
+            bytes.added.extend(0..=255);
+            bytes.ends.extend(1..=256);
+        }
+        for merge in merges {
+            let next = bytes.len();
+            if merge.left >= next || merge.right >= next {
+                return Err(Error::BrokenState);
+            }
+            let start = bytes.added.len();
+            for part in [merge.left, merge.right] {
+                match bytes.place(part) {
+                    Some(range) => bytes.added.extend_from_within(range),
+                    None => {
+                        bytes.added.extend_from_slice(base.map_or(&[], |base| base.tokens().bytes_at(part)))
+                    }
+                }
+            }
+            if merge.token == next {
+                bytes.ends.push(bytes.added.len());
+            } else if merge.token < next && bytes.of(merge.token) == &bytes.added[start..] {
+                bytes.added.truncate(start);
+            } else {
+                return Err(Error::BrokenState);
+            }
+        }
+        Ok(bytes)
+    }
+
+    fn len(&self) -> u32 {
+        self.of_base + self.ends.len() as u32
+    }
+
+    /// Where the bytes of a token are that is not the base's.
+    fn place(&self, token: u32) -> Option<Range<usize>> {
+        let at = token.checked_sub(self.of_base)? as usize;
+        Some(if at == 0 { 0 } else { self.ends[at - 1] }..self.ends[at])
+    }
+
+    fn of(&self, token: u32) -> &[u8] {
+        match (self.place(token), self.base) {
+            (Some(range), _) => &self.added[range],
+            (None, base) => base.map_or(&[], |base| base.tokens().bytes_at(token)),
+        }
+    }
+
+    /// All tokens.
+    fn all(&self) -> impl Iterator<Item = (u32, &[u8])> {
+        (0..self.len()).map(|token| (token, self.of(token)))
     }
 }

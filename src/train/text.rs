@@ -7,7 +7,6 @@
 //!
 //! Two ways to keep it, each in its file: `narrow` in half the memory, `wide` for all other trainings.
 
-use super::Words;
 use crate::control::Control;
 use crate::error::{Error, Result};
 
@@ -24,6 +23,9 @@ pub(super) trait Text {
 
     /// Pairs in the text, weighted; only where it was laid out by a vocabulary.
     fn pairs(&self) -> u64;
+
+    /// How often a word occurs that so many words occur as often as, or more often; 0 where that is not known.
+    fn common_weight(&self, words: usize) -> u64;
 
     /// Number of cells.
     fn len(&self) -> usize;
@@ -54,7 +56,7 @@ pub(super) fn has_pairs(&(word, weight): &(&[u8], u64)) -> bool {
 
 /// Cells that the words need, sentinels included; `note` sees each word.
 pub(super) fn measure<'w>(
-    words: impl Words<'w>,
+    words: impl Iterator<Item = (&'w [u8], u64)>,
     control: &Control,
     mut note: impl FnMut(&[u8], u64),
 ) -> Result<u32> {

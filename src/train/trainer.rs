@@ -15,8 +15,16 @@ use crate::vocab::{Semantics, Vocab};
 /// Postings that are looked at, and then rewritten, at a time: what they touch stays in the cache between.
 const BLOCK: usize = 1 << 8;
 
+/// Work between two looks at the control, in postings: some tens of microseconds. Of a merge's work so many are no
+/// postings.
+const WORK_PER_CHECK: usize = 1 << 12;
+const PER_MERGE: usize = 1 << 6;
+
 /// By how much the threshold falls when it is reached.
 const SHRINK: u64 = 8;
+
+/// Merges that room is made for before they are made.
+const FORESEEN: usize = 1 << 16;
 
 const NONE: usize = usize::MAX;
 
@@ -46,6 +54,8 @@ pub(super) struct Trainer<'c, T> {
     longest: u32,
     /// What the text was laid out by, if it has tokens that merging does not make.
     odd: Option<&'c Vocab>,
+    /// Work since the last look at the control.
+    unchecked: usize,
     control: &'c Control<'c>,
 }
 
@@ -70,6 +80,9 @@ impl<'c, T: Text> Trainer<'c, T> {
         let tokens = Tokens::new(vocab, options.ties);
         let room = room.min(text.max_merges());
         let floor = options.min_frequency.max(1);
+        let mut merges = merges;
+        // Memory that is not used is never touched, and growing would leave holes.
+        merges.reserve(room.min(FORESEEN));
         let mut trainer = Trainer {
             text,
             tokens,
@@ -84,6 +97,7 @@ impl<'c, T: Text> Trainer<'c, T> {
             floor,
             longest: options.max_token_length,
             odd: vocab.filter(|vocab| vocab.has_unreachable()),
+            unchecked: 0,
             control,
         };
         match vocab {
@@ -101,8 +115,10 @@ impl<'c, T: Text> Trainer<'c, T> {
         let tallies = scan::tally_bytes(&self.text, self.control)?;
         if self.longest >= 2 {
             let guess = scan::first_threshold(&tallies, self.text.len(), self.room);
-            self.threshold = guess.max(self.floor);
-            self.index = scan::index_bytes(&self.text, &tallies, self.threshold, self.control)?;
+            // Most merges end in words of their own, so the last of them is at least as frequent as so many words.
+            let common = self.text.common_weight(self.room / 4 * 3);
+            self.threshold = guess.max(common).max(self.floor);
+            self.index = scan::index_bytes(&self.text, tallies, self.threshold, self.control)?;
         }
         Ok(())
     }
@@ -127,7 +143,7 @@ impl<'c, T: Text> Trainer<'c, T> {
     /// Learns all merges that there is room for. Returns `false` before that where the text must be laid out anew.
     pub(super) fn run(&mut self, saver: &mut Saver<'_>) -> Result<bool> {
         while self.room > 0 {
-            self.control.check()?;
+            self.look(PER_MERGE)?;
             saver.offer(&self.merges)?;
             match self.queue.pop(&mut self.index, &self.text, &self.tokens) {
                 Some(pair) => {
@@ -142,6 +158,17 @@ impl<'c, T: Text> Trainer<'c, T> {
             }
         }
         Ok(true)
+    }
+
+    /// Looks at the control, which asks for the time, when there was some work since the last look.
+    #[inline]
+    fn look(&mut self, work: usize) -> Result<()> {
+        self.unchecked += work;
+        if self.unchecked < WORK_PER_CHECK {
+            return Ok(());
+        }
+        self.unchecked = 0;
+        self.control.check()
     }
 
     /// The merges that were made.
@@ -187,7 +214,7 @@ impl<'c, T: Text> Trainer<'c, T> {
         self.after.clear(self.tokens.len());
         let mut postings = pair.postings();
         while !postings.is_empty() {
-            self.control.check()?;
+            self.look(BLOCK)?;
             let some = postings.start..postings.end.min(postings.start + BLOCK);
             postings.start = some.end;
             let hits = self.find(&pair, some);

@@ -138,6 +138,10 @@ impl Text for Wide {
         self.pairs
     }
 
+    fn common_weight(&self, _: usize) -> u64 {
+        0
+    }
+
     fn len(&self) -> usize {
         self.cells.len()
     }

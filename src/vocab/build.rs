@@ -1,6 +1,7 @@
 //! From ids, bytes, merges and special tokens to a validated [`Vocab`].
 
 use std::collections::HashSet;
+use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
@@ -27,7 +28,9 @@ pub(super) fn build(
     tokens.sort_by_key(|(id, _)| *id);
     check_tokens(&tokens)?;
     let finder = Specials::new(specials.iter().map(|(name, _)| name.clone()).collect())?;
-    let special_ids = place_specials(&mut tokens, merges.as_ref(), specials)?;
+    let of_bytes = ids_of(specials, &tokens);
+    let needed = needed_by_merges(merges.as_ref(), &of_bytes);
+    let special_ids = place_specials(&mut tokens, &of_bytes, &needed, specials)?;
     let tokens = TokenBytes::new(&tokens);
     let special = special_indices(&tokens, &special_ids);
     let ordinary = ordinary_tokens(&tokens, &special)?;
@@ -48,8 +51,9 @@ pub(super) fn build(
     let whole = semantics == Semantics::Ranks;
     Ok(Vocab {
         tokens,
-        ordinary,
-        pairs,
+        ordinary: ordinary.into(),
+        pairs: pairs.into(),
+        trained: None,
         semantics,
         whole,
         merges,
@@ -57,6 +61,66 @@ pub(super) fn build(
         specials: finder,
         special_ids,
     })
+}
+
+/// See [`Vocab::of_training`].
+pub(super) fn trained(
+    tokens: Tokens<'_>,
+    merges: &[(u32, u32)],
+    first: u32,
+    specials: &[SpecialSpec],
+) -> Result<Vocab> {
+    let mut tokens: Tokens<'_> = tokens;
+    if !tokens.is_sorted_by_key(|(id, _)| *id) {
+        tokens.sort_by_key(|(id, _)| *id);
+    }
+    check_tokens(&tokens)?;
+    let finder = Specials::new(specials.iter().map(|(name, _)| name.clone()).collect())?;
+    let of_bytes = ids_of(specials, &tokens);
+    // Every token is a byte, or made by a merge.
+    let needed: HashSet<Vec<u8>> =
+        of_bytes.iter().filter(|(_, ids)| !ids.is_empty()).map(|(name, _)| name.to_vec()).collect();
+    let special_ids = place_specials(&mut tokens, &of_bytes, &needed, specials)?;
+    let tokens = TokenBytes::new(&tokens);
+    let index = |id: u32| tokens.index_of(id).ok_or(Error::BrokenState);
+    let first = if merges.is_empty() { 0 } else { index(first)? };
+    let merges =
+        merges.iter().map(|&(left, right)| Ok((index(left)?, index(right)?))).collect::<Result<_>>()?;
+    Ok(Vocab {
+        tokens,
+        ordinary: OnceLock::new(),
+        pairs: OnceLock::new(),
+        trained: Some(first),
+        semantics: Semantics::Merges,
+        whole: false,
+        merges,
+        unreachable: Vec::new(),
+        specials: finder,
+        special_ids,
+    })
+}
+
+/// The ordinary tokens of a training, no two of the same bytes.
+pub(super) fn trained_tokens(vocab: &Vocab) -> Ordinary {
+    let tokens = &vocab.tokens;
+    let mut special = special_indices(tokens, &vocab.special_ids).into_iter().peekable();
+    let mut ordinary = Ordinary::with_room(tokens.len());
+    for index in 0..tokens.len() as u32 {
+        if special.next_if_eq(&index).is_none() {
+            let _ = ordinary.insert(tokens, index);
+        }
+    }
+    ordinary
+}
+
+/// The pairs of a training, no two of the same tokens.
+pub(super) fn trained_pairs(vocab: &Vocab) -> Pairs {
+    let token = |byte: u8| vocab.ordinary_index(&[byte]).unwrap_or_default();
+    let mut pairs = Pairs::new(std::array::from_fn(|byte| token(byte as u8)), vocab.merges.len());
+    for (rank, &(left, right)) in (0..).zip(&vocab.merges) {
+        let _ = pairs.insert(left, right, rank, vocab.trained.unwrap_or_default() + rank);
+    }
+    pairs
 }
 
 fn check_tokens(tokens: &[(u32, &[u8])]) -> Result<()> {
@@ -71,20 +135,28 @@ fn check_tokens(tokens: &[(u32, &[u8])]) -> Result<()> {
     }
 }
 
-/// Gives every special token its id, adding those that the vocabulary lacks to `tokens`.
-fn place_specials<'a>(
-    tokens: &mut Tokens<'a>,
-    merges: Option<&Vec<(&[u8], &[u8])>>,
-    specials: &'a [SpecialSpec],
-) -> Result<Vec<u32>> {
+/// The ids of ordinary or special tokens that have the bytes of a special one.
+fn ids_of<'a>(specials: &'a [SpecialSpec], tokens: &[(u32, &[u8])]) -> FxHashMap<&'a [u8], Vec<u32>> {
     let mut of_bytes: FxHashMap<&[u8], Vec<u32>> =
         specials.iter().map(|(name, _)| (name.as_slice(), Vec::new())).collect();
-    for (id, bytes) in tokens.iter() {
-        if let Some(ids) = of_bytes.get_mut(bytes) {
+    // Most tokens are told by their length.
+    let mut has_length = [false; 64];
+    specials.iter().for_each(|(name, _)| has_length[name.len() % 64] = true);
+    for (id, bytes) in tokens.iter().filter(|(_, bytes)| has_length[bytes.len() % 64]) {
+        if let Some(ids) = of_bytes.get_mut::<[u8]>(bytes) {
             ids.push(*id);
         }
     }
-    let needed = needed_by_merges(merges, &of_bytes);
+    of_bytes
+}
+
+/// Gives every special token its id, adding those that the vocabulary lacks to `tokens`.
+fn place_specials<'a>(
+    tokens: &mut Tokens<'a>,
+    of_bytes: &FxHashMap<&[u8], Vec<u32>>,
+    needed: &HashSet<Vec<u8>>,
+    specials: &'a [SpecialSpec],
+) -> Result<Vec<u32>> {
     let is_needed = |name: &[u8]| name.len() == 1 || needed.contains(name);
 
     let mut ids = vec![None; specials.len()];
@@ -107,8 +179,10 @@ fn place_specials<'a>(
     check_added(tokens, &mut added)?;
     let highest = tokens.iter().chain(&added).map(|(id, _)| u64::from(*id) + 1).max().unwrap_or(0);
     let placed = number_the_rest(ids, specials, highest, &mut added)?;
-    tokens.append(&mut added);
-    tokens.sort_by_key(|(id, _)| *id);
+    if !added.is_empty() {
+        tokens.append(&mut added);
+        tokens.sort_by_key(|(id, _)| *id);
+    }
     Ok(placed)
 }
 

@@ -14,6 +14,8 @@ pub use ranks::RankLines;
 pub use tokens::TokenBytes;
 pub(crate) use tokens::{SHORT, SLOT, TAG, WIDE};
 
+use std::sync::OnceLock;
+
 use crate::error::{Error, Result};
 use crate::merge::Pairs;
 use crate::special::Specials;
@@ -37,8 +39,11 @@ pub enum Semantics {
 pub struct Vocab {
     tokens: TokenBytes,
     /// Ordinary tokens by their bytes.
-    ordinary: Ordinary,
-    pairs: Pairs,
+    ordinary: OnceLock<Ordinary>,
+    pairs: OnceLock<Pairs>,
+    /// Where a training made all merges of the bytes alone: the index of the first of the tokens that they make one
+    /// after the other. What is known of such a vocabulary need not be checked, and is made when it is asked for.
+    trained: Option<u32>,
     semantics: Semantics,
     /// Whether a pretoken that is a token stands for itself.
     whole: bool,
@@ -91,12 +96,26 @@ impl Vocab {
     ///
     /// # Errors
     /// As [`Vocab::new`].
-    pub(crate) fn of_training(
+    pub(crate) fn of_extension(
         tokens: Vec<(u32, &[u8])>,
         merges: Vec<(&[u8], &[u8])>,
         specials: &[SpecialSpec],
     ) -> Result<Self> {
         build::build(tokens, Some(merges), specials, true)
+    }
+
+    /// The same of merges of the bytes alone, as pairs of ids, each of which makes a token that was not there before: the
+    /// first one the token of the id `first`, and the others those of the ids behind it.
+    ///
+    /// # Errors
+    /// As [`Vocab::new`].
+    pub(crate) fn of_training(
+        tokens: Vec<(u32, &[u8])>,
+        merges: &[(u32, u32)],
+        first: u32,
+        specials: &[SpecialSpec],
+    ) -> Result<Self> {
+        build::trained(tokens, merges, first, specials)
     }
 
     /// The bytes of a token, ordinary or special.
@@ -120,7 +139,7 @@ impl Vocab {
     /// The index of an ordinary token.
     #[inline]
     pub(crate) fn ordinary_index(&self, bytes: &[u8]) -> Option<u32> {
-        self.ordinary.get(&self.tokens, bytes)
+        self.ordinary().get(&self.tokens, bytes)
     }
 
     /// The id of a special token.
@@ -132,7 +151,12 @@ impl Vocab {
     /// Which pairs merge, by index.
     #[inline]
     pub(crate) fn pairs(&self) -> &Pairs {
-        &self.pairs
+        self.pairs.get_or_init(|| build::trained_pairs(self))
+    }
+
+    #[inline]
+    fn ordinary(&self) -> &Ordinary {
+        self.ordinary.get_or_init(|| build::trained_tokens(self))
     }
 
     /// Whether there are ordinary tokens that merging their own bytes does not make.

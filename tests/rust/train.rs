@@ -2,7 +2,12 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use toksmith::train::{Merge, Options, Ties, learn_merges};
+use toksmith::count::{CountOptions, Counting, PretokenCounts};
+use toksmith::encode::Encoder;
+use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
+use toksmith::special::Specials;
+use toksmith::train::{Merge, Options, Saver, Start, Ties, grown, learn_from, learn_merges};
+use toksmith::vocab::Vocab;
 use toksmith::{Control, Error};
 
 use crate::oracle;
@@ -84,6 +89,62 @@ fn equals_a_recount_on_random_corpora() {
 }
 
 /// Long words: tokens grow past the eight bytes that ties compare first, and occurrences overlap at length.
+/// Counts a text of random words, on so many threads.
+fn counted(text: &[u8], workers: usize) -> PretokenCounts {
+    let pretokenizer =
+        Pretokenizer { pattern: Pattern::Named(Named::Gpt2, Isa::best()), unmatched: Unmatched::Keep };
+    let options = CountOptions { workers, ..CountOptions::default() };
+    let mut counting = Counting::new(Specials::default(), pretokenizer, options);
+    counting.document(text, &Control::none()).unwrap();
+    counting.finish(&Control::none()).unwrap()
+}
+
+#[test]
+fn counts_that_are_let_go_of_teach_the_same() {
+    let mut random = Random::new(11);
+    for round in 0..60 {
+        let mut text = Vec::new();
+        for _ in 0..40 + random.below64(4000) {
+            // Some of more bytes than a slot has.
+            text.extend(random.word(b"abcdef\xc3\xa9", if round % 3 == 0 { 3 } else { 12 }));
+            text.push(b' ');
+        }
+        let text = String::from_utf8_lossy(&text).into_owned().into_bytes();
+        for ties in ALL_TIES {
+            let options = Options { ties, max_merges: 1 + random.below64(400) as usize, ..BASICS };
+            let known = counted(&text, 1);
+            let words: Words =
+                known.in_order().into_iter().map(|(word, count)| (word.to_vec(), count)).collect();
+            let expected = train(&words, &options, &Control::none()).unwrap();
+            let (start, control) = (Start::default(), Control::none());
+            let counts = counted(&text, 1);
+            assert_eq!(counts.pretoken_bytes(), words.iter().map(|(word, _)| word.len() as u64).sum::<u64>());
+            assert_eq!(counts.len(), words.len());
+            let found = learn_from(counts, &start, &options, &mut Saver::none(), &control).unwrap();
+            assert_eq!(found, expected, "{ties:?}");
+            same_as_when_checked(&found, &text, random.below64(2) as u32);
+        }
+    }
+}
+
+/// The vocabulary of a training, which is not checked, is the one that is read from its state, which is.
+fn same_as_when_checked(merges: &[Merge], text: &[u8], shift: u32) {
+    let specials = [(b"<|end|>".to_vec(), Some(if shift > 0 { 0 } else { 256 + merges.len() as u32 }))];
+    let grown = grown(None, merges, |token| token + shift, &specials).unwrap();
+    let checked = Vocab::from_state(&grown.state(), &specials).unwrap();
+    assert_eq!(grown.merges(), checked.merges());
+    for (id, bytes) in checked.tokens().iter() {
+        assert_eq!(grown.ordinary_id(bytes), checked.ordinary_id(bytes));
+        assert_eq!(grown.token_bytes(id).unwrap(), bytes);
+    }
+    let pretokenizer =
+        Pretokenizer { pattern: Pattern::Named(Named::Gpt2, Isa::best()), unmatched: Unmatched::Keep };
+    let one = Encoder::of_training(grown, pretokenizer.clone());
+    let other = Encoder::new(checked, pretokenizer);
+    let ids = |encoder: &Encoder| encoder.encode_to_vec(text, true, &Control::none()).unwrap();
+    assert_eq!(ids(&one), ids(&other));
+}
+
 #[test]
 fn equals_a_recount_on_one_long_word() {
     let mut random = Random::new(0x6C6F_6E67);

@@ -1,0 +1,171 @@
+//! The slots of a result, put in order when somebody asks for that.
+//!
+//! A training does not: to it, words are a set. So it neither waits for the order, nor is there a copy of all slots
+//! beside the tables that they were counted in.
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use super::collect::{Span, number_bytes};
+use super::log::Log;
+use super::slot::{Slot, store};
+
+/// One of the tables that text was counted in, and the bytes of its long pretokens.
+pub(super) type Table = (Log, Vec<u8>);
+
+/// Slots in the order of first occurrence, and the bytes of the long pretokens.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slots {
+    pub(super) slots: Vec<Slot>,
+    pub(super) long: Vec<u8>,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Ordered {
+    slots: OnceLock<Slots>,
+    /// Where they are until then.
+    counted: Mutex<(Vec<Table>, Vec<Span>)>,
+    /// How many there are in those.
+    len: usize,
+}
+
+impl Ordered {
+    /// Of slots that were counted in these tables, in stretches of places.
+    pub(super) fn counted(tables: Vec<Table>, spans: Vec<Span>) -> Self {
+        let len = tables.iter().map(|(log, _)| log.len()).sum();
+        Ordered { slots: OnceLock::new(), counted: Mutex::new((tables, spans)), len }
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.slots.get().map_or(self.len, |slots| slots.slots.len())
+    }
+
+    /// All of them in order.
+    pub(super) fn slots(&self) -> &Slots {
+        self.slots.get_or_init(|| {
+            let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+            let (tables, spans) = std::mem::take(&mut *counted);
+            put_in_order(tables, spans, self.len)
+        })
+    }
+
+    /// The same, to be changed.
+    pub(super) fn into_slots(self) -> Slots {
+        self.slots();
+        self.slots.into_inner().unwrap_or_default()
+    }
+
+    /// The same as they are.
+    pub(super) fn into_unordered(self) -> Unordered {
+        let (tables, spans) = self.counted.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let end = spans.iter().map(|span| span.start.saturating_add(span.len)).max().unwrap_or(0);
+        Unordered { tables, end, slots: self.slots.into_inner().unwrap_or_default() }
+    }
+
+    /// Bytes of all pretokens together.
+    pub(super) fn bytes(&self) -> u64 {
+        let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        if !counted.0.is_empty() {
+            return counted.0.iter().flat_map(|(log, long)| bytes(log.blocks().flatten(), long)).sum();
+        }
+        drop(counted);
+        let Slots { slots, long } = self.slots();
+        bytes(slots.iter(), long).sum()
+    }
+}
+
+impl From<Slots> for Ordered {
+    fn from(slots: Slots) -> Self {
+        Ordered { slots: slots.into(), ..Ordered::default() }
+    }
+}
+
+impl Clone for Ordered {
+    fn clone(&self) -> Self {
+        Ordered::from(self.slots().clone())
+    }
+}
+
+fn bytes<'s>(slots: impl Iterator<Item = &'s Slot>, long: &[u8]) -> impl Iterator<Item = u64> {
+    slots.map(|slot| slot.pretoken(long).len() as u64)
+}
+
+fn put_in_order(tables: Vec<Table>, spans: Vec<Span>, len: usize) -> Slots {
+    let (mut slots, mut long) = (Vec::with_capacity(len), Vec::new());
+    for (log, own) in tables {
+        for slot in log.blocks().flatten() {
+            let moved = slot.is_long().then(|| slot.moved_to(store(&mut long, slot.pretoken(&own))));
+            slots.push(moved.unwrap_or(*slot));
+        }
+    }
+    slots.sort_unstable_by_key(|slot| slot.first);
+    number_bytes(&mut slots, spans);
+    Slots { slots, long }
+}
+
+/// Pretokens with their counts, wherever they are.
+#[derive(Debug)]
+pub struct Unordered {
+    tables: Vec<Table>,
+    /// Behind all places.
+    end: u64,
+    slots: Slots,
+}
+
+/// Stretches of places that are told apart.
+const STRETCHES: u64 = 1 << 11;
+/// Slots that are asked for ahead.
+const AHEAD: usize = 12;
+
+impl Unordered {
+    /// The pretokens with their counts, as they lie in memory: the quickest way.
+    pub fn as_they_lie(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        let tables = self.tables.iter();
+        let counted = tables.flat_map(|(log, long)| log.blocks().flatten().map(|slot| word(slot, long)));
+        counted.chain(self.in_order())
+    }
+
+    /// The same, roughly in the order of first occurrence, so that what occurs together stays together.
+    pub fn words(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        let numbers = self.numbers();
+        let counted = (0..numbers.len()).map(move |at| {
+            if let Some(&(table, ahead)) = numbers.get(at + AHEAD) {
+                self.tables[table as usize].0.prefetch(ahead as usize);
+            }
+            let (table, at) = numbers[at];
+            let (log, long) = &self.tables[table as usize];
+            word(log.get(at as usize), long)
+        });
+        counted.chain(self.in_order())
+    }
+
+    fn in_order(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        self.slots.slots.iter().map(|slot| word(slot, &self.slots.long))
+    }
+
+    /// Table and place in it of each slot, by stretches of places.
+    fn numbers(&self) -> Vec<(u32, u32)> {
+        let width = self.end / STRETCHES + 1;
+        let stretch = |slot: &Slot| (slot.first / width).min(STRETCHES - 1) as usize;
+        let all = || self.tables.iter().flat_map(|(log, _)| log.blocks().flatten());
+        let mut starts = [0; STRETCHES as usize + 1];
+        all().for_each(|slot| starts[stretch(slot) + 1] += 1);
+        for stretch in 0..STRETCHES as usize {
+            starts[stretch + 1] += starts[stretch];
+        }
+        let mut numbers = vec![(0, 0); starts[STRETCHES as usize]];
+        for (table, (log, _)) in (0..).zip(&self.tables) {
+            for (at, slot) in (0..).zip(log.blocks().flatten()) {
+                let next = &mut starts[stretch(slot)];
+                numbers[*next] = (table, at);
+                *next += 1;
+            }
+        }
+        numbers
+    }
+}
+
+fn word<'s>(slot: &'s Slot, long: &'s [u8]) -> (&'s [u8], u64) {
+    (slot.pretoken(long), slot.count)
+}
