@@ -103,7 +103,10 @@ impl<Jobs, Take, T> Line<Jobs, Take, T> {
         let mut state = self.lock();
         match result {
             Ok(result) => drop(state.ready.insert(number, result)),
-            Err(error) => state.fail(number, error)?,
+            Err(error) => {
+                state.fail(number, error)?;
+                self.moved.notify_all();
+            }
         }
         while let due = state.due
             && state.ready.contains_key(&due)
