@@ -1,15 +1,19 @@
-//! The core, piece by piece: scanning, encoding with a fresh cache and with a warm one, counting ids, counting pretokens,
-//! training, loading. `cargo bench --bench core [-- FILTER]`.
+//! The core, piece by piece: scanning by pattern and instruction set, encoding with a fresh cache and with a warm one,
+//! counting ids, counting pretokens, training, loading. `cargo bench --bench core [-- FILTER]`; the filter is a regular
+//! expression: `scan/gpt2/avx2`, `core/count`.
 //!
 //! The text is the project's own documentation, or the file that `TOKSMITH_BENCH_TEXT` names; the vocabulary is trained
 //! on it, or the rank file that `TOKSMITH_BENCH_RANKS` names.
 #![allow(missing_docs, clippy::expect_used)]
 
 use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use toksmith::count::{CountOptions, Counting, PretokenCounts};
+use toksmith::count::{CountOptions, CountedFile, Counting, PretokenCounts, Records};
 use toksmith::pretokenize::{ENDS, Isa, Named, Pattern, Pretokenizer, Scanner, Unmatched};
+use toksmith::source::Compression;
 use toksmith::special::Specials;
 use toksmith::train::{Options, learn_merges};
 use toksmith::vocab::RankLines;
@@ -17,25 +21,43 @@ use toksmith::{Control, Encoder, Vocab};
 
 /// Merges of the vocabulary that is trained.
 const MERGES: usize = 2_000;
+/// Bytes of short texts.
+const SHORT: [usize; 2] = [20, 200];
 
 type Group<'a> = BenchmarkGroup<'a, criterion::measurement::WallTime>;
 
-fn text() -> Vec<u8> {
+fn files() -> Vec<PathBuf> {
     if let Some(path) = std::env::var_os("TOKSMITH_BENCH_TEXT") {
-        return std::fs::read(path).expect("TOKSMITH_BENCH_TEXT names a readable file");
+        return vec![path.into()];
     }
-    [include_bytes!("../docs/design.md").as_slice(), include_bytes!("../README.md")].concat()
+    ["docs/design.md", "README.md"].map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).into()
+}
+
+fn text() -> Vec<u8> {
+    let read = |path| std::fs::read(path).expect("a readable file; TOKSMITH_BENCH_TEXT names another");
+    files().into_iter().flat_map(read).collect()
 }
 
 fn pretokenizer(named: Named) -> Pretokenizer {
     Pretokenizer { pattern: Pattern::Named(named, Isa::best()), unmatched: Unmatched::Keep }
 }
 
+fn counting(workers: usize) -> Counting {
+    let specials = Specials::new(vec![b"<|endoftext|>".to_vec()]).expect("valid");
+    Counting::new(specials, pretokenizer(Named::Gpt2), CountOptions { workers, ..CountOptions::default() })
+}
+
 fn counts(text: &[u8]) -> PretokenCounts {
     let control = Control::none();
-    let options = CountOptions { workers: 1, ..CountOptions::default() };
-    let mut counting = Counting::new(Specials::default(), pretokenizer(Named::Gpt2), options);
+    let mut counting = counting(1);
     counting.document(text, &control).expect("counts");
+    counting.finish(&control).expect("counts")
+}
+
+fn counts_of_files(files: &[CountedFile], workers: usize) -> PretokenCounts {
+    let control = Control::none();
+    let mut counting = counting(workers);
+    counting.files(files, &control).expect("counts");
     counting.finish(&control).expect("counts")
 }
 
@@ -60,8 +82,8 @@ fn encoder(ranks: &[(u32, Vec<u8>)]) -> Encoder {
     Encoder::new(Vocab::new(ranks, None, &[]).expect("a vocabulary"), pretokenizer(Named::Cl100k))
 }
 
-fn scan(named: Named, text: &[u8]) -> usize {
-    let mut scanner = Scanner::new(named, Isa::best(), text);
+fn scan(named: Named, isa: Isa, text: &[u8]) -> usize {
+    let mut scanner = Scanner::new(named, isa, text);
     let (mut ends, mut all) = ([0; ENDS], 0);
     loop {
         let count = scanner.fill(&mut ends);
@@ -75,12 +97,24 @@ fn scan(named: Named, text: &[u8]) -> usize {
 
 fn scanning(group: &mut Group<'_>, text: &[u8]) {
     for named in Named::ALL {
-        group.bench_function(format!("scan/{}", named.name()), |bench| bench.iter(|| scan(named, text)));
+        for isa in Isa::available() {
+            let name = format!("scan/{}/{}", named.name(), isa.name());
+            group.throughput(Throughput::Bytes(text.len() as u64));
+            group.bench_function(&name, |bench| bench.iter(|| scan(named, isa, text)));
+            for len in SHORT {
+                let texts: Vec<&[u8]> = text.chunks_exact(len).step_by(7).take(5_000).collect();
+                group.throughput(Throughput::Elements(texts.len() as u64));
+                group.bench_function(format!("{name}/texts of {len} bytes"), |bench| {
+                    bench.iter(|| texts.iter().map(|text| scan(named, isa, text)).sum::<usize>());
+                });
+            }
+        }
     }
 }
 
 fn encoding(group: &mut Group<'_>, text: &[u8], ranks: &[(u32, Vec<u8>)]) {
     let control = Control::none();
+    group.throughput(Throughput::Bytes(text.len() as u64));
     // What a process pays that encodes one text: nothing of it is in a cache yet.
     group.bench_function("encode/fresh", |bench| {
         bench.iter_batched(
@@ -101,7 +135,15 @@ fn encoding(group: &mut Group<'_>, text: &[u8], ranks: &[(u32, Vec<u8>)]) {
 
 fn training(group: &mut Group<'_>, text: &[u8]) {
     group.throughput(Throughput::Bytes(text.len() as u64));
-    group.bench_function("train/count pretokens", |bench| bench.iter(|| counts(text)));
+    group.bench_function("count/memory", |bench| bench.iter(|| counts(text)));
+    let whole =
+        |path| CountedFile { path, compression: Compression::None, records: Records::Whole, range: None };
+    let files: Vec<CountedFile> = files().into_iter().map(whole).collect();
+    for workers in [1, 2] {
+        group.bench_function(format!("count/files/{workers} workers"), |bench| {
+            bench.iter(|| counts_of_files(&files, workers));
+        });
+    }
     let counts = counts(text);
     group.bench_function("train/merges", |bench| {
         let options = Options { max_merges: MERGES, ..Options::default() };
@@ -113,7 +155,7 @@ fn core(criterion: &mut Criterion) {
     let text = text();
     let ranks = ranks(&text);
     let mut group = criterion.benchmark_group("core");
-    group.sample_size(20).throughput(Throughput::Bytes(text.len() as u64));
+    group.sample_size(20).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2));
     scanning(&mut group, &text);
     encoding(&mut group, &text, &ranks);
     training(&mut group, &text);

@@ -40,19 +40,6 @@ class Toksmith(Peer):
         """`encode_batch_to_numpy`."""
         return self.tokenizer.encode_batch_to_numpy(texts, workers=self.threads)
 
-    def rows(self, result: Any) -> Sequence[Any]:
-        """Cut at the starts."""
-        return rows_of(*result)
-
-    def count(self, text: str) -> int:
-        """`count`."""
-        number: int = self.tokenizer.count(text)
-        return number
-
-    def to_text(self, ids: list[int]) -> Any:
-        """`decode`."""
-        return self.tokenizer.decode(ids)
-
     def to_bytes(self, ids: Any) -> Any:
         """`decode_bytes`, which takes an array."""
         return self.tokenizer.decode_bytes(ids)
@@ -136,14 +123,6 @@ class Fastokens(Peer):
         ids, starts = self.tokenizer.encode_batch_flat(texts)
         return self.numpy.frombuffer(ids, self.numpy.uint32), self.numpy.frombuffer(starts, self.numpy.uint64)
 
-    def rows(self, result: Any) -> Sequence[Any]:
-        """Cut at the offsets."""
-        return rows_of(*result)
-
-    def to_text(self, ids: list[int]) -> Any:
-        """`decode`."""
-        return self.tokenizer.decode(ids)
-
     def to_bytes(self, ids: Any) -> Any:
         """There is only `decode` to text."""
         return self.tokenizer.decode(ids).encode()
@@ -162,10 +141,6 @@ class Quicktok(Peer):
             return self.package.Tokenizer(vocabulary.quicktok_name, str(vocabulary.folder))
         return self.package.Tokenizer(f"{vocabulary.name}_base", "")
 
-    def to_list(self, text: str) -> Any:
-        """`encode_ordinary`."""
-        return self.tokenizer.encode_ordinary(text)
-
     def to_array(self, text: str) -> Any:
         """A batch of one text."""
         return self.tokenizer.encode_batch([text], 1)[0]
@@ -179,20 +154,3 @@ class Quicktok(Peer):
     def batch_to_arrays(self, texts: list[str]) -> Any:
         """`encode_batch`."""
         return self.tokenizer.encode_batch(texts, self.threads)
-
-    def rows(self, result: Any) -> Sequence[Any]:
-        """Cut at the offsets."""
-        return rows_of(*result)
-
-    def count(self, text: str) -> int:
-        """`count`."""
-        number: int = self.tokenizer.count(text)
-        return number
-
-    def to_text(self, ids: list[int]) -> Any:
-        """`decode`."""
-        return self.tokenizer.decode(ids)
-
-    def to_bytes(self, ids: Any) -> Any:
-        """`decode_bytes`; a list is far faster than an array."""
-        return self.tokenizer.decode_bytes(ids.tolist())

@@ -3,7 +3,7 @@
 import importlib
 from typing import Any, ClassVar
 
-from peer import Peer
+from peer import Peer, openai_pattern
 from vocabularies import Vocabulary
 
 
@@ -15,19 +15,12 @@ class Tiktoken(Peer):
 
     def load(self, vocabulary: Vocabulary) -> Any:
         """Build the encoding, with tiktoken's own spelling of GPT-2's pattern."""
-        pattern = vocabulary.pattern
-        if vocabulary.name == "gpt2":
-            pattern = importlib.import_module("tiktoken_ext.openai_public").r50k_pat_str
         return self.package.Encoding(
             vocabulary.name,
-            pat_str=pattern,
+            pat_str=openai_pattern(vocabulary),
             mergeable_ranks=vocabulary.ranks(),
             special_tokens=vocabulary.special_tokens,
         )
-
-    def to_list(self, text: str) -> Any:
-        """`encode_ordinary`."""
-        return self.tokenizer.encode_ordinary(text)
 
     def to_array(self, text: str) -> Any:
         """`encode_to_numpy`, with no search for special tokens."""
@@ -39,14 +32,6 @@ class Tiktoken(Peer):
             return [self.tokenizer.encode_ordinary(text) for text in texts]
         return self.tokenizer.encode_ordinary_batch(texts, num_threads=self.threads)
 
-    def to_text(self, ids: list[int]) -> Any:
-        """`decode`."""
-        return self.tokenizer.decode(ids)
-
-    def to_bytes(self, ids: Any) -> Any:
-        """`decode_bytes`; a list is faster than an array."""
-        return self.tokenizer.decode_bytes(ids.tolist())
-
 
 class Riptoken(Peer):
     """riptoken: tiktoken's interface on its own core; threads by RAYON_NUM_THREADS."""
@@ -56,14 +41,7 @@ class Riptoken(Peer):
     def load(self, vocabulary: Vocabulary) -> Any:
         """Build the core from the rank file and tiktoken's pattern."""
         ranks = self.package.load_tiktoken_bpe(vocabulary.ranks_path)
-        pattern = vocabulary.pattern
-        if vocabulary.name == "gpt2":
-            pattern = importlib.import_module("tiktoken_ext.openai_public").r50k_pat_str
-        return self.package.CoreBPE(ranks, vocabulary.special_tokens, pattern)
-
-    def to_list(self, text: str) -> Any:
-        """`encode_ordinary`."""
-        return self.tokenizer.encode_ordinary(text)
+        return self.package.CoreBPE(ranks, vocabulary.special_tokens, openai_pattern(vocabulary))
 
     def batch_to_lists(self, texts: list[str]) -> Any:
         """`encode_ordinary_batch`."""
@@ -72,10 +50,6 @@ class Riptoken(Peer):
     def to_text(self, ids: list[int]) -> Any:
         """`decode_bytes`, decoded."""
         return self.tokenizer.decode_bytes(ids).decode("utf-8", "replace")
-
-    def to_bytes(self, ids: Any) -> Any:
-        """`decode_bytes`; a list is faster than an array."""
-        return self.tokenizer.decode_bytes(ids.tolist())
 
 
 class RsBpe(Peer):
@@ -100,15 +74,6 @@ class RsBpe(Peer):
         if self.threads == 1:
             return self.tokenizer.encode_batch(texts)[0]
         return self.tokenizer.encode_batch_parallel(texts, None)[0]
-
-    def count(self, text: str) -> int:
-        """`count`."""
-        number: int = self.tokenizer.count(text)
-        return number
-
-    def to_text(self, ids: list[int]) -> Any:
-        """`decode`."""
-        return self.tokenizer.decode(ids)
 
     def to_bytes(self, ids: Any) -> Any:
         """There is only `decode` to text."""
@@ -164,11 +129,3 @@ class Tokie(Peer):
         """`count_tokens`."""
         number: int = self.tokenizer.count_tokens(text)
         return number
-
-    def to_text(self, ids: list[int]) -> Any:
-        """`decode`."""
-        return self.tokenizer.decode(ids)
-
-    def to_bytes(self, ids: Any) -> Any:
-        """`decode_bytes`; a list is faster than an array."""
-        return self.tokenizer.decode_bytes(ids.tolist())

@@ -1,6 +1,6 @@
 """What was found, as tables in Markdown: the least time and the median of it, and toksmith's ratio to each peer."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from statistics import median
 from typing import Any
 
@@ -22,6 +22,12 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 def ordered(values: Iterable[Any]) -> list[Any]:
     return list(dict.fromkeys(values))
+
+
+def groups(records: list[Record], *fields: str) -> Iterator[tuple[Any, ...]]:
+    """The records by what they have in some fields: those values, then the records that share them."""
+    for values in ordered(tuple(record[field] for field in fields) for record in records):
+        yield (*values, [record for record in records if tuple(record[field] for field in fields) == values])
 
 
 def short(number: float) -> str:
@@ -104,8 +110,7 @@ def warm_times(record: Record) -> list[float]:
 
 def text_tables(records: list[Record], only: list[str]) -> list[str]:
     found = []
-    for vocab, threads in ordered((record["vocab"], record["threads"]) for record in records):
-        some = [record for record in records if (record["vocab"], record["threads"]) == (vocab, threads)]
+    for vocab, threads, some in groups(records, "vocab", "threads"):
         for name, times in (("cold", cold_times), ("warm", warm_times)):
             if name in only:
                 title = f"### One text to an array, {name}, {vocab}, {counted(threads)}"
@@ -124,8 +129,7 @@ def batch_tables(records: list[Record], references: dict[tuple[str, str], Record
         digest: str = references[record["vocab"], record["corpus"]]["batch"]
         return digest
 
-    for vocab, form, threads in ordered((r["vocab"], r["form"], r["threads"]) for r in records):
-        some = [r for r in records if (r["vocab"], r["form"], r["threads"]) == (vocab, form, threads)]
+    for vocab, form, threads, some in groups(records, "vocab", "form", "threads"):
         for name, times in (("cold", cold_times), ("warm", warm_times)):
             title = f"### Documents to {form}, {name}, {vocab}, {counted(threads)}"
             found.append(f"{title}\n\n{throughput(some, 'corpus', times, expected)}")
@@ -134,8 +138,7 @@ def batch_tables(records: list[Record], references: dict[tuple[str, str], Record
 
 def decode_tables(records: list[Record]) -> list[str]:
     found = []
-    for vocab in ordered(record["vocab"] for record in records):
-        some = [record for record in records if record["vocab"] == vocab]
+    for vocab, some in groups(records, "vocab"):
         for key, title, mark in (("text", "a list to text", None), ("data", "an array to bytes", "decodes_bytes")):
             body = throughput(some, "corpus", lambda r, key=key: list(r[key]), lambda _: None, mark)  # type: ignore[misc]
             found.append(f"### Decoding {title}, {vocab}, one thread\n\n{body}")
@@ -144,8 +147,7 @@ def decode_tables(records: list[Record]) -> list[str]:
 
 def count_tables(records: list[Record]) -> list[str]:
     found = []
-    for vocab in ordered(record["vocab"] for record in records):
-        some = [record for record in records if record["vocab"] == vocab]
+    for vocab, some in groups(records, "vocab"):
         counting = throughput(some, "corpus", lambda r: list(r["count"]), lambda _: None, "counts")
         encoding = throughput(some, "corpus", lambda r: list(r["encode"]), lambda _: None)
         found.append(f"### Counting, warm, {vocab}, one thread († by encoding)\n\n{counting}")
@@ -156,18 +158,17 @@ def count_tables(records: list[Record]) -> list[str]:
 def small_tables(records: list[Record]) -> list[str]:
     found = []
     kinds = ("fresh", "one")
-    for vocab, corpus in ordered((record["vocab"], record["corpus"]) for record in records):
-        some = [record for record in records if (record["vocab"], record["corpus"]) == (vocab, corpus)]
+    for vocab, corpus, some in groups(records, "vocab", "corpus"):
         columns = [(str(length), kind) for length in texts.LENGTHS for kind in kinds]
         rows = []
-        for peer in ordered(record["peer"] for record in some):
+        for peer, mine in groups(some, "peer"):
             row = [peer]
             for length, kind in columns:
 
                 def times(record: Record, length: str = length, kind: str = kind) -> list[float]:
                     return [record[length][kind]]
 
-                cell = Cell([record for record in some if record["peer"] == peer], times)
+                cell = Cell(mine, times)
                 ours = Cell([record for record in some if record["peer"] == US], times)
                 row.append(nanoseconds(cell, ours if peer != US else None))
             rows.append(row)
@@ -185,11 +186,10 @@ def nanoseconds(cell: Cell, ours: Cell | None) -> str:
 
 def memory_tables(records: list[Record]) -> list[str]:
     found = []
-    for vocab, corpus in ordered((record["vocab"], record["corpus"]) for record in records):
-        some = [record for record in records if (record["vocab"], record["corpus"]) == (vocab, corpus)]
+    for vocab, corpus, some in groups(records, "vocab", "corpus"):
         rows = []
-        for peer in ordered(record["peer"] for record in some):
-            mine = [record for record in some if record["peer"] == peer and "error" not in record]
+        for peer, asked in groups(some, "peer"):
+            mine = [record for record in asked if "error" not in record]
             if not mine:
                 rows.append([peer, *["fails"] * 6])
                 continue
@@ -215,15 +215,11 @@ def memory_tables(records: list[Record]) -> list[str]:
 
 def hostile_tables(records: list[Record]) -> list[str]:
     found = []
-    for vocab in ordered(record["vocab"] for record in records):
-        some = [record for record in records if record["vocab"] == vocab]
+    for vocab, some in groups(records, "vocab"):
         names = ordered(record["input"] for record in some)
         rows = []
-        for peer in ordered(record["peer"] for record in some):
-            row = [peer]
-            for name in names:
-                row.append(grown([r for r in some if r["peer"] == peer and r["input"] == name]))
-            rows.append(row)
+        for peer, mine in groups(some, "peer"):
+            rows.append([peer, *(grown([r for r in mine if r["input"] == name]) for name in names)])
         title = f"### Hostile input to lists, {vocab}: milliseconds, and the factor when it doubles"
         found.append(f"{title}\n\n{table(['', *names], rows)}")
     return found
@@ -241,9 +237,7 @@ def grown(records: list[Record]) -> str:
 
 
 def import_table(records: list[Record]) -> list[str]:
-    times = {
-        peer: [r["times"][0] for r in records if r["peer"] == peer] for peer in ordered(r["peer"] for r in records)
-    }
+    times = {peer: [record["times"][0] for record in mine] for peer, mine in groups(records, "peer")}
     bare = times.pop("")
     rows = [
         [peer, f"{1000 * (min(taken) - min(bare)):.1f}", f"{1000 * (median(taken) - median(bare)):.1f}"]
@@ -266,9 +260,7 @@ def notes(records: list[Record]) -> list[str]:
 
 def of(records: list[Record], references: dict[tuple[str, str], Record], only: list[str]) -> str:
     """All tables."""
-    by = {
-        section: [r for r in records if r["section"] == section] for section in ordered(r["section"] for r in records)
-    }
+    by = dict(groups(records, "section"))
     made = [
         *text_tables(by.get("text", []), only),
         *batch_tables(by.get("batch", []), references),

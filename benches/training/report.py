@@ -4,10 +4,8 @@ import os
 import platform
 from pathlib import Path
 from statistics import median
-from typing import Any
 
-Record = dict[str, Any]
-US = "toksmith"
+from tables import US, Record, groups, table
 
 
 def machine() -> str:
@@ -21,21 +19,14 @@ def machine() -> str:
     return f"{cores} cores of {names[0] if names else platform.machine()}"
 
 
-def table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 def tables(records: list[Record], texts: dict[str, Path], agreements: list[str] | None = None) -> str:
     """One table: peers by corpus and size."""
     head = ["corpus", "tokens", "trainer", "process, s: least / median", "training, s", "peak, MB", "toksmith is"]
     rows = []
-    for corpus, size in dict.fromkeys((record["corpus"], record["size"]) for record in records):
-        here = [record for record in records if (record["corpus"], record["size"]) == (corpus, size)]
+    for corpus, size, here in groups(records, "corpus", "size"):
         ours = [record for record in here if record["peer"] == US and "error" not in record]
         name = f"{corpus}, {texts[corpus].stat().st_size / 1e6:.1f} MB"
-        for peer in dict.fromkeys(record["peer"] for record in here):
-            mine = [record for record in here if record["peer"] == peer]
+        for peer, mine in groups(here, "peer"):
             rows.append([name, f"{size:,}", peer, *cells(mine, ours if peer != US else [])])
     found = table(head, rows)
     return found + "\n\n" + "\n".join(agreements) if agreements else found

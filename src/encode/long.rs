@@ -1,9 +1,9 @@
 //! One long text, in chunks that are cut where nothing can change; on several threads if that helps.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use super::gathered::Gathered;
+use super::spare::Spare;
 use super::{Active, Encoder};
 use crate::control::Control;
 use crate::error::Result;
@@ -21,7 +21,7 @@ impl Encoder {
     /// the machine has cores). It is cut where that changes nothing: text without such a place stays with one of
     /// them. A short text starts none.
     ///
-    /// Memory: the ids, and the bytes and ids of one chunk a thread.
+    /// Memory: the ids, and the bytes and ids of some chunks a thread.
     ///
     /// # Errors
     /// As [`Encoder::encode`]; [`crate::Error::Surrogate`].
@@ -76,14 +76,14 @@ impl Encoder {
         let active = self.active(special);
         let chunks = self.chunks(text, active, chunk_size(workers, active))?;
         let spare = Spare::default();
-        let work = |index: usize| {
+        let work = |chunk: &Range<usize>| {
             spare.with(|bytes| {
-                let bytes = text.utf8(self.isa, chunks[index].clone(), bytes)?;
+                let bytes = text.utf8(self.isa, chunk.clone(), bytes)?;
                 self.count(bytes, special, control)
             })
         };
         let mut total = 0;
-        workers::in_order(workers, chunks.len(), control, work, |count| {
+        in_order(workers, &chunks, control, work, |count| {
             total += count;
             Ok(())
         })?;
@@ -110,15 +110,15 @@ impl Encoder {
         }
         // Used again: fresh memory for each chunk would be handed back and cleared each time.
         let (texts, lists) = (Spare::default(), Spare::default());
-        let work = |index: usize| {
+        let work = |chunk: &Range<usize>| {
             let mut ids: Vec<u32> = lists.take();
             texts.with(|bytes| {
-                let bytes = text.utf8(self.isa, chunks[index].clone(), bytes)?;
+                let bytes = text.utf8(self.isa, chunk.clone(), bytes)?;
                 self.encode_among(bytes, active, &mut ids, control)
             })?;
-            Ok((ids, chunks[index].len()))
+            Ok((ids, chunk.len()))
         };
-        workers::in_order(workers, chunks.len(), control, work, |(mut ids, len): (Vec<u32>, usize)| {
+        in_order(workers, chunks, control, work, |(mut ids, len): (Vec<u32>, usize)| {
             all.ids.extend_from_slice(&ids);
             all.done(len);
             ids.clear();
@@ -169,6 +169,18 @@ impl Encoder {
     }
 }
 
+/// [`workers::in_order`], for chunks.
+fn in_order<T: Send>(
+    workers: usize,
+    chunks: &[Range<usize>],
+    control: &Control,
+    work: impl Fn(&Range<usize>) -> Result<T> + Sync,
+    take: impl FnMut(T) -> Result<()> + Send,
+) -> Result<()> {
+    let mut left = chunks.iter();
+    workers::in_order(workers.min(chunks.len()), control, || Ok(left.next()), work, take)
+}
+
 /// The bytes of a text that is one chunk.
 fn short(text: Text<'_>) -> Option<&[u8]> {
     match text {
@@ -180,32 +192,6 @@ fn short(text: Text<'_>) -> Option<&[u8]> {
 /// Searching for many special tokens takes memory of its own: to and fro less often.
 fn chunk_size(workers: usize, active: Active<'_>) -> usize {
     if workers == 1 && !active.specials.are_many() { CHUNK } else { SHARED_CHUNK }
-}
-
-/// Memory that threads use again.
-struct Spare<T>(Mutex<Vec<Vec<T>>>);
-
-impl<T> Default for Spare<T> {
-    fn default() -> Self {
-        Spare(Mutex::default())
-    }
-}
-
-impl<T> Spare<T> {
-    fn take(&self) -> Vec<T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
-    }
-
-    fn give_back(&self, vec: Vec<T>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(vec);
-    }
-
-    fn with<O>(&self, f: impl FnOnce(&mut Vec<T>) -> O) -> O {
-        let mut vec = self.take();
-        let result = f(&mut vec);
-        self.give_back(vec);
-        result
-    }
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod records;
 mod run;
 mod scratch;
 mod sink;
+mod spare;
 mod stream;
 mod stretches;
 mod unstable;

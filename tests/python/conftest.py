@@ -1,13 +1,13 @@
 """Fixtures that several test files use."""
 
 import gzip
-import json
 import random
 import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from published_data import load_as
 
 from toksmith import Tokenizer, _core, train_from_iterator
 
@@ -43,10 +43,7 @@ def published(shared_data: Path) -> Callable[[str, str], Tokenizer]:
 
     def load(name: str, pattern: str) -> Tokenizer:
         if (name, pattern) not in loaded:
-            folder = shared_data / "vocabs"
-            specials = json.loads((folder / f"{name}.special.json").read_text())
-            path = folder / f"{name}.tiktoken"
-            loaded[name, pattern] = Tokenizer.from_tiktoken(path, pattern=pattern, special_tokens=specials)
+            loaded[name, pattern] = load_as(shared_data, name, pattern)
         return loaded[name, pattern]
 
     return load

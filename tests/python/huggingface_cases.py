@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import tokenizers
-from tokenizers import AddedToken, Regex, decoders, models, pre_tokenizers
+from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers
 
 from toksmith import Tokenizer
 from toksmith.formats.gpt2 import BYTE_ORDER, spell
@@ -60,6 +60,18 @@ DEEPSEEK = (
     "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
     "| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+"
 )
+
+
+# The normalizers without options.
+NORMALIZERS: dict[str, Any] = {
+    "NFC": normalizers.NFC(),
+    "NFD": normalizers.NFD(),
+    "NFKC": normalizers.NFKC(),
+    "NFKD": normalizers.NFKD(),
+    "Lowercase": normalizers.Lowercase(),
+    "StripAccents": normalizers.StripAccents(),
+    "Nmt": normalizers.Nmt(),
+}
 
 
 def split(pattern: str, behavior: str = "isolated", invert: bool = False) -> Any:

@@ -1,16 +1,19 @@
 """What the tests of published vocabularies share: the peers whose ids are the truth, and comparisons of ids."""
 
-import base64
 import importlib
-import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tiktoken
 
 from toksmith import Tokenizer, _core, patterns
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benches/peers"))
+from published_ranks import huggingface, merged_below, rank_file, read_ranks, read_specials
+
+__all__ = ["merged_below"]
 
 EOT = "<|endoftext|>"
 
@@ -18,20 +21,13 @@ EOT = "<|endoftext|>"
 VOCABULARIES = {"gpt2": "gpt2", "cl100k": "cl100k_base", "o200k": "o200k_base", "qwen2": "qwen3"}
 
 
-def read_ranks(shared_data: Path, name: str) -> dict[bytes, int]:
-    """Read a rank file without toksmith."""
-    lines = (shared_data / f"vocabs/{name}.tiktoken").read_bytes().split(b"\n")
-    return {base64.b64decode(token): int(rank) for token, rank in (line.split() for line in lines if line)}
-
-
-def read_specials(shared_data: Path, name: str) -> dict[str, int]:
-    specials: dict[str, int] = json.loads((shared_data / f"vocabs/{name}.special.json").read_text())
-    return specials
-
-
 def load(shared_data: Path, pattern: str) -> Tokenizer:
-    name = VOCABULARIES[pattern]
-    path, specials = shared_data / f"vocabs/{name}.tiktoken", read_specials(shared_data, name)
+    return load_as(shared_data, VOCABULARIES[pattern], pattern)
+
+
+def load_as(shared_data: Path, name: str, pattern: str) -> Tokenizer:
+    """A published vocabulary with its special tokens, under any pattern."""
+    path, specials = rank_file(shared_data, name), read_specials(shared_data, name)
     return Tokenizer.from_tiktoken(path, pattern=pattern, special_tokens=specials)
 
 
@@ -48,9 +44,9 @@ def on(tokenizer: Tokenizer, pattern: str, isa: str | None) -> Tokenizer:
     return made
 
 
-def of_tiktoken(shared_data: Path, pattern: str) -> tiktoken.Encoding:
+def of_tiktoken(shared_data: Path, pattern: str) -> Any:
     name = VOCABULARIES[pattern]
-    return tiktoken.Encoding(
+    return importlib.import_module("tiktoken").Encoding(
         name,
         pat_str=patterns.NAMED[pattern],
         mergeable_ranks=read_ranks(shared_data, name),
@@ -58,41 +54,10 @@ def of_tiktoken(shared_data: Path, pattern: str) -> tiktoken.Encoding:
     )
 
 
-def merged_below(ranks: dict[bytes, int], token: bytes, limit: int) -> list[bytes]:
-    """The parts of a token after all merges of a rank below `limit`."""
-    parts = [token[i : i + 1] for i in range(len(token))]
-    while True:
-        pairs = ((ranks.get(parts[i] + parts[i + 1], limit), i) for i in range(len(parts) - 1))
-        rank, i = min(pairs, default=(limit, 0))
-        if rank >= limit:
-            return parts
-        parts[i : i + 2] = [parts[i] + parts[i + 1]]
-
-
 def of_huggingface(shared_data: Path, pattern: str) -> Any:
     """Hugging Face's tokenizer of a rank file: the merges that make its tokens, the pattern, and no normalizer."""
-    hf = importlib.import_module("tokenizers")
     name = VOCABULARIES[pattern]
-    ranks, specials = read_ranks(shared_data, name), read_specials(shared_data, name)
-    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    others = (byte for byte in range(256) if byte not in printable)
-    spelled = {byte: chr(byte) for byte in printable} | {byte: chr(256 + i) for i, byte in enumerate(others)}
-
-    def spell(token: bytes) -> str:
-        return "".join(spelled[byte] for byte in token)
-
-    merges = []
-    for token, rank in sorted(ranks.items(), key=lambda item: item[1]):
-        parts = merged_below(ranks, token, rank) if len(token) > 1 else []
-        if len(parts) == 2:
-            merges.append((spell(parts[0]), spell(parts[1])))
-    vocab = {spell(token): rank for token, rank in ranks.items()} | specials
-    made = hf.Tokenizer(hf.models.BPE(vocab=vocab, merges=merges))
-    split = hf.pre_tokenizers.Split(hf.Regex(patterns.NAMED[pattern]), "isolated")
-    rest = hf.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    made.pre_tokenizer = hf.pre_tokenizers.Sequence([split, rest])
-    made.add_special_tokens(sorted(specials, key=specials.__getitem__))
-    return made
+    return huggingface(read_ranks(shared_data, name), read_specials(shared_data, name), patterns.NAMED[pattern])
 
 
 def documents_of(text: str) -> list[str]:

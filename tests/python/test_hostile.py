@@ -17,13 +17,23 @@ VOCABULARIES = {"gpt2": "gpt2", "cl100k": "cl100k_base", "o200k": "o200k_base"}
 
 Published = Callable[[str, str], Tokenizer]
 
-# Every method on one text; what they should give is tiktoken's, but for the runs of spaces on which it fails.
+# Where tiktoken 0.14 panics: its engine looks for `\s+(?!\S)` from the longest run of whitespace back, and has no
+# room for a million steps ("StackOverflow"). Its ids of the pieces that `regex` finds are the truth there.
+NO_ROOM = {
+    "gpt2": ["spaces", "spaces and a letter", "newlines", "lines"],
+    "cl100k": ["spaces and a letter"],
+    "o200k": ["spaces", "spaces and a letter"],
+}
+
+# Every method on one text; what they should give is tiktoken's.
 CHILD = r"""
 import random, string, sys
 import numpy as np
+import regex
 from pathlib import Path
+from toksmith import patterns
 
-tests, data, pattern, scale, names = sys.argv[1:]
+tests, data, pattern, scale, names, no_room = sys.argv[1:]
 sys.path.insert(0, tests)
 import published_data
 
@@ -41,15 +51,19 @@ INPUTS = {
 }
 
 
+def of_tiktoken(name, text):
+    try:
+        return other.encode_ordinary(text)
+    except BaseException as error:  # a panic is no Exception
+        assert scale == 1_000_000 and name in no_room.split(",") and "StackOverflow" in str(error), name
+    pieces = regex.findall(patterns.NAMED[pattern], text)
+    assert "".join(pieces) == text, name
+    return [id for piece in pieces for id in other._encode_single_piece(piece)]
+
+
 def check(name, text):
     ids = tokenizer.encode(text)
-    try:
-        theirs = other.encode_ordinary(text)
-    except BaseException:
-        # Its engine has no room for the way back from so much whitespace.
-        assert name in ("spaces", "spaces and a letter", "newlines", "lines"), name
-    else:
-        published_data.assert_ids(ids, theirs, tokenizer, name)
+    published_data.assert_ids(ids, of_tiktoken(name, text), tokenizer, name)
     assert tokenizer.decode(ids) == text, name
     assert tokenizer.decode_bytes(np.array(ids, np.uint32)) == text.encode(), name
     assert tokenizer.count(text) == len(ids), name
@@ -81,7 +95,8 @@ NAMES = [
 
 def run_every_method(shared_data: Path, pattern: str, scale: int, names: list[str], seconds: float) -> None:
     tests = str(Path(__file__).parent)
-    command = [sys.executable, "-c", CHILD, tests, str(shared_data), pattern, str(scale), ",".join(names)]
+    given = [tests, str(shared_data), pattern, str(scale), ",".join(names), ",".join(NO_ROOM[pattern])]
+    command = [sys.executable, "-c", CHILD, *given]
     done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
 

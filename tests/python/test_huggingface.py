@@ -5,6 +5,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import huggingface_cases
 import pytest
 import tokenizers
 from huggingface_cases import (
@@ -46,13 +47,7 @@ FAMILIES: dict[str, Any] = {
 }
 BEHAVIORS = ("removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous")
 NORMALIZERS: dict[str, Any] = {
-    "NFC": normalizers.NFC(),
-    "NFD": normalizers.NFD(),
-    "NFKC": normalizers.NFKC(),
-    "NFKD": normalizers.NFKD(),
-    "Lowercase": normalizers.Lowercase(),
-    "StripAccents": normalizers.StripAccents(),
-    "Nmt": normalizers.Nmt(),
+    **huggingface_cases.NORMALIZERS,
     "Strip": normalizers.Strip(),
     "Strip left": normalizers.Strip(True, False),
     "Strip right": normalizers.Strip(False, True),

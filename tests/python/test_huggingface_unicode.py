@@ -5,24 +5,14 @@ from typing import Any
 
 import pytest
 import regex
-from huggingface_cases import split
-from tokenizers import normalizers, pre_tokenizers
+from huggingface_cases import NORMALIZERS, split
+from tokenizers import pre_tokenizers
 
 from toksmith import _core
 
 EVERY = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 STARTERS = "aA ΣΥ가ᄀα"
 MARKS = "\u0301\u0316\u0345\u0f72\u0f73\u1161\u11a8\u3099\u0344"
-
-NORMALIZERS: dict[str, Any] = {
-    "NFC": normalizers.NFC(),
-    "NFD": normalizers.NFD(),
-    "NFKC": normalizers.NFKC(),
-    "NFKD": normalizers.NFKD(),
-    "Lowercase": normalizers.Lowercase(),
-    "StripAccents": normalizers.StripAccents(),
-    "Nmt": normalizers.Nmt(),
-}
 
 
 @pytest.mark.parametrize("name", NORMALIZERS)

@@ -13,7 +13,6 @@ from published_data import (
     assert_ids,
     cut,
     documents_of,
-    load,
     of_huggingface,
     of_tiktoken,
     on,
@@ -28,16 +27,9 @@ SLICE = 350_000
 
 
 @pytest.fixture(scope="module")
-def tokenizers(shared_data: Path) -> Callable[[str], Tokenizer]:
-    """A published vocabulary by the name of its pattern, loaded once."""
-    loaded: dict[str, Tokenizer] = {}
-
-    def get(pattern: str) -> Tokenizer:
-        if pattern not in loaded:
-            loaded[pattern] = load(shared_data, pattern)
-        return loaded[pattern]
-
-    return get
+def tokenizers(published: Callable[[str, str], Tokenizer]) -> Callable[[str], Tokenizer]:
+    """A published vocabulary by the name of its pattern."""
+    return lambda pattern: published(VOCABULARIES[pattern], pattern)
 
 
 @pytest.fixture(scope="module")

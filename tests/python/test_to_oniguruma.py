@@ -1,5 +1,6 @@
 """Patterns spelled for Oniguruma: the same cuts there as here, or a refusal that names the construct."""
 
+import functools
 import itertools
 import random
 import sys
@@ -33,11 +34,16 @@ ONE_EACH = [
 FEW = [*"sl' 1a.\n\r/", "\u3000", "\u0301", "A", "中", "ſ"]
 
 
-def there(spelled: str, text: str, unmatched: str = "keep") -> list[str]:
-    """The pieces of a text in Oniguruma, as a `Split` of `tokenizers` makes them."""
+@functools.lru_cache(maxsize=16)
+def split_there(spelled: str, unmatched: str) -> Any:
+    """A `Split` of `tokenizers`: to compile its pattern takes longer than to cut a short text."""
     dropped = unmatched == "drop"
-    split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(spelled), "removed" if dropped else "isolated", dropped)
-    return [piece for piece, _ in split.pre_tokenize_str(text)]
+    return tokenizers.pre_tokenizers.Split(tokenizers.Regex(spelled), "removed" if dropped else "isolated", dropped)
+
+
+def there(spelled: str, text: str, unmatched: str = "keep") -> list[str]:
+    """The pieces of a text in Oniguruma."""
+    return [piece for piece, _ in split_there(spelled, unmatched).pre_tokenize_str(text)]
 
 
 def here(pattern: patterns.Pattern, text: str) -> list[str]:

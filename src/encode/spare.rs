@@ -1,0 +1,29 @@
+//! Memory that the threads of a call use again.
+
+use std::sync::{Mutex, PoisonError};
+
+/// Memory that threads use again.
+pub(super) struct Spare<T>(Mutex<Vec<Vec<T>>>);
+
+impl<T> Default for Spare<T> {
+    fn default() -> Self {
+        Spare(Mutex::default())
+    }
+}
+
+impl<T> Spare<T> {
+    pub(super) fn take(&self) -> Vec<T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    pub(super) fn give_back(&self, vec: Vec<T>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(vec);
+    }
+
+    pub(super) fn with<O>(&self, f: impl FnOnce(&mut Vec<T>) -> O) -> O {
+        let mut vec = self.take();
+        let result = f(&mut vec);
+        self.give_back(vec);
+        result
+    }
+}
