@@ -1,4 +1,39 @@
-//! The ids of a long text, gathered in memory that is asked for once.
+//! The ids of a long text, gathered in memory that is asked for once, or that an earlier result had.
+//!
+//! A system hands out large memory in pages, each of which it clears at its first use: of a text of 15 MB that takes as
+//! long as a fifth of the encoding. Allocators keep what is given back, but not of such a size. So the last result that was
+//! let go is kept for the next one.
+
+use std::ops::RangeInclusive;
+use std::sync::Mutex;
+
+/// The memory that was let go last. Never waited for: a lock that another thread holds, or held when the process forked,
+/// only means that there is none.
+static LET_GO: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+/// How many ids there must be room for in what is kept: 4 MB to 64 MB.
+const KEPT: RangeInclusive<usize> = 1 << 20..=1 << 24;
+
+/// Takes the memory of ids that nobody needs any more, to be used for those of the next long text. The process keeps 64 MB
+/// at the most.
+pub fn let_go(mut ids: Vec<u32>) {
+    if KEPT.contains(&ids.capacity())
+        && let Ok(mut kept) = LET_GO.try_lock()
+    {
+        ids.clear();
+        std::mem::swap(&mut *kept, &mut ids);
+    }
+}
+
+/// The memory that is kept, if it is no larger than that of `most` ids.
+fn kept(most: usize) -> Vec<u32> {
+    match LET_GO.try_lock() {
+        Ok(mut kept) if kept.capacity() <= most => std::mem::take(&mut *kept),
+        _ => Vec::new(),
+    }
+}
+
+/// The most ids that a character may have: one for each byte.
+const MOST: usize = 4;
 
 /// Ids of a text so far, and how much of it they are: enough to tell how many there will be.
 pub(super) struct Gathered {
@@ -9,9 +44,9 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    /// None yet.
+    /// None yet, of a text of so many bytes or characters.
     pub(super) fn new(total: usize) -> Self {
-        Gathered { ids: Vec::new(), done: 0, total }
+        Gathered { ids: kept(MOST * total), done: 0, total }
     }
 
     /// So much more of the text is done: its ids were added. Makes room for those of the rest.
@@ -29,9 +64,39 @@ impl Gathered {
         }
     }
 
-    /// The ids, without the room that was not needed.
+    /// The ids, without much room that was not needed.
     pub(super) fn finish(mut self) -> Vec<u32> {
-        self.ids.shrink_to_fit();
+        // The room of a twentieth has no pages yet, and what goes round should keep its size.
+        if self.ids.capacity() - self.ids.len() > self.ids.len() / 8 {
+            self.ids.shrink_to_fit();
+        }
         self.ids
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_let_go_is_used_for_a_text_of_its_size_alone() {
+        // The only test that lets ids of this size go.
+        let count = *KEPT.start() + 5;
+        let_go(vec![7; count]);
+        assert_eq!(Gathered::new(count / MOST - 10).ids.capacity(), 0);
+        let again = Gathered::new(count);
+        assert!(again.ids.is_empty() && again.ids.capacity() == count);
+        assert_eq!(Gathered::new(count).ids.capacity(), 0);
+        let_go(Vec::with_capacity(KEPT.end() + 1));
+        let_go(Vec::with_capacity(KEPT.start() - 1));
+        assert_eq!(Gathered::new(usize::MAX / MOST).ids.capacity(), 0);
+    }
+
+    #[test]
+    fn room_that_was_not_needed_is_given_back() {
+        let mut gathered = Gathered { ids: Vec::with_capacity(1000), done: 0, total: 10 };
+        gathered.ids.extend([1; 100]);
+        gathered.done(10);
+        assert_eq!(gathered.finish().capacity(), 100);
     }
 }

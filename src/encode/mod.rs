@@ -29,6 +29,7 @@ use std::sync::OnceLock;
 pub use active::{Active, SpecialSet};
 pub use destination::{Array, RawFile, Width};
 pub use file::{FileOptions, Ids};
+pub use gathered::let_go;
 pub use parallel::Batch;
 pub use pieces::Piece;
 pub use sink::{Sink, Spans};

@@ -104,7 +104,7 @@ impl Encoding {
         let found = call::sized(py, text.len(), |control| {
             self.encoder.encode_long_among(text, active, None, control)
         })?;
-        Ok(arrays::array(py, found)?.into_any())
+        Ok(arrays::ids(py, found)?.into_any())
     }
 
     #[pyo3(signature = (texts, allowed, refused, workers))]

@@ -14,7 +14,7 @@ use super::output::{Errors, Output};
 use super::pretokenizer::Pretokenizer;
 use super::stream::EncodeStream;
 use super::{arrays, call, file, ids, text};
-use crate::encode::{Batch, Encoder, FileOptions, Spans};
+use crate::encode::{Batch, Encoder, FileOptions, Spans, let_go};
 use crate::source::Text;
 use crate::vocab::{RankLines, Semantics, SpecialSpec, Vocab};
 
@@ -134,7 +134,7 @@ impl Tokenizer {
         special: bool,
         workers: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        arrays::array(py, self.encoded(py, text::of(text)?, special, workers)?)
+        arrays::ids(py, self.encoded(py, text::of(text)?, special, workers)?)
     }
 
     fn encode_batch<'py>(
@@ -380,7 +380,12 @@ impl Tokenizer {
     ) -> PyResult<Bound<'py, PyList>> {
         let text = match text {
             Text::Utf8(text) if text.len() < call::SMALL => text,
-            _ => return ids::to_list(py, &self.encoded(py, text, special, workers)?),
+            _ => {
+                let ids = self.encoded(py, text, special, workers)?;
+                let list = ids::to_list(py, &ids);
+                let_go(ids);
+                return list;
+            }
         };
         let fill = |ids: &mut Vec<u32>| {
             call::sized(py, text.len(), |control| self.encoder.encode(text, special, ids, control))
