@@ -1,7 +1,10 @@
 //! Many texts on several threads, results in order.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use super::gathered::Gathered;
+use super::spare::Spare;
 use super::{Active, Encoder};
 use crate::control::Control;
 use crate::error::Result;
@@ -74,20 +77,79 @@ impl Encoder {
         Ok(batches.into_iter().map(|(_, batch)| batch).collect())
     }
 
+    /// [`Encoder::encode_batch`], with the ids of all texts one after the other in one list. Memory: that list, and the
+    /// ids of a run of texts a thread.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`].
+    pub fn encode_batch_to_one(
+        &self,
+        texts: &[&[u8]],
+        special: bool,
+        workers: usize,
+        control: &Control,
+    ) -> Result<Batch> {
+        let (runs, active) = (runs(texts), self.active(special));
+        let bytes: usize = texts.iter().map(|text| text.len()).sum();
+        let workers = self.useful(Some(workers), bytes).min(runs.len()).max(1);
+        let mut all = Gathered::new(bytes);
+        let mut starts = Vec::with_capacity(texts.len() + 1);
+        starts.push(0);
+        let size = |run: &Range<usize>| texts[run.clone()].iter().map(|text| text.len()).sum();
+        if workers == 1 {
+            for run in runs {
+                self.add_run(&texts[run.clone()], active, &mut all.ids, &mut starts, control)?;
+                all.done(size(&run));
+            }
+            return Ok(Batch { ids: all.finish(), starts });
+        }
+        // Used again: fresh memory for each run would be handed back and cleared each time.
+        let spare = Spare::default();
+        let mut next = runs.into_iter();
+        let work = |run: Range<usize>| {
+            let (mut ids, mut starts) = (spare.take(), Vec::new());
+            self.add_run(&texts[run.clone()], active, &mut ids, &mut starts, control)?;
+            Ok((ids, starts, size(&run)))
+        };
+        let take = |(mut ids, own, bytes): (Vec<u32>, Vec<usize>, usize)| {
+            starts.extend(own.iter().map(|start| all.ids.len() + start));
+            all.ids.extend_from_slice(&ids);
+            all.done(bytes);
+            ids.clear();
+            spare.give_back(ids);
+            Ok(())
+        };
+        workers::in_order(workers, control, || Ok(next.next()), work, take)?;
+        Ok(Batch { ids: all.finish(), starts })
+    }
+
     fn encode_run(&self, texts: &[&[u8]], active: Active<'_>, control: &Control) -> Result<Batch> {
         let mut batch = Batch { ids: Vec::new(), starts: vec![0] };
+        self.add_run(texts, active, &mut batch.ids, &mut batch.starts, control)?;
+        Ok(batch)
+    }
+
+    /// Adds the ids of some texts, and where each ends.
+    fn add_run(
+        &self,
+        texts: &[&[u8]],
+        active: Active<'_>,
+        ids: &mut Vec<u32>,
+        ends: &mut Vec<usize>,
+        control: &Control,
+    ) -> Result<()> {
         self.pool.with(self.isa, |scratch| {
             for text in texts {
-                self.encode_with(scratch, text, active, &mut batch.ids, control)?;
-                batch.starts.push(batch.ids.len());
+                self.encode_with(scratch, text, active, ids, control)?;
+                ends.push(ids.len());
                 control.advance(text.len() as u64);
             }
-            Ok(batch)
+            Ok(())
         })
     }
 }
 
-fn runs(texts: &[&[u8]]) -> Vec<std::ops::Range<usize>> {
+fn runs(texts: &[&[u8]]) -> Vec<Range<usize>> {
     let mut runs = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (index, text) in texts.iter().enumerate() {

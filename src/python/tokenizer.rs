@@ -14,7 +14,9 @@ use super::output::{Errors, Output};
 use super::pretokenizer::Pretokenizer;
 use super::stream::EncodeStream;
 use super::{arrays, call, file, ids, text};
+use crate::control::Control;
 use crate::encode::{Batch, Encoder, FileOptions, Spans, let_go};
+use crate::error::Result;
 use crate::source::Text;
 use crate::vocab::{RankLines, Semantics, SpecialSpec, Vocab};
 
@@ -144,7 +146,10 @@ impl Tokenizer {
         special: bool,
         workers: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        ids::to_lists(py, &self.batches(py, texts, special, workers)?)
+        let batches = self.with_texts(py, texts, |texts, control| {
+            self.encoder.encode_batch(texts, special, workers, control)
+        })?;
+        ids::to_lists(py, &batches)
     }
 
     fn encode_batch_to_numpy<'py>(
@@ -154,14 +159,11 @@ impl Tokenizer {
         special: bool,
         workers: usize,
     ) -> PyResult<ArrayAndStarts<'py>> {
-        let batches = self.batches(py, texts, special, workers)?;
-        let mut all = Vec::with_capacity(batches.iter().map(|batch| batch.ids.len()).sum());
-        let mut starts = vec![0i64];
-        for batch in batches {
-            starts.extend(batch.starts[1..].iter().map(|start| (all.len() + start) as i64));
-            all.extend_from_slice(&batch.ids);
-        }
-        Ok((arrays::array(py, all)?, arrays::array(py, starts)?))
+        let Batch { ids, starts } = self.with_texts(py, texts, |texts, control| {
+            self.encoder.encode_batch_to_one(texts, special, workers, control)
+        })?;
+        let starts = starts.into_iter().map(|start| start as i64).collect();
+        Ok((arrays::ids(py, ids)?, arrays::array(py, starts)?))
     }
 
     /// Spans in characters, or in bytes.
@@ -403,20 +405,20 @@ impl Tokenizer {
         call::sized(py, text.len(), |control| self.encoder.encode_long(text, special, workers, control))
     }
 
-    fn batches(
+    /// Does `work` with the bytes of many texts.
+    fn with_texts<T: Send>(
         &self,
         py: Python<'_>,
         texts: &Bound<'_, PyAny>,
-        special: bool,
-        workers: usize,
-    ) -> PyResult<Vec<Batch>> {
+        work: impl FnOnce(&[&[u8]], &Control) -> Result<T> + Send,
+    ) -> PyResult<T> {
         let mut held: Vec<PyBackedStr> = Vec::with_capacity(ids::room(texts));
         for text in texts.try_iter()? {
             held.push(call::backed_text(text?.cast::<PyString>()?)?);
         }
         let texts: Vec<&[u8]> = held.iter().map(|text| text.as_bytes()).collect();
         let bytes = texts.iter().map(|text| text.len()).sum();
-        call::sized(py, bytes, |control| self.encoder.encode_batch(&texts, special, workers, control))
+        call::sized(py, bytes, |control| work(&texts, control))
     }
 }
 

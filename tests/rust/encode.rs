@@ -263,7 +263,14 @@ fn batches_do_not_depend_on_workers() {
         let lists = batches.iter().flat_map(|b| b.starts.windows(2).map(|s| &b.ids[s[0]..s[1]]));
         let expected = views.iter().map(|text| encoder.encode_to_vec(text, true, &Control::none()).unwrap());
         assert!(lists.eq(expected), "{workers} workers");
+        let one = encoder.encode_batch_to_one(&views, true, workers, &Control::none()).unwrap();
+        assert_eq!(one.ids, batches.iter().flat_map(|b| b.ids.iter().copied()).collect::<Vec<_>>());
+        let lens = batches.iter().flat_map(|b| b.starts.windows(2).map(|s| s[1] - s[0]));
+        assert!(one.starts.windows(2).map(|s| s[1] - s[0]).eq(lens), "{workers} workers");
+        assert_eq!((one.starts[0], one.starts.len()), (0, views.len() + 1));
     }
+    let none = encoder.encode_batch_to_one(&[], true, 2, &Control::none()).unwrap();
+    assert_eq!((none.ids, none.starts), (vec![], vec![0]));
 }
 
 #[test]
@@ -274,6 +281,8 @@ fn a_control_stops_encoding_and_workers() {
     let stopped = encoder.encode_to_vec(&text, true, &Control::new(&stop));
     assert!(matches!(stopped, Err(Error::Interrupted)));
     let stopped = encoder.encode_batch(&[&text, &text, &text], true, 2, &Control::new(&stop));
+    assert!(matches!(stopped, Err(Error::Interrupted)));
+    let stopped = encoder.encode_batch_to_one(&[&text, &text, &text], true, 2, &Control::new(&stop));
     assert!(matches!(stopped, Err(Error::Interrupted)));
 }
 
