@@ -903,3 +903,27 @@ def test_training_and_encoding_cut_alike(soup: Soup) -> None:
         text = soup(rng, 60)
         tokenizer = train_from_iterator([text] * 2, 280, pattern=pattern, unmatched=unmatched, special_tokens=[EOT])
         assert tokenizer.encode(text + EOT) == Oracle(tokenizer, spelled(pattern), unmatched)(text + EOT)
+
+
+def test_memory_of_large_arrays_is_used_again_only_when_nobody_needs_it(gpt2: Tokenizer) -> None:
+    """An array, or a view of one, keeps its ids whatever is encoded after it; who writes to one changes no other."""
+    first, second = " a b" * 600_000, " c d" * 600_000
+    expected = [gpt2.encode(text) for text in (first, second)]
+    assert len(expected[0]) > 1 << 20
+    one = gpt2.encode_to_numpy(first)
+    view = one[5:-5]
+    del one
+    other = gpt2.encode_to_numpy(second)
+    batch, starts = gpt2.encode_batch_to_numpy([first, second])
+    assert view.tolist() == expected[0][5:-5]
+    assert other.tolist() == expected[1]
+    assert batch.tolist() == expected[0] + expected[1]
+    assert starts.tolist() == [0, len(expected[0]), len(expected[0]) + len(expected[1])]
+    for _ in range(3):
+        del view, other
+        view, other = gpt2.encode_to_numpy(first), gpt2.encode_to_numpy(second)
+        view[:] = 0
+        assert other.tolist() == expected[1]
+        assert gpt2.encode_to_numpy(first).tolist() == expected[0]
+        assert gpt2.encode(second) == expected[1]
+    assert batch.tolist() == expected[0] + expected[1]
