@@ -5,16 +5,19 @@
 //! is new, and goes to the records, where all that has no room here is found. So the vocabulary, which is there from
 //! the start, and the words that came first stay in the first entries, which are looked at first.
 
-use super::line::{FEW, Line, RECORDED};
+use super::line::{Line, MOST, Packing, RECORDED};
+use super::lookup::Missed;
+use super::output::Among;
 use super::records::{Records, is_long, long_key, long_len, words_before};
 use crate::memory::Table;
-use crate::pretokenize::key::{HashOf, KEY_BYTES, Key};
-use crate::simd::{self, Isa, Leaf};
+use crate::pretokenize::key::{HashOf, KEY_BYTES, Key, Length};
+use crate::simd::{self, Isa, Leaf, Plain};
 
 /// Pretokens and their ids.
 pub(super) struct Cache {
     lines: Table<Line>,
     shift: u32,
+    packing: Packing,
     /// Of the code that looks: hashes are its own.
     isa: Isa,
     records: Records,
@@ -37,18 +40,18 @@ const LEAST: u32 = 6;
 
 impl Cache {
     /// An empty one with room for so many seeds.
-    pub(super) fn for_seeds(isa: Isa, count: usize) -> Self {
+    pub(super) fn for_seeds(isa: Isa, packing: Packing, count: usize) -> Self {
         let bits = count.next_power_of_two().trailing_zeros().clamp(LEAST, SEED_BITS);
-        Self::with_records(isa, bits, Records::with_bits(bits + WORDS_A_SEED))
+        Self::with_records(isa, packing, bits, Records::with_bits(bits + WORDS_A_SEED))
     }
 
     /// An empty one of `1 << bits` lines.
-    pub(super) fn with_bits(isa: Isa, bits: u32) -> Self {
-        Self::with_records(isa, bits, Records::with_bits(bits + WORDS_A_LINE))
+    pub(super) fn with_bits(isa: Isa, packing: Packing, bits: u32) -> Self {
+        Self::with_records(isa, packing, bits, Records::with_bits(bits + WORDS_A_LINE))
     }
 
-    fn with_records(isa: Isa, bits: u32, records: Records) -> Self {
-        Cache { lines: Table::zeroed(1 << bits), shift: 64 - bits, isa, records }
+    fn with_records(isa: Isa, packing: Packing, bits: u32, records: Records) -> Self {
+        Cache { lines: Table::zeroed(1 << bits), shift: 64 - bits, packing, isa, records }
     }
 
     /// One of `1 << bits` lines to be added to, with the seeds of this one that it has room for, of the lowest ids.
@@ -56,10 +59,11 @@ impl Cache {
     /// Those are the frequent ones. Most tokens of a large vocabulary never occur in a text, and the words that do need
     /// the room; the others are merged when they are met.
     pub(super) fn to_own(&self, bits: u32) -> Self {
-        let mut own = Self::with_bits(self.isa, bits);
+        let mut own = Self::with_bits(self.isa, self.packing, bits);
         for line in self.lines.iter() {
             for way in (0..2).filter(|&way| !line.is_empty(way) && !line.has_many(way)) {
-                let (key, ids) = (line.key(way), &line.ids[way][..line.count(way)]);
+                let mut room = [0; MOST + 1];
+                let (key, ids) = (line.key(way), line.few(way, self.packing, &mut room));
                 if ids[0] < SEEDS && own.lines[own.home(key)].is_empty(1) {
                     own.insert(key, &[], ids);
                 }
@@ -74,12 +78,17 @@ impl Cache {
         Lines { lines: &self.lines, shift: self.shift }
     }
 
+    #[inline(always)]
+    pub(super) fn packing(&self) -> Packing {
+        self.packing
+    }
+
     /// Where the ids of a pretoken may be that is not among the few of its line, with that memory asked for. `key` is
-    /// its key and `home` its line. Ahead of [`Cache::seek`] and [`Cache::get`].
-    #[inline]
-    pub(super) fn ask(&self, key: Key, home: u32) -> Hint {
+    /// its key, `home` its line, and `way` its entry there, if it has one. Ahead of [`Cache::seek`] and [`Cache::get`].
+    #[inline(never)] // out of the hot loop
+    pub(super) fn ask(&self, key: Key, home: u32, way: Option<usize>) -> Hint {
         let line = &self.lines[home as usize];
-        if let Some(way) = (0..2).find(|&way| line.is(way, key) && line.has_many(way)) {
+        if let Some(way) = way {
             let (place, count) = line.record(way);
             self.records.ask_ids(start(place, key));
             return Hint::Ids { place, count: count as u32 };
@@ -101,24 +110,25 @@ impl Cache {
         }
     }
 
-    /// The ids of a pretoken, if they are here.
+    /// The ids of a pretoken, if they are here; few of them may be in `room`.
     #[inline]
-    pub(super) fn get(&self, key: Key, home: u32, pretoken: &[u8], hint: Hint) -> Option<&[u32]> {
+    pub(super) fn get<'a>(&'a self, missed: &Missed<'_>, room: &'a mut [u32; MOST + 1]) -> Option<Among<'a>> {
+        let Missed { key, home, hint, .. } = *missed;
         if let Hint::Ids { place, count } = hint {
-            return self.many(key, pretoken, place, count as usize);
+            return self.many(missed, place, count as usize);
         }
         // It may have come a moment ago for the first time, after the hint was given.
         let line = &self.lines[home as usize];
-        if let Some(way) = (0..2).find(|&way| line.is(way, key)) {
+        if let Some(way) = (0..2).find(|&way| line.is(Plain, way, key)) {
             let (place, count) = line.record(way);
             return if line.has_many(way) {
-                self.many(key, pretoken, place, count)
+                self.many(missed, place, count)
             } else {
-                Some(&line.ids[way][..line.count(way)])
+                Some(line.few(way, self.packing, room).into())
             };
         }
         match hint {
-            Hint::Record(hash) => self.records.find(hash, pretoken),
+            Hint::Record(hash) => self.records.find(hash, missed.pretoken()),
             _ => None,
         }
     }
@@ -126,9 +136,9 @@ impl Cache {
     /// The ids in a record, if they are not lost, and if they are those of this pretoken: the key of a long one does not
     /// tell.
     #[inline]
-    fn many(&self, key: Key, pretoken: &[u8], place: u64, count: usize) -> Option<&[u32]> {
-        if is_long(key) {
-            self.records.read(start(place, key), pretoken)
+    fn many(&self, missed: &Missed<'_>, place: u64, count: usize) -> Option<Among<'_>> {
+        if is_long(missed.key) {
+            self.records.read(start(place, missed.key), missed.pretoken())
         } else {
             self.records.ids(place, count)
         }
@@ -150,7 +160,7 @@ impl Cache {
         if ids.is_empty() || key == Key::NONE {
             return;
         }
-        if ids.len() <= FEW && !is_long(key) {
+        if self.few(key, ids).is_some() {
             self.put(key, ids, 0);
         } else {
             let place = self.records.write(pretoken, ids);
@@ -164,13 +174,13 @@ impl Cache {
     fn put(&mut self, key: Key, ids: &[u32], recorded: u64) {
         let home = self.home(key);
         let way = self.room(home, key);
-        self.lines[home].put(way, key, ids, recorded);
+        self.lines[home].put(way, key, ids, self.packing, recorded);
     }
 
     /// Which entry of its line a key goes to; what has to leave for it can be found among the records from now on.
     fn room(&mut self, home: usize, key: Key) -> usize {
         let line = &self.lines[home];
-        if let Some(way) = line.way_for(key) {
+        if let Some(way) = line.way_for(Plain, key) {
             return way;
         }
         let (key, mut bytes) = (line.key(1), [0; 16]);
@@ -179,15 +189,28 @@ impl Cache {
             if self.records.ids(place, count).is_some() {
                 self.records.list(key.hash(), start(place, key));
             }
-        } else if line.keys[1][1] & RECORDED == 0 {
-            self.records.push(key.hash(), key.bytes(&mut bytes), &line.ids[1][..line.count(1)]);
+        } else if !line.is_recorded(1) {
+            let mut room = [0; MOST + 1];
+            let ids = line.few(1, self.packing, &mut room);
+            self.records.push(key.hash(), key.bytes(&mut bytes), ids);
         }
         1
     }
 
+    /// A copy of ids that have room beside their key, and how many they are.
+    #[inline]
+    pub(super) fn few(&self, key: Key, ids: &[u32]) -> Option<([u32; MOST], usize)> {
+        let mut few = [0; MOST];
+        if ids.len() > self.packing.few() || is_long(key) {
+            return None;
+        }
+        few[..ids.len()].copy_from_slice(ids);
+        Some((few, ids.len()))
+    }
+
     /// Gives a key whose few ids were found in its record an entry of its line, if it has none.
     pub(super) fn promote(&mut self, key: Key, home: u32, ids: &[u32]) {
-        if (0..2).all(|way| !self.lines[home as usize].is(way, key)) {
+        if (0..2).all(|way| !self.lines[home as usize].is(Plain, way, key)) {
             self.put(key, ids, RECORDED);
         }
     }
@@ -246,30 +269,37 @@ pub(super) struct Lines<'a> {
 impl<'a> Lines<'a> {
     /// The key of `text[start..end]` and which line it belongs to; the line is asked for, ahead of [`Lines::find`].
     #[inline(always)]
-    pub(super) fn ask(self, leaf: impl Leaf, text: &[u8], start: usize, end: usize) -> (Key, u32) {
-        let (mut key, mut hash) = Key::hashed(leaf, text, start, end);
-        if end - start > KEY_BYTES {
+    pub(super) fn ask(
+        self,
+        leaf: impl Leaf,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        len: Length,
+    ) -> (Key, u32) {
+        let (mut key, mut hash) = Key::hashed(leaf, text, start, len);
+        if len.is_long() {
             key = long_key(&text[start..end]);
             hash = key.hash_by(leaf);
         }
-        let line = (hash >> self.shift) as u32;
-        simd::prefetch(self.lines, line as usize);
-        (key, line)
+        let line = (hash >> self.shift) as usize;
+        simd::prefetch(self.lines, line);
+        (key, line as u32)
     }
 
-    /// The ids of a key in a line and how many they are, at most [`FEW`]; `None` if they are elsewhere, if anywhere.
+    /// A line, and which of its entries is that of a key.
     #[inline(always)]
-    pub(super) fn find(self, key: Key, line: u32) -> Option<(&'a [u32; FEW], usize)> {
+    pub(super) fn find(self, leaf: impl Leaf, key: Key, line: u32) -> (&'a Line, Option<usize>) {
         let line = &self.lines[line as usize];
         // A branch: nine of ten are in the first entry. To choose without one took half as long again.
-        let way = if line.is(0, key) {
-            0
-        } else if line.is(1, key) {
-            1
+        let way = if line.is(leaf, 0, key) {
+            Some(0)
+        } else if line.is(leaf, 1, key) {
+            Some(1)
         } else {
-            return None;
+            None
         };
-        if line.has_many(way) { None } else { Some((&line.ids[way], line.count(way))) }
+        (line, way)
     }
 }
 
@@ -284,11 +314,14 @@ mod tests {
 
     fn found(cache: &Cache, text: &str) -> Vec<u32> {
         let (key, home) = (key(text), cache.home(key(text)) as u32);
-        if let Some((ids, count)) = cache.lines().find(key, home) {
-            return ids[..count].to_vec();
+        let (line, way) = cache.lines().find(Plain, key, home);
+        let mut room = [0; MOST + 1];
+        if let Some(way) = way.filter(|&way| !line.has_many(way)) {
+            return line.few(way, cache.packing, &mut room).to_vec();
         }
-        let hint = cache.ask(key, home);
-        cache.get(key, home, text.as_bytes(), hint).map_or_else(Vec::new, <[u32]>::to_vec)
+        let hint = cache.ask(key, home, way);
+        let missed = Missed { text: text.as_bytes(), start: 0, end: text.len(), key, home, hint };
+        cache.get(&missed, &mut room).map_or_else(Vec::new, |ids| ids.ids().to_vec())
     }
 
     fn insert(cache: &mut Cache, text: &str, ids: &[u32]) {
@@ -297,12 +330,13 @@ mod tests {
 
     #[test]
     fn what_was_kept_is_found_and_nothing_else() {
-        for isa in Isa::available() {
-            let mut cache = Cache::with_bits(isa, 4);
+        for (isa, packing) in Isa::available().flat_map(|isa| [(isa, Packing::Narrow), (isa, Packing::Wide)])
+        {
+            let mut cache = Cache::with_bits(isa, packing, 4);
             let long = "a pretoken of more than fifteen bytes";
             assert!(found(&cache, "a").is_empty());
             assert!(found(&cache, long).is_empty());
-            let all = [("a", 1), ("b", 4), ("cc", 5), (long, 9)];
+            let all = [("a", 1), ("b", 4), ("cc", 5), ("d", 7), ("e", 8), (long, 9)];
             for (text, count) in all {
                 insert(&mut cache, text, &(0..count).collect::<Vec<u32>>());
             }
@@ -321,7 +355,7 @@ mod tests {
 
     #[test]
     fn what_is_pushed_out_is_found_among_the_records() {
-        let mut cache = Cache::with_bits(Isa::best(), 1);
+        let mut cache = Cache::with_bits(Isa::best(), Packing::Wide, 1);
         let words: Vec<String> = (0..300).map(|i| format!("k{i}")).collect();
         for (id, word) in (0..).zip(&words) {
             insert(&mut cache, word, &[id]);
@@ -337,7 +371,7 @@ mod tests {
 
     #[test]
     fn what_the_records_have_lost_is_kept_anew_in_its_place() {
-        let mut cache = Cache::with_bits(Isa::best(), 4);
+        let mut cache = Cache::with_bits(Isa::best(), Packing::Wide, 4);
         let many: Vec<u32> = (0..15).collect();
         insert(&mut cache, "lost", &many);
         for round in 0..1000 {
@@ -350,7 +384,7 @@ mod tests {
 
     #[test]
     fn a_cache_to_add_to_has_the_seeds() {
-        let mut seeds = Cache::with_bits(Isa::best(), 5);
+        let mut seeds = Cache::with_bits(Isa::best(), Packing::Wide, 5);
         let words: Vec<String> = (0..30).map(|i| format!("k{i}")).collect();
         for (id, word) in (0..).zip(&words) {
             insert(&mut seeds, word, &[id, id + 1]);

@@ -3,7 +3,7 @@
 use super::Sink;
 use super::cache::{Cache, Hint};
 use super::junctions::Junctions;
-use super::line::FEW;
+use super::line::MOST;
 use super::output::Output;
 use crate::control::Control;
 use crate::error::Result;
@@ -29,14 +29,23 @@ pub(super) struct Lookup<'a> {
     pub(super) control: &'a Control<'a>,
 }
 
-/// A pretoken that is not among the few of its line.
+/// A pretoken that is not among the few of its line: `text[start..end]`.
 #[derive(Clone, Copy)]
 pub(super) struct Missed<'t> {
-    pub(super) pretoken: &'t [u8],
+    pub(super) text: &'t [u8],
+    pub(super) start: usize,
+    pub(super) end: usize,
     pub(super) key: Key,
     /// The line of the key.
     pub(super) home: u32,
     pub(super) hint: Hint,
+}
+
+impl<'t> Missed<'t> {
+    #[inline]
+    pub(super) fn pretoken(&self) -> &'t [u8] {
+        &self.text[self.start..self.end]
+    }
 }
 
 #[derive(Default)]
@@ -56,18 +65,16 @@ impl Lookup<'_> {
 
     /// Adds the ids of a pretoken that is in the cache, in whichever place; `false` if it is not.
     #[inline]
-    pub(super) fn remembered(&mut self, missed: Missed<'_>, output: &mut Output<'_, impl Sink>) -> bool {
-        let Missed { pretoken, key, home, hint } = missed;
+    pub(super) fn remembered(&mut self, missed: &Missed<'_>, output: &mut Output<'_, impl Sink>) -> bool {
+        let mut room = [0; MOST + 1];
         let cache = self.cache();
-        let Some(ids) = cache.get(key, home, pretoken, hint) else { return false };
-        output.many(ids);
-        if matches!(hint, Hint::Record(_)) && pretoken.len() <= KEY_BYTES && ids.len() <= FEW {
-            let mut few = [0; FEW];
-            let few = &mut few[..ids.len()];
-            few.copy_from_slice(ids);
-            if let Store::Own(cache) = &mut self.store {
-                cache.promote(key, home, few);
-            }
+        let Some(ids) = cache.get(missed, &mut room) else { return false };
+        output.add(ids);
+        let Hint::Record(_) = missed.hint else { return true };
+        if let Some((few, count)) = cache.few(missed.key, ids.ids())
+            && let Store::Own(cache) = &mut self.store
+        {
+            cache.promote(missed.key, missed.home, &few[..count]);
         }
         true
     }
@@ -85,7 +92,7 @@ impl Lookup<'_> {
 
     /// Whether the ids of a pretoken that is not in the cache should be [remembered](Lookup::remember).
     #[inline]
-    pub(super) fn wants(&mut self, missed: Missed<'_>) -> bool {
+    pub(super) fn wants(&mut self, missed: &Missed<'_>) -> bool {
         match &mut self.store {
             Store::Own(cache) => cache.wants(missed.hint),
             Store::Shared(_) => false,
@@ -96,8 +103,8 @@ impl Lookup<'_> {
     ///
     /// # Errors
     /// What merging fails with.
-    pub(super) fn whole(&mut self, missed: Missed<'_>, output: &mut Output<'_, impl Sink>) -> Result<()> {
-        let Missed { pretoken, key, .. } = missed;
+    pub(super) fn whole(&mut self, missed: &Missed<'_>, output: &mut Output<'_, impl Sink>) -> Result<()> {
+        let pretoken = missed.pretoken();
         let Buffers { tokens, ids } = &mut *self.buffers;
         tokens.clear();
         // Most tokens of up to so many bytes were in the cache from the start; merging makes the others.
@@ -108,21 +115,21 @@ impl Lookup<'_> {
         }
         ids.clear();
         ids.extend(tokens.iter().map(|&token| self.vocab.tokens().id_at(token)));
-        output.many(ids);
+        output.add(ids.as_slice().into());
         // Not of a piece of another pretoken that, as a pretoken, would be one id.
         if self.wants(missed)
             && self.stands_for_itself(pretoken).is_none()
             && let Store::Own(cache) = &mut self.store
         {
-            cache.insert(key, pretoken, &self.buffers.ids);
+            cache.insert(missed.key, pretoken, &self.buffers.ids);
         }
         Ok(())
     }
 
     /// Keeps the ids of a pretoken.
-    pub(super) fn remember(&mut self, missed: Missed<'_>, ids: &[u32]) {
+    pub(super) fn remember(&mut self, missed: &Missed<'_>, ids: &[u32]) {
         if let Store::Own(cache) = &mut self.store {
-            cache.insert(missed.key, missed.pretoken, ids);
+            cache.insert(missed.key, missed.pretoken(), ids);
         }
     }
 }

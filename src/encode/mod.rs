@@ -39,10 +39,12 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::pretokenize::key::Key;
 use crate::pretokenize::{ENDS, Isa, Pattern, Pretokenizer};
+use crate::simd::Plain;
 use crate::special::{Found, Segment, Specials};
 use crate::vocab::Vocab;
 use cache::Cache;
 use junctions::Junctions;
+use line::Packing;
 use lookup::{Lookup, Missed, Store};
 use output::{Output, Staged};
 use run::{Ranges, Run};
@@ -81,7 +83,10 @@ struct Tables {
 
 impl Tables {
     fn new(vocab: &Vocab, isa: Isa) -> Self {
-        Self::with_cache(vocab, Cache::for_seeds(isa, vocab.tokens().len()))
+        Self::with_cache(
+            vocab,
+            Cache::for_seeds(isa, Packing::of(vocab.tokens().max_id()), vocab.tokens().len()),
+        )
     }
 
     fn with_cache(vocab: &Vocab, cache: Cache) -> Self {
@@ -105,7 +110,8 @@ impl Encoder {
     /// With a cache of only `1 << bits` lines: for tests of what gives way to what.
     #[doc(hidden)]
     pub fn with_small_cache(vocab: Vocab, pretokenizer: Pretokenizer, bits: u32) -> Self {
-        let tables = Tables::with_cache(&vocab, Cache::with_bits(isa_of(&pretokenizer), bits));
+        let packing = Packing::of(vocab.tokens().max_id());
+        let tables = Tables::with_cache(&vocab, Cache::with_bits(isa_of(&pretokenizer), packing, bits));
         Self::with_tables(vocab, pretokenizer, OnceLock::from(tables), bits)
     }
 
@@ -245,8 +251,12 @@ impl Encoder {
         let mut output = Output::new(sink, &self.vocab, staged);
         let key = cache::key_of(pretoken);
         let home = lookup.cache().home(key) as u32;
-        let hint = lookup.cache().ask(key, home);
-        stretches.encode(&mut lookup, Missed { pretoken, key, home, hint }, &mut output)?;
+        let (line, way) = lookup.cache().lines().find(Plain, key, home);
+        let hint = lookup.cache().ask(key, home, way.filter(|&way| line.has_many(way)));
+        let missed = Missed { text: pretoken, start: 0, end: pretoken.len(), key, home, hint };
+        if !lookup.remembered(&missed, &mut output) {
+            stretches.encode(&mut lookup, &missed, &mut output)?;
+        }
         output.flush();
         Ok(())
     }

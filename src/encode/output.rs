@@ -9,6 +9,38 @@ const STAGED: usize = 2048;
 /// From this many on, ids go to the sink at once.
 const MANY: usize = 64;
 
+/// Ids are copied so many at a time, where there is room for it.
+const COPIED: usize = 16;
+
+/// Some ids, and what lies around them, which may be read, too.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Among<'a> {
+    all: &'a [u32],
+    from: usize,
+    to: usize,
+}
+
+impl<'a> Among<'a> {
+    /// The `count` ids from `from` on, if there are so many.
+    #[inline(always)]
+    pub(super) fn new(all: &'a [u32], from: usize, count: usize) -> Option<Self> {
+        let to = from.checked_add(count)?;
+        (to <= all.len()).then_some(Among { all, from, to })
+    }
+
+    #[inline]
+    pub(super) fn ids(self) -> &'a [u32] {
+        &self.all[self.from..self.to]
+    }
+}
+
+impl<'a> From<&'a [u32]> for Among<'a> {
+    #[inline(always)]
+    fn from(all: &'a [u32]) -> Self {
+        Among { all, from: 0, to: all.len() }
+    }
+}
+
 /// Where ids wait that come a few at a time.
 pub(super) struct Staged([u32; STAGED]);
 
@@ -34,23 +66,25 @@ impl<'a, S: Sink> Output<'a, S> {
         Output { sink, vocab, staged, len: 0, holds: false }
     }
 
-    /// Adds the ids of hits, from one place of them up to another.
+    /// Adds ids.
     #[inline(always)]
-    pub(super) fn hits(&mut self, ids: &[u32], from: usize, to: usize) {
+    pub(super) fn add(&mut self, ids: Among<'_>) {
+        let count = ids.to - ids.from;
         if S::LOOKS {
-            self.many(&ids[from..to]);
-        } else {
-            self.len += to - from;
+            let source = ids.all[ids.from..].first_chunk::<COPIED>();
+            let room = self.staged.0[self.len..].first_chunk_mut::<COPIED>();
+            match (source, room) {
+                // So much whatever their number, and the next go over what is too much: a copy of that very size is a call.
+                (Some(source), Some(room)) if count <= COPIED => *room = *source,
+                _ => return self.many(ids.ids()),
+            }
         }
+        self.len += count;
     }
 
-    /// Adds ids.
-    #[inline]
-    pub(super) fn many(&mut self, ids: &[u32]) {
-        if !S::LOOKS {
-            self.len += ids.len();
-            return;
-        }
+    /// Adds ids, of any number.
+    #[inline(never)]
+    fn many(&mut self, ids: &[u32]) {
         if self.len + ids.len() > STAGED {
             self.flush();
         }

@@ -4,6 +4,7 @@
 //! others have pushed out. What is new takes the place of what is oldest, in the ring and in each bucket of the index;
 //! so memory is bounded, nothing is ever moved or wiped, and pages are touched only as far as they are needed.
 
+use super::output::Among;
 use crate::pretokenize::key::{Key, fold};
 use crate::simd;
 
@@ -16,6 +17,8 @@ const LEAST: u32 = 12;
 
 /// Words of the ring for each mark of what was met once, as a power of two.
 const WORDS_A_MARK: u32 = 4;
+/// In a mark: another hash came.
+const CONTESTED: u8 = 0x80;
 
 /// Bits of a slot that tell pretokens of a bucket apart, below the place.
 const TAG: u32 = 24;
@@ -34,7 +37,7 @@ pub(super) struct Records {
     index: Vec<u64>,
     /// Where the first bucket begins, at a cache line.
     first: usize,
-    /// Some bits of the hash of what was met last, by other bits of it.
+    /// Some bits of the hash of what was met once, by other bits of it, and whether another hash came since.
     met: Vec<u8>,
     /// Words ever written, and those left out where the ring closes. Starts at 1: no place is 0.
     written: u64,
@@ -78,7 +81,7 @@ impl Records {
 
     /// The ids of a pretoken, if they are here.
     #[inline]
-    pub(super) fn find(&self, hash: u64, pretoken: &[u8]) -> Option<&[u32]> {
+    pub(super) fn find(&self, hash: u64, pretoken: &[u8]) -> Option<Among<'_>> {
         self.slots(hash)
             .iter()
             .filter(|&&slot| same_tag(slot, hash))
@@ -86,16 +89,16 @@ impl Records {
     }
 
     /// The ids of the record at `place`, if it is that of the pretoken.
-    pub(super) fn read(&self, place: u64, pretoken: &[u8]) -> Option<&[u32]> {
+    pub(super) fn read(&self, place: u64, pretoken: &[u8]) -> Option<Among<'_>> {
         if !self.is_kept(place) {
             return None;
         }
-        let record = &self.words[self.at(place)..];
-        let (&head, rest) = record.split_first()?;
+        let at = self.at(place);
+        let (&head, rest) = self.words[at..].split_first()?;
         if head as usize & 0xffff != pretoken.len() {
             return None;
         }
-        let (bytes, ids) = rest.split_at(pretoken.len().div_ceil(4));
+        let bytes = &rest[..pretoken.len().div_ceil(4)];
         let (whole, tail) = pretoken.as_chunks::<4>();
         let mut differs = 0;
         for (&word, &four) in bytes.iter().zip(whole) {
@@ -104,14 +107,14 @@ impl Records {
         if !tail.is_empty() {
             differs |= bytes[whole.len()] ^ padded(tail);
         }
-        if differs == 0 { ids.get(..(head >> 16) as usize) } else { None }
+        let ids = at + words_before(pretoken.len());
+        if differs == 0 { Among::new(&self.words, ids, (head >> 16) as usize) } else { None }
     }
 
     /// The `count` ids that are at `place`, if they are still there.
     #[inline]
-    pub(super) fn ids(&self, place: u64, count: usize) -> Option<&[u32]> {
-        let at = self.at(place);
-        if self.is_kept(place) { self.words.get(at..at + count) } else { None }
+    pub(super) fn ids(&self, place: u64, count: usize) -> Option<Among<'_>> {
+        if self.is_kept(place) { Among::new(&self.words, self.at(place), count) } else { None }
     }
 
     /// Keeps a pretoken of at most [`LONGEST`] bytes, to be found.
@@ -151,13 +154,25 @@ impl Records {
         slots[oldest] = start << TAG | hash & ((1 << TAG) - 1);
     }
 
-    /// Whether this was asked before for such a hash, and not for too many others since.
+    /// Whether this was asked before for such a hash, and not for too many others since. What was met again is forgotten:
+    /// it has a record from then on.
+    ///
+    /// A mark gives way to the second hash that wants its place. Would it to the first, two pretokens that come in turn
+    /// were never met again, and with them a fifth of those of many languages that had no record.
     pub(super) fn meets_again(&mut self, hash: u64) -> bool {
         if self.met.is_empty() {
             self.met = vec![0; 1 << (self.bits - WORDS_A_MARK)];
         }
-        let place = self.mark(hash);
-        std::mem::replace(&mut self.met[place], hash as u8) == hash as u8
+        let (place, tag) = (self.mark(hash), (hash as u8 & !CONTESTED).max(1));
+        let mark = &mut self.met[place];
+        let again = *mark & !CONTESTED == tag;
+        *mark = match *mark {
+            _ if again => 0,
+            0 => tag,
+            contested if contested & CONTESTED != 0 => tag,
+            held => held | CONTESTED,
+        };
+        again
     }
 
     /// The place of so many words, which stay together.
@@ -276,6 +291,10 @@ mod tests {
     use super::*;
     use std::collections::VecDeque;
 
+    fn found(records: &Records, hash: u64, pretoken: &[u8]) -> Option<Vec<u32>> {
+        records.find(hash, pretoken).map(|ids| ids.ids().to_vec())
+    }
+
     fn pretoken(round: u32) -> Vec<u8> {
         round.to_le_bytes().repeat(12)[..16 + round as usize % 31].to_vec()
     }
@@ -287,25 +306,25 @@ mod tests {
         for round in 0..60_000_u32 {
             let ids: Vec<u32> = (0..1 + round % 11).map(|id| round * 16 + id).collect();
             let name = pretoken(round);
-            assert_eq!(records.find(hash_long(&name), &name), None);
+            assert!(records.find(hash_long(&name), &name).is_none());
             let place = records.write(&name, &ids);
             records.list(hash_long(&name), place - words_before(name.len()) as u64);
             kept.push_back((place, round, ids));
-            assert_eq!(records.find(hash_long(&name), &name), Some(&kept.back().unwrap().2[..]));
+            assert_eq!(found(&records, hash_long(&name), &name), Some(kept.back().unwrap().2.clone()));
             while records.ids(kept[0].0, kept[0].2.len()).is_none() {
                 kept.pop_front();
             }
             if round % 997 == 0 {
-                let mut found = 0;
+                let mut there_yet = 0;
                 for (place, round, ids) in &kept {
-                    assert_eq!(records.ids(*place, ids.len()), Some(&ids[..]));
+                    assert_eq!(records.ids(*place, ids.len()).map(Among::ids), Some(&ids[..]));
                     let name = pretoken(*round);
-                    if let Some(there) = records.find(hash_long(&name), &name) {
-                        assert_eq!(there, ids);
-                        found += 1;
+                    if let Some(there) = found(&records, hash_long(&name), &name) {
+                        assert_eq!(there, *ids);
+                        there_yet += 1;
                     }
                 }
-                assert!(2 * found > kept.len().min(512), "half of the index at least is in use");
+                assert!(2 * there_yet > kept.len().min(512), "half of the index at least is in use");
                 assert!(round < 10_000 || kept.len() > (1 << 14) / 25);
             }
         }
@@ -327,12 +346,12 @@ mod tests {
             records.push(7, format!("number {id}").as_bytes(), &[id]);
         }
         for id in 0..8 {
-            assert_eq!(records.find(7, format!("number {id}").as_bytes()), Some(&[id][..]));
-            assert_eq!(records.find(7, format!("number {id}!").as_bytes()), None);
+            assert_eq!(found(&records, 7, format!("number {id}").as_bytes()), Some(vec![id]));
+            assert_eq!(found(&records, 7, format!("number {id}!").as_bytes()), None);
         }
         records.push(7, b"one more", &[9]);
-        assert_eq!(records.find(7, b"number 0"), None, "the oldest of a bucket gives way");
-        assert_eq!(records.find(7, b"one more"), Some(&[9][..]));
+        assert_eq!(found(&records, 7, b"number 0"), None, "the oldest of a bucket gives way");
+        assert_eq!(found(&records, 7, b"one more"), Some(vec![9]));
     }
 
     #[test]
@@ -343,13 +362,13 @@ mod tests {
         records.written = PLACES - 6;
         let last = records.write(b"a", &[3]);
         records.push(2, b"after", &[2]);
-        assert_eq!(records.find(1, b"before"), None);
-        assert_eq!(records.find(2, b"after"), Some(&[2][..]));
-        assert_eq!(records.ids(last, 1), Some(&[3][..]));
-        assert_eq!(records.ids(first, 1), None, "its words are others' since long ago");
+        assert_eq!(found(&records, 1, b"before"), None);
+        assert_eq!(found(&records, 2, b"after"), Some(vec![2]));
+        assert_eq!(records.ids(last, 1).map(Among::ids), Some(&[3][..]));
+        assert_eq!(records.ids(first, 1).map(Among::ids), None, "its words are others' since long ago");
         for round in 0..3000_u32 {
             records.push(u64::from(round) << 40, &round.to_le_bytes(), &[round]);
-            assert_eq!(records.find(u64::from(round) << 40, &round.to_le_bytes()), Some(&[round][..]));
+            assert_eq!(found(&records, u64::from(round) << 40, &round.to_le_bytes()), Some(vec![round]));
         }
     }
 }

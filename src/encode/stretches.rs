@@ -23,7 +23,7 @@ impl Default for Stretches {
 }
 
 impl Stretches {
-    /// Adds the ids of a pretoken that is not among the few of its line, and remembers them.
+    /// Adds the ids of a pretoken that is not in the cache, and remembers them.
     ///
     /// # Errors
     /// What merging fails with.
@@ -32,15 +32,12 @@ impl Stretches {
     pub(super) fn encode<S: Sink>(
         &mut self,
         lookup: &mut Lookup<'_>,
-        missed: Missed<'_>,
+        missed: &Missed<'_>,
         output: &mut Output<'_, S>,
     ) -> Result<()> {
-        if lookup.remembered(missed, output) {
-            return Ok(());
-        }
-        let pretoken = missed.pretoken;
+        let pretoken = missed.pretoken();
         if let Some(id) = lookup.stands_for_itself(pretoken) {
-            output.many(&[id]);
+            output.add([id].as_slice().into());
             return Ok(());
         }
         let end = if pretoken.is_ascii() { pretoken.len() } else { lookup.junctions.next(pretoken, 0) };
@@ -48,42 +45,40 @@ impl Stretches {
             return lookup.whole(missed, output);
         }
         if !S::LOOKS || !lookup.wants(missed) {
-            return self.encode_from(lookup, pretoken, end, output);
+            return self.encode_from(lookup, missed, end, output);
         }
         // It is remembered whole, too: the ids that it adds are still at hand.
         output.hold();
-        self.encode_from(lookup, pretoken, end, output)?;
+        self.encode_from(lookup, missed, end, output)?;
         lookup.remember(missed, output.held());
         Ok(())
     }
 
-    /// Adds the ids of all stretches; the first one goes up to `end`.
+    /// Adds the ids of all stretches; the first one is so long.
     fn encode_from<S: Sink>(
         &mut self,
         lookup: &mut Lookup<'_>,
-        pretoken: &[u8],
-        mut end: usize,
+        missed: &Missed<'_>,
+        first: usize,
         output: &mut Output<'_, S>,
     ) -> Result<()> {
-        let (mut start, mut count) = (0, 0);
+        let pretoken = missed.pretoken();
+        let (mut start, mut end, mut count) = (missed.start, first, 0);
         loop {
-            self.ends[count] = end;
+            self.ends[count] = missed.start + end;
             count += 1;
             if end == pretoken.len() || count == ENDS {
-                let ranges = Ranges { text: pretoken, start, ends: &self.ends[..count] };
-                self.run.encode(lookup, ranges, output, stretch)?;
+                // In the text, and not in the pretoken: what follows makes keys quicker to make.
+                let ranges = Ranges { text: missed.text, start, ends: &self.ends[..count] };
+                self.run
+                    .encode(lookup, ranges, output, |lookup, missed, output| lookup.whole(missed, output))?;
                 if end == pretoken.len() {
                     return Ok(());
                 }
                 lookup.control.check()?;
-                (start, count) = (end, 0);
+                (start, count) = (missed.start + end, 0);
             }
             end = lookup.junctions.next(pretoken, end);
         }
     }
-}
-
-/// A stretch that is not among the few of its line.
-fn stretch<S: Sink>(lookup: &mut Lookup<'_>, missed: Missed<'_>, output: &mut Output<'_, S>) -> Result<()> {
-    if lookup.remembered(missed, output) { Ok(()) } else { lookup.whole(missed, output) }
 }

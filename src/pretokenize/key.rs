@@ -23,9 +23,10 @@ struct Row {
     add: [u64; 2],
 }
 
-/// By length. The last row is that of all pretokens that are too long, and so is the first: nothing has no key.
-static ROWS: [Row; KEY_BYTES + 2] = {
-    let mut rows = [const { Row { keep: [0; 2], add: [u64::MAX, 0] } }; KEY_BYTES + 2];
+/// By length, so that a byte needs no check; most are never touched. Those of pretokens that are too long are the same, and
+/// so is the first: nothing has no key.
+static ROWS: [Row; 256] = {
+    let mut rows = [const { Row { keep: [0; 2], add: [u64::MAX, 0] } }; 256];
     let mut len = 1;
     while len <= KEY_BYTES {
         rows[len].keep[0] = if len < 8 { (1 << (8 * len)) - 1 } else { u64::MAX };
@@ -46,17 +47,22 @@ impl Key {
     /// If the range does not lie in `text`.
     #[inline(always)]
     pub(crate) fn new(text: &[u8], start: usize, end: usize) -> Self {
-        let ([low, high], _) = made(simd::Plain, text, start, end);
-        Key { low, high }
+        Self::hashed(simd::Plain, text, start, Length::new(start, end)).0
     }
 
-    /// The same, and a number that depends on all of the key: what [`HashOf`] makes of it in the same code.
+    /// The key of the pretoken of that length at `start`, and a number that depends on all of the key: what [`HashOf`]
+    /// makes of it in the same code.
     ///
     /// # Panics
     /// If the range does not lie in `text`.
     #[inline(always)]
-    pub(crate) fn hashed(leaf: impl Leaf, text: &[u8], start: usize, end: usize) -> (Self, u64) {
-        let ([low, high], hash) = made(leaf, text, start, end);
+    pub(crate) fn hashed(leaf: impl Leaf, text: &[u8], start: usize, len: Length) -> (Self, u64) {
+        let Row { keep, add } = &ROWS[usize::from(len.0)];
+        // Not of the bytes that either has: those would go through memory.
+        let ([low, high], hash) = match simd::sixteen(text, start) {
+            Some(bytes) => leaf.key(&bytes, keep, add),
+            None => leaf.key(&last(text, start, len), keep, add),
+        };
         (Key { low, high }, hash)
     }
 
@@ -87,18 +93,33 @@ impl Key {
     }
 }
 
-#[inline(always)]
-fn made(leaf: impl Leaf, text: &[u8], start: usize, end: usize) -> ([u64; 2], u64) {
-    let Row { keep, add } = &ROWS[(end - start).min(KEY_BYTES + 1)];
-    match simd::sixteen(text, start) {
-        Some(bytes) => leaf.key(&bytes, keep, add),
-        None => {
-            let mut bytes = [0; 16];
-            let rest = &text[start..end];
-            bytes[..rest.len()].copy_from_slice(rest);
-            leaf.key(&bytes, keep, add)
-        }
+/// How long a pretoken is, where more than [`KEY_BYTES`] are all the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Length(u8);
+
+impl Length {
+    #[inline(always)]
+    pub(crate) fn new(start: usize, end: usize) -> Self {
+        Length((end - start).min(usize::from(u8::MAX)) as u8)
     }
+
+    /// Whether a pretoken has no [`Key`] of its bytes.
+    #[inline(always)]
+    pub(crate) fn is_long(self) -> bool {
+        usize::from(self.0) > KEY_BYTES
+    }
+}
+
+/// The bytes of a pretoken that fewer than 16 bytes of the text are left for; nothing of one that is too long.
+#[cold]
+#[inline(never)]
+fn last(text: &[u8], start: usize, len: Length) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    if !len.is_long() {
+        let rest = &text[start..][..usize::from(len.0)];
+        bytes[..rest.len()].copy_from_slice(rest);
+    }
+    bytes
 }
 
 /// [`Key::hash_by`], as a job.
@@ -127,7 +148,7 @@ mod tests {
 
         #[inline(always)]
         fn run<L: Leaf>(self, leaf: L) -> (Key, u64) {
-            Key::hashed(leaf, self.0, self.1, self.2)
+            Key::hashed(leaf, self.0, self.1, Length::new(self.1, self.2))
         }
     }
 

@@ -106,6 +106,19 @@ pub(super) unsafe fn which(keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) 
     usize::from(WAYS[same as usize & 15])
 }
 
+/// [`Leaf::same`].
+///
+/// # Safety
+/// The machine must have AVX.
+#[inline(always)]
+pub(super) unsafe fn same(one: &[u64; 2], other: &[u64; 2], mask: &[u64; 2]) -> bool {
+    // SAFETY: AVX, and what came before it, is there; all loads read arrays of 16 bytes.
+    unsafe {
+        let (one, other) = (_mm_loadu_si128(one.as_ptr().cast()), _mm_loadu_si128(other.as_ptr().cast()));
+        _mm_testz_si128(_mm_xor_si128(one, other), _mm_loadu_si128(mask.as_ptr().cast())) != 0
+    }
+}
+
 /// [`Leaf::key`].
 ///
 /// # Safety
@@ -163,6 +176,12 @@ impl Leaf for Avx2 {
     fn key(self, bytes: &[u8; 16], keep: &[u64; 2], add: &[u64; 2]) -> ([u64; 2], u64) {
         // SAFETY: `self` proves it.
         unsafe { key(bytes, keep, add) }
+    }
+
+    #[inline(always)]
+    fn same(self, one: &[u64; 2], other: &[u64; 2], mask: &[u64; 2]) -> bool {
+        // SAFETY: no machine has AVX2 without AVX.
+        unsafe { same(one, other, mask) }
     }
 
     #[inline(always)]

@@ -128,6 +128,12 @@ impl<const VBMI2: bool> Leaf for Avx512<VBMI2> {
     }
 
     #[inline(always)]
+    fn same(self, one: &[u64; 2], other: &[u64; 2], mask: &[u64; 2]) -> bool {
+        // SAFETY: no machine has AVX-512 without AVX.
+        unsafe { super::avx2::same(one, other, mask) }
+    }
+
+    #[inline(always)]
     fn which(self, keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) -> usize {
         // SAFETY: no machine has AVX-512 without AVX2.
         unsafe { super::avx2::which(keys, key, mask) }

@@ -128,6 +128,12 @@ pub(crate) trait Leaf: Copy {
         len
     }
 
+    /// Whether two keys are the same, where only the bits of `mask` count.
+    #[inline(always)]
+    fn same(self, one: &[u64; 2], other: &[u64; 2], mask: &[u64; 2]) -> bool {
+        (one[0] ^ other[0]) & mask[0] | (one[1] ^ other[1]) & mask[1] == 0
+    }
+
     /// Which of two keys is `key`, where only the bits of `mask` count: 0, 1, or 2 for none.
     #[inline(always)]
     fn which(self, keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) -> usize {
@@ -280,12 +286,12 @@ pub(crate) fn eight(text: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(unsafe { text.as_ptr().add(at).cast::<[u8; 8]>().read() }))
 }
 
-/// Writes four numbers at `at`, where there is room for so many; else it writes nothing.
+/// Writes some numbers at `at`, where there is room for so many; else it writes nothing.
 #[inline(always)]
-pub(crate) fn put(numbers: &mut [u32], at: usize, four: &[u32; 4]) {
-    if at < numbers.len().saturating_sub(3) {
-        // SAFETY: at + 4 <= numbers.len(), since at < numbers.len() - 3.
-        unsafe { numbers.as_mut_ptr().add(at).cast::<[u32; 4]>().write(*four) };
+pub(crate) fn put<const N: usize>(numbers: &mut [u32], at: usize, some: &[u32; N]) {
+    if at < (numbers.len() + 1).saturating_sub(N) {
+        // SAFETY: at + N <= numbers.len(), since at < numbers.len() + 1 - N.
+        unsafe { numbers.as_mut_ptr().add(at).cast::<[u32; N]>().write(*some) };
     }
 }
 
