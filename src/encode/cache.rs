@@ -85,21 +85,21 @@ impl Cache {
 
     /// Where the ids of a pretoken may be that is not among the few of its line, with that memory asked for. `key` is
     /// its key, `home` its line, and `way` its entry there, if it has one. Ahead of [`Cache::seek`] and [`Cache::get`].
-    #[inline(never)] // out of the hot loop
-    pub(super) fn ask(&self, key: Key, home: u32, way: Option<usize>) -> Hint {
+    #[inline(never)] // out of the hot loop; and a result of 16 bytes would be read before it is all written
+    pub(super) fn ask(&self, key: Key, home: u32, way: Option<usize>, hint: &mut Hint) {
         let line = &self.lines[home as usize];
         if let Some(way) = way {
             let (place, count) = line.record(way);
             self.records.ask_ids(start(place, key));
-            return Hint::Ids { place, count: count as u32 };
+            *hint = Hint::Ids { place, count: count as u32 };
+        } else if line.is_empty(1) && !is_long(key) || key == Key::NONE {
+            // Where there is room, nothing was ever pushed out; but of what is long it is kept whether it was met.
+            *hint = Hint::Nowhere;
+        } else {
+            let hash = key.hash();
+            self.records.ask(hash);
+            *hint = Hint::Record(hash);
         }
-        // Where there is room, nothing was ever pushed out; but of what is long it is kept whether it was met.
-        if line.is_empty(1) && !is_long(key) || key == Key::NONE {
-            return Hint::Nowhere;
-        }
-        let hash = key.hash();
-        self.records.ask(hash);
-        Hint::Record(hash)
     }
 
     /// Asks for the next memory that they may be in.
@@ -319,7 +319,8 @@ mod tests {
         if let Some(way) = way.filter(|&way| !line.has_many(way)) {
             return line.few(way, cache.packing, &mut room).to_vec();
         }
-        let hint = cache.ask(key, home, way);
+        let mut hint = Hint::Nowhere;
+        cache.ask(key, home, way, &mut hint);
         let missed = Missed { text: text.as_bytes(), start: 0, end: text.len(), key, home, hint };
         cache.get(&missed, &mut room).map_or_else(Vec::new, |ids| ids.ids().to_vec())
     }

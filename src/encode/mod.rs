@@ -42,7 +42,7 @@ use crate::pretokenize::{ENDS, Isa, Pattern, Pretokenizer};
 use crate::simd::Plain;
 use crate::special::{Found, Segment, Specials};
 use crate::vocab::Vocab;
-use cache::Cache;
+use cache::{Cache, Hint};
 use junctions::Junctions;
 use line::Packing;
 use lookup::{Lookup, Missed, Store};
@@ -252,7 +252,8 @@ impl Encoder {
         let key = cache::key_of(pretoken);
         let home = lookup.cache().home(key) as u32;
         let (line, way) = lookup.cache().lines().find(Plain, key, home);
-        let hint = lookup.cache().ask(key, home, way.filter(|&way| line.has_many(way)));
+        let mut hint = Hint::Nowhere;
+        lookup.cache().ask(key, home, way.filter(|&way| line.has_many(way)), &mut hint);
         let missed = Missed { text: pretoken, start: 0, end: pretoken.len(), key, home, hint };
         if !lookup.remembered(&missed, &mut output) {
             stretches.encode(&mut lookup, &missed, &mut output)?;

@@ -169,7 +169,7 @@ impl Find<'_> {
                 len += line.count(way);
             } else {
                 gaps[gap_count % ENDS] = Gap { at: at as u16, len: len as u16 };
-                hints[gap_count % ENDS] = cache.ask(key, home, way);
+                cache.ask(key, home, way, &mut hints[gap_count % ENDS]);
                 gap_count += 1;
             }
         }
