@@ -28,12 +28,18 @@ const PLACES: u64 = 1 << (64 - TAG);
 /// Slots of a bucket: one cache line of them.
 const SLOTS: usize = 8;
 
+/// A slot of no record; below those of all records.
+///
+/// Not 0: of memory that is zeros the system gives out a page when it is read, and another when it is written to, which on
+/// several threads interrupts all of them. Tables that are read first are written to at once.
+const FREE: u64 = 1;
+
 /// See the module. Made when first written to.
 pub(super) struct Records {
     /// Of each record the length of the pretoken in the lower half of the first word, and the number of ids in the
     /// other; its bytes, filled up with zeros; the ids.
     words: Vec<u32>,
-    /// Buckets of places of records, each with some bits of the hash; 0 for none.
+    /// Buckets of places of records, each with some bits of the hash; or [`FREE`].
     index: Vec<u64>,
     /// Where the first bucket begins, at a cache line.
     first: usize,
@@ -128,7 +134,7 @@ impl Records {
         if self.words.is_empty() {
             // Zeros that the system gives out when they are written to.
             self.words = vec![0; 1 << self.bits];
-            self.index = vec![0; (SLOTS << (self.bits - WORDS_EACH)) + SLOTS];
+            self.index = vec![FREE; (SLOTS << (self.bits - WORDS_EACH)) + SLOTS];
             self.first = self.index.as_ptr().align_offset(64).min(SLOTS);
         }
         let before = words_before(pretoken.len());
@@ -161,7 +167,8 @@ impl Records {
     /// were never met again, and with them a fifth of those of many languages that had no record.
     pub(super) fn meets_again(&mut self, hash: u64) -> bool {
         if self.met.is_empty() {
-            self.met = vec![0; 1 << (self.bits - WORDS_A_MARK)];
+            // No hash is kept: the first to come takes its place. Written to at once, as the index is.
+            self.met = vec![CONTESTED; 1 << (self.bits - WORDS_A_MARK)];
         }
         let (place, tag) = (self.mark(hash), (hash as u8 & !CONTESTED).max(1));
         let mark = &mut self.met[place];
@@ -184,7 +191,7 @@ impl Records {
         }
         if (self.written + words as u64) / PLACES != lap {
             self.written = (lap + 1) * PLACES;
-            self.index.fill(0);
+            self.index.fill(FREE);
         }
         let place = self.written;
         self.written += words as u64;
@@ -235,7 +242,7 @@ pub(super) fn words_before(len: usize) -> usize {
 
 #[inline]
 fn same_tag(slot: u64, hash: u64) -> bool {
-    slot != 0 && (slot ^ hash) & ((1 << TAG) - 1) == 0
+    slot != FREE && (slot ^ hash) & ((1 << TAG) - 1) == 0
 }
 
 /// Up to four bytes, filled up with zeros.
