@@ -28,8 +28,11 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    fn new(isa: Isa) -> Self {
-        Scratch {
+    /// Never inlined: it has room for one on the stack, and every call would look for all of that.
+    #[cold]
+    #[inline(never)]
+    fn boxed(isa: Isa) -> Box<Self> {
+        Box::new(Scratch {
             cache: None,
             merger: Merger::new(isa),
             buffers: Buffers::default(),
@@ -39,7 +42,7 @@ impl Scratch {
             ends: [0; ENDS],
             seen: 0,
             unchecked: 0,
-        }
+        })
     }
 }
 
@@ -55,7 +58,7 @@ const KEPT: usize = 16;
 
 impl Pool {
     pub(super) fn with<T>(&self, isa: Isa, f: impl FnOnce(&mut Scratch) -> T) -> T {
-        let mut scratch = self.try_lock(Vec::pop).flatten().unwrap_or_else(|| Box::new(Scratch::new(isa)));
+        let mut scratch = self.try_lock(Vec::pop).flatten().unwrap_or_else(|| Scratch::boxed(isa));
         let result = f(&mut scratch);
         self.try_lock(|kept| {
             if kept.len() < KEPT {

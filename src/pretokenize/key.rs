@@ -61,7 +61,7 @@ impl Key {
         // Not of the bytes that either has: those would go through memory.
         let ([low, high], hash) = match simd::sixteen(text, start) {
             Some(bytes) => leaf.key(&bytes, keep, add),
-            None => leaf.key(&last(text, start, len), keep, add),
+            None => leaf.key(&last(text, start), keep, add),
         };
         (Key { low, high }, hash)
     }
@@ -110,16 +110,26 @@ impl Length {
     }
 }
 
-/// The bytes of a pretoken that fewer than 16 bytes of the text are left for; nothing of one that is too long.
+/// The bytes from `start` on where the text has fewer than 16 of them, and zeros behind them.
+#[inline(always)]
+fn last(text: &[u8], start: usize) -> [u8; 16] {
+    match text.last_chunk() {
+        // All that stand before them are shifted out: a copy of that very size is a call.
+        Some(&sixteen) => {
+            let before = 16 - text[start..].len() as u32;
+            u128::from_le_bytes(sixteen).checked_shr(8 * before).unwrap_or(0).to_le_bytes()
+        }
+        None => padded(&text[start..]),
+    }
+}
+
+/// Up to 16 bytes, and zeros behind them.
 #[cold]
 #[inline(never)]
-fn last(text: &[u8], start: usize, len: Length) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    if !len.is_long() {
-        let rest = &text[start..][..usize::from(len.0)];
-        bytes[..rest.len()].copy_from_slice(rest);
-    }
-    bytes
+fn padded(bytes: &[u8]) -> [u8; 16] {
+    let mut all = [0; 16];
+    all[..bytes.len()].copy_from_slice(bytes);
+    all
 }
 
 /// [`Key::hash_by`], as a job.
