@@ -56,7 +56,7 @@ def long_text():
 
 
 def pairless():
-    return "".join(random.choices("acgt", k=1 << 20)) * 16
+    return "".join(random.choices("acgt", k=1 << 20)) * 48
 
 
 calls = {name: call for name, call in CALLS.items() if name in sys.argv[1:]}
