@@ -52,7 +52,19 @@ impl Encoder {
         sink: &mut impl Sink,
         control: &Control,
     ) -> Result<()> {
-        self.pool.with(self.isa, |scratch| {
+        self.encode_for(0, text, active, sink, control)
+    }
+
+    /// [`Encoder::encode_among`], for a user of the scratches.
+    pub(super) fn encode_for(
+        &self,
+        user: usize,
+        text: &[u8],
+        active: Active<'_>,
+        sink: &mut impl Sink,
+        control: &Control,
+    ) -> Result<()> {
+        self.pool.with(self.isa, user, |scratch| {
             let seen = scratch.seen;
             let done = self.encode_with(scratch, text, active, sink, control);
             if text.len() < SMALL {
@@ -69,7 +81,7 @@ impl Encoder {
     pub fn encode_piece(&self, piece: &[u8], control: &Control) -> Result<Vec<u32>> {
         let mut ids = Vec::new();
         if !piece.is_empty() {
-            self.pool.with(self.isa, |scratch| self.encode_pretoken(scratch, piece, &mut ids, control))?;
+            self.pool.with(self.isa, 0, |scratch| self.encode_pretoken(scratch, piece, &mut ids, control))?;
         }
         Ok(ids)
     }
@@ -81,7 +93,7 @@ impl Encoder {
     /// As [`Encoder::encode`].
     pub(super) fn merge_piece(&self, piece: &[u8], control: &Control) -> Result<Vec<u32>> {
         let mut tokens = Vec::new();
-        self.pool.with(self.isa, |scratch| {
+        self.pool.with(self.isa, 0, |scratch| {
             scratch.merger.merge(self.vocab.pairs(), piece, &mut tokens, control)
         })?;
         Ok(tokens.into_iter().map(|token| self.vocab.tokens().id_at(token)).collect())

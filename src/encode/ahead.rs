@@ -94,7 +94,7 @@ impl Ahead {
         }
         let Some(from) = encoder.pretokenizer.steady_from(own, 0..len) else { return Ok(()) };
         let mut tokens = Spans::default();
-        encoder.pool.with(encoder.isa, |scratch| {
+        encoder.pool.with(encoder.isa, 0, |scratch| {
             encoder.encode_pretoken(scratch, &own[..len], &mut tokens, control)
         })?;
         // A rest that is a token could stand for itself.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::gathered::Gathered;
+use super::sink::Count;
 use super::spare::Spare;
 use super::{Active, Encoder};
 use crate::control::Control;
@@ -15,6 +16,8 @@ use crate::workers;
 const CHUNK: usize = 1 << 17;
 /// The same on several, which must not wait for each other all the time.
 const SHARED_CHUNK: usize = 1 << 19;
+/// Chunks of each thread, if they need not be larger: at the end one waits for half a chunk of another.
+const EACH: usize = 8;
 
 impl Encoder {
     /// The ids of one text, as [`Encoder::encode_to_vec`] finds them, on up to `workers` threads (`None`: as many as
@@ -53,7 +56,7 @@ impl Encoder {
             return Ok(ids);
         }
         let workers = self.useful(workers, text.len());
-        let chunks = self.chunks(text, active, chunk_size(workers, active))?;
+        let chunks = self.chunks(text, active, chunk_size(workers, text.len(), active))?;
         self.encode_chunks(text, &chunks, active, workers, control)
     }
 
@@ -74,12 +77,14 @@ impl Encoder {
         }
         let workers = self.useful(workers, text.len());
         let active = self.active(special);
-        let chunks = self.chunks(text, active, chunk_size(workers, active))?;
+        let chunks = self.chunks(text, active, chunk_size(workers, text.len(), active))?;
         let spare = Spare::default();
-        let work = |chunk: &Range<usize>| {
+        let work = |number: usize, chunk: &Range<usize>| {
             spare.with(|bytes| {
                 let bytes = text.utf8(self.isa, chunk.clone(), bytes)?;
-                self.count(bytes, special, control)
+                let mut count = Count(0);
+                self.encode_for(number % workers, bytes, active, &mut count, control)?;
+                Ok(count.0)
             })
         };
         let mut total = 0;
@@ -110,11 +115,11 @@ impl Encoder {
         }
         // Used again: fresh memory for each chunk would be handed back and cleared each time.
         let (texts, lists) = (Spare::default(), Spare::default());
-        let work = |chunk: &Range<usize>| {
+        let work = |number: usize, chunk: &Range<usize>| {
             let mut ids: Vec<u32> = lists.take();
             texts.with(|bytes| {
                 let bytes = text.utf8(self.isa, chunk.clone(), bytes)?;
-                self.encode_among(bytes, active, &mut ids, control)
+                self.encode_for(number % workers, bytes, active, &mut ids, control)
             })?;
             Ok((ids, chunk.len()))
         };
@@ -169,15 +174,16 @@ impl Encoder {
     }
 }
 
-/// [`workers::in_order`], for chunks.
+/// [`workers::in_order`], for chunks, which have numbers.
 fn in_order<T: Send>(
     workers: usize,
     chunks: &[Range<usize>],
     control: &Control,
-    work: impl Fn(&Range<usize>) -> Result<T> + Sync,
+    work: impl Fn(usize, &Range<usize>) -> Result<T> + Sync,
     take: impl FnMut(T) -> Result<()> + Send,
 ) -> Result<()> {
-    let mut left = chunks.iter();
+    let mut left = chunks.iter().enumerate();
+    let work = |(number, chunk)| work(number, chunk);
     workers::in_order(workers.min(chunks.len()), control, || Ok(left.next()), work, take)
 }
 
@@ -190,8 +196,12 @@ fn short(text: Text<'_>) -> Option<&[u8]> {
 }
 
 /// Searching for many special tokens takes memory of its own: to and fro less often.
-fn chunk_size(workers: usize, active: Active<'_>) -> usize {
-    if workers == 1 && !active.specials.are_many() { CHUNK } else { SHARED_CHUNK }
+fn chunk_size(workers: usize, len: usize, active: Active<'_>) -> usize {
+    match (workers, active.specials.are_many()) {
+        (1, false) => CHUNK,
+        (_, true) => SHARED_CHUNK,
+        _ => (len / (EACH * workers)).clamp(CHUNK, SHARED_CHUNK),
+    }
 }
 
 #[cfg(test)]

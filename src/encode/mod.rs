@@ -265,7 +265,7 @@ impl Encoder {
     /// What encodes a text of so many bytes.
     #[inline]
     fn tools<'s>(&'s self, scratch: &'s mut Scratch, bytes: usize, control: &'s Control<'s>) -> Tools<'s> {
-        let Scratch { cache, merger, buffers, run, stretches, staged, ends, seen, unchecked } = scratch;
+        let Scratch { cache, merger, buffers, run, stretches, staged, ends, seen, unchecked, .. } = scratch;
         *seen = seen.saturating_add(bytes);
         let Tables { seeds, junctions } = self.tables();
         let store = if cache.is_none() && *seen < OWN_CACHE {

@@ -69,7 +69,7 @@ impl Encoder {
             loop {
                 let run = next.fetch_add(1, Relaxed);
                 let Some(range) = runs.get(run) else { return Ok(mine) };
-                mine.push((run, self.encode_run(&texts[range.clone()], active, control)?));
+                mine.push((run, self.encode_run(run % workers, &texts[range.clone()], active, control)?));
             }
         })?;
         let mut batches: Vec<(usize, Batch)> = done.into_iter().flatten().collect();
@@ -98,17 +98,17 @@ impl Encoder {
         let size = |run: &Range<usize>| texts[run.clone()].iter().map(|text| text.len()).sum();
         if workers == 1 {
             for run in runs {
-                self.add_run(&texts[run.clone()], active, &mut all.ids, &mut starts, control)?;
+                self.add_run(0, &texts[run.clone()], active, &mut all.ids, &mut starts, control)?;
                 all.done(size(&run));
             }
             return Ok(Batch { ids: all.finish(), starts });
         }
         // Used again: fresh memory for each run would be handed back and cleared each time.
         let spare = Spare::default();
-        let mut next = runs.into_iter();
-        let work = |run: Range<usize>| {
+        let mut next = runs.into_iter().enumerate();
+        let work = |(number, run): (usize, Range<usize>)| {
             let (mut ids, mut starts) = (spare.take(), Vec::new());
-            self.add_run(&texts[run.clone()], active, &mut ids, &mut starts, control)?;
+            self.add_run(number % workers, &texts[run.clone()], active, &mut ids, &mut starts, control)?;
             Ok((ids, starts, size(&run)))
         };
         let take = |(mut ids, own, bytes): (Vec<u32>, Vec<usize>, usize)| {
@@ -123,22 +123,29 @@ impl Encoder {
         Ok(Batch { ids: all.finish(), starts })
     }
 
-    fn encode_run(&self, texts: &[&[u8]], active: Active<'_>, control: &Control) -> Result<Batch> {
+    fn encode_run(
+        &self,
+        user: usize,
+        texts: &[&[u8]],
+        active: Active<'_>,
+        control: &Control,
+    ) -> Result<Batch> {
         let mut batch = Batch { ids: Vec::new(), starts: vec![0] };
-        self.add_run(texts, active, &mut batch.ids, &mut batch.starts, control)?;
+        self.add_run(user, texts, active, &mut batch.ids, &mut batch.starts, control)?;
         Ok(batch)
     }
 
-    /// Adds the ids of some texts, and where each ends.
+    /// Adds the ids of some texts, and where each ends, for a user of the scratches.
     fn add_run(
         &self,
+        user: usize,
         texts: &[&[u8]],
         active: Active<'_>,
         ids: &mut Vec<u32>,
         ends: &mut Vec<usize>,
         control: &Control,
     ) -> Result<()> {
-        self.pool.with(self.isa, |scratch| {
+        self.pool.with(self.isa, user, |scratch| {
             for text in texts {
                 self.encode_with(scratch, text, active, ids, control)?;
                 ends.push(ids.len());

@@ -16,7 +16,7 @@ impl Encoder {
         let text: Vec<u8> = parts.iter().flat_map(|(part, _)| part.iter().copied()).collect();
         let specials = self.trusted_specials(&text, parts);
         let mut ids = Vec::new();
-        self.pool.with(self.isa, |scratch| {
+        self.pool.with(self.isa, 0, |scratch| {
             let mut at = 0;
             for found in &specials {
                 self.encode_text(scratch, &text, at..found.range.start, &mut ids, control)?;

@@ -25,6 +25,8 @@ pub(super) struct Scratch {
     pub(super) seen: usize,
     /// Bytes since the control was last looked at.
     pub(super) unchecked: usize,
+    /// Whose it was last.
+    user: usize,
 }
 
 impl Scratch {
@@ -42,6 +44,7 @@ impl Scratch {
             ends: [0; ENDS],
             seen: 0,
             unchecked: 0,
+            user: 0,
         })
     }
 }
@@ -57,9 +60,13 @@ pub(super) struct Pool(Mutex<Vec<Box<Scratch>>>);
 const KEPT: usize = 16;
 
 impl Pool {
-    pub(super) fn with<T>(&self, isa: Isa, f: impl FnOnce(&mut Scratch) -> T) -> T {
-        let mut scratch = self.try_lock(Vec::pop).flatten().unwrap_or_else(|| Scratch::boxed(isa));
+    /// Lends one: that which the same user had last, if it is there. Users are numbers of a caller's own, from 0 on; if one
+    /// always has the same part of a text that is encoded again, its cache knows that part.
+    pub(super) fn with<T>(&self, isa: Isa, user: usize, f: impl FnOnce(&mut Scratch) -> T) -> T {
+        let mut scratch =
+            self.try_lock(|kept| take(kept, user)).flatten().unwrap_or_else(|| Scratch::boxed(isa));
         let result = f(&mut scratch);
+        scratch.user = user;
         self.try_lock(|kept| {
             if kept.len() < KEPT {
                 kept.push(scratch);
@@ -74,5 +81,33 @@ impl Pool {
             Err(TryLockError::Poisoned(poisoned)) => Some(f(&mut poisoned.into_inner())),
             Err(TryLockError::WouldBlock) => None,
         }
+    }
+}
+
+fn take(kept: &mut Vec<Box<Scratch>>, user: usize) -> Option<Box<Scratch>> {
+    match kept.iter().rposition(|scratch| scratch.user == user) {
+        Some(at) => Some(kept.swap_remove(at)),
+        None => kept.pop(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_gets_what_it_had_last_and_others_what_is_there() {
+        let (pool, isa) = (Pool::default(), Isa::best());
+        let seen = |user| pool.with(isa, user, |scratch| scratch.seen);
+        // Three at once, so there are three.
+        pool.with(isa, 0, |first| {
+            pool.with(isa, 1, |second| {
+                pool.with(isa, 2, |third| (first.seen, second.seen, third.seen) = (10, 11, 12));
+            });
+        });
+        for user in [2, 0, 1, 1, 0, 2] {
+            assert_eq!(seen(user), 10 + user);
+        }
+        assert!(seen(7) >= 10 && seen(7) == seen(7), "what no user has comes from another");
     }
 }

@@ -47,7 +47,7 @@ impl Encoder {
     ) -> Result<()> {
         let before = std::mem::take(state);
         let mut stream = TextStream::new(self.specials(special), &self.pretokenizer, before);
-        self.pool.with(self.isa, |scratch| {
+        self.pool.with(self.isa, 0, |scratch| {
             let mut take = |event: Event<'_>, _| {
                 match event {
                     Event::Pretoken(pretoken) => self.encode_pretoken(scratch, pretoken, ids, control)?,
