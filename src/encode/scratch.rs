@@ -25,7 +25,7 @@ pub(super) struct Scratch {
     pub(super) seen: usize,
     /// Bytes since the control was last looked at.
     pub(super) unchecked: usize,
-    /// Whose it was last.
+    /// Whom it was made for.
     user: usize,
 }
 
@@ -33,7 +33,7 @@ impl Scratch {
     /// Never inlined: it has room for one on the stack, and every call would look for all of that.
     #[cold]
     #[inline(never)]
-    fn boxed(isa: Isa) -> Box<Self> {
+    fn boxed(isa: Isa, user: usize) -> Box<Self> {
         Box::new(Scratch {
             cache: None,
             merger: Merger::new(isa),
@@ -44,7 +44,7 @@ impl Scratch {
             ends: [0; ENDS],
             seen: 0,
             unchecked: 0,
-            user: 0,
+            user,
         })
     }
 }
@@ -60,13 +60,12 @@ pub(super) struct Pool(Mutex<Vec<Box<Scratch>>>);
 const KEPT: usize = 16;
 
 impl Pool {
-    /// Lends one: that which the same user had last, if it is there. Users are numbers of a caller's own, from 0 on; if one
-    /// always has the same part of a text that is encoded again, its cache knows that part.
+    /// Lends one: that which was made for this user, if it is there. Users are numbers of a caller's own, from 0 on; if
+    /// one always has the same part of a text that is encoded again, its cache knows that part.
     pub(super) fn with<T>(&self, isa: Isa, user: usize, f: impl FnOnce(&mut Scratch) -> T) -> T {
         let mut scratch =
-            self.try_lock(|kept| take(kept, user)).flatten().unwrap_or_else(|| Scratch::boxed(isa));
+            self.try_lock(|kept| take(kept, user)).flatten().unwrap_or_else(|| Scratch::boxed(isa, user));
         let result = f(&mut scratch);
-        scratch.user = user;
         self.try_lock(|kept| {
             if kept.len() < KEPT {
                 kept.push(scratch);
@@ -96,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_user_gets_what_it_had_last_and_others_what_is_there() {
+    fn a_user_gets_what_was_made_for_it_and_others_what_is_there() {
         let (pool, isa) = (Pool::default(), Isa::best());
         let seen = |user| pool.with(isa, user, |scratch| scratch.seen);
         // Three at once, so there are three.
