@@ -51,13 +51,15 @@ impl Scratch {
 
 /// Scratches not in use.
 ///
-/// Never waits for its lock: a lock that another thread holds, or held when the process forked, only
-/// means that this call makes a scratch of its own.
+/// Hardly waits for its lock: what another thread holds is free in a moment, and what one held when the process forked
+/// never is; then this call makes a scratch of its own.
 #[derive(Default)]
 pub(super) struct Pool(Mutex<Vec<Box<Scratch>>>);
 
 /// Scratches kept at the most; each holds a cache of some megabytes.
 const KEPT: usize = 16;
+/// Times that the lock is tried: some microseconds.
+const TRIES: usize = 100;
 
 impl Pool {
     /// Lends one: that which was made for this user, if it is there. Users are numbers of a caller's own, from 0 on; if
@@ -75,11 +77,14 @@ impl Pool {
     }
 
     fn try_lock<T>(&self, f: impl FnOnce(&mut Vec<Box<Scratch>>) -> T) -> Option<T> {
-        match self.0.try_lock() {
-            Ok(mut kept) => Some(f(&mut kept)),
-            Err(TryLockError::Poisoned(poisoned)) => Some(f(&mut poisoned.into_inner())),
-            Err(TryLockError::WouldBlock) => None,
+        for _ in 0..TRIES {
+            match self.0.try_lock() {
+                Ok(mut kept) => return Some(f(&mut kept)),
+                Err(TryLockError::Poisoned(poisoned)) => return Some(f(&mut poisoned.into_inner())),
+                Err(TryLockError::WouldBlock) => std::hint::spin_loop(),
+            }
         }
+        None
     }
 }
 

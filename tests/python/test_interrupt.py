@@ -35,8 +35,10 @@ text = " ".join(random.choices(words, k=300_000))  # 2 MB
 with open("text", "w") as file:
     file.write(text)
 if "encode_file" in sys.argv[1:]:
+    # Words that hardly ever come twice take longer.
+    letters = "".join(random.choices(LETTERS + "  ", k=1 << 21))
     with open("long", "w") as file:
-        file.writelines([text] * 100)
+        file.writelines([letters] * 100)
 
 import toksmith
 from toksmith import Tokenizer
@@ -270,9 +272,9 @@ def tokenizer(text: str) -> Tokenizer:
 LONG_CALLS: dict[str, Callable[[str, Tokenizer], Any]] = {
     "counting": lambda text, _: count_pretokens_from_iterator([text] * 100),
     "merging": lambda text, _: train_from_iterator([text * 4], 3000, pattern=None),
-    "encode": lambda text, tokenizer: tokenizer.encode(text * 8),
-    "encode_to_numpy": lambda text, tokenizer: tokenizer.encode_to_numpy(text * 20),
-    "encode_batch": lambda text, tokenizer: tokenizer.encode_batch([text] * 24),
+    "encode": lambda text, tokenizer: tokenizer.encode(text * 32),
+    "encode_to_numpy": lambda text, tokenizer: tokenizer.encode_to_numpy(text * 80),
+    "encode_batch": lambda text, tokenizer: tokenizer.encode_batch([text] * 48),
     "regex counting": lambda text, _: count_pretokens_from_iterator([text] * 2, pattern=r"\w+|\W+"),
     "regex encode": lambda text, tokenizer: Tokenizer(tokenizer.vocab, tokenizer.merges, pattern=r"\w+|\W+").encode(
         text * 2
