@@ -347,6 +347,19 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_in_turn_is_met_again() {
+        let mut records = Records::with_bits(LEAST);
+        // The marks of the two share a place.
+        let mut left = vec![1_u64, 2];
+        for round in 0..9 {
+            left.retain(|&hash| !records.meets_again(hash));
+            assert!(round > 0 || left.len() == 2);
+        }
+        assert!(left.is_empty());
+        assert!(!records.meets_again(2), "what was met again is forgotten");
+    }
+
+    #[test]
     fn pretokens_of_the_same_hash_are_told_apart() {
         let mut records = Records::with_bits(LEAST);
         for id in 0..8 {

@@ -403,11 +403,13 @@ mod tests {
     struct Which([[u64; 2]; 2], [u64; 2]);
 
     impl Job for Which {
-        type Out = usize;
+        type Out = (usize, [bool; 2]);
 
         #[inline(always)]
-        fn run<L: Leaf>(self, leaf: L) -> usize {
-            leaf.which(&self.0, self.1, [u64::MAX, u64::MAX >> 4])
+        fn run<L: Leaf>(self, leaf: L) -> Self::Out {
+            let mask = [u64::MAX, u64::MAX >> 4];
+            let same = [leaf.same(&self.0[0], &self.1, &mask), leaf.same(&self.0[1], &self.1, &mask)];
+            (leaf.which(&self.0, self.1, mask), same)
         }
     }
 
@@ -421,15 +423,21 @@ mod tests {
                 other[bit / 64] ^= 1 << (bit % 64);
                 let none = if bit < 124 { 2 } else { 0 };
                 let found = |first, second| isa.run(Which([first, second], key));
-                assert_eq!(found(masked, other), 0, "{} {bit}", isa.name());
-                assert_eq!(found(other, masked), usize::from(bit < 124), "{} {bit}", isa.name());
-                assert_eq!(found(other, other), none, "{} {bit}", isa.name());
+                let counts = bit < 124;
+                assert_eq!(found(masked, other), (0, [true, !counts]), "{} {bit}", isa.name());
+                assert_eq!(
+                    found(other, masked),
+                    (usize::from(counts), [!counts, true]),
+                    "{} {bit}",
+                    isa.name()
+                );
+                assert_eq!(found(other, other), (none, [!counts; 2]), "{} {bit}", isa.name());
             }
         }
     }
 
     #[test]
-    fn four_numbers_are_never_put_beyond_the_end() {
+    fn numbers_are_never_put_beyond_the_end() {
         for len in 0..12 {
             for at in 0..20 {
                 let mut numbers = vec![0; len];
