@@ -160,7 +160,7 @@ impl Cache {
         if ids.is_empty() || key == Key::NONE {
             return;
         }
-        if self.few(key, ids).is_some() {
+        if self.has_room(key, ids.len()) {
             self.put(key, ids, 0);
         } else {
             let place = self.records.write(pretoken, ids);
@@ -180,7 +180,7 @@ impl Cache {
     /// Which entry of its line a key goes to; what has to leave for it can be found among the records from now on.
     fn room(&mut self, home: usize, key: Key) -> usize {
         let line = &self.lines[home];
-        if let Some(way) = line.way_for(Plain, key) {
+        if let Some(way) = line.way_for(key) {
             return way;
         }
         let (key, mut bytes) = (line.key(1), [0; 16]);
@@ -197,15 +197,10 @@ impl Cache {
         1
     }
 
-    /// A copy of ids that have room beside their key, and how many they are.
+    /// Whether so many ids have room beside a key.
     #[inline]
-    pub(super) fn few(&self, key: Key, ids: &[u32]) -> Option<([u32; MOST], usize)> {
-        let mut few = [0; MOST];
-        if ids.len() > self.packing.few() || is_long(key) {
-            return None;
-        }
-        few[..ids.len()].copy_from_slice(ids);
-        Some((few, ids.len()))
+    pub(super) fn has_room(&self, key: Key, ids: usize) -> bool {
+        ids <= self.packing.few() && !is_long(key)
     }
 
     /// Gives a key whose few ids were found in its record an entry of its line, if it has none.

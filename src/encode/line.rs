@@ -3,7 +3,7 @@
 
 use crate::memory::Zeroed;
 use crate::pretokenize::key::Key;
-use crate::simd::Leaf;
+use crate::simd::{Leaf, Plain};
 
 /// Where an entry's key ends, in its second half; what is above says where the ids are.
 const KEY_BITS: u32 = 60;
@@ -108,8 +108,8 @@ impl Line {
     }
 
     /// Which entry has this key, or, if none has, is to be given to it.
-    pub(super) fn way_for(&self, leaf: impl Leaf, key: Key) -> Option<usize> {
-        (0..2).find(|&way| self.is(leaf, way, key)).or_else(|| (0..2).find(|&way| self.is_empty(way)))
+    pub(super) fn way_for(&self, key: Key) -> Option<usize> {
+        (0..2).find(|&way| self.is(Plain, way, key)).or_else(|| (0..2).find(|&way| self.is_empty(way)))
     }
 
     /// `recorded` is [`RECORDED`] or nothing.
@@ -146,7 +146,6 @@ unsafe impl Zeroed for Line {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::Plain;
 
     #[test]
     fn ids_of_both_widths_are_kept_as_they_are() {
@@ -161,7 +160,7 @@ mod tests {
                         assert!(line.is(Plain, way, key) && !line.has_many(way) && line.is_empty(1 - way));
                         assert_eq!((line.key(way), line.is_recorded(way)), (key, recorded != 0));
                         assert_eq!(line.few(way, packing, &mut [0; 8]), ids);
-                        assert_eq!(line.way_for(Plain, key), Some(way));
+                        assert_eq!(line.way_for(key), Some(way));
                         line.put_many(way, key, 1 << 33 | 5, 1000);
                         assert!(line.has_many(way) && line.record(way) == (1 << 33 | 5, 1000));
                     }

@@ -71,10 +71,13 @@ impl Lookup<'_> {
         let Some(ids) = cache.get(missed, &mut room) else { return false };
         output.add(ids);
         let Hint::Record(_) = missed.hint else { return true };
-        if let Some((few, count)) = cache.few(missed.key, ids.ids())
-            && let Store::Own(cache) = &mut self.store
-        {
-            cache.promote(missed.key, missed.home, &few[..count]);
+        let ids = ids.ids();
+        if cache.has_room(missed.key, ids.len()) {
+            let (mut few, count) = ([0; MOST], ids.len());
+            few[..count].copy_from_slice(ids);
+            if let Store::Own(cache) = &mut self.store {
+                cache.promote(missed.key, missed.home, &few[..count]);
+            }
         }
         true
     }

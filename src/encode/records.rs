@@ -17,7 +17,7 @@ const LEAST: u32 = 12;
 
 /// Words of the ring for each mark of what was met once, as a power of two.
 const WORDS_A_MARK: u32 = 4;
-/// In a mark: another hash came.
+/// In a mark: another hash came. Alone: it is free.
 const CONTESTED: u8 = 0x80;
 
 /// Bits of a slot that tell pretokens of a bucket apart, below the place.
@@ -164,20 +164,19 @@ impl Records {
     /// it has a record from then on.
     ///
     /// A mark gives way to the second hash that wants its place. Would it to the first, two pretokens that come in turn
-    /// were never met again, and with them a fifth of those of many languages that had no record.
+    /// were never met again: a fifth of those of a text of many languages that are long or had to leave.
     pub(super) fn meets_again(&mut self, hash: u64) -> bool {
         if self.met.is_empty() {
-            // No hash is kept: the first to come takes its place. Written to at once, as the index is.
+            // Written to at once, as the index is.
             self.met = vec![CONTESTED; 1 << (self.bits - WORDS_A_MARK)];
         }
         let (place, tag) = (self.mark(hash), (hash as u8 & !CONTESTED).max(1));
         let mark = &mut self.met[place];
         let again = *mark & !CONTESTED == tag;
-        *mark = match *mark {
-            _ if again => 0,
-            0 => tag,
-            contested if contested & CONTESTED != 0 => tag,
-            held => held | CONTESTED,
+        *mark = match *mark & CONTESTED {
+            _ if again => CONTESTED,
+            CONTESTED => tag,
+            _ => *mark | CONTESTED,
         };
         again
     }
