@@ -81,9 +81,9 @@ impl Encoder {
             Ok(Some(std::mem::replace(&mut start, end)..end))
         };
         let texts = Spare::default();
-        let work = |window: Range<u64>| {
+        let work = |worker, window: Range<u64>| {
             let size = window.end - window.start;
-            let ids = texts.with(|text| self.encode_window(&file, window, options, text, control))?;
+            let ids = texts.with(|text| self.encode_window(worker, &file, window, options, text, control))?;
             let part = I::prepare(ids)?;
             control.advance(size);
             Ok(part)
@@ -93,6 +93,7 @@ impl Encoder {
 
     fn encode_window(
         &self,
+        worker: usize,
         file: &SourceFile,
         range: Range<u64>,
         options: &FileOptions,
@@ -101,11 +102,13 @@ impl Encoder {
     ) -> Result<Vec<u32>> {
         file.read_exactly(range.start, (range.end - range.start) as usize, text)?;
         let mut ids = Vec::with_capacity(text.len() / 3);
+        let mut encode =
+            |text: &[u8]| self.encode_for(worker, text, self.active(options.special), &mut ids, control);
         if simdutf8::basic::from_utf8(text).is_ok() {
-            self.encode(text, options.special, &mut ids, control)?;
+            encode(text)?;
         } else if options.replace {
             let repaired = String::from_utf8_lossy(text);
-            self.encode(repaired.as_bytes(), options.special, &mut ids, control)?;
+            encode(repaired.as_bytes())?;
         } else {
             let valid = std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len);
             return Err(file.not_utf8(range.start + valid as u64));

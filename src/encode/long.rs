@@ -78,20 +78,22 @@ impl Encoder {
         let workers = self.useful(workers, text.len());
         let active = self.active(special);
         let chunks = self.chunks(text, active, chunk_size(workers, text.len(), active))?;
+        let workers = workers.min(chunks.len());
         let spare = Spare::default();
-        let work = |number: usize, chunk: &Range<usize>| {
+        let work = |worker, chunk: Range<usize>| {
             spare.with(|bytes| {
-                let bytes = text.utf8(self.isa, chunk.clone(), bytes)?;
+                let bytes = text.utf8(self.isa, chunk, bytes)?;
                 let mut count = Count(0);
-                self.encode_for(number % workers, bytes, active, &mut count, control)?;
+                self.encode_for(worker, bytes, active, &mut count, control)?;
                 Ok(count.0)
             })
         };
-        let mut total = 0;
-        in_order(workers, &chunks, control, work, |count| {
+        let (mut total, mut chunks) = (0, chunks.into_iter());
+        let take = |count: usize| {
             total += count;
             Ok(())
-        })?;
+        };
+        workers::in_order(workers, control, || Ok(chunks.next()), work, take)?;
         Ok(total)
     }
 
@@ -104,7 +106,8 @@ impl Encoder {
         control: &Control,
     ) -> Result<Vec<u32>> {
         let mut all = Gathered::new(text.len());
-        if workers == 1 {
+        let workers = workers.min(chunks.len());
+        if workers <= 1 {
             let mut bytes = Vec::new();
             for chunk in chunks {
                 let bytes = text.utf8(self.isa, chunk.clone(), &mut bytes)?;
@@ -115,21 +118,23 @@ impl Encoder {
         }
         // Used again: fresh memory for each chunk would be handed back and cleared each time.
         let (texts, lists) = (Spare::default(), Spare::default());
-        let work = |number: usize, chunk: &Range<usize>| {
+        let work = |worker, chunk: &Range<usize>| {
             let mut ids: Vec<u32> = lists.take();
             texts.with(|bytes| {
                 let bytes = text.utf8(self.isa, chunk.clone(), bytes)?;
-                self.encode_for(number % workers, bytes, active, &mut ids, control)
+                self.encode_for(worker, bytes, active, &mut ids, control)
             })?;
             Ok((ids, chunk.len()))
         };
-        in_order(workers, chunks, control, work, |(mut ids, len): (Vec<u32>, usize)| {
+        let mut left = chunks.iter();
+        let take = |(mut ids, len): (Vec<u32>, usize)| {
             all.ids.extend_from_slice(&ids);
             all.done(len);
             ids.clear();
             lists.give_back(ids);
             Ok(())
-        })?;
+        };
+        workers::in_order(workers, control, || Ok(left.next()), work, take)?;
         Ok(all.finish())
     }
 
@@ -172,19 +177,6 @@ impl Encoder {
             look *= 4;
         }
     }
-}
-
-/// [`workers::in_order`], for chunks, which have numbers.
-fn in_order<T: Send>(
-    workers: usize,
-    chunks: &[Range<usize>],
-    control: &Control,
-    work: impl Fn(usize, &Range<usize>) -> Result<T> + Sync,
-    take: impl FnMut(T) -> Result<()> + Send,
-) -> Result<()> {
-    let mut left = chunks.iter().enumerate();
-    let work = |(number, chunk)| work(number, chunk);
-    workers::in_order(workers.min(chunks.len()), control, || Ok(left.next()), work, take)
 }
 
 /// The bytes of a text that is one chunk.

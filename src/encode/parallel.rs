@@ -1,7 +1,6 @@
 //! Many texts on several threads, results in order.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::gathered::Gathered;
 use super::spare::Spare;
@@ -63,18 +62,14 @@ impl Encoder {
         let runs = runs(texts);
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
         let workers = self.useful(Some(workers), bytes).min(runs.len()).max(1);
-        let next = AtomicUsize::new(0);
-        let done = workers::run(workers, control, |_| {
-            let mut mine = Vec::new();
-            loop {
-                let run = next.fetch_add(1, Relaxed);
-                let Some(range) = runs.get(run) else { return Ok(mine) };
-                mine.push((run, self.encode_run(run % workers, &texts[range.clone()], active, control)?));
-            }
-        })?;
-        let mut batches: Vec<(usize, Batch)> = done.into_iter().flatten().collect();
-        batches.sort_unstable_by_key(|(run, _)| *run);
-        Ok(batches.into_iter().map(|(_, batch)| batch).collect())
+        let (mut batches, mut runs) = (Vec::with_capacity(runs.len()), runs.into_iter());
+        let work = |worker, run: Range<usize>| self.encode_run(worker, &texts[run], active, control);
+        let take = |batch| {
+            batches.push(batch);
+            Ok(())
+        };
+        workers::in_order(workers, control, || Ok(runs.next()), work, take)?;
+        Ok(batches)
     }
 
     /// [`Encoder::encode_batch`], with the ids of all texts one after the other in one list. Memory: that list, and the
@@ -105,10 +100,10 @@ impl Encoder {
         }
         // Used again: fresh memory for each run would be handed back and cleared each time.
         let spare = Spare::default();
-        let mut next = runs.into_iter().enumerate();
-        let work = |(number, run): (usize, Range<usize>)| {
+        let mut runs = runs.into_iter();
+        let work = |worker, run: Range<usize>| {
             let (mut ids, mut starts) = (spare.take(), Vec::new());
-            self.add_run(number % workers, &texts[run.clone()], active, &mut ids, &mut starts, control)?;
+            self.add_run(worker, &texts[run.clone()], active, &mut ids, &mut starts, control)?;
             Ok((ids, starts, size(&run)))
         };
         let take = |(mut ids, own, bytes): (Vec<u32>, Vec<usize>, usize)| {
@@ -119,7 +114,7 @@ impl Encoder {
             spare.give_back(ids);
             Ok(())
         };
-        workers::in_order(workers, control, || Ok(next.next()), work, take)?;
+        workers::in_order(workers, control, || Ok(runs.next()), work, take)?;
         Ok(Batch { ids: all.finish(), starts })
     }
 

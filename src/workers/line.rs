@@ -1,6 +1,6 @@
 //! Results of worker threads, taken in the order of their jobs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::{LOOK, run};
@@ -8,27 +8,30 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 
 /// Jobs that each worker may be ahead of the one that is waited for.
-const AHEAD: usize = 2;
+const AHEAD: usize = 4;
 
 /// Runs `work` on each of the `jobs`, which are made one at a time as workers become free (`None` is the end), on up to
 /// `workers` threads, and hands the results to `take`, one at a time, in the order of the jobs and as soon as they are
-/// due. Results wait for those before them while their workers go on: at most three for each worker exist at once.
+/// due. Results wait for those before them while their workers go on: at most five for each worker exist at once.
+///
+/// `work` is told which worker it is. Of two workers one has every second job, and of others' jobs only those that are
+/// late: the same jobs again are mostly done by the same workers, which may know them.
 ///
 /// # Errors
 /// That of the first job that failed, of whichever of the three: all before it were taken, none behind it is begun
 /// once it has failed. [`Error::Interrupted`].
-pub fn in_order<J, T: Send>(
+pub fn in_order<J: Send, T: Send>(
     workers: usize,
     control: &Control,
     jobs: impl FnMut() -> Result<Option<J>> + Send,
-    work: impl Fn(J) -> Result<T> + Sync,
+    work: impl Fn(usize, J) -> Result<T> + Sync,
     take: impl FnMut(T) -> Result<()> + Send,
 ) -> Result<()> {
-    let line = Line::new(jobs, take, AHEAD * workers);
-    run(workers, control, |_| {
+    let line = Line::new(jobs, take, workers.max(1));
+    run(workers, control, |worker| {
         let _alarm = Alarm(&line);
-        while let Some((number, job)) = line.begin(control)? {
-            line.hand_in(number, work(job), control)?;
+        while let Some((number, job)) = line.begin(worker, control)? {
+            line.hand_in(number, work(worker, job), control)?;
         }
         Ok(())
     })?;
@@ -36,18 +39,20 @@ pub fn in_order<J, T: Send>(
 }
 
 /// What the workers share: the jobs, and the results that wait for those before them.
-struct Line<Jobs, Take, T> {
-    state: Mutex<State<Jobs, Take, T>>,
+struct Line<Jobs, J, Take, T> {
+    state: Mutex<State<Jobs, J, Take, T>>,
     moved: Condvar,
-    /// Jobs that may be begun ahead of the one that is waited for.
-    ahead: usize,
+    workers: usize,
 }
 
-struct State<Jobs, Take, T> {
-    jobs: Jobs,
+struct State<Jobs, J, Take, T> {
+    /// `None` at their end, or after a failure.
+    jobs: Option<Jobs>,
+    /// Jobs that nobody has begun, with their numbers.
+    made: VecDeque<(usize, J)>,
     /// `None` while a worker hands results to it.
     take: Option<Take>,
-    /// The number of the next job.
+    /// The number of the next job that is made.
     next: usize,
     /// The number of the result that is to be taken next.
     due: usize,
@@ -56,42 +61,40 @@ struct State<Jobs, Take, T> {
     failed: Option<(usize, Error)>,
 }
 
-impl<Jobs, Take, T> Line<Jobs, Take, T> {
-    fn new(jobs: Jobs, take: Take, ahead: usize) -> Self {
-        let (take, ready) = (Some(take), BTreeMap::new());
-        Line {
-            state: Mutex::new(State { jobs, take, next: 0, due: 0, ready, failed: None }),
-            moved: Condvar::new(),
-            ahead,
-        }
+impl<Jobs, J, Take, T> Line<Jobs, J, Take, T> {
+    fn new(jobs: Jobs, take: Take, workers: usize) -> Self {
+        let (made, ready) = (VecDeque::new(), BTreeMap::new());
+        let state = State { jobs: Some(jobs), made, take: Some(take), next: 0, due: 0, ready, failed: None };
+        Line { state: Mutex::new(state), moved: Condvar::new(), workers }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<Jobs, Take, T>> {
+    fn lock(&self) -> MutexGuard<'_, State<Jobs, J, Take, T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A job that nobody has begun, and its number; `None` at the end, or after a failure.
-    fn begin<J>(&self, control: &Control) -> Result<Option<(usize, J)>>
+    /// A job that nobody has begun, and its number; `None` at the end, or after a failure of one before it.
+    fn begin(&self, worker: usize, control: &Control) -> Result<Option<(usize, J)>>
     where
         Jobs: FnMut() -> Result<Option<J>>,
     {
         control.check()?;
         let mut state = self.lock();
-        // Not far ahead of a job that takes long: the results of its successors wait in memory.
-        while state.next > state.due + self.ahead && state.failed.is_none() {
+        loop {
+            if let Some(own) = state.made.iter().position(|(number, _)| number % self.workers == worker) {
+                return Ok(state.made.remove(own));
+            }
+            // Not far ahead of a job that takes long: the results of its successors wait in memory.
+            if state.next <= state.due + AHEAD * self.workers && state.make()? {
+                continue;
+            }
+            if let Some(first) = state.made.pop_front() {
+                return Ok(Some(first));
+            }
+            if state.jobs.is_none() {
+                return Ok(None);
+            }
             state = self.moved.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
             control.check()?;
-        }
-        if state.failed.is_some() {
-            return Ok(None);
-        }
-        let number = state.next;
-        match (state.jobs)() {
-            Ok(job) => {
-                state.next += 1;
-                Ok(job.map(|job| (number, job)))
-            }
-            Err(error) => state.fail(number, error).map(|()| None),
         }
     }
 
@@ -135,12 +138,33 @@ impl<Jobs, Take, T> Line<Jobs, Take, T> {
     }
 }
 
-impl<Jobs, Take, T> State<Jobs, Take, T> {
-    /// Keeps the error of the first job that failed; an interruption ends the worker at once.
+impl<Jobs, J, Take, T> State<Jobs, J, Take, T> {
+    /// Makes the next job; `false` if there is none.
+    fn make(&mut self) -> Result<bool>
+    where
+        Jobs: FnMut() -> Result<Option<J>>,
+    {
+        let number = self.next;
+        match self.jobs.as_mut().map_or(Ok(None), |jobs| jobs()) {
+            Ok(Some(job)) => {
+                self.made.push_back((number, job));
+                self.next += 1;
+                return Ok(true);
+            }
+            Ok(None) => self.jobs = None,
+            Err(error) => self.fail(number, error)?,
+        }
+        Ok(false)
+    }
+
+    /// Keeps the error of the first job that failed, and lets go of those behind it; an interruption ends the worker at
+    /// once.
     fn fail(&mut self, number: usize, error: Error) -> Result<()> {
         if matches!(error, Error::Interrupted) {
             return Err(error);
         }
+        self.jobs = None;
+        self.made.retain(|(made, _)| *made < number);
         if self.failed.as_ref().is_none_or(|(first, _)| number < *first) {
             self.failed = Some((number, error));
         }
@@ -149,12 +173,15 @@ impl<Jobs, Take, T> State<Jobs, Take, T> {
 }
 
 /// Lets the others end if a worker panics: what it had in hand will never come.
-struct Alarm<'l, Jobs, Take, T>(&'l Line<Jobs, Take, T>);
+struct Alarm<'l, Jobs, J, Take, T>(&'l Line<Jobs, J, Take, T>);
 
-impl<Jobs, Take, T> Drop for Alarm<'_, Jobs, Take, T> {
+impl<Jobs, J, Take, T> Drop for Alarm<'_, Jobs, J, Take, T> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.lock().failed.get_or_insert((usize::MAX, Error::Interrupted));
+            let mut state = self.0.lock();
+            state.jobs = None;
+            state.made.clear();
+            drop(state);
             self.0.moved.notify_all();
         }
     }
@@ -162,6 +189,7 @@ impl<Jobs, Take, T> Drop for Alarm<'_, Jobs, Take, T> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
     use std::thread::sleep;
     use std::time::Duration;
@@ -182,7 +210,7 @@ mod tests {
     fn results_are_taken_in_order_and_few_wait() {
         for workers in 1..=8 {
             let (mut taken, alive, most) = (Vec::new(), AtomicUsize::new(0), AtomicUsize::new(0));
-            let work = |number: u8| {
+            let work = |_, number: u8| {
                 most.fetch_max(alive.fetch_add(1, Relaxed) + 1, Relaxed);
                 sleep(Duration::from_micros(u64::from(number) * 37 % 5 * 50));
                 Ok(number)
@@ -194,14 +222,14 @@ mod tests {
             };
             in_order(workers, &Control::none(), jobs(), work, take).unwrap();
             assert!(taken.into_iter().eq(0..100));
-            assert!(most.into_inner() <= 3 * workers);
+            assert!(most.into_inner() <= 5 * workers);
         }
     }
 
     #[test]
     fn a_job_that_takes_long_is_waited_for() {
         let (begun, due) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let work = |number: u8| {
+        let work = |_, number: u8| {
             let ahead = begun.fetch_add(1, Relaxed) - due.load(Relaxed);
             assert!(ahead <= AHEAD * 2, "{ahead}");
             sleep(Duration::from_millis(if number == 10 { 50 } else { 0 }));
@@ -213,6 +241,23 @@ mod tests {
         };
         in_order(2, &Control::none(), jobs(), work, take).unwrap();
         assert_eq!(due.into_inner(), 100);
+    }
+
+    #[test]
+    fn workers_that_keep_step_have_their_own_jobs() {
+        for workers in 1..=4 {
+            let step = Barrier::new(workers);
+            let work = |worker, number: u8| {
+                step.wait();
+                Ok((worker, usize::from(number)))
+            };
+            let mut numbers = 0..60;
+            let take = |(worker, number)| {
+                assert_eq!(worker, number % workers, "{workers}");
+                Ok(())
+            };
+            in_order(workers, &Control::none(), || Ok(numbers.next()), work, take).unwrap();
+        }
     }
 
     #[test]
@@ -231,7 +276,7 @@ mod tests {
                     Ok(())
                 };
                 // Later ones fail too, and sooner.
-                let work = |number: u8| {
+                let work = |_, number: u8| {
                     sleep(Duration::from_micros(if number == at { 300 } else { 0 }));
                     if number >= at { Err(error(number)) } else { Ok(number) }
                 };
@@ -243,7 +288,7 @@ mod tests {
                     Ok(())
                 };
                 let failing = || all().and_then(|job| if job == Some(at) { Err(error(at)) } else { Ok(job) });
-                fails(in_order(workers, &control, failing, Ok, count), at, taken, &case);
+                fails(in_order(workers, &control, failing, |_, job| Ok(job), count), at, taken, &case);
 
                 let mut taken = 0;
                 let take = |number| {
@@ -253,7 +298,7 @@ mod tests {
                     taken += 1;
                     Ok(())
                 };
-                fails(in_order(workers, &control, jobs(), Ok, take), at, taken, &case);
+                fails(in_order(workers, &control, jobs(), |_, number| Ok(number), take), at, taken, &case);
             }
         }
     }
@@ -262,14 +307,21 @@ mod tests {
     fn a_panic_of_either_side_ends_all() {
         for workers in 2..=4 {
             for at in [0, 50, 99] {
-                let fails = |number: u8| {
+                let fails = |_, number: u8| {
                     assert_ne!(number, at, "on purpose");
                     Ok(number)
                 };
                 let worker = || in_order(workers, &Control::none(), jobs(), fails, |_| Ok(()));
                 assert!(std::panic::catch_unwind(worker).is_err());
-                let taker =
-                    || in_order(workers, &Control::none(), jobs(), Ok, |number| fails(number).map(drop));
+                let taker = || {
+                    in_order(
+                        workers,
+                        &Control::none(),
+                        jobs(),
+                        |_, job| Ok(job),
+                        |number| fails(0, number).map(drop),
+                    )
+                };
                 assert!(std::panic::catch_unwind(taker).is_err());
             }
         }
