@@ -1,4 +1,4 @@
-//! The hot loop of counting: a small table of a worker's own, which stays in its near cache.
+//! The hot loop of counting: a small table of a worker's own.
 //!
 //! A line has room for two pretokens. What stands in its line already is counted; anything else takes the place of the
 //! one that occurred less often, which goes on to the tables that all workers share. So the words that every text is
@@ -13,8 +13,12 @@ use crate::pretokenize::ENDS;
 use crate::pretokenize::key::Key;
 use crate::simd::{self, Isa, Job, Leaf};
 
-/// log2 of the number of lines: half a megabyte. Twice as many leave no room for the text in a near cache of 1 MB.
-pub(super) const BITS: u32 = 13;
+/// log2 of the most lines: eight megabytes. What is not here is two looks at far memory and a lock: of a gigabyte of text
+/// a table of half a megabyte had so much of it that counting took twice as long.
+const MOST: u32 = 17;
+/// The same of a table that stays in a near cache, with room for the text. It is as quick for some megabytes of text, and
+/// a larger one has to be cleared.
+const NEAR: u32 = 13;
 
 /// Two pretokens with their counts, one cache line.
 #[derive(Clone, Copy, Default)]
@@ -23,6 +27,17 @@ struct Line {
     keys: [[u64; 2]; 2],
     counts: [u64; 2],
     firsts: [u64; 2],
+}
+
+/// log2 of the lines that so many bytes of memory have room for.
+pub(super) fn bits_of(memory: usize) -> u32 {
+    (memory / size_of::<Line>()).max(1).ilog2()
+}
+
+/// log2 of the lines for so many bytes of text: a slot for eight of them; from some megabytes on, for 128.
+pub(super) fn bits_for(text: u64) -> u32 {
+    let near = (text / 16).max(64).ilog2().min(NEAR);
+    (text / 256).max(1).ilog2().clamp(near, MOST)
 }
 
 impl Line {

@@ -87,13 +87,13 @@ impl CountOptions {
     /// A worker's part: its table, its buffers.
     fn worker_bytes(&self) -> usize {
         let limit = self.table_limit().unwrap_or(u64::MAX) / 8 / self.workers.max(1) as u64;
-        limit.clamp(1 << 15, 1 << 22) as usize
+        limit.clamp(1 << 15, 1 << 26) as usize
     }
 
     fn sizes(&self) -> Sizes {
         let bytes = self.worker_bytes();
         Sizes {
-            front_bits: (bytes / 8 / 64).ilog2().min(front::BITS),
+            front_bits: front::bits_of(bytes / 4),
             pending: (bytes / 16 / 64).clamp(64, 1 << 12),
             long_bytes: (bytes / 16).min(1 << 18),
         }
@@ -189,8 +189,7 @@ impl Counting {
     /// A worker for about so many bytes.
     fn worker(&self, number: usize, bytes: u64) -> Worker<'_> {
         let mut sizes = self.options.sizes();
-        // No large table for a little text: one slot for eight bytes.
-        sizes.front_bits = sizes.front_bits.min((bytes / 16).max(64).ilog2());
+        sizes.front_bits = sizes.front_bits.min(front::bits_for(bytes));
         Worker::new(&self.shared, sizes, number)
     }
 
