@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::{Counting, Worker};
+use super::{Counting, UNKNOWN, Worker};
 use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
 
@@ -36,7 +36,7 @@ impl Counting {
             place += bytes;
             Ok(Some((place - bytes, batch)))
         };
-        let mut worker = self.worker(0, u64::MAX);
+        let mut worker = self.worker(0, UNKNOWN);
         let workers = if self.pretokenizer.is_parallel() { self.options.workers } else { 1 };
         let mut first = None;
         while let Some(batch) = take()? {
@@ -115,7 +115,7 @@ impl Counting {
         failed: &AtomicBool,
         control: &Control,
     ) -> Result<()> {
-        let mut worker = self.worker(number, u64::MAX);
+        let mut worker = self.worker(number, UNKNOWN);
         let mut work = || {
             loop {
                 let batch = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::chunks::{self, Chunk};
 use super::streams::Stream;
-use super::{Counting, Worker};
+use super::{Counting, UNKNOWN, Worker};
 use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
 use crate::pretokenize::{Event, StreamState, TextStream};
@@ -54,7 +54,7 @@ impl Counting {
         let bytes: u64 = sources.iter().flatten().map(|source| source.size).sum();
         let most = if streams { usize::MAX } else { units.len() };
         let workers = if self.pretokenizer.is_parallel() { self.options.workers.min(most).max(1) } else { 1 };
-        let bytes = if streams { u64::MAX } else { bytes / workers as u64 };
+        let bytes = if streams { bytes.max(UNKNOWN) } else { bytes } / workers as u64;
         let job = Job {
             counting: self,
             cutter: Cutter::new(&self.specials, &self.pretokenizer, self.options.replace),

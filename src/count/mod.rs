@@ -78,6 +78,9 @@ impl Default for CountOptions {
     }
 }
 
+/// Bytes of text that a worker is made for where nobody knows how much will come.
+const UNKNOWN: u64 = 1 << 20;
+
 /// What the parts of counting take of the limit: the tables a third, the result half, the workers an eighth.
 impl CountOptions {
     fn table_limit(&self) -> Option<u64> {
@@ -188,9 +191,7 @@ impl Counting {
 
     /// A worker for about so many bytes.
     fn worker(&self, number: usize, bytes: u64) -> Worker<'_> {
-        let mut sizes = self.options.sizes();
-        sizes.front_bits = sizes.front_bits.min(front::bits_for(bytes));
-        Worker::new(&self.shared, sizes, number)
+        Worker::new(&self.shared, self.options.sizes(), bytes, number)
     }
 
     /// So many places behind all others.

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::front::Front;
+use super::front::{Front, bits_for};
 use super::partition::{PARTITIONS, Partition, partition_of};
 use super::slot::{Slot, hash_long, room_of, store};
 use super::spill::Spill;
@@ -44,7 +44,7 @@ impl Shared {
 /// How much memory a worker takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
-    /// log2 of the slots of its own table.
+    /// log2 of the lines of its own table, at the most.
     pub(super) front_bits: u32,
     /// Slots that are brought to the shared tables at once.
     pub(super) pending: usize,
@@ -70,6 +70,8 @@ pub(super) struct Worker<'s> {
     sorted: Vec<(u64, u32)>,
     ends: Box<[usize; ENDS]>,
     unchecked: usize,
+    /// Bytes that it has counted.
+    seen: u64,
     /// Behind all text that its table knows of. A hit there is no look at its place, so places have to rise.
     high: u64,
     /// Memory for text, kept from chunk to chunk.
@@ -79,10 +81,11 @@ pub(super) struct Worker<'s> {
 }
 
 impl<'s> Worker<'s> {
-    pub(super) fn new(shared: &'s Shared, sizes: Sizes, number: usize) -> Self {
+    /// For about so many `bytes`; for more its table grows.
+    pub(super) fn new(shared: &'s Shared, sizes: Sizes, bytes: u64, number: usize) -> Self {
         Worker {
             shared,
-            front: Front::new(sizes.front_bits),
+            front: Front::new(bits_for(bytes).min(sizes.front_bits)),
             sizes,
             pending: Vec::with_capacity(sizes.pending + ENDS),
             long: Vec::new(),
@@ -90,6 +93,7 @@ impl<'s> Worker<'s> {
             sorted: Vec::new(),
             ends: Box::new([0; ENDS]),
             unchecked: 0,
+            seen: 0,
             high: 0,
             buffer: Vec::new(),
             turn: number * 7 % PARTITIONS,
@@ -147,8 +151,20 @@ impl<'s> Worker<'s> {
         }
         self.unchecked += ends.last().map_or(0, |end| end - start);
         if self.unchecked >= BYTES_PER_CHECK {
+            self.seen += self.unchecked as u64;
             self.unchecked = 0;
             control.check()?;
+            self.grow(control)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a larger table, once there was text for one four times as large.
+    fn grow(&mut self, control: &Control) -> Result<()> {
+        let lines = 1 << bits_for(self.seen).min(self.sizes.front_bits);
+        if lines >= 4 * self.front.len() {
+            self.empty(control)?;
+            self.front = Front::new(lines.ilog2());
         }
         Ok(())
     }

@@ -51,6 +51,34 @@ fn counts_and_places_are_those_of_the_definition() {
     }
 }
 
+/// A worker's own table; that of a worker that knows of no size grows at eight megabytes.
+#[test]
+fn a_table_that_grows_loses_nothing() {
+    let mut random = Random::new(5);
+    let mut text: Vec<u8> = Vec::new();
+    while text.len() < 10 << 20 {
+        // Some words are frequent, and some are long.
+        let bits = 4 + random.below64(14);
+        let word = random.below64(1 << bits);
+        let letters: Vec<u8> = format!("{word:x}").bytes().map(|digit| b'a' + digit % 26).collect();
+        text.push(b' ');
+        text.extend(letters.repeat(if word.is_multiple_of(7) { 6 } else { 1 }));
+    }
+    let mut expected: HashMap<&[u8], (u64, u64)> = HashMap::new();
+    let spaces = (1..text.len()).filter(|&at| text[at] == b' ').chain([text.len()]);
+    let mut start = 0;
+    for end in spaces {
+        expected.entry(&text[start..end]).or_insert((0, start as u64)).0 += 1;
+        start = end;
+    }
+    let options = CountOptions { workers: 1, ..CountOptions::default() };
+    let found = counted(&[text.clone()], &options);
+    assert_eq!(found.iter().count(), expected.len());
+    for (word, count, first) in found.iter() {
+        assert_eq!(expected.get(word), Some(&(count, first)), "{}", String::from_utf8_lossy(word));
+    }
+}
+
 #[test]
 fn a_result_beyond_the_limit_is_refused_with_what_would_fit() {
     let documents = Random::new(3).documents(20_000);
