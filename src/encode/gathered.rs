@@ -32,6 +32,9 @@ fn kept(most: usize) -> Vec<u32> {
     }
 }
 
+/// Room for so many ids, a little over 32 MB, is pages of its own with glibc (`mallopt`, `M_MMAP_THRESHOLD`), which grow by
+/// being moved. Less may be anywhere, if as much was ever given back: then all ids so far are copied, into fresh memory.
+const MOVED: usize = (33 << 20) / size_of::<u32>();
 /// The most ids that a character may have: one for each byte.
 const MOST: usize = 4;
 
@@ -58,7 +61,10 @@ impl Gathered {
         let rest = self.total.saturating_sub(self.done);
         let expected = self.ids.len() as f64 / self.done.max(1) as f64 * rest as f64;
         // A twentieth more than at this rate, so that it is seldom asked for again.
-        let room = expected as usize + expected as usize / 20;
+        let mut room = expected as usize + expected as usize / 20;
+        if self.ids.len() + room >= *KEPT.start() {
+            room = room.max(MOVED); // what is not needed has no pages yet, and goes back in the end
+        }
         if self.ids.capacity() - self.ids.len() < expected as usize {
             self.ids.reserve_exact(room + 1024);
         }
@@ -66,7 +72,7 @@ impl Gathered {
 
     /// The ids, without much room that was not needed.
     pub(super) fn finish(mut self) -> Vec<u32> {
-        // The room of a twentieth has no pages yet, and what goes round should keep its size.
+        // A little of it has no pages yet, and what goes round should keep its size.
         if self.ids.capacity() - self.ids.len() > self.ids.len() / 8 {
             self.ids.shrink_to_fit();
         }
@@ -90,6 +96,17 @@ mod tests {
         let_go(Vec::with_capacity(KEPT.end() + 1));
         let_go(Vec::with_capacity(KEPT.start() - 1));
         assert_eq!(Gathered::new(usize::MAX / MOST).ids.capacity(), 0);
+    }
+
+    #[test]
+    fn many_ids_have_room_that_can_be_moved_and_few_have_what_they_need() {
+        for (total, room) in [(2 << 20, MOVED), (101_000, 105_000)] {
+            let mut gathered = Gathered { ids: vec![1; 1000], done: 0, total };
+            gathered.done(1000);
+            assert_eq!(gathered.ids.capacity(), 1000 + room + 1024);
+            gathered.ids.extend([1; 5000]);
+            assert_eq!(gathered.finish().capacity(), 6000);
+        }
     }
 
     #[test]
