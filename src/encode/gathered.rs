@@ -33,7 +33,8 @@ fn kept(most: usize) -> Vec<u32> {
 }
 
 /// Room for so many ids, a little over 32 MB, is pages of its own with glibc (`mallopt`, `M_MMAP_THRESHOLD`), which grow by
-/// being moved. Less may be anywhere, if as much was ever given back: then all ids so far are copied, into fresh memory.
+/// being moved. Less may come from its heap, once as much was given back: to grow there, all ids so far are copied, into
+/// fresh memory.
 const MOVED: usize = (33 << 20) / size_of::<u32>();
 /// The most ids that a character may have: one for each byte.
 const MOST: usize = 4;
@@ -72,7 +73,7 @@ impl Gathered {
 
     /// The ids, without much room that was not needed.
     pub(super) fn finish(mut self) -> Vec<u32> {
-        // A little of it has no pages yet, and what goes round should keep its size.
+        // Room for an eighth more is left: it has no pages yet, and what goes round should keep its size.
         if self.ids.capacity() - self.ids.len() > self.ids.len() / 8 {
             self.ids.shrink_to_fit();
         }
