@@ -5,7 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-rust test-python test-long test-asan bench-peers bench-train lint build clean
+.PHONY: demo test test-rust test-python test-long test-asan test-asan-python fuzz fuzz-build bench-peers bench-train \
+	lint build clean
 
 demo: build
 	@$(BIN)/python scripts/demo.py
@@ -44,6 +45,25 @@ test-long: build
 test-asan:
 	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address cargo test --quiet --locked --lib --tests \
 		--target x86_64-unknown-linux-gnu --target-dir target/asan
+
+# The Python tests on an extension that was built with AddressSanitizer. `make test-asan-python ARGS=tests/python/test_decode.py`
+test-asan-python: $(VENV)/.installed
+	scripts/test_asan_python.sh $(ARGS)
+
+# Every fuzz target for so many seconds: `make fuzz SECONDS=60`, `make fuzz TARGETS='scanner train'`. See fuzz/README.md.
+SECONDS := 60
+
+fuzz: fuzz-build
+	$(BIN)/python fuzz/run.py --seconds $(SECONDS) $(TARGETS)
+
+# AddressSanitizer, and counters for libFuzzer. The extension with debug assertions. Needs Linux on x86-64 and g++.
+fuzz-build: $(VENV)/.installed
+	$(BIN)/pip install --quiet -r fuzz/requirements.txt
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet
+	RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address --cfg fuzzing -Cpasses=sancov-module \
+		-Cllvm-args=-sanitizer-coverage-level=3 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+		-Cllvm-args=-sanitizer-coverage-pc-table" cargo build --quiet --locked --release \
+		--manifest-path fuzz/Cargo.toml --target x86_64-unknown-linux-gnu --target-dir target/fuzz
 
 # Times toksmith and its peers; see benches/README.md. `make bench-peers ARGS=--quick` for a smoke run.
 bench-peers:

@@ -136,8 +136,13 @@ fn encoding(group: &mut Group<'_>, text: &[u8], ranks: &[(u32, Vec<u8>)]) {
 fn training(group: &mut Group<'_>, text: &[u8]) {
     group.throughput(Throughput::Bytes(text.len() as u64));
     group.bench_function("count/memory", |bench| bench.iter(|| counts(text)));
-    let whole =
-        |path| CountedFile { path, compression: Compression::None, records: Records::Whole, range: None };
+    let whole = |path| CountedFile {
+        path,
+        compression: Compression::None,
+        records: Records::Whole,
+        range: None,
+        seen: None,
+    };
     let files: Vec<CountedFile> = files().into_iter().map(whole).collect();
     for workers in [1, 2] {
         group.bench_function(format!("count/files/{workers} workers"), |bench| {

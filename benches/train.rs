@@ -48,6 +48,7 @@ fn train(file: &str, max_merges: usize) -> Vec<Merge> {
         compression: Compression::None,
         records: Records::Whole,
         range: None,
+        seen: None,
     };
     counting.files(&[file], &control).expect("counts");
     let counts = counting.finish(&control).expect("counts");

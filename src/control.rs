@@ -5,6 +5,7 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
+use crate::room;
 
 /// What a long call is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,12 +108,15 @@ impl<'a> Control<'a> {
     /// due. Costs about 30 ns there: call it per merge or per some thousand bytes, not per byte.
     ///
     /// # Errors
-    /// [`Error::Interrupted`].
+    /// [`Error::Interrupted`]; [`Error::OutOfMemory`] where small allocations live on a reserve by now.
     pub fn check(&self) -> Result<()> {
         if let Some(watch) = &self.watch
             && thread::current().id() == watch.owner
         {
             self.observe(watch);
+        }
+        if room::is_short() {
+            return Err(room::out_of_memory(0));
         }
         if self.is_stopped() { Err(Error::Interrupted) } else { Ok(()) }
     }

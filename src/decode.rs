@@ -5,8 +5,8 @@ use std::mem::MaybeUninit;
 
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::memory;
 use crate::vocab::{SHORT, SLOT, TAG, TokenBytes, Vocab, WIDE};
+use crate::{memory, room};
 
 /// Ids decoded between two looks at the control.
 const CHECK: usize = 1 << 16;
@@ -16,7 +16,7 @@ const CHECK: usize = 1 << 16;
 /// # Errors
 /// [`Error::UnknownId`] naming the id and its place; [`Error::Interrupted`].
 pub fn decode(vocab: &Vocab, ids: &[u32], control: &Control) -> Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(estimate(ids.len()));
+    let mut bytes = room::for_items(estimate(ids.len()))?;
     memory::will_fill(bytes.as_mut_ptr(), bytes.capacity());
     for (run, ids) in ids.chunks(CHECK).enumerate() {
         control.check()?;
@@ -28,7 +28,7 @@ pub fn decode(vocab: &Vocab, ids: &[u32], control: &Control) -> Result<Vec<u8>> 
             at += step.ids;
             match step.stop {
                 Stop::Done => {}
-                Stop::Full { room } => bytes.reserve(room.max(estimate(ids.len() - at))),
+                Stop::Full { room } => room::reserve(&mut bytes, room.max(estimate(ids.len() - at)))?,
                 Stop::Unknown => {
                     return Err(Error::UnknownId { id: i128::from(ids[at]), index: Some(run * CHECK + at) });
                 }
@@ -117,10 +117,14 @@ pub struct Offsets {
 
 impl Offsets {
     /// Adds the next token.
-    pub fn add(&mut self, token: &[u8]) {
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn add(&mut self, token: &[u8]) -> Result<()> {
         let continues = |byte: &u8| byte & 0xc0 == 0x80;
         let inside = usize::from(token.first().is_some_and(continues));
-        self.starts.push(self.characters.saturating_sub(inside));
+        room::push(&mut self.starts, self.characters.saturating_sub(inside))?;
         self.characters += token.iter().filter(|byte| !continues(byte)).count();
+        Ok(())
     }
 }

@@ -13,6 +13,13 @@ pub enum Error {
     #[error("interrupted")]
     Interrupted,
 
+    /// The system has no memory for what follows the size of the input.
+    #[error("out of memory{}", asked(*bytes))]
+    OutOfMemory {
+        /// What was asked for; 0 where that is not known.
+        bytes: usize,
+    },
+
     /// A sum of counts left the range that is kept exact (2^63).
     #[error(
         "the count of {} followed by {} passes 2^63: counts of this size cannot be added",
@@ -53,10 +60,26 @@ pub enum Error {
         second: usize,
     },
 
-    /// No automaton can hold the special tokens.
+    /// A special token of more bytes than one may have.
+    #[error(
+        "special token number {index}, which begins with {}, has {bytes} bytes: at most {limit} are possible",
+        show(start)
+    )]
+    SpecialTooLong {
+        /// Where it stands in the list, from 0.
+        index: usize,
+        /// Its first bytes.
+        start: Vec<u8>,
+        /// What it has.
+        bytes: usize,
+        /// What it may have.
+        limit: usize,
+    },
+
+    /// The special tokens have too many bytes together.
     #[error("the special tokens are too many or too long: {reason}")]
     TooManySpecials {
-        /// What the automaton's builder says.
+        /// How many there are, and may be.
         reason: String,
     },
 
@@ -194,6 +217,22 @@ pub enum Error {
         index: Option<usize>,
     },
 
+    /// A normalizer that makes much more of a text than there was.
+    #[error(
+        "step {step} of the normalizer ({name}) makes more than {most} bytes of {bytes}: a text and its stretches may \
+         come to 64 times as many bytes, and to 16 MB in any case"
+    )]
+    NormalizedTooLong {
+        /// Which step it is, from 0.
+        step: usize,
+        /// What the step is called.
+        name: &'static str,
+        /// The bytes of the text.
+        bytes: usize,
+        /// What the step may make.
+        most: usize,
+    },
+
     /// A character that is none: it has no UTF-8.
     #[error("the text has a lone surrogate at character {at}, which is no character and has no UTF-8 bytes")]
     Surrogate {
@@ -316,8 +355,38 @@ pub enum Error {
     Splitter(Box<dyn std::error::Error + Send + Sync>),
 }
 
-fn show(bytes: &[u8]) -> String {
-    format!("b\"{}\"", bytes.escape_ascii())
+/// Bytes of a value that a message shows, beside its length.
+const MOST_SHOWN: usize = 60;
+
+/// Bytes as a message shows them: whole where they are few.
+pub(crate) fn show(bytes: &[u8]) -> String {
+    match bytes.get(..MOST_SHOWN) {
+        Some(first) if bytes.len() > MOST_SHOWN => {
+            format!("b\"{}\"… ({} bytes)", first.escape_ascii(), bytes.len())
+        }
+        _ => format!("b\"{}\"", bytes.escape_ascii()),
+    }
+}
+
+/// What another library says is wrong, which may repeat a value of any length.
+pub(crate) fn show_reason(reason: &str) -> String {
+    match reason.char_indices().nth(4 * MOST_SHOWN) {
+        Some((end, _)) => format!("{}…", &reason[..end]),
+        None => reason.to_owned(),
+    }
+}
+
+/// A text as a message shows it: whole where it is short.
+pub(crate) fn show_text(text: &str) -> String {
+    if text.len() <= MOST_SHOWN {
+        return format!("{text:?}");
+    }
+    let end = (0..=MOST_SHOWN).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    format!("{:?}… ({} bytes)", &text[..end], text.len())
+}
+
+fn asked(bytes: usize) -> String {
+    if bytes == 0 { String::new() } else { format!(": {bytes} bytes could not be had") }
 }
 
 fn offered(offer: Option<(u64, u64)>) -> String {

@@ -1,7 +1,11 @@
 //! Large memory in large pages.
 #![allow(unsafe_code)] // a system call, and memory of zeros
 
+use std::alloc::{Layout, alloc_zeroed};
 use std::marker::PhantomData;
+
+use crate::error::Result;
+use crate::room;
 
 /// Memory from here on is worth the advice; below it a page or two of 2 MB are not.
 const LARGE: usize = 4 << 20;
@@ -32,6 +36,40 @@ fn large_pages(start: *mut u8, len: usize) {
     let _ = (start, len);
 }
 
+/// Whether the system would give so much memory now, beside what the process has.
+pub(crate) fn could_have(bytes: usize) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: new memory, at a place that the system chooses, is taken and given back; no memory in use changes.
+        unsafe {
+            let memory = libc::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0);
+            memory != libc::MAP_FAILED && libc::munmap(memory, bytes) == 0
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
+}
+
+/// So many zeros, in memory that the system has them in where that is large: it is not written to.
+///
+/// # Errors
+/// [`crate::Error::OutOfMemory`].
+pub(crate) fn zeros<T: Zeroed>(count: usize) -> Result<Vec<T>> {
+    let Some(layout) = Layout::array::<T>(count).ok().filter(|layout| layout.size() > 0) else {
+        return if count == 0 { Ok(Vec::new()) } else { Err(room::out_of_memory(usize::MAX)) };
+    };
+    // SAFETY: the layout has a size. The memory is that of an array of `count` items of this allocator, all of them
+    // zeros, which are values.
+    unsafe {
+        let memory = alloc_zeroed(layout);
+        if memory.is_null() {
+            return Err(room::out_of_memory(layout.size()));
+        }
+        Ok(Vec::from_raw_parts(memory.cast(), count, count))
+    }
+}
+
 /// A table in large pages where the system has them: one of megabytes that is read at random spends more time on
 /// finding its small pages than on reading. It begins with such a page, or with a cache line.
 #[derive(Debug)]
@@ -49,6 +87,13 @@ pub(crate) struct Table<T> {
 /// It must.
 pub(crate) unsafe trait Zeroed: Copy {}
 
+// SAFETY: numbers.
+unsafe impl Zeroed for u8 {}
+// SAFETY: numbers.
+unsafe impl Zeroed for u32 {}
+// SAFETY: numbers.
+unsafe impl Zeroed for u64 {}
+
 /// Bytes of a cache line.
 const LINE: usize = 64;
 const WORD: usize = size_of::<u64>();
@@ -59,14 +104,26 @@ impl<T: Copy> Table<T> {
     /// Also if they are zeros. A page that is read before it is written to is given out twice, and the second time all
     /// threads of the process are interrupted: of a training on two threads that took 5 ms of 115.
     pub(crate) fn new(item: T, count: usize) -> Self {
+        Self::unwritten(count).written(item)
+    }
+
+    /// The same, where there is memory for it.
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub(crate) fn try_new(item: T, count: usize) -> Result<Self> {
+        let (bytes, align) = Self::measure(count);
+        Ok(Self::within(zeros((bytes + align).div_ceil(WORD))?, count).written(item))
+    }
+
+    fn written(mut self, item: T) -> Self {
         let item = std::hint::black_box(item); // a compiler that sees zeros leaves them out: that memory has them
-        let mut table = Self::unwritten(count);
-        let first = table.memory[table.first..].as_mut_ptr().cast::<T>();
-        for at in 0..count {
+        let first = self.memory[self.first..].as_mut_ptr().cast::<T>();
+        for at in 0..self.count {
             // SAFETY: `unwritten` has made room for `count` items, suitably aligned, from there on.
             unsafe { first.add(at).write(item) };
         }
-        table
+        self
     }
 
     /// `count` items of zeros, which large memory has without being written to.
@@ -77,13 +134,35 @@ impl<T: Copy> Table<T> {
         Self::unwritten(count)
     }
 
+    /// The same, where there is memory for it.
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub(crate) fn try_zeroed(count: usize) -> Result<Self>
+    where
+        T: Zeroed,
+    {
+        let (bytes, align) = Self::measure(count);
+        Ok(Self::within(zeros((bytes + align).div_ceil(WORD))?, count))
+    }
+
     /// One whose memory is zeros, which may be no values of `T` yet.
     fn unwritten(count: usize) -> Self {
-        const { assert!(LINE.is_multiple_of(align_of::<T>())) }
+        let (bytes, align) = Self::measure(count);
+        Self::within(vec![0; (bytes + align).div_ceil(WORD)], count)
+    }
+
+    /// Bytes of so many items, and what they begin at a multiple of.
+    fn measure(count: usize) -> (usize, usize) {
         let bytes = count * size_of::<T>();
-        let align = if bytes < PAGE { LINE } else { PAGE };
-        // Fresh from the system where it is large, and not written to yet: pages are not made larger later.
-        let mut memory = vec![0; (bytes + align).div_ceil(WORD)];
+        (bytes, if bytes < PAGE { LINE } else { PAGE })
+    }
+
+    /// In memory of zeros that is large enough. It is fresh from the system where it is large, and not written to yet:
+    /// pages are not made larger later.
+    fn within(mut memory: Vec<u64>, count: usize) -> Self {
+        const { assert!(LINE.is_multiple_of(align_of::<T>())) }
+        let (_, align) = Self::measure(count);
         large_pages(memory.as_mut_ptr().cast(), memory.len() * WORD);
         let first = (memory.as_ptr() as usize).next_multiple_of(align) - memory.as_ptr() as usize;
         Table { memory, first: first / WORD, count, items: PhantomData }

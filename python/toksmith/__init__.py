@@ -6,6 +6,7 @@
 'lower<|endoftext|>'
 """
 
+from . import forks as forks  # guards every fork from now on
 from .streaming import DecodeStream
 from .tokenizer import Tokenizer
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 import os
 
+from .messages import shown
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,7 +21,7 @@ def checked_merges(merges: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, b
     for index, merge in enumerate(merges):
         pair = tuple(merge) if isinstance(merge, (tuple, list)) else ()
         if len(pair) != 2 or not all(isinstance(part, bytes) for part in pair):
-            raise ValueError(f"merge number {index} is {merge!r}, not a pair of bytes")
+            raise ValueError(f"merge number {index} is {shown(merge)}, not a pair of bytes")
         checked.append(pair)
     return checked
 
@@ -34,7 +36,7 @@ def special_list(special_tokens: Iterable[str] | Mapping[str, int] | None) -> li
     if special_tokens is None:
         return []
     if isinstance(special_tokens, (str, bytes)):
-        raise TypeError(f"special_tokens is a list of names: write [{special_tokens!r}]")
+        raise TypeError(f"special_tokens is a list of names: write [{shown(special_tokens)}]")
     given: Iterable[tuple[str, int | None]]
     if hasattr(special_tokens, "items"):
         given = ((name, _special_id(name, id)) for name, id in special_tokens.items())
@@ -43,11 +45,11 @@ def special_list(special_tokens: Iterable[str] | Mapping[str, int] | None) -> li
     named = []
     for name, id in given:  # one by one: a long range is refused at its first number
         if not isinstance(name, str):
-            raise TypeError(f"a special token is a str, not {type(name).__name__}: {name!r}")
+            raise TypeError(f"a special token is a str, not {type(name).__name__}: {shown(name)}")
         try:
             name.encode()
         except UnicodeEncodeError as error:
-            raise ValueError(f"special token {name!r} has a lone surrogate at {error.start}") from None
+            raise ValueError(f"special token {shown(name)} has a lone surrogate at {error.start}") from None
         named.append((name, id))
     return named
 
@@ -55,7 +57,9 @@ def special_list(special_tokens: Iterable[str] | Mapping[str, int] | None) -> li
 def _special_id(name: str, id: int) -> int:
     number = operator.index(id)
     if not 0 <= number < 2**32:
-        raise ValueError(f"the id of special token {name!r} is {id!r}: ids are whole numbers from 0 to 2^32 - 1")
+        raise ValueError(
+            f"the id of special token {shown(name)} is {shown(id)}: ids are whole numbers from 0 to 2^32 - 1"
+        )
     return number
 
 
@@ -79,7 +83,7 @@ def special_names(special_tokens: Iterable[str]) -> list[str]:
         if not name:
             raise ValueError(f"special token number {index} is empty: leave it out")
         if name in names:
-            raise ValueError(f"special token {name!r} is there twice: leave one out")
+            raise ValueError(f"special token {shown(name)} is there twice: leave one out")
         names[name] = None
     return list(names)
 
@@ -98,7 +102,7 @@ def checked_separator(separator: str | None) -> str | None:
 def one_of(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Check that an option has one of its values."""
     if value not in choices:
-        raise ValueError(f"{name} is one of {', '.join(map(repr, choices))}, not {value!r}")
+        raise ValueError(f"{name} is one of {', '.join(map(repr, choices))}, not {shown(value)}")
 
 
 def replaces_invalid(errors: str) -> bool:

@@ -14,7 +14,13 @@ import os
 from pathlib import Path
 from typing import Any
 
+from . import reading
+from .formats import files, whole_files
+from .messages import shown
+
 _MAGIC = b"toksmith checkpoint 1\n"
+MAX_BYTES = 1 << 31
+"""Of a checkpoint: a merge takes 16 bytes at the most."""
 
 
 class Checkpoint:
@@ -37,13 +43,16 @@ class Checkpoint:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path.parent))
         self._read: dict[str, Any] | None = None
         if self.path.exists():
-            self._read, self.made = _parsed(self.path)
-            self._compare({name: value for name, value in self._read.items() if name != "counts"})
+            self._go_on()
+
+    def _go_on(self) -> None:
+        self._read, self.made = _parsed(self.path)
+        self._compare({name: value for name, value in self._read.items() if name != "counts"})
 
     def _compare(self, found: dict[str, Any]) -> None:
         for name in sorted(self._key.keys() | found.keys()):
             if found.get(name) != self._key.get(name):
-                was, now = _short(found.get(name)), _short(self._key.get(name))
+                was, now = shown(found.get(name)), shown(self._key.get(name))
                 raise ValueError(
                     f"{self.path} is the checkpoint of another training: its {name} was {was}, and is {now} now. "
                     "Go back to that, give another path, or delete the file to begin anew"
@@ -55,46 +64,53 @@ class Checkpoint:
         Raises:
             ValueError: The checkpoint is of other counts.
         """
-        self._key["counts"] = counts
         if self._read is None:
-            self.save(b"")
-        elif self._read["counts"] != counts:
+            with contextlib.suppress(FileExistsError):
+                whole_files.create(self.path, self._content(self._key | {"counts": counts}, b""))
+                self._key["counts"] = counts
+                return self.made
+            self._go_on()  # from what another process wrote since this one began
+        if self._read is None or self._read["counts"] != counts:
             raise ValueError(
                 f"{self.path} is the checkpoint of a training on another text. "
                 "Go back to that, give another path, or delete the file to begin anew"
             )
+        self._key["counts"] = counts
         return self.made
 
     def save(self, merges: bytes) -> None:
-        """Write the file anew: it is the old one or all of the new one, whenever the process is killed."""
-        head = {"key": self._key, "sha256": hashlib.sha256(merges).hexdigest()}
-        # Always of one name: what a killed process left behind is written over.
-        temporary = self.path.with_name(f".{self.path.name[:80]}.tmp")
-        try:
-            with temporary.open("wb") as file:
-                file.writelines((_MAGIC, json.dumps(head).encode(), b"\n", merges))
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(self.path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-            raise
+        """Write the file anew: it is the old one or all of the new one, whenever the process is killed.
+
+        Several processes may run the same training with one checkpoint: the last that writes wins.
+
+        Raises:
+            ValueError: Another training has written to the file meanwhile.
+            OSError: The file cannot be written; it stays as it was.
+        """
+        with contextlib.suppress(FileNotFoundError):
+            if _parsed(self.path)[0] != self._key:
+                raise ValueError(
+                    f"{self.path} is meanwhile the checkpoint of another training, and was left to it: "
+                    "give each training a path of its own"
+                )
+        whole_files.write(self.path, self._content(self._key, merges))
+
+    @staticmethod
+    def _content(key: dict[str, Any], merges: bytes) -> list[bytes]:
+        head = {"key": key, "sha256": hashlib.sha256(merges).hexdigest()}
+        return [_MAGIC, json.dumps(head).encode(), b"\n", merges]
 
 
 def _parsed(path: Path) -> tuple[dict[str, Any], bytes]:
-    data = path.read_bytes()
+    with path.open("rb") as file:
+        is_one = file.read(len(_MAGIC)) == _MAGIC
+    data = reading.read(path, MAX_BYTES) if is_one else b""
     head, _, merges = data.removeprefix(_MAGIC).partition(b"\n")
     try:
-        content: Any = json.loads(head) if data.startswith(_MAGIC) else None
+        content: Any = files.parse(head.decode(), str(path), "checkpoint")
         key, digest = content["key"], content["sha256"]
     except (ValueError, TypeError, KeyError):
         raise ValueError(f"{path} is no checkpoint of a training; it was left as it is") from None
     if not isinstance(key, dict) or "counts" not in key or hashlib.sha256(merges).hexdigest() != digest:
         raise ValueError(f"{path}: the checkpoint is damaged: delete it to begin anew")
     return key, merges
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "…"

@@ -9,6 +9,7 @@ import operator
 import os
 
 from . import _core, arguments, memory, patterns, sources, temporary
+from .messages import shown
 from .progress import reporter
 
 TYPE_CHECKING = False
@@ -59,9 +60,9 @@ class PretokenCounts:
             raise TypeError(f"counts are a mapping of pretokens to counts, not {type(mapping).__name__}")
         for pretoken, count in mapping.items():
             if not isinstance(pretoken, bytes):
-                raise TypeError(f"a pretoken is bytes, not {type(pretoken).__name__}: {pretoken!r}")
+                raise TypeError(f"a pretoken is bytes, not {type(pretoken).__name__}: {shown(pretoken)}")
             if not 0 <= operator.index(count) <= 2**63:
-                raise ValueError(f"the count of {pretoken!r} is {count}, not between 0 and 2^63")
+                raise ValueError(f"the count of {shown(pretoken)} is {count}, not between 0 and 2^63")
         items = ((pretoken, operator.index(count)) for pretoken, count in mapping.items() if pretoken)
         core = _core.PretokenCounts([(pretoken, count, first) for first, (pretoken, count) in enumerate(items)])
         self._fill(core, patterns.resolve(pattern, unmatched), arguments.special_names(special_tokens))
@@ -102,8 +103,8 @@ class PretokenCounts:
         """Write the counts to a file, with the pattern, the special tokens and the first places.
 
         A name that ends in `.parquet`, `.arrow` or `.feather` makes a table (columns `pretoken`, `count`, `first`),
-        which needs pyarrow; any other a file of toksmith's own, some 12 bytes a pretoken, with a checksum. The file
-        is written beside `path` and then renamed.
+        which needs pyarrow; any other a file of toksmith's own, some 12 bytes a pretoken, with a checksum. An older
+        file is replaced once the new one is complete.
 
         Raises:
             OSError: The folder does not exist, the disk is full, …
@@ -111,15 +112,17 @@ class PretokenCounts:
         """
         from .formats import counts as counts_files
 
+        counts_files.save(self._core, self._head(), path)
+
+    def _head(self) -> dict[str, Any]:
         pattern = self._pattern
-        head = {
+        return {
             "pattern": pattern.text,
             "pattern_flags": pattern.flags,
             "unmatched": pattern.unmatched,
             "unicode": pattern.unicode,
             "special_tokens": self._special_tokens,
         }
-        counts_files.save(self._core, head, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PretokenCounts:
@@ -186,6 +189,7 @@ def count_pretokens(
     errors: Errors = "strict",
     _chunk_bytes: int | None = None,
     _window_bytes: int | None = None,
+    _table_bytes: int | None = None,
 ) -> PretokenCounts:
     """Count the pretokens of files, in parallel and in bounded memory.
 
@@ -199,10 +203,12 @@ def count_pretokens(
         unmatched: As in `Tokenizer`.
         workers: Threads at the most; default: all cores. A pattern that `regex` runs is counted in as many processes,
             where the files are large enough to make up for their start.
-        memory_limit: Bytes, or a text such as "2GB", that counting may take; default: half of what the machine, or
-            the process's cgroup, has. What does not fit goes to a temporary file (in `tempfile.gettempdir()`)
-            meanwhile; the result is the same. A single document without a place to cut it, and what was there
-            before, come on top.
+        memory_limit: Bytes, or a text such as "2GB", for the tables, the buffers and the result of counting; default:
+            half of what the machine, or the process's cgroup, has. What does not fit goes to a temporary file (in
+            `tempfile.gettempdir()`) meanwhile; the result is the same, and has to fit into half of the limit. This
+            is no limit of the process. What it held before comes on top, and so does a single document, or a single
+            pretoken, without a place to cut it. Tables and buffers are never smaller than for a limit of 32 MB: so
+            the peak of a smaller one is up to 30 MB above it.
         min_pretoken_count: Pretokens that occur less often are left out of the result.
         field: The name of the text in the lines of `.jsonl` files; default "text".
         column: The column of the text in Parquet files; default "text".
@@ -214,7 +220,9 @@ def count_pretokens(
         FileNotFoundError: A file is missing, or a glob or folder holds none.
         ValueError: An option is wrong; a file is not UTF-8, is damaged, or a record has no text (names file and
             place).
-        OSError: A file cannot be read; or the temporary file cannot be written, because the disk is full.
+        OSError: A file cannot be read, or its size or its time of change becomes another while it is read: what
+            grows, such as a log, is counted from a copy. Or the temporary file cannot be written, because the disk
+            is full.
         MemoryError: The different pretokens do not fit into the limit: says how many there are, and what would fit.
         ImportError: A file is Parquet and pyarrow is not installed.
     """
@@ -229,8 +237,9 @@ def count_pretokens(
         "min_count": arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0),
     }
     found = sources.of_files(files, field, column)
+    sizes: dict[str, Any] = {"chunk_bytes": _chunk_bytes, "window_bytes": _window_bytes, "table_bytes": _table_bytes}
     with reporter(progress) as report:
-        return of_sources(found, **options, report=report, chunk_bytes=_chunk_bytes, window_bytes=_window_bytes)
+        return of_sources(found, **options, report=report, **sizes)
 
 
 def of_sources(
@@ -244,8 +253,7 @@ def of_sources(
     memory_limit: int,
     min_count: int = 1,
     report: Report | None = None,
-    chunk_bytes: int | None = None,
-    window_bytes: int | None = None,
+    **sizes: int | None,
 ) -> PretokenCounts:
     """Count files under options that are checked."""
     cut_at = _separators(special_tokens, separator)
@@ -256,14 +264,14 @@ def of_sources(
         replace=replace,
         memory_limit=memory_limit,
         min_count=min_count,
-        chunk_bytes=chunk_bytes,
-        window_bytes=window_bytes,
+        **sizes,
     )
     parts = [found]
     if workers > 1 and pattern.text is not None and pattern.name is None:
         from . import processes
 
-        parts = processes.parts(found, workers, [name.encode() for name in cut_at])
+        most = max(memory_limit // processes.LEAST_LIMIT - 1, 1)
+        parts = processes.parts(found, min(workers, most), [name.encode() for name in cut_at])
     if len(parts) > 1:
         job = {
             "special_tokens": special_tokens,
@@ -293,6 +301,7 @@ def count_pretokens_from_iterator(
     document_separator: str | None = None,
     progress: bool | Report = False,
     errors: Errors = "strict",
+    _table_bytes: int | None = None,
 ) -> PretokenCounts:
     """Count the pretokens of texts, each a document of its own. A bare str or bytes is one text.
 
@@ -309,6 +318,7 @@ def count_pretokens_from_iterator(
         replace=replace,
         memory_limit=memory.limit(memory_limit),
         min_count=arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0),
+        table_bytes=_table_bytes,
     )
     items = [texts] if isinstance(texts, (str, bytes)) else texts
     with reporter(progress) as report:

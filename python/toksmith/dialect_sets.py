@@ -9,6 +9,9 @@ from __future__ import annotations
 import collections
 import re
 
+from .messages import shown
+from .pattern_size import MAX_LENGTH
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +113,7 @@ class SetParser:
                 self._refuse("a [ without its ]", start)
             sign = self.pattern[self.at : self.at + 2]
             if sign in ("&&", "--", "~~"):
-                left = _combined(left, operator, self.union(items, nested))
+                left = self.combined(left, operator, self.union(items, nested))
                 operator, items, nested = sign, [], []
                 self.at += 2
             else:
@@ -118,8 +121,15 @@ class SetParser:
         self.at += 1
         if not operator and not nested:
             return self.leaf(items, negated)
-        whole = _combined(left, operator, self.union(items, nested))
+        whole = self.combined(left, operator, self.union(items, nested))
         return f"(?:(?!{whole})(?s:.))" if negated else whole
+
+    def combined(self, left: str, operator: str, right: str) -> str:
+        """Write an operation on two sets. A symmetric difference writes both sides twice: its size is limited."""
+        written = _combined(left, operator, right)
+        if len(written) > MAX_LENGTH:
+            self.refuse(f"operations on sets that take more than {MAX_LENGTH} characters")
+        return written
 
     def first_items(self) -> list[str]:
         """Read what is itself only at the start of a set: hyphens, or a bracket."""
@@ -153,7 +163,7 @@ class SetParser:
         if posix := _POSIX.match(self.pattern, self.at):
             self.at = posix.end()
             if posix[2] not in _POSIX_CLASSES:
-                self.refuse(f"the class {posix[0]!r}")
+                self.refuse(f"the class {shown(posix[0])}")
             body = _POSIX_CLASSES[posix[2]]
             nested.append(self.leaf([body], negated=True)) if posix[1] else items.append(body)
         elif self.next_is("["):
@@ -207,16 +217,16 @@ class SetParser:
         if letter in _CONTROLS and letter:
             return Escape(_CONTROLS[letter], is_class=False)
         if not letter or letter.isalnum() or not letter.isascii() or letter in "<>":
-            self._refuse(f"the escape {self.pattern[start : start + 2]!r}", start)
+            self._refuse(f"the escape {shown(self.pattern[start : start + 2])}", start)
         return Escape(letter, is_class=False)
 
     def property(self, found: re.Match[str]) -> str:
         """Return a property as `regex` writes it; one that both engines are known to read alike."""
         name = found[2] or found[4]
         if self.fold:
-            self.refuse(f"the property {found[0]!r} under (?i)")
+            self.refuse(f"the property {shown(found[0])} under (?i)")
         if _GENERAL.sub("", name).lower().replace("_", "") not in _NAMES and not _is_script(name):
-            self.refuse(f"the property {found[0]!r}")
+            self.refuse(f"the property {shown(found[0])}")
         negated = (found[1] == "P") != (found[3] == "^")
         return f"\\{'P' if negated else 'p'}{{{name}}}"
 

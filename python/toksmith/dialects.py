@@ -13,7 +13,9 @@ from __future__ import annotations
 import functools
 import re
 
+from . import pattern_size
 from .dialect_sets import SetParser, single
+from .messages import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,10 +63,11 @@ def translate(pattern: str) -> str:
     >>> translate(r"\h+$|[\p{L}&&[^\p{Han}]]")
     '[0-9A-Fa-f]+\\Z|(?:(?=[\\p{L}])[^\\p{Han}])'
     """
+    pattern_size.check_length(pattern)
     try:
         return _Translator(pattern).whole()
     except RecursionError:
-        raise ValueError(f"the pattern {pattern[:80]!r}… is nested too deep") from None
+        raise ValueError(f"the pattern {shown(pattern)} is nested too deep") from None
 
 
 class _Translator:
@@ -83,8 +86,8 @@ class _Translator:
     def refuse(self, what: str, at: int | None = None) -> NoReturn:
         at = self.at if at is None else at
         raise ValueError(
-            f"the pattern {self.pattern!r} has {what} at character {at}, which has no proven equal in the `regex` "
-            "package: write it in another way"
+            f"the pattern {shown(self.pattern)} has {what} at character {at}, which has no proven equal in the "
+            "`regex` package: write it in another way"
         )
 
     def alternatives(self, flags: str) -> str:
@@ -123,7 +126,7 @@ class _Translator:
     def changed(self, flags: str, found: re.Match[str]) -> str:
         on, off = found[1], found[2] or ""
         if unknown := set(on) - set("imsu") or set(off) - set("ims"):
-            self.refuse(f"the flag {min(unknown)!r}")
+            self.refuse(f"the flag {shown(min(unknown))}")
         if set(on) & set(off) or (not on and not off and found[3] == ")"):
             self.refuse("a group of flags that says nothing")
         return "".join(flag for flag in "ims" if flag in on or (flag in flags and flag not in off))
@@ -139,7 +142,7 @@ class _Translator:
             self.refuse("a quantifier behind what has no length", start)
         least, comma, most = found[1], found[2], found[3]
         if found[0][0] == "{" and (not (least or most) or (most and least and int(most) < int(least))):
-            self.refuse(f"the quantifier {found[0]!r}")
+            self.refuse(f"the quantifier {shown(found[0])}")
         self.at = found.end()
         count = f"{{{least or 0}{comma}{most}}}" if found[0][0] == "{" else found[0]
         mode = self.pattern[self.at : self.at + 1]
@@ -163,7 +166,7 @@ class _Translator:
         if character == "\\":
             return self.escape(flags)
         if character in "?*+{":
-            self.refuse(f"a bare {character!r}")
+            self.refuse(f"a bare {shown(character)}")
         self.at += 1
         if character == ".":
             return (_ANY if "s" in flags else r"[^\n]"), False
@@ -188,7 +191,7 @@ class _Translator:
         elif refused := next((what for lead, what in _REFUSED_GROUPS.items() if rest.startswith(lead)), None):
             self.refuse(refused)
         elif rest.startswith("(?"):
-            self.refuse(f"the group {rest!r}")
+            self.refuse(f"the group {shown(rest)}")
         else:
             length = 1
         self.at += length

@@ -6,7 +6,6 @@ that the pattern does not match is lost, and lone surrogates are replaced. All t
 
 from __future__ import annotations
 
-import functools
 import os
 
 from . import encoding_checks, special_rules
@@ -68,6 +67,10 @@ class Encoding:
         special_tokens: dict[str, int],
         explicit_n_vocab: int | None = None,
     ) -> None:
+        if not hasattr(mergeable_ranks, "items"):
+            kind = type(mergeable_ranks).__name__
+            raise TypeError(f"mergeable_ranks is a dict of tokens and their ranks, not {kind}")
+        encoding_checks.checked_specials(special_tokens)
         vocab = {rank: token for token, rank in mergeable_ranks.items()}
         if len(vocab) != len(mergeable_ranks):
             encoding_checks.name_the_repeated(mergeable_ranks)
@@ -100,16 +103,17 @@ class Encoding:
             OSError: The file cannot be read.
             ValueError: It is malformed (names file and line), or as for the class.
         """
-        from . import loading, patterns
+        from . import loading, patterns, reading
 
-        with open(os.fspath(path), "rb") as file:  # noqa: PTH123 - pathlib takes long to import
-            data = file.read()
+        specials = {} if special_tokens is None else special_tokens
+        encoding_checks.checked_specials(specials)
+        data = reading.read(path)
         with loading.of_file(path):
             return cls._of_ranks(
                 data,
                 name or os.path.splitext(os.path.basename(os.fspath(path)))[0],  # noqa: PTH119, PTH122
                 pat_str=patterns.NAMED.get(pattern, pattern),
-                special_tokens=dict(special_tokens or {}),
+                special_tokens=dict(specials),
             )
 
     @classmethod
@@ -152,6 +156,7 @@ class Encoding:
         self._pattern = pattern
         self._special_tokens = special_tokens
         self._special_token_values = set(special_tokens.values())
+        self._special_names = set(special_tokens)
         self._core = core
         self._encoding = CoreEncoding(core)
         self._rules = special_rules.Rules(special_tokens)
@@ -275,6 +280,8 @@ class Encoding:
             ValueError: A disallowed special token is in the text.
             UnicodeEncodeError: The text has a surrogate.
         """
+        if not isinstance(text, str):
+            raise TypeError(f"a text is a str, not {type(text).__name__}")
         allowed, refused, odd = self._rules.of(allowed_special, disallowed_special)
         special_rules.check(text, odd)
         self._rules.check_surrogates(text, allowed_special, disallowed_special)
@@ -337,8 +344,13 @@ class Encoding:
         >>> encoding.decode_with_offsets([97, 0xC3, 0xA9, 98])
         ('aéb', [0, 1, 1, 2])
         """
-        tokens = tokens if isinstance(tokens, (list, tuple)) else list(tokens)
-        return self.decode(tokens, "strict"), self._encoding.offsets(tokens)
+        if isinstance(tokens, (list, tuple)):
+            return self.decode(tokens, "strict"), self._encoding.offsets(tokens)
+        kept: list[int] = []
+        # A list is made while they are decoded: the first that is no id ends the call.
+        ids: Any = encoding_checks.kept(tokens, kept)
+        text = self.decode(ids, "strict")
+        return text, self._encoding.offsets(kept)
 
     def decode_batch(
         self, batch: Sequence[Sequence[int]], *, errors: str = "replace", num_threads: int = 8
@@ -363,10 +375,10 @@ class Encoding:
         """The id of `<|endoftext|>`; `KeyError` if there is none."""
         return self._special_tokens["<|endoftext|>"]
 
-    @functools.cached_property
+    @property
     def special_tokens_set(self) -> set[str]:
         """The special tokens."""
-        return set(self._special_tokens)
+        return self._special_names
 
     def is_special_token(self, token: int) -> bool:
         """Return whether an id is that of a special token."""
@@ -419,4 +431,12 @@ class Encoding:
 
             self.__dict__ = registry.get_encoding(value).__dict__
             return
+        if not isinstance(value, dict):
+            raise TypeError(f"the state of an Encoding is its name or a dict, not {type(value).__name__}")
         Encoding.__init__(self, **value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from . import identity
+
+        state = self.__getstate__()
+        return identity.restore_encoding, (type(self), state, identity.digest_of_encoding(state))

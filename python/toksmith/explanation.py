@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import heapq
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from . import reference
+from .messages import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,18 +17,102 @@ if TYPE_CHECKING:
     from .tokenizer import Tokenizer
 
 
+class Step:
+    """One merge: `left` and `right`, whose rank was the lowest, became one of the `pieces`.
+
+    It unpacks as (left, right, rank, pieces). Cost: `left`, `right` and `pieces` are made when they are asked for,
+    `pieces` in time linear in the pretoken.
+    """
+
+    __slots__ = ("_index", "_steps")
+
+    def __init__(self, steps: Steps, index: int) -> None:
+        self._steps, self._index = steps, index
+
+    @property
+    def left(self) -> bytes:
+        """The left of the two."""
+        start, middle, _, _ = self._steps._merges[self._index]
+        return self._steps._word[start:middle]
+
+    @property
+    def right(self) -> bytes:
+        """The right of the two."""
+        _, middle, end, _ = self._steps._merges[self._index]
+        return self._steps._word[middle:end]
+
+    @property
+    def rank(self) -> int:
+        """The rank of the pair."""
+        return self._steps._merges[self._index][3]
+
+    @property
+    def pieces(self) -> tuple[bytes, ...]:
+        """The pieces of the pretoken after this step."""
+        return self._steps.pieces(self._index + 1)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.left, self.right, self.rank, self.pieces))
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == tuple(other) if isinstance(other, (Step, tuple)) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Step(left={shown(self.left)}, right={shown(self.right)}, rank={self.rank})"
+
+
+class Steps(Sequence[Step]):
+    """The merges of one pretoken, in order. Memory is linear in the pretoken: a merge is three places and a rank."""
+
+    __slots__ = ("_merges", "_word")
+
+    def __init__(self, word: bytes, merges: list[tuple[int, int, int, int]]) -> None:
+        self._word, self._merges = word, merges
+
+    def pieces(self, count: int) -> tuple[bytes, ...]:
+        """Return the pieces after the first `count` merges. A merge takes away the cut in its middle."""
+        gone = {middle for _, middle, _, _ in self._merges[:count]}
+        cuts = [0, *(at for at in range(1, len(self._word)) if at not in gone), len(self._word)]
+        return tuple(self._word[start:end] for start, end in itertools.pairwise(cuts))
+
+    def __len__(self) -> int:
+        return len(self._merges)
+
+    @overload
+    def __getitem__(self, index: int) -> Step: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Step]: ...
+    def __getitem__(self, index: int | slice) -> Step | list[Step]:
+        places = range(len(self._merges))[index]
+        return Step(self, places) if isinstance(places, int) else [Step(self, place) for place in places]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Steps):
+            return (self._word, self._merges) == (other._word, other._merges)
+        return list(self) == other if isinstance(other, list) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        first = ", ".join(map(repr, self[:3]))
+        return f"[{first}]" if len(self) <= 3 else f"[{first}, … ({len(self)} steps)]"
+
+
 @dataclass(frozen=True)
 class Explanation:
     """One pretoken, or one special token, on its way to ids.
 
     `steps` are the merges in the order in which they happen, each with the pair, its rank, and the
-    pieces after it; none for a special token. Under rank semantics, and where merges are ignored, a
-    pretoken that is a token stands for itself: `whole` says that this happened, and then there are no steps.
+    pieces after it, which are made when they are asked for; none for a special token. Under rank semantics, and where
+    merges are ignored, a pretoken that is a token stands for itself: `whole` says that this happened, and then there
+    are no steps.
     """
 
     text: bytes
     ids: list[int]
-    steps: list[reference.Step]
+    steps: Sequence[Step]
     special: bool = False
     whole: bool = False
 
@@ -54,6 +142,33 @@ def _explain(
             if wholes and pretoken in ids:
                 yield Explanation(pretoken, [ids[pretoken]], [], whole=True)
                 continue
-            steps = list(reference.encode_steps(pretoken, ranks))
-            pieces = steps[-1].pieces if steps else [bytes([byte]) for byte in pretoken]
-            yield Explanation(pretoken, [ids[piece] for piece in pieces], steps)
+            steps = steps_of(pretoken, ranks)
+            yield Explanation(pretoken, [ids[piece] for piece in steps.pieces(len(steps))], steps)
+
+
+def steps_of(word: bytes, rank_of: reference.RankFunction) -> Steps:
+    """Return the steps of `reference.encode_steps`, in time n log n: pairs wait in a heap, by rank and place."""
+    ends = list(range(1, len(word) + 1))  # of the piece that begins here
+    starts = list(range(-1, len(word)))  # of the piece that ends here
+    waiting: list[tuple[int, int, int, int]] = []
+
+    def add(start: int, middle: int) -> None:
+        end = ends[middle]
+        rank = rank_of(word[start:middle], word[middle:end])
+        if rank is not None:
+            heapq.heappush(waiting, (rank, start, middle, end))
+
+    for start in range(len(word) - 1):
+        add(start, start + 1)
+    merges = []
+    while waiting:
+        rank, start, middle, end = heapq.heappop(waiting)
+        if ends[start] != middle or ends[middle] != end:
+            continue  # one of the two has become a part of another piece
+        merges.append((start, middle, end, rank))
+        ends[start], ends[middle], starts[end] = end, 0, start
+        if start > 0:
+            add(starts[start], start)
+        if end < len(word):
+            add(start, end)
+    return Steps(word, merges)

@@ -7,7 +7,7 @@ import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .formats import files
+from .formats import whole_files
 from .progress import reporter
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def encode_file(
             return encode(os.fspath(path), out=None, wide=wide, progress=report, **options)
     wide = _is_wide(dtype, tokenizer.max_id >= 2**16)
     is_npy = Path(out).suffix == ".npy"
-    with reporter(progress) as report, files.replacing(out) as temporary:
+    with reporter(progress) as report, whole_files.replacing(out) as temporary:
         if is_npy:
             temporary.write_bytes(bytes(_HEAD))
         names = (temporary, os.fspath(out))

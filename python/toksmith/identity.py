@@ -10,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .encoding import Encoding
     from .tokenizer import Tokenizer
 
 # Tokenizers of this process by class and fingerprint, so that unpickling one that is here costs nothing; and those
@@ -51,10 +52,7 @@ def fingerprint(tokenizer: Tokenizer) -> str:
     """Return the SHA-256 of `state` in hex, and remember whose it is."""
     digest: str | None = tokenizer._cache.get("fingerprint")
     if digest is None:
-        import hashlib
-
-        head, core = state(tokenizer)
-        digest = hashlib.sha256(b"%d\n%s\n%s" % (len(head), head, core)).hexdigest()
+        digest = _of_state(*state(tokenizer))
         tokenizer._cache["fingerprint"] = digest
         _known.setdefault((type(tokenizer), digest), tokenizer)
         _unread.pop(id(tokenizer), None)
@@ -70,13 +68,42 @@ def _here(kind: type[Tokenizer], digest: str) -> Tokenizer | None:
     return _known.get((kind, digest))
 
 
+def reduced(tokenizer: Tokenizer) -> tuple[Any, ...]:
+    """Return what the pickle of a tokenizer holds: its state with its fingerprint, its record with a digest."""
+    rest: tuple[Any, ...] = ()
+    if tokenizer._record is not None:
+        written = _written_record(tokenizer)
+        rest = (written, _digest(written))
+    return restore, (type(tokenizer), fingerprint(tokenizer), *state(tokenizer), *rest)
+
+
+def _written_record(tokenizer: Tokenizer) -> bytes:
+    """Return the record of the training of a tokenizer, as its pickle holds it; empty if it has none."""
+    import json
+
+    return b"" if tokenizer._record is None else json.dumps(tokenizer._record.state()).encode()
+
+
 def restore(
-    kind: type[Tokenizer], digest: str, head: bytes, core: bytes, record: dict[str, Any] | None = None
+    kind: type[Tokenizer], digest: str, head: bytes, core: bytes, record: bytes | None = None, record_digest: str = ""
 ) -> Tokenizer:
-    """Return the tokenizer of this state: the one that this process has, or a new one with its record of training."""
+    """Return the tokenizer of this state: the one that this process has, or a new one with its record of training.
+
+    Cost: one SHA-256 of the state, where the tokenizer is not here; else the record of its training is written once.
+
+    Raises:
+        pickle.UnpicklingError: The state is not that of the fingerprint: the pickle is damaged.
+        ValueError: The state is whole, but this version of toksmith or of `regex` cannot have such a tokenizer.
+    """
+    from .tokenizer import Tokenizer
+
+    check("Tokenizer", isinstance(kind, type) and issubclass(kind, Tokenizer) and isinstance(digest, str))
     known = _here(kind, digest)
-    if known is not None:
+    # An equal tokenizer may come from a file that holds no record of the training.
+    if known is not None and (record is None or record == _written_record(known)):
         return known
+    check("Tokenizer", isinstance(head, bytes) and isinstance(core, bytes) and _of_state(head, core) == digest)
+    check("Tokenizer", record is None or (isinstance(record, bytes) and _digest(record) == record_digest))
     import json
 
     from . import loading
@@ -90,5 +117,73 @@ def restore(
     if record is not None:
         from .training_record import Record
 
-        tokenizer._cache["record"] = Record.of_state(record)
+        tokenizer._cache["record"] = Record.of_state(json.loads(record))
     return tokenizer
+
+
+def digest_of_encoding(state: Any) -> str:
+    """Return the SHA-256, in hex, of the state of an `Encoding`: a name, or its arguments.
+
+    Raises:
+        TypeError, ValueError, KeyError: It is no such state.
+    """
+    import array
+    import json
+
+    if isinstance(state, str):
+        return _digest(state.encode(errors="surrogatepass"))
+    ranks = state["mergeable_ranks"]
+    specials = sorted(state["special_tokens"].items())
+    numbers = array.array("Q", (number for token, rank in ranks.items() for number in (len(token), rank)))
+    head = json.dumps([state["name"], state["pat_str"], specials, len(ranks)]).encode()
+    return _digest(head, numbers.tobytes(), *ranks)
+
+
+def restore_encoding(kind: type[Encoding], state: Any, digest: str) -> Encoding:
+    """Return the encoding of this state.
+
+    Raises:
+        pickle.UnpicklingError: The state is not that of the digest: the pickle is damaged.
+        FileNotFoundError, ValueError: The state is whole, but the encoding cannot be made here.
+    """
+    from .encoding import Encoding
+
+    check("Encoding", isinstance(kind, type) and issubclass(kind, Encoding))
+    try:
+        found = digest_of_encoding(state)
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
+        found = ""
+    check("Encoding", found == digest)
+    encoding = kind.__new__(kind)
+    encoding.__setstate__(state)
+    return encoding
+
+
+def digest_of_values(*values: Any) -> str:
+    """Return the SHA-256, in hex, of a few small values."""
+    return _digest(repr(values).encode(errors="surrogatepass"))
+
+
+def check(kind: str, is_whole: bool) -> None:
+    """Refuse the content of a damaged pickle.
+
+    Raises:
+        pickle.UnpicklingError: It is not whole.
+    """
+    if not is_whole:
+        import pickle
+
+        raise pickle.UnpicklingError(f"the pickle of the {kind} is damaged: it has another SHA-256")
+
+
+def _of_state(head: bytes, core: bytes) -> str:
+    return _digest(b"%d\n" % len(head), head, b"\n", core)
+
+
+def _digest(*parts: bytes) -> str:
+    import hashlib
+
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(part)
+    return found.hexdigest()

@@ -9,13 +9,15 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import _core, arguments, identity, pattern_size, patterns
-from .formats import files, gpt2, native, tiktoken, verification
+from . import _core, arguments, identity, patterns
+from .formats import files, gpt2, native, tiktoken, verification, whole_files
+from .messages import shown
 from .training_record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from .formats.whole_files import Check
     from .pipeline import Pipeline
     from .tokenizer import Tokenizer
 
@@ -60,15 +62,15 @@ def read_gpt2(
         for token in (left, right, left + right):
             if token in unknown:
                 raise ValueError(
-                    f"{os.fspath(merges_path)}, line {line}: the merge ({left!r}, {right!r}) needs the token "
-                    f"{token!r}, which is not in {os.fspath(vocab_path)}"
+                    f"{os.fspath(merges_path)}, line {line}: the merge ({shown(left)}, {shown(right)}) needs the "
+                    f"token {shown(token)}, which is not in {os.fspath(vocab_path)}"
                 )
     return vocab, list(merges)
 
 
-def read_tiktoken(path: str | os.PathLike[str]) -> dict[int, bytes]:
-    """Read a rank file."""
-    return tiktoken.read(path)
+def parse_tiktoken(data: bytes, path: str | os.PathLike[str]) -> dict[int, bytes]:
+    """Read the content of a rank file."""
+    return tiktoken.parse(files.text_of(data, path), f"{os.fspath(path)}, ")
 
 
 def read_native(
@@ -105,8 +107,6 @@ def as_saved(head: dict[str, Any], name: str) -> tuple[patterns.Pattern, Pipelin
         pipeline = Pipeline.of_spec(head["pipeline"])
         pattern = pipeline.pattern
     else:
-        if head["pattern"] is not None:
-            pattern_size.check(head["pattern"])
         pattern = patterns.of_source(head["pattern"], head["pattern_flags"], head["unmatched"])
     if pattern.unicode != head["unicode"]:
         warnings.warn(
@@ -120,7 +120,7 @@ def as_saved(head: dict[str, Any], name: str) -> tuple[patterns.Pattern, Pipelin
 # Writing
 
 
-def _check(tokenizer: Tokenizer, check: Callable[[Tokenizer, list[Path]], None], verify: bool) -> files.Check | None:
+def _check(tokenizer: Tokenizer, check: Callable[[Tokenizer, list[Path]], None], verify: bool) -> Check | None:
     return functools.partial(check, tokenizer) if verify else None
 
 
@@ -141,7 +141,7 @@ def write_gpt2(tokenizer: Tokenizer, folder: str | os.PathLike[str], verify: boo
     spelled: dict[bytes, int] = {}
     for id, token in tokenizer.vocab.items():
         if token in spelled:
-            raise ValueError(f"vocab.json cannot hold two ids, {spelled[token]} and {id}, for {token!r}")
+            raise ValueError(f"vocab.json cannot hold two ids, {spelled[token]} and {id}, for {shown(token)}")
         spelled[token] = id
     merges = tokenizer.merges
     if tokenizer._core.has_merges() and tokenizer.ignore_merges:
@@ -154,12 +154,11 @@ def write_gpt2(tokenizer: Tokenizer, folder: str | os.PathLike[str], verify: boo
     pattern = tokenizer._pattern
     if pattern.name != "gpt2":
         warnings.warn(
-            f"vocab.json and merges.txt hold no pattern: load them with pattern={pattern.name or pattern.text!r}",
+            "vocab.json and merges.txt hold no pattern: load them with "
+            f"pattern={shown(pattern.name or pattern.text, 400)}",
             stacklevel=3,
         )
-    with files.replacing_in(folder) as staged:
-        check = _check(tokenizer, verification.gpt2, verify)
-        gpt2.write(staged / "vocab.json", staged / "merges.txt", tokenizer.vocab, merges, check)
+    gpt2.write(folder, tokenizer.vocab, merges, _check(tokenizer, verification.gpt2, verify))
 
 
 def write_tiktoken(tokenizer: Tokenizer, path: str | os.PathLike[str], verify: bool = True) -> None:
@@ -187,11 +186,10 @@ def write_huggingface(
     from .formats.huggingface import write
 
     content = write.files_of(tokenizer, roles, chat_template, model_max_length)
-    with files.replacing_in(folder) as staged:
-        for name, data in content.items():
-            files.write(staged / name, [data])
-        if verify:
-            verification.huggingface(tokenizer, [staged / "tokenizer.json"])
+    # The first of the paths that are read back is that of tokenizer.json.
+    names = sorted(content, key=lambda name: name != "tokenizer.json")
+    check = _check(tokenizer, verification.huggingface, verify)
+    whole_files.write_all([(Path(folder, name), [content[name]]) for name in names], check, make_folder=True)
 
 
 @contextlib.contextmanager
@@ -208,7 +206,9 @@ def _check_order(tokenizer: Tokenizer) -> None:
     for left, right in tokenizer.merges:
         id = tokenizer.token_id(left + right)
         if id <= last:
-            raise ValueError(f"the merge ({left!r}, {right!r}) makes id {id}, which does not come after {last}")
+            raise ValueError(
+                f"the merge ({shown(left)}, {shown(right)}) makes id {id}, which does not come after {last}"
+            )
         last = id
 
 
@@ -221,4 +221,4 @@ def _prove(*tokenizers: Tokenizer) -> None:
     for tokenizer in tokenizers:
         broken = tokenizer._core.first_unreachable()
         if broken is not None:
-            raise ValueError(f"token {broken} ({tokenizer.token_bytes(broken)!r}) does not re-encode to itself")
+            raise ValueError(f"token {broken} ({shown(tokenizer.token_bytes(broken))}) does not re-encode to itself")

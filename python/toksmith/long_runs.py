@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 from . import _core, memory
+from .messages import shown
 from .progress import reporter
 
 TYPE_CHECKING = False
@@ -57,7 +58,7 @@ class LongRun:
         self.plan, self.log = plan, log
         self.seconds = float(seconds)
         if not self.seconds >= 0:
-            raise ValueError(f"checkpoint_seconds is {seconds!r}, not a time")
+            raise ValueError(f"checkpoint_seconds is {shown(seconds)}, not a time")
         if log is not None:
             from . import training_log
 

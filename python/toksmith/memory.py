@@ -9,6 +9,8 @@ import contextlib
 import operator
 import os
 
+from .messages import shown
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import SupportsIndex
@@ -32,12 +34,12 @@ def limit(given: int | str | SupportsIndex | None) -> int:
 
         found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([kmgt]i?|)b?\s*", given.lower())
         if not found:
-            raise ValueError(f'memory_limit is a number of bytes or a text such as "2GB", not {given!r}')
+            raise ValueError(f'memory_limit is a number of bytes or a text such as "2GB", not {shown(given)}')
         number = int(float(found[1]) * _UNITS[found[2]])
     else:
         number = operator.index(given)
     if number < 1:
-        raise ValueError(f"memory_limit is at least 1 byte, not {given!r}")
+        raise ValueError(f"memory_limit is at least 1 byte, not {shown(given)}")
     return min(number, 2**62)
 
 

@@ -10,6 +10,7 @@ import collections
 import functools
 
 from . import _core
+from .messages import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,16 +128,18 @@ def of_source(text: str | None, flags: int, unmatched: Unmatched) -> Pattern:
         ValueError: As `resolve`; also for flags that `regex` does not have.
     """
     if unmatched not in ("keep", "drop"):
-        raise ValueError(f'unmatched is "keep" or "drop", not {unmatched!r}')
+        raise ValueError(f'unmatched is "keep" or "drop", not {shown(unmatched)}')
     if text is None:
         return Pattern(None, 0, None, unmatched, None)
     if flags & ~_FLAGS:
-        raise ValueError(f"the flags {flags:#x} of the pattern {text!r} are not ones that cut text")
+        raise ValueError(f"the flags {flags:#x} of the pattern {shown(text)} are not ones that cut text")
     name = SPELLINGS.get(text) if flags == 0 else None
     if name is not None:
         return Pattern(text, flags, name, unmatched, _core.UNICODE_VERSION)
     if _compile(text, flags).flags & _REVERSE:
-        raise ValueError(f"the pattern {text!r} matches backwards, from the end of the text: leave its flag r out")
+        raise ValueError(
+            f"the pattern {shown(text)} matches backwards, from the end of the text: leave its flag r out"
+        )
     return Pattern(text, flags, None, unmatched, installed_unicode())
 
 
@@ -162,16 +165,25 @@ def _own_flags(text: str) -> int | None:
     return flags
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=16)
 def _compile(text: str, flags: int) -> Any:
+    """Compile a pattern: the one place where that happens, behind the check of what it would take.
+
+    Raises:
+        ValueError: It is broken, or too large (`pattern_size`).
+    """
+    from . import pattern_size
+
+    pattern_size.check(text, flags)
     import regex
 
     try:
-        return regex.compile(text, flags)
+        # Not into the cache of `regex`, which would keep 500 patterns of whatever size.
+        return regex.compile(text, flags, cache_pattern=False)
     except (regex.error, ValueError) as error:
-        raise ValueError(f"the pattern {text!r} is broken: {error}") from None
+        raise ValueError(f"the pattern {shown(text)} is broken: {error}") from None
     except RecursionError:
-        raise ValueError(f"the pattern {text[:80]!r}… is nested too deep") from None
+        raise ValueError(f"the pattern {shown(text)} is nested too deep") from None
 
 
 # A letter that came with each version of Unicode, newest first.

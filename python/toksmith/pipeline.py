@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _core, patterns
+from .formats import oniguruma
 from .formats.huggingface import added, checks, normalizers, pretokenizers, template
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Pipeline:
         tokens = tuple(sorted(added.AddedToken(**row) for row in spec["added_tokens"]))
         self._set("_spec", {**spec, "kept": sorted(set(kept))})
         self._set("added_tokens", tokens)
+        oniguruma.check_total([spec["normalizer"], spec["pre_tokenizer"]])
         self._set("normalizer", normalizers.read(spec["normalizer"]))
         self._set("splits", pretokenizers.read(spec["pre_tokenizer"]))
         self._set("template", template.read(spec["post_processor"]))
@@ -140,8 +142,8 @@ class Pipeline:
 
     def _find_irregular(self) -> frozenset[AddedToken]:
         steps, kept = _core.Normalizer(self.normalizer), set(self._spec["kept"])
-        both = [[token.content for token in self.added_tokens if token.normalized == flag] for flag in (False, True)]
-        mixed = all(both) and added.overlap(*both)
+        raw = [token.content.encode() for token in self.added_tokens if not token.normalized]
+        mixed = _core.overlap(raw, [token.content.encode() for token in self.added_tokens if token.normalized])
         return frozenset(
             token
             for token in self.added_tokens

@@ -35,7 +35,10 @@ class _Places(NamedTuple):
 
 
 class _Stretch(NamedTuple):
-    """A piece of a text on its way: an added token, or text that is ready to be encoded; with places, if wanted."""
+    """A piece of a text on its way: an added token, or text that is ready to be encoded; with places, if wanted.
+
+    Without places an added token has no text either: with what its flags took it can be as long as the whole.
+    """
 
     id: int | None
     text: str
@@ -83,8 +86,8 @@ class PipelineCore:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    def _normalized(self, text: str) -> str:
-        return text if self._normalizer is None else self._normalizer.apply(text)
+    def _normalized(self, text: str, room: int | None = None) -> str:
+        return text if self._normalizer is None else self._normalizer.apply(text, room)
 
     def is_unchanged(self, text: str, special: bool) -> bool:
         """Return whether the core does everything by itself for this text, and for each stretch of it."""
@@ -100,27 +103,30 @@ class PipelineCore:
 
     def _stretches(self, text: str, special: bool) -> Iterator[_Stretch]:
         """Yield the stretches of a text, without places."""
+        room = _core.Normalizer.most_bytes(text)
         for token, start, end in self._raw.segments(text, special):
-            piece = text[start:end]
             if token is not None:
-                yield _Stretch(token.id, piece, None)
+                yield _Stretch(token.id, "", None)
                 continue
-            changed = self._normalized(piece)
+            changed = self._normalized(text[start:end], room)
+            room -= len(changed)
             for inner, first, last in self._after.segments(changed, special):
                 if inner is not None:
-                    yield _Stretch(inner.id, changed[first:last], None)
+                    yield _Stretch(inner.id, "", None)
                 else:
                     yield from self._prefixed(changed[first:last], None)
 
     def _placed_stretches(self, text: str, special: bool) -> Iterator[_Stretch]:
         """Yield the stretches of a text with their places."""
         whole, at = _identity(text)
+        room = _core.Normalizer.most_bytes(text)
         for token, start, end in self._raw.segments(text, special):
             piece, places = text[start:end], whole.cut(at[start], at[end])
             if token is not None:
                 yield _Stretch(token.id, piece, places)
                 continue
-            changed, places = self._normalized_places(piece, places)
+            changed, places = self._normalized_places(piece, places, room)
+            room -= len(changed)
             inner_at = _identity(changed)[1]
             for inner, first, last in self._after.segments(changed, special):
                 found, cut = changed[first:last], places.cut(inner_at[first], inner_at[last])
@@ -129,10 +135,10 @@ class PipelineCore:
                 else:
                     yield from self._prefixed(found, cut)
 
-    def _normalized_places(self, piece: str, places: _Places) -> tuple[str, _Places]:
+    def _normalized_places(self, piece: str, places: _Places, room: int) -> tuple[str, _Places]:
         if self._normalizer is None:
             return piece, places
-        changed, starts, ends = self._normalizer.apply_tracked(piece)
+        changed, starts, ends = self._normalizer.apply_tracked(piece, room)
         base = int(places.starts[0]) if len(places.starts) else 0
         return changed, _Places(starts + base, ends + base)
 

@@ -6,6 +6,7 @@ import collections
 import operator
 
 from . import _core, arguments, patterns
+from .messages import shown
 from .tokenizer import Tokenizer
 from .training_record import Record
 
@@ -93,7 +94,7 @@ class Plan:
         record = base._record
         known = record.ties if record else ...
         if known is not ... and ties not in (..., known):
-            raise ValueError(f"the base was trained with ties={known!r}, not {ties!r}: leave ties out")
+            raise ValueError(f"the base was trained with ties={shown(known)}, not {shown(ties)}: leave ties out")
         self.ties = given_or(given_or("bytes", ties), known)
         self.new_specials = [name for name in self.new_specials if name not in base.special_tokens]
 
@@ -208,20 +209,20 @@ def _checked_length(length: Any) -> int | None:
 def _checked_forced(tokens: Iterable[str | bytes], specials: list[str], longest: int | None) -> list[bytes]:
     """Return forced tokens as bytes."""
     if isinstance(tokens, (str, bytes)):
-        raise TypeError(f"forced_tokens is a list of tokens: write [{tokens!r}]")
+        raise TypeError(f"forced_tokens is a list of tokens: write [{shown(tokens)}]")
     checked = []
     for index, token in enumerate(tokens):
         if not isinstance(token, (str, bytes)):
-            raise TypeError(f"a forced token is str or bytes, not {type(token).__name__}: {token!r}")
+            raise TypeError(f"a forced token is str or bytes, not {type(token).__name__}: {shown(token)}")
         try:
             data = token if isinstance(token, bytes) else token.encode()
         except UnicodeEncodeError as error:
-            raise ValueError(f"forced token {token!r} has a lone surrogate at {error.start}") from None
+            raise ValueError(f"forced token {shown(token)} has a lone surrogate at {error.start}") from None
         if not data:
             raise ValueError(f"forced token number {index} is empty: leave it out")
         if longest is not None and len(data) > longest:
             raise ValueError(
-                f"the forced token {token!r} has {len(data)} bytes, more than max_token_length={longest}"
+                f"the forced token {shown(token)} has {len(data)} bytes, more than max_token_length={longest}"
             )
         checked.append(data)
     _check_no_special(checked, specials)
@@ -232,4 +233,6 @@ def _check_no_special(forced: Iterable[bytes], specials: Iterable[str]) -> None:
     names = {name.encode() for name in specials}
     for token in forced:
         if token in names:
-            raise ValueError(f"{token!r} is both a special and a forced token: text never reaches the forced one")
+            raise ValueError(
+                f"{shown(token)} is both a special and a forced token: text never reaches the forced one"
+            )

@@ -6,23 +6,30 @@ works from a script without a `__main__` guard and from a notebook.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
-import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from . import _core, temporary, watching
 from .sources import Source
 
 if TYPE_CHECKING:
     from .counts import PretokenCounts
+    from .formats.new_file import NewFile
 
 # Starting a process takes about as long as counting one or two megabytes.
 LEAST_BYTES = 8 << 20
+# Of `memory_limit`, for each process and for the sum of them: the tables of counting are not smaller.
+LEAST_LIMIT = 32 << 20
 _WINDOW = 1 << 20
+# Separators that a place to cut at is looked for among: with each of thousands a file would be searched once.
+_TRIED = 16
 
 
 def parts(sources: list[Source], workers: int, separators: list[bytes]) -> list[list[Source]]:
@@ -30,11 +37,13 @@ def parts(sources: list[Source], workers: int, separators: list[bytes]) -> list[
 
     A plain file is cut in front of a separator that no other one can overlap: what is before is then whole documents.
     """
-    paths = [Path(source.path) for source in sources]
-    sizes = [path.stat().st_size if path.is_file() else 0 for path in paths]
+    seen = [watching.stamp(source.path) if Path(source.path).exists() else None for source in sources]
+    sizes = [stamp[0] if stamp else 0 for stamp in seen]
     workers = min(workers, sum(sizes) // LEAST_BYTES)
     if workers < 2 or not sys.executable or any(source.column for source in sources):
         return [sources]
+    # Each process compares what it opens with this.
+    sources = [source._replace(seen=stamp) for source, stamp in zip(sources, seen, strict=True)]
     target = sum(sizes) / workers
     found: list[list[Source]] = [[]]
     room = target
@@ -62,7 +71,9 @@ def _is_plain(source: Source) -> bool:
 
 def _cut(source: Source, at: int, separators: list[bytes]) -> int | None:
     """Return where the next separator begins that stands alone."""
-    alone = [one for one in separators if not any(_overlap(one, other) for other in separators)]
+    # The document separator, where there is one, is the last.
+    tried = dict.fromkeys(separators[-1:] + separators[:_TRIED])
+    alone = [one for one in tried if _stands_alone(one, separators)]
     if not alone:
         return None
     longest = max(map(len, alone))
@@ -79,35 +90,41 @@ def _cut(source: Source, at: int, separators: list[bytes]) -> int | None:
     return None
 
 
-def _overlap(one: bytes, other: bytes) -> bool:
-    """Return whether the two can share a byte in a text, other than as the same one."""
-    if one != other and (one in other or other in one):
-        return True
-    sizes = range(1, min(len(one), len(other)))
-    return any(one[-size:] == other[:size] or other[-size:] == one[:size] for size in sizes)
+def _stands_alone(one: bytes, separators: list[bytes]) -> bool:
+    """Return whether `one` shares no byte of a text with another separator, nor with itself at another place."""
+    if any(one.endswith(one[:size]) for size in range(1, len(one))):
+        return False
+    return not _core.overlap([one], [other for other in separators if other != one])
 
 
 def count(work: list[list[Source]], job: dict[str, Any], report: Any) -> Iterator[PretokenCounts]:
     """Count each part in a process of its own; yields their counts in order.
+
+    A part whose process cannot be started is counted in this one.
 
     Raises:
         Exception: What the first part that failed failed with.
     """
     from .counts import PretokenCounts
 
-    with tempfile.TemporaryDirectory(prefix="toksmith-") as folder:
-        running: list[subprocess.Popen[str]] = []
+    with contextlib.ExitStack() as stack:
+        outs = [stack.enter_context(temporary.file()) for _ in work]
+        running: list[subprocess.Popen[str] | None] = []
         try:
-            for number, part in enumerate(work):
-                running.append(_start({**job, "sources": _written(part), "out": f"{folder}/{number}"}))
-            for number, process in enumerate(running):
-                _wait(process)
+            for part, out in zip(work, outs, strict=True):
+                running.append(_start({**job, "sources": _written(part)}, out, stack))
+            for number, (process, out) in enumerate(zip(running, outs, strict=True)):
+                if process is None:
+                    counts = _counted(work[number], job)
+                else:
+                    _wait(process)
+                    counts = PretokenCounts.load(out.path)
                 if report:
                     report("count", number + 1, len(running))
-                yield PretokenCounts.load(f"{folder}/{number}")
-                Path(f"{folder}/{number}").unlink()
+                yield counts
+                out.close()
         finally:
-            for process in running:
+            for process in filter(None, running):
                 process.kill()
                 process.communicate()
 
@@ -116,21 +133,32 @@ def _written(part: list[Source]) -> list[tuple[Any, ...]]:
     return [(str(Path(source.path).absolute()), *source[1:]) for source in part]
 
 
-def _start(job: dict[str, Any]) -> subprocess.Popen[str]:
+def _start(job: dict[str, Any], out: NewFile, stack: contextlib.ExitStack) -> subprocess.Popen[str] | None:
+    """Start a process that writes its counts to `out`. It ends when `stack` closes, or this process ends.
+
+    None where the system starts no process.
+    """
+    number = out.file.fileno()
+    job["out"] = str(out.path) if out.has_name else f"/proc/self/fd/{number}"
     home = str(Path(__file__).resolve().parents[1])
     paths = [home, *filter(None, sys.path)]
-    process = subprocess.Popen(
-        [sys.executable, "-c", "from toksmith.processes import main; main()"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))},
-        text=True,
-    )
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-c", "from toksmith.processes import main; main()"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))},
+            text=True,
+            pass_fds=() if out.has_name else (number,),
+        )
+    except OSError:
+        return None
     assert process.stdin is not None
-    with process.stdin as file:
-        file.write(json.dumps(job))
-    process.stdin = None
+    job_line = stack.enter_context(process.stdin)
+    process.stdin = None  # `communicate` would close it
+    job_line.write(json.dumps(job) + "\n")
+    job_line.flush()
     return process
 
 
@@ -151,30 +179,52 @@ def _wait(process: subprocess.Popen[str]) -> None:
     raise kinds.get(kind, RuntimeError)(*arguments)
 
 
-def main() -> None:
-    """Count the part that standard input describes."""
+def _counted(sources: list[Source], job: dict[str, Any]) -> PretokenCounts:
+    """Return the counts of a part, counted in this process on one thread."""
     from . import counts, patterns
 
-    job = json.load(sys.stdin)
+    return counts.of_sources(
+        sources,
+        special_tokens=job["special_tokens"],
+        separator=job["separator"],
+        pattern=patterns.of_source(job["pattern"], job["flags"], job["unmatched"]),
+        workers=1,
+        replace=job["replace"],
+        memory_limit=job["memory_limit"],
+    )
+
+
+def main() -> None:
+    """Count the part that standard input describes."""
+    from .formats import counts as counts_files
+
+    job = json.loads(sys.stdin.readline())
+    with contextlib.suppress(RuntimeError):  # the system may start no more threads
+        threading.Thread(target=_end_with_parent, daemon=True).start()
     sources = []
-    for path, compression, field, column, span in job["sources"]:
-        sources.append(Source(path, compression, field, column, span and (span[0], span[1])))
+    for path, compression, field, column, span, seen in job["sources"]:
+        pairs = (pair and (pair[0], pair[1]) for pair in (span, seen))
+        sources.append(Source(path, compression, field, column, *pairs))
     try:
-        counts.of_sources(
-            sources,
-            special_tokens=job["special_tokens"],
-            separator=job["separator"],
-            pattern=patterns.of_source(job["pattern"], job["flags"], job["unmatched"]),
-            workers=1,
-            replace=job["replace"],
-            memory_limit=job["memory_limit"],
-        ).save(job["out"])
+        counted = _counted(sources, job)
+        counts_files.save_into(counted._core, counted._head(), Path(job["out"]))
     except KeyboardInterrupt:
         sys.exit(1)
     except OSError as error:
-        json.dump(["OSError", error.errno or 0, error.strerror or str(error), str(error.filename)], sys.stdout)
+        # Without a number it has no parts, only its words.
+        name = temporary.folder() if str(error.filename) in ("None", job["out"]) else str(error.filename)
+        parts = [str(error)] if error.errno is None else [error.errno, error.strerror or str(error), name]
+        json.dump(["OSError", *parts], sys.stdout)
         sys.exit(1)
     except (ValueError, MemoryError) as error:
         kind = "MemoryError" if isinstance(error, MemoryError) else "ValueError"
         json.dump([kind, str(error)], sys.stdout)
         sys.exit(1)
+
+
+def _end_with_parent() -> NoReturn:
+    """End when standard input does: the process that wanted the counts was killed."""
+    # Without a buffer: a thread that waits for one would be in the way of the interpreter's end.
+    while os.read(0, 1):
+        pass
+    os._exit(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     Report = Callable[[str, int, int], Any]
 
 _NAMES = {"count": "counting pretokens", "merge": "learning merges", "encode": "encoding", "decode": "decoding"}
+# Seconds between two drawings of a bar.
+_REFRESH = 0.1
 
 
 @contextlib.contextmanager
@@ -48,15 +51,23 @@ def _bar() -> Iterator[Report]:
     )
     # The time left is what is left at the rate of the last seconds: merges become cheaper as they become rarer, so an
     # average since the start would say far too much.
-    with rich.Progress(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=10) as bar:
+    # It is drawn where the call reports, not by a thread of its own, which the system may refuse.
+    with rich.Progress(
+        *columns, console=Console(stderr=True), transient=True, speed_estimate_period=10, auto_refresh=False
+    ) as bar:
         tasks: dict[str, Any] = {}
+        due = 0.0
 
         def report(stage: str, done: int, total: int) -> None:
+            nonlocal due
             if stage not in tasks:
                 tasks[stage] = bar.add_task(_NAMES.get(stage, stage), total=None, rate="")
             task = tasks[stage]
             bar.update(task, completed=done, total=total or None)
             bar.update(task, rate=rate(stage, bar.tasks[task].speed))
+            if time.monotonic() >= due:
+                bar.refresh()
+                due = time.monotonic() + _REFRESH
 
         yield report
 

@@ -15,11 +15,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from . import reading
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _TIMEOUT = 60  # seconds without a byte
-_LARGEST = 1 << 28  # of a file that is downloaded
 
 
 def plain_name(url: str) -> str:
@@ -72,8 +73,8 @@ def places(url: str, *, plain: bool = True) -> Iterator[Path]:
 def found(url: str, sha256: str | None) -> bytes | None:
     """Return the content of the file if it is on this machine, with that SHA-256 if there is one."""
     for path in places(url, plain=sha256 is not None):
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
-            data = path.read_bytes()
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):
+            data = reading.read(path)
             if sha256 is None or digest(data) == sha256:
                 return data
     return None
@@ -110,10 +111,10 @@ def _keep(url: str, data: bytes) -> None:
 
 def write(path: Path, data: bytes) -> None:
     """Write a file into a folder that is made if need be."""
-    from .formats import files
+    from .formats import whole_files
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    files.write(path, [data])
+    whole_files.write(path, [data])
 
 
 def download(url: str, sha256: str | None, mirror: str | None = None) -> bytes:
@@ -131,11 +132,11 @@ def download(url: str, sha256: str | None, mirror: str | None = None) -> bytes:
         raise ValueError(f"{address} is no web address")
     try:
         with urllib.request.urlopen(address, timeout=_TIMEOUT) as response:
-            data: bytes = response.read(_LARGEST + 1)
+            data: bytes = response.read(reading.MAX_BYTES + 1)
     except (OSError, http.client.HTTPException) as error:
         raise FileNotFoundError(_missing(url, sha256, f"{address}: {error}")) from None
-    if len(data) > _LARGEST:
-        raise ValueError(f"{address}: larger than {_LARGEST} bytes, which no rank file is")
+    if len(data) > reading.MAX_BYTES:
+        raise ValueError(f"{address}: larger than {reading.MAX_BYTES} bytes, which no rank file is")
     if sha256 is not None and digest(data) != sha256:
         raise ValueError(
             f"{address}: the SHA-256 of what was downloaded is {digest(data)}, not {sha256} as published: try again"

@@ -10,12 +10,14 @@ import contextlib
 import functools
 import importlib
 import importlib.util
+import os
 import pkgutil
 import sys
 import threading
 from typing import TYPE_CHECKING
 
 from . import published
+from .messages import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +28,16 @@ if TYPE_CHECKING:
     Constructor = Callable[[], dict[str, Any]]
 
 _lock = threading.RLock()
+
+
+def _renew_lock() -> None:
+    """Make the lock anew in a forked child: another thread of the parent may have held it, even during a download."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 ENCODINGS: dict[str, Encoding] = {}
 """Those that are made."""
@@ -63,7 +75,7 @@ def _make(name: str) -> Encoding:
     constructor = _constructors().get(name)
     if constructor is None:
         raise ValueError(
-            f"there is no encoding {name!r}: known are {', '.join(_constructors())} (plug-ins: "
+            f"there is no encoding {shown(name)}: known are {', '.join(_constructors())} (plug-ins: "
             f"{', '.join(_available_plugin_modules()) or 'none'})"
         )
     if constructor is _PUBLISHED.get(name):

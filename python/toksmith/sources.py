@@ -9,6 +9,8 @@ import collections
 import itertools
 import os
 
+from .messages import shown
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,9 +25,10 @@ if TYPE_CHECKING:
         field: str | None = None
         column: str | None = None
         span: tuple[int, int] | None = None
+        seen: tuple[int, int] | None = None
 
 else:
-    _Fields = collections.namedtuple("_Fields", "path compression field column span", defaults=(None,) * 4)
+    _Fields = collections.namedtuple("_Fields", "path compression field column span seen", defaults=(None,) * 5)
 
 _COMPRESSIONS = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd", ".xz": "xz"}
 _LINES = (".jsonl", ".ndjson")
@@ -38,7 +41,8 @@ class Source(_Fields):
     """A file, with what its name says of it.
 
     `compression` is "gzip", "zstd", "xz" or None; `field` what has the text in each line of JSON, `column` in each
-    row of a Parquet file; `span` the bytes that are meant, None for all.
+    row of a Parquet file; `span` the bytes that are meant, None for all; `seen` its size and time of change when it
+    was first looked at, None where that is when it is opened.
     """
 
     __slots__ = ()
@@ -56,7 +60,7 @@ def of_files(files: Any, field: str | None, column: str | None) -> list[Source]:
         if given is not None and not isinstance(given, str):
             raise TypeError(f"{name} is a name, not {type(given).__name__}")
         if given is not None and not any(getattr(source, name) for source in sources):
-            raise ValueError(f"{name}={given!r} is for files that end in {' or '.join(suffixes)}: there is none")
+            raise ValueError(f"{name}={shown(given)} is for files that end in {' or '.join(suffixes)}: there is none")
     return sources
 
 
@@ -82,12 +86,15 @@ def count(counting: _core.Counting, sources: Iterable[Source], replace: bool, re
         if is_table:
             counting.texts(_cells(group), replace=replace, progress=report)
         else:
-            given = [(source.path, source.compression, source.field, source.span) for source in group]
-            counting.files(given, progress=report)
+            counting.files(
+                [(one.path, one.compression, one.field, one.span, one.seen) for one in group], progress=report
+            )
 
 
 def _cells(sources: Iterable[Source]) -> Iterator[str | bytes]:
     """Yield the texts of a column, file by file; a few rows are in memory at a time."""
+    from . import watching
+
     try:
         import pyarrow as pa
         from pyarrow import parquet
@@ -95,19 +102,19 @@ def _cells(sources: Iterable[Source]) -> Iterator[str | bytes]:
         raise ImportError("reading Parquet needs pyarrow: pip install 'toksmith[parquet]'") from None
     for source in sources:
         path, column, row = source.path, source.column, 0
-        with open(path, "rb") as file:
+        with open(path, "rb") as file, watching.unchanged(file.fileno(), path):
             try:
                 table = parquet.ParquetFile(file)
             except pa.ArrowInvalid as error:
                 raise ValueError(f"{path}: this is no whole Parquet file: {error}") from None
             if column not in table.schema_arrow.names:
                 names = table.schema_arrow.names
-                raise ValueError(f"{path}: there is no column {column!r}, only {names}: name one with column=…")
+                raise ValueError(f"{path}: there is no column {shown(column)}, only {names}: name one with column=…")
             for batch in table.iter_batches(batch_size=_ROWS, columns=[column]):
                 for text in batch.column(0).to_pylist():
                     if not isinstance(text, (str, bytes)):
                         kind = type(text).__name__
-                        raise ValueError(f"{path}: row {row}: the column {column!r} holds {kind}, not text")
+                        raise ValueError(f"{path}: row {row}: the column {shown(column)} holds {kind}, not text")
                     yield text
                     row += 1
 
@@ -133,7 +140,7 @@ def _one(file: Any) -> list[str]:
     if not name:
         raise ValueError("a path is empty: for the current folder give '.'")
     if "\0" in name:
-        raise ValueError(f"a path cannot hold a null character: {name!r}")
+        raise ValueError(f"a path cannot hold a null character: {shown(name)}")
     if os.path.isfile(name):
         return [name]
     from pathlib import Path
@@ -142,7 +149,7 @@ def _one(file: Any) -> list[str]:
         folder = Path(name)
         found = sorted(p for p in folder.rglob("*") if p.is_file() and not _is_hidden(p.relative_to(folder)))
         if not found:
-            raise FileNotFoundError(f"the folder {name!r} holds no file")
+            raise FileNotFoundError(f"the folder {shown(name)} holds no file")
         return [str(path) for path in found]
     import glob
 
@@ -151,7 +158,7 @@ def _one(file: Any) -> list[str]:
     found = sorted(Path(match) for match in glob.glob(name, recursive=True))
     found = [match for match in found if match.is_file()]
     if not found:
-        raise FileNotFoundError(f"no file matches {name!r}")
+        raise FileNotFoundError(f"no file matches {shown(name)}")
     return [str(path) for path in found]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._core import SpecialSet
+from .messages import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Rules:
     def _set_of(self, allowed: frozenset[str]) -> SpecialSet:
         for name in allowed:
             if not isinstance(name, str):
-                raise TypeError(f"a special token is a str, not {type(name).__name__}: {name!r}")
+                raise TypeError(f"a special token is a str, not {type(name).__name__}: {shown(name)}")
             name.encode()
         return SpecialSet([(name, self._ids[name]) for name in self._ids if name in allowed])
 
@@ -100,13 +101,21 @@ def _has_utf8(name: str) -> bool:
 
 
 def check(text: str, disallowed: frozenset[str] | None) -> None:
-    """Raise if one of the strings is in the text, which may be any `str`."""
+    """Raise if one of the strings is in the text, which may be any `str`.
+
+    Cost: linear in the text and the strings.
+    """
     if not disallowed:
         return
-    import re
-
     from .encoding_checks import raise_disallowed_special_token
 
-    longest_first = sorted(disallowed, key=lambda name: (-len(name), name))
-    if found := re.search("|".join(map(re.escape, longest_first)), text):
-        raise_disallowed_special_token(found.group())
+    for what, given in (("a text", text), *(("a special token", name) for name in disallowed)):
+        if not isinstance(given, str):
+            raise TypeError(f"{what} is a str, not {type(given).__name__}")
+    if "" in disallowed:
+        # It is everywhere, also at the beginning; only a longer one there is named in its place.
+        raise_disallowed_special_token(max(filter(text.startswith, disallowed), key=len))
+    names = [name.encode("utf-8", "surrogatepass") for name in disallowed]
+    found = SpecialSet.of_bytes(names).first_in_bytes(text.encode("utf-8", "surrogatepass"))
+    if found is not None:
+        raise_disallowed_special_token(found.decode("utf-8", "surrogatepass"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 
-from . import arguments, patterns
+from . import arguments, patterns, reading
 from ._core import Tokenizer as CoreTokenizer
 
 TYPE_CHECKING = False
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     Specials = Iterable[str] | Mapping[str, int]
     SpecialToken = str | EllipsisType | None
-
-
-_MAX_BYTES = 1 << 28  # as in `formats.files`, which says what is wrong with a file that is larger
 
 
 class Stored:
@@ -85,15 +82,14 @@ class Stored:
         resolved = patterns.resolve(pattern, unmatched)
         specials = arguments.special_list(special_tokens)
         core = None
-        # fspath: an int would be a file descriptor. pathlib, and so `formats.files`, takes long to import.
-        with open(os.fspath(path), "rb") as file, contextlib.suppress(ValueError):  # noqa: PTH123
-            data = file.read(_MAX_BYTES + 1)
-            core = CoreTokenizer.from_ranks(data, specials, resolved.core()) if len(data) <= _MAX_BYTES else None
+        data = reading.read(path)
+        with contextlib.suppress(ValueError):
+            core = CoreTokenizer.from_ranks(data, specials, resolved.core())
         if core is None:
             # Odd or wrong: the reader in Python takes every spelling, and says what is wrong where.
             from . import loading
 
-            vocab = loading.read_tiktoken(path)
+            vocab = loading.parse_tiktoken(data, path)
             with loading.of_file(path):
                 core = CoreTokenizer(vocab, None, specials, resolved.core())
         return cls._of(core, resolved)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import codecs
 
+from . import identity
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -58,9 +60,11 @@ class DecodeStream:
             yield rest
 
     def __getstate__(self) -> tuple[Any, ...]:
-        return self._tokenizer, self._errors, self._decoder.getstate()
+        held = self._decoder.getstate()
+        return self._tokenizer, self._errors, held, identity.digest_of_values(self._errors, *held)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self._tokenizer, self._errors, decoder = state
+        self._tokenizer, self._errors, decoder, digest = state
+        identity.check("DecodeStream", identity.digest_of_values(self._errors, *decoder) == digest)
         self._decoder = codecs.getincrementaldecoder("utf-8")(self._errors)
         self._decoder.setstate(decoder)

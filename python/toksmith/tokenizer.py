@@ -11,6 +11,7 @@ import os
 from . import arguments, identity, patterns
 from ._core import Tokenizer as CoreTokenizer
 from .inspection import Inspected
+from .messages import shown
 from .storage import Stored
 from .streaming import DecodeStream
 
@@ -49,7 +50,8 @@ class Tokenizer(Inspected, Stored):
             a pretoken that is a token stands for itself.
         special_tokens: Names, or name → id. One that the vocabulary has keeps its id (the lower of two);
             a new one gets the next id above all others, in order. One that equals a token that merging
-            needs gets an id of its own. A token of the vocabulary that is not listed is ordinary.
+            needs gets an id of its own. A token of the vocabulary that is not listed is ordinary. Each has at
+            most 4,096 bytes, all together at most 16 MiB.
         pattern: What cuts text into pretokens: a name (see `toksmith.patterns.NAMED`), a regular
             expression for the `regex` package, a compiled one, or None to cut at special tokens alone.
         unmatched: What becomes of text that the pattern does not match: "keep" makes it pieces of its
@@ -214,7 +216,7 @@ class Tokenizer(Inspected, Stored):
         that has no name, and under none, it is read and encoded in one piece.
 
         Args:
-            path: The file. What is appended to it meanwhile is not read.
+            path: The file. It must not change while it is read.
             out: Where to write. With the suffix `.npy` it is a file for `numpy.load`, else the bare numbers,
                 little-endian, for `numpy.fromfile` and `numpy.memmap`. It has all ids in the end, or is as it
                 was before.
@@ -229,7 +231,8 @@ class Tokenizer(Inspected, Stored):
             The array, of shape (n,); with `out`, n.
 
         Raises:
-            OSError: A file cannot be read or written, or becomes shorter while it is read.
+            OSError: A file cannot be read or written, or its size or its time of change becomes another while it is
+                read.
             ValueError: The file is not UTF-8 (names file and byte), or an id does not fit into `dtype`.
         """
         from . import file_encoding
@@ -251,8 +254,8 @@ class Tokenizer(Inspected, Stored):
         """Yield the ids of the joined pieces, wherever they are cut, without ever joining them.
 
         For the named patterns at most the longest pretoken and the longest special token are held back
-        (twice that for pretokens over 4 KB); for any other pattern, and for none, everything since the
-        last special token.
+        (twice that for pretokens over 4 KB, and a quarter more for special tokens over 128 bytes); for any
+        other pattern, and for none, everything since the last special token.
 
         >>> list(Tokenizer().encode_iterable(["a", "b"]))
         [97, 98]
@@ -276,7 +279,7 @@ class Tokenizer(Inspected, Stored):
             bytes (of the UTF-8) both are exact.
         """
         if unit not in ("characters", "bytes"):
-            raise ValueError(f'unit is "characters" or "bytes", not {unit!r}')
+            raise ValueError(f'unit is "characters" or "bytes", not {shown(unit)}')
         return self._core.encode_with_offsets(text, special, unit == "characters")
 
     def encode_parts(self, parts: Iterable[tuple[str, bool]]) -> list[int]:
@@ -325,7 +328,8 @@ class Tokenizer(Inspected, Stored):
     def explain(self, text: str, *, special: bool = True) -> list[Explanation]:
         """Return how each pretoken of `text` is encoded: every merge with its pair and rank, and the ids.
 
-        For people and for tests: it runs the plain Python of `toksmith.reference`.
+        For people and for tests: it runs in plain Python. Memory is linear in the text; a step's `pieces` are made
+        when they are asked for, each time in time linear in the pretoken.
         """
         from . import explanation
 
@@ -432,8 +436,7 @@ class Tokenizer(Inspected, Stored):
         return hash(self.fingerprint)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        record = [self._record.state()] if self._record else []
-        return identity.restore, (type(self), self.fingerprint, *identity.state(self), *record)
+        return identity.reduced(self)
 
     def __copy__(self) -> Self:
         return self

@@ -57,7 +57,7 @@ def train(
             each of its records (see `count_pretokens` for the kinds of files); nothing is counted across two.
             Files are read as bytes: no newline translation, a BOM stays.
         vocab_size: Tokens of the result: 256 bytes, the special tokens, and merges.
-        special_tokens: They separate documents, and are never counted, split or merged.
+        special_tokens: They separate documents, and are never counted, split or merged. Each has at most 4,096 bytes.
         pattern: What cuts text into pretokens, as in `Tokenizer`; default: "gpt2".
         unmatched: What becomes of text that the pattern does not match, as in `Tokenizer`; default: "keep".
         ties: Which of several pairs of equal count merges first. "bytes" (default): the greatest (bytes, bytes), as
@@ -76,7 +76,11 @@ def train(
             have, then merges. Pattern, special tokens and tie rule are the base's; `special_ids` and `byte_order`
             are refused.
         workers: Threads for counting; default: all cores.
-        memory_limit: What counting may take; see `count_pretokens`. The different pretokens must fit into it.
+        memory_limit: What counting may take; see `count_pretokens`. The different pretokens must fit into half of
+            it. It does not limit what follows: learning merges takes two to three times the memory of the counts
+            (with `base`, `forced_tokens`, `ties="first"` or more than 65,000 merges about five times), and some
+            400 bytes for each merge. The counts take 32 bytes for each different pretoken, and the bytes of those
+            that have more than 15.
         min_pretoken_count: Pretokens that occur less often are left out, which changes the result.
         field: The name of the text in the lines of `.jsonl` files; default "text".
         column: The column of the text in Parquet files; default "text".
@@ -94,7 +98,9 @@ def train(
         FileNotFoundError: A file is missing, or a glob or folder holds none.
         ValueError: An option is wrong, a file is not UTF-8 (names file and byte), or the checkpoint is that of
             another text or other options.
-        MemoryError: The different pretokens do not fit into the limit: says how many there are, and what would fit.
+        OSError: A file cannot be read or written, or it changes while it is read (see `count_pretokens`).
+        MemoryError: The different pretokens do not fit into the limit, or learning merges from them needs more
+            memory than the machine has: says how many there are, and what would fit.
 
     Warns:
         UserWarning: No pair is left that occurs often enough: the vocabulary is smaller than asked.

@@ -8,7 +8,7 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from .formats import files
+from .formats import whole_files
 from .formats.native import escape
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def write(path: str | os.PathLike[str], tokenizer: Tokenizer) -> None:
     (empty, or null, where it was not chosen by its count), and the bytes of the token.
     """
     rows = _csv(tokenizer) if os.fspath(path).endswith(".csv") else _json_lines(tokenizer)
-    files.write(path, rows)
+    whole_files.write(path, rows)
 
 
 def _rows(tokenizer: Tokenizer) -> Iterator[tuple[int | str | None, ...]]:

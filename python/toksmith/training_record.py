@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .messages import shown
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -73,12 +75,12 @@ class Record:
         fields = state if isinstance(state, dict) else {}
         ties, least, counts = (fields.get(name) for name in ("ties", "least", "merge_counts"))
         if ties not in _TIES:
-            raise ValueError(f"the training was under the tie rule {ties!r}, which there is not")
+            raise ValueError(f"the training was under the tie rule {shown(ties)}, which there is not")
         if type(least) is not int or not 256 <= least < 2**32:
-            raise ValueError(f"the training began with {least!r} tokens, not a number from 256 on")
+            raise ValueError(f"the training began with {shown(least)} tokens, not a number from 256 on")
         if not isinstance(counts, list):
             raise ValueError("the counts of the merges are no list")
         for index, count in enumerate(counts):
             if count is not None and (type(count) is not int or not 0 < count <= 2**63):
-                raise ValueError(f"the count of merge number {index} is {count!r}, not between 1 and 2^63")
+                raise ValueError(f"the count of merge number {index} is {shown(count)}, not between 1 and 2^63")
         return cls(ties, least, counts)

@@ -111,7 +111,7 @@ def _attempt(side: Side, text: str) -> list[int] | str:
     """Return the ids; or what the side failed with, also if that is a panic of Rust code, which is no `Exception`."""
     try:
         return side.encode(text)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, MemoryError):
         raise
     except BaseException as error:
         return f"{type(error).__name__}: {error}"

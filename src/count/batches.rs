@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::{Counting, UNKNOWN, Worker};
 use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
+use crate::workers;
 
 /// Before so many bytes no thread is started.
 const ALONE: u64 = 1 << 20;
@@ -36,7 +37,7 @@ impl Counting {
             place += bytes;
             Ok(Some((place - bytes, batch)))
         };
-        let mut worker = self.worker(0, UNKNOWN);
+        let mut worker = self.worker(0, UNKNOWN)?;
         let workers = if self.pretokenizer.is_parallel() { self.options.workers } else { 1 };
         let mut first = None;
         while let Some(batch) = take()? {
@@ -83,8 +84,12 @@ impl Counting {
         let failed = AtomicBool::new(false);
         thread::scope(|scope| {
             let (receiver, failed) = (&receiver, &failed);
-            let start = |number| scope.spawn(move || self.take_batches(number, receiver, failed, control));
-            let handles: Vec<_> = (0..workers).map(start).collect();
+            let start =
+                |number| workers::start(scope, move || self.take_batches(number, receiver, failed, control));
+            let handles: Vec<_> = (0..workers).map_while(start).collect();
+            if handles.is_empty() {
+                return self.alone(first, take, control);
+            }
             let mut batch = Some(first);
             let mut brought = Ok(());
             while let Some(full) = batch.take()
@@ -103,9 +108,28 @@ impl Counting {
                 .into_iter()
                 .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .collect();
-            brought?;
-            results.into_iter().collect()
+            match (brought, results.into_iter().collect()) {
+                // Only what was brought to a worker that had failed ends so.
+                (Err(Error::Interrupted), Err(failed)) => Err(failed),
+                (brought, done) => brought.and(done),
+            }
         })
+    }
+
+    /// Where the system starts no thread.
+    fn alone<D: AsRef<[u8]>>(
+        &self,
+        first: Batch<D>,
+        mut take: impl FnMut() -> Result<Option<Batch<D>>>,
+        control: &Control,
+    ) -> Result<()> {
+        let mut worker = self.worker(0, UNKNOWN)?;
+        let mut batch = Some(first);
+        while let Some(full) = batch {
+            self.batch(full, &mut worker, control)?;
+            batch = take()?;
+        }
+        worker.finish(control)
     }
 
     fn take_batches<D: AsRef<[u8]> + Send>(
@@ -115,18 +139,18 @@ impl Counting {
         failed: &AtomicBool,
         control: &Control,
     ) -> Result<()> {
-        let mut worker = self.worker(number, UNKNOWN);
-        let mut work = || {
+        let work = || {
+            let mut worker = self.worker(number, UNKNOWN)?;
             loop {
                 let batch = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
                 match batch {
                     Ok(_) if failed.load(Relaxed) => {}
                     Ok(batch) => self.batch(batch, &mut worker, control)?,
-                    Err(_) => return Ok(()),
+                    Err(_) => return worker.finish(control),
                 }
             }
         };
-        let done = work().and_then(|()| worker.finish(control));
+        let done = work();
         if done.is_err() {
             failed.store(true, Relaxed);
         }

@@ -11,6 +11,7 @@ use super::slot::{Slot, store};
 use super::spill::Spill;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::room;
 use crate::workers;
 
 /// What is asked of the result.
@@ -49,7 +50,7 @@ pub(super) fn collect(
     }
     // Room for all at once: what is not used is never touched, and growing would leave holes.
     let most = wanted.bytes.map_or(count, |bytes| count.min(bytes as usize / size_of::<Slot>() + 1));
-    let parts = Mutex::new((Vec::with_capacity(most), Vec::new()));
+    let parts = Mutex::new((room::for_items(most)?, Vec::new()));
     let gathered = Gathered { parts, room: Room::new(wanted) };
     let partitions: Vec<_> = partitions.into_iter().map(|one| Mutex::new(Some(one))).collect();
     let next = AtomicUsize::new(0);
@@ -111,9 +112,11 @@ impl Gathered {
                 drop(partition);
                 spill.merge(sections, control, |slot, arena| {
                     if self.room.has_room_for(slot, arena) && slot.count >= least {
-                        let own =
-                            slot.is_long().then(|| slot.moved_to(store(&mut long, slot.pretoken(arena))));
-                        slots.push(own.unwrap_or(*slot));
+                        let own = match slot.is_long() {
+                            true => slot.moved_to(store(&mut long, slot.pretoken(arena))?),
+                            false => *slot,
+                        };
+                        room::push(&mut slots, own)?;
                     }
                     Ok(())
                 })?;
@@ -132,10 +135,11 @@ impl Gathered {
         if arena.is_empty() && long.len() > 1 << 20 {
             *arena = long
         } else {
-            arena.extend_from_slice(&long)
+            room::extend(arena, &long)?
         }
         let wanted = |slot: &&Slot| slot.count >= least;
         let moved = |slot: &Slot| if slot.is_long() { slot.moved_to(base + slot.place()) } else { *slot };
+        room::reserve(all, slots.len() + log.len())?;
         all.extend(slots.iter().chain(log.blocks().flatten()).filter(wanted).map(moved));
         Ok(())
     }

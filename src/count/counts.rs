@@ -1,16 +1,18 @@
 //! Pretoken counts: what counting ends with and training starts from.
 
 use std::cmp::Reverse;
-use std::sync::OnceLock;
+use std::sync::Arc;
 
 use hashbrown::HashTable;
 
 use super::collect::Span;
 use super::ordered::{Ordered, Slots, Table, Unordered};
-use super::slot::{Slot, hash_long, room_of, store};
+use super::slot::{Slot, copied, hash_long, room_of, store};
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::once::Once;
 use crate::pretokenize::key::Key;
+use crate::room;
 
 /// The largest count that is kept exact.
 const LIMIT: u64 = 1 << 63;
@@ -30,7 +32,7 @@ pub struct PretokenCounts {
 
 /// Finds pretokens: made when one is looked for.
 #[derive(Debug, Default)]
-struct Index(OnceLock<HashTable<u32>>);
+struct Index(Once<Arc<HashTable<u32>>>);
 
 impl Clone for Index {
     fn clone(&self) -> Self {
@@ -92,6 +94,10 @@ impl PretokenCounts {
     /// # Errors
     /// As [`PretokenCounts::from_items`].
     pub fn plus(&self, other: &PretokenCounts, control: &Control) -> Result<Self> {
+        self.expect_order()?;
+        other.expect_order()?;
+        // A copy of these, an index, and what comes to them.
+        room::expect(self.copy_bytes() + other.copy_bytes())?;
         let mut both = self.clone();
         if let Some(end) = self.end.checked_add(other.end) {
             let moved = |(pretoken, count, first)| (pretoken, count, self.end + first);
@@ -111,7 +117,8 @@ impl PretokenCounts {
     }
 
     fn extend<'a>(&mut self, items: impl Iterator<Item = Counted<'a>>, control: &Control) -> Result<()> {
-        let mut index = self.index.0.take().map_or_else(|| self.make_index(control), Ok)?;
+        let index = std::mem::take(&mut self.index).0.into_inner();
+        let mut index = index.map_or_else(|| self.make_index(control), Ok)?;
         let Slots { slots: mut all, mut long } = std::mem::take(&mut self.slots).into_slots();
         for (number, (pretoken, count, first)) in items.enumerate() {
             if number % 4096 == 0 {
@@ -127,27 +134,32 @@ impl PretokenCounts {
                 None => {
                     let at = u32::try_from(all.len()).map_err(|_| too_many(&all, &long))?;
                     if slot.is_long() {
-                        slot = slot.moved_to(store(&mut long, pretoken));
+                        slot = slot.moved_to(store(&mut long, pretoken)?);
                     }
-                    all.push(slot);
+                    room::push(&mut all, slot)?;
+                    index
+                        .try_reserve(1, |&at| all[at as usize].hash())
+                        .map_err(|_| room::out_of_memory(0))?;
                     index.insert_unique(hash, at, |&at| all[at as usize].hash());
                 }
             }
         }
         self.slots = Slots { slots: all, long }.into();
-        let _ = self.index.0.set(index);
+        self.index = Index(Arc::new(index).into());
         Ok(())
     }
 
     fn make_index(&self, control: &Control) -> Result<HashTable<u32>> {
         let Slots { slots, long } = self.slots.slots();
-        let mut index = HashTable::with_capacity(slots.len());
+        let mut index = HashTable::new();
+        let hash = |&at: &u32| slots[at as usize].hash();
+        index.try_reserve(slots.len(), hash).map_err(|_| room::out_of_memory(8 * slots.len()))?;
         for (at, slot) in slots.iter().enumerate() {
             if at % 4096 == 0 {
                 control.check()?;
             }
             let at = u32::try_from(at).map_err(|_| too_many(slots, long))?;
-            index.insert_unique(slot.hash(), at, |&at: &u32| slots[at as usize].hash());
+            index.insert_unique(slot.hash(), at, hash);
         }
         Ok(index)
     }
@@ -177,11 +189,12 @@ impl PretokenCounts {
     /// # Errors
     /// As [`PretokenCounts::from_items`].
     pub fn get(&self, pretoken: &[u8], control: &Control) -> Result<u64> {
+        self.expect_order()?;
         let index = match self.index.0.get() {
             Some(index) => index,
             None => {
                 let made = self.make_index(control)?;
-                self.index.0.get_or_init(|| made)
+                self.index.0.get_or_make(|| Arc::new(made))
             }
         };
         if pretoken.is_empty() {
@@ -249,9 +262,27 @@ impl PretokenCounts {
         for slot in all.slots.iter().filter(|slot| slot.count >= least) {
             total += slot.count;
             let pretoken = slot.pretoken(&all.long);
-            slots.push(if slot.is_long() { slot.moved_to(store(&mut long, pretoken)) } else { *slot });
+            slots.push(if slot.is_long() { slot.moved_to(copied(&mut long, pretoken)) } else { *slot });
         }
         PretokenCounts { slots: Slots { slots, long }.into(), total, end: self.end, index: Index::default() }
+    }
+
+    /// Bytes of a copy, about.
+    fn copy_bytes(&self) -> usize {
+        let Slots { slots, long } = self.slots.slots();
+        slots.len() * (size_of::<Slot>() + 16) + long.len()
+    }
+
+    /// Fails where there would be no memory to put the pretokens in order now, which is done when that is asked for.
+    pub(crate) fn expect_order(&self) -> Result<()> {
+        self.slots.expect_order()
+    }
+
+    /// The same for a copy of them, with room to sort it.
+    #[cfg(feature = "python")]
+    pub(crate) fn expect_copy(&self) -> Result<()> {
+        self.expect_order()?;
+        room::expect(2 * self.copy_bytes())
     }
 
     /// Bytes of memory that this takes.

@@ -12,6 +12,7 @@ use super::counts::PretokenCounts;
 use super::slot::Slot;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::room;
 
 pub(super) fn unreadable(path: &Path, reason: &str) -> Error {
     Error::Corrupt { path: path.to_owned(), format: "compressed", reason: reason.to_owned() }
@@ -23,6 +24,7 @@ impl PretokenCounts {
     /// # Errors
     /// [`Error::Io`], [`Error::Interrupted`].
     pub fn append_to(&self, path: &Path, control: &Control) -> Result<()> {
+        self.expect_order()?;
         let failed = |source| Error::Io { path: path.to_owned(), source };
         let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
         let mut out = BufWriter::with_capacity(1 << 17, file);
@@ -34,7 +36,7 @@ impl PretokenCounts {
             }
             bytes.clear();
             put_number(&mut bytes, pretoken.len() as u64);
-            bytes.extend_from_slice(pretoken);
+            room::extend(&mut bytes, pretoken)?;
             put_number(&mut bytes, count);
             put_number(&mut bytes, first - last);
             last = first;
@@ -60,8 +62,8 @@ impl PretokenCounts {
         let read = BufReader::with_capacity(1 << 17, file.take(end.saturating_sub(start)));
         let mut numbers = Numbers { read, path, offset: start, end };
         // No more memory than the file has bytes for, whatever it says.
-        let room = count.min(end.saturating_sub(start) / 4);
-        let (mut slots, mut long) = (Vec::with_capacity(room as usize), Vec::new());
+        let most = count.min(end.saturating_sub(start) / 4);
+        let (mut slots, mut long) = (room::for_items(most as usize)?, Vec::new());
         let (mut first, mut pretoken) = (0u64, Vec::new());
         for number in 0..count {
             if number % 4096 == 0 {
@@ -74,7 +76,7 @@ impl PretokenCounts {
             if pretoken.is_empty() || occurrences == 0 || (number > 0 && step == 0) {
                 return Err(numbers.broken());
             }
-            slots.push(Slot::of(&pretoken, occurrences, first, &mut long));
+            room::push(&mut slots, Slot::of(&pretoken, occurrences, first, &mut long)?)?;
         }
         if numbers.offset != end {
             return Err(numbers.broken());
@@ -126,6 +128,8 @@ impl<R: Read> Numbers<'_, R> {
         if length > self.end - self.offset {
             return Err(self.broken());
         }
+        bytes.clear();
+        room::reserve(bytes, length as usize)?;
         bytes.resize(length as usize, 0);
         self.exactly(bytes)
     }

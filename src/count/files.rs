@@ -1,5 +1,6 @@
 //! Files of all kinds, on several threads.
 
+use std::fs::Metadata;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +11,8 @@ use super::{Counting, UNKNOWN, Worker};
 use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
 use crate::pretokenize::{Event, StreamState, TextStream};
-use crate::source::{Compression, Cutter, SourceFile, Utf8Window, most_bytes};
+use crate::room;
+use crate::source::{Compression, Cutter, SourceFile, Stamp, Utf8Window, most_bytes};
 use crate::workers;
 
 /// What in a file is a document.
@@ -33,6 +35,22 @@ pub struct CountedFile {
     pub records: Records,
     /// The bytes of it that are meant; none for all. Of a plain file only, and its ends have to be between documents.
     pub range: Option<(u64, u64)>,
+    /// How the file was when it was first looked at; none where that is now.
+    pub seen: Option<Stamp>,
+}
+
+impl CountedFile {
+    /// What is wrong with what was read: where the file has changed meanwhile, that.
+    pub(super) fn blame(&self, error: Error) -> Error {
+        if !matches!(error, Error::NotUtf8 { .. } | Error::Record { .. } | Error::Corrupt { .. }) {
+            return error;
+        }
+        let now = self.seen.and_then(|seen| Some((seen, std::fs::metadata(&self.path).ok()?)));
+        match now.map(|(seen, now)| seen.check(&now)) {
+            Some(Err(source)) => Error::Io { path: self.path.clone(), source },
+            _ => error,
+        }
+    }
 }
 
 /// What a worker takes at a time.
@@ -46,7 +64,7 @@ impl Counting {
     /// Counts files, on up to as many threads as the options say.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::NotUtf8`], [`Error::Corrupt`] and [`Error::Record`] (the first in the order of the
+    /// [`Error::Io`], also for a file whose size or time of change is another than at the start; [`Error::NotUtf8`], [`Error::Corrupt`] and [`Error::Record`] (the first in the order of the
     /// files), [`Error::Spill`], [`Error::Interrupted`], or what the pattern fails with.
     pub fn files(&mut self, files: &[CountedFile], control: &Control) -> Result<()> {
         let (sources, units) = self.plan(files, control)?;
@@ -84,9 +102,14 @@ impl Counting {
         let (mut sources, mut units, mut total) = (Vec::new(), Vec::new(), 0);
         for (number, file) in files.iter().enumerate() {
             control.check()?;
-            let most = most_bytes(&file.path, file.compression)?;
-            if is_plain(file)? {
-                let source = SourceFile::open(&file.path, control)?;
+            let failed = |source| Error::Io { path: file.path.clone(), source };
+            let meta = std::fs::metadata(&file.path).map_err(failed)?;
+            if meta.is_dir() {
+                return Err(failed(std::io::ErrorKind::IsADirectory.into()));
+            }
+            let seen = file.seen.or(Stamp::of(&meta));
+            if is_plain(file, &meta) {
+                let source = SourceFile::open(&file.path, seen, control)?;
                 let place = self.take_places(stretch * source.size);
                 let (start, end) = file.range.unwrap_or((0, source.size));
                 total += end - start;
@@ -97,9 +120,11 @@ impl Counting {
                 units.extend(chunks.into_iter().map(|chunk| Unit::Chunk(number, chunk)));
                 sources.push(Some(source));
             } else {
+                let most = most_bytes(&meta, file.compression);
                 let place = self.take_places(most.saturating_mul(stretch));
-                total += std::fs::metadata(&file.path).map_or(0, |meta| meta.len());
-                let stream = Stream::new(file.clone(), place, stretch, most, self.options.block_bytes());
+                total += meta.len();
+                let file = CountedFile { seen, ..file.clone() };
+                let stream = Stream::new(file, place, stretch, most, self.options.block_bytes());
                 units.push(Unit::Stream(Box::new(Mutex::new(stream))));
                 sources.push(None);
             }
@@ -110,14 +135,9 @@ impl Counting {
 }
 
 /// Whether a file can be read at any place, and all of it is one document.
-fn is_plain(file: &CountedFile) -> Result<bool> {
-    let failed = |source| Error::Io { path: file.path.clone(), source };
-    let meta = std::fs::metadata(&file.path).map_err(failed)?;
-    if meta.is_dir() {
-        return Err(failed(std::io::ErrorKind::IsADirectory.into()));
-    }
+fn is_plain(file: &CountedFile, meta: &Metadata) -> bool {
     let whole = file.compression == Compression::None && file.records == Records::Whole;
-    Ok(whole && meta.is_file() && meta.len() > 0)
+    whole && meta.is_file() && meta.len() > 0
 }
 
 /// The first failure, in the order of the files.
@@ -157,7 +177,7 @@ struct Job<'c> {
 
 impl Job<'_> {
     fn work(&self, number: usize, bytes: u64, control: &Control) -> Result<()> {
-        let mut worker = self.counting.worker(number, bytes);
+        let mut worker = self.counting.worker(number, bytes)?;
         // Units are handed out in order and those in hand are finished: so the error that is reported is
         // the first one in the files, for any number of workers.
         loop {
@@ -229,7 +249,7 @@ impl Job<'_> {
             return self.long_chunk(source, chunk, worker, control);
         }
         let mut bytes = worker.take_buffer();
-        source.read_into(chunk.start, len as usize, &mut bytes)?;
+        source.read_exactly(chunk.start, len as usize, &mut bytes)?;
         let counted = self.counting.text(&bytes, chunk.place, worker, control);
         worker.give_buffer(bytes);
         control.advance(len);
@@ -249,11 +269,9 @@ impl Job<'_> {
         let mut at = chunk.start;
         while at < chunk.end {
             let want = options.window_bytes.max(1).min((chunk.end - at) as usize);
-            let bytes = source.read(at, want)?;
-            if bytes.is_empty() {
-                break;
-            }
-            at += bytes.len() as u64;
+            let mut bytes = Vec::new();
+            source.read_exactly(at, want, &mut bytes)?;
+            at += want as u64;
             let pushed = text.push(bytes, worker, control)?;
             pushed.map_err(|invalid| source.not_utf8(chunk.start + invalid))?;
             control.advance(want as u64);
@@ -281,7 +299,10 @@ impl Counting {
         }
         match std::str::from_utf8(bytes) {
             Err(error) if !self.options.replace => Ok(Err(error.valid_up_to() as u64)),
-            _ => document(String::from_utf8_lossy(bytes).as_bytes()).map(Ok),
+            _ => {
+                room::expect(4 * bytes.len())?;
+                document(String::from_utf8_lossy(bytes).as_bytes()).map(Ok)
+            }
         }
     }
 }
@@ -330,14 +351,15 @@ impl<'c> Windows<'c> {
             worker.pretoken(pretoken, place + at)
         };
         control.check()?;
+        room::expect(4 * bytes.len())?; // repaired, a text is up to three times as long
         let text = match self.window.push(bytes, last) {
             Ok(text) => text,
             Err(invalid) => return Ok(Err(invalid)),
         };
         self.len += text.len() as u64;
-        self.stream.push(text, &mut take)?;
+        self.stream.push(text, control, &mut take)?;
         if last {
-            self.stream.finish(&mut take)?;
+            self.stream.finish(control, &mut take)?;
         }
         Ok(Ok(()))
     }

@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use super::slot::Slot;
+use crate::error::Result;
 use crate::memory::Table;
 use crate::pretokenize::ENDS;
 use crate::pretokenize::key::Key;
@@ -66,15 +67,17 @@ pub(super) struct Missed {
 }
 
 impl Front {
-    pub(super) fn new(bits: u32) -> Self {
-        Front {
-            lines: Table::new(Line::default(), 1 << bits),
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub(super) fn new(bits: u32) -> Result<Self> {
+        Ok(Front {
+            lines: Table::try_new(Line::default(), 1 << bits)?,
             shift: 64 - bits,
             isa: Isa::best(),
             keys: Box::new([Key::NONE; ENDS]),
             homes: Box::new([0; ENDS]),
             missed: Box::new([0; ENDS]),
-        }
+        })
     }
 
     /// Counts a run: `ends` are those of neighbouring pretokens of `text`, the first of which begins at `start`.

@@ -4,6 +4,8 @@
 use std::cmp::Ordering;
 
 use super::slot::Slot;
+use crate::error::Result;
+use crate::room;
 use crate::simd;
 
 /// log2 of the slots of the first block. Each but the second is twice as large as the one before it.
@@ -51,13 +53,16 @@ impl Log {
         &mut self.blocks[block][at]
     }
 
-    pub(super) fn push(&mut self, slot: Slot) {
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub(super) fn push(&mut self, slot: Slot) -> Result<()> {
         let (block, _, size) = place(self.len);
         if block == self.blocks.len() {
-            self.blocks.push(Vec::with_capacity(size));
+            self.blocks.push(room::for_items(size)?);
         }
         self.blocks[block].push(slot);
         self.len += 1;
+        Ok(())
     }
 
     /// Forgets all, but keeps the memory.
@@ -67,17 +72,33 @@ impl Log {
         self.len = 0;
     }
 
-    /// Bytes of memory at the most once there is one more, with those that sorting takes.
+    /// Frees the blocks that hold no slot.
+    pub(super) fn shrink(&mut self) {
+        let used = if self.len == 0 { 0 } else { place(self.len - 1).0 + 1 };
+        self.blocks.truncate(used);
+        // The blocks up to a number have room for as many slots as the next one.
+        let room = if used == 0 { 0 } else { 1 << (used - 1) << BITS };
+        self.most = self.most.max(self.len).min(room);
+    }
+
+    /// Bytes of memory at the most once there is one more, with those that sorting takes. Memory that was once written
+    /// to counts until it is freed.
     pub(super) fn memory_with_one(&self) -> usize {
-        let touched = (self.most.max(self.len) + 1).next_multiple_of(1 << BITS);
+        let touched = self.most.max(self.len + 1).next_multiple_of(1 << BITS);
         touched * (size_of::<Slot>() + size_of::<u32>()) + self.blocks.len() * size_of::<Vec<Slot>>()
     }
 
     /// All slots in some order.
-    pub(super) fn sorted_by(&self, order: impl Fn(&Slot, &Slot) -> Ordering) -> impl Iterator<Item = &Slot> {
-        let mut numbers: Vec<u32> = (0..self.len as u32).collect();
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub(super) fn sorted_by(
+        &self,
+        order: impl Fn(&Slot, &Slot) -> Ordering,
+    ) -> Result<impl Iterator<Item = &Slot>> {
+        let mut numbers = room::collected(0..self.len as u32)?;
         numbers.sort_unstable_by(|&one, &other| order(self.get(one as usize), self.get(other as usize)));
-        numbers.into_iter().map(|number| self.get(number as usize))
+        Ok(numbers.into_iter().map(|number| self.get(number as usize)))
     }
 
     /// The blocks, in order.

@@ -52,7 +52,7 @@ pub struct CountOptions {
     /// Whether invalid UTF-8 is read as U+FFFD; else it is an error.
     pub replace: bool,
     /// Bytes of memory that counting may take; none for no limit. (One document in memory, and one pretoken, count for
-    /// nothing: they have to be there.)
+    /// nothing: they have to be there. Tables and buffers have a least size, for a limit of 32 MB.)
     pub memory_limit: Option<u64>,
     /// The limit that the tables and the workers go by, if it is another: for tests of what is spilled.
     #[doc(hidden)]
@@ -81,10 +81,14 @@ impl Default for CountOptions {
 /// Bytes of text that a worker is made for where nobody knows how much will come.
 const UNKNOWN: u64 = 1 << 20;
 
+/// Tables and buffers are never smaller than for this limit: to write and sort what does not fit into less takes several
+/// times as long as to count it.
+const LEAST_LIMIT: u64 = 32 << 20;
+
 /// What the parts of counting take of the limit: the tables a third, the result half, the workers an eighth.
 impl CountOptions {
     fn table_limit(&self) -> Option<u64> {
-        self.table_limit.or(self.memory_limit)
+        self.table_limit.or(self.memory_limit.map(|limit| limit.max(LEAST_LIMIT)))
     }
 
     /// A worker's part: its table, its buffers.
@@ -140,7 +144,7 @@ impl Counting {
     /// [`crate::Error::Interrupted`], [`crate::Error::Spill`], or what the pattern fails with.
     pub fn document(&mut self, text: &[u8], control: &Control) -> Result<()> {
         let place = self.take_places(text.len() as u64);
-        let mut worker = self.worker(0, text.len() as u64);
+        let mut worker = self.worker(0, text.len() as u64)?;
         worker.document(text, place, &self.specials, &self.pretokenizer, control)?;
         worker.finish(control)?;
         self.span(place, text.len() as u64);
@@ -160,7 +164,7 @@ impl Counting {
                 control.check()?;
             }
             arena.clear();
-            self.shared.add(&slot::Slot::of(pretoken, count, place + first, &mut arena), &arena)?;
+            self.shared.add(&slot::Slot::of(pretoken, count, place + first, &mut arena)?, &arena)?;
         }
         self.span(place, end);
         Ok(())
@@ -189,8 +193,14 @@ impl Counting {
         self.shared.spill.as_ref().map_or(0, Spill::bytes)
     }
 
+    /// How many times a table was written to the temporary file, for tests.
+    #[doc(hidden)]
+    pub fn spills(&self) -> u64 {
+        self.shared.spill.as_ref().map_or(0, Spill::count)
+    }
+
     /// A worker for about so many bytes.
-    fn worker(&self, number: usize, bytes: u64) -> Worker<'_> {
+    fn worker(&self, number: usize, bytes: u64) -> Result<Worker<'_>> {
         Worker::new(&self.shared, self.options.sizes(), bytes, number)
     }
 

@@ -3,11 +3,14 @@
 //! A training does not: to it, words are a set. So it neither waits for the order, nor is there a copy of all slots
 //! beside the tables that they were counted in.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use super::collect::{Span, number_bytes};
 use super::log::Log;
-use super::slot::{Slot, store};
+use super::slot::{Slot, copied};
+use crate::error::Result;
+use crate::once::Once;
+use crate::room;
 
 /// One of the tables that text was counted in, and the bytes of its long pretokens.
 pub(super) type Table = (Log, Vec<u8>);
@@ -22,18 +25,22 @@ pub(super) struct Slots {
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Ordered {
-    slots: OnceLock<Slots>,
-    /// Where they are until then.
-    counted: Mutex<(Vec<Table>, Vec<Span>)>,
+    slots: Once<Arc<Slots>>,
+    /// Where they are until then. Never waited for: it is locked for writing only once the slots are there, and then
+    /// nobody needs it. So a child that is forked while another thread reads it can read it too.
+    counted: RwLock<Counted>,
     /// How many there are in those.
     len: usize,
 }
+
+/// Tables, and the stretches of places that they were counted in.
+type Counted = (Vec<Table>, Vec<Span>);
 
 impl Ordered {
     /// Of slots that were counted in these tables, in stretches of places.
     pub(super) fn counted(tables: Vec<Table>, spans: Vec<Span>) -> Self {
         let len = tables.iter().map(|(log, _)| log.len()).sum();
-        Ordered { slots: OnceLock::new(), counted: Mutex::new((tables, spans)), len }
+        Ordered { slots: Once::new(), counted: RwLock::new((tables, spans)), len }
     }
 
     /// How many there are.
@@ -41,35 +48,74 @@ impl Ordered {
         self.slots.get().map_or(self.len, |slots| slots.slots.len())
     }
 
+    /// Fails where there would be no memory to put them in order now.
+    pub(super) fn expect_order(&self) -> Result<()> {
+        if self.slots.get().is_some() {
+            return Ok(());
+        }
+        let long: usize =
+            self.tables().map_or(0, |counted| counted.0.iter().map(|(_, long)| long.len()).sum());
+        // Twice what is long: a list has room for more while it grows.
+        room::expect(self.len * size_of::<Slot>() + 2 * long)
+    }
+
     /// All of them in order.
     pub(super) fn slots(&self) -> &Slots {
-        self.slots.get_or_init(|| {
-            let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-            let (tables, spans) = std::mem::take(&mut *counted);
-            put_in_order(tables, spans, self.len)
-        })
+        match self.slots.get() {
+            Some(slots) => slots,
+            None => self.put_in_order(),
+        }
+    }
+
+    /// Both the tables and the slots are there for a moment: a child that is forked meanwhile finds the tables whole.
+    #[cold]
+    fn put_in_order(&self) -> &Slots {
+        let slots = self.slots.get_or_make(|| {
+            Arc::new(self.tables().map(|counted| in_order(&counted, self.len)).unwrap_or_default())
+        });
+        // Where another thread still reads them, they stay until this value is dropped.
+        if let Ok(mut counted) = self.counted.try_write() {
+            let tables = std::mem::take(&mut *counted);
+            drop(counted);
+            drop(tables);
+        }
+        slots
+    }
+
+    /// The tables; none once they were let go of, after the slots were made.
+    fn tables(&self) -> Option<RwLockReadGuard<'_, Counted>> {
+        match self.counted.try_read() {
+            Ok(counted) => Some(counted),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// The same, to be changed.
     pub(super) fn into_slots(self) -> Slots {
         self.slots();
-        self.slots.into_inner().unwrap_or_default()
+        let Ordered { slots, .. } = self;
+        slots.into_inner().unwrap_or_default()
     }
 
     /// The same as they are.
     pub(super) fn into_unordered(self) -> Unordered {
+        if let Some(slots) = self.slots.into_inner() {
+            return Unordered { tables: Vec::new(), end: 0, slots };
+        }
         let (tables, spans) = self.counted.into_inner().unwrap_or_else(PoisonError::into_inner);
         let end = spans.iter().map(|span| span.start.saturating_add(span.len)).max().unwrap_or(0);
-        Unordered { tables, end, slots: self.slots.into_inner().unwrap_or_default() }
+        Unordered { tables, end, slots: Slots::default() }
     }
 
     /// Bytes of all pretokens together.
     pub(super) fn bytes(&self) -> u64 {
-        let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        if !counted.0.is_empty() {
+        if self.slots.get().is_none()
+            && let Some(counted) = self.tables()
+            && !counted.0.is_empty()
+        {
             return counted.0.iter().flat_map(|(log, long)| bytes(log.blocks().flatten(), long)).sum();
         }
-        drop(counted);
         let Slots { slots, long } = self.slots();
         bytes(slots.iter(), long).sum()
     }
@@ -77,7 +123,7 @@ impl Ordered {
 
 impl From<Slots> for Ordered {
     fn from(slots: Slots) -> Self {
-        Ordered { slots: slots.into(), ..Ordered::default() }
+        Ordered { slots: Arc::new(slots).into(), ..Ordered::default() }
     }
 }
 
@@ -91,16 +137,16 @@ fn bytes<'s>(slots: impl Iterator<Item = &'s Slot>, long: &[u8]) -> impl Iterato
     slots.map(|slot| slot.pretoken(long).len() as u64)
 }
 
-fn put_in_order(tables: Vec<Table>, spans: Vec<Span>, len: usize) -> Slots {
+fn in_order((tables, spans): &Counted, len: usize) -> Slots {
     let (mut slots, mut long) = (Vec::with_capacity(len), Vec::new());
     for (log, own) in tables {
         for slot in log.blocks().flatten() {
-            let moved = slot.is_long().then(|| slot.moved_to(store(&mut long, slot.pretoken(&own))));
+            let moved = slot.is_long().then(|| slot.moved_to(copied(&mut long, slot.pretoken(own))));
             slots.push(moved.unwrap_or(*slot));
         }
     }
     slots.sort_unstable_by_key(|slot| slot.first);
-    number_bytes(&mut slots, spans);
+    number_bytes(&mut slots, spans.clone());
     Slots { slots, long }
 }
 
@@ -127,8 +173,11 @@ impl Unordered {
     }
 
     /// The same, roughly in the order of first occurrence, so that what occurs together stays together.
-    pub fn words(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        let numbers = self.numbers();
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub fn words(&self) -> Result<impl Iterator<Item = (&[u8], u64)>> {
+        let numbers = self.numbers()?;
         let counted = (0..numbers.len()).map(move |at| {
             if let Some(&(table, ahead)) = numbers.get(at + AHEAD) {
                 self.tables[table as usize].0.prefetch(ahead as usize);
@@ -137,7 +186,7 @@ impl Unordered {
             let (log, long) = &self.tables[table as usize];
             word(log.get(at as usize), long)
         });
-        counted.chain(self.in_order())
+        Ok(counted.chain(self.in_order()))
     }
 
     fn in_order(&self) -> impl Iterator<Item = (&[u8], u64)> {
@@ -145,7 +194,7 @@ impl Unordered {
     }
 
     /// Table and place in it of each slot, by stretches of places.
-    fn numbers(&self) -> Vec<(u32, u32)> {
+    fn numbers(&self) -> Result<Vec<(u32, u32)>> {
         let width = self.end / STRETCHES + 1;
         let stretch = |slot: &Slot| (slot.first / width).min(STRETCHES - 1) as usize;
         let all = || self.tables.iter().flat_map(|(log, _)| log.blocks().flatten());
@@ -154,7 +203,7 @@ impl Unordered {
         for stretch in 0..STRETCHES as usize {
             starts[stretch + 1] += starts[stretch];
         }
-        let mut numbers = vec![(0, 0); starts[STRETCHES as usize]];
+        let mut numbers = room::filled((0, 0), starts[STRETCHES as usize])?;
         for (table, (log, _)) in (0..).zip(&self.tables) {
             for (at, slot) in (0..).zip(log.blocks().flatten()) {
                 let next = &mut starts[stretch(slot)];
@@ -162,7 +211,7 @@ impl Unordered {
                 *next += 1;
             }
         }
-        numbers
+        Ok(numbers)
     }
 }
 

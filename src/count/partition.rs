@@ -4,6 +4,7 @@ use super::log::Log;
 use super::slot::{Slot, room_of, store};
 use super::spill::{Section, Spill};
 use crate::error::Result;
+use crate::room;
 use crate::simd;
 
 /// How many partitions there are. A worker that brings its slots holds one at a time.
@@ -128,18 +129,34 @@ impl Partition {
     fn insert(&mut self, slot: &Slot, hash: u64, arena: &[u8], spill: Option<&Spill>) -> Result<()> {
         let bytes = if slot.is_long() { room_of(slot.pretoken(arena)) } else { 0 };
         if let Some(spill) = spill
-            && self.slots.len() > 0
             && self.memory_with(bytes) > spill.partition_bytes
         {
-            self.spill(spill)?;
+            self.make_room(bytes, spill)?;
         }
         if self.is_full() {
-            self.grow();
+            self.grow()?;
         }
         let own =
-            if slot.is_long() { slot.moved_to(store(&mut self.long, slot.pretoken(arena))) } else { *slot };
-        self.enter(Entry { hash: entry_hash(hash), at: self.slots.len() as u32 });
-        self.slots.push(own);
+            if slot.is_long() { slot.moved_to(store(&mut self.long, slot.pretoken(arena))?) } else { *slot };
+        self.slots.push(own)?;
+        self.enter(Entry { hash: entry_hash(hash), at: self.slots.len() as u32 - 1 });
+        Ok(())
+    }
+
+    /// Makes room for so many bytes of another pretoken: frees memory that the contents do not need, and where that is
+    /// not enough, writes the contents to the file.
+    ///
+    /// Memory is kept after a spill, and what came before it may have had another shape: many short pretokens, or a few
+    /// long ones. If kept memory counted as contents, it alone could pass the limit, and each insertion would be a spill.
+    /// Once it is freed, the slots and the arena take at most twice the memory of the contents, and the index less than
+    /// a third of the limit. So a spill writes a quarter of the limit, or makes room for a pretoken as large as that.
+    #[cold]
+    fn make_room(&mut self, bytes: usize, spill: &Spill) -> Result<()> {
+        self.slots.shrink();
+        self.long.shrink_to_fit();
+        if self.slots.len() > 0 && self.memory_with(bytes) > spill.partition_bytes {
+            self.spill(spill)?;
+        }
         Ok(())
     }
 
@@ -170,20 +187,21 @@ impl Partition {
         self.slots.memory_with_one() + entries * size_of::<Entry>() + long
     }
 
-    fn grow(&mut self) {
-        let grown = vec![Entry::NONE; self.grown_len()];
+    fn grow(&mut self) -> Result<()> {
+        let grown = room::filled(Entry::NONE, self.grown_len())?;
         for entry in std::mem::replace(&mut self.index, grown) {
             if !entry.is_none() {
                 self.enter(entry);
             }
         }
+        Ok(())
     }
 
     /// Writes all to the file, in order.
     pub(super) fn spill(&mut self, spill: &Spill) -> Result<()> {
         // In its own memory, which it goes on with: to grow anew each time would leave holes everywhere.
         let Partition { slots, long, .. } = self;
-        let sorted = slots.sorted_by(|one, other| one.order(long, other, long));
+        let sorted = slots.sorted_by(|one, other| one.order(long, other, long))?;
         self.sections.push(spill.write(sorted, long)?);
         slots.clear();
         self.index.fill(Entry::NONE);
@@ -201,5 +219,77 @@ impl Partition {
     pub(super) fn take(&mut self) -> (Log, Vec<u8>) {
         self.index = Vec::new();
         (std::mem::take(&mut self.slots), std::mem::take(&mut self.long))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Adds pretokens of so many bytes, all different.
+    fn add(partition: &mut Partition, lengths: impl Iterator<Item = usize>, from: &mut u64, spill: &Spill) {
+        for length in lengths {
+            *from += 1;
+            let mut pretoken = from.to_be_bytes().to_vec();
+            pretoken.resize(length.max(8), b'x');
+            let mut arena = Vec::new();
+            let slot = Slot::of(&pretoken, 1, *from, &mut arena).unwrap();
+            partition.add(&slot, slot.hash(), &arena, Some(spill)).unwrap();
+        }
+    }
+
+    /// Pretokens of one shape after those of another: what the one kept is no reason to write the others one by one.
+    #[test]
+    fn a_spill_is_never_of_a_few_slots() {
+        let shapes: [fn(usize, usize) -> usize; 6] = [
+            |_, _| 8,
+            |number, _| 16 + number % 40,
+            |number, _| 100 + number % 900,
+            |number, limit| if number % 50 == 0 { limit / 3 } else { 9 },
+            |number, limit| if number % 400 == 0 { 2 * limit } else { 20 },
+            |number, _| if number % 2 == 0 { 8 } else { 200 },
+        ];
+        for limit in [1 << 14, 20_000, 1 << 16] {
+            for first in shapes {
+                for second in shapes {
+                    let spill = Spill::new(std::env::temp_dir(), limit, 1 << 16);
+                    let (mut partition, mut from) = (Partition::default(), 0);
+                    for shape in [first, second, first] {
+                        let enough = 6 * limit / 40;
+                        add(
+                            &mut partition,
+                            (0..enough).map(|number| shape(number, limit)),
+                            &mut from,
+                            &spill,
+                        );
+                        // A pretoken that is longer than the limit may be alone with its spill.
+                        let most = 6 * spill.bytes() / limit as u64 + 1;
+                        assert!(
+                            spill.count() <= most,
+                            "{limit}: {} spills, {} bytes",
+                            spill.count(),
+                            spill.bytes()
+                        );
+                    }
+                    assert_eq!(partition.count(), from as usize, "{limit}");
+                }
+            }
+        }
+    }
+
+    /// What is kept from before is freed before anything is written.
+    #[test]
+    fn memory_stays_under_the_limit() {
+        let limit = 1 << 15;
+        let spill = Spill::new(std::env::temp_dir(), limit, 1 << 16);
+        let (mut partition, mut from) = (Partition::default(), 0);
+        for length in [8, 500, 8, 40, 3000, 8].repeat(3) {
+            for _ in 0..1000 {
+                add(&mut partition, [length].into_iter(), &mut from, &spill);
+                // It is looked at before an insertion: one pretoken more is in it now.
+                assert!(partition.memory_with(0) <= limit + 2 * length + 4000, "{length}");
+            }
+        }
+        assert!(spill.count() > 10);
     }
 }

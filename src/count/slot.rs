@@ -3,7 +3,9 @@
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
+use crate::error::Result;
 use crate::pretokenize::key::{Key, fold};
+use crate::room;
 
 /// A pretoken of up to 15 bytes lies in its slot. Of a longer one the slot has a hash, and where its bytes are in an
 /// arena that belongs to the slots.
@@ -29,12 +31,22 @@ pub(super) fn room_of(pretoken: &[u8]) -> usize {
 }
 
 /// Adds a pretoken to an arena; returns its place.
-pub(super) fn store(arena: &mut Vec<u8>, pretoken: &[u8]) -> usize {
-    let place = arena.len();
+///
+/// # Errors
+/// [`crate::Error::OutOfMemory`].
+pub(super) fn store(arena: &mut Vec<u8>, pretoken: &[u8]) -> Result<usize> {
     if pretoken.len() > 1 << 20 {
         // Not twice as much memory for the sake of the next one.
-        arena.reserve_exact(room_of(pretoken));
+        room::reserve_exact(arena, room_of(pretoken))?;
+    } else {
+        room::reserve(arena, room_of(pretoken))?;
     }
+    Ok(copied(arena, pretoken))
+}
+
+/// The same, where there is memory for all that comes.
+pub(super) fn copied(arena: &mut Vec<u8>, pretoken: &[u8]) -> usize {
+    let place = arena.len();
     arena.extend_from_slice(&(pretoken.len() as u64).to_le_bytes());
     arena.extend_from_slice(pretoken);
     place
@@ -70,11 +82,14 @@ impl Slot {
     }
 
     /// Of any pretoken; a long one is added to `arena`.
-    pub(super) fn of(pretoken: &[u8], count: u64, first: u64, arena: &mut Vec<u8>) -> Self {
-        match Key::new(pretoken, 0, pretoken.len()) {
-            Key::NONE => Slot::long(hash_long(pretoken), store(arena, pretoken), count, first),
+    ///
+    /// # Errors
+    /// As [`store`].
+    pub(super) fn of(pretoken: &[u8], count: u64, first: u64, arena: &mut Vec<u8>) -> Result<Self> {
+        Ok(match Key::new(pretoken, 0, pretoken.len()) {
+            Key::NONE => Slot::long(hash_long(pretoken), store(arena, pretoken)?, count, first),
             key => Slot::short(key, count, first),
-        }
+        })
     }
 
     /// The two halves of the key.

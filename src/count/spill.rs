@@ -6,11 +6,13 @@ use std::collections::binary_heap::PeekMut;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::slot::{Slot, store, stored_room};
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::room;
 use crate::source::read_at;
 
 /// Sorted slots in the file: the stretches that hold them, one after the other.
@@ -29,6 +31,8 @@ pub(super) struct Spill {
     merge_bytes: usize,
     folder: PathBuf,
     written: Mutex<Written>,
+    /// How many times the contents of a partition were written.
+    count: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -44,7 +48,7 @@ const PIECE: usize = 1 << 17;
 
 impl Spill {
     pub(super) fn new(folder: PathBuf, partition_bytes: usize, merge_bytes: usize) -> Self {
-        Spill { partition_bytes, merge_bytes, folder, written: Mutex::default() }
+        Spill { partition_bytes, merge_bytes, folder, written: Mutex::default(), count: AtomicU64::new(0) }
     }
 
     /// Bytes written so far.
@@ -52,9 +56,16 @@ impl Spill {
         self.lock().end
     }
 
+    /// How many times the contents of a partition were written.
+    pub(super) fn count(&self) -> u64 {
+        self.count.load(Relaxed)
+    }
+
     /// Writes slots that are in order.
     pub(super) fn write<'a>(&self, slots: impl Iterator<Item = &'a Slot>, long: &[u8]) -> Result<Section> {
-        let mut writer = Writer::new(self);
+        self.count.fetch_add(1, Relaxed);
+        let bytes = slots.size_hint().0.saturating_mul(size_of::<Slot>()).saturating_add(long.len());
+        let mut writer = Writer::new(self, bytes);
         for slot in slots {
             writer.push(slot, long)?;
         }
@@ -73,7 +84,7 @@ impl Spill {
     ) -> Result<()> {
         while sections.len() > WAYS {
             let rest = sections.split_off(WAYS);
-            let mut writer = Writer::new(self);
+            let mut writer = Writer::new(self, PIECE);
             self.merge_few(&sections, control, |slot, arena| writer.push(slot, arena))?;
             sections = rest;
             sections.push(writer.end()?);
@@ -145,15 +156,16 @@ struct Writer<'s> {
 }
 
 impl<'s> Writer<'s> {
-    fn new(spill: &'s Spill) -> Self {
-        Writer { spill, section: Section::default(), buffer: Vec::with_capacity(PIECE) }
+    /// For about so many bytes.
+    fn new(spill: &'s Spill, bytes: usize) -> Self {
+        Writer { spill, section: Section::default(), buffer: Vec::with_capacity(bytes.min(PIECE)) }
     }
 
     fn push(&mut self, slot: &Slot, arena: &[u8]) -> Result<()> {
         self.section.slots += 1;
         self.buffer.extend_from_slice(&slot.to_bytes());
         if slot.is_long() {
-            store(&mut self.buffer, slot.pretoken(arena));
+            store(&mut self.buffer, slot.pretoken(arena))?;
         }
         if self.buffer.len() >= PIECE { self.flush() } else { Ok(()) }
     }
@@ -219,7 +231,7 @@ impl Reader {
             let length = stored_room(&self.buffer[self.at..]);
             self.has(length, spill)?;
             self.long.clear();
-            self.long.extend_from_slice(&self.buffer[self.at..self.at + length]);
+            room::extend(&mut self.long, &self.buffer[self.at..self.at + length])?;
             self.at += length;
         }
         Ok(true)

@@ -22,7 +22,7 @@ pub(super) struct Stream {
 
 enum State {
     Closed,
-    Open(Blocks),
+    Open(Box<Blocks>),
     Ended,
 }
 
@@ -48,8 +48,8 @@ impl Stream {
         control: &Control,
     ) -> Result<Option<Ready>> {
         if matches!(self.state, State::Closed) {
-            let stream = ByteStream::open(&self.file.path, self.file.compression)?;
-            self.state = State::Open(Blocks::new(stream, self.block_bytes));
+            let stream = ByteStream::open(&self.file.path, self.file.compression, self.file.seen)?;
+            self.state = State::Open(Box::new(Blocks::new(stream, self.block_bytes)));
         }
         let State::Open(blocks) = &mut self.state else { return Ok(None) };
         let block = match self.file.records {
@@ -90,7 +90,7 @@ impl Stream {
     ) -> Result<()> {
         let State::Open(mut blocks) = std::mem::replace(&mut self.state, State::Ended) else { return Ok(()) };
         let start = first.block.offset;
-        let not_utf8 = |invalid| not_utf8(&self.file, start + invalid);
+        let not_utf8 = |invalid| self.file.blame(not_utf8(&self.file, start + invalid));
         let mut text = Windows::new(counting, first.place);
         let mut next = Some(first.block);
         while let Some(block) = next {
@@ -103,13 +103,14 @@ impl Stream {
 
 impl Ready {
     pub(super) fn count(self, counting: &Counting, worker: &mut Worker<'_>, control: &Control) -> Result<()> {
-        match &self.file.records {
+        let counted = match &self.file.records {
             Records::Whole => {
                 let counted = counting.text(&self.block.bytes, self.place, worker, control)?;
                 counted.map_err(|invalid| not_utf8(&self.file, self.block.offset + invalid))
             }
             Records::JsonLines(field) => self.count_lines(field, counting, worker, control),
-        }
+        };
+        counted.map_err(|error| self.file.blame(error))
     }
 
     fn count_lines(

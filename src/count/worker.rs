@@ -10,6 +10,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::pretokenize::key::Key;
 use crate::pretokenize::{ENDS, Pretokenizer};
+use crate::room;
 use crate::special::{Segment, Specials};
 
 /// The tables of all pretokens: partitions by hash, each held by one worker at a time.
@@ -82,12 +83,15 @@ pub(super) struct Worker<'s> {
 
 impl<'s> Worker<'s> {
     /// For about so many `bytes`; for more its table grows.
-    pub(super) fn new(shared: &'s Shared, sizes: Sizes, bytes: u64, number: usize) -> Self {
-        Worker {
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub(super) fn new(shared: &'s Shared, sizes: Sizes, bytes: u64, number: usize) -> Result<Self> {
+        Ok(Worker {
             shared,
-            front: Front::new(bits_for(bytes).min(sizes.front_bits)),
+            front: Front::new(bits_for(bytes).min(sizes.front_bits))?,
             sizes,
-            pending: Vec::with_capacity(sizes.pending + ENDS),
+            pending: room::for_items(sizes.pending + ENDS)?,
             long: Vec::new(),
             hashes: Vec::new(),
             sorted: Vec::new(),
@@ -97,7 +101,7 @@ impl<'s> Worker<'s> {
             high: 0,
             buffer: Vec::new(),
             turn: number * 7 % PARTITIONS,
-        }
+        })
     }
 
     /// Counts a document, the first byte of which is at `place`.
@@ -114,8 +118,8 @@ impl<'s> Worker<'s> {
         }
         self.high = place + text.len() as u64;
         let mut ends = std::mem::replace(&mut self.ends, Box::new([0; ENDS]));
-        for segment in specials.segments(text) {
-            let Segment::Text(range) = segment else { continue };
+        for segment in specials.segments(text, control) {
+            let Segment::Text(range) = segment? else { continue };
             let (start, segment) = (range.start, &text[range]);
             pretokenizer.for_each_run(segment, &mut ends, |from, ends| {
                 self.run(segment, from, ends, place + start as u64, control)?;
@@ -163,8 +167,11 @@ impl<'s> Worker<'s> {
     fn grow(&mut self, control: &Control) -> Result<()> {
         let lines = 1 << bits_for(self.seen).min(self.sizes.front_bits);
         if lines >= 4 * self.front.len() {
-            self.empty(control)?;
-            self.front = Front::new(lines.ilog2());
+            // Where there is no memory for it, the one that is there goes on.
+            if let Ok(larger) = Front::new(lines.ilog2()) {
+                self.empty(control)?;
+                self.front = larger;
+            }
         }
         Ok(())
     }
@@ -193,13 +200,13 @@ impl<'s> Worker<'s> {
         if room_of(pretoken) > self.sizes.long_bytes {
             // Too long to be carried along.
             let mut arena = Vec::new();
-            let place = store(&mut arena, pretoken);
+            let place = store(&mut arena, pretoken)?;
             return self.shared.add(&Slot::long(hash, place, 1, first), &arena);
         }
         if self.long.len() + room_of(pretoken) > self.sizes.long_bytes {
             self.flush()?;
         }
-        let place = store(&mut self.long, pretoken);
+        let place = store(&mut self.long, pretoken)?;
         self.pending.push(Slot::long(hash, place, 1, first));
         Ok(())
     }

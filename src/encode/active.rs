@@ -23,8 +23,12 @@ impl SpecialSet {
     }
 
     /// The first of them in a text: the leftmost, of those the longest.
-    pub fn first_in(&self, text: &[u8]) -> Option<&[u8]> {
-        self.specials.find(text, 0).map(|found| self.specials.tokens()[found.index].as_slice())
+    ///
+    /// # Errors
+    /// [`crate::Error::Interrupted`].
+    pub fn first_in(&self, text: &[u8], control: &Control) -> Result<Option<&[u8]>> {
+        let found = self.specials.matches(text, 0).next(control)?;
+        Ok(found.map(|found| self.specials.tokens()[found.index].as_slice()))
     }
 
     /// For the methods of [`Encoder`] that take special tokens.
@@ -96,6 +100,7 @@ impl Encoder {
         self.pool.with(self.isa, 0, |scratch| {
             scratch.merger.merge(self.vocab.pairs(), piece, &mut tokens, control)
         })?;
-        Ok(tokens.into_iter().map(|token| self.vocab.tokens().id_at(token)).collect())
+        tokens.iter_mut().for_each(|token| *token = self.vocab.tokens().id_at(*token));
+        Ok(tokens)
     }
 }

@@ -7,6 +7,7 @@ use super::Encoder;
 use super::sink::Spans;
 use crate::control::Control;
 use crate::error::Result;
+use crate::room;
 
 /// A cut so far behind what is wanted, or a pretoken so long, is remembered.
 const FAR: usize = if cfg!(test) { 8 } else { 1 << 14 };
@@ -52,13 +53,16 @@ impl Ahead {
     }
 
     /// Where the first `count` tokens of the text from `start` on end, if that is in a long pretoken that has more.
-    pub(super) fn ends_from(&self, start: usize, count: usize) -> Option<Vec<usize>> {
-        let Pretoken { start: first, steady, ends } = self.pretoken.as_ref()?;
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub(super) fn ends_from(&self, start: usize, count: usize) -> Result<Option<Vec<usize>>> {
+        let Some(Pretoken { start: first, steady, ends }) = &self.pretoken else { return Ok(None) };
         let before = ends.partition_point(|&end| end <= start);
         let known = start == *first || (steady.contains(&start) && before > 0 && ends[before - 1] == start);
         // What any neighbours in a pretoken's tokens merge to is themselves.
         let rest = &ends[before..];
-        (known && rest.len() > count).then(|| rest[..count].to_vec())
+        (known && rest.len() > count).then(|| room::copied(&rest[..count])).transpose()
     }
 
     /// Looks for a long pretoken at the start of `range`, of which the end is far away.
@@ -79,7 +83,7 @@ impl Ahead {
         }
         let mut stop = range.end;
         if special && self.may_be_special(&range) {
-            let found = encoder.vocab.specials().find(&text[range.clone()], 0);
+            let found = encoder.vocab.specials().matches(&text[range.clone()], 0).next(control)?;
             stop = found.map_or(range.end, |found| range.start + found.range.start);
             self.plain = range.start..stop;
         }
@@ -102,7 +106,7 @@ impl Ahead {
             encoder.vocab.tokens().iter().map(|(_, token)| token.len()).max().unwrap_or(0)
         });
         let steady = range.start + from..(range.start + len).saturating_sub(longest.max(8));
-        let ends = tokens.spans.into_iter().map(|span| range.start + span.end).collect();
+        let ends = room::collected(tokens.spans.into_iter().map(|span| range.start + span.end))?;
         self.pretoken = Some(Pretoken { start: range.start, steady, ends });
         Ok(())
     }

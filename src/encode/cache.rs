@@ -11,6 +11,7 @@ use super::output::Among;
 use super::records::{Records, is_long, long_key, long_len, words_before};
 use crate::memory::Table;
 use crate::pretokenize::key::{HashOf, KEY_BYTES, Key, Length};
+use crate::room;
 use crate::simd::{self, Isa, Leaf, Plain};
 
 /// Pretokens and their ids.
@@ -35,13 +36,15 @@ const WORDS_A_SEED: u32 = 4;
 const SEED_BITS: u32 = 17;
 /// Ids from here on are no seeds of a thread's cache.
 const SEEDS: u32 = 1 << 16;
+/// A thread has a cache of its own only where the system would give so many times its memory.
+const SPARE: usize = 4;
 /// The least for a cache of seeds.
 const LEAST: u32 = 6;
 
 impl Cache {
     /// An empty one with room for so many seeds.
     pub(super) fn for_seeds(isa: Isa, packing: Packing, count: usize) -> Self {
-        let bits = count.next_power_of_two().trailing_zeros().clamp(LEAST, SEED_BITS);
+        let bits = seed_bits(count);
         Self::with_records(isa, packing, bits, Records::with_bits(bits + WORDS_A_SEED))
     }
 
@@ -58,8 +61,14 @@ impl Cache {
     ///
     /// Those are the frequent ones. Most tokens of a large vocabulary never occur in a text, and the words that do need
     /// the room; the others are merged when they are met.
-    pub(super) fn to_own(&self, bits: u32) -> Self {
-        let mut own = Self::with_bits(self.isa, self.packing, bits);
+    ///
+    /// `None` where there is no memory for it, and for much more: what a call returns needs it first.
+    pub(super) fn to_own(&self, bits: u32) -> Option<Self> {
+        let bytes = (size_of::<Line>() + (size_of::<u32>() << WORDS_A_LINE)) << bits;
+        room::expect(SPARE * bytes).ok()?;
+        let records = Records::with_bits(bits + WORDS_A_LINE);
+        let lines = Table::try_zeroed(1 << bits).ok()?;
+        let mut own = Cache { lines, shift: 64 - bits, packing: self.packing, isa: self.isa, records };
         for line in self.lines.iter() {
             for way in (0..2).filter(|&way| !line.is_empty(way) && !line.has_many(way)) {
                 let mut room = [0; MOST + 1];
@@ -69,7 +78,7 @@ impl Cache {
                 }
             }
         }
-        own
+        Some(own)
     }
 
     /// What the hot loop looks at.
@@ -163,7 +172,7 @@ impl Cache {
         if self.has_room(key, ids.len()) {
             self.put(key, ids, 0);
         } else {
-            let place = self.records.write(pretoken, ids);
+            let Some(place) = self.records.write(pretoken, ids) else { return };
             let home = self.home(key);
             let way = self.room(home, key);
             self.lines[home].put_many(way, key, place, ids.len());
@@ -229,6 +238,17 @@ impl Cache {
     pub(super) fn home(&self, key: Key) -> usize {
         (self.isa.run(HashOf(key)) >> self.shift) as usize
     }
+}
+
+/// Bytes of a cache of so many seeds, about.
+pub(super) fn memory_of_seeds(count: usize) -> usize {
+    let lines = 1_usize << seed_bits(count);
+    lines * size_of::<Line>() + (lines << WORDS_A_SEED) * size_of::<u32>() * 2 + (4 << 20)
+}
+
+/// log2 of the lines for so many seeds.
+fn seed_bits(count: usize) -> u32 {
+    count.next_power_of_two().trailing_zeros().clamp(LEAST, SEED_BITS)
 }
 
 /// The key of a pretoken of any length.
@@ -385,7 +405,7 @@ mod tests {
         for (id, word) in (0..).zip(&words) {
             insert(&mut seeds, word, &[id, id + 1]);
         }
-        let own = seeds.to_own(10);
+        let own = seeds.to_own(10).unwrap();
         for (id, word) in (0..).zip(&words) {
             let there = found(&own, word);
             assert!(there.is_empty() || there == [id, id + 1]);

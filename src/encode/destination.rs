@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use super::file::Ids;
 use crate::error::{Error, Result};
+use crate::room;
 
 /// A type that ids are kept in.
 pub trait Width: Copy + Send + 'static {
@@ -19,7 +20,11 @@ pub trait Width: Copy + Send + 'static {
     /// # Errors
     /// [`Error::IdTooWide`], for the first.
     fn all(ids: Vec<u32>) -> Result<Vec<Self>> {
-        ids.into_iter().map(Self::of).collect()
+        let mut all = room::for_items(ids.len())?;
+        for id in ids {
+            all.push(Self::of(id)?);
+        }
+        Ok(all)
     }
     /// Appends the bytes of a number, the lowest first.
     fn put(self, bytes: &mut Vec<u8>);
@@ -65,8 +70,7 @@ impl<T: Width> Ids for Array<T> {
     }
 
     fn take(&mut self, part: Vec<T>) -> Result<()> {
-        self.0.extend_from_slice(&part);
-        Ok(())
+        room::extend(&mut self.0, &part)
     }
 }
 
@@ -91,7 +95,7 @@ impl<T: Width> Ids for RawFile<T> {
     type Part = Vec<u8>;
 
     fn prepare(ids: Vec<u32>) -> Result<Vec<u8>> {
-        let mut bytes = Vec::with_capacity(ids.len() * size_of::<T>());
+        let mut bytes = room::for_items(ids.len() * size_of::<T>())?;
         for id in ids {
             T::of(id)?.put(&mut bytes);
         }

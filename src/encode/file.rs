@@ -7,6 +7,7 @@ use super::Encoder;
 use super::spare::Spare;
 use crate::control::{Control, Stage};
 use crate::error::Result;
+use crate::room;
 use crate::source::{Cutter, SourceFile};
 use crate::workers;
 
@@ -51,13 +52,10 @@ impl Encoder {
     /// windows, cut where nothing can change. A pattern that nothing is known of, or none, has no such place:
     /// its file is read and encoded as one piece.
     ///
-    /// What is appended meanwhile is not read; the result of other changes is that of some of the bytes that were
-    /// there.
-    ///
     /// Memory: some windows with their ids for each worker.
     ///
     /// # Errors
-    /// [`crate::Error::Io`], also for a file that becomes shorter; [`crate::Error::NotUtf8`] naming the first invalid byte;
+    /// [`crate::Error::Io`], also for a file whose size or time of change becomes another; [`crate::Error::NotUtf8`] naming the first invalid byte;
     /// what `ids` fails with; [`crate::Error::Interrupted`].
     pub fn encode_file<I: Ids>(
         &self,
@@ -101,12 +99,13 @@ impl Encoder {
         control: &Control,
     ) -> Result<Vec<u32>> {
         file.read_exactly(range.start, (range.end - range.start) as usize, text)?;
-        let mut ids = Vec::with_capacity(text.len() / 3);
+        let mut ids = room::for_items(text.len() / 3)?;
         let mut encode =
             |text: &[u8]| self.encode_for(worker, text, self.active(options.special), &mut ids, control);
         if simdutf8::basic::from_utf8(text).is_ok() {
             encode(text)?;
         } else if options.replace {
+            room::expect(3 * text.len())?;
             let repaired = String::from_utf8_lossy(text);
             encode(repaired.as_bytes())?;
         } else {

@@ -7,6 +7,9 @@
 use std::ops::RangeInclusive;
 use std::sync::Mutex;
 
+use crate::error::Result;
+use crate::room;
+
 /// The memory that was let go last. Never waited for: a lock that another thread holds, or held when the process forked,
 /// only means that there is none.
 static LET_GO: Mutex<Vec<u32>> = Mutex::new(Vec::new());
@@ -39,6 +42,9 @@ const MOVED: usize = (33 << 20) / size_of::<u32>();
 /// The most ids that a character may have: one for each byte.
 const MOST: usize = 4;
 
+/// Ids that there must be room for to go on.
+const LEAST: usize = 1 << 17;
+
 /// Ids of a text so far, and how much of it they are: enough to tell how many there will be.
 pub(super) struct Gathered {
     pub(super) ids: Vec<u32>,
@@ -57,18 +63,26 @@ impl Gathered {
     ///
     /// In pages of the usual size: large ones are quicker where the machine has them at hand, and four times slower
     /// where a virtual machine must first be given the memory.
-    pub(super) fn done(&mut self, more: usize) {
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub(super) fn done(&mut self, more: usize) -> Result<()> {
         self.done += more;
         let rest = self.total.saturating_sub(self.done);
         let expected = self.ids.len() as f64 / self.done.max(1) as f64 * rest as f64;
         // A twentieth more than at this rate, so that it is seldom asked for again.
-        let mut room = expected as usize + expected as usize / 20;
-        if self.ids.len() + room >= *KEPT.start() {
-            room = room.max(MOVED); // what is not needed has no pages yet, and goes back in the end
+        let mut wanted = expected as usize + expected as usize / 20;
+        if self.ids.len() + wanted >= *KEPT.start() {
+            wanted = wanted.max(MOVED); // what is not needed has no pages yet, and goes back in the end
         }
         if self.ids.capacity() - self.ids.len() < expected as usize {
-            self.ids.reserve_exact(room + 1024);
+            // What is expected is too much for some systems: then it is asked for bit by bit.
+            return room::reserve_exact(&mut self.ids, wanted + 1024).or_else(|_| {
+                let next = (expected as usize).min(LEAST);
+                room::reserve_exact(&mut self.ids, next)
+            });
         }
+        Ok(())
     }
 
     /// The ids, without much room that was not needed.
@@ -103,7 +117,7 @@ mod tests {
     fn many_ids_have_room_that_can_be_moved_and_few_have_what_they_need() {
         for (total, room) in [(2 << 20, MOVED), (101_000, 105_000)] {
             let mut gathered = Gathered { ids: vec![1; 1000], done: 0, total };
-            gathered.done(1000);
+            gathered.done(1000).unwrap();
             assert_eq!(gathered.ids.capacity(), 1000 + room + 1024);
             gathered.ids.extend([1; 5000]);
             assert_eq!(gathered.finish().capacity(), 6000);
@@ -114,7 +128,7 @@ mod tests {
     fn room_that_was_not_needed_is_given_back() {
         let mut gathered = Gathered { ids: Vec::with_capacity(1000), done: 0, total: 10 };
         gathered.ids.extend([1; 100]);
-        gathered.done(10);
+        gathered.done(10).unwrap();
         assert_eq!(gathered.finish().capacity(), 100);
     }
 }

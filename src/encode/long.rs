@@ -9,6 +9,7 @@ use super::{Active, Encoder};
 use crate::control::Control;
 use crate::error::Result;
 use crate::pretokenize::CutRule;
+use crate::room;
 use crate::source::Text;
 use crate::workers;
 
@@ -112,7 +113,7 @@ impl Encoder {
             for chunk in chunks {
                 let bytes = text.utf8(self.isa, chunk.clone(), &mut bytes)?;
                 self.encode_among(bytes, active, &mut all.ids, control)?;
-                all.done(chunk.len());
+                all.done(chunk.len())?;
             }
             return Ok(all.finish());
         }
@@ -128,8 +129,8 @@ impl Encoder {
         };
         let mut left = chunks.iter();
         let take = |(mut ids, len): (Vec<u32>, usize)| {
-            all.ids.extend_from_slice(&ids);
-            all.done(len);
+            room::extend(&mut all.ids, &ids)?;
+            all.done(len)?;
             ids.clear();
             lists.give_back(ids);
             Ok(())
@@ -143,7 +144,7 @@ impl Encoder {
         let (mut chunks, mut start) = (Vec::new(), 0);
         while start < text.len() {
             let end = self.next_cut(text, start + size.max(1), active)?;
-            chunks.push(start..end);
+            room::push(&mut chunks, start..end)?;
             start = end;
         }
         Ok(chunks)

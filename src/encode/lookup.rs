@@ -9,6 +9,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::merge::Merger;
 use crate::pretokenize::key::{KEY_BYTES, Key};
+use crate::room;
 use crate::simd::Isa;
 use crate::vocab::Vocab;
 
@@ -65,12 +66,19 @@ impl Lookup<'_> {
 
     /// Adds the ids of a pretoken that is in the cache, in whichever place; `false` if it is not.
     #[inline]
-    pub(super) fn remembered(&mut self, missed: &Missed<'_>, output: &mut Output<'_, impl Sink>) -> bool {
+    ///
+    /// # Errors
+    /// As [`Output::add`].
+    pub(super) fn remembered(
+        &mut self,
+        missed: &Missed<'_>,
+        output: &mut Output<'_, impl Sink>,
+    ) -> Result<bool> {
         let mut room = [0; MOST + 1];
         let cache = self.cache();
-        let Some(ids) = cache.get(missed, &mut room) else { return false };
-        output.add(ids);
-        let Hint::Record(_) = missed.hint else { return true };
+        let Some(ids) = cache.get(missed, &mut room) else { return Ok(false) };
+        output.add(ids)?;
+        let Hint::Record(_) = missed.hint else { return Ok(true) };
         let ids = ids.ids();
         if cache.has_room(missed.key, ids.len()) {
             let (mut few, count) = ([0; MOST], ids.len());
@@ -79,7 +87,7 @@ impl Lookup<'_> {
                 cache.promote(missed.key, missed.home, &few[..count]);
             }
         }
-        true
+        Ok(true)
     }
 
     /// Under rank semantics, and where merges are ignored, a pretoken that is a token is its id, also if no merge makes
@@ -117,8 +125,9 @@ impl Lookup<'_> {
             _ => self.merger.merge(self.vocab.pairs(), pretoken, tokens, self.control)?,
         }
         ids.clear();
+        room::reserve(ids, tokens.len())?;
         ids.extend(tokens.iter().map(|&token| self.vocab.tokens().id_at(token)));
-        output.add(ids.as_slice().into());
+        output.add(ids.as_slice().into())?;
         // Not of a piece of another pretoken that, as a pretoken, would be one id.
         if self.wants(missed)
             && self.stands_for_itself(pretoken).is_none()

@@ -24,7 +24,6 @@ mod stretches;
 mod unstable;
 
 use std::ops::Range;
-use std::sync::OnceLock;
 
 pub use active::{Active, SpecialSet};
 pub use destination::{Array, RawFile, Width};
@@ -37,8 +36,10 @@ pub use unstable::{Completions, SortedTokens};
 
 use crate::control::Control;
 use crate::error::Result;
+use crate::once::Once;
 use crate::pretokenize::key::Key;
 use crate::pretokenize::{ENDS, Isa, Pattern, Pretokenizer};
+use crate::room;
 use crate::simd::Plain;
 use crate::special::{Found, Segment, Specials};
 use crate::vocab::Vocab;
@@ -66,9 +67,11 @@ pub struct Encoder {
     pretokenizer: Pretokenizer,
     no_specials: Specials,
     /// Made from the vocabulary; after a training, when it is first asked for: who only saves a tokenizer needs none.
-    tables: OnceLock<Tables>,
+    tables: Once<Tables>,
     /// log2 of the lines of a thread's cache.
     cache_bits: u32,
+    /// Bytes after which a thread gets it.
+    cache_after: usize,
     /// That of the pattern, where it has one.
     isa: Isa,
     pool: Pool,
@@ -96,40 +99,62 @@ impl Tables {
 
 impl Encoder {
     /// Puts the two together.
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub fn try_new(vocab: Vocab, pretokenizer: Pretokenizer) -> Result<Self> {
+        let encoder = Self::of_training(vocab, pretokenizer);
+        encoder.tables()?;
+        Ok(encoder)
+    }
+
+    /// The same, in a process that ends where there is no memory for it.
     pub fn new(vocab: Vocab, pretokenizer: Pretokenizer) -> Self {
         let encoder = Self::of_training(vocab, pretokenizer);
-        encoder.tables();
+        encoder.tables.get_or_make(|| Tables::new(&encoder.vocab, encoder.isa));
         encoder
     }
 
     /// The same, but what takes time is left to the first text.
     pub fn of_training(vocab: Vocab, pretokenizer: Pretokenizer) -> Self {
-        Self::with_tables(vocab, pretokenizer, OnceLock::new(), cache::BITS)
+        Self::with_tables(vocab, pretokenizer, Once::new(), (cache::BITS, OWN_CACHE))
     }
 
-    /// With a cache of only `1 << bits` lines: for tests of what gives way to what.
+    /// With a cache of only `1 << bits` lines, which a thread gets for its first text: for tests of what gives way to
+    /// what.
     #[doc(hidden)]
     pub fn with_small_cache(vocab: Vocab, pretokenizer: Pretokenizer, bits: u32) -> Self {
         let packing = Packing::of(vocab.tokens().max_id());
         let tables = Tables::with_cache(&vocab, Cache::with_bits(isa_of(&pretokenizer), packing, bits));
-        Self::with_tables(vocab, pretokenizer, OnceLock::from(tables), bits)
+        Self::with_tables(vocab, pretokenizer, Once::from(tables), (bits, 0))
     }
 
     fn with_tables(
         vocab: Vocab,
         pretokenizer: Pretokenizer,
-        tables: OnceLock<Tables>,
-        cache_bits: u32,
+        tables: Once<Tables>,
+        (cache_bits, cache_after): (u32, usize),
     ) -> Self {
         let no_specials = Specials::default();
         let isa = isa_of(&pretokenizer);
         let pool = Pool::default();
-        Encoder { vocab, pretokenizer, no_specials, tables, cache_bits, isa, pool }
+        Encoder { vocab, pretokenizer, no_specials, tables, cache_bits, cache_after, isa, pool }
     }
 
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`] where they have still to be made.
     #[inline]
-    fn tables(&self) -> &Tables {
-        self.tables.get_or_init(|| Tables::new(&self.vocab, self.isa))
+    fn tables(&self) -> Result<&Tables> {
+        match self.tables.get() {
+            Some(tables) => Ok(tables),
+            None => self.made_tables(),
+        }
+    }
+
+    #[cold]
+    fn made_tables(&self) -> Result<&Tables> {
+        room::expect(self.vocab.memory_of_pairs() + cache::memory_of_seeds(self.vocab.tokens().len()))?;
+        Ok(self.tables.get_or_make(|| Tables::new(&self.vocab, self.isa)))
     }
 
     /// The vocabulary.
@@ -146,8 +171,8 @@ impl Encoder {
     /// ordinary text. Bytes that are not UTF-8 are characters of their own, of no class.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`], or what the pattern fails with. Text alone never fails, below
-    /// 4 GiB a pretoken.
+    /// [`crate::Error::Interrupted`], [`crate::Error::OutOfMemory`], or what the pattern fails with. Text alone never
+    /// fails, below 4 GiB a pretoken.
     pub fn encode(&self, text: &[u8], special: bool, sink: &mut impl Sink, control: &Control) -> Result<()> {
         self.encode_among(text, self.active(special), sink, control)
     }
@@ -190,10 +215,10 @@ impl Encoder {
         sink: &mut impl Sink,
         control: &Control,
     ) -> Result<()> {
-        for segment in active.specials.segments(text) {
-            match segment {
+        for segment in active.specials.segments(text, control) {
+            match segment? {
                 Segment::Text(range) => self.encode_text(scratch, text, range, sink, control)?,
-                Segment::Special(found) => sink.token(found.range.clone(), active.ids[found.index]),
+                Segment::Special(found) => sink.token(found.range.clone(), active.ids[found.index])?,
             }
             if !sink.wants_more() {
                 break;
@@ -202,8 +227,8 @@ impl Encoder {
         Ok(())
     }
 
-    fn special_into(&self, found: &Found, sink: &mut impl Sink) {
-        sink.token(found.range.clone(), self.vocab.special_ids()[found.index]);
+    fn special_into(&self, found: &Found, sink: &mut impl Sink) -> Result<()> {
+        sink.token(found.range.clone(), self.vocab.special_ids()[found.index])
     }
 
     /// Encodes `text[range]`, which holds no special token.
@@ -217,7 +242,7 @@ impl Encoder {
     ) -> Result<()> {
         let (base, text) = (range.start, &text[range]);
         let Tools { mut lookup, run, stretches, staged, ends, unchecked } =
-            self.tools(scratch, text.len(), control);
+            self.tools(scratch, text.len(), control)?;
         let mut output = Output::new(sink, &self.vocab, staged);
         let mut last = None;
         self.pretokenizer.for_each_run(text, ends, |start, ends| {
@@ -234,7 +259,7 @@ impl Encoder {
             run.encode(&mut lookup, ranges, &mut output, |lookup, missed, output| {
                 stretches.encode(lookup, missed, output)
             })?;
-            output.flush();
+            output.flush()?;
             Ok(output.sink.wants_more())
         })
     }
@@ -247,7 +272,7 @@ impl Encoder {
         sink: &mut impl Sink,
         control: &Control,
     ) -> Result<()> {
-        let Tools { mut lookup, stretches, staged, .. } = self.tools(scratch, pretoken.len(), control);
+        let Tools { mut lookup, stretches, staged, .. } = self.tools(scratch, pretoken.len(), control)?;
         let mut output = Output::new(sink, &self.vocab, staged);
         let key = cache::key_of(pretoken);
         let home = lookup.cache().home(key) as u32;
@@ -255,27 +280,36 @@ impl Encoder {
         let mut hint = Hint::Nowhere;
         lookup.cache().ask(key, home, way.filter(|&way| line.has_many(way)), &mut hint);
         let missed = Missed { text: pretoken, start: 0, end: pretoken.len(), key, home, hint };
-        if !lookup.remembered(&missed, &mut output) {
+        if !lookup.remembered(&missed, &mut output)? {
             stretches.encode(&mut lookup, &missed, &mut output)?;
         }
-        output.flush();
-        Ok(())
+        output.flush()
     }
 
     /// What encodes a text of so many bytes.
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`] where the tables have still to be made.
     #[inline]
-    fn tools<'s>(&'s self, scratch: &'s mut Scratch, bytes: usize, control: &'s Control<'s>) -> Tools<'s> {
+    fn tools<'s>(
+        &'s self,
+        scratch: &'s mut Scratch,
+        bytes: usize,
+        control: &'s Control<'s>,
+    ) -> Result<Tools<'s>> {
         let Scratch { cache, merger, buffers, run, stretches, staged, ends, seen, unchecked, .. } = scratch;
         *seen = seen.saturating_add(bytes);
-        let Tables { seeds, junctions } = self.tables();
-        let store = if cache.is_none() && *seen < OWN_CACHE {
-            Store::Shared(seeds)
-        } else {
-            Store::Own(cache.get_or_insert_with(|| seeds.to_own(self.cache_bits)))
-        };
+        let Tables { seeds, junctions } = self.tables()?;
+        if cache.is_none() && *seen >= self.cache_after {
+            *cache = seeds.to_own(self.cache_bits);
+            if cache.is_none() {
+                *seen = 0; // no memory for one: it is tried again some text later
+            }
+        }
+        let store = cache.as_mut().map_or(Store::Shared(seeds), Store::Own);
         let Encoder { isa, ref vocab, .. } = *self;
         let lookup = Lookup { isa, vocab, junctions, store, merger, buffers, control };
-        Tools { lookup, run, stretches, staged, ends, unchecked }
+        Ok(Tools { lookup, run, stretches, staged, ends, unchecked })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Ids on their way to a sink.
 
 use super::Sink;
+use crate::error::Result;
 use crate::vocab::Vocab;
 
 /// Ids that wait at the most.
@@ -67,8 +68,11 @@ impl<'a, S: Sink> Output<'a, S> {
     }
 
     /// Adds ids.
+    ///
+    /// # Errors
+    /// What the sink fails with.
     #[inline(always)]
-    pub(super) fn add(&mut self, ids: Among<'_>) {
+    pub(super) fn add(&mut self, ids: Among<'_>) -> Result<()> {
         let count = ids.to - ids.from;
         if S::LOOKS {
             let source = ids.all[ids.from..].first_chunk::<COPIED>();
@@ -80,27 +84,33 @@ impl<'a, S: Sink> Output<'a, S> {
             }
         }
         self.len += count;
+        Ok(())
     }
 
     /// Adds ids, of any number.
     #[inline(never)]
-    fn many(&mut self, ids: &[u32]) {
+    fn many(&mut self, ids: &[u32]) -> Result<()> {
         if self.len + ids.len() > STAGED {
-            self.flush();
+            self.flush()?;
         }
         if ids.len() <= MANY || self.holds && ids.len() <= STAGED {
             self.staged.0[self.len..self.len + ids.len()].copy_from_slice(ids);
             self.len += ids.len();
+            Ok(())
         } else {
-            self.flush();
-            self.sink.ids(self.vocab, ids);
+            self.flush()?;
+            self.sink.ids(self.vocab, ids)
         }
     }
 
     /// Sees to it that the next ids wait together, if they are not too many, and that [`Output::held`] has them.
-    pub(super) fn hold(&mut self) {
-        self.flush();
+    ///
+    /// # Errors
+    /// As [`Output::add`].
+    pub(super) fn hold(&mut self) -> Result<()> {
+        self.flush()?;
         self.holds = true;
+        Ok(())
     }
 
     /// The ids since [`Output::hold`]; none if they were too many. They are held no longer.
@@ -110,13 +120,17 @@ impl<'a, S: Sink> Output<'a, S> {
     }
 
     /// Gives the sink all that it does not have.
-    pub(super) fn flush(&mut self) {
-        if S::LOOKS {
-            self.sink.ids(self.vocab, &self.staged.0[..self.len]);
-        } else {
-            self.sink.count(self.len);
-        }
-        self.len = 0;
+    ///
+    /// # Errors
+    /// As [`Output::add`].
+    pub(super) fn flush(&mut self) -> Result<()> {
+        let count = std::mem::take(&mut self.len);
         self.holds = false;
+        if S::LOOKS {
+            self.sink.ids(self.vocab, &self.staged.0[..count])
+        } else {
+            self.sink.count(count);
+            Ok(())
+        }
     }
 }

@@ -7,6 +7,7 @@ use super::spare::Spare;
 use super::{Active, Encoder};
 use crate::control::Control;
 use crate::error::Result;
+use crate::room;
 use crate::workers;
 
 /// Texts are handed out in runs of about this many bytes.
@@ -59,10 +60,10 @@ impl Encoder {
         workers: usize,
         control: &Control,
     ) -> Result<Vec<Batch>> {
-        let runs = runs(texts);
+        let runs = runs(texts)?;
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
         let workers = self.useful(Some(workers), bytes).min(runs.len()).max(1);
-        let (mut batches, mut runs) = (Vec::with_capacity(runs.len()), runs.into_iter());
+        let (mut batches, mut runs) = (room::for_items(runs.len())?, runs.into_iter());
         let work = |worker, run: Range<usize>| self.encode_run(worker, &texts[run], active, control);
         let take = |batch| {
             batches.push(batch);
@@ -84,17 +85,17 @@ impl Encoder {
         workers: usize,
         control: &Control,
     ) -> Result<Batch> {
-        let (runs, active) = (runs(texts), self.active(special));
+        let (runs, active) = (runs(texts)?, self.active(special));
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
         let workers = self.useful(Some(workers), bytes).min(runs.len()).max(1);
         let mut all = Gathered::new(bytes);
-        let mut starts = Vec::with_capacity(texts.len() + 1);
+        let mut starts = room::for_items(texts.len() + 1)?;
         starts.push(0);
         let size = |run: &Range<usize>| texts[run.clone()].iter().map(|text| text.len()).sum();
         if workers == 1 {
             for run in runs {
                 self.add_run(0, &texts[run.clone()], active, &mut all.ids, &mut starts, control)?;
-                all.done(size(&run));
+                all.done(size(&run))?;
             }
             return Ok(Batch { ids: all.finish(), starts });
         }
@@ -107,9 +108,9 @@ impl Encoder {
             Ok((ids, starts, size(&run)))
         };
         let take = |(mut ids, own, bytes): (Vec<u32>, Vec<usize>, usize)| {
-            starts.extend(own.iter().map(|start| all.ids.len() + start));
-            all.ids.extend_from_slice(&ids);
-            all.done(bytes);
+            starts.extend(own.iter().map(|start| all.ids.len() + start)); // there is room for all
+            room::extend(&mut all.ids, &ids)?;
+            all.done(bytes)?;
             ids.clear();
             spare.give_back(ids);
             Ok(())
@@ -143,7 +144,7 @@ impl Encoder {
         self.pool.with(self.isa, user, |scratch| {
             for text in texts {
                 self.encode_with(scratch, text, active, ids, control)?;
-                ends.push(ids.len());
+                room::push(ends, ids.len())?;
                 control.advance(text.len() as u64);
             }
             Ok(())
@@ -151,15 +152,15 @@ impl Encoder {
     }
 }
 
-fn runs(texts: &[&[u8]]) -> Vec<Range<usize>> {
+fn runs(texts: &[&[u8]]) -> Result<Vec<Range<usize>>> {
     let mut runs = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (index, text) in texts.iter().enumerate() {
         bytes += text.len() + 1;
         if bytes >= RUN_BYTES || index + 1 == texts.len() {
-            runs.push(start..index + 1);
+            room::push(&mut runs, start..index + 1)?;
             (start, bytes) = (index + 1, 0);
         }
     }
-    runs
+    Ok(runs)
 }

@@ -3,6 +3,7 @@
 use super::Encoder;
 use crate::control::Control;
 use crate::error::Result;
+use crate::room;
 use crate::special::Found;
 
 impl Encoder {
@@ -13,14 +14,15 @@ impl Encoder {
     /// # Errors
     /// As [`Encoder::encode`].
     pub fn encode_parts(&self, parts: &[(&[u8], bool)], control: &Control) -> Result<Vec<u32>> {
-        let text: Vec<u8> = parts.iter().flat_map(|(part, _)| part.iter().copied()).collect();
-        let specials = self.trusted_specials(&text, parts);
+        let mut text = room::for_items(parts.iter().map(|(part, _)| part.len()).sum())?;
+        parts.iter().for_each(|(part, _)| text.extend_from_slice(part));
+        let specials = self.trusted_specials(&text, parts, control)?;
         let mut ids = Vec::new();
         self.pool.with(self.isa, 0, |scratch| {
             let mut at = 0;
             for found in &specials {
                 self.encode_text(scratch, &text, at..found.range.start, &mut ids, control)?;
-                self.special_into(found, &mut ids);
+                self.special_into(found, &mut ids)?;
                 at = found.range.end;
             }
             self.encode_text(scratch, &text, at..text.len(), &mut ids, control)
@@ -28,21 +30,25 @@ impl Encoder {
         Ok(ids)
     }
 
-    fn trusted_specials(&self, text: &[u8], parts: &[(&[u8], bool)]) -> Vec<Found> {
+    fn trusted_specials(
+        &self,
+        text: &[u8],
+        parts: &[(&[u8], bool)],
+        control: &Control,
+    ) -> Result<Vec<Found>> {
         let mut specials = Vec::new();
         let mut at = 0;
         for stretch in parts.chunk_by(|a, b| a.1 == b.1) {
             let end = at + stretch.iter().map(|(part, _)| part.len()).sum::<usize>();
-            // Searched on its own: what lies beyond its end must not make a match longer.
-            let (mut from, stretch_text) = (at, &text[..end]);
-            while stretch[0].1
-                && let Some(found) = self.vocab.specials().find(stretch_text, from)
-            {
-                from = found.range.end;
-                specials.push(found);
+            if stretch[0].1 {
+                // Searched on its own: what lies beyond its end must not make a match longer.
+                let mut matches = self.vocab.specials().matches(&text[..end], at);
+                while let Some(found) = matches.next(control)? {
+                    room::push(&mut specials, found)?;
+                }
             }
             at = end;
         }
-        specials
+        Ok(specials)
     }
 }

@@ -7,6 +7,7 @@ use super::ahead::Ahead;
 use super::sink::{FirstSpans, Spans};
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::room;
 use crate::special::Specials;
 
 /// A piece of a text that encodes to few enough tokens.
@@ -87,7 +88,7 @@ impl Encoder {
             if piece.range.is_empty() {
                 piece = self.one_character(text, start, max_tokens, special, control)?;
             }
-            pieces.push(piece.range.clone());
+            room::push(&mut pieces, piece.range.clone())?;
             if piece.range.end == text.len() {
                 break;
             }
@@ -109,13 +110,13 @@ impl Encoder {
     ) -> Result<Vec<usize>> {
         let bytes = text.as_bytes();
         let mut window = max_tokens.saturating_mul(BYTES_PER_TOKEN).saturating_add(64);
-        if let Some(ends) = ahead.ends_from(start, max_tokens) {
+        if let Some(ends) = ahead.ends_from(start, max_tokens)? {
             return Ok(ends);
         }
         loop {
             let end = ahead.cut_from(self, bytes, start.saturating_add(window), special);
             ahead.look(self, bytes, start..end, window, special, control)?;
-            if let Some(ends) = ahead.ends_from(start, max_tokens) {
+            if let Some(ends) = ahead.ends_from(start, max_tokens)? {
                 return Ok(ends);
             }
             let special = special && ahead.may_be_special(&(start..end));
@@ -124,10 +125,10 @@ impl Encoder {
             let mut tokens = first.tokens;
             if tokens.ids.len() > max_tokens || end == bytes.len() {
                 tokens.spans.truncate(max_tokens);
-                let mut ends: Vec<usize> = tokens.spans.into_iter().map(|span| start + span.end).collect();
+                let mut ends = room::collected(tokens.spans.into_iter().map(|span| start + span.end))?;
                 if end == bytes.len() && tokens.ids.len() <= max_tokens && ends.last() != Some(&end) {
                     // Text at the end that the pattern drops belongs to the last piece.
-                    ends.push(end);
+                    room::push(&mut ends, end)?;
                 }
                 return Ok(ends);
             }
@@ -138,14 +139,8 @@ impl Encoder {
     /// The first place from `from` on where `text` can be cut, or its end.
     pub(super) fn cut_from(&self, text: &[u8], from: usize, specials: &Specials) -> usize {
         let rule = self.pretokenizer.cut_rule();
-        let mut from = from;
-        while let Some(at) = rule.next_cut(text, from) {
-            if !specials.straddles(text, at) {
-                return at;
-            }
-            from = at + 1;
-        }
-        text.len()
+        let free = specials.first_free(text, from..text.len(), |from| rule.next_cut(text, from));
+        free.unwrap_or(text.len())
     }
 
     /// The character at `at` as a piece: for when the first tokens end inside characters.

@@ -6,7 +6,7 @@
 
 use super::output::Among;
 use crate::pretokenize::key::{Key, fold};
-use crate::simd;
+use crate::{memory, room, simd};
 
 /// Longer pretokens have no record: they are hardly ever met again.
 pub(super) const LONGEST: usize = 1024;
@@ -34,6 +34,9 @@ const SLOTS: usize = 8;
 /// several threads interrupts all of them. Tables that are read first are written to at once.
 const FREE: u64 = 1;
 
+/// See [`Records::refused`].
+const REFUSED: u32 = 1 << 12;
+
 /// See the module. Made when first written to.
 pub(super) struct Records {
     /// Of each record the length of the pretoken in the lower half of the first word, and the number of ids in the
@@ -49,6 +52,8 @@ pub(super) struct Records {
     written: u64,
     /// log2 of the number of words.
     bits: u32,
+    /// Records to go without before the system is asked again for memory that it did not have.
+    refused: u32,
 }
 
 impl Records {
@@ -61,6 +66,7 @@ impl Records {
             met: Vec::new(),
             written: 1,
             bits: bits.max(LEAST),
+            refused: 0,
         }
     }
 
@@ -123,19 +129,18 @@ impl Records {
         if self.is_kept(place) { Among::new(&self.words, self.at(place), count) } else { None }
     }
 
-    /// Keeps a pretoken of at most [`LONGEST`] bytes, to be found.
+    /// Keeps a pretoken of at most [`LONGEST`] bytes, to be found, if there is memory for records.
     pub(super) fn push(&mut self, hash: u64, pretoken: &[u8], ids: &[u32]) {
-        let place = self.write(pretoken, ids);
-        self.list(hash, place - words_before(pretoken.len()) as u64);
+        if let Some(place) = self.write(pretoken, ids) {
+            self.list(hash, place - words_before(pretoken.len()) as u64);
+        }
     }
 
-    /// Writes the record of a pretoken of at most [`LONGEST`] bytes; returns the place of its ids.
-    pub(super) fn write(&mut self, pretoken: &[u8], ids: &[u32]) -> u64 {
-        if self.words.is_empty() {
-            // Zeros that the system gives out when they are written to.
-            self.words = vec![0; 1 << self.bits];
-            self.index = vec![FREE; (SLOTS << (self.bits - WORDS_EACH)) + SLOTS];
-            self.first = self.index.as_ptr().align_offset(64).min(SLOTS);
+    /// Writes the record of a pretoken of at most [`LONGEST`] bytes; returns the place of its ids. `None` where there is
+    /// no memory for records.
+    pub(super) fn write(&mut self, pretoken: &[u8], ids: &[u32]) -> Option<u64> {
+        if self.words.is_empty() && !self.make() {
+            return None;
         }
         let before = words_before(pretoken.len());
         let place = self.room(before + ids.len());
@@ -149,7 +154,26 @@ impl Records {
             self.words[at + before - 1] = padded(tail);
         }
         self.words[at + before..][..ids.len()].copy_from_slice(ids);
-        place + before as u64
+        Some(place + before as u64)
+    }
+
+    /// Takes the memory for all records; `false` where there is none.
+    #[cold]
+    fn make(&mut self) -> bool {
+        if self.refused > 0 {
+            self.refused -= 1;
+            return false;
+        }
+        // Zeros that the system gives out when they are written to.
+        let words = memory::zeros(1 << self.bits);
+        let index = room::filled(FREE, (SLOTS << (self.bits - WORDS_EACH)) + SLOTS);
+        let (Ok(words), Ok(index)) = (words, index) else {
+            self.refused = REFUSED;
+            return false;
+        };
+        (self.words, self.index) = (words, index);
+        self.first = self.index.as_ptr().align_offset(64).min(SLOTS);
+        true
     }
 
     /// From now on the record that begins at `start` can be found.
@@ -313,7 +337,7 @@ mod tests {
             let ids: Vec<u32> = (0..1 + round % 11).map(|id| round * 16 + id).collect();
             let name = pretoken(round);
             assert!(records.find(hash_long(&name), &name).is_none());
-            let place = records.write(&name, &ids);
+            let place = records.write(&name, &ids).unwrap();
             records.list(hash_long(&name), place - words_before(name.len()) as u64);
             kept.push_back((place, round, ids));
             assert_eq!(found(&records, hash_long(&name), &name), Some(kept.back().unwrap().2.clone()));
@@ -376,10 +400,10 @@ mod tests {
     #[test]
     fn the_index_starts_anew_before_places_are_too_large_for_it() {
         let mut records = Records::with_bits(LEAST);
-        let first = records.write(b"first", &[1]);
+        let first = records.write(b"first", &[1]).unwrap();
         records.push(1, b"before", &[1]);
         records.written = PLACES - 6;
-        let last = records.write(b"a", &[3]);
+        let last = records.write(b"a", &[3]).unwrap();
         records.push(2, b"after", &[2]);
         assert_eq!(found(&records, 1, b"before"), None);
         assert_eq!(found(&records, 2, b"after"), Some(vec![2]));

@@ -90,16 +90,15 @@ impl Run {
         let mut done = 0;
         for (gap, &hint) in gaps.iter().zip(hints.iter()) {
             let (at, len) = (usize::from(gap.at), usize::from(gap.len));
-            output.add(hits(ids, done, len));
+            output.add(hits(ids, done, len))?;
             done = len;
             let (start, end) = (ranges.start_of(at), ends[at]);
             let gap = Missed { text, start, end, key: keys[at], home: lines[at], hint };
-            if !lookup.remembered(&gap, output) {
+            if !lookup.remembered(&gap, output)? {
                 missed(lookup, &gap, output)?;
             }
         }
-        output.add(hits(ids, done, len));
-        Ok(())
+        output.add(hits(ids, done, len))
     }
 
     /// The second pass: how many gaps there are, and how many ids.

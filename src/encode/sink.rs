@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::error::Result;
+use crate::room;
 use crate::vocab::Vocab;
 
 /// Takes ids in the order of the text.
@@ -14,10 +16,16 @@ pub trait Sink {
     fn start(&mut self, _start: usize) {}
 
     /// The next ids.
-    fn ids(&mut self, vocab: &Vocab, ids: &[u32]);
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    fn ids(&mut self, vocab: &Vocab, ids: &[u32]) -> Result<()>;
 
     /// A special token and its place in bytes.
-    fn token(&mut self, range: Range<usize>, id: u32);
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    fn token(&mut self, range: Range<usize>, id: u32) -> Result<()>;
 
     /// So many ids, for one that does not look at them.
     #[inline]
@@ -32,12 +40,12 @@ pub trait Sink {
 
 impl Sink for Vec<u32> {
     #[inline]
-    fn ids(&mut self, _: &Vocab, ids: &[u32]) {
-        self.extend_from_slice(ids);
+    fn ids(&mut self, _: &Vocab, ids: &[u32]) -> Result<()> {
+        room::extend(self, ids)
     }
 
-    fn token(&mut self, _: Range<usize>, id: u32) {
-        self.push(id);
+    fn token(&mut self, _: Range<usize>, id: u32) -> Result<()> {
+        room::push(self, id)
     }
 }
 
@@ -47,12 +55,14 @@ pub(super) struct Count(pub(super) usize);
 impl Sink for Count {
     const LOOKS: bool = false;
 
-    fn ids(&mut self, _: &Vocab, ids: &[u32]) {
+    fn ids(&mut self, _: &Vocab, ids: &[u32]) -> Result<()> {
         self.0 += ids.len();
+        Ok(())
     }
 
-    fn token(&mut self, _: Range<usize>, _: u32) {
+    fn token(&mut self, _: Range<usize>, _: u32) -> Result<()> {
         self.0 += 1;
+        Ok(())
     }
 
     #[inline]
@@ -78,17 +88,18 @@ impl Sink for Spans {
         self.at = start;
     }
 
-    fn ids(&mut self, vocab: &Vocab, ids: &[u32]) {
+    fn ids(&mut self, vocab: &Vocab, ids: &[u32]) -> Result<()> {
         for &id in ids {
             let len = vocab.tokens().get(id).map_or(0, <[u8]>::len);
-            self.token(self.at..self.at + len, id);
+            self.token(self.at..self.at + len, id)?;
             self.at += len;
         }
+        Ok(())
     }
 
-    fn token(&mut self, range: Range<usize>, id: u32) {
-        self.ids.push(id);
-        self.spans.push(range);
+    fn token(&mut self, range: Range<usize>, id: u32) -> Result<()> {
+        room::push(&mut self.ids, id)?;
+        room::push(&mut self.spans, range)
     }
 }
 
@@ -103,12 +114,12 @@ impl Sink for FirstSpans {
         self.tokens.start(start);
     }
 
-    fn ids(&mut self, vocab: &Vocab, ids: &[u32]) {
-        self.tokens.ids(vocab, ids);
+    fn ids(&mut self, vocab: &Vocab, ids: &[u32]) -> Result<()> {
+        self.tokens.ids(vocab, ids)
     }
 
-    fn token(&mut self, range: Range<usize>, id: u32) {
-        self.tokens.token(range, id);
+    fn token(&mut self, range: Range<usize>, id: u32) -> Result<()> {
+        self.tokens.token(range, id)
     }
 
     fn wants_more(&self) -> bool {
@@ -118,15 +129,23 @@ impl Sink for FirstSpans {
 
 impl Spans {
     /// Start and end of each id in bytes, one pair after the other.
-    pub fn in_bytes(&self) -> Vec<i64> {
-        self.spans.iter().flat_map(|span| [span.start as i64, span.end as i64]).collect()
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub fn in_bytes(&self) -> Result<Vec<i64>> {
+        let mut pairs = room::for_items(2 * self.spans.len())?;
+        pairs.extend(self.spans.iter().flat_map(|span| [span.start as i64, span.end as i64]));
+        Ok(pairs)
     }
 
     /// Start and end of each id in characters of `text`, one pair after the other: from the character
     /// that the id starts in to the end of the one that it ends in. So ids that share a character
     /// overlap, and each span is text that can be shown.
-    pub fn in_characters(&self, text: &str) -> Vec<i64> {
-        let mut pairs = Vec::with_capacity(2 * self.spans.len());
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub fn in_characters(&self, text: &str) -> Result<Vec<i64>> {
+        let mut pairs = room::for_items(2 * self.spans.len())?;
         // Characters that start before byte `at`.
         let (mut at, mut started) = (0, 0i64);
         let bytes = text.as_bytes();
@@ -141,7 +160,7 @@ impl Spans {
             let start = started_before(span.start) - i64::from(inside);
             pairs.extend([start, started_before(span.end)]);
         }
-        pairs
+        Ok(pairs)
     }
 }
 

@@ -4,6 +4,7 @@ use super::Encoder;
 use crate::control::Control;
 use crate::error::Result;
 use crate::pretokenize::{Event, StreamState, TextStream};
+use crate::room;
 
 impl Encoder {
     /// Adds a piece of text and appends to `ids` those that no later text can change. Together with
@@ -51,13 +52,13 @@ impl Encoder {
             let mut take = |event: Event<'_>, _| {
                 match event {
                     Event::Pretoken(pretoken) => self.encode_pretoken(scratch, pretoken, ids, control)?,
-                    Event::Special(index) => ids.push(self.vocab.special_ids()[index]),
+                    Event::Special(index) => room::push(ids, self.vocab.special_ids()[index])?,
                 }
                 Ok(())
             };
             match text {
-                Some(text) => stream.push(text, &mut take),
-                None => stream.finish(&mut take),
+                Some(text) => stream.push(text, control, &mut take),
+                None => stream.finish(control, &mut take),
             }
         })?;
         *state = stream.into_state();

@@ -37,8 +37,7 @@ impl Stretches {
     ) -> Result<()> {
         let pretoken = missed.pretoken();
         if let Some(id) = lookup.stands_for_itself(pretoken) {
-            output.add([id].as_slice().into());
-            return Ok(());
+            return output.add([id].as_slice().into());
         }
         let end = if pretoken.is_ascii() { pretoken.len() } else { lookup.junctions.next(pretoken, 0) };
         if end == pretoken.len() {
@@ -48,7 +47,7 @@ impl Stretches {
             return self.encode_from(lookup, missed, end, output);
         }
         // It is remembered whole, too: the ids that it adds are still at hand.
-        output.hold();
+        output.hold()?;
         self.encode_from(lookup, missed, end, output)?;
         lookup.remember(missed, output.held());
         Ok(())

@@ -9,6 +9,7 @@ use std::ops::Range;
 use super::{Active, Encoder};
 use crate::control::Control;
 use crate::error::Result;
+use crate::room;
 use crate::special::Segment;
 use crate::vocab::Vocab;
 
@@ -70,7 +71,7 @@ impl Encoder {
         let (mut stable, unstable) = self.split_unstable(text.as_bytes(), active, control)?;
         let mut completions = HashSet::new();
         if let Some(rest) = stable.get(unstable..).filter(|rest| !rest.is_empty()) {
-            let rest = self.bytes_of(rest);
+            let rest = self.bytes_of(rest)?;
             self.complete(&rest, sorted, &mut completions, control)?;
         }
         stable.truncate(unstable);
@@ -88,10 +89,10 @@ impl Encoder {
             Err(error) => error.valid_up_to(),
         };
         let (mut ids, unstable) = self.split_unstable(&data[..valid], self.active(false), control)?;
-        let mut rest = self.bytes_of(&ids[unstable..]);
-        rest.extend_from_slice(&data[valid..]);
+        let mut rest = self.bytes_of(&ids[unstable..])?;
+        room::extend(&mut rest, &data[valid..])?;
         ids.truncate(unstable);
-        ids.extend(self.encode_piece(&rest, control)?);
+        room::extend(&mut ids, &self.encode_piece(&rest, control)?)?;
         Ok(ids)
     }
 
@@ -104,7 +105,7 @@ impl Encoder {
     ) -> Result<(Vec<u32>, usize)> {
         let mut ids = Vec::new();
         self.encode_among(text, active, &mut ids, control)?;
-        let last = match self.last_pretoken(text, active)? {
+        let last = match self.last_pretoken(text, active, control)? {
             Some(range) => self.encode_piece(&text[range], control)?.len(),
             None => 0,
         };
@@ -117,9 +118,14 @@ impl Encoder {
     }
 
     /// The last pretoken behind the last special token.
-    fn last_pretoken(&self, text: &[u8], active: Active<'_>) -> Result<Option<Range<usize>>> {
+    fn last_pretoken(
+        &self,
+        text: &[u8],
+        active: Active<'_>,
+        control: &Control,
+    ) -> Result<Option<Range<usize>>> {
         let mut last = None;
-        if let Some(Segment::Text(range)) = active.specials.segments(text).last() {
+        if let Some(Segment::Text(range)) = active.specials.segments(text, control).last().transpose()? {
             self.pretokenizer.for_each(&text[range.clone()], |found| {
                 last = Some(range.start + found.start..range.start + found.end);
                 Ok(())
@@ -134,8 +140,12 @@ impl Encoder {
         token.iter().all(|byte| b" \n\t".contains(byte)) && self.vocab.ordinary_id(token) == Some(id)
     }
 
-    fn bytes_of(&self, ids: &[u32]) -> Vec<u8> {
-        ids.iter().flat_map(|&id| self.vocab.tokens().get(id).unwrap_or_default()).copied().collect()
+    fn bytes_of(&self, ids: &[u32]) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        for &id in ids {
+            room::extend(&mut bytes, self.vocab.tokens().get(id).unwrap_or_default())?;
+        }
+        Ok(bytes)
     }
 
     /// Adds what could come in place of `rest`, which is not empty.
@@ -165,7 +175,7 @@ impl Encoder {
         if rest.len() > last && is_whitespace(&rest[rest.len() - last..]) {
             let (before, blank) = rest.split_at(rest.len() - last);
             let mut ids = self.merge_piece(before, control)?;
-            ids.extend(self.merge_piece(blank, control)?);
+            room::extend(&mut ids, &self.merge_piece(blank, control)?)?;
             completions.insert(ids);
         }
         Ok(())

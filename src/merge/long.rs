@@ -7,6 +7,7 @@ use super::pairs::{NEVER, Pairs};
 use super::windows::Tokens;
 use crate::control::Control;
 use crate::error::Result;
+use crate::room;
 
 /// End of the list.
 const END: u32 = u32::MAX;
@@ -24,6 +25,11 @@ struct Part {
     previous: u32,
     next: u32,
     rank: u32,
+}
+
+fn make_room(heap: &mut BinaryHeap<Reverse<u64>>, more: usize) -> Result<()> {
+    let bytes = (heap.len() + more) * size_of::<u64>();
+    heap.try_reserve(more).map_err(|_| room::out_of_memory(bytes))
 }
 
 #[derive(Debug, Default)]
@@ -53,6 +59,7 @@ impl Parts {
 
     fn run(&mut self, pairs: &Pairs, text: &[u8], control: &Control) -> Result<()> {
         self.start(pairs, text, control)?;
+        self.make_room()?;
         let mut until_check = CHECK;
         while let Some(Reverse(entry)) = self.heap.pop() {
             let (rank, at) = ((entry >> 32) as u32, entry as u32 as usize);
@@ -63,6 +70,7 @@ impl Parts {
             until_check -= 1;
             if until_check == 0 {
                 control.check()?;
+                self.make_room()?;
                 until_check = CHECK;
             }
         }
@@ -71,11 +79,12 @@ impl Parts {
 
     fn start(&mut self, pairs: &Pairs, text: &[u8], control: &Control) -> Result<()> {
         let Parts { parts, heap } = self;
-        parts.reserve_exact(text.len());
+        room::reserve_exact(parts, text.len())?;
         let mut entries = std::mem::take(heap).into_vec(); // none, but room for them
         for (at, &byte) in text.iter().enumerate() {
             if at % RUN == RUN - 1 {
                 control.check()?;
+                make_room(heap, entries.len())?;
                 heap.append(&mut BinaryHeap::from(std::mem::take(&mut entries)));
             }
             let (mut rank, mut next) = (NEVER, END);
@@ -84,7 +93,7 @@ impl Parts {
                 next = at as u32 + 1;
             }
             if rank != NEVER {
-                entries.push(Reverse(u64::from(rank) << 32 | at as u64));
+                room::push(&mut entries, Reverse(u64::from(rank) << 32 | at as u64))?;
             }
             parts.push(Part {
                 token: pairs.byte_token(byte),
@@ -93,8 +102,14 @@ impl Parts {
                 rank,
             });
         }
+        make_room(heap, entries.len())?;
         heap.append(&mut BinaryHeap::from(entries));
         Ok(())
+    }
+
+    /// Makes room for what merging adds to the heap up to the next time: two entries a merge.
+    fn make_room(&mut self) -> Result<()> {
+        make_room(&mut self.heap, 2 * self.parts.len().min(CHECK as usize))
     }
 
     /// Merges the part at `at` with the next one.
@@ -128,11 +143,13 @@ impl Parts {
 
     fn collect(&self, from: usize, out: &mut Tokens, control: &Control) -> Result<()> {
         let mut at = 0;
+        out.reserve(self.parts.len().min(RUN))?;
         while let Some(part) = self.parts.get(at as usize) {
             out.push(part.token, from + at as usize);
             at = part.next;
             if out.len().is_multiple_of(RUN) {
                 control.check()?;
+                out.reserve(RUN)?;
             }
         }
         Ok(())

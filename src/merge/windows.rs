@@ -16,6 +16,7 @@ use super::pairs::Pairs;
 use super::short;
 use crate::control::Control;
 use crate::error::Result;
+use crate::room;
 use crate::simd::Isa;
 
 /// Bytes of the first window that is tried: as many as a scan takes.
@@ -39,6 +40,15 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
+    /// Makes room for so many more.
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub(super) fn reserve(&mut self, more: usize) -> Result<()> {
+        room::reserve(&mut self.tokens, more)?;
+        room::reserve(&mut self.starts, more)
+    }
+
     #[inline]
     pub(super) fn push(&mut self, token: u32, start: usize) {
         self.tokens.push(token);
@@ -110,7 +120,7 @@ impl Windows {
         let smallest = if pairs.ranks() <= short::RANKS { SMALLEST } else { SMALLEST * GROWTH };
         let result = self.run(isa, pairs, pretoken, smallest, control);
         if result.is_ok() {
-            out.extend_from_slice(&self.found.tokens);
+            room::extend(out, &self.found.tokens)?;
         }
         for tokens in [&mut self.found, &mut self.next] {
             tokens.truncate(0);
@@ -175,8 +185,8 @@ impl Windows {
         let shared = if from == 0 { Some((0, 0)) } else { found.shared(first, end, next, to) };
         let Some((here, there)) = shared else { return Ok(false) };
         found.truncate(here);
-        found.tokens.extend_from_slice(&next.tokens[there..]);
-        found.starts.extend_from_slice(&next.starts[there..]);
+        room::extend(&mut found.tokens, &next.tokens[there..])?;
+        room::extend(&mut found.starts, &next.starts[there..])?;
         Ok(true)
     }
 }

@@ -3,7 +3,10 @@
 //! The rules are those of `NormalizedString` in Hugging Face's tokenizers: a change is a list of characters, each with
 //! what it replaces; a character that is new comes from where the one before it does.
 
-use std::ops::Range;
+use super::limit::Limit;
+use crate::error::Result;
+use crate::pretokenize::Finder;
+use crate::room;
 
 /// Where in the original a byte comes from.
 type Place = (u32, u32);
@@ -17,18 +20,24 @@ pub struct Aligned {
 
 impl Aligned {
     /// A text without places.
-    pub fn plain(text: &str) -> Self {
-        Aligned { text: text.to_owned(), places: None }
+    ///
+    /// # Errors
+    /// As all changes: [`crate::Error::OutOfMemory`].
+    pub fn plain(text: &str) -> Result<Self> {
+        Ok(Aligned { text: room::text(text)?, places: None })
     }
 
     /// A text with places, of less than 4 GiB.
-    pub fn tracked(text: &str) -> Self {
-        let mut places = Vec::with_capacity(text.len());
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub fn tracked(text: &str) -> Result<Self> {
+        let mut places = room::for_items(text.len())?;
         for (start, character) in text.char_indices() {
             let end = start + character.len_utf8();
             places.extend((start..end).map(|_| (start as u32, end as u32)));
         }
-        Aligned { text: text.to_owned(), places: Some(places) }
+        Ok(Aligned { text: room::text(text)?, places: Some(places) })
     }
 
     /// The text as it is now.
@@ -41,102 +50,145 @@ impl Aligned {
         (self.text, self.places.unwrap_or_default())
     }
 
-    /// Puts `new` in place of everything. Beside each character stands what it does: 0, it replaces the next one;
-    /// above, it is new; `-n`, it replaces the next one and `n` more. The first `removed` characters go.
-    pub(super) fn transform(&mut self, new: Vec<(char, isize)>, removed: usize) {
-        // What comes from nowhere, at the very beginning, stays out of it.
-        let first = self
-            .places
-            .as_ref()
-            .map_or(0, |places| places.iter().take_while(|place| place.0 == place.1).count());
-        self.transform_range(first..self.text.len(), new, removed);
+    /// The text, to be read while [`Aligned::transform`] writes the new one.
+    pub(super) fn take(&mut self) -> String {
+        std::mem::take(&mut self.text)
     }
 
-    fn transform_range(&mut self, range: Range<usize>, new: Vec<(char, isize)>, removed: usize) {
-        let text: String = new.iter().map(|&(character, _)| character).collect();
-        if let Some(places) = &mut self.places {
-            let mut replaced = self.text[range.clone()].chars().map(char::len_utf8);
-            let mut at = range.start + replaced.by_ref().take(removed).sum::<usize>();
-            let mut moved = Vec::with_capacity(text.len());
-            for (character, change) in new {
-                let from = if change > 0 { at.checked_sub(1) } else { Some(at) };
-                let place =
-                    from.and_then(|from| places.get(from).or(places.last())).copied().unwrap_or((0, 0));
-                moved.extend((0..character.len_utf8()).map(|_| place));
-                if change <= 0 {
-                    at += replaced.by_ref().take(1 + change.unsigned_abs()).sum::<usize>();
-                }
+    /// Puts `new` in place of `old`, which is what [`Aligned::take`] returned. Beside each character stands what it
+    /// does: 0, it replaces the next one; above, it is new; `-n`, it replaces the next one and `n` more. The first
+    /// `removed` characters go.
+    pub(super) fn transform(
+        &mut self,
+        old: &str,
+        new: impl Iterator<Item = (char, isize)>,
+        removed: usize,
+        limit: Limit,
+    ) -> Result<()> {
+        let Some(places) = &mut self.places else {
+            room::reserve_text(&mut self.text, old.len())?;
+            for (character, _) in new {
+                limit.check(self.text.len(), character.len_utf8())?;
+                room::grow_text(&mut self.text, character.len_utf8())?;
+                self.text.push(character);
             }
-            places.splice(range.clone(), moved);
+            return Ok(());
+        };
+        // What comes from nowhere, at the very beginning, stays out of it.
+        let first = places.iter().take_while(|place| place.0 == place.1).count();
+        room::reserve_text(&mut self.text, old.len())?;
+        self.text.push_str(&old[..first]);
+        let mut replaced = old[first..].chars().map(char::len_utf8);
+        let mut at = first + replaced.by_ref().take(removed).sum::<usize>();
+        let mut moved = room::for_items(places.len())?;
+        moved.extend_from_slice(&places[..first]);
+        for (character, change) in new {
+            limit.check(self.text.len(), character.len_utf8())?;
+            room::grow_text(&mut self.text, character.len_utf8())?;
+            room::reserve(&mut moved, character.len_utf8())?;
+            self.text.push(character);
+            let from = if change > 0 { at.checked_sub(1) } else { Some(at) };
+            let place = from.and_then(|from| places.get(from).or(places.last())).copied().unwrap_or((0, 0));
+            moved.extend((0..character.len_utf8()).map(|_| place));
+            if change <= 0 {
+                at += replaced.by_ref().take(1 + change.unsigned_abs()).sum::<usize>();
+            }
         }
-        self.text.replace_range(range, &text);
+        *places = moved;
+        Ok(())
     }
 
     /// Puts `text` before the first character, as a part of it; an empty text stays empty.
-    pub fn prepend(&mut self, text: &str) {
-        let Some(next) = self.text.chars().next() else { return };
-        let mut new: Vec<(char, isize)> =
-            text.chars().enumerate().map(|(i, character)| (character, isize::from(i != 0))).collect();
-        new.push((next, 1));
-        self.transform_range(0..next.len_utf8(), new, 0);
+    pub(super) fn prepend(&mut self, text: &str, limit: Limit) -> Result<()> {
+        let Some(next) = self.text.chars().next() else { return Ok(()) };
+        limit.check(self.text.len(), text.len())?;
+        room::grow_text(&mut self.text, text.len())?;
+        if let Some(places) = &mut self.places {
+            // The first of the new characters replaces the one that was first, and the others come from there too.
+            let place = places.first().copied().unwrap_or((0, 0));
+            room::reserve(places, text.len())?;
+            let before = self.text.len().min(next.len_utf8());
+            places.splice(0..before, std::iter::repeat_n(place, text.len() + next.len_utf8()));
+        }
+        self.text.insert_str(0, text);
+        Ok(())
     }
 
-    /// Replaces ranges, in order and none of them empty, by `content`, which comes from where their last bytes do.
-    pub(super) fn replace(&mut self, ranges: &[Range<usize>], content: &str) {
-        let mut text = String::with_capacity(self.text.len());
-        let mut places = self.places.as_ref().map(|places| Vec::with_capacity(places.len()));
+    /// Replaces what `finder` finds, in order and none of it empty, by `content`, which comes from where the last byte
+    /// of a match does.
+    pub(super) fn replace(&mut self, finder: &Finder, content: &str, limit: Limit) -> Result<()> {
+        let old = self.take();
+        let mut text = String::new();
+        let mut places = Vec::new();
+        let before = self.places.as_deref().unwrap_or_default();
         let mut end = 0;
-        for range in ranges {
-            text.push_str(&self.text[end..range.start]);
+        finder.find(old.as_bytes(), &mut |range| {
+            limit.check(text.len(), range.start - end + content.len())?;
+            if end == 0 {
+                room::reserve_text(&mut text, old.len())?;
+                room::reserve(&mut places, before.len())?;
+            }
+            room::grow_text(&mut text, range.start - end + content.len())?;
+            text.push_str(&old[end..range.start]);
             text.push_str(content);
-            if let (Some(places), Some(old)) = (&mut places, &self.places) {
-                places.extend_from_slice(&old[end..range.start]);
-                places.extend(content.bytes().map(|_| old[range.end - 1]));
+            if !before.is_empty() {
+                room::reserve(&mut places, range.start - end + content.len())?;
+                places.extend_from_slice(&before[end..range.start]);
+                places.extend(std::iter::repeat_n(before[range.end - 1], content.len()));
             }
             end = range.end;
+            Ok(())
+        })?;
+        if end == 0 {
+            self.text = old;
+            return Ok(());
         }
-        text.push_str(&self.text[end..]);
-        if let (Some(places), Some(old)) = (&mut places, &self.places) {
-            places.extend_from_slice(&old[end..]);
+        limit.check(text.len(), old.len() - end)?;
+        room::grow_text(&mut text, old.len() - end)?;
+        text.push_str(&old[end..]);
+        if !before.is_empty() {
+            room::reserve(&mut places, old.len() - end)?;
+            places.extend_from_slice(&before[end..]);
+            self.places = Some(places);
         }
-        (self.text, self.places) = (text, places);
+        self.text = text;
+        Ok(())
     }
 
     /// Leaves out characters.
-    pub(super) fn filter(&mut self, keep: impl Fn(char) -> bool) {
-        let (mut new, mut removed_first, mut removed) = (Vec::<(char, isize)>::new(), 0, 0);
-        for character in self.text.chars() {
-            if keep(character) {
-                match new.last_mut() {
-                    Some(last) => last.1 = -removed,
-                    None => removed_first = removed.unsigned_abs(),
-                }
-                new.push((character, 0));
-                removed = 0;
-            } else {
-                removed += 1;
+    pub(super) fn filter(&mut self, keep: impl Fn(char) -> bool, limit: Limit) -> Result<()> {
+        let old = self.take();
+        let removed_first = old.chars().take_while(|&character| !keep(character)).count();
+        let mut rest = old.chars().skip(removed_first).peekable();
+        let new = std::iter::from_fn(|| {
+            let character = rest.next()?;
+            let mut removed = 0;
+            while rest.next_if(|&next| !keep(next)).is_some() {
+                removed -= 1;
             }
-        }
-        if let Some(last) = new.last_mut() {
-            last.1 = -removed;
-        }
-        self.transform(new, removed_first);
+            Some((character, removed))
+        });
+        self.transform(&old, new, removed_first, limit)
     }
 
     /// Puts another character in place of each.
-    pub(super) fn map(&mut self, map: impl Fn(char) -> char) {
-        let new = self.text.chars().map(|character| (map(character), 0)).collect();
-        self.transform(new, 0);
+    pub(super) fn map(&mut self, map: impl Fn(char) -> char, limit: Limit) -> Result<()> {
+        let old = self.take();
+        self.transform(&old, old.chars().map(|character| (map(character), 0)), 0, limit)
     }
 
     /// Leaves out whitespace at the ends.
-    pub(super) fn strip(&mut self, left: bool, right: bool) {
+    pub(super) fn strip(&mut self, left: bool, right: bool, limit: Limit) -> Result<()> {
         let leading = if left { self.text.chars().take_while(|c| c.is_whitespace()).count() } else { 0 };
         let kept = if left { self.text.trim_start() } else { &self.text };
         let kept = if right { kept.trim_end() } else { kept };
-        if kept.len() < self.text.len() {
-            let new = kept.chars().map(|character| (character, 0)).collect();
-            self.transform(new, leading);
+        if kept.len() == self.text.len() {
+            return Ok(());
         }
+        let start = if left { self.text.len() - self.text.trim_start().len() } else { 0 };
+        let end = start + kept.len();
+        let old = self.take();
+        let new = old[start..end].chars().map(|character| (character, 0));
+        self.transform(&old, new, leading, limit)
     }
 }

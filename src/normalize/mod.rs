@@ -4,10 +4,14 @@
 //! where a newer version has other ones.
 
 mod aligned;
+mod limit;
 
 use unicode_normalization_alignments::{self as forms, UnicodeNormalization};
 
 pub use aligned::Aligned;
+pub use limit::most_bytes;
+
+use limit::Limit;
 
 use crate::error::Result;
 use crate::pretokenize::Finder;
@@ -47,12 +51,16 @@ pub enum Step {
 pub struct Normalizer(pub Vec<Step>);
 
 impl Normalizer {
-    /// Changes a text.
+    /// Changes a text, which has at most `most` bytes after each step.
     ///
     /// # Errors
-    /// What a pattern fails with.
-    pub fn apply(&self, text: &mut Aligned) -> Result<()> {
-        self.0.iter().try_for_each(|step| step.apply(text))
+    /// [`Error::NormalizedTooLong`](crate::error::Error) before a step makes more; what a pattern fails with.
+    pub fn apply(&self, text: &mut Aligned, most: usize) -> Result<()> {
+        let bytes = text.text().len();
+        self.0
+            .iter()
+            .enumerate()
+            .try_for_each(|(i, step)| step.apply(text, Limit { step: i, name: step.name(), bytes, most }))
     }
 
     /// Whether the text, and each stretch of it alone, stays as it is. May say no where it does.
@@ -72,35 +80,48 @@ impl Normalizer {
 }
 
 impl Step {
-    fn apply(&self, text: &mut Aligned) -> Result<()> {
+    fn apply(&self, text: &mut Aligned, limit: Limit) -> Result<()> {
         match self {
-            Step::Nfc => text.transform(text.text().nfc().collect(), 0),
-            Step::Nfd => text.transform(text.text().nfd().collect(), 0),
-            Step::Nfkc => text.transform(text.text().nfkc().collect(), 0),
-            Step::Nfkd => text.transform(text.text().nfkd().collect(), 0),
-            Step::Lowercase => {
-                let lower = |c: char| c.to_lowercase().enumerate().map(|(i, c)| (c, isize::from(i > 0)));
-                text.transform(text.text().chars().flat_map(lower).collect(), 0);
-            }
-            Step::StripAccents => text.filter(|c| !forms::char::is_combining_mark(c)),
+            Step::Nfc | Step::Nfd | Step::Nfkc | Step::Nfkd | Step::Lowercase => self.respell(text, limit),
+            Step::StripAccents => text.filter(|c| !forms::char::is_combining_mark(c), limit),
             Step::Nmt => {
-                text.filter(|c| !is_control(c));
-                text.map(|c| if is_rare_space(c) { ' ' } else { c });
+                text.filter(|c| !is_control(c), limit)?;
+                text.map(|c| if is_rare_space(c) { ' ' } else { c }, limit)
             }
-            Step::Strip { left, right } => text.strip(*left, *right),
-            Step::Prepend(before) => text.prepend(before),
-            Step::Replace(finder, content) => {
-                let mut ranges = Vec::new();
-                finder.find(text.text().as_bytes(), &mut |range| {
-                    ranges.push(range);
-                    Ok(())
-                })?;
-                if !ranges.is_empty() {
-                    text.replace(&ranges, content);
-                }
+            Step::Strip { left, right } => text.strip(*left, *right, limit),
+            Step::Prepend(before) => text.prepend(before, limit),
+            Step::Replace(finder, content) => text.replace(finder, content, limit),
+        }
+    }
+
+    /// The steps that write each character in another way.
+    fn respell(&self, text: &mut Aligned, limit: Limit) -> Result<()> {
+        let old = text.take();
+        match self {
+            Step::Nfc => text.transform(&old, old.nfc(), 0, limit),
+            Step::Nfd => text.transform(&old, old.nfd(), 0, limit),
+            Step::Nfkc => text.transform(&old, old.nfkc(), 0, limit),
+            Step::Nfkd => text.transform(&old, old.nfkd(), 0, limit),
+            _ => {
+                let lower = |c: char| c.to_lowercase().enumerate().map(|(i, c)| (c, isize::from(i > 0)));
+                text.transform(&old, old.chars().flat_map(lower), 0, limit)
             }
         }
-        Ok(())
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Step::Nfc => "NFC",
+            Step::Nfd => "NFD",
+            Step::Nfkc => "NFKC",
+            Step::Nfkd => "NFKD",
+            Step::Lowercase => "Lowercase",
+            Step::StripAccents => "StripAccents",
+            Step::Nmt => "Nmt",
+            Step::Strip { .. } => "Strip",
+            Step::Prepend(_) => "Prepend",
+            Step::Replace(..) => "Replace",
+        }
     }
 
     /// As [`Normalizer::leaves`]. The forms, and what looks at one character, hold for each part of what they hold for.
@@ -173,6 +194,18 @@ fn is_rare_space(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_in_front_changes_nothing() {
+        let normalizer = Normalizer(vec![Step::Prepend(String::new()), Step::Nfkd]);
+        for text in ["#", "é"] {
+            let (mut plain, mut tracked) = (Aligned::plain(text).unwrap(), Aligned::tracked(text).unwrap());
+            assert!(normalizer.apply(&mut plain, usize::MAX).is_ok());
+            assert!(normalizer.apply(&mut tracked, usize::MAX).is_ok());
+            assert_eq!(plain.text(), tracked.text());
+            assert_eq!(tracked.into_parts().1[0], (0, text.len() as u32));
+        }
+    }
 
     #[test]
     fn what_is_inert_is_of_no_combining_class_and_stays() {

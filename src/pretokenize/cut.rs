@@ -63,7 +63,17 @@ impl CutRule {
         if self == CutRule::Never {
             return None;
         }
-        (from..text.len()).find(|&at| self.is_cut(text, at))
+        // At a cut or before it there is ASCII whitespace: all other bytes are passed over by a short loop.
+        let mut at = from;
+        loop {
+            let start = at.saturating_sub(1);
+            let space = start + text.get(start..)?.iter().position(|&byte| is_ascii_space(byte))?;
+            let found = (space.max(at)..=space + 1).find(|&place| self.is_cut(text, place));
+            if found.is_some() {
+                return found;
+            }
+            at = space + 2;
+        }
     }
 
     /// The last cut of `text` at or before `until`.
@@ -149,3 +159,26 @@ const GPT2_LOOKAHEAD: usize = 2;
 
 /// The same for the other patterns. O200k's need 3 (a word, then `'ll`), the others a character; the rest is margin.
 const LOOKAHEAD: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_cut_is_the_first_place_that_is_one() {
+        let parts = ["a", " ", "\n", "\r\n", "/", "漢", "\u{a0}", "\t", "é1", "\u{3000}"];
+        let mut text = String::new();
+        for number in 0..3000_usize {
+            // Each part behind each other one, in no regular order.
+            text += parts[(number * number / 3 + number / 7) % parts.len()];
+        }
+        let text = text.as_bytes();
+        for rule in [CutRule::Never, CutRule::Gpt2, CutRule::Cl100k, CutRule::O200k] {
+            for from in 0..text.len() + 3 {
+                let end = text.len().min(from + 100);
+                let first = (from..end).find(|&at| rule.is_cut(&text[..end], at));
+                assert_eq!(rule.next_cut(&text[..end], from), first, "{rule:?}, from {from}");
+            }
+        }
+    }
+}

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::{Finder, OnMatch, Splitter};
 use crate::error::Result;
+use crate::room;
 
 /// What becomes of a match, and of what lies between two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ impl Splitter for Stages {
     fn split(&self, text: &[u8], on_match: OnMatch<'_>) -> Result<()> {
         let mut pieces: Vec<Range<usize>> = std::iter::once(0..text.len()).collect();
         for stage in &self.0 {
-            let mut next = Vec::with_capacity(pieces.len());
+            let mut next = room::for_items(pieces.len())?;
             for piece in pieces {
                 stage.cut(text, piece, &mut next)?;
             }
@@ -64,6 +65,7 @@ impl Stage {
     fn cut(&self, text: &[u8], piece: Range<usize>, pieces: &mut Vec<Range<usize>>) -> Result<()> {
         let stretches = self.stretches(text, piece)?;
         let first = pieces.len();
+        room::reserve(pieces, stretches.len())?;
         match self.behavior {
             Behavior::Isolated => pieces.extend(stretches.into_iter().map(|(range, _)| range)),
             Behavior::Removed => {
@@ -76,7 +78,8 @@ impl Stage {
                 join(stretches, pieces, first, |is_match, before| is_match && !before);
             }
             Behavior::MergedWithNext => {
-                let reversed = stretches.into_iter().rev().collect();
+                let mut reversed = stretches;
+                reversed.reverse();
                 join(reversed, pieces, first, |is_match, behind| is_match && !behind);
                 pieces[first..].reverse();
             }
@@ -99,14 +102,13 @@ impl Stage {
         self.finder.find(&text[piece.clone()], &mut |found| {
             let found = base + found.start..base + found.end;
             if found.start != end {
-                stretches.push((end..found.start, self.invert));
+                room::push(&mut stretches, (end..found.start, self.invert))?;
             }
             end = found.end;
-            stretches.push((found, !self.invert));
-            Ok(())
+            room::push(&mut stretches, (found, !self.invert))
         })?;
         if end != piece.end {
-            stretches.push((end..piece.end, self.invert));
+            room::push(&mut stretches, (end..piece.end, self.invert))?;
         }
         Ok(stretches)
     }

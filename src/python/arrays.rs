@@ -1,22 +1,46 @@
 //! NumPy arrays of results.
 #![allow(unsafe_code)] // an array borrows the memory of its base
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use numpy::ndarray::ArrayView1;
 use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 
+use super::allocator;
 use crate::encode::let_go;
 
-/// Whether NumPy is imported.
-static READY: PyOnceLock<()> = PyOnceLock::new();
+/// Whether NumPy is imported, and all is made that the `numpy` crate makes at its first array.
+static READY: AtomicBool = AtomicBool::new(false);
+
+/// Imports NumPy, through a module of the package: no fork falls into the import of one (see `toksmith.forks`), so no
+/// child finds NumPy or the crate's cells half made.
+///
+/// # Errors
+/// What the first import of NumPy fails with: `KeyboardInterrupt`, for one. (The crate that makes arrays panics then.)
+fn ready(py: Python<'_>) -> PyResult<()> {
+    if !READY.load(Relaxed) {
+        py.import("toksmith.numpy_arrays")?;
+        READY.store(true, Relaxed);
+    }
+    Ok(())
+}
+
+/// Makes a first array of each kind. For `toksmith.numpy_arrays`, which has imported NumPy.
+#[pyfunction]
+pub(super) fn make_first_arrays(py: Python<'_>) -> PyResult<()> {
+    vec![0_u16].into_pyarray(py);
+    vec![0_i64].into_pyarray(py);
+    borrowed(py, vec![0_u32]).map(drop)
+}
 
 /// The numbers as an array; they stay where they are.
 ///
 /// # Errors
-/// What the first import of NumPy fails with: `KeyboardInterrupt`, for one. (The crate that makes arrays panics then.)
+/// What the first import of NumPy fails with.
 pub(super) fn array<T: Element>(py: Python<'_>, numbers: Vec<T>) -> PyResult<Bound<'_, PyArray1<T>>> {
-    READY.get_or_try_init(py, || py.import("numpy").map(drop))?;
+    ready(py)?;
+    allocator::leave_some_if_none();
     Ok(numbers.into_pyarray(py))
 }
 
@@ -41,7 +65,12 @@ pub(super) fn ids(py: Python<'_>, ids: Vec<u32>) -> PyResult<Bound<'_, PyArray1<
     if ids.len() < MANY {
         return array(py, ids);
     }
-    READY.get_or_try_init(py, || py.import("numpy").map(drop))?;
+    ready(py)?;
+    borrowed(py, ids)
+}
+
+fn borrowed(py: Python<'_>, ids: Vec<u32>) -> PyResult<Bound<'_, PyArray1<u32>>> {
+    allocator::leave_some_if_none();
     let memory = Bound::new(py, Memory(ids))?;
     let view = ArrayView1::from(&memory.get().0[..]);
     // SAFETY: the vector lives as long as `memory`, which is the base of the array; nobody else reads or writes it, and it

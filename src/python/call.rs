@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyString;
 
-use super::errors;
+use super::{allocator, errors};
 use crate::control::{Control, Progress, Stage};
 use crate::error::Result;
 
@@ -60,6 +60,7 @@ pub(super) fn sized<T: Send>(
     work: impl FnOnce(&Control) -> Result<T> + Send,
 ) -> PyResult<T> {
     if bytes < SMALL {
+        allocator::prepare();
         return caught(|| work(&Control::none()))?.map_err(PyErr::from);
     }
     long(py, None, work)
@@ -72,6 +73,7 @@ pub(super) fn long<T: Send>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Control) -> Result<T> + Send,
 ) -> PyResult<T> {
+    allocator::prepare();
     let raised: Mutex<Option<PyErr>> = Mutex::new(None);
     let progress = progress.map(|progress| progress.clone().unbind());
     let observer = |now: Progress| {
@@ -100,6 +102,7 @@ pub(super) fn long<T: Send>(
             result
         })
     });
+    allocator::leave_some_if_none();
     match raised.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
         Some(error) => Err(error),
         None => result?.map_err(PyErr::from),

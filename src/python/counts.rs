@@ -6,18 +6,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
-use pyo3::types::{PyBytes, PyList, PyString};
+use pyo3::types::{PyList, PyString, PyTuple};
 
-use super::call;
 use super::pretokenizer::Pretokenizer;
+use super::{call, objects};
 use crate::count::{self, CountOptions, CountedFile, Records};
 use crate::error::Error;
-use crate::source::Compression;
+use crate::source::{Compression, Stamp};
 use crate::special::Specials;
 
 /// Pretokens with their counts, in the order of their first occurrence.
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct PretokenCounts {
+    /// Locked by attached threads alone, which do not detach meanwhile: so Python never forks while it is locked.
     counts: Mutex<Arc<count::PretokenCounts>>,
 }
 
@@ -27,43 +28,48 @@ impl PretokenCounts {
     }
 
     /// The counts themselves.
-    pub(super) fn inner(&self) -> Arc<count::PretokenCounts> {
-        self.lock().clone()
+    pub(super) fn inner(&self, py: Python<'_>) -> Arc<count::PretokenCounts> {
+        self.lock(py).clone()
     }
 
     /// The counts, which are gone from here then.
-    pub(super) fn take(&self) -> Arc<count::PretokenCounts> {
-        std::mem::take(&mut *self.lock())
+    pub(super) fn take(&self, py: Python<'_>) -> Arc<count::PretokenCounts> {
+        std::mem::take(&mut *self.lock(py))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Arc<count::PretokenCounts>> {
+    fn lock(&self, _attached: Python<'_>) -> MutexGuard<'_, Arc<count::PretokenCounts>> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A pretoken with its count.
+fn item<'py>(py: Python<'py>, pretoken: &[u8], count: u64) -> PyResult<Bound<'py, PyTuple>> {
+    objects::tuple(py, [objects::bytes(py, pretoken)?.into_any(), objects::int(py, count)?])
 }
 
 fn specials(tokens: Vec<String>) -> Result<Specials, Error> {
     Specials::new(tokens.into_iter().map(String::into_bytes).collect())
 }
 
-/// A document from Python, as bytes of UTF-8.
-enum Document {
+/// The text of a document from Python, as bytes of UTF-8.
+enum Held {
     Text(PyBackedStr),
     Bytes(PyBackedBytes),
     Repaired(String),
 }
 
-impl Document {
+impl Held {
     fn new(index: u64, item: &Bound<'_, PyAny>, replace: bool) -> PyResult<Self> {
         if let Ok(text) = item.cast::<PyString>() {
-            return call::backed_text(text).map(Document::Text);
+            return call::backed_text(text).map(Held::Text);
         }
         let bytes: PyBackedBytes = item.extract().map_err(|_| {
             let kind = item.get_type().name().map(|name| name.to_string()).unwrap_or_default();
             PyTypeError::new_err(format!("element {index} is {kind}: texts are str or bytes"))
         })?;
         match std::str::from_utf8(&bytes) {
-            Ok(_) => Ok(Document::Bytes(bytes)),
-            Err(_) if replace => Ok(Document::Repaired(String::from_utf8_lossy(&bytes).into_owned())),
+            Ok(_) => Ok(Held::Bytes(bytes)),
+            Err(_) if replace => Ok(Held::Repaired(String::from_utf8_lossy(&bytes).into_owned())),
             Err(error) => {
                 let offset = error.valid_up_to() as u64;
                 Err(Error::NotUtf8 { name: format!("element {index}"), offset }.into())
@@ -73,16 +79,36 @@ impl Document {
 
     fn bytes(&self) -> &[u8] {
         match self {
-            Document::Text(text) => text.as_bytes(),
-            Document::Bytes(bytes) => bytes,
-            Document::Repaired(text) => text.as_bytes(),
+            Held::Text(text) => text.as_bytes(),
+            Held::Bytes(bytes) => bytes,
+            Held::Repaired(text) => text.as_bytes(),
         }
     }
 }
 
-impl AsRef<[u8]> for Document {
+/// Documents that are counted, for the next attached thread to let go of.
+///
+/// Where a thread that is not attached lets an object go, PyO3 keeps it in a list that the whole process shares, under a
+/// lock: a child that is forked at that moment would wait for the lock at its next call.
+type Counted = Mutex<Vec<Held>>;
+
+/// A document, which any thread may let go of.
+struct Document<'c> {
+    held: Option<Held>,
+    counted: &'c Counted,
+}
+
+impl AsRef<[u8]> for Document<'_> {
     fn as_ref(&self) -> &[u8] {
-        self.bytes()
+        self.held.as_ref().map_or(&[], Held::bytes)
+    }
+}
+
+impl Drop for Document<'_> {
+    fn drop(&mut self) {
+        if let Some(held) = self.held.take() {
+            self.counted.lock().unwrap_or_else(PoisonError::into_inner).push(held);
+        }
     }
 }
 
@@ -90,11 +116,11 @@ impl AsRef<[u8]> for Document {
 const BATCH_BYTES: usize = 1 << 18;
 const BATCH: usize = 1 << 12;
 
-/// What a file is, as the package says it: path, compression, the field that has the text in lines of JSON, and which
-/// bytes of it are meant.
-type GivenFile = (PathBuf, Option<String>, Option<String>, Option<(u64, u64)>);
+/// What a file is, as the package says it: path, compression, the field that has the text in lines of JSON, which bytes
+/// of it are meant, and its size and time of change when it was first looked at.
+type GivenFile = (PathBuf, Option<String>, Option<String>, Option<(u64, u64)>, Option<(u64, i128)>);
 
-fn counted_file((path, compression, field, range): GivenFile) -> PyResult<CountedFile> {
+fn counted_file((path, compression, field, range, seen): GivenFile) -> PyResult<CountedFile> {
     let compression = match compression.as_deref() {
         None => Compression::None,
         Some("gzip") => Compression::Gzip,
@@ -102,12 +128,15 @@ fn counted_file((path, compression, field, range): GivenFile) -> PyResult<Counte
         Some("xz") => Compression::Xz,
         Some(other) => return Err(PyValueError::new_err(format!("no compression has the name {other:?}"))),
     };
-    Ok(CountedFile { path, compression, records: field.map_or(Records::Whole, Records::JsonLines), range })
+    let records = field.map_or(Records::Whole, Records::JsonLines);
+    let seen = seen.map(|(size, modified)| Stamp { size, modified: Some(modified) });
+    Ok(CountedFile { path, compression, records, range, seen })
 }
 
 /// Counting, document by document.
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct Counting {
+    /// `None` while a call works with it. Locked by attached threads alone, which do not detach meanwhile.
     counting: Mutex<Option<count::Counting>>,
 }
 
@@ -119,27 +148,27 @@ impl Counting {
         progress: Option<&Bound<'_, PyAny>>,
         work: impl FnOnce(&mut count::Counting, &crate::Control) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
-        let mut counting = self.take()?;
+        let mut counting = self.take(py)?;
         let done = call::long(py, progress, |control| work(&mut counting, control))?;
-        *self.lock() = Some(counting);
+        *self.lock(py) = Some(counting);
         Ok(done)
     }
 
-    fn take(&self) -> PyResult<count::Counting> {
-        self.lock()
+    fn take(&self, py: Python<'_>) -> PyResult<count::Counting> {
+        self.lock(py)
             .take()
             .ok_or_else(|| PyValueError::new_err("counting has ended, or failed, or is under way"))
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<count::Counting>> {
-        self.counting.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn lock(&self, _attached: Python<'_>) -> MutexGuard<'_, Option<count::Counting>> {
+        self.counting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[pymethods]
 impl Counting {
     #[new]
-    #[pyo3(signature = (special_tokens, pretokenizer, *, workers=None, replace=false, memory_limit=None, temporary=None, min_count=1, chunk_bytes=None, window_bytes=None))]
+    #[pyo3(signature = (special_tokens, pretokenizer, *, workers=None, replace=false, memory_limit=None, temporary=None, min_count=1, chunk_bytes=None, window_bytes=None, table_bytes=None))]
     #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
     fn new(
         special_tokens: Vec<String>,
@@ -151,6 +180,7 @@ impl Counting {
         min_count: u64,
         chunk_bytes: Option<u64>,
         window_bytes: Option<usize>,
+        table_bytes: Option<u64>,
     ) -> PyResult<Self> {
         let standard = CountOptions::default();
         let options = CountOptions {
@@ -159,7 +189,7 @@ impl Counting {
             window_bytes: window_bytes.unwrap_or(standard.window_bytes),
             replace,
             memory_limit,
-            table_limit: None,
+            table_limit: table_bytes,
             temporary,
             min_count,
         };
@@ -190,14 +220,17 @@ impl Counting {
     ) -> PyResult<()> {
         let texts = texts.try_iter()?.unbind();
         let mut index = 0;
-        let mut batch = |py: Python<'_>| -> PyResult<Option<Vec<Document>>> {
+        let counted = Counted::default();
+        let mut batch = |py: Python<'_>| -> PyResult<Option<Vec<Document<'_>>>> {
+            let done = std::mem::take(&mut *counted.lock().unwrap_or_else(PoisonError::into_inner));
+            drop(done);
             let (mut batch, mut bytes) = (Vec::new(), 0);
             let mut texts = texts.bind(py).clone();
             while bytes < BATCH_BYTES && batch.len() < BATCH {
                 let Some(item) = texts.next().transpose()? else { break };
-                let document = Document::new(index, &item, replace)?;
-                bytes += document.bytes().len();
-                batch.push(document);
+                let held = Held::new(index, &item, replace)?;
+                bytes += held.bytes().len();
+                batch.push(Document { held: Some(held), counted: &counted });
                 index += 1;
             }
             Ok((!batch.is_empty()).then_some(batch))
@@ -210,17 +243,23 @@ impl Counting {
 
     /// Adds counts that were made elsewhere; they come after all that was counted so far.
     fn add(&self, py: Python<'_>, counts: &PretokenCounts) -> PyResult<()> {
-        self.with(py, None, |counting, control| counting.add(&counts.inner(), control))
+        let counts = counts.inner(py);
+        self.with(py, None, |counting, control| counting.add(&counts, control))
     }
 
     /// Bytes in the temporary file.
-    fn spilled_bytes(&self) -> u64 {
-        self.lock().as_ref().map_or(0, count::Counting::spilled_bytes)
+    fn spilled_bytes(&self, py: Python<'_>) -> u64 {
+        self.lock(py).as_ref().map_or(0, count::Counting::spilled_bytes)
+    }
+
+    /// How many times a table was written to the temporary file.
+    fn spills(&self, py: Python<'_>) -> u64 {
+        self.lock(py).as_ref().map_or(0, count::Counting::spills)
     }
 
     /// Ends counting.
     fn finish(&self, py: Python<'_>) -> PyResult<PretokenCounts> {
-        let counting = self.take()?;
+        let counting = self.take(py)?;
         let counts = call::long(py, None, |control| counting.finish(control))?;
         Ok(PretokenCounts::new_of(counts))
     }
@@ -231,7 +270,8 @@ impl PretokenCounts {
     /// From (pretoken, count, place of the first occurrence), in any order, in so many bytes of text.
     #[new]
     #[pyo3(signature = (items, end_place=0))]
-    fn new(py: Python<'_>, items: Vec<(PyBackedBytes, u64, u64)>, end_place: u64) -> PyResult<Self> {
+    fn new(py: Python<'_>, items: &Bound<'_, PyAny>, end_place: u64) -> PyResult<Self> {
+        let items = objects::extracted(items, |item| item.extract::<(PyBackedBytes, u64, u64)>())?;
         let counts = call::long(py, None, |control| {
             let items = items.iter().map(|(pretoken, count, first)| (&**pretoken, *count, *first));
             count::PretokenCounts::from_items(items, end_place, control)
@@ -241,38 +281,53 @@ impl PretokenCounts {
 
     /// The sum of both; all of `other` comes after all of this.
     fn plus(&self, py: Python<'_>, other: &PretokenCounts) -> PyResult<Self> {
-        let counts = call::long(py, None, |control| self.inner().plus(&other.inner(), control))?;
+        let (counts, other) = (self.inner(py), other.inner(py));
+        let counts = call::long(py, None, |control| counts.plus(&other, control))?;
         Ok(PretokenCounts::new_of(counts))
     }
 
     /// Without those that occur less often.
     fn at_least(&self, py: Python<'_>, count: u64) -> PyResult<Self> {
-        let counts = call::long(py, None, |_| Ok(self.inner().at_least(count)))?;
+        let counts = self.inner(py);
+        let counts = call::long(py, None, |_| {
+            counts.expect_copy()?;
+            Ok(counts.at_least(count))
+        })?;
         Ok(PretokenCounts::new_of(counts))
     }
 
     /// Up to `count` of the pretokens with their counts and first places, from the `start`-th on.
     fn rows<'py>(&self, py: Python<'py>, start: usize, count: usize) -> PyResult<Bound<'py, PyList>> {
-        let counts = self.inner();
+        let counts = self.inner(py);
+        counts.expect_order()?;
         let rows = counts.slice(start, count);
-        PyList::new(py, rows.map(|(pretoken, count, first)| (PyBytes::new(py, pretoken), count, first)))
+        let row = |(pretoken, count, first)| {
+            let pretoken = objects::bytes(py, pretoken)?.into_any();
+            objects::tuple(py, [pretoken, objects::int(py, count)?, objects::int(py, first)?])
+        };
+        objects::list_of(py, rows.map(row))
     }
 
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let counts = self.inner();
-        PyList::new(py, counts.iter().map(|(pretoken, count, _)| (PyBytes::new(py, pretoken), count)))
+        let counts = self.inner(py);
+        counts.expect_order()?;
+        objects::list_of(py, counts.iter().map(|(pretoken, count, _)| item(py, pretoken, count)))
     }
 
     /// The most frequent pretokens, the first-seen first of equals.
     fn most_common<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyList>> {
-        let counts = self.inner();
-        let items = call::long(py, None, |_| Ok(counts.most_common(count)))?;
-        PyList::new(py, items.into_iter().map(|(pretoken, count)| (PyBytes::new(py, pretoken), count)))
+        let counts = self.inner(py);
+        let items = call::long(py, None, |_| {
+            counts.expect_copy()?;
+            Ok(counts.most_common(count))
+        })?;
+        objects::list_of(py, items.into_iter().map(|(pretoken, count)| item(py, pretoken, count)))
     }
 
     /// Appends all to a file.
     fn append_to(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        call::long(py, None, |control| self.inner().append_to(&path, control))
+        let counts = self.inner(py);
+        call::long(py, None, |control| counts.append_to(&path, control))
     }
 
     /// What `append_to` wrote between two places of a file.
@@ -292,24 +347,26 @@ impl PretokenCounts {
     }
 
     fn get(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<u64> {
-        call::long(py, None, |control| self.inner().get(pretoken, control))
+        let counts = self.inner(py);
+        call::long(py, None, |control| counts.get(pretoken, control))
     }
 
     /// A place behind all that was counted.
-    fn end_place(&self) -> u64 {
-        self.inner().end_place()
+    fn end_place(&self, py: Python<'_>) -> u64 {
+        self.inner(py).end_place()
     }
 
-    fn total(&self) -> u64 {
-        self.inner().total()
+    fn total(&self, py: Python<'_>) -> u64 {
+        self.inner(py).total()
     }
 
     /// Bytes of all different pretokens together.
     fn pretoken_bytes(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.inner().pretoken_bytes())
+        let counts = self.inner(py);
+        py.detach(|| counts.pretoken_bytes())
     }
 
-    fn __len__(&self) -> usize {
-        self.inner().len()
+    fn __len__(&self, py: Python<'_>) -> usize {
+        self.inner(py).len()
     }
 }

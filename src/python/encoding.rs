@@ -1,6 +1,6 @@
 //! What `toksmith.Encoding` has beside a tokenizer: special tokens chosen call by call, completions, offsets.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
@@ -8,10 +8,12 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use super::ids::Run;
 use super::tokenizer::Tokenizer;
-use super::{arrays, call, ids};
+use super::{arrays, call, ids, objects};
 use crate::decode;
 use crate::encode::{Encoder, SortedTokens, SpecialSet as Chosen};
 use crate::error::Error;
+use crate::once::Once;
+use crate::room;
 
 /// Special tokens for a call, each with its id.
 #[pyclass(frozen, module = "toksmith._core")]
@@ -27,17 +29,33 @@ impl SpecialSet {
         Ok(SpecialSet { set: call::long(py, None, move |_| Chosen::new(tokens))? })
     }
 
+    /// A set that only `first_in_bytes` is asked of: its names may be any bytes, such as UTF-8 with surrogates.
+    #[staticmethod]
+    fn of_bytes(py: Python<'_>, names: Vec<PyBackedBytes>) -> PyResult<Self> {
+        let names = names.iter().map(|name| (name.to_vec(), 0)).collect();
+        Ok(SpecialSet { set: call::long(py, None, move |_| Chosen::new(names))? })
+    }
+
     /// The first of them in a text: the leftmost, of those the longest.
     fn first_in<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyString>>> {
         self.found(text.py(), call::text(text)?)
+    }
+
+    /// The same of bytes.
+    fn first_in_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        data: PyBackedBytes,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let found = call::sized(py, data.len(), |control| self.set.first_in(&data, control))?;
+        found.map(|name| objects::bytes(py, name)).transpose()
     }
 }
 
 impl SpecialSet {
     fn found<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Option<Bound<'py, PyString>>> {
-        let find = || self.set.first_in(text.as_bytes());
-        let found = if text.len() < call::SMALL { find() } else { py.detach(find) };
-        Ok(found.map(|name| PyString::new(py, &String::from_utf8_lossy(name))))
+        let found = call::sized(py, text.len(), |control| self.set.first_in(text.as_bytes(), control))?;
+        found.map(|name| objects::string(py, &String::from_utf8_lossy(name))).transpose()
     }
 }
 
@@ -46,7 +64,7 @@ impl SpecialSet {
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct Encoding {
     encoder: Arc<Encoder>,
-    sorted: OnceLock<SortedTokens>,
+    sorted: Once<SortedTokens>,
 }
 
 /// The special token in a text that is refused, if any.
@@ -63,7 +81,7 @@ fn refusal<'py>(
 impl Encoding {
     #[new]
     fn new(tokenizer: &Tokenizer) -> Self {
-        Encoding { encoder: tokenizer.encoder.clone(), sorted: OnceLock::new() }
+        Encoding { encoder: tokenizer.encoder.clone(), sorted: Once::new() }
     }
 
     #[pyo3(signature = (text, allowed, refused))]
@@ -116,16 +134,16 @@ impl Encoding {
         workers: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = texts.py();
-        let mut held: Vec<PyBackedStr> = Vec::with_capacity(ids::room(texts));
+        let mut held: Vec<PyBackedStr> = room::for_items(ids::room(texts))?;
         for text in texts.try_iter()? {
             let text = text?;
             let text = text.cast::<PyString>()?;
             if let Some(found) = refusal(text, refused)? {
                 return Ok(found);
             }
-            held.push(call::backed_text(text)?);
+            room::push(&mut held, call::backed_text(text)?)?;
         }
-        let texts: Vec<&[u8]> = held.iter().map(|text| text.as_bytes()).collect();
+        let texts: Vec<&[u8]> = room::collected(held.iter().map(|text| text.as_bytes()))?;
         let bytes = texts.iter().map(|text| text.len()).sum();
         let active = allowed.get().set.active();
         let batches = call::sized(py, bytes, |control| {
@@ -144,7 +162,7 @@ impl Encoding {
         let found = call::long(py, None, |control| {
             self.encoder.encode_with_unstable(text, active, self.sorted(), control)
         })?;
-        let completions = PyList::empty(py);
+        let completions = objects::list(py)?;
         for ids in &found.completions {
             completions.append(ids::to_list(py, ids)?)?;
         }
@@ -165,26 +183,26 @@ impl Encoding {
 
     /// The bytes of each id.
     fn tokens_bytes<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        let tokens = PyList::empty(ids.py());
-        self.for_tokens(ids, &mut |token| tokens.append(PyBytes::new(ids.py(), token)))?;
+        let tokens = objects::list(ids.py())?;
+        self.for_tokens(ids, &mut |token| tokens.append(objects::bytes(ids.py(), token)?))?;
         Ok(tokens)
     }
 
     /// The character that each id starts in.
     fn offsets<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let mut offsets = decode::Offsets::default();
-        self.for_tokens(ids, &mut |token| {
-            offsets.add(token);
-            Ok(())
-        })?;
-        PyList::new(ids.py(), offsets.starts)
+        self.for_tokens(ids, &mut |token| Ok(offsets.add(token)?))?;
+        objects::list_of(
+            ids.py(),
+            offsets.starts.into_iter().map(|start| objects::int(ids.py(), start as u64)),
+        )
     }
 
     /// The bytes of the ordinary tokens, sorted.
     fn token_byte_values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let values = PyList::empty(py);
+        let values = objects::list(py)?;
         for token in self.sorted().iter(self.encoder.vocab()) {
-            values.append(PyBytes::new(py, token))?;
+            values.append(objects::bytes(py, token)?)?;
         }
         Ok(values)
     }
@@ -192,10 +210,10 @@ impl Encoding {
     /// The ordinary tokens with their ids.
     fn ranks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let vocab = self.encoder.vocab();
-        let ranks = PyDict::new(py);
+        let ranks = objects::dict(py)?;
         for (id, token) in vocab.tokens().iter() {
             if vocab.ordinary_id(token) == Some(id) {
-                ranks.set_item(PyBytes::new(py, token), id)?;
+                ranks.set_item(objects::bytes(py, token)?, objects::int(py, u64::from(id))?)?;
             }
         }
         Ok(ranks)
@@ -204,7 +222,7 @@ impl Encoding {
 
 impl Encoding {
     fn sorted(&self) -> &SortedTokens {
-        self.sorted.get_or_init(|| SortedTokens::new(self.encoder.vocab()))
+        self.sorted.get_or_make(|| SortedTokens::new(self.encoder.vocab()))
     }
 
     fn for_tokens(

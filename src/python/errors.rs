@@ -5,13 +5,22 @@ use pyo3::Python;
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyValueError};
 use pyo3::types::PyAnyMethods;
 
+use super::allocator;
 use crate::error::Error;
 
 impl From<Error> for PyErr {
     fn from(error: Error) -> PyErr {
         match error {
             Error::UnknownId { .. } => PyKeyError::new_err(error.to_string()),
+            Error::OutOfMemory { .. } => {
+                allocator::leave_some();
+                PyMemoryError::new_err(error.to_string())
+            }
             Error::Interrupted => PyKeyboardInterrupt::new_err(()),
+            Error::Io { ref source, .. } if source.kind() == std::io::ErrorKind::OutOfMemory => {
+                allocator::leave_some();
+                PyMemoryError::new_err(error.to_string())
+            }
             // The OSError of this errno: FileNotFoundError, PermissionError, …
             Error::Io { path, source } => match source.raw_os_error() {
                 Some(code) => {

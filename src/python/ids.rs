@@ -7,12 +7,12 @@ use pyo3::buffer::{Element, PyUntypedBuffer};
 use pyo3::exceptions::{PyKeyError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PySlice, PyTuple};
+use pyo3::types::{PyList, PyTuple};
 
-use super::{call, ints};
+use super::{call, ints, objects};
 use crate::encode::Batch;
 use crate::error::Error;
-use crate::memory;
+use crate::{memory, room as memory_room};
 
 /// Items converted between two looks at the clock: less than a millisecond.
 const CHECK: usize = 1 << 14;
@@ -55,7 +55,7 @@ pub(super) fn to_list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, 
 
 /// The ids of many texts as a `list[list[int]]`.
 pub(super) fn to_lists<'py>(py: Python<'py>, batches: &[Batch]) -> PyResult<Bound<'py, PyList>> {
-    let lists = PyList::empty(py);
+    let lists = objects::list(py)?;
     let mut breath = call::Breath::new();
     for batch in batches {
         breath.take(py)?;
@@ -174,14 +174,14 @@ fn items<'a>(list: &'a Bound<'_, PyAny>) -> &'a [*mut ffi::PyObject] {
 
 fn from_iterable(ids: &Bound<'_, PyAny>, max_id: u32) -> PyResult<Vec<u32>> {
     let mut breath = call::Breath::new();
-    let mut found = Vec::with_capacity(room(ids));
+    let mut found = memory_room::for_items(room(ids))?;
     for id in ids.try_iter()? {
         let id = one(&id?, Some(found.len()))?;
         if id > max_id {
             return Err(Error::UnknownId { id: i128::from(id), index: Some(found.len()) }.into());
         }
-        found.push(id);
-        if found.len() % CHECK == 0 {
+        memory_room::push(&mut found, id)?;
+        if found.len().is_multiple_of(CHECK) {
             breath.take(ids.py())?;
         }
     }
@@ -221,14 +221,28 @@ pub(super) fn stretches<'a, 'py>(
     ids: &'a Bound<'py, PyAny>,
     starts: &Bound<'py, PyAny>,
 ) -> PyResult<impl Iterator<Item = PyResult<Bound<'py, PyAny>>> + use<'a, 'py>> {
-    let starts: Vec<i64> = starts.try_iter()?.map(|start| start?.extract()).collect::<PyResult<_>>()?;
-    let ends = (starts.first().copied().unwrap_or(0), starts.last().copied().unwrap_or(0));
-    if !starts.is_sorted() || ends.0 < 0 || ends.1 as usize > ids.len()? {
-        let len = ids.len()?;
-        return Err(PyValueError::new_err(format!("starts must rise within 0 to {len}, the number of ids")));
+    let starts = rising(starts, ids.len()?)?;
+    let stretch = |start, end| ids.get_item(objects::slice(ids.py(), start, end)?);
+    Ok((1..starts.len()).map(move |at| stretch(starts[at - 1] as u64, starts[at] as u64)))
+}
+
+/// Numbers that rise from 0 or more to `most` or less. The first that does not ends the call: there may be no end of
+/// them.
+fn rising(numbers: &Bound<'_, PyAny>, most: usize) -> PyResult<Vec<i64>> {
+    let mut breath = call::Breath::new();
+    let mut found: Vec<i64> = memory_room::for_items(room(numbers))?;
+    for number in numbers.try_iter()? {
+        let number: i64 = number?.extract()?;
+        if number < found.last().copied().unwrap_or(0) || number as usize > most {
+            let message = format!("starts must rise within 0 to {most}, the number of ids");
+            return Err(PyValueError::new_err(message));
+        }
+        memory_room::push(&mut found, number)?;
+        if found.len().is_multiple_of(CHECK) {
+            breath.take(numbers.py())?;
+        }
     }
-    let stretch = |start, end| ids.get_item(PySlice::new(ids.py(), start, end, 1));
-    Ok((1..starts.len()).map(move |at| stretch(starts[at - 1] as isize, starts[at] as isize)))
+    Ok(found)
 }
 
 /// `None` for what is no array of one of these types in this machine's byte order: it is taken item by item.
@@ -250,7 +264,7 @@ fn typed_runs<T>(
     take: &mut impl FnMut(Run<'_>) -> PyResult<()>,
 ) -> Option<PyResult<()>>
 where
-    T: Element + Display,
+    T: Element + Display + Default,
     u32: TryFrom<T>,
 {
     let buffer = buffer.as_typed::<T>().ok()?;
@@ -266,7 +280,13 @@ where
         // SAFETY: the buffer is held, so its items stay where they are; each is read once, and any value is one
         // of its type.
         Some(ids) => narrow_runs(py, ids.len(), |at| unsafe { ids.cast::<T>().add(at).read() }, take),
-        None => buffer.to_vec(py).and_then(|ids| narrow_runs(py, ids.len(), |at| ids[at], take)),
+        None => {
+            let mut ids = match memory_room::filled(T::default(), buffer.item_count()) {
+                Ok(ids) => ids,
+                Err(error) => return Some(Err(error.into())),
+            };
+            buffer.copy_to_slice(py, &mut ids).and_then(|()| narrow_runs(py, ids.len(), |at| ids[at], take))
+        }
     })
 }
 

@@ -2,8 +2,7 @@
 #![allow(unsafe_code)] // what the interpreter's own C code does by its macros
 
 use std::ffi::c_ulong;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Relaxed};
 
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -82,21 +81,29 @@ pub(super) unsafe fn small(object: *mut ffi::PyObject) -> Option<u32> {
 /// Whether ints of this interpreter lie in memory as [`Small`] has them: tried once, on some of each kind.
 /// Without a GIL a list cannot be read in place anyway.
 pub(super) fn reads_in_place(py: Python<'_>) -> bool {
-    static FOUND: OnceLock<bool> = OnceLock::new();
-    *FOUND.get_or_init(|| {
-        let read = |value: i64| -> Option<Option<u32>> {
-            let int = value.into_pyobject(py).ok()?;
-            // SAFETY: it is alive, and the GIL is held. That the layout is right is being tried: wrong values
-            // may be read, but from within the object, whose size is looked at first.
-            Some(unsafe { small(int.as_ptr()) })
-        };
-        // SAFETY: the type of ints is always there.
-        let size = unsafe { (*std::ptr::addr_of!(ffi::PyLong_Type)).tp_basicsize };
-        let small = [0, 1, 7, 255, 256, 257, 0x7fff, 0x8000, 0x1234_5678, (1 << 30) - 1];
-        let other = [-1, -7, -0x1234_5678, 1 << 30, (1 << 32) + 5, 1 << 60, i64::MIN, i64::MAX];
-        !cfg!(Py_GIL_DISABLED)
-            && size as usize == std::mem::offset_of!(Small, digit)
-            && small.iter().all(|&value| read(value) == Some(Some(value as u32)))
-            && other.iter().all(|&value| read(value) == Some(None))
-    })
+    const UNTRIED: u8 = 2;
+    // No cell that a thread fills while others wait: a child may be forked meanwhile. Trying twice does no harm.
+    static FOUND: AtomicU8 = AtomicU8::new(UNTRIED);
+    if FOUND.load(Relaxed) == UNTRIED {
+        FOUND.store(u8::from(try_layout(py)), Relaxed);
+    }
+    FOUND.load(Relaxed) == 1
+}
+
+#[cold]
+fn try_layout(py: Python<'_>) -> bool {
+    let read = |value: i64| -> Option<Option<u32>> {
+        let int = value.into_pyobject(py).ok()?;
+        // SAFETY: it is alive, and the GIL is held. That the layout is right is being tried: wrong values
+        // may be read, but from within the object, whose size is looked at first.
+        Some(unsafe { small(int.as_ptr()) })
+    };
+    // SAFETY: the type of ints is always there.
+    let size = unsafe { (*std::ptr::addr_of!(ffi::PyLong_Type)).tp_basicsize };
+    let small = [0, 1, 7, 255, 256, 257, 0x7fff, 0x8000, 0x1234_5678, (1 << 30) - 1];
+    let other = [-1, -7, -0x1234_5678, 1 << 30, (1 << 32) + 5, 1 << 60, i64::MIN, i64::MAX];
+    !cfg!(Py_GIL_DISABLED)
+        && size as usize == std::mem::offset_of!(Small, digit)
+        && small.iter().all(|&value| read(value) == Some(Some(value as u32)))
+        && other.iter().all(|&value| read(value) == Some(None))
 }

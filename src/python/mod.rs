@@ -1,6 +1,7 @@
 //! The Python module `toksmith._core`: extract, release the GIL, call the core, convert. No algorithm.
 
 mod added;
+mod allocator;
 mod arrays;
 mod call;
 mod counts;
@@ -10,6 +11,7 @@ mod file;
 mod ids;
 mod ints;
 mod normalizer;
+mod objects;
 mod output;
 mod pretokenizer;
 mod regex;
@@ -24,11 +26,13 @@ use crate::pretokenize::{REGEX_VERSION, UNICODE_VERSION};
 
 #[pymodule(gil_used = false)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    allocator::restore();
     module.add_class::<tokenizer::Tokenizer>()?;
     module.add_class::<pretokenizer::Pretokenizer>()?;
     module.add_class::<counts::Counting>()?;
     module.add_class::<counts::PretokenCounts>()?;
     module.add_class::<added::AddedTokens>()?;
+    module.add_function(wrap_pyfunction!(added::overlap, module)?)?;
     module.add_class::<normalizer::Normalizer>()?;
     module.add_class::<stream::EncodeStream>()?;
     module.add_class::<encoding::SpecialSet>()?;
@@ -37,6 +41,17 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(training::learn_merges, module)?)?;
     module.add_function(wrap_pyfunction!(training::fingerprint, module)?)?;
     module.add_function(wrap_pyfunction!(training::grown, module)?)?;
+    module.add_function(wrap_pyfunction!(arrays::make_first_arrays, module)?)?;
+    make_cells(module.py())?;
     module.add("UNICODE_VERSION", UNICODE_VERSION)?;
     module.add("REGEX_VERSION", REGEX_VERSION)
+}
+
+/// Fills the cells of PyO3 that calls use. Filled at the first use they would be a danger: a child that is forked while a
+/// thread fills one waits for that thread for ever.
+fn make_cells(py: Python<'_>) -> PyResult<()> {
+    regex::make_names(py);
+    1_i128.into_pyobject(py)?.extract::<i128>()?;
+    py.detach(|| Python::attach(|_| ()));
+    Ok(())
 }

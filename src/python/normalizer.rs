@@ -6,9 +6,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyString};
 
 use super::pretokenizer::finder;
-use super::{arrays, call};
+use super::{arrays, call, objects};
 use crate::error::Result;
 use crate::normalize::{self, Aligned, Step};
+use crate::room;
 
 /// Changes of a text before anything else.
 #[pyclass(frozen, module = "toksmith._core")]
@@ -34,35 +35,50 @@ impl Normalizer {
         call::sized(py, text.len(), |_| self.inner.leaves(text))
     }
 
-    /// The changed text.
-    fn apply<'py>(&self, py: Python<'py>, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
+    /// The most bytes that a text and its stretches may come to, changed.
+    #[staticmethod]
+    fn most_bytes(text: &Bound<'_, PyString>) -> PyResult<usize> {
+        Ok(normalize::most_bytes(call::text(text)?.len()))
+    }
+
+    /// The changed text, of at most `most` bytes; without it, as many as `most_bytes` says.
+    #[pyo3(signature = (text, most = None))]
+    fn apply<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyString>,
+        most: Option<usize>,
+    ) -> PyResult<Bound<'py, PyString>> {
         let text = call::text(text)?;
-        let changed = call::sized(py, text.len(), |_| self.changed(Aligned::plain(text)))?;
-        Ok(PyString::new(py, changed.text()))
+        let changed = call::sized(py, text.len(), |_| self.changed(Aligned::plain(text)?, most))?;
+        objects::string(py, changed.text())
     }
 
     /// The changed text, and where in the original each byte of it starts and ends, in bytes.
+    #[pyo3(signature = (text, most = None))]
     fn apply_tracked<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyString>,
+        most: Option<usize>,
     ) -> PyResult<(Bound<'py, PyString>, Places<'py>, Places<'py>)> {
         let text = call::text(text)?;
         if u32::try_from(text.len()).is_err() {
             return Err(PyValueError::new_err("a text of 4 GiB or more cannot be normalized with offsets"));
         }
         let (changed, starts, ends) = call::sized(py, text.len(), |_| {
-            let (changed, places) = self.changed(Aligned::tracked(text))?.into_parts();
-            let starts = places.iter().map(|place| i64::from(place.0)).collect::<Vec<_>>();
-            Ok((changed, starts, places.iter().map(|place| i64::from(place.1)).collect::<Vec<_>>()))
+            let (changed, places) = self.changed(Aligned::tracked(text)?, most)?.into_parts();
+            let starts = room::collected(places.iter().map(|place| i64::from(place.0)))?;
+            Ok((changed, starts, room::collected(places.iter().map(|place| i64::from(place.1)))?))
         })?;
-        Ok((PyString::new(py, &changed), arrays::array(py, starts)?, arrays::array(py, ends)?))
+        Ok((objects::string(py, &changed)?, arrays::array(py, starts)?, arrays::array(py, ends)?))
     }
 }
 
 impl Normalizer {
-    fn changed(&self, mut text: Aligned) -> Result<Aligned> {
-        self.inner.apply(&mut text)?;
+    fn changed(&self, mut text: Aligned, most: Option<usize>) -> Result<Aligned> {
+        let most = most.unwrap_or_else(|| normalize::most_bytes(text.text().len()));
+        self.inner.apply(&mut text, most)?;
         Ok(text)
     }
 }

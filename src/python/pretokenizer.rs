@@ -1,15 +1,18 @@
 //! Patterns: the core's scanners, patterns of `regex`, and stages of both.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyAny, PyBytes};
+use pyo3::types::{PyAny, PyList};
 
+use super::objects;
 use super::regex::{self, Regex};
 use crate::pretokenize::{
     self, Behavior, CutRule, Finder, Isa, Kind, Named, Pattern, Stage, Stages, Unmatched,
 };
+use crate::room;
 
 /// Where pretokens begin and end.
 #[pyclass(frozen, module = "toksmith._core")]
@@ -61,29 +64,26 @@ impl Pretokenizer {
     }
 
     /// Where the pretokens of a text without special tokens end, in bytes.
-    fn ends(&self, text: &[u8]) -> PyResult<Vec<usize>> {
+    fn ends<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyList>> {
         let mut ends = Vec::new();
-        self.inner.for_each(text, |range| {
-            ends.push(range.end);
-            Ok(())
-        })?;
-        Ok(ends)
+        self.inner.for_each(text, |range| room::push(&mut ends, range.end))?;
+        objects::list_of(py, ends.into_iter().map(|end| objects::int(py, end as u64)))
     }
 
     /// Where the pretokens of a text without special tokens start and end, in bytes.
-    fn ranges(&self, text: &[u8]) -> PyResult<Vec<(usize, usize)>> {
+    fn ranges<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyList>> {
         let mut ranges = Vec::new();
-        self.inner.for_each(text, |range| {
-            ranges.push((range.start, range.end));
-            Ok(())
-        })?;
-        Ok(ranges)
+        self.inner.for_each(text, |range| room::push(&mut ranges, range))?;
+        let int = |place| objects::int(py, place as u64);
+        let pair = |range: Range<usize>| objects::tuple(py, [int(range.start)?, int(range.end)?]);
+        objects::list_of(py, ranges.into_iter().map(pair))
     }
 
     /// Where a text may be cut with no change of its pretokens, in bytes.
-    fn cuts(&self, text: &[u8]) -> Vec<usize> {
+    fn cuts<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyList>> {
         let rule = self.inner.cut_rule();
-        (0..=text.len()).filter(|&at| rule.is_cut(text, at)).collect()
+        let cuts = (0..=text.len()).filter(|&at| rule.is_cut(text, at));
+        objects::list_of(py, cuts.map(|at| objects::int(py, at as u64)))
     }
 
     /// How far the pretokens of a text are final, whatever follows it, in bytes.
@@ -92,13 +92,10 @@ impl Pretokenizer {
     }
 
     /// The pretokens of a text without special tokens.
-    fn split<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    fn split<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyList>> {
         let mut pieces = Vec::new();
-        self.inner.for_each(text, |range| {
-            pieces.push(PyBytes::new(py, &text[range]));
-            Ok(())
-        })?;
-        Ok(pieces)
+        self.inner.for_each(text, |range| room::push(&mut pieces, range))?;
+        objects::list_of(py, pieces.into_iter().map(|range| objects::bytes(py, &text[range])))
     }
 }
 

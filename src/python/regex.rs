@@ -4,14 +4,28 @@ use std::ops::Range;
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyIterator, PyString};
+use pyo3::types::{PyDict, PyIterator, PyString};
 
-use super::call;
+use super::{call, objects};
 use crate::error::{Error, Result};
 use crate::pretokenize::{self, OnMatch, Splitter};
 
 /// Matches between two looks at the clock: less than a millisecond.
 const CHECK: usize = 1 << 9;
+
+macro_rules! names {
+    ($($name:ident)*) => {
+        $(fn $name(py: Python<'_>) -> &Bound<'_, PyString> { intern!(py, stringify!($name)) })*
+
+        /// Makes the names that patterns are called by: while the package is imported, because a thread waits for another
+        /// that makes one, and a child that is forked meanwhile would wait for ever.
+        pub(super) fn make_names(py: Python<'_>) {
+            $($name(py);)*
+        }
+    };
+}
+
+names! { finditer search span concurrent }
 
 /// A compiled pattern of the `regex` package.
 pub(super) struct Regex(Py<PyAny>);
@@ -27,7 +41,7 @@ impl Splitter for Regex {
                     breath.take(py).map_err(outside)?;
                 }
                 let Some(found) = matches.clone().next() else { return Ok(()) };
-                let span = found.and_then(|found| found.call_method0(intern!(py, "span")));
+                let span = found.and_then(|found| found.call_method0(span(py)));
                 let (start, end): (usize, usize) = span.and_then(|span| span.extract()).map_err(outside)?;
                 if start == end {
                     continue;
@@ -48,24 +62,26 @@ impl Regex {
 
     fn matches<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyIterator>> {
         let string = decoded(py, text)?;
-        self.0.bind(py).call_method(intern!(py, "finditer"), (string,), Some(&options(py)?))?.try_iter()
+        self.0.bind(py).call_method(finditer(py), (string,), Some(&options(py)?))?.try_iter()
     }
 }
 
 /// Invalid bytes are lone surrogates to the pattern: characters of no class.
 fn decoded<'py>(py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyString>> {
     match std::str::from_utf8(text) {
-        Ok(text) => Ok(PyString::new(py, text)),
-        Err(_) => {
-            PyString::from_encoded_object(&PyBytes::new(py, text), Some(c"utf-8"), Some(c"surrogateescape"))
-        }
+        Ok(text) => objects::string(py, text),
+        Err(_) => PyString::from_encoded_object(
+            objects::bytes(py, text)?.as_any(),
+            Some(c"utf-8"),
+            Some(c"surrogateescape"),
+        ),
     }
 }
 
 /// `concurrent=False`: releasing the GIL for each match makes two threads several times slower than one.
 fn options(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let options = PyDict::new(py);
-    options.set_item(intern!(py, "concurrent"), false)?;
+    let options = objects::dict(py)?;
+    options.set_item(concurrent(py), false)?;
     Ok(options)
 }
 
@@ -85,8 +101,8 @@ impl Nullable {
         from: usize,
     ) -> PyResult<Option<(usize, usize)>> {
         let py = text.py();
-        let found = self.0.bind(py).call_method(intern!(py, "search"), (text, from), Some(options))?;
-        if found.is_none() { Ok(None) } else { found.call_method0(intern!(py, "span"))?.extract().map(Some) }
+        let found = self.0.bind(py).call_method(search(py), (text, from), Some(options))?;
+        if found.is_none() { Ok(None) } else { found.call_method0(span(py))?.extract().map(Some) }
     }
 }
 

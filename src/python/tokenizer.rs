@@ -13,10 +13,11 @@ use super::ids::Run;
 use super::output::{Errors, Output};
 use super::pretokenizer::Pretokenizer;
 use super::stream::EncodeStream;
-use super::{arrays, call, file, ids, text};
+use super::{arrays, call, file, ids, objects, text};
 use crate::control::Control;
 use crate::encode::{Batch, Encoder, FileOptions, Spans, let_go};
-use crate::error::Result;
+use crate::error::{Result, show, show_text};
+use crate::room;
 use crate::source::Text;
 use crate::vocab::{RankLines, Semantics, SpecialSpec, Vocab};
 
@@ -38,12 +39,12 @@ impl Tokenizer {
     fn new(
         py: Python<'_>,
         vocab: &Bound<'_, PyDict>,
-        merges: Option<Vec<Merge>>,
+        merges: Option<&Bound<'_, PyAny>>,
         special_tokens: Vec<(String, Option<i128>)>,
         pretokenizer: &Pretokenizer,
         ignore_merges: bool,
     ) -> PyResult<Self> {
-        let mut tokens: Vec<(u32, PyBackedBytes)> = Vec::with_capacity(vocab.len());
+        let mut tokens: Vec<(u32, PyBackedBytes)> = room::for_items(vocab.len())?;
         for (id, token) in vocab.iter() {
             let id = vocab_id(&id, &token)?;
             let bytes = token.extract().map_err(|_| {
@@ -51,14 +52,18 @@ impl Tokenizer {
             })?;
             tokens.push((id, bytes));
         }
+        let merges =
+            merges.map(|merges| objects::extracted(merges, |merge| merge.extract::<Merge>())).transpose()?;
         let specials: Vec<SpecialSpec> = special_tokens.into_iter().map(special).collect::<PyResult<_>>()?;
         let pretokenizer = pretokenizer.inner.clone();
         let encoder = call::long(py, None, move |_| {
-            let tokens = tokens.iter().map(|(id, bytes)| (*id, &**bytes)).collect();
-            let merges =
-                merges.as_ref().map(|list| list.iter().map(|(left, right)| (&**left, &**right)).collect());
+            let tokens = room::collected(tokens.iter().map(|(id, bytes)| (*id, &**bytes)))?;
+            let merges = match &merges {
+                Some(list) => Some(room::collected(list.iter().map(|(left, right)| (&**left, &**right)))?),
+                None => None,
+            };
             let vocab = Vocab::of_views(tokens, merges, &specials)?;
-            Ok(Encoder::new(if ignore_merges { vocab.ignoring_merges() } else { vocab }, pretokenizer))
+            Encoder::try_new(if ignore_merges { vocab.ignoring_merges() } else { vocab }, pretokenizer)
         })?;
         Ok(Tokenizer { encoder: Arc::new(encoder) })
     }
@@ -74,7 +79,7 @@ impl Tokenizer {
         let specials: Vec<SpecialSpec> = special_tokens.into_iter().map(special).collect::<PyResult<_>>()?;
         let pretokenizer = pretokenizer.inner.clone();
         let encoder = call::long(py, None, move |_| {
-            Ok(Encoder::new(Vocab::from_state(state, &specials)?, pretokenizer))
+            Encoder::try_new(Vocab::from_state(state, &specials)?, pretokenizer)
         })?;
         Ok(Tokenizer { encoder: Arc::new(encoder) })
     }
@@ -90,15 +95,17 @@ impl Tokenizer {
         let specials: Vec<SpecialSpec> = special_tokens.into_iter().map(special).collect::<PyResult<_>>()?;
         let pretokenizer = pretokenizer.inner.clone();
         let encoder = call::long(py, None, move |_| {
+            room::expect(4 * file.len())?;
             let Some(lines) = RankLines::parse(file) else { return Ok(None) };
-            Ok(Some(Encoder::new(Vocab::of_views(lines.tokens(), None, &specials)?, pretokenizer)))
+            Encoder::try_new(Vocab::of_views(lines.tokens(), None, &specials)?, pretokenizer).map(Some)
         })?;
         Ok(encoder.map(|encoder| Tokenizer { encoder: Arc::new(encoder) }))
     }
 
     /// Tokens and merges as bytes.
-    fn state<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.encoder.vocab().state())
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        room::expect(self.encoder.vocab().state_bytes())?;
+        objects::bytes(py, &self.encoder.vocab().state())
     }
 
     /// The lowest id of an ordinary token that merging its own bytes does not make.
@@ -162,7 +169,7 @@ impl Tokenizer {
         let Batch { ids, starts } = self.with_texts(py, texts, |texts, control| {
             self.encoder.encode_batch_to_one(texts, special, workers, control)
         })?;
-        let starts = starts.into_iter().map(|start| start as i64).collect();
+        let starts = room::collected(starts.into_iter().map(|start| start as i64))?;
         Ok((arrays::ids(py, ids)?, arrays::array(py, starts)?))
     }
 
@@ -178,24 +185,20 @@ impl Tokenizer {
         let (found, spans) = call::sized(py, text.len(), |control| {
             let mut tokens = Spans::default();
             self.encoder.encode(text.as_bytes(), special, &mut tokens, control)?;
-            let spans = if characters { tokens.in_characters(text) } else { tokens.in_bytes() };
+            let spans = if characters { tokens.in_characters(text)? } else { tokens.in_bytes()? };
             Ok((tokens.ids, spans))
         })?;
         let spans = arrays::array(py, spans)?.reshape([found.len(), 2])?;
         Ok((ids::to_list(py, &found)?, spans))
     }
 
-    fn encode_parts<'py>(
-        &self,
-        py: Python<'py>,
-        parts: Vec<(Bound<'py, PyString>, bool)>,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let texts: Vec<(PyBackedStr, bool)> = parts
-            .iter()
-            .map(|(part, trusted)| Ok((call::backed_text(part)?, *trusted)))
-            .collect::<PyResult<_>>()?;
+    fn encode_parts<'py>(&self, py: Python<'py>, parts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let texts = objects::extracted(parts, |part| {
+            let (part, trusted) = part.extract::<(Bound<'py, PyString>, bool)>()?;
+            Ok((call::backed_text(&part)?, trusted))
+        })?;
         let parts: Vec<(&[u8], bool)> =
-            texts.iter().map(|(text, trusted)| (text.as_bytes(), *trusted)).collect();
+            room::collected(texts.iter().map(|(text, trusted)| (text.as_bytes(), *trusted)))?;
         let bytes = parts.iter().map(|(part, _)| part.len()).sum();
         let found = call::sized(py, bytes, |control| self.encoder.encode_parts(&parts, control))?;
         ids::to_list(py, &found)
@@ -228,7 +231,7 @@ impl Tokenizer {
         let piece = call::sized(py, text.len(), |control| {
             self.encoder.truncate(text, 0, max_tokens, special, control)
         })?;
-        Ok(PyString::new(py, &text[piece.range]))
+        objects::string(py, &text[piece.range])
     }
 
     fn split<'py>(
@@ -243,7 +246,7 @@ impl Tokenizer {
         let pieces = call::sized(py, text.len(), |control| {
             self.encoder.split(text, max_tokens, overlap, special, control)
         })?;
-        PyList::new(py, pieces.into_iter().map(|range| PyString::new(py, &text[range])))
+        objects::list_of(py, pieces.into_iter().map(|range| objects::string(py, &text[range])))
     }
 
     /// The ids of a file as an array; with `out`, a file and its name in errors, they are appended to that, and
@@ -288,7 +291,7 @@ impl Tokenizer {
         starts: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let errors = Errors::new(errors)?;
-        let texts = PyList::empty(batch.py());
+        let texts = objects::list(batch.py())?;
         let mut breath = call::Breath::new();
         let mut add = |ids: &Bound<'py, PyAny>| {
             texts.append(self.decoded(ids, Some(&errors))?)?;
@@ -303,33 +306,42 @@ impl Tokenizer {
 
     fn token_bytes<'py>(&self, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let token = self.encoder.vocab().token_bytes(ids::one(id, None)?)?;
-        Ok(PyBytes::new(id.py(), token))
+        objects::bytes(id.py(), token)
     }
 
     fn token_id(&self, token: &[u8]) -> PyResult<u32> {
         let vocab = self.encoder.vocab();
         let found = vocab.ordinary_id(token).or_else(|| vocab.special_id(token));
-        found.ok_or_else(|| PyKeyError::new_err(format!("there is no token b\"{}\"", token.escape_ascii())))
+        found.ok_or_else(|| PyKeyError::new_err(format!("there is no token {}", show(token))))
     }
 
     fn vocab<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
+        let dict = objects::dict(py)?;
         for (id, token) in self.encoder.vocab().tokens().iter() {
-            dict.set_item(id, PyBytes::new(py, token))?;
+            dict.set_item(objects::int(py, u64::from(id))?, objects::bytes(py, token)?)?;
         }
         Ok(dict)
     }
 
     /// Pairs of ids.
-    fn merges(&self, py: Python<'_>) -> Vec<(u32, u32)> {
-        py.detach(|| self.encoder.vocab().merges())
+    fn merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        room::expect(size_of_val(self.encoder.vocab().merges_by_index()))?;
+        let merges = py.detach(|| self.encoder.vocab().merges());
+        let int = |id| objects::int(py, u64::from(id));
+        objects::list_of(
+            py,
+            merges.into_iter().map(|(left, right)| objects::tuple(py, [int(left)?, int(right)?])),
+        )
     }
 
     fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let vocab = self.encoder.vocab();
-        let dict = PyDict::new(py);
+        let dict = objects::dict(py)?;
         for (token, id) in vocab.specials().tokens().iter().zip(vocab.special_ids()) {
-            dict.set_item(String::from_utf8_lossy(token), id)?;
+            dict.set_item(
+                objects::string(py, &String::from_utf8_lossy(token))?,
+                objects::int(py, u64::from(*id))?,
+            )?;
         }
         Ok(dict)
     }
@@ -412,11 +424,11 @@ impl Tokenizer {
         texts: &Bound<'_, PyAny>,
         work: impl FnOnce(&[&[u8]], &Control) -> Result<T> + Send,
     ) -> PyResult<T> {
-        let mut held: Vec<PyBackedStr> = Vec::with_capacity(ids::room(texts));
+        let mut held: Vec<PyBackedStr> = room::for_items(ids::room(texts))?;
         for text in texts.try_iter()? {
-            held.push(call::backed_text(text?.cast::<PyString>()?)?);
+            room::push(&mut held, call::backed_text(text?.cast::<PyString>()?)?)?;
         }
-        let texts: Vec<&[u8]> = held.iter().map(|text| text.as_bytes()).collect();
+        let texts: Vec<&[u8]> = room::collected(held.iter().map(|text| text.as_bytes()))?;
         let bytes = texts.iter().map(|text| text.len()).sum();
         call::sized(py, bytes, |control| work(&texts, control))
     }
@@ -435,7 +447,8 @@ pub(super) fn special((name, id): (String, Option<i128>)) -> PyResult<SpecialSpe
     let narrow = |id: i128| {
         u32::try_from(id).map_err(|_| {
             PyValueError::new_err(format!(
-                "the id of special token {name:?} is {id}: ids are whole numbers from 0 to 2^32 - 1"
+                "the id of special token {} is {id}: ids are whole numbers from 0 to 2^32 - 1",
+                show_text(&name)
             ))
         })
     };
@@ -444,5 +457,11 @@ pub(super) fn special((name, id): (String, Option<i128>)) -> PyResult<SpecialSpe
 }
 
 fn shown(value: &Bound<'_, PyAny>) -> String {
-    value.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string())
+    if let Ok(bytes) = value.cast::<PyBytes>()
+        && bytes.as_bytes().len() > 60
+    {
+        return show(bytes.as_bytes());
+    }
+    let repr = value.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string());
+    if repr.len() <= 80 { repr } else { show_text(&repr) }
 }

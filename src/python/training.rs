@@ -6,14 +6,15 @@ use std::time::Duration;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyBytes;
+use pyo3::types::PyList;
 
-use super::call;
 use super::counts::PretokenCounts;
 use super::pretokenizer::Pretokenizer;
 use super::tokenizer::{Tokenizer, special};
+use super::{call, objects};
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
+use crate::room;
 use crate::train::{self, Merge, Options, Saver, Start, Ties};
 use crate::vocab::SpecialSpec;
 
@@ -33,13 +34,18 @@ impl Learned {
     }
 
     /// How often each pair occurred when it was chosen; 0 for one that was not chosen by its count.
-    fn counts(&self) -> Vec<u64> {
-        self.merges.iter().map(|merge| merge.count).collect()
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        objects::list_of(py, self.merges.iter().map(|merge| objects::int(py, merge.count)))
     }
 
     /// (left, right, token, count) each, in internal ids.
-    fn items(&self) -> Vec<(u32, u32, u32, u64)> {
-        self.merges.iter().map(|merge| (merge.left, merge.right, merge.token, merge.count)).collect()
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let id = |id| objects::int(py, u64::from(id));
+        let item = |merge: &Merge| {
+            let count = objects::int(py, merge.count)?;
+            objects::tuple(py, [id(merge.left)?, id(merge.right)?, id(merge.token)?, count])
+        };
+        objects::list_of(py, self.merges.iter().map(item))
     }
 
     fn __len__(&self) -> usize {
@@ -50,15 +56,15 @@ impl Learned {
 /// Bytes of a merge as it is saved.
 const SAVED: usize = 20;
 
-fn saved(merges: &[Merge]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(merges.len() * SAVED);
+fn saved(merges: &[Merge]) -> Result<Vec<u8>> {
+    let mut bytes = room::for_items(merges.len() * SAVED)?;
     for merge in merges {
         for number in [merge.left, merge.right, merge.token] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         bytes.extend_from_slice(&merge.count.to_le_bytes());
     }
-    bytes
+    Ok(bytes)
 }
 
 fn loaded(bytes: &[u8]) -> Result<Vec<Merge>> {
@@ -71,7 +77,7 @@ fn loaded(bytes: &[u8]) -> Result<Vec<Merge>> {
         let count = u64::from(number(16)) << 32 | u64::from(number(12));
         Merge { left: number(0), right: number(4), token: number(8), count }
     };
-    Ok(rows.iter().map(merge).collect())
+    room::collected(rows.iter().map(merge))
 }
 
 /// Learns merges.
@@ -102,22 +108,20 @@ pub(super) fn learn_merges(
     let made = loaded(made.unwrap_or_default())?;
     let start = Start { base: base.map(|base| base.encoder().vocab()), forced: &forced, made: &made };
     let failed: Mutex<Option<PyErr>> = Mutex::new(None);
+    let counts = if forget { counts.take(py) } else { counts.inner(py) };
     let learned = call::long(py, progress.as_ref(), |control| {
         let mut hand_out = |merges: &[Merge]| {
             let Some(save) = &save else { return Ok(()) };
-            Python::attach(|py| save.call1(py, (PyBytes::new(py, &saved(merges)),))).map(drop).map_err(
-                |error| {
-                    *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                    Error::Interrupted
-                },
-            )
+            let bytes = saved(merges)?;
+            let called = Python::attach(|py| save.call1(py, (objects::bytes(py, &bytes)?,)).map(drop));
+            called.map_err(|error| {
+                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                Error::Interrupted
+            })
         };
         let every = Duration::try_from_secs_f64(every.max(0.0)).unwrap_or(Duration::MAX);
         let mut saver = if save.is_some() { Saver::new(every, &mut hand_out) } else { Saver::none() };
-        if !forget {
-            return train::go_on(counts.inner().words(), &start, &options, &mut saver, control);
-        }
-        match Arc::try_unwrap(counts.take()) {
+        match Arc::try_unwrap(counts) {
             Ok(counts) => train::learn_from(counts, &start, &options, &mut saver, control),
             Err(counts) => train::go_on(counts.words(), &start, &options, &mut saver, control),
         }
@@ -152,7 +156,8 @@ fn ties_of(name: &str) -> PyResult<Ties> {
 /// The fingerprint of counts, in hex.
 #[pyfunction]
 pub(super) fn fingerprint(py: Python<'_>, counts: &PretokenCounts) -> PyResult<String> {
-    let [one, two] = call::long(py, None, |_| Ok(train::fingerprint(counts.inner().words())))?;
+    let counts = counts.inner(py);
+    let [one, two] = call::long(py, None, |_| Ok(train::fingerprint(counts.words())))?;
     Ok(format!("{one:016x}{two:016x}"))
 }
 

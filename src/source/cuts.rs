@@ -50,7 +50,6 @@ impl<'a> Cutter<'a> {
             let low = at.saturating_sub(self.margin as u64);
             let want = (at - low) as usize + look + self.margin;
             let text = file.read(low, want)?;
-            // It may have become shorter meanwhile.
             let ends_file = text.len() < want || low + text.len() as u64 >= file.size;
             let known = if ends_file { text.len() } else { text.len() - self.margin };
             if let Some(cut) = self.cut_in(&text, (at - low) as usize, known) {
@@ -66,13 +65,6 @@ impl<'a> Cutter<'a> {
     }
 
     fn cut_in(&self, text: &[u8], from: usize, to: usize) -> Option<usize> {
-        let mut from = from;
-        loop {
-            let cut = self.rule.next_cut(text, from).filter(|&cut| cut < to)?;
-            if !self.specials.straddles(text, cut) {
-                return Some(cut);
-            }
-            from = cut + 1;
-        }
+        self.specials.first_free(text, from..to, |from| self.rule.next_cut(text, from))
     }
 }

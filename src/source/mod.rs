@@ -3,9 +3,11 @@
 mod blocks;
 mod cuts;
 mod records;
+mod stamp;
 mod stream;
 mod text;
 mod utf8;
+mod xz;
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -14,6 +16,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use blocks::{Block, Blocks};
 pub(crate) use cuts::Cutter;
 pub(crate) use records::text_of;
+pub use stamp::Stamp;
 pub use stream::Compression;
 pub(crate) use stream::{ByteStream, most_bytes};
 pub use text::Text;
@@ -21,83 +24,92 @@ pub(crate) use utf8::Utf8Window;
 
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::room;
 use crate::workers;
 
-/// A file to read.
+/// A file to read, which must not change meanwhile.
 pub(crate) struct SourceFile {
     path: PathBuf,
-    /// Bytes when it was opened; what is appended later is not read.
+    /// Bytes when it was first seen.
     pub(crate) size: u64,
     held: Held,
 }
 
 /// What is kept of a file between two reads.
 enum Held {
-    /// Nothing: of thousands of files not all can be open.
-    Nothing,
+    /// How it was: of thousands of files not all can be open.
+    Stamp(Stamp),
     /// The open file: it is this one that is read, also if another takes its name.
-    File(File),
+    File(File, Stamp),
     /// The contents of what cannot be read at any place, or does not say how long it is: a pipe, a device.
     Whole(Vec<u8>),
 }
 
 impl SourceFile {
-    /// A file that is opened for each read.
-    pub(crate) fn open(path: &Path, control: &Control) -> Result<Self> {
-        Self::new(path, false, control)
+    /// A file that is opened for each read. `seen` says how it was when its size was first asked for, if that was
+    /// before.
+    pub(crate) fn open(path: &Path, seen: Option<Stamp>, control: &Control) -> Result<Self> {
+        Self::new(path, seen, false, control)
     }
 
     /// A file that stays open.
     pub(crate) fn hold(path: &Path, control: &Control) -> Result<Self> {
-        Self::new(path, true, control)
+        Self::new(path, None, true, control)
     }
 
-    fn new(path: &Path, hold: bool, control: &Control) -> Result<Self> {
+    fn new(path: &Path, seen: Option<Stamp>, hold: bool, control: &Control) -> Result<Self> {
         let failed = |source| Error::Io { path: path.to_owned(), source };
         let meta = std::fs::metadata(path).map_err(failed)?;
         if meta.is_dir() {
             return Err(failed(ErrorKind::IsADirectory.into()));
         }
+        let seen = seen.or(Stamp::of(&meta));
         let path = path.to_owned();
         // Some files hold text and say that they are empty: those of Linux's /proc.
-        if meta.is_file() && meta.len() > 0 {
+        if let Some(stamp) = seen.filter(|stamp| stamp.size > 0) {
             let file = File::open(&path).map_err(failed)?;
-            let size = file.metadata().map_err(failed)?.len();
-            let held = if hold { Held::File(file) } else { Held::Nothing };
-            return Ok(SourceFile { path, size, held });
+            stamp.check(&file.metadata().map_err(failed)?).map_err(failed)?;
+            let held = if hold { Held::File(file, stamp) } else { Held::Stamp(stamp) };
+            return Ok(SourceFile { path, size: stamp.size, held });
         }
         let whole = workers::read_aside(&path, control)?;
+        if let Some(stamp) = seen {
+            stamp.check(&std::fs::metadata(&path).map_err(failed)?).map_err(failed)?;
+        }
         Ok(SourceFile { path, size: whole.len() as u64, held: Held::Whole(whole) })
     }
 
     /// Up to `len` bytes from `at` on; fewer only at the end of the file.
+    ///
+    /// # Errors
+    /// [`Error::Io`], also where the file has changed.
     pub(crate) fn read(&self, at: u64, len: usize) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        self.read_into(at, len, &mut bytes)?;
+        let rest = self.size.saturating_sub(at);
+        self.read_exactly(at, rest.min(len as u64) as usize, &mut bytes)?;
         Ok(bytes)
     }
 
-    /// As [`SourceFile::read`], in place of what `bytes` holds.
-    pub(crate) fn read_into(&self, at: u64, len: usize, bytes: &mut Vec<u8>) -> Result<()> {
+    /// `len` bytes from `at` on, in place of what `bytes` holds.
+    ///
+    /// # Errors
+    /// [`Error::Io`], also where the file has changed, or ends before.
+    pub(crate) fn read_exactly(&self, at: u64, len: usize, bytes: &mut Vec<u8>) -> Result<()> {
         bytes.clear();
         let read = match &self.held {
-            Held::Nothing => File::open(&self.path).and_then(|file| read_at(&file, at, len, bytes)),
-            Held::File(file) => read_at(file, at, len, bytes),
+            Held::Stamp(stamp) => {
+                File::open(&self.path).and_then(|file| read_unchanged(&file, *stamp, at, len, bytes))
+            }
+            Held::File(file, stamp) => read_unchanged(file, *stamp, at, len, bytes),
             Held::Whole(whole) => {
                 let start = whole.len().min(at as usize);
-                bytes.extend_from_slice(&whole[start..whole.len().min(start + len)]);
-                Ok(())
+                return room::extend(bytes, &whole[start..whole.len().min(start + len)]);
             }
         };
-        read.map_err(|source| self.failed(source))
-    }
-
-    /// As [`SourceFile::read_into`]; fewer bytes are an error.
-    pub(crate) fn read_exactly(&self, at: u64, len: usize, bytes: &mut Vec<u8>) -> Result<()> {
-        self.read_into(at, len, bytes)?;
+        read.map_err(|source| self.failed(source))?;
         if bytes.len() < len {
-            let shrunk = "the file became shorter while it was read";
-            return Err(self.failed(std::io::Error::new(ErrorKind::UnexpectedEof, shrunk)));
+            let ended = format!("the file ends at byte {}, before its size", at + bytes.len() as u64);
+            return Err(self.failed(std::io::Error::new(ErrorKind::UnexpectedEof, ended)));
         }
         Ok(())
     }
@@ -109,6 +121,18 @@ impl SourceFile {
     pub(crate) fn not_utf8(&self, offset: u64) -> Error {
         Error::NotUtf8 { name: self.path.display().to_string(), offset }
     }
+}
+
+/// Reads, and then looks whether the file is as it was: so what was read is of that file.
+fn read_unchanged(
+    file: &File,
+    stamp: Stamp,
+    at: u64,
+    len: usize,
+    bytes: &mut Vec<u8>,
+) -> std::io::Result<()> {
+    read_at(file, at, len, bytes)?;
+    stamp.check(&file.metadata()?)
 }
 
 /// Reads without a place that threads would share.
@@ -124,6 +148,6 @@ pub(crate) fn read_at(file: &File, at: u64, len: usize, bytes: &mut Vec<u8>) -> 
             Ok(read)
         }
     }
-    bytes.reserve(len);
+    bytes.try_reserve(len)?;
     At(file, at).take(len as u64).read_to_end(bytes).map(|_| ())
 }

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::error::{show_reason, show_text};
+
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 /// The string under `field` of the JSON object that `line` is. Of a name that is there twice, the last, as in Python.
@@ -19,6 +21,7 @@ pub(crate) fn text_of<'a>(line: &'a [u8], field: &str) -> Result<Cow<'a, str>, S
             let whole = error.to_string();
             // It counts lines and columns of its own; the line is known.
             let said = whole.split(" at line ").next().unwrap_or(&whole);
+            let said = show_reason(said);
             Err(format!("{said} (at byte {} of the line)", error.column()))
         }
     }
@@ -27,8 +30,9 @@ pub(crate) fn text_of<'a>(line: &'a [u8], field: &str) -> Result<Cow<'a, str>, S
 fn missing(line: &[u8], field: &str) -> String {
     let value = serde_json::from_slice::<serde_json::Value>(line).unwrap_or_default();
     let names =
-        value.as_object().map(|object| object.keys().cloned().collect::<Vec<_>>()).unwrap_or_default();
-    format!("there is no field {field:?}, only {names:?}: name the one that has the text with field=…")
+        value.as_object().map(|object| object.keys().take(8).map(|name| show_text(name)).collect::<Vec<_>>());
+    let (field, names) = (show_text(field), names.unwrap_or_default().join(", "));
+    format!("there is no field {field}, only [{names}]: name the one that has the text with field=…")
 }
 
 struct Object<'f> {
@@ -101,7 +105,7 @@ impl<'de> Visitor<'de> for Text<'_> {
     type Value = Cow<'de, str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a string under {:?}", self.0)
+        write!(f, "a string under {}", show_text(self.0))
     }
 
     fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
@@ -113,7 +117,7 @@ impl<'de> Visitor<'de> for Text<'_> {
     }
 
     fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
-        Err(E::custom(format_args!("the field {:?} is null, not a string", self.0)))
+        Err(E::custom(format_args!("the field {} is null, not a string", show_text(self.0))))
     }
 }
 

@@ -1,13 +1,16 @@
 //! Files that are read from front to back: pipes, and what is compressed.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::Stamp;
+use super::xz::XzDecoder;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::room;
 use crate::workers::Aside;
 
 /// How a file is compressed.
@@ -39,11 +42,13 @@ const EXPANSION: u64 = 1 << 15;
 /// For what does not say how long it is.
 const ENDLESS: u64 = 1 << 48;
 
-/// A file that is read from front to back.
+/// A file that is read from front to back, and must not change meanwhile.
 pub(crate) struct ByteStream {
     path: PathBuf,
     compression: Compression,
     inner: Inner,
+    /// The open file, and how it was when it was first seen; none of a pipe or a device.
+    watched: Option<(Arc<File>, Stamp)>,
     /// Bytes of the file that were read so far.
     taken: Arc<AtomicU64>,
 }
@@ -54,28 +59,31 @@ enum Inner {
     Aside(Aside),
 }
 
-/// More than the contents of a file of this name can be long, without reading it.
-pub(crate) fn most_bytes(path: &Path, compression: Compression) -> Result<u64> {
-    let meta = std::fs::metadata(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-    Ok(match compression {
+/// More than the contents of a file can be long, without reading it.
+pub(crate) fn most_bytes(meta: &Metadata, compression: Compression) -> u64 {
+    match compression {
         _ if !meta.is_file() => ENDLESS,
         // Some files hold text and say that they are empty: those of Linux's /proc.
         Compression::None if meta.len() == 0 => 1 << 32,
         Compression::None => meta.len(),
         _ => (meta.len() + (1 << 10)).saturating_mul(EXPANSION),
-    })
+    }
 }
 
 impl ByteStream {
-    pub(crate) fn open(path: &Path, compression: Compression) -> Result<Self> {
+    /// `seen` says how the file was when it was first seen, if that was before.
+    pub(crate) fn open(path: &Path, compression: Compression, seen: Option<Stamp>) -> Result<Self> {
         let failed = |source| Error::Io { path: path.to_owned(), source };
         let taken = Arc::new(AtomicU64::new(0));
         let meta = std::fs::metadata(path).map_err(failed)?;
-        let inner = if meta.is_file() {
-            let file = File::open(path).map_err(failed)?;
-            let size = match meta.len() {
+        let mut watched = None;
+        let inner = if let Some(stamp) = seen.or(Stamp::of(&meta)) {
+            let file = Arc::new(File::open(path).map_err(failed)?);
+            stamp.check(&file.metadata().map_err(failed)?).map_err(failed)?;
+            watched = Some((file.clone(), stamp));
+            let size = match stamp.size {
                 0 => u64::MAX,
-                size => size, // what is appended meanwhile is not read
+                size => size,
             };
             let read = Box::new(Counted { read: file.take(size), taken: taken.clone() });
             Inner::Read(decoder(read, compression).map_err(failed)?)
@@ -85,7 +93,14 @@ impl ByteStream {
             let read = Box::new(Counted { read: File::open(path).map_err(failed)?, taken: taken.clone() });
             Inner::Read(decoder(read, compression).map_err(failed)?)
         };
-        Ok(ByteStream { path: path.to_owned(), compression, inner, taken })
+        Ok(ByteStream { path: path.to_owned(), compression, inner, watched, taken })
+    }
+
+    /// Looks whether the file is as it was.
+    fn check(&self) -> Result<()> {
+        let Some((file, stamp)) = &self.watched else { return Ok(()) };
+        let checked = file.metadata().and_then(|now| stamp.check(&now));
+        checked.map_err(|source| Error::Io { path: self.path.clone(), source })
     }
 
     /// Bytes of the file that were read since this was last asked.
@@ -101,15 +116,15 @@ impl ByteStream {
                 let before = bytes.len();
                 let done = read.by_ref().take(want as u64).read_to_end(bytes);
                 let count = bytes.len() - before;
-                match done {
-                    Ok(_) => Ok(count),
-                    Err(source) => Err(self.failed(source)),
+                if done.is_err() || count == 0 {
+                    self.check()?;
                 }
+                done.map(|_| count).map_err(|source| self.failed(source))
             }
             Inner::Aside(aside) => {
                 let Some(piece) = aside.next(control)? else { return Ok(0) };
                 self.taken.fetch_add(piece.len() as u64, Relaxed);
-                bytes.extend_from_slice(&piece);
+                room::extend(bytes, &piece)?;
                 Ok(piece.len())
             }
         }
@@ -138,7 +153,7 @@ fn decoder(read: Box<dyn Read + Send>, compression: Compression) -> std::io::Res
             decoder.window_log_max(31)?; // as `zstd --long=31` writes
             Box::new(decoder)
         }
-        Compression::Xz => Box::new(lzma_rust2::XzReader::new(buffered(read), true)),
+        Compression::Xz => Box::new(XzDecoder::new(buffered(read))),
     })
 }
 
@@ -153,5 +168,44 @@ impl<R: Read> Read for Counted<R> {
         let count = self.read.read(room)?;
         self.taken.fetch_add(count as u64, Relaxed);
         Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    type Change = (fn(&File), &'static str);
+
+    /// A change after a stream was opened is found at its end, when all bytes may have been read already.
+    #[test]
+    fn a_file_that_changes_is_found_out_at_its_end() {
+        let path = std::env::temp_dir().join(format!("toksmith-stream-{}", std::process::id()));
+        let changes: [Change; 3] = [
+            (
+                |file| file.set_len(150_000).unwrap(),
+                "became shorter while it was read, from 200000 to 150000",
+            ),
+            (
+                |mut file| file.write_all(b"more").unwrap(),
+                "became longer while it was read, from 200000 to 200004",
+            ),
+            (|file| file.set_modified(std::time::UNIX_EPOCH).unwrap(), "was changed while it was read"),
+        ];
+        for (change, said) in changes {
+            std::fs::write(&path, vec![b'x'; 200_000]).unwrap();
+            let control = Control::none();
+            let mut stream = ByteStream::open(&path, Compression::None, None).unwrap();
+            let mut bytes = Vec::new();
+            stream.read(1000, &mut bytes, &control).unwrap();
+            change(&File::options().append(true).open(&path).unwrap());
+            let rest = std::iter::from_fn(|| Some(stream.read(1 << 16, &mut bytes, &control)));
+            let end = rest.take(10).find(|read| !matches!(read, Ok(1..)));
+            let error = end.unwrap().unwrap_err();
+            assert!(error.to_string().contains(said), "{error}");
+        }
+        std::fs::remove_file(path).unwrap();
     }
 }

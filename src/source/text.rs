@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result};
+use crate::room;
 use crate::simd::{Isa, Job, LANES, Leaf};
 
 /// A text, to be read in stretches. Places in it are counted in what it is made of.
@@ -59,15 +60,15 @@ impl<'a> Text<'a> {
     pub(crate) fn write(self, isa: Isa, range: Range<usize>, bytes: &mut Vec<u8>) -> Result<()> {
         let start = range.start;
         let written = match self {
-            Text::Utf8(text) => {
-                bytes.extend_from_slice(&text[range]);
-                Ok(())
-            }
+            Text::Utf8(text) => room::extend(bytes, &text[range]),
             Text::One(units) => isa.run(Write { units: &units[range], bytes }),
             Text::Two(units) => isa.run(Write { units: &units[range], bytes }),
             Text::Four(units) => isa.run(Write { units: &units[range], bytes }),
         };
-        written.map_err(|at| Error::Surrogate { at: start + at })
+        written.map_err(|error| match error {
+            Error::Surrogate { at } => Error::Surrogate { at: start + at },
+            other => other,
+        })
     }
 
     /// How many of its units are those bytes of its UTF-8.
@@ -91,7 +92,7 @@ struct Write<'a, U> {
 }
 
 impl<U: Copy + Into<u32>> Job for Write<'_, U> {
-    type Out = std::result::Result<(), usize>;
+    type Out = Result<()>;
 
     #[inline(always)]
     fn run<L: Leaf>(self, leaf: L) -> Self::Out {
@@ -100,7 +101,9 @@ impl<U: Copy + Into<u32>> Job for Write<'_, U> {
         for (group, units) in units.chunks(GROUP).enumerate() {
             // Room for all that a group may be, so that no character asks for its own.
             if bytes.len() < len + LONGEST * GROUP {
-                bytes.resize(2 * len + 2 * LONGEST * GROUP, 0);
+                let wanted = 2 * len + 2 * LONGEST * GROUP;
+                room::reserve_exact(bytes, wanted - bytes.len())?;
+                bytes.resize(wanted, 0);
             }
             let room = &mut bytes[len..len + LONGEST * GROUP];
             let all = units.iter().fold(0, |all, &unit| all | unit.into());
@@ -111,7 +114,7 @@ impl<U: Copy + Into<u32>> Job for Write<'_, U> {
                 units.len()
             } else {
                 if let Some(at) = units.iter().position(|&unit| has_none(unit.into())) {
-                    return Err(GROUP * group + at);
+                    return Err(Error::Surrogate { at: GROUP * group + at });
                 }
                 longer(leaf, units, room)
             };

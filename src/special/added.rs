@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use super::Specials;
+use crate::control::Control;
 use crate::error::Result;
+use crate::room;
 
 /// How an added token is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,35 +47,46 @@ impl AddedTokens {
     }
 
     /// Whether any of the texts stands anywhere, whatever its flags.
-    pub fn is_in(&self, text: &str) -> bool {
-        self.found.find(text.as_bytes(), 0).is_some()
+    ///
+    /// # Errors
+    /// [`crate::Error::Interrupted`].
+    pub fn is_in(&self, text: &str, control: &Control) -> Result<bool> {
+        Ok(self.found.matches(text.as_bytes(), 0).next(control)?.is_some())
     }
 
     /// As [`AddedTokens::segments`], in characters.
-    pub fn segments_in_characters(&self, text: &str, special: bool) -> Vec<(Option<usize>, usize, usize)> {
-        let (mut bytes, mut characters) = (0, 0);
-        let mut at = |byte: usize| {
-            // Only a token that reaches back starts before the last place.
-            if byte < bytes {
-                return characters - text[byte..bytes].chars().count();
-            }
-            characters += text[bytes..byte].chars().count();
-            bytes = byte;
-            characters
+    ///
+    /// # Errors
+    /// As [`AddedTokens::segments`].
+    pub fn segments_in_characters(
+        &self,
+        text: &str,
+        special: bool,
+        control: &Control,
+    ) -> Result<Vec<(Option<usize>, usize, usize)>> {
+        let segments = self.segments(text, special, control)?.into_iter();
+        let before = Characters::new(text);
+        let place = |found: AddedSegment| {
+            (found.token, before.count(found.range.start), before.count(found.range.end))
         };
-        let segments = self.segments(text, special).into_iter();
-        segments.map(|found| (found.token, at(found.range.start), at(found.range.end))).collect()
+        room::collected(segments.map(place))
     }
 
     /// The tokens in a text, and all text between them. Without `special`, special ones are text.
     ///
     /// Occurrences are the leftmost, of those the longest, and never overlap; one that its flags refuse, or that is
     /// passed over, hides what overlaps it all the same.
-    pub fn segments(&self, text: &str, special: bool) -> Vec<AddedSegment> {
-        let (mut segments, mut from, mut end) = (Vec::new(), 0, 0);
-        while let Some(found) = self.found.find(text.as_bytes(), from) {
+    ///
+    /// Cost: linear in the text.
+    ///
+    /// # Errors
+    /// [`crate::Error::Interrupted`]; [`crate::Error::OutOfMemory`].
+    pub fn segments(&self, text: &str, special: bool, control: &Control) -> Result<Vec<AddedSegment>> {
+        let (mut segments, mut end) = (Vec::new(), 0);
+        let mut blank_to = 0;
+        let mut matches = self.found.matches(text.as_bytes(), 0);
+        while let Some(found) = matches.next(control)? {
             let Range { mut start, end: mut stop } = found.range;
-            from = stop;
             let flags = self.flags[found.index];
             if flags.special && !special {
                 continue;
@@ -82,22 +95,67 @@ impl AddedTokens {
                 continue;
             }
             if flags.lstrip {
-                start = text[..start].trim_end().len().max(end);
+                // Up to what the token before took, which may be all of it and more.
+                start = text.get(end..start).map_or(end, |between| end + between.trim_end().len());
             }
             if flags.rstrip {
-                stop = text.len() - text[stop..].trim_start().len();
+                // Inside whitespace that was measured before, it ends where that does.
+                if stop > blank_to {
+                    blank_to = text.len() - text[stop..].trim_start().len();
+                }
+                stop = blank_to;
             }
             if end < start {
-                segments.push(AddedSegment { token: None, range: end..start });
+                room::push(&mut segments, AddedSegment { token: None, range: end..start })?;
             }
-            segments.push(AddedSegment { token: Some(found.index), range: start.min(stop)..stop });
+            room::push(
+                &mut segments,
+                AddedSegment { token: Some(found.index), range: start.min(stop)..stop },
+            )?;
             end = stop;
         }
         if end != text.len() {
-            segments.push(AddedSegment { token: None, range: end..text.len() });
+            room::push(&mut segments, AddedSegment { token: None, range: end..text.len() })?;
         }
-        segments
+        Ok(segments)
     }
+}
+
+/// How many characters there are before a byte of a text.
+struct Characters<'t> {
+    text: &'t [u8],
+    /// The number before each [`STEP`]th byte; empty for ASCII.
+    before: Vec<usize>,
+}
+
+const STEP: usize = 64;
+
+impl<'t> Characters<'t> {
+    fn new(text: &'t str) -> Self {
+        let (text, mut before) = (text.as_bytes(), Vec::new());
+        if !text.is_ascii() {
+            let mut sum = 0;
+            for step in text.chunks(STEP) {
+                before.push(sum);
+                sum += characters(step);
+            }
+        }
+        Characters { text, before }
+    }
+
+    fn count(&self, byte: usize) -> usize {
+        let step = byte / STEP;
+        match self.before.get(step) {
+            Some(before) => before + characters(&self.text[step * STEP..byte]),
+            None if self.before.is_empty() => byte,
+            None => self.before[step - 1] + characters(&self.text[(step - 1) * STEP..byte]),
+        }
+    }
+}
+
+/// Characters that begin in some bytes.
+fn characters(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
 }
 
 fn ends_with_word(text: &str) -> bool {
@@ -120,8 +178,8 @@ mod tests {
 
     fn segments(tokens: &[(&str, Flags)], text: &str) -> Vec<(Option<usize>, String)> {
         let tokens = tokens.iter().map(|&(token, flags)| (token.to_owned(), flags)).collect();
-        let Ok(tokens) = AddedTokens::new(tokens) else { return Vec::new() };
-        let found = tokens.segments(text, true).into_iter();
+        let tokens = AddedTokens::new(tokens).unwrap();
+        let found = tokens.segments(text, true, &Control::none()).unwrap().into_iter();
         found.map(|segment| (segment.token, text[segment.range].to_owned())).collect()
     }
 

@@ -1,25 +1,43 @@
 //! Special tokens: found in text before anything else, leftmost and then longest.
 
 mod added;
+mod backward;
 mod many;
+mod matches;
+#[cfg(test)]
+mod tests;
+
+#[cfg(test)]
+pub(crate) use backward::steps;
 
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::error::{Error, Result};
+use crate::room;
+use backward::Backward;
 use many::Many;
 
 pub use added::{AddedSegment, AddedTokens, Flags};
+pub use matches::{Found, Matches, Segment};
+
+/// Bytes of a special token at the most. A stream holds back about as many, and a place where text is cut is judged by
+/// as many on both sides.
+pub const MAX_LEN: usize = 1 << 12;
+/// Bytes of all special tokens of a set at the most: building, which nothing interrupts, then takes some seconds and 250
+/// MB at the worst.
+pub const MAX_BYTES: usize = 1 << 24;
 
 /// The special tokens of a tokenizer, ready to be searched for.
 ///
-/// Cost: building is linear in the bytes of the tokens; searching is one pass over the text.
+/// Cost: building is linear in the bytes of the tokens; searching is linear in the text, whatever the tokens are.
 #[derive(Clone, Debug, Default)]
 pub struct Specials {
     tokens: Vec<Vec<u8>>,
     finder: Finder,
-    inner: Inner,
+    /// Tokens in which text could be cut, at any offset; `None` without any.
+    inner: Option<Backward>,
     max_len: usize,
 }
 
@@ -31,60 +49,42 @@ enum Finder {
     /// The best for few: vector code finds their first bytes.
     Automaton(AhoCorasick),
     Many(Many),
+    /// For tokens of any length.
+    Long(Backward),
 }
 
-/// Tokens in which text could be cut, at any offset.
-#[derive(Clone, Debug, Default)]
-enum Inner {
-    /// There are none.
-    #[default]
-    None,
-    Automaton(AhoCorasick),
-    /// The finder says of any place which token starts there.
-    Finder,
-}
-
-/// From so many tokens on [`Many`] is tried.
+/// From so many tokens on [`Many`] is used.
 const MANY: usize = 64;
+/// Bytes of a token up to which text is searched forward. A forward search reads a byte again for up to so many tokens
+/// that could have started before it.
+const SHORT: usize = 128;
 
 impl Finder {
-    fn new(tokens: &[Vec<u8>]) -> Result<Self> {
-        if tokens.len() >= MANY
-            && let Some(many) = Many::new(tokens)
-        {
-            return Ok(Finder::Many(many));
+    fn new(tokens: &[Vec<u8>], max_len: usize) -> Result<Self> {
+        if tokens.is_empty() {
+            return Ok(Finder::None);
         }
-        let automaton = automaton(MatchKind::LeftmostLongest, tokens)?;
-        Ok(automaton.map_or(Finder::None, Finder::Automaton))
-    }
-}
-
-impl Inner {
-    fn new(tokens: &[Vec<u8>], finder: &Finder) -> Result<Self> {
-        let inner: Vec<&Vec<u8>> = tokens.iter().filter(|token| has_inner_cut(token)).collect();
-        if !inner.is_empty() && matches!(finder, Finder::Many(_)) {
-            return Ok(Inner::Finder);
+        if max_len > SHORT {
+            return Ok(Finder::Long(Backward::new(tokens, (0..tokens.len() as u32).collect())));
         }
-        Ok(automaton(MatchKind::Standard, &inner)?.map_or(Inner::None, Inner::Automaton))
+        if tokens.len() >= MANY {
+            return Ok(Finder::Many(Many::new(tokens)));
+        }
+        let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(tokens);
+        built.map(Finder::Automaton).map_err(|error| Error::TooManySpecials { reason: error.to_string() })
     }
-}
-
-/// A special token found in a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// Index of the token in the list that [`Specials::new`] was given.
-    pub index: usize,
-    /// Where it stands, in bytes.
-    pub range: Range<usize>,
 }
 
 impl Specials {
     /// Prepares a list of special tokens.
     ///
     /// # Errors
-    /// [`Error::EmptySpecial`] and [`Error::RepeatedSpecial`]; [`Error::TooManySpecials`] when no
-    /// automaton can hold them.
+    /// [`Error::EmptySpecial`] and [`Error::RepeatedSpecial`]; [`Error::SpecialTooLong`] for one of more than
+    /// [`MAX_LEN`] bytes; [`Error::TooManySpecials`] for more than [`MAX_BYTES`] together.
     pub fn new(tokens: Vec<Vec<u8>>) -> Result<Self> {
+        check_lengths(&tokens)?;
+        // An automaton has a state for each byte, and is made of another one.
+        room::expect(64 * tokens.iter().map(Vec::len).sum::<usize>())?;
         let mut seen = std::collections::HashMap::new();
         for (index, token) in tokens.iter().enumerate() {
             if token.is_empty() {
@@ -94,11 +94,13 @@ impl Specials {
                 return Err(Error::RepeatedSpecial { token: token.clone(), first, second: index });
             }
         }
-        let finder = Finder::new(&tokens)?;
+        let max_len = tokens.iter().map(Vec::len).max().unwrap_or(0);
+        let inner = (0..).zip(&tokens).filter(|(_, token)| has_inner_cut(token));
+        let inner: Vec<u32> = inner.map(|(index, _)| index).collect();
         Ok(Specials {
-            inner: Inner::new(&tokens, &finder)?,
-            finder,
-            max_len: tokens.iter().map(Vec::len).max().unwrap_or(0),
+            finder: Finder::new(&tokens, max_len)?,
+            inner: (!inner.is_empty()).then(|| Backward::new(&tokens, inner)),
+            max_len,
             tokens,
         })
     }
@@ -115,45 +117,51 @@ impl Specials {
 
     /// Whether they are so many that searching for them takes hundreds of kilobytes.
     pub(crate) fn are_many(&self) -> bool {
-        matches!(self.finder, Finder::Many(_)) && self.tokens.len() >= 1 << 14
+        self.tokens.len() >= 1 << 14
     }
 
-    /// The first special token that starts at `from` or later: the leftmost, of those the longest.
-    pub fn find(&self, text: &[u8], from: usize) -> Option<Found> {
-        match &self.finder {
-            Finder::None => None,
-            Finder::Automaton(automaton) => {
-                let found = automaton.find(aho_corasick::Input::new(text).span(from..text.len()))?;
-                Some(Found { index: found.pattern().as_usize(), range: found.start()..found.end() })
-            }
-            Finder::Many(many) => {
-                let (index, start) = many.find(&self.tokens, text, from)?;
-                Some(Found { index, range: start..start + self.tokens[index].len() })
-            }
-        }
+    /// Bytes of new text for which what a stream holds back is searched again: so few more than it holds back that
+    /// nobody waits for them, and so many that searching again costs little for each.
+    pub(crate) fn search_step(&self) -> usize {
+        if self.max_len > SHORT { self.max_len / 4 } else { 1 }
     }
 
-    /// Whether an occurrence of a special token lies across `at`, so that a cut there could change
-    /// what is found. `at` must stand before a whitespace byte and after a character that is none;
-    /// `text` must reach [`Specials::max_len`] bytes to both sides, or end.
+    /// The special tokens in `text` that start at `from` or later.
+    pub fn matches<'a>(&'a self, text: &'a [u8], from: usize) -> Matches<'a> {
+        Matches::new(self, text, from)
+    }
+
+    /// The first place of `range`, of those that `next` finds at or after a place, where no occurrence of a special
+    /// token lies across: so that a cut there changes nothing of what is found. The places must stand before a
+    /// whitespace byte and after a character that is none, or behind a line end; `text` must reach
+    /// [`Specials::max_len`] bytes beyond `range` on both sides, or end.
     ///
     /// Any occurrence counts, also one that leftmost-longest search would pass over: only then is
     /// searching the two sides alone the same as searching the whole.
-    pub fn straddles(&self, text: &[u8], at: usize) -> bool {
-        let low = at.saturating_sub(self.max_len);
-        match (&self.inner, &self.finder) {
-            (Inner::None, _) => false,
-            (Inner::Automaton(inner), _) => {
-                let high = text.len().min(at + self.max_len);
-                let mut found = inner.find_overlapping_iter(&text[low..high]);
-                found.any(|m| low + m.start() < at && at < low + m.end())
+    ///
+    /// Cost: linear in `range`.
+    pub fn first_free(
+        &self,
+        text: &[u8],
+        range: Range<usize>,
+        next: impl Fn(usize) -> Option<usize>,
+    ) -> Option<usize> {
+        let next = |from| next(from).filter(|&at| at < range.end);
+        let mut at = next(range.start)?;
+        let Some(inner) = &self.inner else { return Some(at) };
+        // Most first places are free: only then are many looked at together.
+        let mut window = 1;
+        loop {
+            let known = at..range.end.min(at + window);
+            let reach = inner.reach(&self.tokens, text, known.clone());
+            while at < known.end {
+                let reach = reach[at - known.start];
+                if reach <= at {
+                    return Some(at);
+                }
+                at = next(reach)?;
             }
-            // Of those that start at one place the longest reaches furthest.
-            (Inner::Finder, Finder::Many(many)) => (low..at).any(|start| {
-                let longest = many.longest(&self.tokens, &text[start..]);
-                longest.is_some_and(|index| start + self.tokens[index].len() > at)
-            }),
-            (Inner::Finder, _) => false,
+            window = WINDOW;
         }
     }
 
@@ -166,12 +174,42 @@ impl Specials {
     }
 }
 
-fn automaton(kind: MatchKind, tokens: &[impl AsRef<[u8]>]) -> Result<Option<AhoCorasick>> {
-    if tokens.is_empty() {
-        return Ok(None);
+/// Places that are looked at together.
+const WINDOW: usize = 4 * MAX_LEN;
+
+/// Checks that no token is too long, nor all of them together.
+fn check_lengths(tokens: &[Vec<u8>]) -> Result<()> {
+    if let Some(index) = tokens.iter().position(|token| token.len() > MAX_LEN) {
+        let (bytes, limit) = (tokens[index].len(), MAX_LEN);
+        let start = tokens[index][..SHOWN].to_vec();
+        return Err(Error::SpecialTooLong { index, start, bytes, limit });
     }
-    let built = AhoCorasick::builder().match_kind(kind).build(tokens);
-    built.map(Some).map_err(|error| Error::TooManySpecials { reason: error.to_string() })
+    let bytes: usize = tokens.iter().map(Vec::len).sum();
+    if bytes > MAX_BYTES {
+        let reason = format!("they have {bytes} bytes together, of at most {MAX_BYTES}");
+        return Err(Error::TooManySpecials { reason });
+    }
+    Ok(())
+}
+
+/// Bytes of a long token that a message shows.
+const SHOWN: usize = 24;
+
+/// Whether an occurrence of one of `first` could share a byte with an occurrence of one of `second`.
+///
+/// Cost: linear in the bytes of both.
+///
+/// # Errors
+/// [`Error::SpecialTooLong`] and [`Error::TooManySpecials`].
+pub fn overlap(first: Vec<Vec<u8>>, second: Vec<Vec<u8>>) -> Result<bool> {
+    let touch = |tokens: &[Vec<u8>], others: &[Vec<u8>]| {
+        let members = (0..tokens.len() as u32).filter(|&index| !tokens[index as usize].is_empty());
+        let automaton = Backward::new(tokens, members.collect());
+        others.iter().any(|other| automaton.touches(other))
+    };
+    check_lengths(&first)?;
+    check_lengths(&second)?;
+    Ok(touch(&first, &second) || touch(&second, &first))
 }
 
 /// Whether some proper inner position has whitespace after it: cuts are made before ASCII whitespace,
@@ -180,78 +218,4 @@ fn has_inner_cut(token: &[u8]) -> bool {
     token
         .windows(2)
         .any(|pair| pair[1].is_ascii_whitespace() || pair[1] == 0x0b || matches!(pair[0], b'\r' | b'\n'))
-}
-
-/// A piece of a text: ordinary, or one special token.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Segment {
-    /// Ordinary text between special tokens; never empty.
-    Text(Range<usize>),
-    /// A special token.
-    Special(Found),
-}
-
-impl Specials {
-    /// Cuts `text` at its special tokens, in order, with nothing left out.
-    pub fn segments<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Segment> + 'a {
-        let mut at = 0;
-        let mut pending = None;
-        std::iter::from_fn(move || {
-            if let Some(found) = pending.take() {
-                return Some(Segment::Special(found));
-            }
-            if at == text.len() {
-                return None;
-            }
-            let start = at;
-            match self.find(text, at) {
-                None => at = text.len(),
-                Some(found) => {
-                    at = found.range.end;
-                    if found.range.start == start {
-                        return Some(Segment::Special(found));
-                    }
-                    let end = found.range.start;
-                    pending = Some(found);
-                    return Some(Segment::Text(start..end));
-                }
-            }
-            Some(Segment::Text(start..at))
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Where a token lies across each place of a text, by its definition.
-    fn across(tokens: &[Vec<u8>], text: &[u8], at: usize) -> bool {
-        tokens.iter().any(|token| {
-            let from = (at + 1).saturating_sub(token.len());
-            (from..at).any(|start| start + token.len() > at && text[start..].starts_with(token))
-        })
-    }
-
-    #[test]
-    fn many_tokens_lie_across_the_same_places_as_few() {
-        let mut state = 1_u64;
-        let mut below = |n: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % n
-        };
-        for round in 0..40 {
-            let mut tokens: Vec<Vec<u8>> =
-                (0..90).map(|_| (0..2 + below(9)).map(|_| b"ab \n"[below(4)]).collect()).collect();
-            tokens.sort();
-            tokens.dedup();
-            tokens.truncate(if round % 2 == 0 { MANY } else { MANY - 1 });
-            let specials = Specials::new(tokens.clone()).unwrap();
-            assert_eq!(matches!(specials.finder, Finder::Many(_)), tokens.len() == MANY);
-            let text: Vec<u8> = (0..200).map(|_| b"ab \n"[below(4)]).collect();
-            for at in (1..text.len()).filter(|&at| has_inner_cut(&text[at - 1..=at])) {
-                assert_eq!(specials.straddles(&text, at), across(&tokens, &text, at), "{at} in {text:?}");
-            }
-        }
-    }
 }

@@ -5,6 +5,8 @@ use std::ops::Range;
 use super::names::Names;
 use super::text::Text;
 use super::tokens::Tokens;
+use crate::error::Result;
+use crate::room;
 use crate::simd;
 
 /// Postings of pairs that are gone stay in the pool until they are a quarter of it, and this many.
@@ -47,20 +49,27 @@ pub(super) struct PairIndex {
 
 impl PairIndex {
     /// An empty one for so many postings at first.
-    pub(super) fn with_room(postings: usize) -> Self {
-        let (names, pairs) = (Names::default(), Vec::with_capacity(FORESEEN));
-        PairIndex { names, pairs, pool: Vec::with_capacity(postings + postings / 4), garbage: 0 }
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub(super) fn with_room(postings: usize) -> Result<Self> {
+        let (names, pairs) = (Names::default(), room::for_items(FORESEEN)?);
+        Ok(PairIndex { names, pairs, pool: room::for_items(postings + postings / 4)?, garbage: 0 })
     }
 
     /// Adds a pair that is not there yet, with room for as many postings as it has places: the caller
     /// writes them into the pool, from where it ended.
-    pub(super) fn add(&mut self, left: u32, right: u32, count: u64, places: u32) -> u32 {
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`]; the index is of no more use then.
+    pub(super) fn add(&mut self, left: u32, right: u32, count: u64, places: u32) -> Result<u32> {
         let name = self.pairs.len() as u32;
         let start = self.pool.len();
+        room::reserve(&mut self.pool, places as usize)?;
         self.pool.resize(start + places as usize, 0);
-        self.pairs.push(Pair { left, right, count, start, length: places });
-        self.names.insert(left, right, name);
-        name
+        room::push(&mut self.pairs, Pair { left, right, count, start, length: places })?;
+        self.names.insert(left, right, name)?;
+        Ok(name)
     }
 
     /// Where the postings of the next pair will stand.

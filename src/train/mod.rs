@@ -130,7 +130,7 @@ pub fn learn_from(
     }
     control.begin(Stage::Merge, options.max_merges as u64);
     let words = counts.into_words();
-    let text = Narrow::new(words.as_they_lie(), words.words(), control)?;
+    let text = Narrow::new(words.as_they_lie(), words.words()?, control)?;
     drop(words);
     let mut trainer = Trainer::new(text, None, start.tokens(), Vec::new(), options, control)?;
     let end = trainer.run(saver);

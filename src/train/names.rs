@@ -1,6 +1,8 @@
 //! From a pair of tokens to its number: one line of memory for a look, and known before it is needed.
 
 use super::tokens::pack;
+use crate::error::Result;
+use crate::room;
 use crate::simd;
 
 const EMPTY: u64 = u64::MAX;
@@ -87,12 +89,16 @@ impl Names {
     }
 
     /// Adds a pair that is not there.
-    pub(super) fn insert(&mut self, left: u32, right: u32, name: u32) {
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub(super) fn insert(&mut self, left: u32, right: u32, name: u32) -> Result<()> {
         if 8 * (self.used + 1) > 5 * self.places.len() {
-            self.grow();
+            self.grow()?;
         }
         self.used += 1;
         self.put(u64::from(tag(left, right)) << 32 | u64::from(name));
+        Ok(())
     }
 
     fn put(&mut self, entry: u64) {
@@ -104,10 +110,12 @@ impl Names {
     }
 
     #[cold]
-    fn grow(&mut self) {
+    fn grow(&mut self) -> Result<()> {
+        let grown = room::filled(EMPTY, 2 << self.bits)?;
         self.bits += 1;
-        let old = std::mem::replace(&mut self.places, vec![EMPTY; 1 << self.bits]);
+        let old = std::mem::replace(&mut self.places, grown);
         old.into_iter().filter(|&entry| entry != EMPTY).for_each(|entry| self.put(entry));
+        Ok(())
     }
 
     /// Removes a pair, if it is there. Those behind it that belong nearer close the gap.
@@ -152,7 +160,7 @@ mod tests {
             } else if let Entry::Vacant(vacant) = map.entry(pair) {
                 let name = pairs.len() as u32;
                 pairs.push(pair);
-                names.insert(pair.0, pair.1, name);
+                names.insert(pair.0, pair.1, name).unwrap();
                 vacant.insert(name);
             }
             assert_eq!(names.used, map.len());

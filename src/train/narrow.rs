@@ -9,6 +9,7 @@ use super::text::{self, Text, WORDS_PER_CHECK};
 use super::tokens::BYTES;
 use crate::control::Control;
 use crate::error::Result;
+use crate::room;
 use crate::simd;
 
 const SENTINEL: u16 = u16::MAX;
@@ -92,7 +93,8 @@ impl Narrow {
             share.words += 1;
         })?;
         let runs = shares.arrange();
-        let mut narrow = Narrow { cells: vec![SENTINEL; size as usize], pages: pages(&runs, size), runs };
+        let cells = room::filled(SENTINEL, size as usize)?;
+        let mut narrow = Narrow { cells, pages: pages(&runs, size)?, runs };
         for (i, (word, weight)) in words.filter(text::has_pairs).enumerate() {
             if i % WORDS_PER_CHECK == 0 {
                 control.check()?;
@@ -107,16 +109,14 @@ impl Narrow {
     }
 }
 
-fn pages(runs: &[Run], size: u32) -> Vec<u32> {
+fn pages(runs: &[Run], size: u32) -> Result<Vec<u32>> {
     let mut run = 0;
-    (0..=size >> PAGE_BITS)
-        .map(|page| {
-            while runs.get(run + 1).is_some_and(|next| next.start <= page << PAGE_BITS) {
-                run += 1;
-            }
-            run as u32
-        })
-        .collect()
+    room::collected((0..=size >> PAGE_BITS).map(|page| {
+        while runs.get(run + 1).is_some_and(|next| next.start <= page << PAGE_BITS) {
+            run += 1;
+        }
+        run as u32
+    }))
 }
 
 impl Text for Narrow {

@@ -1,5 +1,8 @@
 //! What stands on one side of the occurrences of the pair that is being merged.
 
+use crate::error::Result;
+use crate::room;
+
 /// Room for occurrences that is kept from one merge to the next.
 const KEPT_ROOM: usize = 1 << 20;
 
@@ -30,11 +33,26 @@ pub(super) struct Neighbours {
 
 impl Neighbours {
     /// Forgets everything, with room for `tokens` ids.
-    pub(super) fn clear(&mut self, tokens: usize) {
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub(super) fn clear(&mut self, tokens: usize) -> Result<()> {
+        let more = tokens.saturating_sub(self.slots.len());
+        room::reserve(&mut self.slots, more)?;
         self.slots.resize(tokens, 0);
         self.distinct.clear();
         self.occurrences.clear();
         self.occurrences.shrink_to(KEPT_ROOM);
+        Ok(())
+    }
+
+    /// Makes room to note so many more.
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub(super) fn make_room(&mut self, more: usize) -> Result<()> {
+        room::reserve(&mut self.occurrences, more)?;
+        room::reserve(&mut self.distinct, more)
     }
 
     /// Notes that `token` stands beside the occurrence at `position`. Returns whether it is new.

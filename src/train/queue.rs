@@ -4,6 +4,8 @@ use super::index::PairIndex;
 use super::text::Text;
 use super::ties::TieHeap;
 use super::tokens::Tokens;
+use crate::error::Result;
+use crate::room;
 
 /// Entries whose pairs are asked for before their turn comes.
 const AHEAD: usize = 8;
@@ -34,31 +36,42 @@ impl Queue {
     }
 
     /// Adds a pair, no more frequent than the last that came out.
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
     #[inline]
-    pub(super) fn push(&mut self, pair: u32, count: u64, index: &PairIndex, tokens: &Tokens) {
+    pub(super) fn push(&mut self, pair: u32, count: u64, index: &PairIndex, tokens: &Tokens) -> Result<()> {
         match level(self.last, count) {
-            Some(level) => self.levels[level].push(pair),
+            Some(level) => room::push(&mut self.levels[level], pair),
             None => self.tied.push(pair, index, tokens),
         }
     }
 
     /// Takes out the most frequent pair, the first by the tie rule among equals.
-    pub(super) fn pop(&mut self, index: &mut PairIndex, text: &impl Text, tokens: &Tokens) -> Option<u32> {
+    ///
+    /// # Errors
+    /// As [`Queue::push`].
+    pub(super) fn pop(
+        &mut self,
+        index: &mut PairIndex,
+        text: &impl Text,
+        tokens: &Tokens,
+    ) -> Result<Option<u32>> {
         loop {
             while let Some(pair) = self.tied.peek() {
                 let count = index.count(pair);
                 if count == self.last {
                     if self.tied.settle(index, text, tokens) {
                         self.tied.pop(tokens);
-                        return Some(pair);
+                        return Ok(Some(pair));
                     }
                 } else {
                     self.tied.pop(tokens);
-                    self.requeue(pair, index, tokens);
+                    self.requeue(pair, index, tokens)?;
                 }
             }
-            if !self.refill(index, tokens) {
-                return None;
+            if !self.refill(index, tokens)? {
+                return Ok(None);
             }
         }
     }
@@ -75,17 +88,18 @@ impl Queue {
     }
 
     /// Puts a pair back by the count it has now, unless that is too low.
-    fn requeue(&mut self, pair: u32, index: &mut PairIndex, tokens: &Tokens) {
+    fn requeue(&mut self, pair: u32, index: &mut PairIndex, tokens: &Tokens) -> Result<()> {
         let count = index.count(pair);
         if count >= self.threshold {
-            self.push(pair, count, index, tokens);
+            self.push(pair, count, index, tokens)
         } else {
             index.take(pair);
+            Ok(())
         }
     }
 
     /// Goes down to the highest count there is; false if there is none.
-    fn refill(&mut self, index: &mut PairIndex, tokens: &Tokens) -> bool {
+    fn refill(&mut self, index: &mut PairIndex, tokens: &Tokens) -> Result<bool> {
         while let Some(lowest) = self.levels.iter().position(|level| !level.is_empty()) {
             // Only what still belongs on this level can hold the highest count.
             let mut pairs = std::mem::take(&mut self.levels[lowest]);
@@ -101,7 +115,7 @@ impl Queue {
                     pairs[kept] = pair;
                     kept += 1;
                 } else {
-                    self.requeue(pair, index, tokens);
+                    self.requeue(pair, index, tokens)?;
                 }
             }
             pairs.truncate(kept);
@@ -111,12 +125,12 @@ impl Queue {
             self.last = best;
             // They are alike in this bit and above, so all go to lower levels, and this one keeps its memory.
             for pair in pairs.drain(..) {
-                self.push(pair, index.count(pair), index, tokens);
+                self.push(pair, index.count(pair), index, tokens)?;
             }
             self.levels[lowest] = pairs;
-            return true;
+            return Ok(true);
         }
-        false
+        Ok(false)
     }
 }
 

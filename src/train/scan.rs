@@ -8,12 +8,13 @@ use super::text::Text;
 use super::tokens::{BYTES, Tokens, pack};
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::room;
 
 /// Cells between two looks at the control.
 const CELLS_PER_CHECK: u32 = 1 << 16;
 
 /// Counts above this are refused.
-const MAX_COUNT: u64 = 1 << 63;
+pub(super) const MAX_COUNT: u64 = 1 << 63;
 
 /// What a scan finds out about a pair.
 #[derive(Clone, Copy, Default)]
@@ -109,11 +110,11 @@ pub(super) fn index_bytes(
 ) -> Result<PairIndex> {
     let is_in = |tally: &&Tally| tally.count >= threshold;
     let places = tallies.iter().filter(is_in).map(|tally| tally.places as usize).sum();
-    let mut index = PairIndex::with_room(places);
+    let mut index = PairIndex::with_room(places)?;
     for (pair, tally) in tallies.iter_mut().enumerate() {
         if tally.count >= threshold {
             let start = index.next_start();
-            index.add(pair as u32 / BYTES, pair as u32 % BYTES, tally.count, tally.places);
+            index.add(pair as u32 / BYTES, pair as u32 % BYTES, tally.count, tally.places)?;
             // From now on, where its next posting goes.
             tally.count = start as u64;
         } else {
@@ -158,9 +159,16 @@ pub(super) fn index_pairs(
     let threshold = threshold.min(sums.iter().copied().max().unwrap_or(0)).max(1);
     let mut slots: HashMap<u64, u32, FxBuildHasher> = HashMap::default();
     let mut tallies: Vec<(u64, Tally)> = Vec::new();
+    let mut failed = None;
     for_each_pair(text, tokens, control, |position, left, right| {
         if sums[shared(left, right)] >= threshold {
             let pair = pack(left, right);
+            if tallies.len() == slots.capacity().min(tallies.capacity()) && failed.is_none() {
+                failed = make_room(&mut slots, &mut tallies).err();
+            }
+            if failed.is_some() {
+                return;
+            }
             let next = tallies.len() as u32;
             let slot = *slots.entry(pair).or_insert(next);
             if slot == next {
@@ -172,18 +180,21 @@ pub(super) fn index_pairs(
             tally.places += 1;
         }
     })?;
+    if let Some(error) = failed {
+        return Err(error);
+    }
     if let Some((pair, _)) = tallies.iter().find(|(_, tally)| tally.count > MAX_COUNT) {
         let (left, right) = (bytes_of((pair >> 32) as u32), bytes_of(*pair as u32));
         return Err(Error::CountOverflow { left, right });
     }
     let mut index = PairIndex::default();
-    let mut cursors = vec![usize::MAX; tallies.len()];
+    let mut cursors = room::filled(usize::MAX, tallies.len())?;
     for ((pair, tally), cursor) in tallies.iter().zip(&mut cursors) {
         let (left, right) = ((pair >> 32) as u32, *pair as u32);
         let length = tokens.length(left).saturating_add(tokens.length(right));
         if tally.count >= threshold && length <= longest {
             *cursor = index.next_start();
-            index.add(left, right, tally.count, tally.places);
+            index.add(left, right, tally.count, tally.places)?;
         }
     }
     let pool = index.pool();
@@ -197,6 +208,14 @@ pub(super) fn index_pairs(
         }
     })?;
     Ok((index, threshold))
+}
+
+/// Makes room for more pairs with their tallies, twice as many as there are.
+#[cold]
+fn make_room(slots: &mut HashMap<u64, u32, FxBuildHasher>, tallies: &mut Vec<(u64, Tally)>) -> Result<()> {
+    let more = tallies.len().max(1 << 10);
+    room::reserve(tallies, more)?;
+    slots.try_reserve(more).map_err(|_| room::out_of_memory(2 * more * size_of::<(u64, u32)>()))
 }
 
 /// A threshold that most of so many merges will lie above, going by the corpora it was fitted to. If it is

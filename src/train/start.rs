@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::scan::MAX_COUNT;
 use super::tokens::BYTES;
 use super::{Merge, Options, Ties, forced};
 use crate::error::{Error, Result};
+use crate::room;
 use crate::vocab::{Semantics, SpecialSpec, Vocab};
 
 /// What there is before the first merge is learned. By default nothing but the 256 bytes.
@@ -51,12 +53,13 @@ impl<'a> Start<'a> {
         // Numbers first: with these in order, the bytes of every token can be put together.
         let mut next = self.tokens();
         for merge in self.made {
-            if merge.left >= next || merge.right >= next || merge.token > next {
+            let known = merge.left < next && merge.right < next && merge.token <= next;
+            if !known || merge.count > MAX_COUNT {
                 return Err(Error::BrokenState);
             }
             next += u32::from(merge.token == next);
         }
-        Ok(self.made.to_vec())
+        room::copied(self.made)
     }
 
     /// What words are laid out by; `None` for the bytes alone. A token's index in it is its internal id.
@@ -139,6 +142,8 @@ impl<'b> Bytes<'b> {
     /// The tokens of `base`, or the 256 bytes, and those that the merges make of them.
     fn new(base: Option<&'b Vocab>, merges: &[Merge]) -> Result<Self> {
         let of_base = base.map_or(0, |base| base.tokens().len() as u32);
+        // The bytes of added tokens, here and where they are views of these.
+        room::expect((of_base as usize + merges.len()) * 80)?;
         let mut bytes =
             Bytes { base, of_base, added: Vec::new(), ends: Vec::with_capacity(merges.len() + 256) };
         if base.is_none() {
@@ -153,9 +158,15 @@ impl<'b> Bytes<'b> {
             let start = bytes.added.len();
             for part in [merge.left, merge.right] {
                 match bytes.place(part) {
-                    Some(range) => bytes.added.extend_from_within(range),
+                    Some(range) => {
+                        room::reserve(&mut bytes.added, range.len())?;
+                        bytes.added.extend_from_within(range);
+                    }
                     None => {
-                        bytes.added.extend_from_slice(base.map_or(&[], |base| base.tokens().bytes_at(part)))
+                        room::extend(
+                            &mut bytes.added,
+                            base.map_or(&[], |base| base.tokens().bytes_at(part)),
+                        )?;
                     }
                 }
             }

@@ -4,6 +4,8 @@ use super::Ties;
 use super::index::PairIndex;
 use super::text::Text;
 use super::tokens::Tokens;
+use crate::error::Result;
+use crate::room;
 
 /// A pair and what ranks it among its equals.
 #[derive(Clone, Copy)]
@@ -39,9 +41,9 @@ pub(super) struct TieHeap {
 }
 
 impl TieHeap {
-    pub(super) fn push(&mut self, pair: u32, index: &PairIndex, tokens: &Tokens) {
+    pub(super) fn push(&mut self, pair: u32, index: &PairIndex, tokens: &Tokens) -> Result<()> {
         let (left, right) = index.tokens(pair);
-        self.candidates.push(Candidate { key: tokens.key(left, right), left, right, pair });
+        room::push(&mut self.candidates, Candidate { key: tokens.key(left, right), left, right, pair })?;
         let mut child = self.candidates.len() - 1;
         while child > 0 {
             let parent = (child - 1) / 2;
@@ -51,6 +53,7 @@ impl TieHeap {
             self.candidates.swap(child, parent);
             child = parent;
         }
+        Ok(())
     }
 
     /// The pair on top.

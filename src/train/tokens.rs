@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 
 use super::Ties;
+use crate::error::Result;
+use crate::room;
 use crate::vocab::Vocab;
 
 /// Ids below this are the byte values.
@@ -65,11 +67,18 @@ impl Tokens {
     }
 
     /// Adds the token that a merge makes; returns its id.
-    pub(super) fn push(&mut self, left: u32, right: u32) -> u32 {
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub(super) fn push(&mut self, left: u32, right: u32) -> Result<u32> {
         let id = self.len() as u32;
-        self.lengths.push(self.length(left) + self.length(right));
+        let length = self.length(left) + self.length(right);
+        room::push(&mut self.lengths, length)?;
         if self.keeps_bytes {
             let start = self.bytes.len();
+            room::reserve(&mut self.bytes, length as usize)?;
+            room::reserve(&mut self.ends, 1)?;
+            room::reserve(&mut self.prefixes, 1)?;
             for part in [left, right] {
                 let range = self.range(part);
                 self.bytes.extend_from_within(range);
@@ -77,7 +86,7 @@ impl Tokens {
             self.ends.push(self.bytes.len());
             self.prefixes.push(prefix(&self.bytes[start..]));
         }
-        id
+        Ok(id)
     }
 
     /// The bytes of a pair; only where those of tokens are kept.

@@ -10,6 +10,7 @@ use super::tokens::Tokens;
 use super::{Merge, Options, Saver, scan};
 use crate::control::Control;
 use crate::error::Result;
+use crate::room;
 use crate::vocab::{Semantics, Vocab};
 
 /// Postings that are looked at, and then rewritten, at a time: what they touch stays in the cache between.
@@ -76,13 +77,13 @@ impl<'c, T: Text> Trainer<'c, T> {
         control: &'c Control<'c>,
     ) -> Result<Self> {
         control.advance(added(first, &merges) as u64);
-        let room = Self::room(first, &merges, options);
+        let left = Self::room(first, &merges, options);
         let tokens = Tokens::new(vocab, options.ties);
-        let room = room.min(text.max_merges());
+        let left = left.min(text.max_merges());
         let floor = options.min_frequency.max(1);
         let mut merges = merges;
         // Memory that is not used is never touched, and growing would leave holes.
-        merges.reserve(room.min(FORESEEN));
+        room::reserve(&mut merges, left.min(FORESEEN))?;
         let mut trainer = Trainer {
             text,
             tokens,
@@ -92,7 +93,7 @@ impl<'c, T: Text> Trainer<'c, T> {
             after: Neighbours::default(),
             hits: vec![0; BLOCK],
             merges,
-            room,
+            room: left,
             threshold: floor,
             floor,
             longest: options.max_token_length,
@@ -103,11 +104,11 @@ impl<'c, T: Text> Trainer<'c, T> {
         match vocab {
             None => trainer.index_bytes()?,
             Some(vocab) => {
-                let guess = scan::of_so_many(trainer.text.pairs(), trainer.text.len(), room);
+                let guess = scan::of_so_many(trainer.text.pairs(), trainer.text.len(), left);
                 trainer.index_pairs(guess.max(floor), |token| vocab.tokens().bytes_at(token).to_vec())?;
             }
         }
-        trainer.fill_queue();
+        trainer.fill_queue()?;
         Ok(trainer)
     }
 
@@ -133,11 +134,12 @@ impl<'c, T: Text> Trainer<'c, T> {
         Ok(())
     }
 
-    fn fill_queue(&mut self) {
+    fn fill_queue(&mut self) -> Result<()> {
         self.queue = Queue::new(self.threshold);
         for (pair, count) in self.index.iter() {
-            self.queue.push(pair, count, &self.index, &self.tokens);
+            self.queue.push(pair, count, &self.index, &self.tokens)?;
         }
+        Ok(())
     }
 
     /// Learns all merges that there is room for. Returns `false` before that where the text must be laid out anew.
@@ -145,9 +147,9 @@ impl<'c, T: Text> Trainer<'c, T> {
         while self.room > 0 {
             self.look(PER_MERGE)?;
             saver.offer(&self.merges)?;
-            match self.queue.pop(&mut self.index, &self.text, &self.tokens) {
+            match self.queue.pop(&mut self.index, &self.text, &self.tokens)? {
                 Some(pair) => {
-                    if self.must_lay_out_after(pair) {
+                    if self.must_lay_out_after(pair)? {
                         return Ok(false);
                     }
                     self.merge(pair)?;
@@ -181,8 +183,7 @@ impl<'c, T: Text> Trainer<'c, T> {
         let threshold = (self.threshold / SHRINK).max(self.floor);
         // The counts of all pairs were seen before, so none can be too large.
         self.index_pairs(threshold, |_| Vec::new())?;
-        self.fill_queue();
-        Ok(())
+        self.fill_queue()
     }
 
     /// Whether a pair becomes a token that merges of the vocabulary's own wait for. Then it is noted as merged, and
@@ -190,8 +191,8 @@ impl<'c, T: Text> Trainer<'c, T> {
     ///
     /// That needs tokens which merging did not make so far. Under merges semantics the pair becomes one of
     /// them, and those that are listed with it are due at once; under rank semantics it becomes a part of one.
-    fn must_lay_out_after(&mut self, pair: u32) -> bool {
-        let Some(vocab) = self.odd else { return false };
+    fn must_lay_out_after(&mut self, pair: u32) -> Result<bool> {
+        let Some(vocab) = self.odd else { return Ok(false) };
         let (left, right) = self.index.tokens(pair);
         let bytes = self.tokens.joined(left, right);
         let token = match vocab.ordinary_index(&bytes) {
@@ -199,29 +200,32 @@ impl<'c, T: Text> Trainer<'c, T> {
             None if vocab.semantics() == Semantics::Ranks && vocab.ends_an_unreachable(&bytes) => {
                 self.tokens.len() as u32
             }
-            None => return false,
+            None => return Ok(false),
         };
-        self.merges.push(Merge { left, right, token, count: self.index.count(pair) });
-        true
+        room::push(&mut self.merges, Merge { left, right, token, count: self.index.count(pair) })?;
+        Ok(true)
     }
 
     fn merge(&mut self, pair: u32) -> Result<()> {
         let pair = self.index.take(pair);
         self.queue.look_ahead(&self.index, &self.text);
-        let token = self.tokens.push(pair.left, pair.right);
-        self.merges.push(Merge { left: pair.left, right: pair.right, token, count: pair.count });
-        self.before.clear(self.tokens.len());
-        self.after.clear(self.tokens.len());
+        let token = self.tokens.push(pair.left, pair.right)?;
+        let merge = Merge { left: pair.left, right: pair.right, token, count: pair.count };
+        self.before.clear(self.tokens.len())?;
+        self.after.clear(self.tokens.len())?;
+        room::push(&mut self.merges, merge)?;
         let mut postings = pair.postings();
         while !postings.is_empty() {
             self.look(BLOCK)?;
             let some = postings.start..postings.end.min(postings.start + BLOCK);
             postings.start = some.end;
             let hits = self.find(&pair, some);
+            self.before.make_room(hits)?;
+            self.after.make_room(hits)?;
             self.rewrite(&pair, token, hits, postings.clone());
         }
         self.lower_counts(&pair, token);
-        self.add_pairs(token);
+        self.add_pairs(token)?;
         self.index.tidy();
         self.control.advance(1);
         Ok(())
@@ -302,7 +306,7 @@ impl<'c, T: Text> Trainer<'c, T> {
     }
 
     /// Indexes the pairs that the merge made.
-    fn add_pairs(&mut self, token: u32) {
+    fn add_pairs(&mut self, token: u32) -> Result<()> {
         let longest_other = self.longest.saturating_sub(self.tokens.length(token));
         for (side, is_before) in [(&mut self.before, true), (&mut self.after, false)] {
             let mut kept = false;
@@ -313,8 +317,8 @@ impl<'c, T: Text> Trainer<'c, T> {
                     let (left, right) = if is_before { (other, token) } else { (token, other) };
                     neighbour.cursor = self.index.next_start();
                     neighbour.back = if is_before { self.tokens.length(other) } else { 0 };
-                    let pair = self.index.add(left, right, neighbour.count, neighbour.places);
-                    self.queue.push(pair, neighbour.count, &self.index, &self.tokens);
+                    let pair = self.index.add(left, right, neighbour.count, neighbour.places)?;
+                    self.queue.push(pair, neighbour.count, &self.index, &self.tokens)?;
                     kept = true;
                 }
             }
@@ -329,5 +333,6 @@ impl<'c, T: Text> Trainer<'c, T> {
                 }
             }
         }
+        Ok(())
     }
 }

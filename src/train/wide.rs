@@ -5,6 +5,7 @@ use super::{Words, tokens::BYTES};
 use crate::control::Control;
 use crate::error::Result;
 use crate::merge::Merger;
+use crate::room;
 use crate::simd::{self, Isa};
 use crate::vocab::{Semantics, Vocab};
 
@@ -51,13 +52,13 @@ impl Wide {
     }
 
     fn lay_out_bytes<'w>(&mut self, words: impl Words<'w>, size: u32, control: &Control) -> Result<()> {
-        self.cells.reserve_exact(size as usize);
+        room::reserve_exact(&mut self.cells, size as usize)?;
         self.cells.push(self.sentinel);
         for (i, (word, weight)) in words.filter(text::has_pairs).enumerate() {
             if i % WORDS_PER_CHECK == 0 {
                 control.check()?;
             }
-            self.push(word, weight);
+            self.push(word, weight)?;
         }
         Ok(())
     }
@@ -77,14 +78,15 @@ impl Wide {
             tokens.clear();
             merger.merge(vocab.pairs(), word, &mut tokens, control)?;
             if tokens.len() > 1 {
-                self.push_tokens(&tokens, weight, vocab);
+                room::reserve(&mut self.cells, word.len() + 1)?;
+                self.push_tokens(&tokens, weight, vocab)?;
             }
         }
         Ok(())
     }
 
-    fn push_tokens(&mut self, tokens: &[u32], weight: u64, vocab: &Vocab) {
-        let high = self.high(weight);
+    fn push_tokens(&mut self, tokens: &[u32], weight: u64, vocab: &Vocab) -> Result<()> {
+        let high = self.high(weight)?;
         self.pairs = self.pairs.saturating_add(weight.saturating_mul(tokens.len() as u64 - 1));
         for &token in tokens {
             let length = vocab.tokens().bytes_at(token).len();
@@ -94,21 +96,23 @@ impl Wide {
             self.cells[start + length - 1] = token | high;
         }
         self.cells.push(self.sentinel);
+        Ok(())
     }
 
     /// A weight as a cell holds it.
-    fn high(&mut self, weight: u64) -> u32 {
+    fn high(&mut self, weight: u64) -> Result<u32> {
         let escape = u32::MAX >> self.id_bits;
         if weight >= u64::from(escape) {
-            self.heavy.push((self.cells.len() as u32, weight));
+            room::push(&mut self.heavy, (self.cells.len() as u32, weight))?;
         }
-        (weight.min(u64::from(escape)) as u32) << self.id_bits
+        Ok((weight.min(u64::from(escape)) as u32) << self.id_bits)
     }
 
-    fn push(&mut self, word: &[u8], weight: u64) {
-        let high = self.high(weight);
+    fn push(&mut self, word: &[u8], weight: u64) -> Result<()> {
+        let high = self.high(weight)?;
         self.cells.extend(word.iter().map(|&byte| u32::from(byte) | high));
         self.cells.push(self.sentinel);
+        Ok(())
     }
 
     /// What stands at the start of a token that is no more: no posting matches it.

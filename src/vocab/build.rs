@@ -1,7 +1,6 @@
 //! From ids, bytes, merges and special tokens to a validated [`Vocab`].
 
 use std::collections::HashSet;
-use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
@@ -9,6 +8,8 @@ use super::ordinary::Ordinary;
 use super::{Semantics, TokenBytes, Vocab, reach};
 use crate::error::{Error, Result};
 use crate::merge::Pairs;
+use crate::once::Once;
+use crate::room;
 use crate::special::Specials;
 
 /// A special token as a caller names it: its bytes, and its id where the caller gives one.
@@ -17,6 +18,18 @@ pub type SpecialSpec = (Vec<u8>, Option<u32>);
 type Tokens<'a> = Vec<(u32, &'a [u8])>;
 type Merges<'a> = Option<Vec<(&'a [u8], &'a [u8])>>;
 
+/// Bytes of the pairs and the ordinary tokens of a vocabulary, about.
+pub(super) fn memory_of_pairs(tokens: usize, merges: usize) -> usize {
+    let slots = (tokens.max(merges) * 5 / 4 + 1).next_power_of_two();
+    9 * slots + 16 * (tokens + merges) + (1 << 20)
+}
+
+/// Bytes that building a vocabulary takes, about.
+fn memory_of(tokens: &[(u32, &[u8])], merges: usize) -> usize {
+    let bytes: usize = tokens.iter().map(|(_, bytes)| bytes.len()).sum();
+    2 * bytes + 128 * tokens.len() + memory_of_pairs(tokens.len(), merges) + (2 << 20)
+}
+
 /// With `proper`, every token is known to be what merging its bytes makes, and no look is taken.
 pub(super) fn build(
     tokens: Tokens<'_>,
@@ -24,6 +37,7 @@ pub(super) fn build(
     specials: &[SpecialSpec],
     proper: bool,
 ) -> Result<Vocab> {
+    room::expect(memory_of(&tokens, merges.as_ref().map_or(0, Vec::len)))?;
     let mut tokens: Tokens<'_> = tokens; // shortened to live as long as the special tokens
     tokens.sort_by_key(|(id, _)| *id);
     check_tokens(&tokens)?;
@@ -70,6 +84,7 @@ pub(super) fn trained(
     first: u32,
     specials: &[SpecialSpec],
 ) -> Result<Vocab> {
+    room::expect(memory_of(&tokens, merges.len()))?;
     let mut tokens: Tokens<'_> = tokens;
     if !tokens.is_sorted_by_key(|(id, _)| *id) {
         tokens.sort_by_key(|(id, _)| *id);
@@ -88,8 +103,8 @@ pub(super) fn trained(
         merges.iter().map(|&(left, right)| Ok((index(left)?, index(right)?))).collect::<Result<_>>()?;
     Ok(Vocab {
         tokens,
-        ordinary: OnceLock::new(),
-        pairs: OnceLock::new(),
+        ordinary: Once::new(),
+        pairs: Once::new(),
         trained: Some(first),
         semantics: Semantics::Merges,
         whole: false,

@@ -14,10 +14,9 @@ pub use ranks::RankLines;
 pub use tokens::TokenBytes;
 pub(crate) use tokens::{SHORT, SLOT, TAG, WIDE};
 
-use std::sync::OnceLock;
-
 use crate::error::{Error, Result};
 use crate::merge::Pairs;
+use crate::once::Once;
 use crate::special::Specials;
 use ordinary::Ordinary;
 
@@ -39,8 +38,8 @@ pub enum Semantics {
 pub struct Vocab {
     tokens: TokenBytes,
     /// Ordinary tokens by their bytes.
-    ordinary: OnceLock<Ordinary>,
-    pairs: OnceLock<Pairs>,
+    ordinary: Once<Ordinary>,
+    pairs: Once<Pairs>,
     /// Where a training made all merges of the bytes alone: the index of the first of the tokens that they make one
     /// after the other. What is known of such a vocabulary need not be checked, and is made when it is asked for.
     trained: Option<u32>,
@@ -148,15 +147,20 @@ impl Vocab {
         Some(self.special_ids[index])
     }
 
+    /// Bytes that what is still to be made of a training's vocabulary takes, about: its pairs and its ordinary tokens.
+    pub(crate) fn memory_of_pairs(&self) -> usize {
+        build::memory_of_pairs(self.tokens.len(), self.merges.len())
+    }
+
     /// Which pairs merge, by index.
     #[inline]
     pub(crate) fn pairs(&self) -> &Pairs {
-        self.pairs.get_or_init(|| build::trained_pairs(self))
+        self.pairs.get_or_make(|| build::trained_pairs(self))
     }
 
     #[inline]
     fn ordinary(&self) -> &Ordinary {
-        self.ordinary.get_or_init(|| build::trained_tokens(self))
+        self.ordinary.get_or_make(|| build::trained_tokens(self))
     }
 
     /// Whether there are ordinary tokens that merging their own bytes does not make.

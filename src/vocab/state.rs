@@ -5,12 +5,21 @@
 
 use super::{Semantics, SpecialSpec, Vocab};
 use crate::error::{Error, Result};
+use crate::room;
 
 /// Bits of the first number.
 const MERGES: u32 = 1;
 const WHOLE: u32 = 2;
 
 impl Vocab {
+    /// Bytes of memory that [`Vocab::state`] takes at the most.
+    #[cfg(feature = "python")]
+    pub(crate) fn state_bytes(&self) -> usize {
+        let bytes: usize = self.tokens.iter().map(|(_, token)| token.len()).sum();
+        // Twice: what a list has room for while it grows.
+        2 * (16 + 8 * self.tokens.len() + bytes + 16 * self.merges.len())
+    }
+
     /// Tokens and merges, as [`Vocab::from_state`] reads them.
     pub fn state(&self) -> Vec<u8> {
         let mut state = Vec::new();
@@ -44,9 +53,11 @@ impl Vocab {
             return Err(Error::BrokenState);
         }
         let count = rest.number()?;
-        let sizes: Vec<(u32, u32)> =
-            (0..count).map(|_| Ok((rest.number()?, rest.number()?))).collect::<Result<_>>()?;
-        let mut tokens = Vec::with_capacity(sizes.len());
+        let mut sizes = Vec::new();
+        for _ in 0..count {
+            room::push(&mut sizes, (rest.number()?, rest.number()?))?;
+        }
+        let mut tokens = room::for_items(sizes.len())?;
         for (id, len) in sizes {
             tokens.push((id, rest.take(len as usize)?));
         }
@@ -54,9 +65,10 @@ impl Vocab {
             let index = tokens.binary_search_by_key(&id, |(id, _)| *id).map_err(|_| Error::BrokenState)?;
             Ok(tokens[index].1)
         };
-        let merges: Vec<(&[u8], &[u8])> = (0..rest.number()?)
-            .map(|_| Ok((bytes_of(rest.number()?)?, bytes_of(rest.number()?)?)))
-            .collect::<Result<_>>()?;
+        let mut merges: Vec<(&[u8], &[u8])> = Vec::new();
+        for _ in 0..rest.number()? {
+            room::push(&mut merges, (bytes_of(rest.number()?)?, bytes_of(rest.number()?)?))?;
+        }
         if !rest.0.is_empty() {
             return Err(Error::BrokenState);
         }

@@ -1,7 +1,7 @@
 //! Pipes and devices, read on a thread beside the one that waits for them.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
@@ -9,6 +9,7 @@ use std::thread;
 use super::LOOK;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::room;
 
 /// Bytes that [`Aside`] reads at a time.
 const PIECE: u64 = 1 << 20;
@@ -16,16 +17,26 @@ const PIECE: u64 = 1 << 20;
 /// The contents of a pipe or a device. They are read on a thread of its own, because opening and reading
 /// may wait for ever; the calling thread watches the control. After an interruption the thread ends
 /// with its wait.
+///
+/// Where the system starts no thread, the calling thread reads. A signal then ends a wait for more data, and the control is
+/// looked at; but not a wait for a pipe that nobody has opened for writing.
 pub(crate) struct Aside {
     path: PathBuf,
-    pieces: Receiver<std::io::Result<Vec<u8>>>,
+    from: From,
+}
+
+enum From {
+    Thread(Receiver<std::io::Result<Vec<u8>>>),
+    /// Not opened yet.
+    Path,
+    File(File),
 }
 
 impl Aside {
     pub(crate) fn open(path: &Path) -> Self {
         let (sender, pieces) = sync_channel(4);
         let owned = path.to_owned();
-        thread::spawn(move || {
+        let read = move || {
             let mut file = match File::open(owned) {
                 Ok(file) => file,
                 Err(error) => return drop(sender.send(Err(error))),
@@ -38,25 +49,58 @@ impl Aside {
                     return;
                 }
             }
-        });
-        Aside { path: path.to_owned(), pieces }
+        };
+        let started = thread::Builder::new().spawn(read);
+        Aside { path: path.to_owned(), from: if started.is_ok() { From::Thread(pieces) } else { From::Path } }
     }
 
     /// The next piece; none at the end.
     pub(crate) fn next(&mut self, control: &Control) -> Result<Option<Vec<u8>>> {
-        let failed = |source| Error::Io { path: self.path.clone(), source };
-        loop {
-            match self.pieces.recv_timeout(LOOK) {
-                Ok(piece) => {
-                    let piece = piece.map_err(failed)?;
-                    return Ok((!piece.is_empty()).then_some(piece));
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(failed(std::io::ErrorKind::UnexpectedEof.into()));
+        let piece = match &mut self.from {
+            From::Thread(pieces) => received(pieces, control)?,
+            From::Path => {
+                control.check()?;
+                match File::open(&self.path) {
+                    Ok(file) => {
+                        self.from = From::File(file);
+                        return self.next(control);
+                    }
+                    Err(error) => Err(error),
                 }
             }
-            control.check()?;
+            From::File(file) => read_here(file, control)?,
+        };
+        let piece = piece.map_err(|source| Error::Io { path: self.path.clone(), source })?;
+        Ok((!piece.is_empty()).then_some(piece))
+    }
+}
+
+/// What the thread that reads sent.
+fn received(
+    pieces: &Receiver<std::io::Result<Vec<u8>>>,
+    control: &Control,
+) -> Result<std::io::Result<Vec<u8>>> {
+    loop {
+        match pieces.recv_timeout(LOOK) {
+            Ok(piece) => return Ok(piece),
+            Err(RecvTimeoutError::Timeout) => control.check()?,
+            Err(RecvTimeoutError::Disconnected) => return Ok(Err(ErrorKind::UnexpectedEof.into())),
+        }
+    }
+}
+
+/// As much as is there, on the calling thread.
+fn read_here(file: &mut File, control: &Control) -> Result<std::io::Result<Vec<u8>>> {
+    let mut piece = vec![0; PIECE as usize];
+    loop {
+        control.check()?;
+        match file.read(&mut piece) {
+            Ok(count) => {
+                piece.truncate(count);
+                return Ok(Ok(piece));
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Ok(Err(error)),
         }
     }
 }
@@ -69,7 +113,7 @@ pub fn read_aside(path: &Path, control: &Control) -> Result<Vec<u8>> {
     let mut aside = Aside::open(path);
     let mut whole = Vec::new();
     while let Some(piece) = aside.next(control)? {
-        whole.extend_from_slice(&piece);
+        room::extend(&mut whole, &piece)?;
         control.check()?;
     }
     Ok(whole)

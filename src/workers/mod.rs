@@ -1,4 +1,6 @@
 //! Worker threads for one call: started in it, joined in it, no pool that a fork could break.
+//!
+//! Where the system starts no more threads, a call goes on with those that it has, the calling thread at the least.
 
 mod aside;
 mod line;
@@ -22,9 +24,11 @@ pub fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Runs `work(0)` … `work(workers - 1)` on threads of their own and returns their results in order.
-/// With one worker it runs on the calling thread. While workers run, the calling thread only watches
-/// the control: a Python signal is seen there alone, and the workers stop when they next check it.
+/// Runs `work(0)` … `work(workers - 1)` on threads of their own and returns their results in order. Where the system
+/// starts fewer threads, these are fewer, so the workers take their work from what they share.
+///
+/// With one worker, or where no thread starts, `work(0)` runs on the calling thread. While workers run, the calling thread
+/// only watches the control: a Python signal is seen there alone, and the workers stop when they next check it.
 ///
 /// # Errors
 /// The error of the lowest worker that failed for a reason of its own; else [`Error::Interrupted`].
@@ -63,9 +67,9 @@ fn run_from<T: Send>(
         let (done, finished) = channel::<()>();
         let work = &work;
         let handles: Vec<_> = (first..workers)
-            .map(|worker| {
+            .map_while(|worker| {
                 let done = done.clone();
-                scope.spawn(move || {
+                start(scope, move || {
                     let result = work(worker);
                     // Dropping the sender wakes the watching thread once all are gone.
                     drop(done);
@@ -74,6 +78,7 @@ fn run_from<T: Send>(
             })
             .collect();
         drop(done);
+        let first = if handles.is_empty() { 1 } else { first };
         let own: Vec<_> = (0..first).map(work).collect();
         while finished.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
             let _ = control.check();
@@ -86,6 +91,14 @@ fn run_from<T: Send>(
         return results.into_iter().skip(at).take(1).collect();
     }
     results.into_iter().collect()
+}
+
+/// Starts a thread of a scope; `None` where the system starts no more.
+pub(crate) fn start<'scope, T: Send + 'scope>(
+    scope: &'scope thread::Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Option<thread::ScopedJoinHandle<'scope, T>> {
+    thread::Builder::new().spawn_scoped(scope, work).ok()
 }
 
 #[cfg(test)]

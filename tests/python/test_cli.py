@@ -439,12 +439,21 @@ def start(folder: Path, *args: object) -> subprocess.Popen:
     )
 
 
-def wait_for_a_file(folder: Path) -> None:
-    """Wait for a file of ours: a hidden one, or one in a folder. Python itself makes one to see whether it can."""
+def wait_for_a_file(child: subprocess.Popen, folder: Path) -> None:
+    """Wait until the command has begun to write a file: one without a name, or a hidden one."""
     deadline = time.monotonic() + 60
-    while not any(path.is_file() and (path.parent != folder or path.name[0] == ".") for path in folder.rglob("*")):
+    while not writes_a_file(child, folder):
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def writes_a_file(child: subprocess.Popen, folder: Path) -> bool:
+    if any(path.is_file() and path.name[0] == "." for path in folder.iterdir()):
+        return True
+    with contextlib.suppress(OSError):  # it opens and closes files meanwhile
+        opened = Path(f"/proc/{child.pid}/fd").iterdir() if sys.platform == "linux" else ()
+        return any(path.readlink().is_relative_to(folder) for path in opened)
+    return False
 
 
 def check_ended(child: subprocess.Popen, sent: signal.Signals, status: int) -> None:
@@ -478,7 +487,7 @@ def test_ctrl_c_while_reading(
     child = start(tmp_path, *args, *tokenizer)
     child.stdin.write(b"12 " * 1000)
     child.stdin.flush()
-    wait_for_a_file(tmp_path)
+    wait_for_a_file(child, tmp_path)
     check_ended(child, sent, status)
     assert names(tmp_path) == []
 

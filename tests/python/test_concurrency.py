@@ -1,11 +1,8 @@
-"""One tokenizer in many threads at once, and in the children of a process whose threads are encoding."""
+"""One tokenizer in many threads at once."""
 
 import itertools
-import os
 import pickle
 import random
-import subprocess
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -67,82 +64,6 @@ def test_thirty_two_threads_of_mixed_calls(several: list[Tokenizer], soup: Soup)
         with ThreadPoolExecutor(32) as pool:
             runs = [pool.submit(wrong_results, tokenizer, texts, expected, seed) for seed in range(32)]
             assert [run.result() for run in runs] == [[]] * 32
-
-
-# Threads encode on while the parent forks; every child must encode in every way, and end.
-FORKING = """
-import os, random, sys, threading, time, traceback
-from toksmith import Tokenizer, train_from_iterator
-
-rng = random.Random(0)
-words = ["".join(rng.choices("abcdefgh\u00e9\u65e5", k=rng.randint(1, 20))) for _ in range(5000)]
-text = " ".join(rng.choices(words, k=8_000))
-pieces = [text[at : at + 5000] for at in range(0, len(text), 5000)]
-texts = pieces * 5
-trained = train_from_iterator([text], 400)
-tokenizer = Tokenizer(trained.vocab, trained.merges, ["<|x|>"], pattern=sys.argv[1])
-expected, batch = tokenizer.encode(text), [tokenizer.encode(text) for text in texts]
-stop = threading.Event()
-
-
-def encode_on():
-    while not stop.is_set():
-        tokenizer.encode_batch(texts, workers=3)
-        tokenizer.encode(text[:3000])
-
-
-def check():
-    assert tokenizer.encode(text) == expected
-    assert tokenizer.encode_to_numpy(text).tolist() == expected
-    assert tokenizer.encode_batch(texts, workers=4) == batch
-    assert list(tokenizer.encode_iterable(pieces)) == expected
-    assert tokenizer.count(text) == len(expected)
-    assert tokenizer.decode(expected) == text
-    assert Tokenizer(trained.vocab, trained.merges, pattern=sys.argv[1]).encode(text) == expected
-
-
-def ended(child):
-    for _ in range(1000):
-        pid, status = os.waitpid(child, os.WNOHANG)
-        if pid:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.05)
-    os.kill(child, 9)
-    os.waitpid(child, 0)
-    return "hangs"
-
-
-threads = [threading.Thread(target=encode_on, daemon=True) for _ in range(3)]
-for thread in threads:
-    thread.start()
-codes = []
-for _ in range(4):
-    time.sleep(rng.random() / 20)
-    child = os.fork()
-    if child == 0:
-        try:
-            check()
-            code = 0
-        except BaseException:
-            traceback.print_exc()
-            code = 1
-        os._exit(code)
-    codes.append(ended(child))
-check()
-stop.set()
-for thread in threads:
-    thread.join()
-check()
-assert codes == [0] * 4, codes
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("pattern", ["gpt2", "o200k"])
-def test_children_of_a_process_whose_threads_encode(pattern: str) -> None:
-    command = [sys.executable, "-W", "ignore", "-c", FORKING, pattern]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 def test_streams_of_several_threads_do_not_mix(several: list[Tokenizer], soup: Soup) -> None:

@@ -256,7 +256,9 @@ def test_named_spellings_need_no_translation_but_have_one() -> None:
 
 def test_depth_and_size() -> None:
     with pytest.raises(ValueError, match="nested too deep"):
-        dialects.translate("(" * 100_000)
+        dialects.translate("(" * 40_000)
     with pytest.raises(ValueError, match="nested too deep"):
-        dialects.translate("[" * 100_000)
+        dialects.translate("[" * 40_000)
+    with pytest.raises(ValueError, match="has 100000 characters, more than 50000"):
+        dialects.translate("a" * 100_000)
     assert dialects.translate("a" * 10_000) == "a" * 10_000

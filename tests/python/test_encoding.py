@@ -214,6 +214,7 @@ MISUSE: list[Callable[[Any], Any]] = [
     lambda one: one.encode_to_numpy("a\ud800<|a|>"),
     lambda one: one.encode_with_unstable("a\ud800"),
     lambda one: one.encode_with_unstable(b"a"),
+    lambda one: one.encode_with_unstable(["a"]),
     lambda one: one.encode_batch(["a", "a\ud800", "\ud83d\udc4d"]),
     lambda one: one.encode_batch(["a", "<|a|>"]),
     lambda one: one.encode_batch(["a", "<|a|>\ud800"]),
@@ -326,7 +327,9 @@ def test_methods_and_signatures_are_those_of_tiktoken() -> None:
             shape = [(p.name, p.kind, p.default) for p in inspect.signature(theirs).parameters.values()]
             assert [(p.name, p.kind, p.default) for p in inspect.signature(ours).parameters.values()] == shape, name
         else:
-            assert type(ours) is type(theirs), name
+            # Before Python 3.12 a cached property holds a lock that a forked child could wait for.
+            kinds = {functools.cached_property: property}
+            assert kinds.get(type(ours), type(ours)) is kinds.get(type(theirs), type(theirs)), name
 
 
 @pytest.mark.parametrize("pattern", ["gpt2", "cl100k", "o200k", "qwen2"])

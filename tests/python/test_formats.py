@@ -16,7 +16,7 @@ import pytest
 import regex
 
 from toksmith import Tokenizer, patterns, train_from_iterator
-from toksmith.formats import files
+from toksmith.formats import whole_files
 from toksmith.formats.gpt2 import spell
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
@@ -428,7 +428,7 @@ BAD_MERGES: list[tuple[str | bytes, str]] = [
     ("#version: 0.2\na b\n\na b\n", "line 4: the merge 'a b' is there already, in line 2"),
     (b"a b\n\xff b\n", "not UTF-8 at byte 4"),
     ("x " + "y" * 100_000, "line 1: the merge"),
-    ("x" * 100_000, r"line 1: expected two tokens with one space between, got 'x{80}'$"),
+    ("x" * 100_000, r"line 1: expected two tokens with one space between, got 'x{79}… \(100000 characters\)$"),
 ]
 
 
@@ -656,7 +656,7 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: int) -> None:
         raise DiskFull(28, "No space left on device")
 
-    monkeypatch.setattr(files.os, "fsync", fail)
+    monkeypatch.setattr(os, "fsync", fail)
 
 
 SAVES: dict[str, tuple[Callable[[Tokenizer, Path], None], list[str]]] = {
@@ -688,7 +688,7 @@ def test_a_failure_in_the_middle_leaves_the_old_file(tmp_path: Path) -> None:
 
     (tmp_path / "t").write_bytes(b"old")
     with pytest.raises(KeyboardInterrupt):
-        files.write(tmp_path / "t", parts())
+        whole_files.write(tmp_path / "t", parts())
     assert left_behind(tmp_path) == ["t"]
     assert (tmp_path / "t").read_bytes() == b"old"
 
@@ -703,7 +703,7 @@ def test_of_two_files_both_are_new_or_neither(tmp_path: Path, monkeypatch: pytes
         if next(calls) == 1:
             raise DiskFull(28, "No space left on device")
 
-    monkeypatch.setattr(files.os, "fsync", fail_at_the_second)
+    monkeypatch.setattr(os, "fsync", fail_at_the_second)
     with pytest.raises(DiskFull):
         second.save_gpt2(tmp_path)
     assert {name: (tmp_path / name).read_bytes() for name in left_behind(tmp_path)} == before

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import regex
 
-from toksmith import Tokenizer, patterns
+from toksmith import Tokenizer, patterns, train_from_iterator
 from toksmith.views import ListView
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
@@ -309,6 +309,8 @@ def test_copies() -> None:
 
 
 def test_broken_pickles_are_errors() -> None:
+    from toksmith import identity
+
     restore, (kind, _, head, core) = base().__reduce__()
     content = json.loads(head)
     wrong: list[tuple[bytes, bytes]] = [
@@ -323,8 +325,11 @@ def test_broken_pickles_are_errors() -> None:
         (b"{", core),
     ]
     for bad_head, bad_core in wrong:
-        with pytest.raises(ValueError):
+        with pytest.raises(pickle.UnpicklingError, match="the pickle of the Tokenizer is damaged"):
             restore(kind, "unknown", bad_head, bad_core)
+        # Also what has a right fingerprint is checked.
+        with pytest.raises(ValueError):
+            restore(kind, identity._of_state(bad_head, bad_core), bad_head, bad_core)
 
 
 def sent(tokenizer: Tokenizer) -> tuple[str, list[int], list[list[int]]]:
@@ -373,3 +378,12 @@ def in_the_child(tokenizer: Tokenizer, by_regex: Tokenizer, texts: list[str], ex
     assert by_regex.encode_batch(texts[:1], workers=4) == expected[1][:1]
     assert pickle.loads(pickle.dumps(tokenizer)) is tokenizer
     assert tokenizer.encode("abcd") == [258]
+
+
+def test_a_pickle_keeps_its_record_where_an_equal_tokenizer_has_none() -> None:
+    trained = train_from_iterator(["low lower lowest newer newest widest"], 262)
+    twin = Tokenizer(trained.vocab, trained.merges)
+    assert twin.fingerprint == trained.fingerprint
+    restored = pickle.loads(pickle.dumps(trained))
+    assert restored.merge_counts == trained.merge_counts is not None
+    assert pickle.loads(pickle.dumps(twin)) == trained

@@ -11,7 +11,8 @@ import pytest
 from huggingface_peers import EOT, trained
 
 from toksmith import Tokenizer
-from toksmith.formats import files, verification
+from toksmith.formats import verification, whole_files
+from toksmith.formats.new_file import NewFile
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 
@@ -52,12 +53,12 @@ def lost_merge(name: str, data: bytes) -> bytes:
 
 def broken(monkeypatch: pytest.MonkeyPatch, change: Callable[[bytes], bytes]) -> None:
     """Make every file that is written another than what it should be."""
-    fill = files._fill
+    fill = whole_files._fill
 
-    def fill_otherwise(temporary: Path, target: Path, parts: Any) -> None:
-        fill(temporary, target, [change(b"".join(parts))])
+    def fill_otherwise(file: NewFile, target: Path, parts: Any) -> None:
+        fill(file, target, [change(b"".join(parts))])
 
-    monkeypatch.setattr(files, "_fill", fill_otherwise)
+    monkeypatch.setattr(whole_files, "_fill", fill_otherwise)
 
 
 @pytest.mark.parametrize("name", EXPORTS)

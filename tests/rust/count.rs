@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use toksmith::count::{CountOptions, Counting, PretokenCounts};
+use toksmith::count::{CountOptions, CountedFile, Counting, PretokenCounts, Records};
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
+use toksmith::source::{Compression, Stamp};
 use toksmith::special::Specials;
 use toksmith::{Control, Error};
 
@@ -84,7 +85,8 @@ fn a_result_beyond_the_limit_is_refused_with_what_would_fit() {
     let documents = Random::new(3).documents(20_000);
     let control = Control::none();
     let finished = |memory_limit: u64| {
-        let options = CountOptions { memory_limit: Some(memory_limit), ..CountOptions::default() };
+        let (memory_limit, table_limit) = (Some(memory_limit), Some(memory_limit));
+        let options = CountOptions { memory_limit, table_limit, ..CountOptions::default() };
         let mut counting = Counting::new(Specials::default(), pretokenizer(), options);
         for document in &documents {
             counting.document(document, &control).unwrap();
@@ -116,6 +118,111 @@ fn many_small_spills() {
     assert!(counting.spilled_bytes() > 1 << 24);
     let spilled = counting.finish(&Control::none()).unwrap();
     assert!(spilled.iter().eq(whole.iter()));
+}
+
+/// Text whose tables grow at bad moments: many short words, then long ones, then few, then giants.
+fn text_of_changing_shape() -> Vec<Vec<u8>> {
+    let letters = |number: u64, length: usize| -> Vec<u8> {
+        let mut state = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        let letter = |_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            b'a' + (state >> 33) as u8 % 26
+        };
+        (0..length).map(letter).chain([b' ']).collect()
+    };
+    let phase = |from: u64, words: u64, length: usize| -> Vec<u8> {
+        (from..from + words).flat_map(|number| letters(number, length)).collect()
+    };
+    let mut all = Vec::new();
+    for round in 0..2 {
+        let from = round * 1_000_000;
+        all.push(phase(from, 60_000, 7));
+        all.push(phase(from + 100_000, 8_000, 60));
+        all.push(phase(from, 60_000, 7));
+        all.push(phase(from + 200_000, 1_000, 900));
+        all.push(phase(from + 300_000, 2, 400_000));
+        all.push(phase(from + 400_000, 60_000, 9));
+    }
+    all
+}
+
+/// A spill is of a good part of a table, whatever the limit is and came before it.
+#[test]
+fn limits_do_not_degenerate() {
+    let documents = text_of_changing_shape();
+    let bytes: u64 = documents.iter().map(|document| document.len() as u64).sum();
+    let whole = counted(&documents, &CountOptions { workers: 1, ..CountOptions::default() });
+    let mut spilled_at_all = 0;
+    for step in 0..20 {
+        let limit = (f64::from(3 << 20) * 1.25_f64.powi(step)) as u64;
+        let workers = 1 + step as usize % 2;
+        let options = CountOptions { table_limit: Some(limit), workers, ..CountOptions::default() };
+        let mut counting = Counting::new(Specials::default(), pretokenizer(), options);
+        let mut batches = documents.chunks(3).map(<[_]>::to_vec);
+        counting.batches(|| Ok(batches.next()), &Control::none()).unwrap();
+        let (spills, spilled) = (counting.spills(), counting.spilled_bytes());
+        // Each pretoken is written once at the most for each of its occurrences, and takes 40 bytes beside its own.
+        assert!(spilled <= 6 * bytes, "{limit}: {spilled} of {bytes} bytes");
+        // A table is a 64th of a third of the limit, and a spill is of no less than a sixth of it.
+        let table = (limit / 3 / 64).max(1 << 12);
+        assert!(spills <= 6 * spilled / table + 1, "{limit}: {spills} spills of {spilled} bytes");
+        spilled_at_all += u64::from(spills > 0);
+        let found = counting.finish(&Control::none()).unwrap();
+        assert!(found.iter().eq(whole.iter()), "{limit}");
+    }
+    assert!(spilled_at_all > 10, "{spilled_at_all}");
+}
+
+/// A file in a folder of its own, which goes with it.
+struct Temporary(std::path::PathBuf);
+
+impl Temporary {
+    fn new(name: &str, text: &[u8]) -> Self {
+        let folder = std::env::temp_dir().join(format!("toksmith-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("text"), text).unwrap();
+        Temporary(folder)
+    }
+
+    fn file(&self) -> CountedFile {
+        let (compression, records) = (Compression::None, Records::Whole);
+        CountedFile { path: self.0.join("text"), compression, records, range: None, seen: None }
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Files that are not what they were when they were first looked at.
+#[test]
+fn files_that_changed_are_refused() {
+    let folder = Temporary::new("changed", b"low lower newest");
+    let count = |file: CountedFile| {
+        let mut counting = Counting::new(Specials::default(), pretokenizer(), CountOptions::default());
+        counting.files(&[file], &Control::none())
+    };
+    let meta = std::fs::metadata(folder.0.join("text")).unwrap();
+    let time = meta.modified().unwrap().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as i128;
+    let records = Records::JsonLines("text".into());
+    for file in [folder.file(), CountedFile { compression: Compression::Gzip, records, ..folder.file() }] {
+        for (size, modified, said) in [
+            (17, time, "text: the file became shorter while it was read, from 17 to 16 bytes"),
+            (15, time, "text: the file became longer while it was read, from 15 to 16 bytes"),
+            (0, time, "text: the file became longer while it was read, from 0 to 16 bytes"),
+            (16, time - 1, "text: the file was changed while it was read"),
+        ] {
+            let seen = Some(Stamp { size, modified: Some(modified) });
+            let error = count(CountedFile { seen, ..file.clone() }).unwrap_err();
+            assert!(matches!(error, Error::Io { .. }) && error.to_string().contains(said), "{error}");
+        }
+    }
+    let seen = Some(Stamp { size: 16, modified: Some(time) });
+    count(CountedFile { seen, ..folder.file() }).unwrap();
+    let error = count(CountedFile { range: Some((0, 17)), ..folder.file() }).unwrap_err();
+    assert!(error.to_string().contains("the file ends at byte 16"), "{error}");
 }
 
 #[test]

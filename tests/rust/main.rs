@@ -3,6 +3,7 @@
 
 mod count;
 mod encode;
+mod fuzz;
 mod oracle;
 mod pretokenize;
 mod random;

@@ -3,8 +3,11 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 
+use toksmith::Vocab;
 use toksmith::pretokenize::Pretokenizer;
+use toksmith::special::{Found, Segment};
 use toksmith::train::{Merge, Options, Ties};
+use toksmith::vocab::Semantics;
 
 /// Trains by counting every pair anew before each merge.
 pub(crate) fn learn_merges(words: &[(Vec<u8>, u64)], options: &Options) -> Vec<Merge> {
@@ -100,4 +103,75 @@ pub(crate) fn count_pretokens(
         base += document.len() as u64;
     }
     found
+}
+
+/// BPE from its definition: the lowest rank, leftmost first, until nothing merges.
+pub(crate) struct Bpe<'v> {
+    vocab: &'v Vocab,
+    /// Under a merges list, the number of each merge.
+    listed: HashMap<(u32, u32), u32>,
+}
+
+impl<'v> Bpe<'v> {
+    pub(crate) fn new(vocab: &'v Vocab) -> Self {
+        let listed = vocab.merges().into_iter().zip(0..).collect();
+        Bpe { vocab, listed }
+    }
+
+    /// What a pretoken encodes to: merged, but a token by itself where the vocabulary ignores merges then.
+    pub(crate) fn encode(&self, pretoken: &[u8]) -> Vec<u32> {
+        match self.vocab.ordinary_id(pretoken) {
+            Some(id) if self.vocab.ignores_merges() => vec![id],
+            _ => self.merge(pretoken),
+        }
+    }
+
+    /// What merging makes of a pretoken.
+    pub(crate) fn merge(&self, pretoken: &[u8]) -> Vec<u32> {
+        let mut ids: Vec<u32> =
+            pretoken.iter().map(|&byte| self.vocab.ordinary_id(&[byte]).unwrap()).collect();
+        let mut pairs: Vec<Option<(u32, u32)>> = ids.windows(2).map(|pair| self.pair(pair)).collect();
+        loop {
+            let ranks = pairs.iter().enumerate().filter_map(|(at, pair)| Some((pair.as_ref()?.0, at)));
+            let Some((_, at)) = ranks.min() else { return ids };
+            let id = pairs.remove(at).unwrap().1;
+            ids.splice(at..at + 2, [id]);
+            for near in at.saturating_sub(1)..(at + 1).min(pairs.len()) {
+                pairs[near] = self.pair(&ids[near..near + 2]);
+            }
+        }
+    }
+
+    /// The rank of a pair and what it becomes, if it merges.
+    fn pair(&self, pair: &[u32]) -> Option<(u32, u32)> {
+        let bytes = |at: usize| self.vocab.token_bytes(pair[at]).unwrap();
+        let id = self.vocab.ordinary_id(&[bytes(0), bytes(1)].concat())?;
+        match self.vocab.semantics() {
+            Semantics::Merges => Some((*self.listed.get(&(pair[0], pair[1]))?, id)),
+            Semantics::Ranks => Some((id, id)),
+        }
+    }
+}
+
+/// Special tokens by trying every one at every place.
+pub(crate) fn segments(tokens: &[Vec<u8>], text: &[u8]) -> Vec<Segment> {
+    let (mut segments, mut from, mut at) = (vec![], 0, 0);
+    while at < text.len() {
+        let found = (0..tokens.len()).filter(|&i| text[at..].starts_with(&tokens[i]));
+        match found.max_by_key(|&i| tokens[i].len()) {
+            None => at += 1,
+            Some(index) => {
+                if from < at {
+                    segments.push(Segment::Text(from..at));
+                }
+                let end = at + tokens[index].len();
+                segments.push(Segment::Special(Found { index, range: at..end }));
+                (from, at) = (end, end);
+            }
+        }
+    }
+    if from < at {
+        segments.push(Segment::Text(from..at));
+    }
+    segments
 }

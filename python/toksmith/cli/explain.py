@@ -19,7 +19,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.table import Table
     from rich.text import Text
@@ -34,10 +34,14 @@ Examples:
 
 Each pretoken starts as single bytes. The pair of pieces with the lowest rank merges, the leftmost
 first, until no pair has a rank; what is left are the tokens. A space is shown as ␣, a byte that is
-no character as \\xNN."""
+no character as \\xNN. Of more than 200 merges of one pretoken, the first and the last 100 are shown."""
 
 _PIECES = ("bold cyan", "bold yellow")  # by turns, so that neighbours differ
 _SPECIAL = "bold magenta"
+MAX_STEPS = 200
+"""Merges of one pretoken that are shown: of more, the first and the last."""
+MAX_PIECES = 400
+"""Pieces of a pretoken that are shown after each merge."""
 
 
 def explain(
@@ -102,18 +106,25 @@ def _rows(explanation: Explanation) -> Iterator[tuple[Text | str, ...]]:
         why = "a special token" if explanation.special else "a token as it is"
         yield name, "", why, Text(shown(explanation.text), name.style), ids
         return
+    steps = explanation.steps
     start = [bytes([byte]) for byte in explanation.text]
-    yield name, "", "", _pieces(start), "" if explanation.steps else ids
-    for step in explanation.steps:
+    yield name, "", "", _pieces(start), "" if steps else ids
+    for index in range(len(steps)):
+        if len(steps) > MAX_STEPS and index == MAX_STEPS // 2:
+            yield "", "", f"… {len(steps) - MAX_STEPS:,} merges more …", "", ""
+        if MAX_STEPS // 2 <= index < len(steps) - MAX_STEPS // 2:
+            continue
+        step = steps[index]
         pair = Text(f"{shown(step.left)} + {shown(step.right)}")
-        last = step is explanation.steps[-1]
-        yield "", str(step.rank), pair, _pieces(step.pieces), ids if last else ""
+        yield "", str(step.rank), pair, _pieces(step.pieces), ids if index == len(steps) - 1 else ""
 
 
-def _pieces(pieces: Iterable[bytes]) -> Text:
+def _pieces(pieces: Sequence[bytes]) -> Text:
     from rich.text import Text
 
-    styled = [Text(shown(piece), _PIECES[index % 2]) for index, piece in enumerate(pieces)]
+    styled = [Text(shown(piece), _PIECES[index % 2]) for index, piece in enumerate(pieces[:MAX_PIECES])]
+    if len(pieces) > MAX_PIECES:
+        styled.append(Text(f"… {len(pieces) - MAX_PIECES:,} more"))
     return Text(" ").join(styled)
 
 

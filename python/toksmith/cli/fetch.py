@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .. import models, published, rank_files
+from .. import models, published, rank_files, reading
 
 EXAMPLES = """\
 Examples:
@@ -41,7 +41,7 @@ def fetch(
     for file in dict.fromkeys(_file_of(name) for each in names for name in _expanded(each)):
         url, sha256 = published.FILES[file]
         path = folder / rank_files.plain_name(url)
-        if path.is_file() and rank_files.digest(path.read_bytes()) == sha256:
+        if path.is_file() and _digest(path) == sha256:
             print(f"{path}: is there", file=sys.stderr)
             continue
         data = published.here(file)
@@ -49,6 +49,14 @@ def fetch(
             data = rank_files.download(url, sha256, mirror)
         rank_files.write(path, data)
         print(f"{path}: {len(data):,} bytes", file=sys.stderr)
+
+
+def _digest(path: Path) -> str:
+    """Return the SHA-256 of a file in hex; nothing for one that is too large to be a rank file."""
+    try:
+        return rank_files.digest(reading.read(path))
+    except ValueError:
+        return ""
 
 
 def _expanded(name: str) -> list[str]:

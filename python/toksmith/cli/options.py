@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ..formats import files
 from ..tokenizer import Tokenizer
 
 
@@ -128,8 +128,8 @@ def is_huggingface(source: str) -> bool:
     if path.suffix != ".json":
         return False
     try:
-        content = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        content = files.parse(files.read_text(path), str(path), "tokenizer")
+    except (OSError, ValueError):
         return False  # what is wrong with it, its reader says
     return isinstance(content, dict) and "model" in content and "added_tokens" in content
 

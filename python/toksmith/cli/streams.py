@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from ..formats import files
+from .. import watching
+from ..formats import whole_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,9 +33,13 @@ def output_name(path: str) -> str:
 
 
 def windows(path: str, stage: str = "", report: Report | None = None) -> Iterator[bytes]:
-    """Yield the bytes of a file or of standard input as they come, without newline translation."""
-    done = 0
-    with _naming(input_name(path)), _open(path) as file:
+    """Yield the bytes of a file or of standard input as they come, without newline translation.
+
+    Raises:
+        OSError: It cannot be read, or is a file that changes meanwhile.
+    """
+    done, name = 0, input_name(path)
+    with naming(name), _open(path) as file, watching.unchanged(file.fileno(), name):
         total = _size(file)
         while window := file.read(WINDOW):
             yield window
@@ -44,12 +49,13 @@ def windows(path: str, stage: str = "", report: Report | None = None) -> Iterato
 
 
 @contextlib.contextmanager
-def _naming(name: str) -> Iterator[None]:
+def naming(name: str) -> Iterator[None]:
     """Name the file in an error that only says what is wrong, as one of reading or writing does."""
     try:
         yield
     except OSError as error:
-        if not isinstance(error.filename, (str, os.PathLike)):
+        # One without a number names its file already.
+        if error.errno is not None and not isinstance(error.filename, (str, os.PathLike)):
             error.filename = name
         raise
 
@@ -100,7 +106,7 @@ def check(out: str) -> None:
 def write(out: str, parts: Iterable[bytes]) -> None:
     """Write `parts` as they come: a file has all of them in the end, or is as it was before."""
     try:
-        with _naming(output_name(out)):
+        with naming(output_name(out)):
             _write(out, parts)
     except BrokenPipeError:  # the reader has left, as `head` does
         raise SystemExit(141) from None
@@ -112,7 +118,7 @@ def _write(out: str, parts: Iterable[bytes]) -> None:
         with open(1, "wb", closefd=False) as file:
             file.writelines(parts)
     else:
-        files.write(out, parts)
+        whole_files.write(out, parts)
 
 
 def wants_bar(progress: bool | None, out: str) -> bool:

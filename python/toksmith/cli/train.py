@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
-import tempfile
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .. import plans, training
+from .. import plans, temporary, training
 from . import streams
 from .options import (
     Errors,
@@ -145,7 +143,10 @@ def train(
     memory_limit: Annotated[
         str | None,
         typer.Option(
-            "--memory-limit", metavar="SIZE", help="What counting may take, like 2GB; by default half of the memory."
+            "--memory-limit",
+            metavar="SIZE",
+            help="What counting may take, like 2GB; by default half of the memory. Learning merges comes after "
+            "it, and takes memory of its own.",
         ),
     ] = None,
     min_pretoken_count: Annotated[
@@ -231,23 +232,25 @@ def _documents(files: list[str]) -> Iterator[list[str]]:
     So memory does not follow it, and it is counted in parallel like any file.
     """
     with contextlib.ExitStack() as stack:
-        folder = ""
+        spooled = ""
         if "-" in files:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="toksmith-"))
-            spooled = str(Path(folder) / streams.input_name("-"))
-            streams.write(spooled, streams.windows("-"))
+            spool = stack.enter_context(temporary.file())
+            with streams.naming(temporary.folder()):
+                spool.file.writelines(streams.windows("-"))
+                spool.file.flush()
+            spooled = str(spool.path)
             files = [spooled if file == "-" else file for file in files]
         try:
             yield files
         except ValueError as error:
             # In the words of the command line.
-            message = str(error).replace(folder + os.sep, "") if folder else str(error)
+            message = str(error).replace(spooled, streams.input_name("-")) if spooled else str(error)
             raise ValueError(message.replace('errors="replace"', "--errors replace")) from None
 
 
 def _save(tokenizer: Tokenizer, out: str) -> None:
     if out == "-":
-        with tempfile.TemporaryDirectory(prefix="toksmith-") as folder:
+        with temporary.own_folder() as folder:
             saved = Path(folder) / "tokenizer"
             tokenizer.save(saved)
             streams.write(out, streams.windows(str(saved)))

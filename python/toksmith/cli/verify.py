@@ -6,14 +6,13 @@ import contextlib
 import importlib
 import importlib.metadata
 import os
-import tempfile
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .. import published, rank_files, stress, verification
+from .. import published, rank_files, stress, temporary, verification
 from ..verification import Side
 from . import streams
 from .options import (
@@ -137,7 +136,7 @@ def _published(tiktoken: Any, name: str) -> Any:
     name = "r50k_base" if name == "gpt2" else name
     file = published.ENCODINGS[name].file
     data = published.rank_file(file)  # before the folder is another one
-    with tempfile.TemporaryDirectory(prefix="toksmith-") as folder, _environment("TIKTOKEN_CACHE_DIR", folder):
+    with temporary.own_folder() as folder, _environment("TIKTOKEN_CACHE_DIR", folder):
         key = rank_files.cache_key(published.FILES[file].url)
         (Path(folder) / key).write_bytes(data)
         return tiktoken.get_encoding(name)
@@ -147,7 +146,7 @@ def _of_ranks(tiktoken: Any, source: str, ours: Tokenizer) -> Any:
     """Return what tiktoken makes of a tokenizer, if ranks can hold it."""
     if ours._pattern.text is None:
         raise ValueError(f"{source} has no pattern, and tiktoken needs one")
-    with tempfile.TemporaryDirectory(prefix="toksmith-") as folder:
+    with temporary.own_folder() as folder:
         ranks = Path(folder) / "ranks.tiktoken"
         ours.save_tiktoken(ranks)
         from ..formats.tiktoken import read

@@ -14,11 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core
-from . import files
+from ..messages import shown
+from . import files, whole_files
 
 _MAGIC = b"toksmith counts 1\n"
 _DIGEST = 32
 _ROWS = 1 << 16
+_MAX_HEAD = 1 << 26
+"""Bytes of the head: of a pattern and the names of special tokens."""
+_MOST_TIMES = 1 << 10
+"""Times as many bytes a table may hold as its file has: more is no table of different pretokens."""
 _TABLES = (".parquet", ".arrow", ".feather")
 _FIELDS: dict[str, tuple[type, ...]] = {
     "pattern": (str, type(None)),
@@ -34,15 +39,28 @@ _FIELDS: dict[str, tuple[type, ...]] = {
 
 def save(core: _core.PretokenCounts, head: dict[str, Any], path: str | os.PathLike[str]) -> None:
     """Write counts; what the name ends in says how."""
-    head = {**head, "unique": len(core), "total": core.total(), "bytes": core.end_place()}
-    with files.replacing(path) as temporary:
+    head = _whole_head(core, head)
+    with whole_files.replacing(path) as temporary:
         if Path(path).suffix.lower() in _TABLES:
             _save_table(core, head, temporary, Path(path).suffix.lower())
             return
-        temporary.write_bytes(_MAGIC + json.dumps(head).encode() + b"\n")
-        core.append_to(temporary)
-        with temporary.open("ab") as file:
-            file.write(_digest(temporary, temporary.stat().st_size))
+        _fill(core, head, temporary)
+
+
+def save_into(core: _core.PretokenCounts, head: dict[str, Any], path: Path) -> None:
+    """Write counts into a file that is there, as toksmith's own."""
+    _fill(core, _whole_head(core, head), path)
+
+
+def _whole_head(core: _core.PretokenCounts, head: dict[str, Any]) -> dict[str, Any]:
+    return {**head, "unique": len(core), "total": core.total(), "bytes": core.end_place()}
+
+
+def _fill(core: _core.PretokenCounts, head: dict[str, Any], path: Path) -> None:
+    path.write_bytes(_MAGIC + json.dumps(head).encode() + b"\n")
+    core.append_to(path)
+    with path.open("ab") as file:
+        file.write(_digest(path, path.stat().st_size))
 
 
 def load(path: str | os.PathLike[str]) -> tuple[_core.PretokenCounts, dict[str, Any]]:
@@ -59,7 +77,9 @@ def load(path: str | os.PathLike[str]) -> tuple[_core.PretokenCounts, dict[str, 
             return _load_table(Path(path), is_parquet=begin[:4] == b"PAR1")
         if begin != _MAGIC:
             raise ValueError(f"{name}: this is no file of pretoken counts")
-        line = file.readline()
+        line = file.readline(_MAX_HEAD + 1)
+        if len(line) > _MAX_HEAD:
+            raise ValueError(f"{name}: the head of the file has more than {_MAX_HEAD} bytes")
         start, end = file.tell(), Path(path).stat().st_size - _DIGEST
         file.seek(max(end, 0))
         if end < start or file.read() != _digest(Path(path), end):
@@ -81,14 +101,15 @@ def _digest(path: Path, size: int) -> bytes:
 
 
 def _checked(line: bytes, name: str) -> dict[str, Any]:
-    try:
-        head = json.loads(line)
-    except ValueError:
-        raise ValueError(f"{name}: the head of the file is no JSON") from None
+    head = files.parse(files.text_of(line, name), name, "file of pretoken counts")
     for field, kinds in _FIELDS.items():
         if not isinstance(head, dict) or not isinstance(head.get(field, ...), kinds):
-            raise ValueError(f"{name}: the head of the file has no valid {field!r}")
-    if not all(isinstance(token, str) for token in head["special_tokens"]) or min(head["unique"], head["bytes"]) < 0:
+            raise ValueError(f"{name}: the head of the file has no valid {shown(field)}")
+    numbers = (head["unique"], head["bytes"])
+    if (
+        not all(isinstance(token, str) for token in head["special_tokens"])
+        or not 0 <= min(numbers) <= max(numbers) < 2**64
+    ):
         raise ValueError(f"{name}: the head of the file has no valid 'special_tokens', 'unique' or 'bytes'")
     return dict(head)
 
@@ -127,12 +148,22 @@ def _load_table(path: Path, is_parquet: bool) -> tuple[_core.PretokenCounts, dic
             line = (schema.metadata or {}).get(b"toksmith", b"null")
             head = _checked(line, str(path))
             batches = table.iter_batches() if is_parquet else map(table.get_batch, range(table.num_record_batches))
-            core = _core.PretokenCounts(list(_rows(batches)), head["bytes"])
+            room = (path.stat().st_size + (1 << 16)) * _MOST_TIMES
+            core = _core.PretokenCounts(list(_within(_rows(batches), room, str(path))), head["bytes"])
     except (pa.ArrowException, KeyError) as error:
         raise ValueError(f"{path}: this is no whole table of pretoken counts: {error}") from None
     if (len(core), core.total()) != (head["unique"], head["total"]):
         raise ValueError(f"{path}: the table holds {len(core)} pretokens, its head says {head['unique']}")
     return core, head
+
+
+def _within(rows: Iterator[tuple[bytes, int, int]], room: int, name: str) -> Iterator[tuple[bytes, int, int]]:
+    """Yield rows, each of 16 bytes and its pretoken's, as long as there is room."""
+    for row in rows:
+        room -= 16 + len(row[0] or b"")
+        if room < 0:
+            raise ValueError(f"{name}: the table holds more than {_MOST_TIMES} times as many bytes as the file has")
+        yield row
 
 
 def _rows(batches: Any) -> Iterator[tuple[bytes, int, int]]:

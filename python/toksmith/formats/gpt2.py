@@ -10,9 +10,11 @@ import functools
 import itertools
 import json
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import files
+from ..messages import shown
+from . import files, whole_files
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
@@ -55,7 +57,7 @@ def tokens_of_merges(text: str) -> list[bytes]:
     for number, line in enumerate(text.split("\n")[1:-1], 2):
         parts = [unspell(part) for part in line.split()]
         if len(parts) != 2 or None in parts:
-            raise ValueError(f"line {number} is not a merge of two tokens: {line[:80]!r}")
+            raise ValueError(f"line {number} is not a merge of two tokens: {shown(line)}")
         tokens.append(b"".join(part for part in parts if part))
     return tokens
 
@@ -94,15 +96,15 @@ def read_vocab(
     vocab: dict[int, bytes] = {}
     for key, id in content.items():
         if type(id) is not int or not 0 <= id < 2**32:
-            raise ValueError(f"{name}: the id of token {key!r} is {id!r}, not a whole number below 2^32")
+            raise ValueError(f"{name}: the id of token {shown(key)} is {shown(id)}, not a whole number below 2^32")
         token = key.encode() if key in unspelled else unspell(key)
         if token is None:
             raise ValueError(
-                f"{name}: token {key!r} holds a character that stands for no byte in GPT-2's table; "
+                f"{name}: token {shown(key)} holds a character that stands for no byte in GPT-2's table; "
                 "if it is a special token, list it in special_tokens"
             )
         if id in vocab:
-            raise ValueError(f"{name}: id {id} is given to both {vocab[id]!r} and {token!r}")
+            raise ValueError(f"{name}: id {id} is given to both {shown(vocab[id])} and {shown(token)}")
         vocab[id] = token
     return vocab
 
@@ -123,27 +125,30 @@ def read_merges(path: str | os.PathLike[str]) -> dict[tuple[bytes, bytes], int]:
             continue
         parts = [unspell(part) if part else None for part in line.split(" ")]
         if len(parts) != 2 or parts[0] is None or parts[1] is None:
-            raise ValueError(f"{name}, line {number}: expected two tokens with one space between, got {line[:80]!r}")
+            raise ValueError(f"{name}, line {number}: expected two tokens with one space between, got {shown(line)}")
         first = merges.setdefault((parts[0], parts[1]), number)
         if first != number:
-            raise ValueError(f"{name}, line {number}: the merge {line[:80]!r} is there already, in line {first}")
+            raise ValueError(f"{name}, line {number}: the merge {shown(line)} is there already, in line {first}")
     return merges
 
 
 def write(
-    vocab_path: str | os.PathLike[str],
-    merges_path: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
     vocab: Mapping[int, bytes],
     merges: Sequence[tuple[bytes, bytes]],
-    check: files.Check | None = None,
+    check: whole_files.Check | None = None,
 ) -> None:
-    """Write a `vocab.json`, by ascending id, every token spelled, and a `merges.txt` with GPT-2's first line."""
+    """Write `vocab.json`, by ascending id, every token spelled, and `merges.txt` with GPT-2's first line.
+
+    The folder is made if need be.
+    """
     content = {spell(vocab[id]): id for id in sorted(vocab)}
     spelled = (f"{spell(left)} {spell(right)}\n".encode() for left, right in merges)
-    files.write_all(
+    whole_files.write_all(
         [
-            (vocab_path, [json.dumps(content, ensure_ascii=False).encode()]),
-            (merges_path, itertools.chain([b"#version: 0.2\n"], spelled)),
+            (Path(folder, "vocab.json"), [json.dumps(content, ensure_ascii=False).encode()]),
+            (Path(folder, "merges.txt"), itertools.chain([b"#version: 0.2\n"], spelled)),
         ],
         check,
+        make_folder=True,
     )

@@ -10,7 +10,8 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from . import files
+from ..messages import shown
+from . import files, whole_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -61,7 +62,7 @@ def unescape(text: str) -> bytes:
         token += text[at : found.start()].encode()
         escaped = found[1]
         if escaped is None:
-            raise ValueError(f"a backslash in {text!r} is followed by neither a backslash nor xNN")
+            raise ValueError(f"a backslash in {shown(text)} is followed by neither a backslash nor xNN")
         token += b"\\" if escaped == "\\" else bytes.fromhex(escaped[1:])
         at = found.end()
     return bytes(token + text[at:].encode())
@@ -73,10 +74,10 @@ def write(
     tokens: Iterable[tuple[int, bytes]],
     merges: Iterable[tuple[bytes, bytes]] | None,
     training: dict[str, Any] | None = None,
-    check: files.Check | None = None,
+    check: whole_files.Check | None = None,
 ) -> None:
     """Write a tokenizer: `head` holds the fields that are neither tokens nor merges, `training` how it was made."""
-    files.write(path, _parts(head, tokens, merges, training), check)
+    whole_files.write(path, _parts(head, tokens, merges, training), check)
 
 
 def _parts(
@@ -119,20 +120,25 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ValueError(f'{name}: not a toksmith file: it has no "format": "toksmith"')
     version = content.get("version")
     if type(version) is not int or not 1 <= version <= VERSION:
-        raise ValueError(f"{name}: version {version!r} of the format; this toksmith reads versions 1 to {VERSION}")
+        raise ValueError(
+            f"{name}: version {shown(version)} of the format; this toksmith reads versions 1 to {VERSION}"
+        )
     for field, kind in _OPTIONAL.items():
         if field in content and (version == 1 or type(content[field]) is not kind):
-            raise ValueError(f"{name}: the field {field!r} is {type(content[field]).__name__}, in version {version}")
+            raise ValueError(
+                f"{name}: the field {shown(field)} is {type(content[field]).__name__}, in version {version}"
+            )
     for field, kinds in _FIELDS.items():
         if field not in content:
-            raise ValueError(f"{name}: the field {field!r} is missing")
+            raise ValueError(f"{name}: the field {shown(field)} is missing")
         if not isinstance(content[field], kinds) or isinstance(content[field], bool):
-            raise ValueError(f"{name}: the field {field!r} is {type(content[field]).__name__}")
+            raise ValueError(f"{name}: the field {shown(field)} is {type(content[field]).__name__}")
     content["tokens"] = _tokens(content["tokens"], name)
     if content["merges"] is not None:
         content["merges"] = [_merge(row, i, name) for i, row in enumerate(content["merges"])]
     for special, id in content["special_tokens"].items():
-        _check_id(id, f"{name}: special token {special!r}")
+        if not _is_id(id):
+            raise _no_id(id, f"{name}: special token {shown(special)}")
     return content
 
 
@@ -140,17 +146,19 @@ def _tokens(rows: list[Any], name: str) -> dict[int, bytes]:
     vocab: dict[int, bytes] = {}
     for i, row in enumerate(rows):
         if not (isinstance(row, list) and len(row) == 2 and isinstance(row[1], str)):
-            raise ValueError(f"{name}: token number {i} is {row!r}, not [id, text]")
-        id = _check_id(row[0], f"{name}: token number {i}, {row[1]!r}")
+            raise ValueError(f"{name}: token number {i} is {shown(row)}, not [id, text]")
+        id = row[0]
+        if not _is_id(id):
+            raise _no_id(id, f"{name}: token number {i}, {shown(row[1])}")
         if id in vocab:
-            raise ValueError(f"{name}: id {id} is given to both {vocab[id]!r} and {row[1]!r}")
+            raise ValueError(f"{name}: id {id} is given to both {shown(vocab[id])} and {shown(row[1])}")
         vocab[id] = _unescaped(row[1], f"{name}: token number {i}")
     return vocab
 
 
 def _merge(row: Any, i: int, name: str) -> tuple[bytes, bytes]:
     if not (isinstance(row, list) and len(row) == 2 and all(isinstance(part, str) for part in row)):
-        raise ValueError(f"{name}: merge number {i} is {row!r}, not [left, right]")
+        raise ValueError(f"{name}: merge number {i} is {shown(row)}, not [left, right]")
     place = f"{name}: merge number {i}"
     return _unescaped(row[0], place), _unescaped(row[1], place)
 
@@ -162,7 +170,9 @@ def _unescaped(text: str, place: str) -> bytes:
         raise ValueError(f"{place}: {error}") from None
 
 
-def _check_id(id: Any, place: str) -> int:
-    if type(id) is not int or not 0 <= id < 2**32:
-        raise ValueError(f"{place}: the id is {id!r}, not a whole number below 2^32")
-    return id
+def _is_id(id: Any) -> bool:
+    return type(id) is int and 0 <= id < 2**32
+
+
+def _no_id(id: Any, place: str) -> ValueError:
+    return ValueError(f"{place}: the id is {shown(id)}, not a whole number below 2^32")

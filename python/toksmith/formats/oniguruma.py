@@ -9,8 +9,16 @@ repeats, `\w` has other characters, and `(?i)` folds otherwise.
 from __future__ import annotations
 
 import collections
+import contextlib
+import functools
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import pattern_size
+from ..messages import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MAX_LENGTH = 1 << 14
 """Characters of a pattern at the most."""
@@ -67,6 +75,7 @@ def translate(pattern: str) -> str:
     return analyse(pattern).pattern
 
 
+@functools.lru_cache(maxsize=64)
 def analyse(pattern: str) -> Translation:
     """Return the translation of a pattern, and whether it may match nothing.
 
@@ -74,7 +83,7 @@ def analyse(pattern: str) -> Translation:
         ValueError: As `translate`.
     """
     if len(pattern) > MAX_LENGTH:
-        raise ValueError(f"the pattern {pattern[:60]!r}… has more than {MAX_LENGTH} characters")
+        raise ValueError(f"the pattern {shown(pattern)} has more than {MAX_LENGTH} characters")
     parser = _Parser(pattern)
     parser.folds = pattern.startswith("(?i)")
     parser.at = 4 if parser.folds else 0
@@ -82,6 +91,31 @@ def analyse(pattern: str) -> Translation:
     if parser.at < len(pattern):
         raise parser.refused("a closing bracket without an opening one")
     return found
+
+
+def check_total(parts: Iterable[Any]) -> None:
+    """Refuse the parts of a file whose patterns come to more than one pattern may, before any of them is compiled.
+
+    Args:
+        parts: What the file has for its normalizer and its pre-tokenizer, as JSON. A pattern is a field `Regex`. One
+            that cannot be translated, or is too large by itself, counts for nothing: it is refused where it is read.
+
+    Raises:
+        ValueError: They come to more than `pattern_size.MAX_PARTS`.
+    """
+    total, rest = 0, list(parts)
+    while rest:
+        part = rest.pop()
+        if isinstance(part, dict):
+            rest.extend(part.values())
+            if isinstance(text := part.get("Regex"), str):
+                with contextlib.suppress(ValueError):
+                    found = pattern_size.parts(analyse(text).pattern)
+                    total += found if found <= pattern_size.MAX_PARTS else 0
+        elif isinstance(part, list):
+            rest.extend(part)
+    if total > pattern_size.MAX_PARTS:
+        raise ValueError(f"all patterns together come to {total} parts, more than {pattern_size.MAX_PARTS}")
 
 
 _PROPERTY = re.compile(r"\\s|\\p\{\w+\}")
@@ -98,7 +132,7 @@ class _Parser:
 
     def refused(self, what: str, at: int | None = None) -> ValueError:
         place = self.at if at is None else at
-        return ValueError(f"the pattern {self.pattern[:120]!r}: {what} (character {place}) has no proven equal here")
+        return ValueError(f"the pattern {shown(self.pattern)}: {what} (character {place}) has no proven equal here")
 
     def peek(self, text: str) -> bool:
         return self.pattern.startswith(text, self.at)
@@ -126,7 +160,9 @@ class _Parser:
             single = self.pattern[start : self.at]
             letters = letters + single.lower() if self.folds and single.isalpha() else ""
             if letters[-2:] in _FOLDED:
-                raise self.refused(f"{letters[-2:]!r} without regard to case, which one character folds to,", start)
+                raise self.refused(
+                    f"{shown(letters[-2:])} without regard to case, which one character folds to,", start
+                )
             atom, optional = self.repeats(atom, once)
             parts.append(atom)
             nullable = nullable and (optional or once is None)
@@ -197,7 +233,7 @@ class _Parser:
         if not character.isascii():
             if character.lower() == character.upper() == character:
                 return _escaped(character)
-            raise self.refused(f"{character!r} without regard to case", self.at - 1)
+            raise self.refused(f"{shown(character)} without regard to case", self.at - 1)
         if not character.isalpha():
             return _escaped(character)
         lower = character.lower()

@@ -10,7 +10,8 @@ import binascii
 import os
 from typing import TYPE_CHECKING
 
-from . import files
+from ..messages import shown
+from . import files, whole_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +40,7 @@ def parse(content: str | bytes, place: str = "") -> dict[int, bytes]:
             continue
         token, id = _parse(line, f"{place}line {number}")
         if id in vocab:
-            raise ValueError(f"{place}line {number}: id {id} is taken by {vocab[id]!r}: {line!r}")
+            raise ValueError(f"{place}line {number}: id {id} is taken by {shown(vocab[id])}: {shown(line)}")
         vocab[id] = token
     return vocab
 
@@ -47,16 +48,16 @@ def parse(content: str | bytes, place: str = "") -> dict[int, bytes]:
 def _parse(line: str, place: str) -> tuple[bytes, int]:
     fields = line.split()
     if len(fields) != 2:
-        raise ValueError(f"{place}: expected a token in base64 and its id, got {line[:80]!r}")
+        raise ValueError(f"{place}: expected a token in base64 and its id, got {shown(line)}")
     try:
         token = base64.b64decode(fields[0], validate=True)
     except (binascii.Error, ValueError) as error:
-        raise ValueError(f"{place}: {fields[0][:80]!r} is not base64 ({error})") from None
+        raise ValueError(f"{place}: {shown(fields[0])} is not base64 ({error})") from None
     if not (fields[1].isascii() and fields[1].isdigit()) or len(fields[1]) > 10 or int(fields[1]) >= 2**32:
-        raise ValueError(f"{place}: the id {fields[1][:80]!r} is not a whole number below 2^32")
+        raise ValueError(f"{place}: the id {shown(fields[1])} is not a whole number below 2^32")
     return token, int(fields[1])
 
 
-def write(path: str | os.PathLike[str], vocab: Mapping[int, bytes], check: files.Check | None = None) -> None:
+def write(path: str | os.PathLike[str], vocab: Mapping[int, bytes], check: whole_files.Check | None = None) -> None:
     """Write ordinary tokens, by ascending id."""
-    files.write(path, (base64.b64encode(vocab[id]) + b" %d\n" % id for id in sorted(vocab)), check)
+    whole_files.write(path, (base64.b64encode(vocab[id]) + b" %d\n" % id for id in sorted(vocab)), check)

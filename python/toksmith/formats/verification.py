@@ -216,7 +216,7 @@ def _bare(tokenizer: Tokenizer) -> Tokenizer:
 def _reread(kind: str, read: Callable[[], Any]) -> Any:
     try:
         return read()
-    except (KeyboardInterrupt, SystemExit):
+    except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except BaseException as error:  # a panic of a library in Rust is no Exception
         raise ValueError(f"{kind} cannot be read back, and was not written: {error}") from error

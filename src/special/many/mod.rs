@@ -28,23 +28,18 @@ pub(super) struct Many {
 /// The shortest tokens of the groups: what tells a long token tells it the better the more bytes it has, but a short one
 /// has no more.
 const SHORTEST: [usize; 4] = [6, 3, 2, 1];
-/// Bytes of a token at the most: at a place that nearly is one, as many may be compared.
-const LONGEST: usize = 1 << 12;
 
 /// Bytes searched at first, and at the most, before the places of all groups are compared.
 const FIRST: usize = BLOCK - 8;
 const MOST: usize = 64 * BLOCK - 8;
 
 impl Many {
-    /// `None` where a token is too long.
-    pub(super) fn new(all: &[Vec<u8>]) -> Option<Self> {
+    /// Of tokens that are not empty, and short: at a place that nearly is one, all its bytes may be compared.
+    pub(super) fn new(all: &[Vec<u8>]) -> Self {
         Self::with_isa(all, Isa::best())
     }
 
-    fn with_isa(all: &[Vec<u8>], isa: Isa) -> Option<Self> {
-        if all.iter().any(|token| token.is_empty() || token.len() > LONGEST) {
-            return None;
-        }
+    fn with_isa(all: &[Vec<u8>], isa: Isa) -> Self {
         let mut groups = Vec::new();
         let mut below = usize::MAX;
         for least in SHORTEST {
@@ -56,7 +51,7 @@ impl Many {
             }
             below = least;
         }
-        Some(Many { groups, isa })
+        Many { groups, isa }
     }
 
     /// The leftmost token from `from` on, of those the longest: its index and where it starts.
@@ -80,7 +75,7 @@ impl Many {
     }
 
     /// The longest token that `text` begins with.
-    pub(super) fn longest(&self, all: &[Vec<u8>], text: &[u8]) -> Option<usize> {
+    fn longest(&self, all: &[Vec<u8>], text: &[u8]) -> Option<usize> {
         self.groups.iter().find_map(|group| group.longest(all, text))
     }
 }

@@ -23,14 +23,12 @@ pub(super) struct Table {
 enum Prefix {
     /// Their lengths, the longest first, and zeros.
     Few([u16; FEW]),
-    /// So many different ones, or so long ones, that trying them would take long: a range of the sorted ones.
+    /// So many different ones that trying them would take long: a range of the sorted ones.
     Many(u32, u32),
 }
 
 /// Lengths that are tried one by one.
 const FEW: usize = 6;
-/// Bytes of a token that is found by a hash of all of them: hashing does not end where text differs.
-const SHORT: usize = 256;
 
 impl Table {
     /// Of the tokens with the indices `members`.
@@ -77,7 +75,7 @@ impl Prefix {
         if same.is_some() {
             return;
         }
-        if len > SHORT || lengths[FEW - 1] != 0 {
+        if lengths[FEW - 1] != 0 {
             *self = Prefix::Many(0, 0);
             return;
         }

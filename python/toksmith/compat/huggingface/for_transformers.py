@@ -17,7 +17,7 @@ except ImportError as error:
         "toksmith.compat.huggingface.pretrained needs the package `transformers`: install it"
     ) from error
 
-from ...formats import files
+from ...formats import files, whole_files
 from ...formats.huggingface import write
 from .tokenizer import Tokenizer
 
@@ -74,7 +74,8 @@ class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not t
         names: tuple[str, ...] = super()._save_pretrained(save_directory, file_names, *args, **kwargs)
         config = Path(next(name for name in names if name.endswith("tokenizer_config.json")))
         content = files.read_object(config, "tokenizer_config.json") | {"tokenizer_class": _SAVED_AS}
-        files.write(config, [(json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()])
+        text = json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+        whole_files.write(config, [text.encode()])
         return names
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...messages import shown
 from .encoding import check_direction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from .encoding import Encoding
+
+MAX_PADDED = 1 << 24
+"""Ids that a file may have an encoding filled up to: more than the longest context of any model."""
 
 Settings = dict[str, Any]
 
@@ -134,9 +138,13 @@ def padding_of(content: Settings | None) -> Settings | None:
     if content is None:
         return None
     fixed = content["strategy"]
+    length, multiple = fixed["Fixed"] if isinstance(fixed, dict) else None, content.get("pad_to_multiple_of")
+    for number in (length, multiple):
+        if number is not None and not (isinstance(number, int) and 0 <= number <= MAX_PADDED):
+            raise ValueError(f"$.padding: {shown(number)} is not a length from 0 to {MAX_PADDED}")
     return {
-        "length": fixed["Fixed"] if isinstance(fixed, dict) else None,
-        "pad_to_multiple_of": content.get("pad_to_multiple_of"),
+        "length": length,
+        "pad_to_multiple_of": multiple,
         "pad_id": content["pad_id"],
         "pad_token": content["pad_token"],
         "pad_type_id": content["pad_type_id"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ...messages import shown
 from .encoding import Encoding, Run
 
 Content = dict[str, Any]
@@ -30,7 +31,7 @@ def _check(content: Content | None) -> None:
         return
     kind = content.get("type")
     if kind not in _KNOWN:
-        raise ValueError(f"the post-processor {kind!r} is not supported; these are: {', '.join(_KNOWN)}")
+        raise ValueError(f"the post-processor {shown(kind)} is not supported; these are: {', '.join(_KNOWN)}")
     for part in content["processors"] if kind == "Sequence" else ():
         _check(part)
 

@@ -12,8 +12,10 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from ...formats import files, verification
+from ... import temporary
+from ...formats import files, verification, whole_files
 from ...formats.gpt2 import unspell
+from ...messages import shown
 from ...tokenizer import Tokenizer as Core
 from . import inputs, lengths, processors
 from .encoding import Encoding, Run
@@ -78,13 +80,10 @@ class Tokenizer(Settings):
     @classmethod
     def from_str(cls, json: str) -> Tokenizer:
         """Load the content of a `tokenizer.json`."""
-        import tempfile
-        from pathlib import Path
-
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "tokenizer.json")
-            path.write_bytes(json.encode())
-            return cls.from_file(path)
+        with temporary.file() as given:
+            given.file.write(json.encode())
+            given.file.flush()
+            return cls.from_file(given.path)
 
     @classmethod
     def from_buffer(cls, buffer: bytes) -> Tokenizer:
@@ -123,7 +122,7 @@ class Tokenizer(Settings):
             ValueError: The tokenizer cannot be expressed there, or is read back as another. Nothing is written.
         """
         check = functools.partial(verification.huggingface, self._tokenizer) if verify else None
-        files.write(path, [self.to_str(pretty).encode()], check)
+        whole_files.write(path, [self.to_str(pretty).encode()], check)
 
     def _content(self) -> dict[str, Any]:
         if self._source is None:
@@ -304,7 +303,7 @@ class Tokenizer(Settings):
             skipped = special or bool(getattr(token, "special", False))
             for flag in ("lstrip", "rstrip", "single_word"):
                 if not isinstance(token, str) and getattr(token, flag, False) and name not in self._added:
-                    raise ValueError(f"added token {name!r}: {flag} is not supported here")
+                    raise ValueError(f"added token {shown(name)}: {flag} is not supported here")
             if name in self._added:
                 # Added again: as what it was counts as nothing, as the other kind it becomes that.
                 changed += skipped == (self._added[name] in self._plain)
@@ -312,7 +311,7 @@ class Tokenizer(Settings):
             elif name and name not in new:
                 if self.token_to_id(name) is not None:
                     raise ValueError(
-                        f"{name!r} is an ordinary token: as an added token it would need an id of its own"
+                        f"{shown(name)} is an ordinary token: as an added token it would need an id of its own"
                     )
                 new[name] = self._next_id(new)
                 if not skipped:

@@ -10,7 +10,8 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ... import patterns
-from ...formats import files
+from ...formats import files, whole_files
+from ...messages import shown
 from .. import _pairs
 from . import model
 from .render import render_token, replace_control_characters
@@ -180,7 +181,7 @@ class Tokenizer:
         if model.parsed(text, f"{prefix}.model") != parts:
             raise ValueError(f"{prefix}.model would not hold this tokenizer: nothing was written")
         lines = model.vocab_lines(self.vocab, self._merges)
-        files.write_all(
+        whole_files.write_all(
             [(f"{prefix}.model", [text.encode()]), (f"{prefix}.vocab", [line.encode() for line in lines])]
         )
 
@@ -216,10 +217,10 @@ def _checked(special_tokens: Mapping[str, int], merges: dict[Pair, int]) -> dict
         id = operator.index(given)
         if 0 <= id <= last:
             raise ValueError(
-                f"the special token {name!r} has the id {id} of an ordinary token: take one above {last}"
+                f"the special token {shown(name)} has the id {id} of an ordinary token: take one above {last}"
             )
         if not 0 <= id < 2**32:
-            raise ValueError(f"the special token {name!r} has the id {id}, not one from 0 to 2^32 - 1")
+            raise ValueError(f"the special token {shown(name)} has the id {id}, not one from 0 to 2^32 - 1")
         if names.setdefault(id, name) != name:
-            raise ValueError(f"the special tokens {names[id]!r} and {name!r} have the same id {id}")
+            raise ValueError(f"the special tokens {shown(names[id])} and {shown(name)} have the same id {id}")
     return {name: id for id, name in names.items()}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import toksmith
 
 from ... import patterns
-from ...formats import files
 from ...formats import tiktoken as rank_files
+from ...formats import whole_files
 from . import model
 from .regex import GPT4_SPLIT_PATTERN, RegexTokenizer
 
@@ -76,7 +76,7 @@ class GPT4Tokenizer(RegexTokenizer):
     def save_vocab(self, vocab_file: str | os.PathLike[str]) -> None:
         """Write the tokens for people to read, in the form of a `.vocab` file."""
         vocab = {id: self.tokenizer.token_bytes(id) for id in self.vocab}
-        files.write(vocab_file, (line.encode() for line in model.vocab_lines(vocab, self._merges)))
+        whole_files.write(vocab_file, (line.encode() for line in model.vocab_lines(vocab, self._merges)))
 
 
 def _ranks(path: str | os.PathLike[str] | None) -> dict[bytes, int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...formats import files
+from ...messages import shown
 from .render import render_token
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def written(model: Model) -> str:
     for what, text in [("pattern", model.pattern), *(("special token", name) for name in model.special_tokens)]:
         if "\n" in text or "\r" in text:
             raise ValueError(
-                f"a .model file has one line for the {what}, and {text!r} has a line break: "
+                f"a .model file has one line for the {what}, and {shown(text)} has a line break: "
                 "save `tokenizer`, the toksmith.Tokenizer inside, instead"
             )
     lines = [VERSION, model.pattern, str(len(model.special_tokens))]
@@ -55,7 +56,7 @@ def parsed(text: str, name: str) -> Model:
     """
     lines = files.lines(text)
     if not lines or lines[0].strip() != VERSION:
-        raise ValueError(f"{name}, line 1: expected {VERSION!r}, got {(lines or [''])[0][:80]!r}")
+        raise ValueError(f"{name}, line 1: expected {shown(VERSION)}, got {shown((lines or [''])[0])}")
     if len(lines) < 3:
         raise ValueError(f"{name}: the file breaks off before the number of special tokens, in line 3")
     count = _number(lines[2].strip(), f"{name}, line 3")
@@ -65,9 +66,9 @@ def parsed(text: str, name: str) -> Model:
     for number, line in enumerate(lines[3 : 3 + count], 4):
         token, _, id = line.rpartition(" ")
         if not token:
-            raise ValueError(f"{name}, line {number}: expected a special token and its id, got {line[:80]!r}")
+            raise ValueError(f"{name}, line {number}: expected a special token and its id, got {shown(line)}")
         if token in special_tokens:
-            raise ValueError(f"{name}, line {number}: the special token {token!r} is there twice")
+            raise ValueError(f"{name}, line {number}: the special token {shown(token)} is there twice")
         special_tokens[token] = _number(id, f"{name}, line {number}")
     return Model(lines[1], special_tokens, _merges(lines, 3 + count, name))
 
@@ -78,7 +79,7 @@ def _merges(lines: list[str], first: int, name: str) -> dict[Pair, int]:
         place = f"{name}, line {number}"
         ids = line.split()
         if len(ids) != 2:
-            raise ValueError(f"{place}: expected the two ids of a merge, got {line[:80]!r}")
+            raise ValueError(f"{place}: expected the two ids of a merge, got {shown(line)}")
         pairs.add((_number(ids[0], place), _number(ids[1], place)), place)
     return pairs.merges
 
@@ -121,7 +122,7 @@ class _Pairs:
 
 def _number(text: str, place: str) -> int:
     if not (text.isascii() and text.isdigit()) or len(text) > 10 or int(text) >= 2**32:
-        raise ValueError(f"{place}: {text[:80]!r} is not a whole number below 2^32")
+        raise ValueError(f"{place}: {shown(text)} is not a whole number below 2^32")
     return int(text)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
+import functools
 from typing import TYPE_CHECKING
 
-from ... import patterns
+from ... import _core, patterns
+from ...messages import shown
 from .base import Tokenizer
 
 if TYPE_CHECKING:
@@ -96,12 +97,8 @@ class RegexTokenizer(Tokenizer):
         special = self._allowed(text, allowed_special)
         if not special:
             return self.tokenizer.encode_ordinary(text)
-        if len(special) == len(self._special_tokens) and not _shadows(special):
-            return self.tokenizer.encode(text)
-        ids: list[int] = []
-        for part in re.split("(" + "|".join(map(re.escape, special)) + ")", text):
-            ids += [special[part]] if part in special else self.tokenizer.encode_ordinary(part)
-        return ids
+        found: Any = _core.Encoding(self.tokenizer._core).encode(text, _set_of(tuple(special.items())), None)
+        return list(found)
 
     def _allowed(self, text: str, allowed_special: str | Collection[str]) -> dict[str, int]:
         if allowed_special == "all":
@@ -109,17 +106,17 @@ class RegexTokenizer(Tokenizer):
         if allowed_special == "none":
             return {}
         if allowed_special == "none_raise":
-            found = next((name for name in self._special_tokens if name in text), None)
+            found = _set_of(tuple(self._special_tokens.items())).first_in(text)
             if found is not None:
                 raise ValueError(
-                    f"the special token {found!r} is in the text: pass allowed_special='all' (or a set with it) "
+                    f"the special token {shown(found)} is in the text: pass allowed_special='all' (or a set with it) "
                     "for its id, 'none' to read it as ordinary text"
                 )
             return {}
         if isinstance(allowed_special, (set, frozenset, list, tuple)):
             return {name: id for name, id in self._special_tokens.items() if name in allowed_special}
         raise ValueError(
-            f"allowed_special is 'all', 'none', 'none_raise' or a set of special tokens, not {allowed_special!r}"
+            f"allowed_special is 'all', 'none', 'none_raise' or a set of special tokens, not {shown(allowed_special)}"
         )
 
     def decode(self, ids: Iterable[int]) -> str:
@@ -138,10 +135,22 @@ class RegexTokenizer(Tokenizer):
             raise ValueError(f"{name}, line 2: its tokenizer has no pattern: load it with BasicTokenizer")
 
 
-def _shadows(special: Mapping[str, int]) -> bool:
-    """Whether one of them begins with one that was registered earlier, and so is never found.
+@functools.lru_cache(maxsize=8)
+def _set_of(special: tuple[tuple[str, int], ...]) -> _core.SpecialSet:
+    """Return what finds, of those that begin at the same place, the one that was registered first.
 
-    The tokenizer inside takes the longest, which is the same where this is not so.
+    The core takes the longest. That is the same one where those are left out that are never found, because they begin
+    with one that was registered earlier.
     """
-    place = {name: i for i, name in enumerate(special)}
-    return any(place.get(name[:end], i) < i for name, i in place.items() for end in range(1, len(name)))
+    places = {name: place for place, (name, _) in enumerate(special)}
+    found = set()
+    # Names that each begin with the one before, with the first place up to there.
+    beginnings: list[tuple[str, int]] = []
+    for name in sorted(places):
+        while beginnings and not name.startswith(beginnings[-1][0]):
+            beginnings.pop()
+        first = beginnings[-1][1] if beginnings else len(places)
+        if places[name] < first:
+            found.add(name)
+        beginnings.append((name, min(first, places[name])))
+    return _core.SpecialSet([(name, id) for name, id in special if name in found])

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import base64
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ... import rank_files
-from ...formats import files, tiktoken
+from ... import rank_files, reading
+from ...formats import files, tiktoken, whole_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +20,7 @@ def read_file(blobpath: str) -> bytes:
         OSError: It cannot be read.
         ValueError: It is an address of another kind.
     """
-    return rank_files.download(blobpath, None) if "://" in blobpath else Path(blobpath).read_bytes()
+    return rank_files.download(blobpath, None) if "://" in blobpath else reading.read(blobpath)
 
 
 def check_hash(data: bytes, expected_hash: str) -> bool:
@@ -38,7 +37,7 @@ def read_file_cached(blobpath: str, expected_hash: str | None = None) -> bytes:
     """
     if "://" in blobpath:
         return rank_files.obtain(blobpath, expected_hash)
-    data = Path(blobpath).read_bytes()
+    data = reading.read(blobpath)
     if expected_hash is not None and not check_hash(data, expected_hash):
         raise ValueError(f"{blobpath}: the SHA-256 is {rank_files.digest(data)}, not {expected_hash}")
     return data
@@ -68,13 +67,15 @@ def data_gym_to_mergeable_bpe_ranks(
         OSError: A file cannot be read, or downloaded.
         ValueError: A file has another SHA-256, or the two do not agree.
     """
-    import json
-
     from ...formats import gpt2
 
-    merges = read_file_cached(vocab_bpe_file, vocab_bpe_hash).decode()
+    merges = files.text_of(read_file_cached(vocab_bpe_file, vocab_bpe_hash), vocab_bpe_file)
     ranks = {token: rank for rank, token in enumerate(gpt2.tokens_of_merges(merges))}
-    encoder = json.loads(read_file_cached(encoder_json_file, encoder_json_hash))
+    encoder = files.parse_object(
+        files.text_of(read_file_cached(encoder_json_file, encoder_json_hash), encoder_json_file),
+        encoder_json_file,
+        "vocabulary",
+    )
     specials = ("<|endoftext|>", "<|startoftext|>")
     expected = {gpt2.unspell(token) or b"": rank for token, rank in encoder.items() if token not in specials}
     if clobber_one_byte_tokens:
@@ -87,4 +88,4 @@ def data_gym_to_mergeable_bpe_ranks(
 def dump_tiktoken_bpe(bpe_ranks: Mapping[bytes, int], tiktoken_bpe_file: str | os.PathLike[str]) -> None:
     """Write a rank file, by ascending rank."""
     ordered = sorted(bpe_ranks.items(), key=lambda item: item[1])
-    files.write(tiktoken_bpe_file, (base64.b64encode(token) + b" %d\n" % rank for token, rank in ordered))
+    whole_files.write(tiktoken_bpe_file, (base64.b64encode(token) + b" %d\n" % rank for token, rank in ordered))

@@ -62,28 +62,3 @@ def read(rows: Any, vocab: dict[str, int]) -> list[AddedToken]:
         clash = next(content for content, id in by_content.items() if by_id[id].content != content)
         raise refused("$.added_tokens", f"two of them share the id {by_content[clash]}: {shown(clash)} is one")
     return list(by_id.values())
-
-
-def overlap(first: list[str], second: list[str]) -> bool:
-    """Return whether an occurrence of one of `first` could share a character with one of `second`.
-
-    Cost: linear in the characters of both, times the longest length of the other.
-    """
-    return _runs_into(first, second) or _runs_into(second, first) or _contains(first, second)
-
-
-def _runs_into(left: list[str], right: list[str]) -> bool:
-    """Whether an end of one is the beginning of another."""
-    beginnings = {text[:length] for text in right for length in range(1, len(text) + 1)}
-    return any(text[start:] in beginnings for text in left for start in range(len(text)))
-
-
-def _contains(first: list[str], second: list[str]) -> bool:
-    sets = (set(first), second), (set(second), first)
-    for inner, outer in sets:
-        lengths = sorted({len(text) for text in inner})
-        for text in outer:
-            for length in lengths:
-                if any(text[at : at + length] in inner for at in range(len(text) - length + 1)):
-                    return True
-    return False

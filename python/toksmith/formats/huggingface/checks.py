@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...messages import shown as shown
+
 
 def refused(place: str, why: str) -> ValueError:
     """Return the error of what is wrong, or cannot be done, at a place of the file."""
@@ -22,7 +24,7 @@ def field(content: dict[str, Any], key: str, kind: type, place: str, default: An
     if key not in content and default is not ...:
         return default
     if key not in content:
-        raise refused(place, f"the field {key!r} is missing")
+        raise refused(place, f"the field {shown(key)} is missing")
     return checked(content[key], kind, f"{place}.{key}")
 
 
@@ -58,9 +60,3 @@ def kind_of(content: Any, place: str) -> str:
     """
     found: str = field(checked(content, dict, place), "type", str, place)
     return found
-
-
-def shown(value: Any) -> str:
-    """Return a value as an error may show it."""
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:80]}…"

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from ... import reading
 from .. import files
 
 MAX_BYTES = 100 << 20
@@ -42,11 +43,7 @@ def load(source: Any) -> tuple[dict[str, Any], str]:
 
 
 def _read(path: Path) -> bytes:
-    with path.open("rb") as file:
-        data = file.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise ValueError(f"{os.fspath(path)}: more than {MAX_BYTES} bytes: no tokenizer.json is that large")
-    return data
+    return reading.read(path, MAX_BYTES)
 
 
 def _parsed(data: bytes, name: str) -> dict[str, Any]:

@@ -122,8 +122,8 @@ def _check_bytes(tokens: dict[int, bytes]) -> None:
     if missing:
         raise refused(
             "$.model.vocab",
-            f"{len(missing)} bytes have no token, the first is {spell(missing[0])!r} (byte {missing[0][0]}): what "
-            "the original does with text that holds one (an unknown token, or nothing at all) is not done here",
+            f"{len(missing)} bytes have no token, the first is {shown(spell(missing[0]))} (byte {missing[0][0]}): "
+            "what the original does with text that holds one (an unknown token, or nothing at all) is not done here",
         )
 
 

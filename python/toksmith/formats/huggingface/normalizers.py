@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...messages import shown
 from .. import oniguruma
 from .checks import field, kind_of, refused
 from .pretokenizers import compiled
@@ -11,6 +12,8 @@ from .pretokenizers import compiled
 _PLAIN = ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt")
 MAX_DEPTH = 20
 """Sequences inside each other at the most."""
+MAX_STEPS = 256
+"""Of normalizing."""
 
 Steps = list[tuple[str, list[Any]]]
 
@@ -28,7 +31,12 @@ def read(part: Any, place: str = "$.normalizer", depth: int = 0) -> Steps:
         if depth == MAX_DEPTH:
             raise refused(place, f"more than {MAX_DEPTH} sequences inside each other")
         rows = field(part, "normalizers", list, place)
-        return [step for i, row in enumerate(rows) for step in read(row, f"{place}.normalizers[{i}]", depth + 1)]
+        steps: Steps = []
+        for i, row in enumerate(rows):
+            steps += read(row, f"{place}.normalizers[{i}]", depth + 1)
+            if len(steps) > MAX_STEPS:
+                raise refused(place, f"more than {MAX_STEPS} steps")
+        return steps
     if kind in _PLAIN:
         return [(kind, [])]
     if kind == "Strip":
@@ -52,7 +60,9 @@ def _replaced(part: dict[str, Any], place: str) -> tuple[str, Any]:
     except ValueError as error:
         raise refused(f"{place}.pattern", str(error)) from None
     if translation.nullable:
-        raise refused(f"{place}.pattern", f"{text!r} may match nothing, and then the original's offsets are lost")
+        raise refused(
+            f"{place}.pattern", f"{shown(text)} may match nothing, and then the original's offsets are lost"
+        )
     return "pattern", compiled(translation.pattern)
 
 

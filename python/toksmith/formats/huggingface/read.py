@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import _core, loading
+from ...messages import shown
 from ...pipeline import Pipeline
 from ...pipeline_core import PipelineCore
 from . import added, document, model
@@ -38,7 +39,7 @@ def read(source: Any) -> Parts:
 def _parts(content: dict[str, Any]) -> Parts:
     version = content.get("version", "1.0")
     if version != "1.0":
-        raise refused("$.version", f'{version!r}: toksmith reads "1.0"')
+        raise refused("$.version", f'{shown(version)}: toksmith reads "1.0"')
     if "model" not in content:
         raise refused("$", "the field 'model' is missing")
     vocab = model.read_vocab(content["model"])

@@ -12,6 +12,13 @@ if TYPE_CHECKING:
 MAX_DEPTH = 20
 """Sequences inside each other at the most."""
 
+MAX_PIECES = 256
+"""Of a template."""
+MAX_TOKENS = 4096
+"""That a template adds."""
+MAX_TEXTS = 4
+"""Times that one text may be in a template."""
+
 
 class Piece(NamedTuple):
     """A piece of a template: a text ("A" or "B"), or tokens that are added; with a type id."""
@@ -185,7 +192,17 @@ def _template(part: dict[str, Any], place: str) -> Step:
 
 def _pieces(part: dict[str, Any], name: str, specials: dict[str, Any], place: str) -> tuple[Piece, ...]:
     rows = field(part, name, list, place)
-    return tuple(_piece(row, specials, f"{place}.{name}[{i}]") for i, row in enumerate(rows))
+    if len(rows) > MAX_PIECES:
+        raise refused(f"{place}.{name}", f"more than {MAX_PIECES} pieces")
+    pieces: list[Piece] = []
+    for i, row in enumerate(rows):
+        pieces.append(_piece(row, specials, f"{place}.{name}[{i}]"))
+        if sum(len(piece.tokens) for piece in pieces) > MAX_TOKENS:
+            raise refused(f"{place}.{name}", f"more than {MAX_TOKENS} tokens are added")
+    for text in ("A", "B"):
+        if sum(piece.sequence == text for piece in pieces) > MAX_TEXTS:
+            raise refused(f"{place}.{name}", f"the text {text} is there more than {MAX_TEXTS} times")
+    return tuple(pieces)
 
 
 def _piece(row: Any, specials: dict[str, Any], place: str) -> Piece:

@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from ... import patterns
+from ...messages import shown
 
 if TYPE_CHECKING:
     from ...patterns import Pattern
@@ -71,13 +72,15 @@ def spelling(pattern: Pattern) -> str:
         return NAMED[pattern.name]
     text = pattern.text or ""
     if pattern.flags & ~_ALLOWED:
-        raise ValueError(f"the pattern {text!r} has flags {pattern.flags & ~_ALLOWED:#x}, which Oniguruma has not")
+        raise ValueError(
+            f"the pattern {shown(text)} has flags {pattern.flags & ~_ALLOWED:#x}, which Oniguruma has not"
+        )
     reader = _Reader(text, pattern.flags & (_IGNORE_CASE | _DOT_ALL))
     part = reader.alternatives()
     if reader.at < len(text):
         reader.refuse(text[reader.at], "a parenthesis without a partner")
     if part.least == 0:
-        raise ValueError(f"the pattern {text!r} can match nothing at all, and Oniguruma goes on otherwise then")
+        raise ValueError(f"the pattern {shown(text)} can match nothing at all, and Oniguruma goes on otherwise then")
     return part.text
 
 
@@ -89,7 +92,7 @@ class _Reader:
         self.folds = re.search(r"\(\?[s-]*i", text) is not None
 
     def refuse(self, construct: str, why: str = "no equal in Oniguruma is proven") -> None:
-        raise ValueError(f"the pattern {self.text!r}: {construct!r} at {self.at}: {why}")
+        raise ValueError(f"the pattern {shown(self.text)}: {shown(construct)} at {self.at}: {why}")
 
     def alternatives(self) -> _Part:
         self.depth += 1
@@ -304,7 +307,7 @@ def _listed(source: str) -> str:
     found = found or patterns.resolve(f"(?i:{source[4:]})+").compiled()
     spans = [match.span() for match in found.finditer(_every_character())]
     if not spans:
-        raise ValueError(f"the class {source!r} has no characters")
+        raise ValueError(f"the class {shown(source)} has no characters")
     points = [(_code(start), _code(end - 1)) for start, end in spans]
     quoted = ((_quoted(chr(low)), _quoted(chr(high))) for low, high in points)
     return "[" + "".join(low if low == high else f"{low}-{high}" for low, high in quoted) + "]"

@@ -6,6 +6,7 @@ import heapq
 import json
 from typing import TYPE_CHECKING, Any
 
+from ...messages import shown
 from ..gpt2 import spell, unspell
 from . import to_oniguruma
 
@@ -165,14 +166,14 @@ def _vocabulary(tokenizer: Tokenizer, specials: Mapping[str, int]) -> dict[str, 
     for name, id in specials.items():
         if name in vocab:
             raise ValueError(
-                f"special token {name!r}, id {id}: tokenizer.json would take it for the ordinary token of id "
+                f"special token {shown(name)}, id {id}: tokenizer.json would take it for the ordinary token of id "
                 f"{vocab[name]}, which has this spelling there; give it another name"
             )
         plain = unspell(name)
         if plain not in (None, name.encode()):
             raise ValueError(
-                f"special token {name!r}: in tokenizer.json this spells the bytes {plain!r}, and would be decoded "
-                "to them; give it another name"
+                f"special token {shown(name)}: in tokenizer.json this spells the bytes {shown(plain)}, and would "
+                "be decoded to them; give it another name"
             )
         vocab[name] = id
     return dict(sorted(vocab.items(), key=lambda item: item[1]))
@@ -192,7 +193,7 @@ def roles(tokenizer: Tokenizer, chosen: Mapping[str, Any]) -> dict[str, str]:
             if name is None and role == "pad_token":
                 name = found.get("eos_token")
         elif name is not None and name not in tokenizer.special_tokens:
-            raise ValueError(f"{role} is {name!r}, which is no special token of this tokenizer")
+            raise ValueError(f"{role} is {shown(name)}, which is no special token of this tokenizer")
         if name is not None:
             found[role] = name
     return found

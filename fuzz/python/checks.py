@@ -1,0 +1,47 @@
+"""What must hold of every tokenizer that a loader lets through."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from pathlib import Path
+
+from toksmith import Tokenizer, reference
+
+TEXT = "ab lower  low\n é中😀e\u0301 1's<|end|> x\t12345 \u3000\n"
+FOLDER = Path(tempfile.mkdtemp(prefix="toksmith-fuzz-"))
+
+
+def written(name: str, data: bytes) -> Path:
+    """Return a file of these bytes."""
+    path = FOLDER / name
+    path.write_bytes(data)
+    return path
+
+
+def works(tokenizer: Tokenizer, text: str = TEXT) -> None:
+    """Encode as the reference does, decode, save, load and pickle to the same."""
+    ids = tokenizer.encode(text)
+    assert tokenizer.count(text) == len(ids)
+    assert tokenizer.encode_with_offsets(text)[0] == ids
+    assert tokenizer.encode_batch([text, text]) == [ids, ids]
+    if tokenizer.pipeline is None:
+        pattern = tokenizer._pattern
+        merges = tokenizer.merges if tokenizer._core.has_merges() else None
+        assert ids == reference.encode(
+            text,
+            tokenizer.vocab,
+            merges,
+            tokenizer.special_tokens,
+            pattern=pattern.compiled(),
+            unmatched=pattern.unmatched,
+            ignore_merges=tokenizer.ignore_merges,
+        )
+        if pattern.unmatched == "keep":
+            assert tokenizer.decode_bytes(ids) == text.encode()
+    tokenizer.decode(ids)
+    path = FOLDER / "saved"
+    tokenizer.save(path, verify=False)
+    for again in (Tokenizer.load(path), pickle.loads(pickle.dumps(tokenizer))):
+        assert again == tokenizer
+        assert again.encode(text) == ids

@@ -1,0 +1,46 @@
+"""What a child of `os.fork` needs: no import is under way in another thread that the child would wait for.
+
+An import holds the lock of its module, and a thread that imports the same module waits for the lock. A child has a
+copy of the lock, but not the thread that holds it: without these functions it would wait for ever at the first use of
+what another thread of its parent was importing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from _thread import get_ident
+
+# Modules that toksmith imports at their first use, beside the standard library.
+_PACKAGES = frozenset({"toksmith", "numpy", "regex", "rich", "typer", "pyarrow", "tiktoken", "tiktoken_ext"})
+# A fork is never put off for longer: a thread may wait, in the middle of its import, for the one that forks.
+_SECONDS = 2.0
+
+
+def _is_ours(module: str) -> bool:
+    package = module.partition(".")[0]
+    return package in _PACKAGES or package in sys.stdlib_module_names
+
+
+def _others_import() -> bool:
+    """Return whether another thread imports a module that toksmith may import later."""
+    locks = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", None)
+    if not isinstance(locks, dict):
+        return False
+    for module, reference in list(locks.items()):
+        lock = reference()
+        if isinstance(module, str) and _is_ours(module) and getattr(lock, "owner", None) not in (None, get_ident()):
+            return True
+    return False
+
+
+def _wait() -> None:
+    """Wait, before a fork, until no other thread imports such a module."""
+    end = time.monotonic() + _SECONDS
+    while _others_import() and time.monotonic() < end:
+        time.sleep(0.001)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_wait)

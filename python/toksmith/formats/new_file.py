@@ -1,0 +1,272 @@
+"""A new file that gets its name when it is complete, and that no killed process leaves behind."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import functools
+import os
+import stat
+import time
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+_DIGITS = 8
+_UNLOCKED_SECONDS = 60
+"""Where files cannot be locked: a temporary file that has not changed for so long has no writer."""
+
+
+class NewFile:
+    """A new, empty file in a folder. `publish` gives it its name; without that, `close` removes it.
+
+    On Linux it has no name before (`O_TMPFILE`): however the process ends, the system removes it. Where there are no
+    such files, it is called `.NAME.toksmith-XXXXXXXX.tmp`, with random digits, and is locked (`flock`) as long as its
+    writer lives. A killed process leaves such a file; the next writer of a file of the same name in that folder
+    removes it. Two writers never have the same temporary file.
+
+    Args:
+        folder: Where the file is made. Its final name must be on the same file system.
+        name: What the file will be called.
+        old: The status of the file that it replaces: it gets its permissions.
+
+    Raises:
+        OSError: There is no such folder, or it cannot be written to; names the file.
+    """
+
+    path: Path
+    """What opens the file, in this process and its children, until it is published or closed."""
+
+    def __init__(self, folder: Path, name: str, old: os.stat_result | None = None) -> None:
+        self._folder, self._begin, self._old = folder, f".{name[:40]}.toksmith-", old
+        self._temporary: Path | None = None
+        _remove_abandoned(folder, self._begin)
+        # Never readable for more users than the old file was; `finish` sets the rest.
+        mode = 0o666 if old is None else old.st_mode & 0o666 | 0o600
+        self._file = self._without_name(mode) or self._with_name(mode)
+        if self._temporary is None:
+            self.path = Path(_opened(self._file))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def file(self) -> IO[bytes]:
+        """The open file."""
+        return self._file
+
+    @property
+    def has_name(self) -> bool:
+        """Whether the file has a temporary name: the system does not remove it when the process is killed."""
+        return self._temporary is not None
+
+    def finish(self) -> None:
+        """Bring all bytes to the disk, and set the permissions of the old file."""
+        self._file.flush()
+        if self._old is not None and hasattr(os, "fchmod"):
+            os.fchmod(self._file.fileno(), stat.S_IMODE(self._old.st_mode))
+        os.fsync(self._file.fileno())
+
+    def give_name(self) -> None:
+        """Give the file its temporary name, if it has none: it can then replace another one."""
+        if self._temporary is not None:
+            return
+        path = self._free_name()
+        self._temporary = path  # before there is one: an interrupt may come in between
+        try:
+            self._link(path)
+        except OSError:
+            self._copy()
+
+    def publish(self, target: Path) -> None:
+        """Give the file its name, after `finish`. A file of this name is replaced, in one step."""
+        if self._temporary is None:
+            with contextlib.suppress(OSError):
+                self._link(target)  # fails if there is a file
+                return
+        self.give_name()
+        assert self._temporary is not None
+        if os.name == "nt":  # an open file cannot be renamed there
+            self._file.close()
+        self._temporary.replace(target)
+        self._temporary = None
+
+    def publish_first(self, target: Path) -> None:
+        """Give the file its name, after `finish`, unless there is a file of this name.
+
+        Raises:
+            FileExistsError: There is one.
+        """
+        if self._temporary is None:
+            try:
+                self._link(target)
+                return
+            except FileExistsError:
+                raise
+            except OSError:
+                self.give_name()
+        assert self._temporary is not None
+        try:
+            target.hardlink_to(self._temporary)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links: the check and the renaming are two steps
+            if target.exists():
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
+            self.publish(target)
+
+    def close(self) -> None:
+        """Close the file, and remove it if it was not published."""
+        with contextlib.suppress(OSError):  # what was not written yet is not wanted any more
+            self._file.close()
+        if self._temporary is not None:
+            with contextlib.suppress(OSError):
+                self._temporary.unlink()
+            self._temporary = None
+
+    def _without_name(self, mode: int) -> IO[bytes] | None:
+        if not hasattr(os, "O_TMPFILE"):
+            return None
+        try:
+            descriptor = os.open(self._folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, mode)
+        except OSError:  # a file system that has none; for every other reason a file with a name fails too
+            return None
+        file = os.fdopen(descriptor, "w+b")
+        with contextlib.suppress(OSError):
+            if os.path.samestat(Path(_opened(file)).stat(), os.fstat(descriptor)):
+                _lock(descriptor)
+                return file
+        file.close()  # without /proc it could get no name
+        return None
+
+    def _with_name(self, mode: int) -> IO[bytes]:
+        while True:
+            path = self._free_name()
+            try:
+                file = _created(path, mode)
+            except FileExistsError:
+                continue
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    path.unlink()
+                raise
+            # Another writer may take it for an abandoned one before it is locked.
+            if _lock(file.fileno()) and (os.name == "nt" or os.fstat(file.fileno()).st_nlink):
+                self._temporary = self.path = path
+                return file
+            file.close()
+
+    def _free_name(self) -> Path:
+        return self._folder / f"{self._begin}{os.urandom(_DIGITS // 2).hex()}.tmp"
+
+    def _link(self, path: Path) -> None:
+        # Only with a folder's descriptor does Python follow the link in /proc; the path is absolute, so it is unused.
+        os.link(_opened(self._file), path, src_dir_fd=self._file.fileno())
+
+    def _copy(self) -> None:
+        """Become a file with a name and the same content: the system refuses to give this one a name."""
+        nameless = self._file
+        self._file = self._with_name(0o600)
+        with nameless:
+            nameless.seek(0)
+            self._file.writelines(pieces(nameless))
+            os.fchmod(self._file.fileno(), stat.S_IMODE(os.fstat(nameless.fileno()).st_mode))
+        self.finish()
+
+
+def pieces(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield what is left of a file."""
+    while piece := file.read(1 << 20):
+        yield piece
+
+
+def _created(path: Path, mode: int) -> IO[bytes]:
+    return open(path, "x+b", opener=functools.partial(os.open, mode=mode))
+
+
+def _opened(file: IO[bytes]) -> str:
+    """Return the path under which Linux has an open file; of the process, not of `self`, so that children find it."""
+    return f"/proc/{os.getpid()}/fd/{file.fileno()}"
+
+
+def is_own(path: str | os.PathLike[str], is_folder: bool = False) -> bool:
+    """Return whether a file, or a folder, belongs to this user, and is no link."""
+    status = Path(path).lstat()
+    is_kind = stat.S_ISDIR(status.st_mode) if is_folder else stat.S_ISREG(status.st_mode)
+    return is_kind and (not hasattr(os, "geteuid") or status.st_uid == os.geteuid())
+
+
+@contextlib.contextmanager
+def locked(path: str | os.PathLike[str], *, needed: bool = False) -> Iterator[bool]:
+    """Lock a file or folder; yields whether nobody else has locked it.
+
+    Args:
+        path: What is locked.
+        needed: Whether to yield False where nothing can be locked.
+
+    Raises:
+        OSError: It cannot be opened.
+    """
+    if fcntl is None:
+        yield not needed
+        return
+    mode = os.O_RDONLY if Path(path).is_dir() else os.O_RDWR  # some network file systems lock what is open to write
+    descriptor = os.open(path, mode | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        yield _lock(descriptor, needed)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, needed: bool = False) -> bool:
+    """Lock a file for as long as it is open here; returns whether nobody else has locked it."""
+    try:
+        if fcntl is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks: nobody can take the file for an abandoned one either
+        return not needed
+    return True
+
+
+def _remove_abandoned(folder: Path, begin: str) -> None:
+    """Remove the temporary files of killed writers, whose names begin so."""
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            digits = path.name.removeprefix(begin).removesuffix(".tmp")
+            if len(digits) == _DIGITS and path.name == f"{begin}{digits}.tmp":
+                with contextlib.suppress(OSError):
+                    _remove_unlocked(path)
+
+
+def _remove_unlocked(path: Path) -> None:
+    """Remove a file of this user that no writer holds.
+
+    Raises:
+        OSError: It cannot be looked at, or removed.
+    """
+    if not is_own(path):
+        return
+    if fcntl is None:  # Windows, where an open file cannot be removed, and is closed only just before it is renamed
+        if time.time() - path.stat().st_mtime > _UNLOCKED_SECONDS:
+            path.unlink()
+        return
+    with locked(path, needed=True) as is_abandoned:
+        if is_abandoned:
+            path.unlink()

@@ -1,0 +1,45 @@
+"""Values in the messages of errors: short, whatever a stranger's file or a caller gives."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MAX_SHOWN = 80
+"""Characters of a value at the most, beside its length."""
+
+
+def shown(value: Any, most: int = MAX_SHOWN) -> str:
+    r"""Return a value as an error shows it: its `repr`, or the beginning of that with the length of the value.
+
+    Cost: bounded, whatever the size of the value.
+
+    Args:
+        value: The value.
+        most: Characters of it at the most, beside its length.
+
+    >>> shown(b"th"), shown("a" * 1000)[-24:]
+    ("b'th'", 'aaaaa… (1000 characters)')
+    """
+    if isinstance(value, (str, bytes, bytearray)):
+        return _shown_text(value, most)
+    if isinstance(value, int) and value.bit_length() > 8 * MAX_SHOWN // 3:
+        return f"a whole number of {value.bit_length()} bits"
+    import reprlib
+
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = short.maxlong = most
+    try:
+        text = short.repr(value)
+    except Exception:  # of a stranger's __repr__, or of a number with too many digits inside a list
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _shown_text(value: str | bytes | bytearray, most: int) -> str:
+    text = repr(value[:most])
+    if len(value) <= most and len(text) <= 2 * most:
+        return text
+    unit = "characters" if isinstance(value, str) else "bytes"
+    return f"{text[:most]}… ({len(value)} {unit})"

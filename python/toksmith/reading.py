@@ -1,0 +1,52 @@
+"""Reads whole files that may be a stranger's: never more than a limit, whatever the file is.
+
+Used by all loaders. It imports nothing that takes long, as loading a rank file takes milliseconds.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import IO
+
+MAX_BYTES = 1 << 28
+"""Of a file that holds a tokenizer: ten times the largest that anybody has published."""
+_PIECE = 1 << 20
+
+
+def read(path: str | os.PathLike[str], most: int = MAX_BYTES) -> bytes:
+    """Return the content of a file, pipe or device that ends within `most` bytes.
+
+    Cost: a regular file that is larger is refused unread; of anything else no more than `most` bytes are read.
+
+    Args:
+        path: The file. A file descriptor is refused.
+        most: Bytes that it may have.
+
+    Raises:
+        OSError: It cannot be read, or is a folder.
+        ValueError: It is larger; names the file and the limit.
+    """
+    # fspath: an int would be a file descriptor. pathlib takes long to import.
+    with open(os.fspath(path), "rb") as file:  # noqa: PTH123
+        status = os.fstat(file.fileno())
+        size = status.st_size if stat.S_ISREG(status.st_mode) else 0
+        # One byte more than it should have: the usual file is read by one call.
+        data = file.read(size + 1) if size <= most else b""
+        if len(data) > size or size == 0:
+            data += _rest(file, most - len(data))
+    if max(len(data), size) > most:
+        raise ValueError(f"{os.fspath(path)}: larger than {most} bytes: no file of this kind is")
+    return data
+
+
+def _rest(file: IO[bytes], most: int) -> bytes:
+    """Return what follows, up to one byte more than `most`."""
+    pieces, room = [], most + 1
+    while room > 0 and (piece := file.read(min(room, _PIECE))):
+        pieces.append(piece)
+        room -= len(piece)
+    return b"".join(pieces)

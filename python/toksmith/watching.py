@@ -1,0 +1,60 @@
+"""Files that must not change while they are read."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Stamp = tuple[int, int]
+
+
+def stamp(file: int | str | os.PathLike[str]) -> Stamp | None:
+    """Return size and time of the last change, in nanoseconds, of a regular file; None of a pipe or a device.
+
+    `file` is a path or the number of an open file.
+    """
+    status = os.stat(file)  # noqa: PTH116  a number has no Path
+    return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
+
+
+def check(file: int | str | os.PathLike[str], seen: Stamp | None, name: str) -> None:
+    """Compare a file with what it was when it was first looked at.
+
+    Raises:
+        OSError: It has changed; names the file and says how.
+    """
+    now = stamp(file) if seen is not None else None
+    if seen is None or now == seen:
+        return
+    how = ""
+    if now is None:
+        what = "was replaced by something that is no file"
+    elif now[0] != seen[0]:
+        what = "became shorter" if now[0] < seen[0] else "became longer"
+        how = f", from {seen[0]} to {now[0]} bytes"
+    elif seen[0] == 0:
+        return  # a file of Linux's /proc says that it is empty, and has the time at which it is asked
+    else:
+        what = "was changed"
+    raise OSError(f"{name}: the file {what} while it was read{how}: wait until nothing writes to it, or give a copy")
+
+
+@contextlib.contextmanager
+def unchanged(file: int, name: str) -> Iterator[None]:
+    """Read an open file here; if it changes meanwhile, that is the error, whatever reading failed with.
+
+    Raises:
+        OSError: The file has changed; names the file and says how.
+    """
+    seen = stamp(file)
+    try:
+        yield
+    except Exception:
+        check(file, seen, name)
+        raise
+    check(file, seen, name)

@@ -1,0 +1,106 @@
+//! Objects of the interpreter, made by functions that return its `MemoryError`. Those of the crate `pyo3` panic.
+#![allow(unsafe_code)] // calls of the interpreter
+
+use std::ffi::c_char;
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyAny, PyBytes, PyDict, PyList, PySlice, PyString, PyTuple};
+
+use super::{ids, ints};
+use crate::room;
+
+/// An empty `list`.
+pub(super) fn list(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    // SAFETY: the GIL is held; a new list, or null with an exception set.
+    unsafe { Ok(Bound::from_owned_ptr_or_err(py, ffi::PyList_New(0))?.cast_into_unchecked()) }
+}
+
+/// A `list` of what an iterator makes.
+pub(super) fn list_of<'py, T>(
+    py: Python<'py>,
+    items: impl IntoIterator<Item = PyResult<Bound<'py, T>>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let list = list(py)?;
+    for item in items {
+        list.append(item?.into_any())?;
+    }
+    Ok(list)
+}
+
+/// A `tuple` of some objects.
+pub(super) fn tuple<'py, const N: usize>(
+    py: Python<'py>,
+    items: [Bound<'py, PyAny>; N],
+) -> PyResult<Bound<'py, PyTuple>> {
+    // SAFETY: the GIL is held; a new tuple of `N` empty slots, or null with an exception set. Each slot is given a
+    // reference of its own; that cannot fail for a new tuple and a place within it.
+    unsafe {
+        let tuple = Bound::from_owned_ptr_or_err(py, ffi::PyTuple_New(N as ffi::Py_ssize_t))?;
+        for (at, item) in items.into_iter().enumerate() {
+            ffi::PyTuple_SetItem(tuple.as_ptr(), at as ffi::Py_ssize_t, item.into_ptr());
+        }
+        Ok(tuple.cast_into_unchecked())
+    }
+}
+
+/// A number as `int`.
+pub(super) fn int(py: Python<'_>, number: u64) -> PyResult<Bound<'_, PyAny>> {
+    let made = match u32::try_from(number) {
+        Ok(id) => ints::new_reference(py, id),
+        // SAFETY: the GIL is held.
+        Err(_) => unsafe { ffi::PyLong_FromUnsignedLongLong(number) },
+    };
+    // SAFETY: a new reference, or null with an exception set.
+    unsafe { Bound::from_owned_ptr_or_err(py, made) }
+}
+
+/// `slice(start, end)`.
+pub(super) fn slice(py: Python<'_>, start: u64, end: u64) -> PyResult<Bound<'_, PySlice>> {
+    let (start, end) = (int(py, start)?, int(py, end)?);
+    // SAFETY: the GIL is held; a new slice, or null with an exception set.
+    unsafe {
+        let made = ffi::PySlice_New(start.as_ptr(), end.as_ptr(), std::ptr::null_mut());
+        Ok(Bound::from_owned_ptr_or_err(py, made)?.cast_into_unchecked())
+    }
+}
+
+/// The items of a sequence, each made into a `T` that takes no memory of its own.
+///
+/// # Errors
+/// What making one fails with; `MemoryError`.
+pub(super) fn extracted<'py, T>(
+    items: &Bound<'py, PyAny>,
+    make: impl Fn(Bound<'py, PyAny>) -> PyResult<T>,
+) -> PyResult<Vec<T>> {
+    let mut made = room::for_items(ids::room(items))?;
+    for item in items.try_iter()? {
+        room::push(&mut made, make(item?)?)?;
+    }
+    Ok(made)
+}
+
+/// An empty `dict`.
+pub(super) fn dict(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    // SAFETY: the GIL is held; a new dict, or null with an exception set.
+    unsafe { Ok(Bound::from_owned_ptr_or_err(py, ffi::PyDict_New())?.cast_into_unchecked()) }
+}
+
+/// The bytes as `bytes`.
+pub(super) fn bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    let (data, len) = (bytes.as_ptr().cast::<c_char>(), bytes.len() as ffi::Py_ssize_t);
+    // SAFETY: the GIL is held, and there are `len` bytes at `data`; a new `bytes`, or null with an exception set.
+    unsafe {
+        Ok(Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(data, len))?.cast_into_unchecked())
+    }
+}
+
+/// The text as `str`.
+pub(super) fn string<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyString>> {
+    let (data, len) = (text.as_ptr().cast::<c_char>(), text.len() as ffi::Py_ssize_t);
+    // SAFETY: the GIL is held, and there are `len` bytes at `data`; a new `str`, or null with an exception set.
+    unsafe {
+        Ok(Bound::from_owned_ptr_or_err(py, ffi::PyUnicode_FromStringAndSize(data, len))?
+            .cast_into_unchecked())
+    }
+}

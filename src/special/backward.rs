@@ -1,0 +1,178 @@
+//! The longest token that starts at each place of a text, in linear time whatever the tokens and the text are.
+//!
+//! This is an Aho-Corasick automaton of the reversed tokens, walked over the text from its end to its start. Its state
+//! at a place tells the longest token that starts there. A forward search has to read on to see whether a longer token
+//! follows, and reads the same bytes again when none does; here every byte is read once.
+
+use std::ops::Range;
+
+/// The automaton: a trie of the reversed tokens, with failure links.
+///
+/// Memory: 13 bytes for each byte of the tokens. Building takes time linear in these bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Backward {
+    /// The node below the root for each byte; the root where there is none.
+    below_root: Box<[u32; 256]>,
+    /// Nodes are in breadth-first order, so the children of `node` are `children[node]..children[node + 1]`.
+    children: Vec<u32>,
+    /// The byte that leads to a node; the children of a node are sorted by it.
+    bytes: Vec<u8>,
+    /// The node of the longest proper suffix of what leads to a node.
+    links: Vec<u32>,
+    /// The longest token that a text begins with whose walk has come to a node.
+    longest: Vec<u32>,
+    /// Bytes of the longest token.
+    max_len: usize,
+}
+
+const ROOT: u32 = 0;
+/// In place of the index of a token.
+const NONE: u32 = u32::MAX;
+
+impl Backward {
+    /// The automaton of the tokens `members` of `all`, by index. They are distinct, not empty, and hold fewer than
+    /// 2^32 bytes together.
+    pub(super) fn new(all: &[Vec<u8>], members: Vec<u32>) -> Self {
+        let max_len = members.iter().map(|&index| all[index as usize].len()).max().unwrap_or(0);
+        let mut automaton = Backward {
+            below_root: Box::new([ROOT; 256]),
+            children: Vec::new(),
+            bytes: vec![0],
+            links: vec![ROOT],
+            longest: vec![NONE],
+            max_len,
+        };
+        automaton.add_nodes(all, members);
+        automaton.add_links();
+        automaton
+    }
+
+    /// Makes the trie, level by level: a node is a range of the tokens that end alike.
+    fn add_nodes(&mut self, all: &[Vec<u8>], mut members: Vec<u32>) {
+        let (mut level, mut below) = (Vec::new(), Vec::new());
+        level.push(0..members.len());
+        for depth in 0..=self.max_len {
+            let before = |index: u32| {
+                let token = &all[index as usize];
+                token.len().checked_sub(depth + 1).map(|at| token[at])
+            };
+            // The nodes of the level are the last ones.
+            let first = self.bytes.len() - level.len();
+            for (node, range) in (first..).zip(level.drain(..)) {
+                self.children.push(self.bytes.len() as u32);
+                let (mut start, tokens) = (range.start, &mut members[range]);
+                tokens.sort_unstable_by_key(|&index| before(index));
+                for same in tokens.chunk_by(|&a, &b| before(a) == before(b)) {
+                    match before(same[0]) {
+                        None => self.longest[node] = same[0],
+                        Some(byte) => {
+                            self.bytes.push(byte);
+                            self.longest.push(NONE);
+                            below.push(start..start + same.len());
+                        }
+                    }
+                    start += same.len();
+                }
+            }
+            std::mem::swap(&mut level, &mut below);
+        }
+        self.children.push(self.bytes.len() as u32);
+    }
+
+    /// Sets the failure links, and with them the longest token of each node: its own, or that of its link.
+    fn add_links(&mut self) {
+        self.links.resize(self.bytes.len(), ROOT);
+        for child in self.children_of(ROOT) {
+            self.below_root[usize::from(self.bytes[child])] = child as u32;
+        }
+        for node in 1..self.bytes.len() as u32 {
+            for child in self.children_of(node) {
+                let link = self.step(self.links[node as usize], self.bytes[child]);
+                self.links[child] = link;
+                if self.longest[child] == NONE {
+                    self.longest[child] = self.longest[link as usize];
+                }
+            }
+        }
+    }
+
+    fn children_of(&self, node: u32) -> Range<usize> {
+        self.children[node as usize] as usize..self.children[node as usize + 1] as usize
+    }
+
+    /// The node behind `node` when `byte` is read. Over a walk, links are followed at most once for each byte read.
+    #[inline]
+    fn step(&self, mut node: u32, byte: u8) -> u32 {
+        while node != ROOT {
+            #[cfg(test)]
+            steps::add();
+            let children = self.children_of(node);
+            if let Ok(at) = self.bytes[children.clone()].binary_search(&byte) {
+                return (children.start + at) as u32;
+            }
+            node = self.links[node as usize];
+        }
+        self.below_root[usize::from(byte)]
+    }
+
+    /// Calls `found` for each place of `range` where a token starts, from the last to the first, with the index of the
+    /// longest token there.
+    pub(super) fn each_start(&self, text: &[u8], range: Range<usize>, mut found: impl FnMut(usize, usize)) {
+        let end = text.len().min(range.end + self.max_len.saturating_sub(1));
+        let mut node = ROOT;
+        for at in (range.start..end).rev() {
+            node = self.step(node, text[at]);
+            let token = self.longest[node as usize];
+            if token != NONE && at < range.end {
+                found(at, token as usize);
+            }
+        }
+    }
+
+    /// For each place of `range`, where the token ends that starts before the place and reaches furthest; a number
+    /// that is not greater than the place where no token lies across it.
+    pub(super) fn reach(&self, all: &[Vec<u8>], text: &[u8], range: Range<usize>) -> Vec<usize> {
+        let low = range.start.saturating_sub(self.max_len);
+        let mut reach = vec![0; range.end - low];
+        if let Some(last) = range.end.checked_sub(1) {
+            self.each_start(text, low..last, |start, token| {
+                reach[start + 1 - low] = start + all[token].len()
+            });
+        }
+        let mut furthest = 0;
+        for reach in &mut reach {
+            furthest = furthest.max(*reach);
+            *reach = furthest;
+        }
+        reach.split_off(range.start - low)
+    }
+
+    /// Whether a text holds a token, or begins with the last bytes of one.
+    pub(super) fn touches(&self, text: &[u8]) -> bool {
+        let (mut node, mut holds) = (ROOT, false);
+        for &byte in text.iter().rev() {
+            node = self.step(node, byte);
+            holds |= self.longest[node as usize] != NONE;
+        }
+        holds || node != ROOT
+    }
+}
+
+/// How much work the automaton does: for tests that it is linear.
+#[cfg(test)]
+pub(crate) mod steps {
+    use std::cell::Cell;
+
+    thread_local! {
+        static STEPS: Cell<u64> = const { Cell::new(0) };
+    }
+
+    pub(super) fn add() {
+        STEPS.set(STEPS.get() + 1);
+    }
+
+    /// The steps since the last call.
+    pub(crate) fn take() -> u64 {
+        STEPS.replace(0)
+    }
+}

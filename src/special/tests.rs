@@ -1,0 +1,250 @@
+use super::*;
+use crate::control::Control;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % n
+    }
+
+    fn word(&mut self, len: usize, letters: &[u8]) -> Vec<u8> {
+        (0..len).map(|_| letters[self.below(letters.len())]).collect()
+    }
+
+    /// A word of the kinds that make a search read again: periods, words in words, long runs.
+    fn hard_word(&mut self, letters: &[u8]) -> Vec<u8> {
+        let len = 1 + self.below(400);
+        let period = 1 + self.below(6);
+        match self.below(4) {
+            0 => self.word(len, letters),
+            1 => fibonacci(len, letters[0], letters[self.below(letters.len())]),
+            _ => self.word(period, letters).into_iter().cycle().take(len).collect(),
+        }
+    }
+}
+
+/// The beginning of the word that is its own image when each `one` becomes `one other`, and each `other` `one`.
+fn fibonacci(len: usize, one: u8, other: u8) -> Vec<u8> {
+    let (mut word, mut before) = (vec![one], vec![other]);
+    while word.len() < len {
+        let next = [&word[..], &before].concat();
+        before = std::mem::replace(&mut word, next);
+    }
+    word.truncate(len);
+    word
+}
+
+fn distinct(mut tokens: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    tokens.sort();
+    tokens.dedup();
+    tokens
+}
+
+fn found(tokens: &[Vec<u8>], text: &[u8]) -> Vec<(usize, usize)> {
+    let (specials, control) = (Specials::new(tokens.to_vec()).unwrap(), Control::none());
+    let mut matches = specials.matches(text, 0);
+    std::iter::from_fn(|| matches.next(&control).unwrap())
+        .map(|found| (found.index, found.range.start))
+        .collect()
+}
+
+/// The definition.
+fn naive(tokens: &[Vec<u8>], text: &[u8]) -> Vec<(usize, usize)> {
+    let (mut all, mut at) = (Vec::new(), 0);
+    while at < text.len() {
+        let starts = (0..tokens.len()).filter(|&index| text[at..].starts_with(&tokens[index]));
+        match starts.max_by_key(|&index| tokens[index].len()) {
+            None => at += 1,
+            Some(index) => {
+                all.push((index, at));
+                at += tokens[index].len();
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn tokens_of_any_length_are_found_as_defined() {
+    let mut random = Random(1);
+    let mut long = 0;
+    for round in 0..1500 {
+        let letters = &b"abc"[..1 + round % 3];
+        let word = random.hard_word(letters);
+        let mut tokens: Vec<Vec<u8>> = (0..1 + random.below(8)).map(|_| random.hard_word(letters)).collect();
+        // Beginnings, ends and parts of one word.
+        for _ in 0..random.below(8) {
+            let from = random.below(word.len());
+            let part = word[from..from + 1 + random.below(word.len() - from)].to_vec();
+            tokens.extend([word[..part.len()].to_vec(), word[from..].to_vec(), part]);
+        }
+        if round % 2 == 0 {
+            tokens.iter_mut().for_each(|token| token.truncate(SHORT));
+        }
+        let tokens = distinct(tokens);
+        let text: Vec<u8> = (0..random.below(8))
+            .flat_map(|_| match random.below(3) {
+                0 => random.hard_word(letters),
+                1 => word.repeat(1 + random.below(3)),
+                _ => tokens[random.below(tokens.len())].clone(),
+            })
+            .collect();
+        long += usize::from(tokens.iter().any(|token| token.len() > SHORT));
+        assert_eq!(found(&tokens, &text), naive(&tokens, &text), "{tokens:?} in {}", text.escape_ascii());
+    }
+    assert!(long > 500);
+}
+
+#[test]
+fn an_end_of_every_length_and_a_beginning_of_every_length() {
+    let mut random = Random(2);
+    let word = random.word(200, b"ab");
+    let mut tokens: Vec<Vec<u8>> = (0..200).map(|at| word[at..].to_vec()).collect();
+    tokens.extend((1..200).map(|at| word[..at].to_vec()));
+    let tokens = distinct(tokens);
+    let text = [&word[..199], &word[1..], &word[50..150], &random.word(300, b"ab"), &word].concat();
+    assert_eq!(found(&tokens, &text), naive(&tokens, &text));
+}
+
+/// Tokens and a text that make other ways to search take time that is quadratic.
+fn hard(len: usize) -> Vec<(Vec<Vec<u8>>, Vec<u8>)> {
+    let run = |len: usize| vec![b'x'; len];
+    let behind = |len: usize, last: u8| [run(len), vec![last]].concat();
+    let many = (0..4000_u32).map(|n| [&n.to_le_bytes()[..2], &run(n as usize % 200 + 1)].concat());
+    vec![
+        (vec![run(MAX_LEN)], run(len)),
+        (vec![run(MAX_LEN - 1), behind(MAX_LEN - 1, b'y')], run(len)),
+        (vec![behind(3000, b'y'), b"x".to_vec()], run(len)),
+        (vec![[&b"a"[..], &run(3000), b"y"].concat(), b"x".to_vec()], b"axx".repeat(len / 3)),
+        (
+            vec![b"ax".repeat(1500), [&b"ax".repeat(1500)[..], b"y"].concat(), b"x".to_vec()],
+            b"ax".repeat(len / 2),
+        ),
+        (vec![fibonacci(3000, b'a', b'b'), b"a".to_vec()], fibonacci(len, b'a', b'b')),
+        ((1..=1000).map(run).collect(), run(len)),
+        ((1..1000).map(|at| behind(at, b'y')).collect(), run(len)),
+        ((1..1000).map(|at| [vec![b'y'], run(at)].concat()).collect(), b"yxx".repeat(len / 3)),
+        (distinct(many.collect()), run(len)),
+    ]
+}
+
+#[test]
+fn building_and_searching_are_linear() {
+    for (tokens, text) in hard(100_000) {
+        let name = tokens[0][..tokens[0].len().min(9)].escape_ascii();
+        let bytes: usize = tokens.iter().map(Vec::len).sum();
+        steps::take();
+        let specials = Specials::new(tokens.clone()).unwrap();
+        assert!(steps::take() <= 2 * bytes as u64, "{name}");
+        assert!(matches!(specials.finder, Finder::Long(_)), "{name}");
+        let control = Control::none();
+        let mut matches = specials.matches(&text, 0);
+        while matches.next(&control).unwrap().is_some() {}
+        // Windows are small in tests: each byte is read for the window that it lies in, and for those before it.
+        let read = text.len() * (1 + specials.max_len().div_ceil(512));
+        assert!(steps::take() <= 2 * read as u64, "{name}");
+    }
+}
+
+/// Where a token lies across a place of a text, by the definition.
+fn across(tokens: &[Vec<u8>], text: &[u8], at: usize) -> bool {
+    tokens.iter().any(|token| {
+        let from = (at + 1).saturating_sub(token.len());
+        (from..at).any(|start| start + token.len() > at && text[start..].starts_with(token))
+    })
+}
+
+fn next_cut(text: &[u8], from: usize) -> Option<usize> {
+    (from.max(1)..text.len()).find(|&at| has_inner_cut(&text[at - 1..=at]))
+}
+
+#[test]
+fn places_for_cuts_are_those_that_no_token_lies_across() {
+    let mut random = Random(3);
+    for round in 0..300 {
+        let most = [9, 90, 300][round % 3];
+        let tokens = (0..1 + random.below(90)).map(|_| {
+            let len = 2 + random.below(most);
+            random.word(len, if round % 2 == 0 { b"ab \n" } else { b"a " })
+        });
+        let tokens = distinct(tokens.collect());
+        let specials = Specials::new(tokens.clone()).unwrap();
+        let part = tokens[0].clone();
+        let text = [random.word(150, b"ab \n"), part.repeat(3), random.word(150, b"a ")].concat();
+        let mut free = Vec::new();
+        let mut at = 1;
+        while let Some(cut) = specials.first_free(&text, at..text.len(), |from| next_cut(&text, from)) {
+            free.push(cut);
+            at = cut + 1;
+        }
+        let all = (1..text.len()).filter(|&at| has_inner_cut(&text[at - 1..=at]));
+        assert_eq!(free, all.filter(|&at| !across(&tokens, &text, at)).collect::<Vec<_>>(), "{tokens:?}");
+    }
+}
+
+#[test]
+fn a_place_for_a_cut_is_found_in_linear_time() {
+    let tokens = vec![b"a ".repeat(2000), b" a".to_vec()];
+    let specials = Specials::new(tokens).unwrap();
+    let text = b"a ".repeat(100_000);
+    steps::take();
+    assert_eq!(specials.first_free(&text, 1..text.len(), |from| next_cut(&text, from)), None);
+    assert!(steps::take() <= 4 * text.len() as u64);
+}
+
+#[test]
+fn which_texts_can_share_a_byte() {
+    let mut random = Random(4);
+    let share = |one: &[u8], other: &[u8]| {
+        let ends = (1..=one.len().min(other.len())).any(|size| one[one.len() - size..] == other[..size]);
+        ends || one.windows(other.len()).any(|part| part == other)
+    };
+    let (mut yes, mut no) = (0, 0);
+    for round in 0..2000 {
+        let letters = &b"abcdefghi"[..2 + round % 8];
+        let mut words = || {
+            let words = (0..random.below(4)).map(|_| random.below(7) + 1).collect::<Vec<_>>();
+            words.into_iter().map(|len| random.word(len, letters)).collect::<Vec<_>>()
+        };
+        let (first, second) = (words(), words());
+        let any = first.iter().any(|one| second.iter().any(|other| share(one, other) || share(other, one)));
+        assert_eq!(overlap(first.clone(), second.clone()).unwrap(), any, "{first:?} {second:?}");
+        if any { yes += 1 } else { no += 1 }
+    }
+    assert!(yes > 200 && no > 200);
+    let runs = |first: u8| (1..=600).map(|len| [vec![first], vec![b'x'; len]].concat()).collect::<Vec<_>>();
+    steps::take();
+    assert!(!overlap(runs(b'a'), runs(b'b')).unwrap());
+    assert!(steps::take() <= 4 * 2 * 600 * 300);
+}
+
+#[test]
+fn what_is_too_long_is_refused_by_name() {
+    assert!(Specials::new(vec![vec![b'x'; MAX_LEN]]).is_ok());
+    let long = [&b"x".repeat(MAX_LEN)[..], b"y"].concat();
+    let message = "special token number 1, which begins with b\"xxxxxxxxxxxxxxxxxxxxxxxx\", has 4097 bytes: at most \
+                   4096 are possible";
+    assert_eq!(Specials::new(vec![b"a".to_vec(), long.clone()]).unwrap_err().to_string(), message);
+    assert_eq!(overlap(Vec::new(), vec![b"a".to_vec(), long]).unwrap_err().to_string(), message);
+    let many = (0..=MAX_BYTES / MAX_LEN).map(|n| [&[b'x'; MAX_LEN - 8][..], &n.to_le_bytes()].concat());
+    let message =
+        "the special tokens are too many or too long: they have 16781312 bytes together, of at most 16777216";
+    assert_eq!(Specials::new(many.collect()).unwrap_err().to_string(), message);
+}
+
+#[test]
+fn a_search_ends_when_it_is_told_to() {
+    let control = Control::none();
+    control.stop();
+    for tokens in [vec![b"x".to_vec()], vec![b"z".to_vec()], vec![vec![b'x'; 200]], vec![vec![b'z'; 200]]] {
+        for more in [0, MANY] {
+            let more = (0..more).map(|n| format!("<{n}>").into_bytes());
+            let specials = Specials::new(tokens.iter().cloned().chain(more).collect()).unwrap();
+            let text = vec![b'x'; 5000];
+            let mut segments = specials.segments(&text, &control);
+            assert!(segments.any(|segment| matches!(segment, Err(Error::Interrupted))));
+        }
+    }
+}

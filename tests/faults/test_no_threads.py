@@ -1,0 +1,161 @@
+"""Where the system starts no more threads and processes, every call goes on with those there are."""
+
+import gzip
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from child import Limits, run
+
+from toksmith import Tokenizer, count_pretokens, processes, train_from_iterator
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are set as Linux has them")
+
+# All calls that start threads or processes, with and without the limit. What they import is imported before: NumPy
+# starts threads of its own.
+PROGRAM = r"""
+import itertools, pathlib, warnings
+import numpy, regex, rich.progress, toksmith.cli, toksmith.cli.app
+from toksmith import *
+from toksmith import counts, processes, training
+from toksmith.cli import app
+from toksmith.compat import huggingface
+
+folder = pathlib.Path(sys.argv[1])
+numbers, pipes = itertools.count(), itertools.count()
+warnings.simplefilter("ignore")
+processes.LEAST_BYTES = 1 << 18
+path = str(folder / "text")
+text = (folder / "text").read_text()
+pieces = [text[at : at + 3000] for at in range(0, len(text), 3000)]
+tokenizer = Tokenizer.load(folder / "tokenizer")
+encoding = Encoding.from_tiktoken(str(folder / "ranks"), pattern="cl100k")
+other, eot = r"\w+|\W+", ["<|x|>"]  # for `regex`
+
+
+def cli(*arguments):
+    assert app.run([str(one) for one in arguments]) == 0
+
+
+def pipe():
+    return folder / f"pipe{next(pipes)}"
+
+
+def file_of(name, call):
+    out = folder / f"{next(numbers)}.{name}"
+    call(out)
+    return out.read_bytes()
+
+
+def counted(counts):
+    return counts.most_common(50), len(counts), counts.total
+
+
+CALLS = {
+    "encode": lambda: tokenizer.encode(text, workers=4),
+    "encode_ordinary": lambda: tokenizer.encode_ordinary(text),
+    "encode_to_numpy": lambda: tokenizer.encode_to_numpy(text, workers=4).tolist(),
+    "encode_bytes": lambda: tokenizer.encode_bytes(text.encode(), workers=4),
+    "encode_batch": lambda: tokenizer.encode_batch(pieces, workers=4),
+    "encode_batch_to_numpy": lambda: [a.tolist() for a in tokenizer.encode_batch_to_numpy(pieces, workers=4)],
+    "encode_iterable": lambda: list(tokenizer.encode_iterable(pieces)),
+    "count": lambda: tokenizer.count(text, workers=4),
+    "encode_file": lambda: tokenizer.encode_file(path, workers=4).tolist(),
+    "encode_file to a file": lambda: file_of("npy", lambda out: tokenizer.encode_file(path, out, workers=4)),
+    "encode_file of a pipe": lambda: tokenizer.encode_file(pipe(), workers=4).tolist(),
+    "Encoding.encode": lambda: encoding.encode(text),
+    "Encoding.encode_batch": lambda: encoding.encode_batch(pieces, num_threads=4),
+    "Encoding.encode_ordinary_batch": lambda: encoding.encode_ordinary_batch(pieces, num_threads=4),
+    "Encoding.decode_batch": lambda: encoding.decode_batch([[1, 2], [3]], num_threads=4),
+    "count_pretokens": lambda: counted(count_pretokens(path, workers=4, _chunk_bytes=1 << 16)),
+    "count_pretokens of streams": lambda: counted(count_pretokens([path + ".gz", path + ".jsonl"], workers=4)),
+    "count_pretokens of a pipe": lambda: counted(count_pretokens(pipe(), workers=4)),
+    "count_pretokens, spilled": lambda: counted(count_pretokens(path, workers=4, memory_limit="2MB")),
+    "count_pretokens, regex": lambda: counted(count_pretokens(path, pattern=other, workers=4, special_tokens=eot)),
+    "count_pretokens_from_iterator": lambda: counted(count_pretokens_from_iterator(pieces, workers=4)),
+    "train": lambda: train(path, 400, workers=4).merges,
+    "train, progress": lambda: train(path, 300, workers=4, progress=True).merges,
+    "train_from_iterator": lambda: train_from_iterator(iter(pieces), 400, workers=4).merges,
+    "train_bpe": lambda: train_bpe(path, 300, ["<|x|>"])[1],
+    "the stand-in": lambda: [one.ids for one in huggingface.Tokenizer(tokenizer).encode_batch(pieces[:50])],
+    "toksmith train": lambda: file_of("tok", lambda out: cli("train", path, "--vocab-size", 300, "-o", out)),
+    "toksmith encode": lambda: file_of("npy", lambda out: cli("encode", "-t", folder / "tokenizer", path, "-o", out)),
+}
+
+expected = {}
+for name, call in CALLS.items():
+    print(name, file=sys.stderr)
+    expected[name] = call()
+limit()
+for name, call in CALLS.items():
+    print("without threads:", name, file=sys.stderr)
+    try:
+        assert call() == expected[name], "another result"
+    except BaseException as error:
+        print(f"{name}: {type(error).__name__}: {str(error)[:300]}", flush=True)
+"""
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder of texts and tokenizers that every user may write to: pytest's own is closed to all but one."""
+    path = Path(tempfile.mkdtemp())
+    path.chmod(0o777)
+    rng = random.Random(7)
+    words = ["".join(rng.choices("abcdefgh\u00e9\u65e5", k=rng.randint(1, 9))) for _ in range(3000)]
+    lines = [" ".join(rng.choices(words, k=12)) for _ in range(40_000)]
+    text = "\n".join(line + "<|x|>" * (number % 50 == 0) for number, line in enumerate(lines)).encode()
+    (path / "text").write_bytes(text)
+    (path / "text.gz").write_bytes(gzip.compress(text, 1))
+    (path / "text.jsonl").write_text("\n".join(json.dumps({"text": line}) for line in lines))
+    tokenizer = train_from_iterator(lines[:1000], 400, special_tokens=["<|x|>"])
+    tokenizer.save(path / "tokenizer")
+    Tokenizer(tokenizer.vocab, None, ["<|x|>"], pattern="cl100k").save_tiktoken(path / "ranks", verify=False)
+    feeds = []
+    for number in range(4):
+        os.mkfifo(path / f"pipe{number}", 0o644)
+        feeds.append(subprocess.Popen(["sh", "-c", f"exec cat text > pipe{number}"], cwd=path))
+    try:
+        yield path
+    finally:
+        for feed in feeds:
+            feed.kill()
+            feed.wait()
+        shutil.rmtree(path)
+
+
+@pytest.mark.parametrize("threads", [0, 1])
+def test_every_call_goes_on_with_the_threads_there_are(threads: int, folder: Path) -> None:
+    outcome = run(PROGRAM, folder, limits=Limits(threads=threads), timeout=120)
+    assert (outcome.status, outcome.out) == (0, ""), outcome.told
+
+
+def test_parts_whose_process_does_not_start_are_counted_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "some words, <|x|> and 12 more.\n" * 20_000
+    (tmp_path / "text").write_text(text)
+    monkeypatch.setattr(processes, "LEAST_BYTES", 1 << 17)
+    start, failing, started = subprocess.Popen, set[int](), list[bool]()
+
+    def starts(*arguments: Any, **options: Any) -> Any:
+        started.append(len(started) % 4 not in failing)
+        if not started[-1]:
+            raise BlockingIOError(11, "Resource temporarily unavailable")
+        return start(*arguments, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", starts)
+    found = []
+    for numbers in ([0], [1, 2], [0, 1, 2, 3], []):
+        failing.clear()
+        failing.update(numbers)
+        counts = count_pretokens(tmp_path / "text", pattern=r"\w+|\W+", special_tokens=["<|x|>"], workers=4)
+        found.append((dict(counts.items()), counts.total))
+    assert found == [found[0]] * 4
+    assert (len(started), started.count(False)) == (16, 7)

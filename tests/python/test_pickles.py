@@ -1,0 +1,226 @@
+"""Damaged pickles and checkpoints: each is an error, or gives what was saved."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import hashlib
+import json
+import pickle
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import toksmith
+from toksmith import DecodeStream, Encoding, Tokenizer, identity, registry
+
+RANKS = {bytes([byte]): byte for byte in range(256)} | {b"th": 256, b"the": 257}
+FLIPS = 2_000
+
+# What `pickle` documents of broken input, with the errors of the objects that a changed stream calls by other names.
+DOCUMENTED = (
+    pickle.UnpicklingError,
+    AttributeError,
+    EOFError,
+    ImportError,
+    LookupError,
+    MemoryError,
+    OverflowError,
+    TypeError,
+    ValueError,
+)
+
+
+@functools.cache
+def trained() -> Tokenizer:
+    return toksmith.train_from_iterator(["the theatre the there"] * 3, 262, special_tokens=["<|end|>"])
+
+
+def loaded(folder: Path) -> Tokenizer:
+    trained().save(folder / "t.json")
+    return Tokenizer.load(folder / "t.json")
+
+
+def of_huggingface(folder: Path) -> Tokenizer:
+    trained().save_huggingface(folder / "hf", verify=False)
+    path = folder / "hf" / "tokenizer.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"normalizer": {"type": "NFC"}}))
+    return Tokenizer.from_huggingface(path)
+
+
+def encoding(_: Path) -> Encoding:
+    return Encoding("tiny", pat_str=r"\w+|\s+", mergeable_ranks=RANKS, special_tokens={"<|end|>": 300})
+
+
+def stream(_: Path) -> DecodeStream:
+    made = DecodeStream(trained())
+    made.push(0xC3)
+    return made
+
+
+KINDS: dict[str, Callable[[Path], Any]] = {
+    "trained": lambda _: trained(),
+    "loaded": loaded,
+    "Hugging Face": of_huggingface,
+    "Encoding": encoding,
+    "DecodeStream": stream,
+}
+
+
+def parts(thing: Any) -> Any:
+    """Return everything that two equal things share."""
+    if isinstance(thing, Tokenizer):
+        counts = thing.merge_counts
+        return type(thing), thing.fingerprint, dict(thing.vocab), list(thing.merges), counts and list(counts)
+    if isinstance(thing, Encoding):
+        state = thing.__getstate__()
+        return type(thing), state, thing._core.state(), thing._pattern
+    if isinstance(thing, DecodeStream):
+        return type(thing), parts(thing._tokenizer), thing._errors, thing._decoder.getstate()
+    return thing
+
+
+def flipped(data: bytes, rng: random.Random) -> bytes:
+    changed = bytearray(data)
+    changed[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    return bytes(changed)
+
+
+def as_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have no tokenizer here that a fingerprint could stand for."""
+    monkeypatch.setattr(identity, "_here", lambda *_: None)
+
+
+@pytest.fixture
+def little_memory() -> Iterator[None]:
+    """One flipped bit can make `pickle` itself ask for gigabytes, for its memo or a bytearray: it gets no 256 MB."""
+    resource = pytest.importorskip("resource")
+    statm = Path("/proc/self/statm")
+    if not statm.exists():
+        pytest.skip("limits are set as Linux has them")
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    now = int(statm.read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (now + (1 << 28), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("protocol", [2, 4, 5])
+@pytest.mark.parametrize("kind", KINDS)
+def test_flipped_bits(kind: str, protocol: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    thing = KINDS[kind](tmp_path)
+    expected, data = parts(thing), pickle.dumps(thing, protocol)
+    as_elsewhere(monkeypatch)
+    assert parts(pickle.loads(data)) == expected
+    rng = random.Random(kind)
+    for _ in range(FLIPS // 3):
+        bad = flipped(data, rng)
+        try:
+            found = pickle.loads(bad)
+        except DOCUMENTED as error:
+            assert len(str(error)) < 2000
+        else:
+            # A stream that ends early, or whose last step is left out, gives another type, which nobody takes for it.
+            assert type(found) is not type(thing) or parts(found) == expected
+
+
+def test_each_part_is_covered(monkeypatch: pytest.MonkeyPatch) -> None:
+    restore, (kind, digest, head, core, record, sealed) = trained().__reduce__()
+    as_elsewhere(monkeypatch)
+    assert restore(kind, digest, head, core, record, sealed).merge_counts == trained().merge_counts
+    zeros = "0" * 64
+    for wrong in (
+        (dict, digest, head, core, record, sealed),
+        (kind, zeros, head, core, record, sealed),
+        (kind, 7, head, core, record, sealed),
+        (kind, digest, head + b" ", core, record, sealed),
+        (kind, digest, None, core, record, sealed),
+        (kind, digest, head, core[:-1], record, sealed),
+        (kind, digest, head, core, record.replace(b"ids", b"xds"), sealed),
+        (kind, digest, head, core, record[:-2], sealed),
+        (kind, digest, head, core, {"ties": "bytes"}, sealed),
+    ):
+        if wrong[4] == record and wrong[:4] == (kind, digest, head, core):
+            continue
+        with pytest.raises(pickle.UnpicklingError, match="the pickle of the Tokenizer is damaged"):
+            restore(*wrong)
+
+
+def test_another_name_is_no_other_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One bit lies between r50k_base and p50k_base."""
+    whole = Encoding("r50k_base", pat_str=".", mergeable_ranks=RANKS, special_tokens={})
+    monkeypatch.setitem(registry.ENCODINGS, "r50k_base", whole)
+    data = pickle.dumps(whole)
+    assert pickle.loads(data).__dict__ is whole.__dict__
+    with pytest.raises(pickle.UnpicklingError, match="the pickle of the Encoding is damaged"):
+        pickle.loads(data.replace(b"r50k_base", b"p50k_base"))
+
+
+def test_encodings_are_copied_and_pickled(tmp_path: Path) -> None:
+    made = encoding(tmp_path)
+    for other in (copy.copy(made), copy.deepcopy(made), *(pickle.loads(pickle.dumps(made, p)) for p in range(6))):
+        assert parts(other) == parts(made)
+    for state in (5, None, [], (1, 2)):
+        with pytest.raises(TypeError, match="the state of an Encoding is"):
+            Encoding.__new__(Encoding).__setstate__(state)
+
+
+# Checkpoints
+
+
+def checkpoint(path: Path, **options: Any) -> Tokenizer:
+    texts = ["the theatre the there thesis thermal others"] * 3
+    return toksmith.train_from_iterator(texts, 270, checkpoint=path, checkpoint_seconds=0, **options)
+
+
+def test_flipped_bits_of_a_checkpoint(tmp_path: Path) -> None:
+    path = tmp_path / "ck"
+    expected = checkpoint(path)
+    data = path.read_bytes()
+    rng = random.Random(5)
+    found_out = 0
+    for _ in range(300):
+        path.write_bytes(flipped(data, rng))
+        try:
+            assert checkpoint(path) == expected
+        except ValueError as error:
+            found_out += 1
+            assert "ck" in str(error)
+            assert len(str(error)) < 1000
+    assert found_out > 250
+
+
+@pytest.mark.filterwarnings("ignore:no pair is left")
+def test_a_forged_checkpoint_is_no_worse_than_another_text(tmp_path: Path) -> None:
+    """With a right checksum, whatever the merges are: a tokenizer that works, or an error."""
+    path = tmp_path / "ck"
+    checkpoint(path)
+    magic, head, merges = path.read_bytes().split(b"\n", 2)
+    content = json.loads(head)
+    rng = random.Random(6)
+    for _ in range(200):
+        forged = bytearray(merges)
+        for _ in range(rng.randint(1, 8)):
+            forged[rng.randrange(len(forged))] = rng.choice([0, 1, 65, 255, rng.randrange(256)])
+        if rng.random() < 0.2:
+            forged = forged[: rng.randrange(len(forged))]
+        sealed = content | {"sha256": hashlib.sha256(forged).hexdigest()}
+        path.write_bytes(b"\n".join((magic, json.dumps(sealed).encode(), bytes(forged))))
+        try:
+            made = checkpoint(path)
+        except (ValueError, OverflowError) as error:
+            assert len(str(error)) < 1000
+        else:
+            assert made.decode(made.encode("the other theses")) == "the other theses"
+
+
+@pytest.mark.parametrize("head", [b"[" * 100_000, b'{"key": 1' + b"0" * 5000, b"\xff", b"{}", b"7", b'{"key": {}}'])
+def test_heads_of_checkpoints(head: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "ck"
+    path.write_bytes(b"toksmith checkpoint 1\n" + head + b"\n")
+    with pytest.raises(ValueError, match=r"ck is no checkpoint|ck: the checkpoint is damaged"):
+        checkpoint(path)
