@@ -239,7 +239,9 @@ def test_wide_ids_in_arrays_are_not_cut_short(wrong: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [None, 1.0, "a", b"a", "97", [97], (97,), {}, object(), np.float64(97), np.array([97])], ids=repr
+    "wrong",
+    [None, 1.0, "a", b"a", "97", [97], (97,), {}, object(), np.float64(97), np.array([97])],
+    ids=lambda wrong: type(wrong).__name__,
 )
 def test_what_is_no_id(wrong: Any) -> None:
     tokenizer = Tokenizer()
