@@ -5,8 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test dev check test-rust test-python test-long test-asan test-asan-python fuzz fuzz-build bench-peers \
-	bench-train build build-dev clean
+.PHONY: demo test dev check test-rust test-python test-pythons test-long test-asan test-asan-python \
+	fuzz fuzz-build bench-peers bench-train build build-dev clean
 
 demo: build
 	@$(BIN)/python scripts/demo.py
@@ -54,6 +54,12 @@ test-python: build-dev
 	$(BIN)/python -m mypy.stubtest toksmith._core
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not long and not alone"
 	$(BIN)/pytest -m "alone and not long"
+
+# The same tests on other versions of Python, of which those that are not installed are skipped.
+PYTHONS := 3.10 3.12 3.13
+
+test-pythons:
+	scripts/test_pythons.sh $(PYTHONS)
 
 # What takes minutes, on the extension as users get it.
 test-long: build
