@@ -30,7 +30,7 @@ fn files() -> Vec<PathBuf> {
     if let Some(path) = std::env::var_os("TOKSMITH_BENCH_TEXT") {
         return vec![path.into()];
     }
-    ["docs/design.md", "README.md"].map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).into()
+    ["docs/decisions.md", "README.md"].map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).into()
 }
 
 fn text() -> Vec<u8> {
