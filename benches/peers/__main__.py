@@ -1,7 +1,7 @@
 """Time toksmith and its peers, after showing that they give the same ids.
 
 usage: python benches/peers [--quick] [--only cold,small] [--vocab gpt2] [--corpus en] [--peers toksmith,tiktoken]
-                            [--rounds 3] [--json out.json] [--markdown] [--no-build]
+                            [--rounds 3] [--json out.json] [--figures out.json] [--markdown] [--no-build]
 
 Installs the pinned peers of benches/requirements.txt and a release build of this working tree into target/peers,
 reads corpora and rank files from ../shared/data beside the repository (or --data), and prints tables.
@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import environment
+import figures
 import tables
 from runner import SECTIONS, Options, Runner, cores
 from texts import CORPORA
@@ -43,6 +44,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--peers", type=names([*environment.MODULES]), help=", ".join(environment.MODULES))
     parser.add_argument("--rounds", type=int, help="how often each peer is asked (3)")
     parser.add_argument("--json", type=Path, help="write every single measurement to a file")
+    parser.add_argument("--figures", type=Path, help="write the medians of one long text to a file")
     parser.add_argument("--markdown", action="store_true", help="begin with machine, date and versions")
     parser.add_argument("--no-build", action="store_true", help="use the build of toksmith that is there")
     parser.add_argument("--data", type=Path, default=environment.ROOT.parent / "shared" / "data")
@@ -94,6 +96,9 @@ def main() -> None:
     if given.json:
         about = {"machine": machine(), "versions": versions, "left_out": missing}
         given.json.write_text(json.dumps(about | {"records": runner.records}, indent=1))
+    if given.figures:
+        used = {peer: versions[peer] for peer in runner.options.peers}
+        figures.write(given.figures, "MB/s", machine(), used, figures.of_encoders(runner.records))
     if given.markdown:
         print(heading(versions, runner.options) + "\n")
     print(tables.of(runner.records, runner.references, given.only))

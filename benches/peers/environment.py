@@ -105,6 +105,13 @@ def importable(missing: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]
     return versions, broken
 
 
+def versions(packages: list[str]) -> dict[str, str]:
+    """Return the installed version of each package."""
+    code = "import importlib.metadata as m, json, sys; print(json.dumps({p: m.version(p) for p in sys.argv[1:]}))"
+    found: dict[str, str] = json.loads(run(PYTHON, "-c", code, *packages).stdout)
+    return found
+
+
 def prepare(rebuild: bool) -> tuple[dict[str, str], dict[str, str]]:
     """Make everything ready; returns versions by peer, and reasons by peer that is left out."""
     missing = install()

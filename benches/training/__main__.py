@@ -1,7 +1,8 @@
 """Train toksmith and its peers on the same files, after comparing merges where the rules agree.
 
 usage: python benches/training [--corpus en,code,multi] [--size 10000,32000,100000] [--peers toksmith,gigatoken]
-                               [--rounds 3] [--threads 2] [--limit BYTES] [--json out.json] [--no-build] [--file PATH]
+                               [--rounds 3] [--threads 2] [--limit BYTES] [--json out.json] [--figures out.json]
+                               [--no-build] [--file PATH]
 
 Installs the pinned packages of benches/requirements.txt and a release build of this working tree into target/peers
 (as `python benches/peers` does), reads ../shared/data/corpora beside the repository (or --data), and prints a table
@@ -25,6 +26,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "peers"))
 
 import environment  # noqa: E402
+import figures  # noqa: E402
 import report  # noqa: E402
 from environment import say  # noqa: E402
 
@@ -57,6 +59,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--file", type=Path, action="append", help="a text file instead of the corpora")
     parser.add_argument("--data", type=Path, default=environment.ROOT.parent / "shared" / "data")
     parser.add_argument("--json", type=Path, help="write all that was found to this file")
+    parser.add_argument("--figures", type=Path, help="write the medians to this file")
     parser.add_argument("--no-check", action="store_true", help="do not compare what is learned")
     parser.add_argument("--no-build", action="store_true", help="use the build of toksmith that is there")
     return parser.parse_args()
@@ -164,6 +167,10 @@ def main() -> None:
     about = f"{datetime.date.today().isoformat()}, {report.machine()}; {platform.python_version()}"
     if given.json:
         given.json.write_text(json.dumps({"about": about, "records": records}, indent=1))
+    if given.figures:
+        versions = environment.versions(peers)
+        machine = f"{report.machine()}, CPython {platform.python_version()}"
+        figures.write(given.figures, "s", machine, versions, figures.of_trainers(records, given.threads))
     print(f"{about}; {given.threads} threads, {given.rounds} rounds in turn.\n")
     print(report.tables(records, texts, agreed))
 

@@ -1,4 +1,4 @@
-"""README.md does what it says: its Python, its commands; and the demo that it names."""
+"""The README and the guides do what they say: their Python, their commands; and the demo that they name."""
 
 import contextlib
 import io
@@ -11,26 +11,32 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+ROOT = next(folder for folder in Path(__file__).resolve().parents if (folder / "pyproject.toml").is_file())
+GUIDES = ("README.md", "docs/encoding.md", "docs/exports.md", "docs/special-tokens.md", "docs/training.md")
+COMMANDS = "docs/cli.md"
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+def read(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", read(page), re.MULTILINE | re.DOTALL)
 
 
 def _as_check(line: re.Match[str]) -> str:
     return f"_check({line[1]}, {line[2]!r})"
 
 
-def run_python(namespace: dict[str, object]) -> None:
-    """Run every Python block in order; a line `expression  # → value` is checked."""
-    for block in blocks("python"):
+def run_python(page: str, namespace: dict[str, object]) -> None:
+    """Run every Python block of a page in order; a line `expression  # → value` is checked."""
+    for block in blocks(page, "python"):
         checked = re.sub(r"^(\S.*?)  # → (.*)$", _as_check, block, flags=re.MULTILINE)
-        exec(compile(checked, "README.md", "exec"), namespace)
+        exec(compile(checked, page, "exec"), namespace)
 
 
-def test_the_python_in_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", GUIDES)
+def test_the_python_of_a_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     checks = []
 
@@ -39,17 +45,17 @@ def test_the_python_in_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert repr(value) == expected
 
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        run_python({"_check": check})
-    assert len(checks) == README.count("  # → ")
+        run_python(page, {"_check": check})
+    assert checks
+    assert len(checks) == read(page).count("  # → ")
     assert printed.getvalue() == ""
 
 
 @pytest.mark.skipif(shutil.which("bash") is None or shutil.which("cmp") is None, reason="needs bash and cmp")
-def test_the_commands_in_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    run_python({"_check": lambda *_: None})  # leaves corpus.txt
-    (tmp_path / "tokenizer.json").unlink()
-    script = f'set -euo pipefail\ntoksmith() {{ "{sys.executable}" -m toksmith "$@"; }}\n' + "".join(blocks("sh"))
+    script = f'set -euo pipefail\ntoksmith() {{ "{sys.executable}" -m toksmith "$@"; }}\n'
+    script += "".join(blocks(COMMANDS, "sh"))
     done = subprocess.run(["bash", "-c", script], capture_output=True, encoding="utf-8")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1] == "264 45 259 260 0"
