@@ -61,6 +61,31 @@ def test_the_index_lists_every_page() -> None:
     assert pages - listed == {ROOT / "docs/README.md"}
 
 
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md", "docs/decisions.md", "docs/security.md"])
+def test_files_that_a_page_names_exist(page: str) -> None:
+    named = re.findall(r"`((?:src|python/toksmith|tests|docs)/[^`\s*]*)`", (ROOT / page).read_text(encoding="utf-8"))
+    assert [path for path in dict.fromkeys(named) if not (ROOT / path).exists()] == []
+
+
+def test_the_tests_that_hold_promises_exist() -> None:
+    page = (ROOT / "docs/security.md").read_text(encoding="utf-8")
+    file = None
+    for path, name in re.findall(r"`((?:faults|python|rust)/(?!toksmith/)[\w/]+\.(?:py|rs))?(?:::(\w+))?`", page):
+        file = ROOT / "tests" / path if path else file
+        if path or name:
+            assert file is not None
+            assert file.is_file(), path
+            assert not name or f"def {name}" in file.read_text(encoding="utf-8"), name
+    assert file is not None
+
+
+def test_the_glossary_is_short() -> None:
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    words = re.findall(r"^\| (.*?) \| ", page.partition("\n## Glossary\n")[2], re.MULTILINE)[1:]
+    assert 20 < len(words) < 40
+    assert words == sorted(words)
+
+
 def test_a_broken_link_is_found() -> None:
     page = Path("README.md")
     assert broken(page, "docs/nothing.md") == "no such file"
