@@ -14,7 +14,7 @@ import tokenizers
 from choices import Input
 
 from toksmith import Encoding, _core, patterns
-from toksmith.formats import oniguruma
+from toksmith.regex_dialects import from_oniguruma
 
 LETTERS = ["a", "s", "l", "v", "e", "A", "S", "L", "é", "ſ", "ǅ", "ʰ", "中", "𐐷", "1", "٣", "²", " ", " ", "\n",
 "\r", "\t",
@@ -104,7 +104,7 @@ def huggingface_patterns(data: bytes) -> None:
     behavior, invert = input.pick(BEHAVIORS), bool(input.below(2))
     pattern, text = _pattern(input)
     try:
-        found = oniguruma.analyse(pattern)
+        found = from_oniguruma.analyse(pattern)
         compiled = patterns.of_source(found.pattern, 0, "keep").compiled()
     except ValueError as error:
         assert len(str(error)) < 3000

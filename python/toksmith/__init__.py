@@ -6,18 +6,18 @@
 'lower<|endoftext|>'
 """
 
-from . import forks as forks  # guards every fork from now on
+from .common import forks as forks  # guards every fork from now on
 from .streaming import DecodeStream
 from .tokenizer import Tokenizer
 
 TYPE_CHECKING = False  # not from `typing`, which takes as long to import as all of this package
 
 if TYPE_CHECKING:
-    from .counts import PretokenCounts, count_pretokens, count_pretokens_from_iterator
-    from .encoding import Encoding
-    from .models import encoding_for_model, encoding_name_for_model
-    from .registry import get_encoding, list_encoding_names
-    from .training import train, train_bpe, train_from_iterator
+    from .tiktoken.encoding import Encoding
+    from .tiktoken.models import encoding_for_model, encoding_name_for_model
+    from .tiktoken.registry import get_encoding, list_encoding_names
+    from .training.counts import PretokenCounts, count_pretokens, count_pretokens_from_iterator
+    from .training.train import train, train_bpe, train_from_iterator
 
 __version__ = "0.1.0"
 
@@ -40,17 +40,17 @@ __all__ = [
 
 # Where the names are that are imported on first use: who only encodes does not wait for them.
 _LAZY = {
-    "Encoding": "encoding",
-    "PretokenCounts": "counts",
-    "count_pretokens": "counts",
-    "count_pretokens_from_iterator": "counts",
-    "encoding_for_model": "models",
-    "encoding_name_for_model": "models",
-    "get_encoding": "registry",
-    "list_encoding_names": "registry",
-    "train": "training",
-    "train_bpe": "training",
-    "train_from_iterator": "training",
+    "Encoding": "tiktoken.encoding",
+    "PretokenCounts": "training.counts",
+    "count_pretokens": "training.counts",
+    "count_pretokens_from_iterator": "training.counts",
+    "encoding_for_model": "tiktoken.models",
+    "encoding_name_for_model": "tiktoken.models",
+    "get_encoding": "tiktoken.registry",
+    "list_encoding_names": "tiktoken.registry",
+    "train": "training.train",
+    "train_bpe": "training.train",
+    "train_from_iterator": "training.train",
 }
 
 

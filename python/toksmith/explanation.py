@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 from . import reference
-from .messages import shown
+from .common.messages import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,11 +7,11 @@ import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .formats import whole_files
-from .progress import reporter
+from .common.progress import reporter
+from .files import whole_files
 
 if TYPE_CHECKING:
-    from .progress import Report
+    from .common.progress import Report
     from .tokenizer import Tokenizer
 
 # Of a `.npy` file: a whole number of 64 bytes, with room for any count.

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .encoding import Encoding
+    from .tiktoken.encoding import Encoding
     from .tokenizer import Tokenizer
 
 # Tokenizers of this process by class and fingerprint, so that unpickling one that is here costs nothing; and those
@@ -106,7 +106,7 @@ def restore(
     check("Tokenizer", record is None or (isinstance(record, bytes) and _digest(record) == record_digest))
     import json
 
-    from . import loading
+    from .storage import loading
 
     content = json.loads(head)
     pattern, pipeline = loading.as_saved(content, "the pickled tokenizer")
@@ -146,7 +146,7 @@ def restore_encoding(kind: type[Encoding], state: Any, digest: str) -> Encoding:
         pickle.UnpicklingError: The state is not that of the digest: the pickle is damaged.
         FileNotFoundError, ValueError: The state is whole, but the encoding cannot be made here.
     """
-    from .encoding import Encoding
+    from .tiktoken.encoding import Encoding
 
     check("Encoding", isinstance(kind, type) and issubclass(kind, Encoding))
     try:

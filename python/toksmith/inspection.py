@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 
-from . import arguments
+from .common import arguments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from ._core import Tokenizer as CoreTokenizer
-    from .formats.huggingface.template import Template
+    from .common.views import ListView
+    from .huggingface.pipeline import Pipeline
+    from .huggingface.template import Template
     from .patterns import Pattern
-    from .pipeline import Pipeline
     from .training_record import Record
-    from .views import ListView
 
 
 class Inspected:
@@ -62,7 +62,7 @@ class Inspected:
         return view
 
     def _merges(self) -> ListView[tuple[bytes, bytes]]:
-        from .views import ListView
+        from .common.views import ListView
 
         vocab = self.vocab
         return ListView([(vocab[left], vocab[right]) for left, right in self._core.merges()])
@@ -82,7 +82,7 @@ class Inspected:
         record = self._record
         if record is None:
             return None
-        from .views import ListView
+        from .common.views import ListView
 
         tokenizer: Any = self
         view: ListView[int | None] = self._cached("merge_counts", lambda: ListView(record.of(tokenizer)))

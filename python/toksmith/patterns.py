@@ -10,7 +10,7 @@ import collections
 import functools
 
 from . import _core
-from .messages import shown
+from .common.messages import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -172,9 +172,9 @@ def _compile(text: str, flags: int) -> Any:
     Raises:
         ValueError: It is broken, or too large (`pattern_size`).
     """
-    from . import pattern_size
+    from .regex_dialects import size_limit
 
-    pattern_size.check(text, flags)
+    size_limit.check(text, flags)
     import regex
 
     try:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import itertools
 import os
 
-from . import arguments, identity, patterns
+from . import identity, patterns
 from ._core import Tokenizer as CoreTokenizer
+from .common import arguments
+from .common.messages import shown
 from .inspection import Inspected
-from .messages import shown
-from .storage import Stored
+from .stored import Stored
 from .streaming import DecodeStream
 
 TYPE_CHECKING = False
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer, Self
 
-    from .counts import Errors
+    from .common.progress import Report
     from .explanation import Explanation
+    from .huggingface.pipeline import Pipeline
     from .patterns import Pattern, Unmatched
-    from .pipeline import Pipeline
-    from .progress import Report
+    from .training.counts import Errors
 
     Ids = Iterable[int] | NDArray[Any]
     Pairs = Iterable[tuple[bytes, bytes]]

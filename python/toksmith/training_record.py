@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from .messages import shown
+from .common.messages import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from . import _core
-    from .plans import Plan
     from .tokenizer import Tokenizer
+    from .training.options import Plan
 
     Counts = list[int | None]
 

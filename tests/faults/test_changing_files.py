@@ -18,8 +18,10 @@ from typing import Any
 import pytest
 from child import run
 
-from toksmith import Tokenizer, count_pretokens, processes, sources, train, watching
+from toksmith import Tokenizer, count_pretokens, train
 from toksmith.cli import streams
+from toksmith.files import watching
+from toksmith.training import inputs, subprocesses
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
 
@@ -176,7 +178,7 @@ def test_a_column(tmp_path: Path) -> None:
             continue  # the open file is read to its end
         file = tmp_path / "a.parquet"
         file.write_bytes(parquet(TEXT))
-        cells = sources._cells([sources.source_of(str(file))])
+        cells = inputs._cells([inputs.source_of(str(file))])
         next(cells)
         change(file)
         with pytest.raises(OSError, match=f"{file}: the file {message}"):
@@ -188,8 +190,8 @@ def test_processes_that_count(
     change: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Files are cut in parts by their sizes, and then opened by other processes."""
-    monkeypatch.setattr(processes, "LEAST_BYTES", 1)
-    start = processes._start
+    monkeypatch.setattr(subprocesses, "LEAST_BYTES", 1)
+    start = subprocesses._start
     for name in ("a.txt", "a.txt.gz", "a.jsonl"):
         file, rest = tmp_path / name, tmp_path / "b.txt"
         file.write_bytes(KINDS[name](TEXT))
@@ -202,7 +204,7 @@ def test_processes_that_count(
                 change(file)
             return start(*arguments)
 
-        monkeypatch.setattr(processes, "_start", change_first)
+        monkeypatch.setattr(subprocesses, "_start", change_first)
         with pytest.raises(OSError, match=f"^{file}: the file {CHANGES[change]}") as error:
             count_pretokens([file, rest], special_tokens=[END], pattern=r"\p{L}+|\s+|.", workers=2)
         assert error.value.args == (str(error.value),)
@@ -212,10 +214,10 @@ def test_processes_that_count(
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_a_process_that_reads_on_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A change while another process has the file open, far from its end."""
-    monkeypatch.setattr(processes, "LEAST_BYTES", 1)
+    monkeypatch.setattr(subprocesses, "LEAST_BYTES", 1)
     file = tmp_path / "a.txt"
     file.write_text(TEXT * 200)
-    start = processes._start
+    start = subprocesses._start
     watchers: list[threading.Thread] = []
 
     def change_when_open(process: subprocess.Popen[str]) -> None:
@@ -230,7 +232,7 @@ def test_a_process_that_reads_on_for_a_while(tmp_path: Path, monkeypatch: pytest
             watchers[0].start()
         return process
 
-    monkeypatch.setattr(processes, "_start", start_and_watch)
+    monkeypatch.setattr(subprocesses, "_start", start_and_watch)
     with pytest.raises(OSError, match=f"{file}: the file (became longer|was changed)"):
         count_pretokens(file, special_tokens=[END], pattern=r"\p{L}+|\s+|.", workers=2)
     watchers[0].join()

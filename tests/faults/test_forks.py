@@ -53,7 +53,8 @@ SOAK = (
     + r"""
 import numpy, regex
 from toksmith import *
-from toksmith import training, counts, shrinking, explanation, storage
+from toksmith import shrinking, explanation, stored
+from toksmith.training import counts, train as training
 
 forks = int(sys.argv[3])
 pieces = [text[at : at + 5000] for at in range(0, len(text), 5000)]

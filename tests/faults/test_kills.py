@@ -355,7 +355,7 @@ def test_a_command_killed_while_it_reads_and_writes(command: str, tmp_path: Path
 def test_a_folder_that_a_killed_process_left_goes_with_the_next(tmp_path: Path) -> None:
     program = """
 import os, signal, sys, time
-from toksmith import temporary
+from toksmith.files import temporary
 with temporary.own_folder() as folder:
     open(folder + "/file", "w").close()
     if sys.argv[1:]:
@@ -376,7 +376,7 @@ from pathlib import Path
 if sys.argv[1] == "named":
     import os
     del os.O_TMPFILE
-from toksmith.formats import whole_files
+from toksmith.files import whole_files
 
 def parts(name):
     yield name

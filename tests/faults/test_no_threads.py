@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from child import Limits, run
 
-from toksmith import Tokenizer, count_pretokens, processes, train_from_iterator
+from toksmith import Tokenizer, count_pretokens, train_from_iterator
+from toksmith.training import subprocesses
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are set as Linux has them")
 
@@ -25,14 +26,14 @@ PROGRAM = r"""
 import itertools, pathlib, warnings
 import numpy, regex, rich.progress, toksmith.cli, toksmith.cli.app
 from toksmith import *
-from toksmith import counts, processes, training
+from toksmith.training import counts, subprocesses, train as training
 from toksmith.cli import app
 from toksmith.compat import huggingface
 
 folder = pathlib.Path(sys.argv[1])
 numbers, pipes = itertools.count(), itertools.count()
 warnings.simplefilter("ignore")
-processes.LEAST_BYTES = 1 << 18
+subprocesses.LEAST_BYTES = 1 << 18
 path = str(folder / "text")
 text = (folder / "text").read_text()
 pieces = [text[at : at + 3000] for at in range(0, len(text), 3000)]
@@ -141,7 +142,7 @@ def test_every_call_goes_on_with_the_threads_there_are(threads: int, folder: Pat
 def test_parts_whose_process_does_not_start_are_counted_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "some words, <|x|> and 12 more.\n" * 20_000
     (tmp_path / "text").write_text(text)
-    monkeypatch.setattr(processes, "LEAST_BYTES", 1 << 17)
+    monkeypatch.setattr(subprocesses, "LEAST_BYTES", 1 << 17)
     start, failing, started = subprocess.Popen, set[int](), list[bool]()
 
     def starts(*arguments: Any, **options: Any) -> Any:

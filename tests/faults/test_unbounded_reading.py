@@ -12,8 +12,8 @@ import sys
 from toksmith import Encoding, PretokenCounts, Tokenizer, train_from_iterator
 from toksmith.compat import minbpe
 from toksmith.compat.tiktoken import load
-from toksmith.formats.huggingface import document
-import toksmith.loading, toksmith.formats.counts
+from toksmith.huggingface import document
+import toksmith.storage.loading, toksmith.training.counts_file
 Encoding("x", pat_str=".", mergeable_ranks={bytes([b]): b for b in range(256)}, special_tokens={})
 limit()
 try:

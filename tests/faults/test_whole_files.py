@@ -12,7 +12,7 @@ from child import run
 from watching import names
 
 from toksmith import PretokenCounts, Tokenizer
-from toksmith.formats import new_file, whole_files
+from toksmith.files import new_file, whole_files
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="permissions and links as POSIX has them")
 

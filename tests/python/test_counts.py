@@ -371,9 +371,9 @@ print(os.listdir(sys.argv[1]))
 @pytest.fixture
 def no_least(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Start processes for however little."""
-    from toksmith import processes
+    from toksmith.training import subprocesses
 
-    monkeypatch.setattr(processes, "LEAST_BYTES", 1)
+    monkeypatch.setattr(subprocesses, "LEAST_BYTES", 1)
     yield
 
 
@@ -395,7 +395,7 @@ def test_regex_patterns_in_processes(documents: list[str], tmp_path: Path) -> No
 
 
 def test_files_are_only_cut_at_separators_that_stand_alone(tmp_path: Path) -> None:
-    from toksmith.processes import _stands_alone
+    from toksmith.training.subprocesses import _stands_alone
 
     assert _stands_alone(b"<s>", [b"<s>", b"<a>", b"<b>"])
     assert not _stands_alone(b"aba", [b"aba"])

@@ -8,7 +8,8 @@ import regex
 import tiktoken
 from tiktoken_pieces import fixed
 
-from toksmith import Encoding, dialects, patterns
+from toksmith import Encoding, patterns
+from toksmith.regex_dialects import fancy_regex
 
 TRANSLATED = r"""
 a(?i)b|c
@@ -208,7 +209,7 @@ def ranks() -> dict[bytes, int]:
 
 @pytest.mark.parametrize("pattern", TRANSLATED)
 def test_a_translated_pattern_cuts_as_the_original(pattern: str) -> None:
-    translated = regex.compile(dialects.translate(pattern))
+    translated = regex.compile(fancy_regex.translate(pattern))
     theirs = tiktoken.Encoding("pairs", pat_str=pattern, mergeable_ranks=ranks(), special_tokens={})
     matched = 0
     for text in texts():
@@ -226,7 +227,7 @@ def test_a_translated_pattern_cuts_as_the_original(pattern: str) -> None:
 @pytest.mark.parametrize("pattern", REFUSED)
 def test_what_has_no_equal_is_refused_by_name(pattern: str) -> None:
     with pytest.raises(ValueError, match=regex.escape(REFUSED[pattern])) as raised:
-        dialects.translate(pattern)
+        fancy_regex.translate(pattern)
     assert " at character " in str(raised.value)
     with pytest.raises(ValueError):
         Encoding("e", pat_str=pattern, mergeable_ranks={bytes([b]): b for b in range(256)}, special_tokens={})
@@ -242,13 +243,13 @@ def test_case_folding_of_every_letter() -> None:
         character = every[at]
         pattern = f"(?i:\\x{{{ord(character):x}}})"
         theirs = tiktoken.Encoding("bytes", pat_str=pattern, mergeable_ranks=bytes_alone, special_tokens={})
-        ours = "".join(regex.findall(dialects.translate(pattern), every))
+        ours = "".join(regex.findall(fancy_regex.translate(pattern), every))
         assert ours.encode() == bytes(theirs.encode_ordinary(every)), character
 
 
 def test_named_spellings_need_no_translation_but_have_one() -> None:
     for spelling in patterns.SPELLINGS:
-        translated = regex.compile(dialects.translate(spelling))
+        translated = regex.compile(fancy_regex.translate(spelling))
         original = regex.compile(spelling)
         for text in texts():
             assert translated.findall(text) == original.findall(text)
@@ -256,9 +257,9 @@ def test_named_spellings_need_no_translation_but_have_one() -> None:
 
 def test_depth_and_size() -> None:
     with pytest.raises(ValueError, match="nested too deep"):
-        dialects.translate("(" * 40_000)
+        fancy_regex.translate("(" * 40_000)
     with pytest.raises(ValueError, match="nested too deep"):
-        dialects.translate("[" * 40_000)
+        fancy_regex.translate("[" * 40_000)
     with pytest.raises(ValueError, match="has 100000 characters, more than 50000"):
-        dialects.translate("a" * 100_000)
-    assert dialects.translate("a" * 10_000) == "a" * 10_000
+        fancy_regex.translate("a" * 100_000)
+    assert fancy_regex.translate("a" * 10_000) == "a" * 10_000

@@ -16,7 +16,7 @@ import pytest
 import regex
 
 from toksmith import Tokenizer, patterns, train_from_iterator
-from toksmith.formats import whole_files
+from toksmith.files import whole_files
 from toksmith.formats.gpt2 import spell
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from toksmith import Tokenizer, pattern_size, patterns, reading, train_from_iterator
-from toksmith.formats import files
+from toksmith import Tokenizer, patterns, train_from_iterator
+from toksmith.files import reading, text_files
 from toksmith.formats.gpt2 import spell
+from toksmith.regex_dialects import size_limit
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 
@@ -159,7 +160,7 @@ def test_sizes_are_checked_before_memory_is_taken(tmp_path: Path, monkeypatch: p
         with pytest.raises(ValueError, match=rf"{kind}: larger than {reading.MAX_BYTES} bytes"):
             read(tmp_path / kind)
         (tmp_path / kind).unlink()
-    monkeypatch.setattr(files, "MAX_VALUES", 500)
+    monkeypatch.setattr(text_files, "MAX_VALUES", 500)
     with pytest.raises(ValueError, match="more than 500 values"):
         load("native", GOOD["native"], tmp_path)
     with pytest.raises(ValueError, match=r"vocab: not a vocabulary: more than 500 values"):
@@ -215,7 +216,7 @@ def test_odd_files_that_work(tmp_path: Path) -> None:
 
 def test_what_a_pattern_comes_to() -> None:
     for text in (*patterns.NAMED.values(), *patterns.SPELLINGS, r"[a-z]{2,5}|\p{L}{1,3}(?:x|y){,4}", "é" * 1000, ""):
-        pattern_size.check(text)
+        size_limit.check(text)
     for text, parts in (
         ("a{1000000000}", "1000000000"),
         ("(?:a{300}){300}", "90300"),
@@ -225,6 +226,6 @@ def test_what_a_pattern_comes_to() -> None:
         (r"\p{L}{60000,}", "600"),
     ):
         with pytest.raises(ValueError, match=rf"comes to {parts}\d* parts, more than 50000"):
-            pattern_size.check(text)
+            size_limit.check(text)
     for text in ("a" * 3000, r"\{60000\}", "[{60000}]", "a{2}" * 1000, "(a)" * 1000, "(((", ")))", "{5}"):
-        pattern_size.check(text)
+        size_limit.check(text)

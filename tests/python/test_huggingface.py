@@ -24,8 +24,8 @@ from published_data import VOCABULARIES, assert_ids, documents_of, of_huggingfac
 from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers, processors
 
 from toksmith import Tokenizer, patterns
-from toksmith.formats.huggingface.encoding import encoded
-from toksmith.formats.huggingface.pretokenizers import BYTE_LEVEL
+from toksmith.huggingface.encoding import encoded
+from toksmith.huggingface.pretokenizers import BYTE_LEVEL
 
 FAMILIES: dict[str, Any] = {
     "gpt2": byte_level(),

@@ -19,7 +19,7 @@ import pytest
 import regex
 
 from toksmith import Tokenizer, patterns, train_from_iterator
-from toksmith.views import ListView
+from toksmith.common.views import ListView
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 

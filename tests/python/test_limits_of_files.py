@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 import toksmith
-from toksmith import Encoding, PretokenCounts, Tokenizer, explanation, reading, reference
+from toksmith import Encoding, PretokenCounts, Tokenizer, explanation, reference
+from toksmith.common.messages import shown
 from toksmith.compat import minbpe
 from toksmith.compat.huggingface import lengths
-from toksmith.compat.tiktoken import load as tiktoken_load
-from toksmith.formats import files
-from toksmith.formats.huggingface import template
-from toksmith.messages import shown
+from toksmith.files import reading, text_files
+from toksmith.huggingface import template
+from toksmith.tiktoken import load as tiktoken_load
 
 RANKS = {bytes([byte]): byte for byte in range(256)}
 
@@ -89,7 +89,7 @@ def test_the_reader(tmp_path: Path) -> None:
 )
 def test_json_of_strangers(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message) as caught:
-        files.parse(text, "file", "kind")
+        text_files.parse(text, "file", "kind")
     assert len(str(caught.value)) < 200
 
 

@@ -8,7 +8,7 @@ import regex
 from huggingface_cases import DEEPSEEK, split
 
 from toksmith import patterns
-from toksmith.formats import oniguruma
+from toksmith.regex_dialects import from_oniguruma
 
 PATTERNS = [
     patterns.CL100K_OLD,
@@ -73,7 +73,7 @@ ALPHABET = "①Ⅷ¼aabbcckxABKS  \n\n\r\t12345_'-.ssklſK,+*[]é😀中アあ\u
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_both_engines_find_the_same(pattern: str) -> None:
-    found = oniguruma.analyse(pattern)
+    found = from_oniguruma.analyse(pattern)
     theirs, ours = split(pattern), regex.compile(found.pattern)
     rng = random.Random(pattern)
     for _ in range(1500):
@@ -106,7 +106,7 @@ def pieces(spans: list[tuple[int, int]], length: int) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("pattern", [r"\w", r"\W", r"[\w]", r"[^\w]", r"[\W\d]", r"\s", r"[^\s]", r"\d", r"\h", r"."])
 def test_every_code_point_has_its_class(pattern: str) -> None:
     # Of those that Oniguruma's Unicode has; each between two line ends.
-    found = regex.compile(oniguruma.translate(pattern))
+    found = regex.compile(from_oniguruma.translate(pattern))
     unassigned = set("".join(piece for piece, _ in split(r"\p{Cn}", "removed", True).pre_tokenize_str(EVERY)))
     for start in range(0, len(EVERY), 0x3000):
         part = [c for c in EVERY[start : start + 0x3000] if c not in unassigned and c != "\n"]
@@ -164,7 +164,7 @@ EVERY = "".join(chr(code) for code in range(0x34000) if not 0xD800 <= code < 0xE
 )
 def test_what_has_no_equal_is_refused(pattern: str, named: str) -> None:
     with pytest.raises(ValueError, match=named):
-        oniguruma.translate(pattern)
+        from_oniguruma.translate(pattern)
 
 
 def test_random_patterns_never_mean_something_else() -> None:
@@ -194,7 +194,7 @@ def test_random_patterns_never_mean_something_else() -> None:
     for _ in range(6000):
         pattern = "".join(rng.choices(symbols, k=rng.randrange(1, 9)))
         try:
-            found = oniguruma.analyse(pattern)
+            found = from_oniguruma.analyse(pattern)
             theirs = split(pattern)
         except Exception:
             continue

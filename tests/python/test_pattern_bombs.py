@@ -15,10 +15,10 @@ import regex
 from huggingface_cases import DEEPSEEK
 
 import toksmith
-from toksmith import Encoding, PretokenCounts, Tokenizer, dialects, identity, pattern_size, patterns
+from toksmith import Encoding, PretokenCounts, Tokenizer, identity, patterns
 from toksmith.compat import minbpe, rustbpe
 from toksmith.compat import tiktoken as compat_tiktoken
-from toksmith.formats import oniguruma
+from toksmith.regex_dialects import fancy_regex, from_oniguruma, size_limit
 
 BOMB = "(?:(?:a{1000}){1000}){50}"
 REFUSED = r"come(s|) to \d+ parts"
@@ -164,20 +164,20 @@ def test_bombs(bomb: str) -> None:
 
 def test_flags_are_part_of_the_bound() -> None:
     verbose = "#[\n(?:a{300}){300}#]"
-    pattern_size.check(verbose)
+    size_limit.check(verbose)
     for flags in (regex.VERBOSE, regex.V1):
         with pytest.raises(ValueError, match=REFUSED):
-            pattern_size.check(verbose, flags)
+            size_limit.check(verbose, flags)
 
 
 def test_published_patterns_pass() -> None:
     written = [DEEPSEEK, KIMI, *patterns.NAMED.values(), *patterns.SPELLINGS]
     for text in written:
-        pattern_size.check(text, regex.VERBOSE)
-        assert pattern_size.parts(text) < 1000
-        for translate in (oniguruma.translate, dialects.translate):
+        size_limit.check(text, regex.VERBOSE)
+        assert size_limit.parts(text) < 1000
+        for translate in (from_oniguruma.translate, fancy_regex.translate):
             with contextlib.suppress(ValueError):
-                assert pattern_size.parts(translate(text)) < 5000
+                assert size_limit.parts(translate(text)) < 5000
     for text in (
         r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?:\.\d{3})?|\s+|.",
         ".{1,100000}",
@@ -194,10 +194,10 @@ def test_translation_does_not_blow_up() -> None:
         functools.reduce(lambda s, _: f"[a~~{s}]", range(40), "[b]"),
     ):
         with pytest.raises(ValueError, match="operations on sets that take more than"):
-            dialects.translate(pattern)
-    assert dialects.translate("[a~~b]") == "(?:(?![b])[a]|(?![a])[b])"
+            fancy_regex.translate(pattern)
+    assert fancy_regex.translate("[a~~b]") == "(?:(?![b])[a]|(?![a])[b])"
     with pytest.raises(ValueError, match=r"comes to|more than"):
-        patterns.of_source(oniguruma.translate(r"\b" * 8000), 0, "keep")
+        patterns.of_source(from_oniguruma.translate(r"\b" * 8000), 0, "keep")
 
 
 def test_normalizers_have_a_number_of_steps(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 import toksmith
-from toksmith import DecodeStream, Encoding, Tokenizer, identity, registry
+from toksmith import DecodeStream, Encoding, Tokenizer, identity
+from toksmith.tiktoken import registry
 
 RANKS = {bytes([byte]): byte for byte in range(256)} | {b"th": 256, b"the": 257}
 FLIPS = 2_000

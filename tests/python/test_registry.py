@@ -17,8 +17,9 @@ import tiktoken
 import tiktoken.model
 
 import toksmith
-from toksmith import models, published, rank_files, registry
 from toksmith.compat import tiktoken as compat
+from toksmith.tiktoken import models, rank_cache, registry
+from toksmith.tiktoken import openai_public as published
 
 TOKSMITH = [sys.executable, "-m", "toksmith"]
 
@@ -33,7 +34,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for variable in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(variable, raising=False)
     files = {
-        name: published.RankFile(f"http://127.0.0.1:9/encodings/{rank_files.plain_name(file.url)}", file.sha256)
+        name: published.RankFile(f"http://127.0.0.1:9/encodings/{rank_cache.plain_name(file.url)}", file.sha256)
         for name, file in published.FILES.items()
     }
     monkeypatch.setattr(published, "FILES", files)
@@ -67,7 +68,7 @@ def at_server(server: tuple[str, Path, list[str]], monkeypatch: pytest.MonkeyPat
     """The published files are where the server is."""
     address, served, asked = server
     files = {
-        name: published.RankFile(f"{address}/{rank_files.plain_name(file.url)}", file.sha256)
+        name: published.RankFile(f"{address}/{rank_cache.plain_name(file.url)}", file.sha256)
         for name, file in published.FILES.items()
     }
     monkeypatch.setattr(published, "FILES", files)
@@ -119,7 +120,7 @@ def test_published_definitions_are_those_of_tiktoken(monkeypatch: pytest.MonkeyP
 def place(name: str, folder: Path, data: bytes, *, hashed: bool) -> None:
     url = published.FILES[name].url
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / (rank_files.cache_key(url) if hashed else rank_files.plain_name(url))).write_bytes(data)
+    (folder / (rank_cache.cache_key(url) if hashed else rank_cache.plain_name(url))).write_bytes(data)
 
 
 @pytest.mark.parametrize("hashed", [True, False])
@@ -172,7 +173,7 @@ def test_a_download_is_checked_and_kept(
     served, asked = at_server
     (served / "r50k_base.tiktoken").write_bytes(r50k)
     assert toksmith.get_encoding("gpt2").n_vocab == 50257
-    key = rank_files.cache_key(published.FILES["r50k_base"].url)
+    key = rank_cache.cache_key(published.FILES["r50k_base"].url)
     assert [path.name for path in (tmp_path / "tiktoken").iterdir()] == [key]
     registry.ENCODINGS.clear()
     assert toksmith.get_encoding("r50k_base").n_vocab == 50257
@@ -223,7 +224,7 @@ def test_nothing_opens_a_socket_unless_asked_by_name() -> None:
         "import sys; sys.addaudithook(lambda event, args: sys.exit(event) if event.startswith('socket.') else None);"
         "import toksmith, toksmith.compat.tiktoken, toksmith.cli.app;"
         "toksmith.list_encoding_names(); toksmith.encoding_name_for_model('gpt-4');"
-        "import toksmith.registry, toksmith.published, toksmith.rank_files"
+        "import toksmith.tiktoken.registry, toksmith.tiktoken.openai_public, toksmith.tiktoken.rank_cache"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import tiktoken
 
-from toksmith import published, rank_files
+from toksmith.tiktoken import openai_public, rank_cache
 
 SHIM = """
 import sys
@@ -56,14 +56,14 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def cache(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """tiktoken's cache folder with the published rank files."""
     folder = tmp_path_factory.mktemp("cache")
-    for name, file in published.FILES.items():
+    for name, file in openai_public.FILES.items():
         source = {"r50k_base": "gpt2", "p50k_base": "gpt2"}.get(name, name)
         data = (shared_data / f"vocabs/{source}.tiktoken").read_bytes()
         if name == "p50k_base":
             runs = enumerate(range(2, 26), 50257)
             data += b"".join(base64.b64encode(b" " * count) + b" %d\n" % id for id, count in runs)
         assert hashlib.sha256(data).hexdigest() == file.sha256
-        (folder / rank_files.cache_key(file.url)).write_bytes(data)
+        (folder / rank_cache.cache_key(file.url)).write_bytes(data)
     return folder
 
 

@@ -11,7 +11,7 @@ import pytest
 import regex
 
 from toksmith import patterns
-from toksmith.formats.huggingface import to_oniguruma
+from toksmith.huggingface import to_oniguruma
 
 tokenizers = pytest.importorskip("tokenizers", reason="needs Oniguruma, in the package tokenizers")
 

@@ -17,7 +17,8 @@ from tokenizers import Tokenizer as HFTokenizer
 from tokenizers import models, pre_tokenizers, trainers
 from training_data import END, TIES, assert_equal, quietly
 
-from toksmith import PretokenCounts, Tokenizer, memory, reference, train, train_from_iterator
+from toksmith import PretokenCounts, Tokenizer, reference, train, train_from_iterator
+from toksmith.common import memory
 from toksmith.formats.gpt2 import unspell
 from toksmith.formats.native import unescape
 
@@ -228,7 +229,7 @@ def test_a_training_imports_nothing_that_takes_long(tmp_path: Path) -> None:
 
 def test_the_temporary_folder_is_that_of_tempfile(tmp_path: Path) -> None:
     code = (
-        "from toksmith import temporary as t; first = t.folder(); import tempfile\n"
+        "from toksmith.files import temporary as t; first = t.folder(); import tempfile\n"
         "assert first == t.folder() == tempfile.gettempdir()"
     )
     missing = str(tmp_path / "missing")

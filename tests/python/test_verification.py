@@ -11,8 +11,9 @@ import pytest
 from huggingface_peers import EOT, trained
 
 from toksmith import Tokenizer
-from toksmith.formats import verification, whole_files
-from toksmith.formats.new_file import NewFile
+from toksmith.files import whole_files
+from toksmith.files.new_file import NewFile
+from toksmith.storage import verification
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from toksmith import Tokenizer, published, rank_files, stress, train_from_iterator, verification
-from toksmith.verification import Side
+from toksmith import Tokenizer, train_from_iterator
+from toksmith.comparison import first_difference, stress
+from toksmith.comparison.first_difference import Side
+from toksmith.tiktoken import openai_public, rank_cache
 
 TOKSMITH = [sys.executable, "-m", "toksmith"]
 
@@ -132,17 +134,17 @@ def test_every_first_difference_is_found() -> None:
         start = len(text[:at].encode())
         changed = [*data[:start], 7, *data[start + 1 :]]
         theirs = Side("other", lambda text, ids=changed: ids, ours.decode_bytes)
-        found = verification.difference(side("ours", ours), theirs, text, "name")
+        found = first_difference.difference(side("ours", ours), theirs, text, "name")
         assert found is not None
         assert (found.index, found.after) == (start, text[at : at + 30])
         assert found.line == text[:at].count("\n") + 1
         assert found.column == at - text.rfind("\n", 0, at)
         assert (text[:at]).endswith(found.before)
     short = Side("short", lambda text: list(text.encode())[:2], ours.decode_bytes)
-    found = verification.difference(side("ours", ours), short, "abc")
+    found = first_difference.difference(side("ours", ours), short, "abc")
     assert found is not None
     assert found.sides == (("ours", "99 'c'"), ("short", "(no more ids)"))
-    assert verification.difference(side("ours", ours), side("same", ours), "abc") is None
+    assert first_difference.difference(side("ours", ours), side("same", ours), "abc") is None
 
 
 def test_places_count_over_pieces_and_failures_are_differences() -> None:
@@ -153,7 +155,7 @@ def test_places_count_over_pieces_and_failures_are_differences() -> None:
             raise BaseException("a panic")
         return list(text.encode())
 
-    report = verification.compare(
+    report = first_difference.compare(
         side("ours", ours), Side("fails", fails, ours.decode_bytes), [("t", ["ab\ncd", "ef\ngh", "z"])]
     )
     assert report.difference is not None
@@ -167,7 +169,7 @@ def test_pieces_join_to_the_text() -> None:
         text = "".join(rng.choice("ab\n") for _ in range(rng.randrange(60)))
         cuts = sorted(rng.randrange(len(text) + 1) for _ in range(3))
         parts = [text[i:j] for i, j in zip([0, *cuts], [*cuts, len(text)], strict=True)]
-        pieces = list(verification.pieces_of(parts, size=7))
+        pieces = list(first_difference.pieces_of(parts, size=7))
         assert "".join(pieces) == text
         assert all(0 < len(piece) <= 7 for piece in pieces)
 
@@ -185,4 +187,4 @@ def test_stress_texts_are_the_same_each_time_and_have_the_special_tokens() -> No
 
 def test_the_address_of_a_file_gives_its_name_in_the_cache() -> None:
     known = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
-    assert rank_files.cache_key(published.FILES["cl100k_base"].url) == known
+    assert rank_cache.cache_key(openai_public.FILES["cl100k_base"].url) == known

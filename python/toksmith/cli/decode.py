@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..progress import reporter
+from ..common.progress import reporter
 from . import streams
 from .options import (
     GivenPatternOption,
@@ -20,7 +20,7 @@ from .options import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..progress import Report
+    from ..common.progress import Report
     from ..tokenizer import Tokenizer
 
 EXAMPLES = """\

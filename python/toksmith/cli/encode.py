@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..progress import reporter
+from ..common.progress import reporter
 from . import streams
 from .options import (
     Errors,

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from .. import models, published, rank_files, reading
+from ..files import reading
+from ..tiktoken import models, openai_public, rank_cache
 
 EXAMPLES = """\
 Examples:
@@ -37,38 +38,38 @@ def fetch(
     ] = None,
 ) -> None:
     """Get the rank files of published encodings, for get_encoding on a machine without a network."""
-    folder = to or rank_files.own_folder()
+    folder = to or rank_cache.own_folder()
     for file in dict.fromkeys(_file_of(name) for each in names for name in _expanded(each)):
-        url, sha256 = published.FILES[file]
-        path = folder / rank_files.plain_name(url)
+        url, sha256 = openai_public.FILES[file]
+        path = folder / rank_cache.plain_name(url)
         if path.is_file() and _digest(path) == sha256:
             print(f"{path}: is there", file=sys.stderr)
             continue
-        data = published.here(file)
+        data = openai_public.here(file)
         if data is None:
-            data = rank_files.download(url, sha256, mirror)
-        rank_files.write(path, data)
+            data = rank_cache.download(url, sha256, mirror)
+        rank_cache.write(path, data)
         print(f"{path}: {len(data):,} bytes", file=sys.stderr)
 
 
 def _digest(path: Path) -> str:
     """Return the SHA-256 of a file in hex; nothing for one that is too large to be a rank file."""
     try:
-        return rank_files.digest(reading.read(path))
+        return rank_cache.digest(reading.read(path))
     except ValueError:
         return ""
 
 
 def _expanded(name: str) -> list[str]:
-    return list(published.ENCODINGS) if name == "all" else [name]
+    return list(openai_public.ENCODINGS) if name == "all" else [name]
 
 
 def _file_of(name: str) -> str:
     """Return the rank file of an encoding or of a model."""
-    if name not in published.ENCODINGS:
+    if name not in openai_public.ENCODINGS:
         try:
             name = models.encoding_name_for_model(name)
         except KeyError:
-            known = ", ".join(published.ENCODINGS)
+            known = ", ".join(openai_public.ENCODINGS)
             raise ValueError(f"{name} is no published encoding, and no model of one: known are {known}") from None
-    return published.ENCODINGS[name].file
+    return openai_public.ENCODINGS[name].file

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..formats import files
+from ..files import text_files
 from ..tokenizer import Tokenizer
 
 
@@ -128,7 +128,7 @@ def is_huggingface(source: str) -> bool:
     if path.suffix != ".json":
         return False
     try:
-        content = files.parse(files.read_text(path), str(path), "tokenizer")
+        content = text_files.parse(text_files.read_text(path), str(path), "tokenizer")
     except (OSError, ValueError):
         return False  # what is wrong with it, its reader says
     return isinstance(content, dict) and "model" in content and "added_tokens" in content

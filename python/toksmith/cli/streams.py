@@ -11,13 +11,12 @@ import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from .. import watching
-from ..formats import whole_files
+from ..files import watching, whole_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ..progress import Report
+    from ..common.progress import Report
 
 WINDOW = 1 << 20
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .. import plans, temporary, training
+from ..files import temporary
+from ..training import options
+from ..training import train as training
 from . import streams
 from .options import (
     Errors,
@@ -184,7 +186,7 @@ def train(
         how["pattern"] = pattern_of(pattern)
     show = streams.wants_bar(progress, out)
     # Checked before standard input is read to its end.
-    plans.Plan(vocab_size, **layout, **how)
+    options.Plan(vocab_size, **layout, **how)
     with _documents(files) as paths:
         tokenizer = training.train(
             paths,

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .. import published, rank_files, stress, temporary, verification
-from ..verification import Side
+from ..comparison import first_difference, stress
+from ..comparison.first_difference import Side
+from ..files import temporary
+from ..tiktoken import openai_public, rank_cache
 from . import streams
 from .options import (
     GivenPatternOption,
@@ -28,7 +30,7 @@ from .options import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ..encoding import Encoding
+    from ..tiktoken.encoding import Encoding
     from ..tokenizer import Tokenizer
 
 EXAMPLES = """\
@@ -76,7 +78,7 @@ def verify(
         theirs, specials = _tiktoken(source, ours)
     else:
         theirs, specials = _huggingface(other or source)
-    report = verification.compare(_side("toksmith", ours), theirs, _texts(files, specials))
+    report = first_difference.compare(_side("toksmith", ours), theirs, _texts(files, specials))
     if report.difference is not None:
         print(report.difference)
         raise typer.Exit(1)
@@ -85,8 +87,8 @@ def verify(
 
 
 def _ours(source: str, pattern: str | None, specials: list[str] | None, unmatched: Any) -> Encoding | Tokenizer:
-    from .. import registry
-    from ..encoding import Encoding
+    from ..tiktoken import registry
+    from ..tiktoken.encoding import Encoding
 
     if not os.path.exists(source) and source in registry.list_encoding_names():  # noqa: PTH110
         if pattern is not None or specials or unmatched is not None:
@@ -113,12 +115,12 @@ def _side(name: str, tokenizer: Any) -> Side:
 
 def _tiktoken(source: str, ours: Encoding | Tokenizer) -> tuple[Side, Iterable[str]]:
     tiktoken = _imported("tiktoken")
-    from ..encoding import Encoding
+    from ..tiktoken.encoding import Encoding
 
     name = f"tiktoken {importlib.metadata.version('tiktoken')}"
     if not isinstance(ours, Encoding):
         theirs = _of_ranks(tiktoken, source, ours)
-    elif source in published.ENCODINGS and ours.name == source:
+    elif source in openai_public.ENCODINGS and ours.name == source:
         theirs = _published(tiktoken, source)
     else:
         theirs = tiktoken.Encoding(
@@ -134,10 +136,10 @@ def _published(tiktoken: Any, name: str) -> Any:
     """Return tiktoken's own encoding, by its own definition; the rank file is put where it looks for it."""
     # Its gpt2 is its r50k_base, read from two other files.
     name = "r50k_base" if name == "gpt2" else name
-    file = published.ENCODINGS[name].file
-    data = published.rank_file(file)  # before the folder is another one
+    file = openai_public.ENCODINGS[name].file
+    data = openai_public.rank_file(file)  # before the folder is another one
     with temporary.own_folder() as folder, _environment("TIKTOKEN_CACHE_DIR", folder):
-        key = rank_files.cache_key(published.FILES[file].url)
+        key = rank_cache.cache_key(openai_public.FILES[file].url)
         (Path(folder) / key).write_bytes(data)
         return tiktoken.get_encoding(name)
 
@@ -149,7 +151,7 @@ def _of_ranks(tiktoken: Any, source: str, ours: Tokenizer) -> Any:
     with temporary.own_folder() as folder:
         ranks = Path(folder) / "ranks.tiktoken"
         ours.save_tiktoken(ranks)
-        from ..formats.tiktoken import read
+        from ..formats.rank_file import read
 
         vocab = read(ranks)
     return tiktoken.Encoding(
@@ -201,4 +203,4 @@ def _texts(files: list[str] | None, specials: Iterable[str]) -> Iterator[tuple[s
         for number, text in enumerate(stress.texts(specials), 1):
             yield f"stress text {number}", [text]
     for file in files or ():
-        yield streams.input_name(file), verification.pieces_of(streams.text(file, "replace"))
+        yield streams.input_name(file), first_difference.pieces_of(streams.text(file, "replace"))

@@ -6,14 +6,14 @@ import operator
 from typing import TYPE_CHECKING
 
 from .. import _core
-from ..counts import count_pretokens_from_iterator
 from ..tokenizer import Tokenizer
+from ..training.counts import count_pretokens_from_iterator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ..patterns import Pattern
-    from ..training import Ties
+    from ..training.train import Ties
 
     Pair = tuple[int, int]
 

@@ -14,7 +14,7 @@ import operator
 from typing import TYPE_CHECKING
 
 from .. import patterns
-from ..dialects import translate
+from ..regex_dialects.fancy_regex import translate
 from . import _pairs
 
 if TYPE_CHECKING:

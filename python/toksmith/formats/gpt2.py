@@ -13,8 +13,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..messages import shown
-from . import files, whole_files
+from ..common.messages import shown
+from ..files import text_files, whole_files
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
@@ -88,7 +88,7 @@ def read_vocab(
         ValueError: It is no JSON object of token → id, a key is no spelling, or two tokens share an id.
     """
     name = os.fspath(path)
-    content = files.read_object(path, "vocabulary")
+    content = text_files.read_object(path, "vocabulary")
     specials = {special for special in special_tokens if len(special) > 1 and special in content}
     unspelled = {
         special for special in specials if spell(special.encode()) not in content and unspell(special) not in merged
@@ -120,7 +120,7 @@ def read_merges(path: str | os.PathLike[str]) -> dict[tuple[bytes, bytes], int]:
     """
     name = os.fspath(path)
     merges: dict[tuple[bytes, bytes], int] = {}
-    for number, line in enumerate(files.lines(files.read_text(path)), 1):
+    for number, line in enumerate(text_files.lines(text_files.read_text(path)), 1):
         if line == "" or (number == 1 and line.startswith("#version")):
             continue
         parts = [unspell(part) if part else None for part in line.split(" ")]

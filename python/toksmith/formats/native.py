@@ -10,8 +10,8 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from ..messages import shown
-from . import files, whole_files
+from ..common.messages import shown
+from ..files import text_files, whole_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -115,7 +115,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         ValueError: It is no toksmith file, of a later version, or a field or row is malformed.
     """
     name = os.fspath(path)
-    content = files.read_object(path, "toksmith file")
+    content = text_files.read_object(path, "toksmith file")
     if content.get("format") != "toksmith":
         raise ValueError(f'{name}: not a toksmith file: it has no "format": "toksmith"')
     version = content.get("version")

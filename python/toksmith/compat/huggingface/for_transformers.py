@@ -17,8 +17,8 @@ except ImportError as error:
         "toksmith.compat.huggingface.pretrained needs the package `transformers`: install it"
     ) from error
 
-from ...formats import files, whole_files
-from ...formats.huggingface import write
+from ...files import text_files, whole_files
+from ...huggingface import write
 from .tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not t
     ) -> tuple[str, ...]:
         names: tuple[str, ...] = super()._save_pretrained(save_directory, file_names, *args, **kwargs)
         config = Path(next(name for name in names if name.endswith("tokenizer_config.json")))
-        content = files.read_object(config, "tokenizer_config.json") | {"tokenizer_class": _SAVED_AS}
+        content = text_files.read_object(config, "tokenizer_config.json") | {"tokenizer_class": _SAVED_AS}
         text = json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
         whole_files.write(config, [text.encode()])
         return names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...messages import shown
+from ...common.messages import shown
 from .encoding import check_direction
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ...messages import shown
+from ...common.messages import shown
 from .encoding import Encoding, Run
 
 Content = dict[str, Any]

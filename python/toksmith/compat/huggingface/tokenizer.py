@@ -12,10 +12,10 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from ... import temporary
-from ...formats import files, verification, whole_files
+from ...common.messages import shown
+from ...files import temporary, text_files, whole_files
 from ...formats.gpt2 import unspell
-from ...messages import shown
+from ...storage import verification
 from ...tokenizer import Tokenizer as Core
 from . import inputs, lengths, processors
 from .encoding import Encoding, Run
@@ -75,7 +75,7 @@ class Tokenizer(Settings):
             ValueError: It is no such file, or a part of it is not supported; names the part.
         """
         loader: Any = Core
-        return cls._of(loader.from_huggingface(path), files.read_object(path, "tokenizer.json"))
+        return cls._of(loader.from_huggingface(path), text_files.read_object(path, "tokenizer.json"))
 
     @classmethod
     def from_str(cls, json: str) -> Tokenizer:
@@ -126,7 +126,7 @@ class Tokenizer(Settings):
 
     def _content(self) -> dict[str, Any]:
         if self._source is None:
-            from ...formats.huggingface import write
+            from ...huggingface import write
 
             content = write.tokenizer_object(self._tokenizer)
             for token in content["added_tokens"]:
@@ -328,7 +328,7 @@ class Tokenizer(Settings):
 
     def _with(self, new: Mapping[str, int]) -> Core:
         if self._source is not None:
-            from ...formats.huggingface import write
+            from ...huggingface import write
 
             listed = [write.added(name, id, id not in self._plain) for name, id in new.items()]
             self._source = {**self._source, "added_tokens": [*self._source["added_tokens"], *listed]}

@@ -10,8 +10,8 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ... import patterns
-from ...formats import files, whole_files
-from ...messages import shown
+from ...common.messages import shown
+from ...files import text_files, whole_files
 from .. import _pairs
 from . import model
 from .render import render_token, replace_control_characters
@@ -195,7 +195,7 @@ class Tokenizer:
         name = os.fspath(model_file)
         if not name.endswith(".model"):
             raise ValueError(f"{name}: the name of a model file ends in .model")
-        parts = model.parsed(files.read_text(name), name)
+        parts = model.parsed(text_files.read_text(name), name)
         self._check_kind(parts.pattern, name)
         try:
             self._replace(parts.pattern, parts.merges, parts.special_tokens)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import toksmith
 
 from ... import patterns
-from ...formats import tiktoken as rank_files
-from ...formats import whole_files
+from ...files import whole_files
+from ...formats import rank_file as rank_files
 from . import model
 from .regex import GPT4_SPLIT_PATTERN, RegexTokenizer
 

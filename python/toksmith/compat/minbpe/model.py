@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...formats import files
-from ...messages import shown
+from ...common.messages import shown
+from ...files import text_files
 from .render import render_token
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def parsed(text: str, name: str) -> Model:
     Raises:
         ValueError: It is no model file, or breaks off; names file and line.
     """
-    lines = files.lines(text)
+    lines = text_files.lines(text)
     if not lines or lines[0].strip() != VERSION:
         raise ValueError(f"{name}, line 1: expected {shown(VERSION)}, got {shown((lines or [''])[0])}")
     if len(lines) < 3:

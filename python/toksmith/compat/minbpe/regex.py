@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from ... import _core, patterns
-from ...messages import shown
+from ...common.messages import shown
 from .base import Tokenizer
 
 if TYPE_CHECKING:

@@ -1,10 +1,10 @@
 """tiktoken's module `registry`."""
 
-from ... import registry as _registry
-from ...encoding import Encoding as Encoding
-from ...registry import ENCODINGS as ENCODINGS
-from ...registry import get_encoding as get_encoding
-from ...registry import list_encoding_names as list_encoding_names
+from ...tiktoken import registry as _registry
+from ...tiktoken.encoding import Encoding as Encoding
+from ...tiktoken.registry import ENCODINGS as ENCODINGS
+from ...tiktoken.registry import get_encoding as get_encoding
+from ...tiktoken.registry import list_encoding_names as list_encoding_names
 
 
 def __getattr__(name: str) -> object:

@@ -1,0 +1,1 @@
+"""What every other room uses: checks of arguments, values in messages, progress, memory, read-only views."""

@@ -1,0 +1,106 @@
+"""Reading files of text and JSON, with clear errors."""
+
+from __future__ import annotations
+
+import collections
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from ..common.messages import shown
+from . import reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_VALUES = 20_000_000
+"""Of a JSON file, as its commas and brackets tell: each is an object in memory."""
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Return the text of a UTF-8 file, with its line ends as they are.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It is not UTF-8; names the file and the byte. Or it is too large.
+    """
+    return text_of(reading.read(path), path)
+
+
+def text_of(data: bytes, path: str | os.PathLike[str]) -> str:
+    """Return the text of the content of a file.
+
+    Raises:
+        ValueError: It is not UTF-8; names the file and the byte.
+    """
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{os.fspath(path)}: not UTF-8 at byte {error.start}") from None
+
+
+def lines(text: str) -> list[str]:
+    r"""Return the lines of a text, cut at \n and \r\n only, without an empty one at the end.
+
+    >>> lines("a\r\nb\x85c\n")
+    ['a', 'b\x85c']
+    """
+    found = [line.removesuffix("\r") for line in text.split("\n")]
+    return found[:-1] if found[-1] == "" else found
+
+
+def read_object(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
+    """Return the object in a JSON file that should be a `kind`.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It holds something else, or a key twice; names the file, and the line if it is no JSON.
+    """
+    return parse_object(read_text(path), os.fspath(path), kind)
+
+
+def parse_object(text: str, name: str, kind: str) -> dict[str, Any]:
+    """Return the object that the JSON `text` holds, from a file of this name that should be a `kind`.
+
+    Raises:
+        ValueError: As `read_object`.
+    """
+    twice: list[str] = []
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            counts = collections.Counter(key for key, _ in pairs)
+            twice.append(counts.most_common(1)[0][0])
+        return found
+
+    content = parse(text, name, kind, once)
+    if not isinstance(content, dict):
+        raise ValueError(f"{name}: not a {kind}: expected a JSON object, got {type(content).__name__}")
+    if twice:
+        raise ValueError(f"{name}: {shown(twice[0])} is there twice")
+    return content
+
+
+def parse(text: str, name: str, kind: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    """Return what the JSON `text` holds: the one place where JSON of strangers is taken apart.
+
+    Args:
+        text: The JSON, of at most `MAX_VALUES` values.
+        name: Of the file, for errors.
+        kind: What the file should be, for errors.
+        pairs: Makes an object of its keys and values; by default a `dict`, where the last of equal keys counts.
+
+    Raises:
+        ValueError: It is no JSON, or too large or too deep; names the file, and the line if it is no JSON.
+    """
+    if sum(map(text.count, ",[{")) > MAX_VALUES:
+        raise ValueError(f"{name}: not a {kind}: more than {MAX_VALUES} values")
+    try:
+        return json.loads(text, object_pairs_hook=pairs)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{name}, line {error.lineno}: not JSON: {error.msg}") from None
+    except ValueError as error:  # a number of more digits than Python reads
+        raise ValueError(f"{name}: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{name}: not a {kind}: nested too deep") from None

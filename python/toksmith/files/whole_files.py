@@ -1,0 +1,197 @@
+"""Writing whole files: a file is the old one or all of the new one, whatever happens meanwhile.
+
+Everything that writes a file goes through here. A new file is complete, and on the disk, before it takes its name in
+one step. So after an error, a full disk, a signal, a kill or a crash of the machine the old file is as it was, or the
+new one is there; of several writers of one file the last one wins. What a killed process can leave behind is said at
+`NewFile`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import temporary
+from .new_file import NewFile, pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Check = Callable[[list[Path]], None]
+"""Reads files back, in the order in which they were given, under temporary names; raises to refuse them."""
+
+
+def write(path: str | os.PathLike[str], parts: Iterable[bytes], check: Check | None = None) -> None:
+    """Write `parts` to a new file that then takes the place of `path`.
+
+    Raises:
+        OSError: The folder does not exist, the disk is full, …; names the file. Nothing is left behind.
+        ValueError: `check` refuses what was written; nothing is left behind.
+    """
+    write_all([(path, parts)], check)
+
+
+def write_all(
+    files: Iterable[tuple[str | os.PathLike[str], Iterable[bytes]]],
+    check: Check | None = None,
+    *,
+    make_folder: bool = False,
+) -> None:
+    """Write files that belong together, as `write` does.
+
+    All are complete, and `check` has seen them, before the first takes its name; then they take their names one right
+    after the other. A process that is killed between two of these steps leaves new files beside old ones, each whole.
+
+    What is no regular file, a pipe or `/dev/stdout`, is written to as it stands; with `check`, when it has passed.
+
+    Args:
+        files: Paths with what to write.
+        check: What reads the files back.
+        make_folder: Whether folders that are missing are made. They stay empty if the process is killed.
+
+    Raises:
+        OSError: As `write`.
+        ValueError: As `write`.
+    """
+    with contextlib.ExitStack() as stack:
+        staged: list[tuple[NewFile, Path]] = []
+        streams: set[Path] = set()
+        for path, parts in files:
+            if make_folder:
+                stack.enter_context(_made(Path(path).parent))
+            target, old, is_stream = _found(path)
+            if is_stream and check is None:
+                _pour(parts, target)
+                continue
+            if is_stream:
+                if target.is_dir():
+                    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+                streams.add(target)
+            file = _new(target, old, is_stream)
+            staged.append((stack.enter_context(file), target))
+            _fill(file, target, parts)
+        if check is not None:
+            check([file.path for file, _ in staged])
+        for file, target in staged:
+            if target in streams:
+                with file.path.open("rb") as content:
+                    _pour(pieces(content), target)
+        _publish([(file, target) for file, target in staged if target not in streams])
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield what opens a new, empty file that takes the place of `path` in the end, or is removed after an error.
+
+    Raises:
+        OSError: The folder does not exist, the disk is full, …; or `path` is no regular file.
+    """
+    target, old, is_stream = _found(path)
+    if is_stream:
+        raise OSError(errno.EINVAL, "this is no regular file, and cannot be replaced by one", str(target))
+    with _new(target, old) as file:
+        try:
+            yield file.path
+        except OSError as error:  # of the file that was asked for
+            if str(error.filename) == str(file.path) or (error.filename is None and error.errno in _OF_WRITING):
+                error.filename = str(target)
+            raise
+        _publish([(file, target)])
+
+
+def create(path: Path, parts: Iterable[bytes]) -> None:
+    """Write a file as `write` does, if there is none.
+
+    Raises:
+        FileExistsError: There is one; of several processes at the same time, one creates it.
+        OSError: As `write`.
+    """
+    target, old, _ = _found(path)
+    with _new(target, old) as file:
+        _fill(file, target, parts)
+        with _naming(target):
+            file.finish()
+            file.publish_first(target)
+
+
+_OF_WRITING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO) if os.name == "posix" else (errno.ENOSPC,)
+
+
+def _found(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None, bool]:
+    """Return where a file goes, through links; what is there; and whether that is written to as it stands."""
+    given = Path(path)
+    try:
+        target = given.resolve()
+        old = given.stat()
+    except FileNotFoundError:
+        return target, None, False
+    except RuntimeError:  # as some versions of Python call a circle of links
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(given)) from None
+    # `/dev/stdout` may lead to an open file that has no name any more, and `resolve` says so as Linux does.
+    is_nameless = target.name.endswith(" (deleted)") and not target.exists()
+    is_stream = is_nameless or not stat.S_ISREG(old.st_mode)
+    return given if is_stream else target, old, is_stream
+
+
+@contextlib.contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """Make a folder with those that it is in, and remove in the end what is empty of them."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        folder.stat()  # of a circle of links it says that it is one
+        raise
+    try:
+        yield
+    finally:
+        for each in missing:
+            with contextlib.suppress(OSError):
+                each.rmdir()
+
+
+def _new(target: Path, old: os.stat_result | None, is_stream: bool = False) -> NewFile:
+    folder = Path(temporary.folder()) if is_stream else target.parent
+    with _naming(target):
+        return NewFile(folder, target.name, None if is_stream else old)
+
+
+def _fill(file: NewFile, target: Path, parts: Iterable[bytes]) -> None:
+    with _naming(target, only_unnamed=True):
+        file.file.writelines(parts)
+        file.file.flush()
+
+
+def _publish(files: list[tuple[NewFile, Path]]) -> None:
+    for file, target in files:
+        with _naming(target):
+            file.finish()
+    # The first step that can leave something behind; renaming is all that is left then.
+    for file, target in files:
+        if target.exists():
+            with _naming(target):
+                file.give_name()
+    for file, target in files:
+        with _naming(target):
+            file.publish(target)
+
+
+def _pour(parts: Iterable[bytes], target: Path) -> None:
+    with _naming(target, only_unnamed=True), target.open("wb") as file:
+        file.writelines(parts)
+
+
+@contextlib.contextmanager
+def _naming(target: Path, only_unnamed: bool = False) -> Iterator[None]:
+    """Let an error name the file that was asked for, not a temporary one."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or not only_unnamed:
+            error.filename, error.filename2 = str(target), None
+        raise

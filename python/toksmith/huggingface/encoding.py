@@ -1,0 +1,32 @@
+"""A text with everything that Hugging Face tells of it: ids, tokens as it spells them, places."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..formats.gpt2 import spell
+from .template import Encoded
+
+if TYPE_CHECKING:
+    from ..tokenizer import Tokenizer
+
+
+def encoded(tokenizer: Tokenizer, text: str, *, special: bool = True) -> Encoded:
+    """Return ids, tokens and spans in characters of `text`, before anything is put around it.
+
+    A token that merging makes is spelled with a character for each byte; an added one is the text that it was found
+    as, with the whitespace that belongs to it. See `Template.process` for what comes around.
+    """
+    core: Any = tokenizer._core
+    pipeline = tokenizer.pipeline
+    if pipeline is not None and not pipeline.is_plain:
+        found: Encoded = core.encoded(text, special)
+        return found
+    ids, spans = tokenizer.encode_with_offsets(text, special=special)
+    pairs = [(start, end) for start, end in spans.tolist()]
+    specials = set(tokenizer.special_tokens.values())
+    tokens = [
+        text[start:end] if id in specials else spell(tokenizer.token_bytes(id))
+        for id, (start, end) in zip(ids, pairs, strict=True)
+    ]
+    return Encoded(ids, tokens, pairs)

@@ -1,0 +1,82 @@
+"""Normalizers: from the file's to the core's steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..common.messages import shown
+from ..regex_dialects import from_oniguruma
+from .checks import field, kind_of, refused
+from .pretokenizers import compiled
+
+_PLAIN = ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt")
+MAX_DEPTH = 20
+"""Sequences inside each other at the most."""
+MAX_STEPS = 256
+"""Of normalizing."""
+
+Steps = list[tuple[str, list[Any]]]
+
+
+def read(part: Any, place: str = "$.normalizer", depth: int = 0) -> Steps:
+    """Return the steps of the core's `Normalizer`.
+
+    Raises:
+        ValueError: A part is malformed or cannot be had exactly; names it.
+    """
+    if part is None:
+        return []
+    kind = kind_of(part, place)
+    if kind == "Sequence":
+        if depth == MAX_DEPTH:
+            raise refused(place, f"more than {MAX_DEPTH} sequences inside each other")
+        rows = field(part, "normalizers", list, place)
+        steps: Steps = []
+        for i, row in enumerate(rows):
+            steps += read(row, f"{place}.normalizers[{i}]", depth + 1)
+            if len(steps) > MAX_STEPS:
+                raise refused(place, f"more than {MAX_STEPS} steps")
+        return steps
+    if kind in _PLAIN:
+        return [(kind, [])]
+    if kind == "Strip":
+        return [(kind, [field(part, side, bool, place) for side in ("strip_left", "strip_right")])]
+    if kind == "Prepend":
+        text = field(part, "prepend", str, place)
+        if text == "":
+            raise refused(place, "an empty text to prepend, on which the original fails")
+        return [(kind, [text])]
+    if kind == "Replace":
+        return [(kind, [*_replaced(part, place), field(part, "content", str, place)])]
+    raise refused(place, f"the normalizer {kind} is not one that toksmith has")
+
+
+def _replaced(part: dict[str, Any], place: str) -> tuple[str, Any]:
+    name, text = pattern_of(part, place)
+    if name == "String":
+        return "literal", text
+    try:
+        translation = from_oniguruma.analyse(text)
+    except ValueError as error:
+        raise refused(f"{place}.pattern", str(error)) from None
+    if translation.nullable:
+        raise refused(
+            f"{place}.pattern", f"{shown(text)} may match nothing, and then the original's offsets are lost"
+        )
+    return "pattern", compiled(translation.pattern)
+
+
+def pattern_of(part: dict[str, Any], place: str) -> tuple[str, str]:
+    """Return kind ("String" or "Regex") and text of a part's pattern.
+
+    Raises:
+        ValueError: It is neither, or an empty text.
+    """
+    pattern = field(part, "pattern", dict, place)
+    if len(pattern) != 1 or next(iter(pattern)) not in ("String", "Regex"):
+        raise refused(f"{place}.pattern", "expected one field, String or Regex")
+    name = next(iter(pattern))
+    text = field(pattern, name, str, f"{place}.pattern")
+    if text == "":
+        raise refused(f"{place}.pattern", "an empty pattern")
+    return name, text

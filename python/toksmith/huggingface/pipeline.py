@@ -1,0 +1,199 @@
+"""Pipelines: what a Hugging Face tokenizer does to a text before pretokens are merged, and to the ids after.
+
+Most need nothing that the core does not do by itself: one pattern, and special tokens. The rest has a normalizer,
+added tokens with conditions, or a space that is put before the text: `pipeline_core` stands before the core then, and
+hands it stretches of text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import _core, patterns
+from ..regex_dialects import from_oniguruma
+from . import added, checks, normalizers, pretokenizers, template
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from typing_extensions import Self
+
+    from .added import AddedToken
+    from .template import Template
+
+
+class Staged(patterns.Pattern):
+    """What splits in stages, which no one pattern does. `text` names them."""
+
+    stages: list[pretokenizers.Stage]
+
+    def compiled(self) -> Any:
+        """Refuse: there is no one pattern."""
+        raise ValueError(f"this tokenizer splits in stages ({self.text}): no one pattern stands for them")
+
+    def core(self) -> _core.Pretokenizer:
+        """Return what the core runs."""
+        return _core.Pretokenizer.of_stages(self.stages)
+
+
+class Pipeline:
+    """What surrounds the model of a Hugging Face tokenizer. Immutable.
+
+    Its parts are those of the `tokenizer.json`; see `docs/huggingface.md` for what each means here.
+    """
+
+    __slots__ = (
+        "_irregular",
+        "_spec",
+        "added_tokens",
+        "is_plain",
+        "is_trivial",
+        "normalizer",
+        "pattern",
+        "splits",
+        "template",
+    )
+
+    _irregular: frozenset[AddedToken]
+    _spec: dict[str, Any]
+    added_tokens: tuple[AddedToken, ...]
+    """The added tokens, with their flags, by id."""
+    is_plain: bool
+    """Whether the core does everything by itself."""
+    is_trivial: bool
+    """Whether there is nothing in it that a plain `Tokenizer` lacks."""
+    normalizer: normalizers.Steps
+    pattern: patterns.Pattern
+    splits: pretokenizers.Splits
+    template: Template | None
+
+    def __init__(self, spec: dict[str, Any], kept: Iterable[int] = ()) -> None:
+        tokens = tuple(sorted(added.AddedToken(**row) for row in spec["added_tokens"]))
+        self._set("_spec", {**spec, "kept": sorted(set(kept))})
+        self._set("added_tokens", tokens)
+        from_oniguruma.check_total([spec["normalizer"], spec["pre_tokenizer"]])
+        self._set("normalizer", normalizers.read(spec["normalizer"]))
+        self._set("splits", pretokenizers.read(spec["pre_tokenizer"]))
+        self._set("template", template.read(spec["post_processor"]))
+        _check_decoder(spec["decoder"])
+        self._set("pattern", self._pattern())
+        self._set("_irregular", self._find_irregular())
+        plain = not (self.normalizer or self.splits.prefix or self.irregular())
+        self._set("is_plain", plain and all(token.special for token in tokens))
+        self._set("is_trivial", self.is_plain and self._is_trivial())
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a Pipeline is immutable: cannot set {name!r}")
+
+    def _pattern(self) -> patterns.Pattern:
+        one = pretokenizers.one_pattern(self.splits)
+        if one is not None:
+            return one
+        kinds = [f"{stage.kind} {stage.behavior}" for stage in self.splits.after]
+        staged = Staged(", ".join(kinds), 0, None, "drop", patterns.installed_unicode())
+        staged.stages = self.splits.after
+        return staged
+
+    def _is_trivial(self) -> bool:
+        post = self._spec["post_processor"]
+        without = post is None or (post.get("type") == "ByteLevel" and not self.template_trims)
+        return without and not ({"truncation", "padding"} & self._spec.keys()) and not self.is_staged
+
+    @property
+    def template_trims(self) -> bool:
+        """Whether the post-processor leaves whitespace out of offsets."""
+        return self.template is not None and self.template.trims_offsets
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether no one pattern splits as this does."""
+        return bool(self.splits.before) or isinstance(self.pattern, Staged)
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """Everything that makes it, as JSON has it: the parts of a `tokenizer.json` but its model. A copy."""
+        import copy
+
+        return copy.deepcopy(self._spec)
+
+    @classmethod
+    def of_spec(cls, spec: Any) -> Self:
+        """Return the pipeline of a saved `spec`.
+
+        Raises:
+            ValueError: It is malformed; names the part.
+        """
+        checks.checked(spec, dict, "pipeline")
+        for name, kind in (("added_tokens", list), ("kept", list)):
+            checks.field(spec, name, kind, "pipeline")
+        for i, row in enumerate(spec["added_tokens"]):
+            _check_row(row, f"pipeline.added_tokens[{i}]")
+        kept = {checks.checked_id(id, "pipeline.kept") for id in spec["kept"]}
+        parts = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
+        rest = {name: spec[name] for name in ("truncation", "padding") if name in spec}
+        return cls({"added_tokens": spec["added_tokens"], **{part: spec.get(part) for part in parts}, **rest}, kept)
+
+    def irregular(self) -> frozenset[AddedToken]:
+        """Return the added tokens that the core does not find as the original does."""
+        return self._irregular
+
+    def _find_irregular(self) -> frozenset[AddedToken]:
+        steps, kept = _core.Normalizer(self.normalizer), set(self._spec["kept"])
+        raw = [token.content.encode() for token in self.added_tokens if not token.normalized]
+        mixed = _core.overlap(raw, [token.content.encode() for token in self.added_tokens if token.normalized])
+        return frozenset(
+            token
+            for token in self.added_tokens
+            if not token.is_plain
+            or token.id in kept
+            or (token.normalized and (mixed or steps.apply(token.content) != token.content))
+        )
+
+    def reasons(self) -> list[str]:
+        """Return the parts that change what `encode` gives, beside one pattern and special tokens, by name."""
+        normalizer = [f"the normalizer ({', '.join(name for name, _ in self.normalizer)})"] if self.normalizer else []
+        prefix = ["a space before the text (add_prefix_space)"] if self.splits.prefix else []
+        flagged = self.irregular() or {t for t in self.added_tokens if not t.special}
+        names = sorted(token.content for token in flagged)[:3]
+        return (
+            normalizer + prefix + ([f"added tokens with conditions ({', '.join(map(repr, names))})"] if names else [])
+        )
+
+    def check_unchanged(self, core: Any, text: str, special: bool, what: str) -> None:
+        """Check that the core does everything for this text.
+
+        Raises:
+            ValueError: It does not: `what` is not defined for it; names the parts.
+        """
+        if not self.is_plain and not core.is_unchanged(text, special):
+            why = " and ".join(self.reasons())
+            raise ValueError(f"{what} works on texts that are encoded as they stand; this one meets {why}")
+
+    def check_fits(self, format_name: str) -> None:
+        """Check that a format without a pipeline can hold the tokenizer.
+
+        Raises:
+            ValueError: It cannot; names the parts.
+        """
+        reasons = self.reasons() + (["splitting in stages"] if self.is_staged else [])
+        if reasons:
+            raise ValueError(f"{format_name} cannot hold {' and '.join(reasons)}; save() keeps everything")
+
+
+def _check_decoder(decoder: Any) -> None:
+    kind = None if decoder is None else checks.kind_of(decoder, "$.decoder")
+    if kind not in (None, "ByteLevel"):
+        raise checks.refused("$.decoder", f"the decoder {kind} is not one that toksmith has: ByteLevel is")
+
+
+def _check_row(row: Any, place: str) -> None:
+    checks.checked(row, dict, place)
+    checks.checked_id(row.get("id"), place)
+    checks.field(row, "content", str, place)
+    for flag in added.FLAGS:
+        checks.field(row, flag, bool, place)
+    if len(row) != 2 + len(added.FLAGS):
+        raise checks.refused(place, "fields that are not known")

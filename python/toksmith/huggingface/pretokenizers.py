@@ -1,0 +1,165 @@
+"""Pre-tokenizers: from the file's sequences to stages that the core splits in."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .. import patterns
+from ..regex_dialects import from_oniguruma
+from .checks import field, kind_of, refused, shown
+from .to_oniguruma import NAMED
+
+MAX_DEPTH = 20
+"""Sequences inside each other at the most."""
+MAX_STAGES = 64
+"""Of splitting."""
+
+_BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
+
+BYTE_LEVEL = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+"""What ByteLevel splits by (tokenizers, src/pre_tokenizers/byte_level.rs)."""
+
+SPELLINGS: dict[str, str] = {
+    # What ByteLevel has built in; Split with it: Granite, SmolLM.
+    BYTE_LEVEL: "gpt2",
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
+    # Llama 3, Phi-4, OLMo 2.
+    patterns.CL100K_OLD: "cl100k_old",
+    # Qwen 2, 2.5 and 3.
+    patterns.QWEN2: "qwen2",
+    # gpt-oss, GPT-4o.
+    patterns.O200K: "o200k",
+    # As `save_huggingface` writes tiktoken's own, and nanochat's.
+    NAMED["cl100k"]: "cl100k",
+    NAMED["nanochat"]: "nanochat",
+}
+"""Spellings in files, with the scanner that is proven equal to Oniguruma's reading of each
+(tests/python/test_huggingface_patterns.py). tiktoken's newer ones are not here: `{1,3}+` repeats in this dialect."""
+
+
+class Stage(NamedTuple):
+    """A stage of the core's `Pretokenizer.of_stages`."""
+
+    kind: str
+    argument: Any
+    behavior: str
+    invert: bool
+
+
+class Splits(NamedTuple):
+    """How text is split: by `before`, then a space is put before each piece if `prefix`, then by `after`."""
+
+    before: list[Stage]
+    prefix: bool
+    after: list[Stage]
+    sources: list[str | None]
+    """What each of the stages `after` is spelled as, where it is one pattern."""
+
+
+def read(part: Any, place: str = "$.pre_tokenizer") -> Splits:
+    """Return how text is split.
+
+    Raises:
+        ValueError: A part is malformed, cannot be had exactly, or there is no ByteLevel at the end; names it.
+    """
+    if part is None:
+        raise refused(place, "there is none: toksmith reads byte-level tokenizers, where it ends in ByteLevel")
+    rows = _flat(part, place, 0)
+    stages: list[tuple[Stage, str | None]] = []
+    for i, (row, where) in enumerate(rows):
+        kind = kind_of(row, where)
+        if kind == "ByteLevel":
+            return _byte_level(row, where, stages, rows[i + 1 :])
+        stages.append(_stage(kind, row, where))
+        if len(stages) > MAX_STAGES:
+            raise refused(place, f"more than {MAX_STAGES} stages")
+    raise refused(place, "there is no ByteLevel in it: toksmith reads byte-level tokenizers")
+
+
+def _flat(part: Any, place: str, depth: int) -> list[tuple[Any, str]]:
+    if kind_of(part, place) != "Sequence":
+        return [(part, place)]
+    if depth == MAX_DEPTH:
+        raise refused(place, f"more than {MAX_DEPTH} sequences inside each other")
+    rows = field(part, "pretokenizers", list, place)
+    return [found for i, row in enumerate(rows) for found in _flat(row, f"{place}.pretokenizers[{i}]", depth + 1)]
+
+
+def _byte_level(row: dict[str, Any], place: str, stages: list[tuple[Stage, str | None]], rest: list[Any]) -> Splits:
+    if rest:
+        raise refused(
+            rest[0][1], f"a {kind_of(*rest[0])} behind ByteLevel would split the characters that stand for bytes"
+        )
+    prefix = field(row, "add_prefix_space", bool, place)
+    own = field(row, "use_regex", bool, place, True)
+    before = stages if prefix else []
+    after = [] if prefix else stages
+    if own:
+        after = [*after, (Stage("scanner", "gpt2", "Isolated", False), BYTE_LEVEL)]
+    return Splits([stage for stage, _ in before], prefix, [stage for stage, _ in after], [text for _, text in after])
+
+
+def _stage(kind: str, row: dict[str, Any], place: str) -> tuple[Stage, str | None]:
+    if kind == "Split":
+        return _split(row, place)
+    if kind == "Digits":
+        behavior = "Isolated" if field(row, "individual_digits", bool, place) else "Contiguous"
+        return Stage("kind", "numeric", behavior, False), None
+    if kind == "Punctuation":
+        return Stage("kind", "punctuation", _behavior(row, place, "Isolated"), False), None
+    if kind == "WhitespaceSplit":
+        return Stage("kind", "whitespace", "Removed", False), None
+    if kind == "CharDelimiterSplit":
+        delimiter = field(row, "delimiter", str, place)
+        if len(delimiter) != 1:
+            raise refused(f"{place}.delimiter", f"{shown(delimiter)} is not one character")
+        return Stage("literal", delimiter, "Removed", False), None
+    raise refused(place, f"the pre-tokenizer {kind} is not one that toksmith has")
+
+
+def _behavior(row: dict[str, Any], place: str, default: Any = ...) -> str:
+    behavior: str = field(row, "behavior", str, place, default)
+    if behavior not in _BEHAVIORS:
+        raise refused(f"{place}.behavior", f"{shown(behavior)} is none of {', '.join(_BEHAVIORS)}")
+    return behavior
+
+
+def _split(row: dict[str, Any], place: str) -> tuple[Stage, str | None]:
+    from .normalizers import pattern_of
+
+    behavior, invert = _behavior(row, place), field(row, "invert", bool, place)
+    name, text = pattern_of(row, place)
+    if name == "String":
+        return Stage("literal", text, behavior, invert), None
+    if text in SPELLINGS:
+        return Stage("scanner", SPELLINGS[text], behavior, invert), text
+    try:
+        translation = from_oniguruma.analyse(text)
+        pattern = compiled(translation.pattern)
+    except ValueError as error:
+        raise refused(f"{place}.pattern", str(error)) from None
+    return Stage("nullable" if translation.nullable else "pattern", pattern, behavior, invert), translation.pattern
+
+
+def compiled(pattern: str) -> Any:
+    """Return a compiled pattern of `regex`.
+
+    Raises:
+        ValueError: `regex` refuses it.
+    """
+    return patterns.of_source(pattern, 0, "keep").compiled()
+
+
+def one_pattern(splits: Splits) -> patterns.Pattern | None:
+    """Return the one pattern that splits as the stages `after` do, all text kept; None if there is none."""
+    if len(splits.after) > 1:
+        return None
+    if not splits.after:
+        return patterns.resolve(None)
+    [stage] = splits.after
+    [source] = splits.sources
+    if source is None or stage.kind not in ("scanner", "pattern") or stage.behavior != "Isolated":
+        return None
+    if stage.kind == "pattern":
+        return patterns.of_source(source, 0, "keep")
+    return patterns.resolve(patterns.NAMED[stage.argument])

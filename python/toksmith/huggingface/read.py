@@ -1,0 +1,59 @@
+"""All parts of a `tokenizer.json` together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import _core
+from ..common.messages import shown
+from ..storage import loading
+from . import added, document, model
+from .checks import refused
+from .pipeline import Pipeline
+from .pipeline_core import PipelineCore
+
+if TYPE_CHECKING:
+    from ..patterns import Pattern
+
+
+class Parts(NamedTuple):
+    """What a `Tokenizer` is filled with."""
+
+    core: Any
+    pattern: Pattern
+    pipeline: Pipeline | None
+
+
+def read(source: Any) -> Parts:
+    """Read a `tokenizer.json`, or an object that gives one.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It is malformed, inconsistent, or holds what cannot be had exactly; names file and place.
+        TypeError: `source` is neither a path nor such an object.
+    """
+    content, name = document.load(source)
+    with loading.of_file(name):
+        return _parts(content)
+
+
+def _parts(content: dict[str, Any]) -> Parts:
+    version = content.get("version", "1.0")
+    if version != "1.0":
+        raise refused("$.version", f'{shown(version)}: toksmith reads "1.0"')
+    if "model" not in content:
+        raise refused("$", "the field 'model' is missing")
+    vocab = model.read_vocab(content["model"])
+    tokens = added.read(content.get("added_tokens") or [], vocab)
+    made = model.read(content["model"], vocab, tokens)
+    spec = {
+        "added_tokens": [token._asdict() for token in tokens],
+        **{part: content.get(part) for part in ("normalizer", "pre_tokenizer", "post_processor", "decoder")},
+        **{part: content[part] for part in ("truncation", "padding") if content.get(part) is not None},
+    }
+    pipeline = Pipeline(spec, {token.id for token in made.kept})
+    pattern = pipeline.pattern
+    core = _core.Tokenizer(made.vocab, made.merges, made.specials, pattern.core(), made.ignore_merges)
+    if pipeline.is_trivial:
+        return Parts(core, pattern, None)
+    return Parts(core if pipeline.is_plain else PipelineCore(core, pipeline), pattern, pipeline)

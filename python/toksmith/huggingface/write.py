@@ -1,0 +1,250 @@
+"""A tokenizer as `tokenizers` and `transformers` write it: `tokenizer.json` and the files beside it."""
+
+from __future__ import annotations
+
+import heapq
+import json
+from typing import TYPE_CHECKING, Any
+
+from ..common.messages import shown
+from ..formats.gpt2 import spell, unspell
+from . import to_oniguruma
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..tokenizer import Tokenizer
+
+Merges = list[tuple[bytes, bytes]]
+
+ROLES = ("bos_token", "eos_token", "unk_token", "pad_token")
+"""The special tokens that `transformers` knows by what they do."""
+
+_END, _BOTH = ("<|end_of_text|>", "</s>", "<eos>", "<|eos|>", "[EOS]"), ("<|endoftext|>",)
+_BY_NAME = {
+    "eos_token": (*_BOTH, *_END),
+    "bos_token": ("<|begin_of_text|>", "<|startoftext|>", "<s>", "<bos>", "<|bos|>", "[BOS]", *_BOTH),
+    "unk_token": ("<unk>", "<|unk|>", "[UNK]"),
+    "pad_token": ("<pad>", "<|pad|>", "[PAD]", "<|padding|>", "<|finetune_right_pad_id|>", *_BOTH, *_END),
+}
+
+_PARTS = ("truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder")
+
+_NO_LIMIT = 10**30  # what `transformers` reads as "this model has no longest input"
+
+
+def tokenizer_object(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Return the content of `tokenizer.json`.
+
+    Raises:
+        ValueError: Some part of the tokenizer cannot be expressed there; names it.
+    """
+    pipeline = tokenizer.pipeline
+    parts = _own_parts(tokenizer) if pipeline is None else {name: pipeline.spec.get(name) for name in _PARTS}
+    specials = dict(sorted(tokenizer.special_tokens.items(), key=lambda item: item[1]))
+    merges, ignore_merges = merges_of(tokenizer)
+    return {
+        "version": "1.0",
+        **parts,
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": ignore_merges,
+            "vocab": _vocabulary(tokenizer, specials),
+            # One string a merge: readers of every version take it, and no spelling holds a space.
+            "merges": [f"{spell(left)} {spell(right)}" for left, right in merges],
+        },
+    }
+
+
+def _own_parts(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Return all but the model, for a tokenizer that did not come from a `tokenizer.json` with parts of its own."""
+    specials = sorted(tokenizer.special_tokens.items(), key=lambda item: item[1])
+    return {
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [added(name, id) for name, id in specials],
+        "normalizer": None,
+        "pre_tokenizer": pre_tokenizer(tokenizer),
+        "post_processor": None,
+        "decoder": _byte_level(),
+    }
+
+
+def _byte_level(use_regex: bool = False) -> dict[str, Any]:
+    return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
+
+
+def added(name: str, id: int, special: bool = True) -> dict[str, Any]:
+    """Return an added token that is found wherever its name stands."""
+    return {"id": id, **_added(name), "special": special}
+
+
+def _added(name: str) -> dict[str, Any]:
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    return {"content": name, **flags, "special": True}
+
+
+def pre_tokenizer(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Return what cuts text at the pattern's places: `ByteLevel`, behind a `Split` if need be."""
+    pattern = tokenizer._pattern
+    if pattern.text is None:
+        return _byte_level()
+    if pattern.name == "gpt2" and pattern.unmatched == "keep":
+        return _byte_level(use_regex=True)
+    dropped = pattern.unmatched == "drop"
+    split = {
+        "type": "Split",
+        "pattern": {"Regex": to_oniguruma.spelling(pattern)},
+        "behavior": "Removed" if dropped else "Isolated",
+        "invert": dropped,
+    }
+    return {"type": "Sequence", "pretokenizers": [split, _byte_level()]}
+
+
+def merges_of(tokenizer: Tokenizer) -> tuple[Merges, bool]:
+    """Return a merges list that stands for the tokenizer, and whether a pretoken that is a token skips it.
+
+    Under rank semantics only one pair of parts of each token can ever meet (`src/vocab/reach.rs`): these pairs, by
+    the ids of what they make, are the list. A pretoken that is a token stands for itself, which is `ignore_merges`,
+    and says nothing where every token is what its own bytes merge to.
+    """
+    merges = list(tokenizer.merges)
+    if tokenizer._core.has_merges():
+        return merges, tokenizer.ignore_merges
+    ranks = ordinary_ids(tokenizer)
+    made = {left + right: (left, right) for left, right in merges}
+    for token in ranks:
+        if len(token) > 1 and token not in made and (pair := _last_two(ranks, token)):
+            made[token] = pair
+    merges = [made[token] for token in sorted(made, key=ranks.__getitem__)]
+    as_list = type(tokenizer)({id: token for token, id in ranks.items()}, merges, pattern=None)
+    return merges, as_list._core.first_unreachable() is not None
+
+
+def ordinary_ids(tokenizer: Tokenizer) -> dict[bytes, int]:
+    """Return the ids of the ordinary tokens by their bytes."""
+    special = set(tokenizer.special_tokens.values())
+    return {token: id for id, token in tokenizer.vocab.items() if id not in special}
+
+
+def _last_two(ranks: Mapping[bytes, int], token: bytes) -> tuple[bytes, bytes] | None:
+    """Return the two parts that a token's bytes merge to before they are the token; None if they come to more."""
+    count = len(token)
+    ends, before = list(range(1, count + 1)), list(range(-1, count))
+    waiting: list[tuple[int, int, int, int]] = []
+
+    def look_at(start: int) -> None:
+        """Wait for the part that starts there, and the one behind it, to merge."""
+        middle = ends[start]
+        if middle < count and (rank := ranks.get(token[start : ends[middle]])) is not None:
+            heapq.heappush(waiting, (rank, start, middle, ends[middle]))
+
+    for start in range(count):
+        look_at(start)
+    parts = count
+    while parts > 2 and waiting:
+        _, start, middle, end = heapq.heappop(waiting)
+        if ends[start] != middle or ends[middle] != end:
+            continue  # one of the two is another by now
+        ends[start], ends[middle], before[end] = end, -1, start
+        parts -= 1
+        for place in (before[start], start):
+            if place >= 0:
+                look_at(place)
+    return (token[: ends[0]], token[ends[0] :]) if parts == 2 else None
+
+
+def _vocabulary(tokenizer: Tokenizer, specials: Mapping[str, int]) -> dict[str, int]:
+    """Return the model's vocabulary: ordinary tokens spelled, special ones as they are, so that each keeps its id."""
+    vocab = {spell(token): id for token, id in ordinary_ids(tokenizer).items()}
+    for name, id in specials.items():
+        if name in vocab:
+            raise ValueError(
+                f"special token {shown(name)}, id {id}: tokenizer.json would take it for the ordinary token of id "
+                f"{vocab[name]}, which has this spelling there; give it another name"
+            )
+        plain = unspell(name)
+        if plain not in (None, name.encode()):
+            raise ValueError(
+                f"special token {shown(name)}: in tokenizer.json this spells the bytes {shown(plain)}, and would "
+                "be decoded to them; give it another name"
+            )
+        vocab[name] = id
+    return dict(sorted(vocab.items(), key=lambda item: item[1]))
+
+
+def roles(tokenizer: Tokenizer, chosen: Mapping[str, Any]) -> dict[str, str]:
+    """Return the special token of each role: the one that is chosen, or, for `...`, one of a usual name, if any.
+
+    Raises:
+        ValueError: What is chosen is no special token of the tokenizer.
+    """
+    found: dict[str, str] = {}
+    for role in ROLES:
+        name = chosen.get(role, ...)
+        if name is ...:
+            name = next((usual for usual in _BY_NAME[role] if usual in tokenizer.special_tokens), None)
+            if name is None and role == "pad_token":
+                name = found.get("eos_token")
+        elif name is not None and name not in tokenizer.special_tokens:
+            raise ValueError(f"{role} is {shown(name)}, which is no special token of this tokenizer")
+        if name is not None:
+            found[role] = name
+    return found
+
+
+def config_object(
+    tokenizer: Tokenizer, found: Mapping[str, str], chat_template: str | None, model_max_length: int | None
+) -> dict[str, Any]:
+    """Return the content of `tokenizer_config.json`."""
+    by_id = sorted((id, name) for name, id in tokenizer.special_tokens.items())
+    config: dict[str, Any] = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "added_tokens_decoder": {str(id): _added(name) for id, name in by_id},
+        "clean_up_tokenization_spaces": False,
+        "model_max_length": _NO_LIMIT if model_max_length is None else model_max_length,
+        **map_object(tokenizer, found),
+    }
+    if chat_template is not None:
+        config["chat_template"] = chat_template
+    return config
+
+
+def map_object(tokenizer: Tokenizer, found: Mapping[str, str]) -> dict[str, Any]:
+    """Return the content of `special_tokens_map.json`."""
+    by_id = sorted((id, name) for name, id in tokenizer.special_tokens.items())
+    others = [name for _, name in by_id if name not in found.values()]
+    return {**found, **({"additional_special_tokens": others} if others else {})}
+
+
+def files_of(
+    tokenizer: Tokenizer, chosen: Mapping[str, Any], chat_template: str | None, model_max_length: int | None
+) -> dict[str, bytes]:
+    """Return the files of the folder by name.
+
+    Raises:
+        ValueError: Some part of the tokenizer cannot be expressed; names it.
+    """
+    found = roles(tokenizer, chosen)
+    content = tokenizer_object(tokenizer)
+    model = content["model"]
+    files = {
+        "tokenizer.json": _json(content),
+        "tokenizer_config.json": _json(config_object(tokenizer, found, chat_template, model_max_length)),
+        "special_tokens_map.json": _json(map_object(tokenizer, found)),
+    }
+    # GPT-2's two files say neither what cuts the text nor that merges are skipped: only where a reader guesses right.
+    if tokenizer._pattern.name == "gpt2" and not model["ignore_merges"]:
+        files["vocab.json"] = json.dumps(model["vocab"], ensure_ascii=False).encode()
+        files["merges.txt"] = "\n".join(["#version: 0.2", *model["merges"], ""]).encode()
+    return files
+
+
+def _json(content: dict[str, Any]) -> bytes:
+    return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()

@@ -1,0 +1,445 @@
+"""`Encoding`: tiktoken's class, method for method, on toksmith's core.
+
+It differs from `Tokenizer` in what it promises: special tokens in a text are an error unless they are allowed, text
+that the pattern does not match is lost, and lone surrogates are replaced. All that is tiktoken's contract.
+"""
+
+from __future__ import annotations
+
+import os
+
+from .._core import Encoding as CoreEncoding
+from .._core import Tokenizer as CoreTokenizer
+from . import checks
+from . import special_tokens as special_rules
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+    from typing import Any, Literal
+
+    import numpy as np
+    import numpy.typing as npt
+    from typing_extensions import Self
+
+    from ..patterns import Pattern
+
+    Allowed = Literal["all"] | AbstractSet[str]
+    Disallowed = Literal["all"] | Collection[str]
+
+_NONE: AbstractSet[str] = frozenset()
+
+
+class Encoding:
+    r"""A byte-level BPE encoding under tiktoken's rules.
+
+    Args:
+        name: What to call it.
+        pat_str: The regular expression that cuts text, in the dialect of tiktoken's engine (fancy-regex).
+        mergeable_ranks: Tokens and their ranks, which are their ids; any adjacent pair whose bytes are a token
+            merges, the lowest rank first. All 256 single bytes must be there.
+        special_tokens: Special tokens and their ids.
+        explicit_n_vocab: If given, the number of all tokens, which is checked.
+
+    Raises:
+        ValueError: The pattern is broken or has a part that has no equal here (it is named); a byte has no token;
+            two tokens have one rank.
+        AssertionError: `explicit_n_vocab` is not the number of tokens.
+
+    Of special tokens where one begins with another, the longest is found (tiktoken: either).
+
+    >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"th": 256, b"the": 257}
+    >>> encoding = Encoding("tiny", pat_str=r"\w+|\s+", mergeable_ranks=ranks, special_tokens={"<|end|>": 258})
+    >>> encoding.encode("the thing<|end|>", allowed_special="all")
+    [257, 32, 256, 105, 110, 103, 258]
+    """
+
+    name: str
+    max_token_value: int
+    _ranks: dict[bytes, int] | None
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        pat_str: str,
+        mergeable_ranks: dict[bytes, int],
+        special_tokens: dict[str, int],
+        explicit_n_vocab: int | None = None,
+    ) -> None:
+        if not hasattr(mergeable_ranks, "items"):
+            kind = type(mergeable_ranks).__name__
+            raise TypeError(f"mergeable_ranks is a dict of tokens and their ranks, not {kind}")
+        checks.checked_specials(special_tokens)
+        vocab = {rank: token for token, rank in mergeable_ranks.items()}
+        if len(vocab) != len(mergeable_ranks):
+            checks.name_the_repeated(mergeable_ranks)
+        if not vocab:
+            raise ValueError("mergeable_ranks is empty")
+        pattern = checks.pattern_of(pat_str)
+        own = special_rules.beside(special_tokens, vocab)
+        core = CoreTokenizer(vocab, None, own, pattern.core())
+        self._fill(name, pat_str, core, pattern, special_tokens, explicit_n_vocab)
+        self._ranks = mergeable_ranks
+
+    @classmethod
+    def from_tiktoken(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        pattern: str,
+        special_tokens: Mapping[str, int] | None = None,
+        name: str | None = None,
+    ) -> Self:
+        """Load a rank file of tiktoken's. It holds no pattern and no special tokens: give them.
+
+        Args:
+            path: The file.
+            pattern: A name (`toksmith.patterns.NAMED`), or a regular expression in tiktoken's dialect.
+            special_tokens: Names and ids.
+            name: What to call it; by default, the name of the file without its suffix.
+
+        Raises:
+            OSError: The file cannot be read.
+            ValueError: It is malformed (names file and line), or as for the class.
+        """
+        from .. import patterns
+        from ..files import reading
+        from ..storage import loading
+
+        specials = {} if special_tokens is None else special_tokens
+        checks.checked_specials(specials)
+        data = reading.read(path)
+        with loading.of_file(path):
+            return cls._of_ranks(
+                data,
+                name or os.path.splitext(os.path.basename(os.fspath(path)))[0],  # noqa: PTH119, PTH122
+                pat_str=patterns.NAMED.get(pattern, pattern),
+                special_tokens=dict(specials),
+            )
+
+    @classmethod
+    def _of_ranks(
+        cls,
+        data: bytes,
+        name: str,
+        *,
+        pat_str: str,
+        special_tokens: dict[str, int],
+        explicit_n_vocab: int | None = None,
+    ) -> Self:
+        """Return the encoding of a rank file. Its ranks as a `dict` are made when they are first asked for."""
+        pattern = checks.pattern_of(pat_str)
+        try:
+            own = special_rules.beside(special_tokens, {})
+            core = CoreTokenizer.from_ranks(data, own, pattern.core())
+        except ValueError:
+            core = None  # a special token on the id of a rank; or what is wrong is said below
+        encoding = cls.__new__(cls)
+        if core is None:
+            from ..formats import rank_file
+
+            vocab = rank_file.parse(data)
+            core = CoreTokenizer(vocab, None, special_rules.beside(special_tokens, vocab), pattern.core())
+        encoding._fill(name, pat_str, core, pattern, special_tokens, explicit_n_vocab)
+        return encoding
+
+    def _fill(
+        self,
+        name: str,
+        pat_str: str,
+        core: CoreTokenizer,
+        pattern: Pattern,
+        special_tokens: dict[str, int],
+        explicit_n_vocab: int | None,
+    ) -> None:
+        self.name = name
+        self._pat_str = pat_str
+        self._pattern = pattern
+        self._special_tokens = special_tokens
+        self._special_token_values = set(special_tokens.values())
+        self._special_names = set(special_tokens)
+        self._core = core
+        self._encoding = CoreEncoding(core)
+        self._rules = special_rules.Rules(special_tokens)
+        self._default = self._rules.default
+        self._ranks = None
+        self.max_token_value = core.max_id()
+        if explicit_n_vocab:
+            count = core.vocab_size() - len(core.special_tokens()) + len(special_tokens)
+            if count != explicit_n_vocab:
+                raise AssertionError(f"explicit_n_vocab is {explicit_n_vocab}, but there are {count} tokens")
+            if self.max_token_value != explicit_n_vocab - 1:
+                raise AssertionError(
+                    f"explicit_n_vocab is {explicit_n_vocab}, but the highest id is {self.max_token_value}"
+                )
+
+    def __repr__(self) -> str:
+        return f"<Encoding {self.name!r}>"
+
+    # Text to ids
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Return the ids of `text`, with special tokens read as ordinary text; lone surrogates become U+FFFD."""
+        try:
+            return self._core.encode(text, False)
+        except ValueError:
+            return self._core.encode(special_rules.without_surrogates(text), False)
+
+    def encode(
+        self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
+    ) -> list[int]:
+        """Return the ids of `text`. A long one is encoded on all cores.
+
+        Args:
+            text: Surrogate pairs in it are joined, lone surrogates become U+FFFD.
+            allowed_special: Special tokens that become their ids; "all" for all of them.
+            disallowed_special: Special tokens, or any strings, that are an error where they stand in the text;
+                "all" for all that are not allowed. What is in neither is ordinary text.
+
+        Raises:
+            ValueError: A disallowed special token is in the text.
+        """
+        if allowed_special is _NONE and disallowed_special == "all":
+            allowed, refused = self._default
+        else:
+            allowed, refused, odd = self._rules.of(allowed_special, disallowed_special)
+            special_rules.check(text, odd)
+        try:
+            found = self._encoding.encode(text, allowed, refused)
+        except ValueError:
+            fixed = special_rules.without_surrogates(text)
+            self._rules.check_surrogates(text, allowed_special, disallowed_special)
+            found = self._encoding.encode(fixed, allowed, None)
+        if isinstance(found, str):
+            checks.raise_disallowed_special_token(found)
+        return found
+
+    def encode_to_numpy(
+        self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
+    ) -> npt.NDArray[np.uint32]:
+        """Return the ids of `text` as an array of `uint32`. Unlike in `encode`, lone surrogates are an error.
+
+        Raises:
+            ValueError: A disallowed special token is in the text.
+            UnicodeEncodeError: The text has a surrogate.
+        """
+        allowed, refused, odd = self._rules.of(allowed_special, disallowed_special)
+        special_rules.check(text, odd)
+        try:
+            found = self._encoding.encode_to_numpy(text, allowed, refused)
+        except ValueError:
+            self._rules.check_surrogates(text, allowed_special, disallowed_special)
+            text.encode()  # raises what is the matter with it
+            raise
+        if isinstance(found, str):
+            checks.raise_disallowed_special_token(found)
+        return found
+
+    def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
+        """Return the ids of each text as `encode_ordinary` does, on up to `num_threads` threads."""
+        workers = checks.checked_threads(num_threads)
+        texts = text if isinstance(text, (list, tuple)) else list(text)
+        try:
+            return self._core.encode_batch(texts, False, workers)
+        except ValueError:
+            return [self.encode_ordinary(one) for one in texts]
+
+    def encode_batch(
+        self,
+        text: list[str],
+        *,
+        num_threads: int = 8,
+        allowed_special: Allowed = _NONE,
+        disallowed_special: Disallowed = "all",
+    ) -> list[list[int]]:
+        """Return the ids of each text as `encode` does, on up to `num_threads` threads."""
+        allowed, refused, odd = self._rules.of(allowed_special, disallowed_special)
+        workers = checks.checked_threads(num_threads)
+        texts = text if isinstance(text, (list, tuple)) else list(text)
+        for one in texts if odd else ():
+            special_rules.check(one, odd)
+        try:
+            found = self._encoding.encode_batch(texts, allowed, refused, workers)
+        except ValueError:  # a text has surrogates
+            found = [
+                self.encode(one, allowed_special=allowed_special, disallowed_special=disallowed_special)
+                for one in texts
+            ]
+        if isinstance(found, str):
+            checks.raise_disallowed_special_token(found)
+        return found
+
+    def encode_with_unstable(
+        self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
+    ) -> tuple[list[int], list[list[int]]]:
+        """Return the ids that no text behind `text` can change, and the sequences of ids that may come next.
+
+        The rules are tiktoken's, which calls them unstable themselves. Each sequence begins with the bytes of the
+        rest of the text, and is there once, in no particular order.
+
+        Raises:
+            ValueError: A disallowed special token is in the text.
+            UnicodeEncodeError: The text has a surrogate.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"a text is a str, not {type(text).__name__}")
+        allowed, refused, odd = self._rules.of(allowed_special, disallowed_special)
+        special_rules.check(text, odd)
+        self._rules.check_surrogates(text, allowed_special, disallowed_special)
+        text.encode()
+        token = None if refused is None else refused.first_in(text)
+        if token is not None:
+            checks.raise_disallowed_special_token(token)
+        return self._encoding.encode_with_unstable(text, allowed)
+
+    def encode_single_token(self, text_or_bytes: str | bytes) -> int:
+        """Return the id of one token, ordinary or special; `KeyError` if it is none."""
+        piece = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
+        try:
+            return self._core.token_id(piece)
+        except KeyError:
+            # One of two special tokens of the same id is not in the core.
+            special = self._special_tokens.get(piece.decode("utf-8", "surrogateescape"))
+            if special is None:
+                raise KeyError(piece) from None
+            return special
+
+    # Ids to text
+
+    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
+        """Return the bytes of ids; `KeyError` for an id that is none."""
+        try:
+            return self._core.decode_bytes(tokens)
+        except KeyError as error:
+            raise checks.of_range(tokens, error) from None
+
+    def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
+        """Return the text of ids; bytes that are not UTF-8 follow `errors`, as in `bytes.decode`."""
+        try:
+            return self._core.decode(tokens, errors)
+        except KeyError as error:
+            raise checks.of_range(tokens, error) from None
+
+    def decode_single_token_bytes(self, token: int) -> bytes:
+        """Return the bytes of one id; `KeyError` if it is none."""
+        try:
+            return self._core.token_bytes(token)
+        except KeyError as error:
+            raise checks.of_range([token], error) from None
+
+    def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
+        """Return the bytes of each id."""
+        try:
+            return self._encoding.tokens_bytes(tokens)
+        except KeyError as error:
+            raise checks.of_range(tokens, error) from None
+
+    def decode_with_offsets(self, tokens: Sequence[int]) -> tuple[str, list[int]]:
+        """Return the text of ids, and in which character of it each id starts.
+
+        Raises:
+            UnicodeDecodeError: The bytes of all ids are not UTF-8.
+
+        >>> ranks = {bytes([byte]): byte for byte in range(256)}
+        >>> encoding = Encoding("bytes", pat_str=".", mergeable_ranks=ranks, special_tokens={})
+        >>> encoding.decode_with_offsets([97, 0xC3, 0xA9, 98])
+        ('aéb', [0, 1, 1, 2])
+        """
+        if isinstance(tokens, (list, tuple)):
+            return self.decode(tokens, "strict"), self._encoding.offsets(tokens)
+        kept: list[int] = []
+        # A list is made while they are decoded: the first that is no id ends the call.
+        ids: Any = checks.kept(tokens, kept)
+        text = self.decode(ids, "strict")
+        return text, self._encoding.offsets(kept)
+
+    def decode_batch(
+        self, batch: Sequence[Sequence[int]], *, errors: str = "replace", num_threads: int = 8
+    ) -> list[str]:
+        """Return the text of each list of ids. Decoding is fast on one thread: `num_threads` is only checked."""
+        checks.checked_threads(num_threads)
+        return [self.decode(tokens, errors) for tokens in batch]
+
+    def decode_bytes_batch(self, batch: Sequence[Sequence[int]], *, num_threads: int = 8) -> list[bytes]:
+        """Return the bytes of each list of ids. `num_threads` is only checked."""
+        checks.checked_threads(num_threads)
+        return [self.decode_bytes(tokens) for tokens in batch]
+
+    # Looking inside
+
+    def token_byte_values(self) -> list[bytes]:
+        """Return the bytes of all ordinary tokens, sorted."""
+        return self._encoding.token_byte_values()
+
+    @property
+    def eot_token(self) -> int:
+        """The id of `<|endoftext|>`; `KeyError` if there is none."""
+        return self._special_tokens["<|endoftext|>"]
+
+    @property
+    def special_tokens_set(self) -> set[str]:
+        """The special tokens."""
+        return self._special_names
+
+    def is_special_token(self, token: int) -> bool:
+        """Return whether an id is that of a special token."""
+        if not isinstance(token, int):
+            raise AssertionError(f"an id is an int, not {type(token).__name__}")
+        return token in self._special_token_values
+
+    @property
+    def n_vocab(self) -> int:
+        """The highest id + 1: more than there are tokens where ids have gaps."""
+        return self.max_token_value + 1
+
+    # What programs use all the same
+
+    @property
+    def _mergeable_ranks(self) -> dict[bytes, int]:
+        if self._ranks is None:
+            self._ranks = self._encoding.ranks()
+        return self._ranks
+
+    def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
+        piece = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
+        return self._encoding.encode_piece(piece)
+
+    def _encode_only_native_bpe(self, text: str) -> list[int]:
+        pieces: Iterable[Any] = self._pattern.compiled().finditer(text)
+        return [id for piece in pieces for id in self._encoding.encode_piece(piece.group().encode())]
+
+    def _encode_bytes(self, text: bytes) -> list[int]:
+        return self._encoding.encode_broken(text)
+
+    # Pickle
+
+    def __getstate__(self) -> object:
+        from . import registry
+
+        # One that the registry has is pickled by its name.
+        if self is registry.ENCODINGS.get(self.name):
+            return self.name
+        return {
+            "name": self.name,
+            "pat_str": self._pat_str,
+            "mergeable_ranks": self._mergeable_ranks,
+            "special_tokens": self._special_tokens,
+        }
+
+    def __setstate__(self, value: Any) -> None:
+        if isinstance(value, str):
+            from . import registry
+
+            self.__dict__ = registry.get_encoding(value).__dict__
+            return
+        if not isinstance(value, dict):
+            raise TypeError(f"the state of an Encoding is its name or a dict, not {type(value).__name__}")
+        Encoding.__init__(self, **value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from .. import identity
+
+        state = self.__getstate__()
+        return identity.restore_encoding, (type(self), state, identity.digest_of_encoding(state))

@@ -1,0 +1,115 @@
+"""A training that may be killed at any moment, and goes on from a file.
+
+The file holds the merges so far: the words of the counts, laid out by them, are in the state that the training was
+in. Beside them it holds everything that they depend on, so that another training never goes on from it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from ..common.messages import shown
+from ..files import reading, text_files, whole_files
+
+_MAGIC = b"toksmith checkpoint 1\n"
+MAX_BYTES = 1 << 31
+"""Of a checkpoint: a merge takes 16 bytes at the most."""
+
+
+class Checkpoint:
+    """The checkpoint of one training.
+
+    Args:
+        path: The file, which need not be there yet.
+        options: What the merges depend on, beside the counts.
+
+    Raises:
+        FileNotFoundError: There is no such folder.
+        ValueError: The file is no checkpoint, or that of other options (it names the first that differs).
+    """
+
+    def __init__(self, path: str | os.PathLike[str], options: dict[str, Any]) -> None:
+        self.path = Path(path)
+        self.made = b""
+        self._key = json.loads(json.dumps(options))
+        if not self.path.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path.parent))
+        self._read: dict[str, Any] | None = None
+        if self.path.exists():
+            self._go_on()
+
+    def _go_on(self) -> None:
+        self._read, self.made = _parsed(self.path)
+        self._compare({name: value for name, value in self._read.items() if name != "counts"})
+
+    def _compare(self, found: dict[str, Any]) -> None:
+        for name in sorted(self._key.keys() | found.keys()):
+            if found.get(name) != self._key.get(name):
+                was, now = shown(found.get(name)), shown(self._key.get(name))
+                raise ValueError(
+                    f"{self.path} is the checkpoint of another training: its {name} was {was}, and is {now} now. "
+                    "Go back to that, give another path, or delete the file to begin anew"
+                )
+
+    def begin(self, counts: str) -> bytes:
+        """Say which counts are trained on, by their fingerprint; returns the merges that were made of them.
+
+        Raises:
+            ValueError: The checkpoint is of other counts.
+        """
+        if self._read is None:
+            with contextlib.suppress(FileExistsError):
+                whole_files.create(self.path, self._content(self._key | {"counts": counts}, b""))
+                self._key["counts"] = counts
+                return self.made
+            self._go_on()  # from what another process wrote since this one began
+        if self._read is None or self._read["counts"] != counts:
+            raise ValueError(
+                f"{self.path} is the checkpoint of a training on another text. "
+                "Go back to that, give another path, or delete the file to begin anew"
+            )
+        self._key["counts"] = counts
+        return self.made
+
+    def save(self, merges: bytes) -> None:
+        """Write the file anew: it is the old one or all of the new one, whenever the process is killed.
+
+        Several processes may run the same training with one checkpoint: the last that writes wins.
+
+        Raises:
+            ValueError: Another training has written to the file meanwhile.
+            OSError: The file cannot be written; it stays as it was.
+        """
+        with contextlib.suppress(FileNotFoundError):
+            if _parsed(self.path)[0] != self._key:
+                raise ValueError(
+                    f"{self.path} is meanwhile the checkpoint of another training, and was left to it: "
+                    "give each training a path of its own"
+                )
+        whole_files.write(self.path, self._content(self._key, merges))
+
+    @staticmethod
+    def _content(key: dict[str, Any], merges: bytes) -> list[bytes]:
+        head = {"key": key, "sha256": hashlib.sha256(merges).hexdigest()}
+        return [_MAGIC, json.dumps(head).encode(), b"\n", merges]
+
+
+def _parsed(path: Path) -> tuple[dict[str, Any], bytes]:
+    with path.open("rb") as file:
+        is_one = file.read(len(_MAGIC)) == _MAGIC
+    data = reading.read(path, MAX_BYTES) if is_one else b""
+    head, _, merges = data.removeprefix(_MAGIC).partition(b"\n")
+    try:
+        content: Any = text_files.parse(head.decode(), str(path), "checkpoint")
+        key, digest = content["key"], content["sha256"]
+    except (ValueError, TypeError, KeyError):
+        raise ValueError(f"{path} is no checkpoint of a training; it was left as it is") from None
+    if not isinstance(key, dict) or "counts" not in key or hashlib.sha256(merges).hexdigest() != digest:
+        raise ValueError(f"{path}: the checkpoint is damaged: delete it to begin anew")
+    return key, merges

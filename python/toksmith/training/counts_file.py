@@ -1,0 +1,172 @@
+"""Files of pretoken counts: toksmith's own, and tables of Arrow and Parquet.
+
+toksmith's own begins with the line `toksmith counts 1` and a line of JSON (pattern, special tokens, how many); then
+come the pretokens as the core writes them, then the SHA-256 of all before it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from .. import _core
+from ..common.messages import shown
+from ..files import text_files, whole_files
+
+_MAGIC = b"toksmith counts 1\n"
+_DIGEST = 32
+_ROWS = 1 << 16
+_MAX_HEAD = 1 << 26
+"""Bytes of the head: of a pattern and the names of special tokens."""
+_MOST_TIMES = 1 << 10
+"""Times as many bytes a table may hold as its file has: more is no table of different pretokens."""
+_TABLES = (".parquet", ".arrow", ".feather")
+_FIELDS: dict[str, tuple[type, ...]] = {
+    "pattern": (str, type(None)),
+    "pattern_flags": (int,),
+    "unmatched": (str,),
+    "unicode": (str, type(None)),
+    "special_tokens": (list,),
+    "unique": (int,),
+    "total": (int,),
+    "bytes": (int,),
+}
+
+
+def save(core: _core.PretokenCounts, head: dict[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write counts; what the name ends in says how."""
+    head = _whole_head(core, head)
+    with whole_files.replacing(path) as temporary:
+        if Path(path).suffix.lower() in _TABLES:
+            _save_table(core, head, temporary, Path(path).suffix.lower())
+            return
+        _fill(core, head, temporary)
+
+
+def save_into(core: _core.PretokenCounts, head: dict[str, Any], path: Path) -> None:
+    """Write counts into a file that is there, as toksmith's own."""
+    _fill(core, _whole_head(core, head), path)
+
+
+def _whole_head(core: _core.PretokenCounts, head: dict[str, Any]) -> dict[str, Any]:
+    return {**head, "unique": len(core), "total": core.total(), "bytes": core.end_place()}
+
+
+def _fill(core: _core.PretokenCounts, head: dict[str, Any], path: Path) -> None:
+    path.write_bytes(_MAGIC + json.dumps(head).encode() + b"\n")
+    core.append_to(path)
+    with path.open("ab") as file:
+        file.write(_digest(path, path.stat().st_size))
+
+
+def load(path: str | os.PathLike[str]) -> tuple[_core.PretokenCounts, dict[str, Any]]:
+    """Read counts with their head, whatever the file is called.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        ValueError: It holds no counts, or is damaged.
+    """
+    name = os.fspath(path)
+    with Path(path).open("rb") as file:
+        begin = file.read(len(_MAGIC))
+        if begin[:4] == b"PAR1" or begin[:6] == b"ARROW1":
+            return _load_table(Path(path), is_parquet=begin[:4] == b"PAR1")
+        if begin != _MAGIC:
+            raise ValueError(f"{name}: this is no file of pretoken counts")
+        line = file.readline(_MAX_HEAD + 1)
+        if len(line) > _MAX_HEAD:
+            raise ValueError(f"{name}: the head of the file has more than {_MAX_HEAD} bytes")
+        start, end = file.tell(), Path(path).stat().st_size - _DIGEST
+        file.seek(max(end, 0))
+        if end < start or file.read() != _digest(Path(path), end):
+            raise ValueError(f"{name}: the file is damaged, or was cut off: its checksum is another")
+    head = _checked(line, name)
+    try:
+        return _core.PretokenCounts.read_from(path, start, end, head["unique"], head["bytes"]), head
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def _digest(path: Path, size: int) -> bytes:
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        while size > 0 and (piece := file.read(min(size, 1 << 20))):
+            found.update(piece)
+            size -= len(piece)
+    return found.digest()
+
+
+def _checked(line: bytes, name: str) -> dict[str, Any]:
+    head = text_files.parse(text_files.text_of(line, name), name, "file of pretoken counts")
+    for field, kinds in _FIELDS.items():
+        if not isinstance(head, dict) or not isinstance(head.get(field, ...), kinds):
+            raise ValueError(f"{name}: the head of the file has no valid {shown(field)}")
+    numbers = (head["unique"], head["bytes"])
+    if (
+        not all(isinstance(token, str) for token in head["special_tokens"])
+        or not 0 <= min(numbers) <= max(numbers) < 2**64
+    ):
+        raise ValueError(f"{name}: the head of the file has no valid 'special_tokens', 'unique' or 'bytes'")
+    return dict(head)
+
+
+def _arrow() -> Any:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet
+    except ImportError:
+        raise ImportError("Arrow and Parquet need pyarrow: pip install 'toksmith[parquet]'") from None
+    return pa
+
+
+def _save_table(core: _core.PretokenCounts, head: dict[str, Any], path: Path, suffix: str) -> None:
+    pa = _arrow()
+    fields = [("pretoken", pa.large_binary()), ("count", pa.uint64()), ("first", pa.uint64())]
+    schema = pa.schema(fields, metadata={"toksmith": json.dumps(head)})
+    with path.open("wb") as file:
+        if suffix == ".parquet":
+            writer = pa.parquet.ParquetWriter(file, schema, compression="zstd")
+        else:
+            writer = pa.ipc.new_file(file, schema)
+        with writer:
+            for start in range(0, len(core), _ROWS):
+                columns = zip(*core.rows(start, _ROWS), strict=True)
+                arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+                writer.write_batch(pa.record_batch(arrays, schema=schema))
+
+
+def _load_table(path: Path, is_parquet: bool) -> tuple[_core.PretokenCounts, dict[str, Any]]:
+    pa = _arrow()
+    try:
+        with path.open("rb") as file:
+            table = pa.parquet.ParquetFile(file) if is_parquet else pa.ipc.open_file(file)
+            schema = table.schema_arrow if is_parquet else table.schema
+            line = (schema.metadata or {}).get(b"toksmith", b"null")
+            head = _checked(line, str(path))
+            batches = table.iter_batches() if is_parquet else map(table.get_batch, range(table.num_record_batches))
+            room = (path.stat().st_size + (1 << 16)) * _MOST_TIMES
+            core = _core.PretokenCounts(list(_within(_rows(batches), room, str(path))), head["bytes"])
+    except (pa.ArrowException, KeyError) as error:
+        raise ValueError(f"{path}: this is no whole table of pretoken counts: {error}") from None
+    if (len(core), core.total()) != (head["unique"], head["total"]):
+        raise ValueError(f"{path}: the table holds {len(core)} pretokens, its head says {head['unique']}")
+    return core, head
+
+
+def _within(rows: Iterator[tuple[bytes, int, int]], room: int, name: str) -> Iterator[tuple[bytes, int, int]]:
+    """Yield rows, each of 16 bytes and its pretoken's, as long as there is room."""
+    for row in rows:
+        room -= 16 + len(row[0] or b"")
+        if room < 0:
+            raise ValueError(f"{name}: the table holds more than {_MOST_TIMES} times as many bytes as the file has")
+        yield row
+
+
+def _rows(batches: Any) -> Iterator[tuple[bytes, int, int]]:
+    for batch in batches:
+        columns = (batch.column(name).to_pylist() for name in ("pretoken", "count", "first"))
+        yield from zip(*columns, strict=True)

@@ -1,0 +1,166 @@
+"""Where texts to train on come from: paths, globs and folders; plain, compressed, or in records.
+
+Paths are str: who trains on one file does not wait for `pathlib` and `glob` to be imported.
+"""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import os
+
+from ..common.messages import shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+    from typing import Any, NamedTuple
+
+    from .. import _core
+
+    class _Fields(NamedTuple):
+        path: str
+        compression: str | None = None
+        field: str | None = None
+        column: str | None = None
+        span: tuple[int, int] | None = None
+        seen: tuple[int, int] | None = None
+
+else:
+    _Fields = collections.namedtuple("_Fields", "path compression field column span seen", defaults=(None,) * 5)
+
+_COMPRESSIONS = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd", ".xz": "xz"}
+_LINES = (".jsonl", ".ndjson")
+_PARQUET = (".parquet", ".pq")
+# Rows that are made Python objects at a time.
+_ROWS = 1024
+
+
+class Source(_Fields):
+    """A file, with what its name says of it.
+
+    `compression` is "gzip", "zstd", "xz" or None; `field` what has the text in each line of JSON, `column` in each
+    row of a Parquet file; `span` the bytes that are meant, None for all; `seen` its size and time of change when it
+    was first looked at, None where that is when it is opened.
+    """
+
+    __slots__ = ()
+
+
+def of_files(files: Any, field: str | None, column: str | None) -> list[Source]:
+    """Return the files behind `files`, in a fixed order, with what each is.
+
+    Raises:
+        FileNotFoundError: A glob or a folder holds no file.
+        ValueError: `field` or `column` is given, and there is no file that has any.
+    """
+    sources = [source_of(path, field, column) for path in expand(files)]
+    for name, given, suffixes in (("field", field, _LINES), ("column", column, _PARQUET)):
+        if given is not None and not isinstance(given, str):
+            raise TypeError(f"{name} is a name, not {type(given).__name__}")
+        if given is not None and not any(getattr(source, name) for source in sources):
+            raise ValueError(f"{name}={shown(given)} is for files that end in {' or '.join(suffixes)}: there is none")
+    return sources
+
+
+def source_of(path: str, field: str | None = None, column: str | None = None) -> Source:
+    """Return what a file's name says of it.
+
+    >>> source_of("a/web.jsonl.zst", field="content")[1:4]
+    ('zstd', 'content', None)
+    """
+    stem, kind = os.path.splitext(path)
+    compression = _COMPRESSIONS.get(kind.lower())
+    kind = (kind if compression is None else os.path.splitext(stem)[1]).lower()
+    if kind in _LINES:
+        return Source(path, compression, field="text" if field is None else field)
+    if kind in _PARQUET and compression is None:
+        return Source(path, column="text" if column is None else column)
+    return Source(path, compression)
+
+
+def count(counting: _core.Counting, sources: Iterable[Source], replace: bool, report: Any) -> None:
+    """Count files, in order."""
+    for is_table, group in itertools.groupby(sources, lambda source: source.column is not None):
+        if is_table:
+            counting.texts(_cells(group), replace=replace, progress=report)
+        else:
+            counting.files(
+                [(one.path, one.compression, one.field, one.span, one.seen) for one in group], progress=report
+            )
+
+
+def _cells(sources: Iterable[Source]) -> Iterator[str | bytes]:
+    """Yield the texts of a column, file by file; a few rows are in memory at a time."""
+    from ..files import watching
+
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        raise ImportError("reading Parquet needs pyarrow: pip install 'toksmith[parquet]'") from None
+    for source in sources:
+        path, column, row = source.path, source.column, 0
+        with open(path, "rb") as file, watching.unchanged(file.fileno(), path):
+            try:
+                table = parquet.ParquetFile(file)
+            except pa.ArrowInvalid as error:
+                raise ValueError(f"{path}: this is no whole Parquet file: {error}") from None
+            if column not in table.schema_arrow.names:
+                names = table.schema_arrow.names
+                raise ValueError(f"{path}: there is no column {shown(column)}, only {names}: name one with column=…")
+            for batch in table.iter_batches(batch_size=_ROWS, columns=[column]):
+                for text in batch.column(0).to_pylist():
+                    if not isinstance(text, (str, bytes)):
+                        kind = type(text).__name__
+                        raise ValueError(f"{path}: row {row}: the column {shown(column)} holds {kind}, not text")
+                    yield text
+                    row += 1
+
+
+def expand(files: Any) -> list[str]:
+    """Return the files behind a path, a glob, a folder, or a list of them, in a fixed order."""
+    if isinstance(files, (str, bytes, os.PathLike)):
+        return _one(files)
+    try:
+        given = iter(files)
+    except TypeError:
+        raise TypeError(f"files are paths, not {type(files).__name__}; for text use train_from_iterator") from None
+    found = [path for one in given for path in _one(one)]
+    if not found:
+        raise ValueError("no file is given to train on")
+    return found
+
+
+def _one(file: Any) -> list[str]:
+    if not isinstance(file, (str, bytes, os.PathLike)):
+        raise TypeError(f"files are paths, not {type(file).__name__}; for text use train_from_iterator")
+    name = os.fsdecode(file)
+    if not name:
+        raise ValueError("a path is empty: for the current folder give '.'")
+    if "\0" in name:
+        raise ValueError(f"a path cannot hold a null character: {shown(name)}")
+    if os.path.isfile(name):
+        return [name]
+    from pathlib import Path
+
+    if os.path.isdir(name):
+        folder = Path(name)
+        found = sorted(p for p in folder.rglob("*") if p.is_file() and not _is_hidden(p.relative_to(folder)))
+        if not found:
+            raise FileNotFoundError(f"the folder {shown(name)} holds no file")
+        return [str(path) for path in found]
+    import glob
+
+    if os.path.exists(name) or not glob.has_magic(name):
+        return [name]
+    found = sorted(Path(match) for match in glob.glob(name, recursive=True))
+    found = [match for match in found if match.is_file()]
+    if not found:
+        raise FileNotFoundError(f"no file matches {shown(name)}")
+    return [str(path) for path in found]
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)

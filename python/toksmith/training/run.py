@@ -1,0 +1,114 @@
+"""Learning merges, with what a long training leaves in files on its way."""
+
+from __future__ import annotations
+
+import warnings
+
+from .. import _core
+from ..common import memory
+from ..common.messages import shown
+from ..common.progress import reporter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..common.progress import Report
+    from ..tokenizer import Tokenizer
+    from .counts import Path_, PretokenCounts
+    from .options import Plan
+
+
+# What learning merges takes for each byte and for each of the different pretokens: above all that was measured
+# (12 bytes for each byte of one giant pretoken; of 3.3 million words less than two thirds of this).
+_FOR_BYTE, _FOR_PRETOKEN = 16, 40
+_LEAST = (2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
+
+
+def check_room(counts: PretokenCounts) -> None:
+    """Check that merges can be learned from so many different pretokens in the memory that there is.
+
+    Raises:
+        MemoryError: They cannot; says what they need, and which `min_pretoken_count` would do.
+    """
+    most = memory.installed()
+    needed = _room(counts)
+    if needed <= most:
+        return
+    offer = "count fewer files"
+    for least in _LEAST:
+        some = counts.at_least(least)
+        if len(some) and _room(some) <= most:
+            keeps = f"which keeps {len(some):,} and changes the result"
+            offer = f"leave rare ones out with min_pretoken_count={least}, {keeps}"
+            break
+    raise MemoryError(
+        f"there are {len(counts):,} different pretokens: learning merges from them takes up to "
+        f"{needed / 1e6:,.0f} MB, and there are {most / 1e6:,.0f} MB; {offer}"
+    )
+
+
+def _room(counts: PretokenCounts) -> int:
+    return _FOR_BYTE * counts._core.pretoken_bytes() + _FOR_PRETOKEN * len(counts)
+
+
+class LongRun:
+    """A training with its checkpoint and its log, both checked before any text is read."""
+
+    def __init__(self, plan: Plan, checkpoint: Path_ | None, seconds: float, log: Path_ | None) -> None:
+        self.plan, self.log = plan, log
+        self.seconds = float(seconds)
+        if not self.seconds >= 0:
+            raise ValueError(f"checkpoint_seconds is {shown(seconds)}, not a time")
+        if log is not None:
+            from . import log as training_log
+
+            training_log.check(log)
+        self.checkpoint = None
+        if checkpoint is not None:
+            from .checkpoint import Checkpoint
+
+            self.checkpoint = Checkpoint(checkpoint, plan.fingerprint())
+
+    def learn(self, counts: PretokenCounts, progress: bool | Report, *, forget: bool) -> Tokenizer:
+        """Learn the merges and lay out the ids. With `forget`, nobody needs the counts any more."""
+        plan = self.plan
+        check_room(counts)
+        saving: dict[str, Any] = {}
+        if self.checkpoint is not None:
+            made = self.checkpoint.begin(_core.fingerprint(counts._core))
+            saving = {"made": made, "save": self.checkpoint.save, "every": self.seconds}
+        with reporter(progress) as report:
+            learned = _core.learn_merges(
+                counts._core,
+                plan.max_merges,
+                ties=plan.ties,
+                min_frequency=plan.min_frequency,
+                max_token_length=plan.max_token_length,
+                base=plan.base._core if plan.base else None,
+                forced=plan.forced_tokens,
+                progress=report,
+                forget=forget,
+                **saving,
+            )
+        self._warn_if_short(learned)
+        tokenizer = plan.tokenizer(learned)
+        if self.log is not None:
+            from . import log as training_log
+
+            training_log.write(self.log, tokenizer)
+        return tokenizer
+
+    def _warn_if_short(self, learned: _core.Learned) -> None:
+        plan = self.plan
+        added = learned.added()
+        if added < plan.max_merges:
+            least = max(1, plan.min_frequency)
+            often = "at all" if least == 1 else f"at least {least} times"
+            if plan.max_token_length is not None:
+                often += f" and has at most {plan.max_token_length} bytes"
+            warnings.warn(
+                f"no pair is left that occurs {often}: {added} merges were made, not {plan.max_merges}, "
+                f"so the vocabulary has {plan.vocab_size - plan.max_merges + added} tokens",
+                stacklevel=4,
+            )

@@ -1,0 +1,239 @@
+"""Training: `train`, `train_from_iterator` and CS336's `train_bpe`."""
+
+from __future__ import annotations
+
+from .counts import PretokenCounts, count_pretokens, count_pretokens_from_iterator, with_options_of
+from .options import Plan
+from .run import LongRun
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import EllipsisType
+    from typing import Any, Literal
+
+    from ..common.progress import Report
+    from ..patterns import Unmatched
+    from ..tokenizer import Tokenizer
+    from .counts import Errors, Files, Path_
+
+    Ties = Literal["bytes", "ids", "smallest_ids", "first", "huggingface"]
+    SpecialIds = Literal["first", "after_bytes", "last"]
+    ByteOrder = Literal["value", "gpt2"]
+
+
+def train(
+    files: Files | PretokenCounts,
+    vocab_size: int,
+    *,
+    special_tokens: Iterable[str] = (),
+    pattern: Any | EllipsisType = ...,
+    unmatched: Unmatched | EllipsisType = ...,
+    ties: Ties | EllipsisType = ...,
+    special_ids: SpecialIds | EllipsisType = ...,
+    byte_order: ByteOrder | EllipsisType = ...,
+    min_frequency: int = 1,
+    max_token_length: int | None = None,
+    forced_tokens: Iterable[str | bytes] = (),
+    base: Tokenizer | None = None,
+    workers: int | None = None,
+    memory_limit: int | str | None = None,
+    min_pretoken_count: int = 1,
+    field: str | None = None,
+    column: str | None = None,
+    document_separator: str | None = None,
+    progress: bool | Report = False,
+    errors: Errors = "strict",
+    checkpoint: Path_ | None = None,
+    checkpoint_seconds: float = 30.0,
+    log: Path_ | None = None,
+) -> Tokenizer:
+    """Train a tokenizer on files.
+
+    The result depends on nothing but the text and the options: not on threads, chunks or the machine.
+
+    Args:
+        files: A path, a glob, a folder, a list of them, or `PretokenCounts`. Never text. Each file is a document, or
+            each of its records (see `count_pretokens` for the kinds of files); nothing is counted across two.
+            Files are read as bytes: no newline translation, a BOM stays.
+        vocab_size: Tokens of the result: 256 bytes, the special tokens, and merges.
+        special_tokens: They separate documents, and are never counted, split or merged. Each has at most 4,096 bytes.
+        pattern: What cuts text into pretokens, as in `Tokenizer`; default: "gpt2".
+        unmatched: What becomes of text that the pattern does not match, as in `Tokenizer`; default: "keep".
+        ties: Which of several pairs of equal count merges first. "bytes" (default): the greatest (bytes, bytes), as
+            in CS336. "ids": the greatest ids; "smallest_ids": the smallest (rustbpe); "first": the one that comes
+            first in the text (minbpe); "huggingface": as Hugging Face's trainer has it.
+        special_ids: Where the ids of special tokens are: "first" (default), "after_bytes" or "last".
+        byte_order: Ids of the single bytes: by "value" (default), or in "gpt2"'s printable order.
+        min_frequency: A pair that occurs less often is not merged.
+        max_token_length: A pair of more bytes together is not merged. (Hugging Face's option of this name is a limit
+            that no token reaches, in UTF-8 bytes of the printable spelling, where a space takes two.)
+        forced_tokens: Tokens that will be there whatever the counts say, str or bytes. They come before all that is
+            learned: as long as one is encoded in several pieces, its first two pieces merge. So what they are
+            made of takes ids as well. A token that crosses the pattern's cuts is never met in text.
+        base: A tokenizer to extend to `vocab_size` tokens. All its ids and merges stay, and text to which no new
+            merge applies is encoded as before. New ids follow its highest one: first special tokens that it does not
+            have, then merges. Pattern, special tokens and tie rule are the base's; `special_ids` and `byte_order`
+            are refused.
+        workers: Threads for counting; default: all cores.
+        memory_limit: What counting may take; see `count_pretokens`. The different pretokens must fit into half of
+            it. It does not limit what follows: learning merges takes two to three times the memory of the counts
+            (with `base`, `forced_tokens`, `ties="first"` or more than 65,000 merges about five times), and some
+            400 bytes for each merge. The counts take 32 bytes for each different pretoken, and the bytes of those
+            that have more than 15.
+        min_pretoken_count: Pretokens that occur less often are left out, which changes the result.
+        field: The name of the text in the lines of `.jsonl` files; default "text".
+        column: The column of the text in Parquet files; default "text".
+        document_separator: A string that separates documents in files of text, and is no token.
+        progress: True shows a bar on standard error; a callable gets (stage, done, total).
+        errors: "strict" refuses a file that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
+        checkpoint: A file that the merges so far are written to, every `checkpoint_seconds` and when the call is
+            interrupted, and that a later call with the same text and options goes on from, with the same result as
+            if it had never ended. It holds no counts: text is counted again (count once with `count_pretokens` and
+            `save` where that takes long). It stays when the training is done.
+        checkpoint_seconds: Time between two writes.
+        log: A file to write in the end, `.csv` or `.jsonl`: a row for each merge, with parts, count and bytes.
+
+    Raises:
+        FileNotFoundError: A file is missing, or a glob or folder holds none.
+        ValueError: An option is wrong, a file is not UTF-8 (names file and byte), or the checkpoint is that of
+            another text or other options.
+        OSError: A file cannot be read or written, or it changes while it is read (see `count_pretokens`).
+        MemoryError: The different pretokens do not fit into the limit, or learning merges from them needs more
+            memory than the machine has: says how many there are, and what would fit.
+
+    Warns:
+        UserWarning: No pair is left that occurs often enough: the vocabulary is smaller than asked.
+
+    >>> tokenizer = train(PretokenCounts({b"low": 5, b"lower": 2}), 258)
+    >>> list(tokenizer.merges)
+    [(b'o', b'w'), (b'l', b'ow')]
+    >>> train(PretokenCounts({b"lowest": 3}), 259, base=tokenizer).encode("lowest")
+    [257, 101, 258]
+    """
+    plan = Plan(
+        vocab_size,
+        special_tokens,
+        pattern=pattern,
+        unmatched=unmatched,
+        ties=ties,
+        special_ids=special_ids,
+        byte_order=byte_order,
+        min_frequency=min_frequency,
+        max_token_length=max_token_length,
+        forced_tokens=forced_tokens,
+        base=base,
+    )
+    if isinstance(files, PretokenCounts):
+        for name, value in (("field", field), ("column", column), ("document_separator", document_separator)):
+            if value is not None:
+                raise ValueError(f"{name} says how text is read, and these are counts: leave it out")
+        counts = _given(files, plan)
+        if min_pretoken_count != 1:
+            counts = counts.at_least(min_pretoken_count)
+        long_run = LongRun(plan, checkpoint, checkpoint_seconds, log)
+    else:
+        long_run = LongRun(plan, checkpoint, checkpoint_seconds, log)
+        counts = count_pretokens(
+            files,
+            special_tokens=plan.special_tokens,
+            pattern=plan.pattern,
+            unmatched=plan.pattern.unmatched,
+            workers=workers,
+            memory_limit=memory_limit,
+            min_pretoken_count=min_pretoken_count,
+            field=field,
+            column=column,
+            document_separator=document_separator,
+            progress=progress,
+            errors=errors,
+        )
+    return long_run.learn(counts, progress, forget=not isinstance(files, PretokenCounts))
+
+
+def train_from_iterator(
+    texts: Iterable[str | bytes],
+    vocab_size: int,
+    *,
+    special_tokens: Iterable[str] = (),
+    pattern: Any | EllipsisType = ...,
+    unmatched: Unmatched | EllipsisType = ...,
+    ties: Ties | EllipsisType = ...,
+    special_ids: SpecialIds | EllipsisType = ...,
+    byte_order: ByteOrder | EllipsisType = ...,
+    min_frequency: int = 1,
+    max_token_length: int | None = None,
+    forced_tokens: Iterable[str | bytes] = (),
+    base: Tokenizer | None = None,
+    workers: int | None = None,
+    memory_limit: int | str | None = None,
+    min_pretoken_count: int = 1,
+    document_separator: str | None = None,
+    progress: bool | Report = False,
+    errors: Errors = "strict",
+    checkpoint: Path_ | None = None,
+    checkpoint_seconds: float = 30.0,
+    log: Path_ | None = None,
+) -> Tokenizer:
+    """Train a tokenizer on texts, each a document of its own. A bare str or bytes is one text. See `train`."""
+    plan = Plan(
+        vocab_size,
+        special_tokens,
+        pattern=pattern,
+        unmatched=unmatched,
+        ties=ties,
+        special_ids=special_ids,
+        byte_order=byte_order,
+        min_frequency=min_frequency,
+        max_token_length=max_token_length,
+        forced_tokens=forced_tokens,
+        base=base,
+    )
+    long_run = LongRun(plan, checkpoint, checkpoint_seconds, log)
+    counts = count_pretokens_from_iterator(
+        texts,
+        special_tokens=plan.special_tokens,
+        pattern=plan.pattern,
+        unmatched=plan.pattern.unmatched,
+        workers=workers,
+        memory_limit=memory_limit,
+        min_pretoken_count=min_pretoken_count,
+        document_separator=document_separator,
+        progress=progress,
+        errors=errors,
+    )
+    return long_run.learn(counts, progress, forget=True)
+
+
+def train_bpe(
+    input_path: Path_, vocab_size: int, special_tokens: Iterable[str], **options: Any
+) -> tuple[dict[int, bytes], list[tuple[bytes, bytes]]]:
+    """Train on a file and return vocabulary and merges, as CS336's assignment 1 asks.
+
+    `options` are those of `train`; the defaults are the course's rules.
+
+    Returns:
+        `vocab`, token bytes by id, and `merges`, in the order in which they were made.
+    """
+    tokenizer = train(input_path, vocab_size, special_tokens=special_tokens, **options)
+    return dict(tokenizer.vocab), list(tokenizer.merges)
+
+
+def _given(counts: PretokenCounts, plan: Plan) -> PretokenCounts:
+    """Check that counts go with the options, and take from them what was not given."""
+    if plan.base is None:
+        counts = with_options_of(counts, plan.new_specials, plan.pattern if plan.pattern_given else "gpt2", "keep")
+        plan.pattern = counts._pattern
+    else:
+        if counts._pattern != plan.pattern:
+            raise ValueError(
+                f"the counts were made under {counts._pattern}, and the base cuts text by {plan.pattern}"
+            )
+        if plan.new_specials and set(plan.special_tokens) != set(counts._special_tokens):
+            raise ValueError(
+                f"the counts were made with the special tokens {counts._special_tokens}, not {plan.special_tokens}: "
+                "leave special_tokens out, or count anew"
+            )
+    if not plan.new_specials:
+        plan.with_specials_of(counts._special_tokens)
+    return counts
