@@ -14,9 +14,10 @@ TYPE_CHECKING = False  # not from `typing`, which takes as long to import as all
 
 if TYPE_CHECKING:
     from .tiktoken.encoding import Encoding
-    from .tiktoken.models import encoding_for_model, encoding_name_for_model
-    from .tiktoken.registry import get_encoding, list_encoding_names
-    from .training.counts import PretokenCounts, count_pretokens, count_pretokens_from_iterator
+    from .tiktoken.models import encoding_name_for_model
+    from .tiktoken.registry import encoding_for_model, get_encoding, list_encoding_names
+    from .training.counting import count_pretokens, count_pretokens_from_iterator
+    from .training.counts import PretokenCounts
     from .training.train import train, train_bpe, train_from_iterator
 
 __version__ = "0.1.0"
@@ -42,9 +43,9 @@ __all__ = [
 _LAZY = {
     "Encoding": "tiktoken.encoding",
     "PretokenCounts": "training.counts",
-    "count_pretokens": "training.counts",
-    "count_pretokens_from_iterator": "training.counts",
-    "encoding_for_model": "tiktoken.models",
+    "count_pretokens": "training.counting",
+    "count_pretokens_from_iterator": "training.counting",
+    "encoding_for_model": "tiktoken.registry",
     "encoding_name_for_model": "tiktoken.models",
     "get_encoding": "tiktoken.registry",
     "list_encoding_names": "tiktoken.registry",

@@ -14,7 +14,7 @@ from .common.messages import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .tokenizer import Tokenizer
+    from .parts import Parts
 
 
 class Step:
@@ -117,23 +117,29 @@ class Explanation:
     whole: bool = False
 
 
-def explain(tokenizer: Tokenizer, text: str, special: bool) -> list[Explanation]:
-    """Return the explanation of each pretoken and special token of `text`, in order."""
-    tokenizer._core.count(text, special)  # fails where encoding would, and says why
-    if tokenizer.pipeline is not None:
-        tokenizer.pipeline.check_unchanged(tokenizer._core, text, special, "explain")
-    special_ids = set(tokenizer.special_tokens.values())
-    ids = {token: id for id, token in tokenizer.vocab.items() if id not in special_ids}
-    has_merges, wholes = tokenizer._core.has_merges(), tokenizer._core.ignores_merges()
-    ranks = tokenizer._cached("ranks", lambda: reference.rank_function(tokenizer.merges if has_merges else ids))
-    return list(_explain(tokenizer, text, special, ids, ranks, wholes))
+def explain(parts: Parts, text: str, special: bool, cache: dict[str, Any]) -> list[Explanation]:
+    """Return the explanation of each pretoken and special token of `text`, in order.
+
+    Args:
+        parts: The tokenizer.
+        text: What is encoded.
+        special: Whether special tokens become their ids.
+        cache: Where the ranks of pairs are kept for the next call.
+    """
+    parts.core.count(text, special)  # fails where encoding would, and says why
+    if parts.pipeline is not None:
+        parts.pipeline.check_unchanged(parts.core, text, special, "explain")
+    ids = {token: id for id, token in parts.ordinary.items()}
+    if "ranks" not in cache:
+        cache["ranks"] = reference.rank_function(parts.merges if parts.core.has_merges() else ids)
+    return list(_explain(parts, text, special, ids, cache["ranks"]))
 
 
 def _explain(
-    tokenizer: Tokenizer, text: str, special: bool, ids: dict[bytes, int], ranks: Any, wholes: bool
+    parts: Parts, text: str, special: bool, ids: dict[bytes, int], ranks: reference.RankFunction
 ) -> Iterator[Explanation]:
-    specials = tokenizer.special_tokens if special else {}
-    split = tokenizer._pattern.core().split
+    specials = parts.special_tokens if special else {}
+    split, wholes = parts.pattern.core().split, parts.core.ignores_merges()
     for piece, is_special in reference.split_special(text, specials):
         if is_special:
             yield Explanation(piece.encode(), [specials[piece]], [], special=True)

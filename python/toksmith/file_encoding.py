@@ -11,15 +11,17 @@ from .common.progress import reporter
 from .files import whole_files
 
 if TYPE_CHECKING:
+    from ._core import Tokenizer as CoreTokenizer
     from .common.progress import Report
-    from .tokenizer import Tokenizer
 
 # Of a `.npy` file: a whole number of 64 bytes, with room for any count.
 _HEAD = 128
+# Bytes that are read at a time; None leaves it to the core. Tests make it small, so that little text has borders.
+WINDOW_BYTES: int | None = None
 
 
 def encode_file(
-    tokenizer: Tokenizer,
+    core: CoreTokenizer,
     path: str | os.PathLike[str],
     out: str | os.PathLike[str] | None,
     dtype: Any,
@@ -27,12 +29,12 @@ def encode_file(
     **options: Any,
 ) -> Any:
     """Do what `Tokenizer.encode_file` says."""
-    encode = tokenizer._core.encode_file
+    encode, options = core.encode_file, {**options, "window_bytes": WINDOW_BYTES}
     if out is None:
         wide = _is_wide(dtype, True)
         with reporter(progress) as report:
             return encode(os.fspath(path), out=None, wide=wide, progress=report, **options)
-    wide = _is_wide(dtype, tokenizer.max_id >= 2**16)
+    wide = _is_wide(dtype, core.max_id() >= 2**16)
     is_npy = Path(out).suffix == ".npy"
     with reporter(progress) as report, whole_files.replacing(out) as temporary:
         if is_npy:

@@ -10,46 +10,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .definition import Definition
     from .tiktoken.encoding import Encoding
-    from .tokenizer import Tokenizer
 
 # Tokenizers of this process by class and fingerprint, so that unpickling one that is here costs nothing; and those
 # whose fingerprint nobody has asked for yet, by address.
-_known: weakref.WeakValueDictionary[tuple[type, str], Tokenizer] = weakref.WeakValueDictionary()
-_unread: weakref.WeakValueDictionary[int, Tokenizer] = weakref.WeakValueDictionary()
+_known: weakref.WeakValueDictionary[tuple[type, str], Definition] = weakref.WeakValueDictionary()
+_unread: weakref.WeakValueDictionary[int, Definition] = weakref.WeakValueDictionary()
 
 
-def head(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return what makes a tokenizer beside its tokens and merges."""
-    pattern = tokenizer._pattern
-    found = {
-        "pattern": pattern.text,
-        "pattern_flags": pattern.flags,
-        "unmatched": pattern.unmatched,
-        "unicode": pattern.unicode,
-        "special_tokens": dict(sorted(tokenizer.special_tokens.items(), key=lambda item: (item[1], item[0]))),
-    }
-    if tokenizer._core.has_merges() and tokenizer.ignore_merges:
-        found["ignore_merges"] = True
-    if tokenizer.pipeline is not None:
-        found["pipeline"] = tokenizer.pipeline.spec
-    return found
-
-
-def state(tokenizer: Tokenizer) -> tuple[bytes, bytes]:
-    """Return the head as JSON, and tokens and merges as the core writes them."""
-    import json
-
-    return json.dumps(head(tokenizer), sort_keys=True).encode(), tokenizer._core.state()
-
-
-def register(tokenizer: Tokenizer) -> None:
+def register(tokenizer: Definition) -> None:
     """Remember that a tokenizer is here. Its fingerprint would take a fifth of the time of loading."""
     _unread[id(tokenizer)] = tokenizer
 
 
-def fingerprint(tokenizer: Tokenizer) -> str:
-    """Return the SHA-256 of `state` in hex, and remember whose it is."""
+def fingerprint(tokenizer: Definition) -> str:
+    """Return the SHA-256, in hex, of the state of a tokenizer, and remember whose it is."""
     digest: str | None = tokenizer._cache.get("fingerprint")
     if digest is None:
         digest = _of_state(*state(tokenizer))
@@ -59,7 +35,7 @@ def fingerprint(tokenizer: Tokenizer) -> str:
     return digest
 
 
-def _here(kind: type[Tokenizer], digest: str) -> Tokenizer | None:
+def _here(kind: type[Definition], digest: str) -> Definition | None:
     """Return the tokenizer of this process that has a fingerprint."""
     if (kind, digest) not in _known:
         for tokenizer in list(_unread.values()):
@@ -68,7 +44,7 @@ def _here(kind: type[Tokenizer], digest: str) -> Tokenizer | None:
     return _known.get((kind, digest))
 
 
-def reduced(tokenizer: Tokenizer) -> tuple[Any, ...]:
+def reduced(tokenizer: Definition) -> tuple[Any, ...]:
     """Return what the pickle of a tokenizer holds: its state with its fingerprint, its record with a digest."""
     rest: tuple[Any, ...] = ()
     if tokenizer._record is not None:
@@ -77,7 +53,14 @@ def reduced(tokenizer: Tokenizer) -> tuple[Any, ...]:
     return restore, (type(tokenizer), fingerprint(tokenizer), *state(tokenizer), *rest)
 
 
-def _written_record(tokenizer: Tokenizer) -> bytes:
+def state(tokenizer: Definition) -> tuple[bytes, bytes]:
+    """Return everything that makes a tokenizer: its head, and what the core holds."""
+    from .storage import head
+
+    return head.state(tokenizer._parts)
+
+
+def _written_record(tokenizer: Definition) -> bytes:
     """Return the record of the training of a tokenizer, as its pickle holds it; empty if it has none."""
     import json
 
@@ -85,8 +68,13 @@ def _written_record(tokenizer: Tokenizer) -> bytes:
 
 
 def restore(
-    kind: type[Tokenizer], digest: str, head: bytes, core: bytes, record: bytes | None = None, record_digest: str = ""
-) -> Tokenizer:
+    kind: type[Definition],
+    digest: str,
+    head: bytes,
+    core: bytes,
+    record: bytes | None = None,
+    record_digest: str = "",
+) -> Definition:
     """Return the tokenizer of this state: the one that this process has, or a new one with its record of training.
 
     Cost: one SHA-256 of the state, where the tokenizer is not here; else the record of its training is written once.
@@ -95,9 +83,7 @@ def restore(
         pickle.UnpicklingError: The state is not that of the fingerprint: the pickle is damaged.
         ValueError: The state is whole, but this version of toksmith or of `regex` cannot have such a tokenizer.
     """
-    from .tokenizer import Tokenizer
-
-    check("Tokenizer", isinstance(kind, type) and issubclass(kind, Tokenizer) and isinstance(digest, str))
+    check("Tokenizer", isinstance(kind, type) and hasattr(kind, "_parts") and isinstance(digest, str))
     known = _here(kind, digest)
     # An equal tokenizer may come from a file that holds no record of the training.
     if known is not None and (record is None or record == _written_record(known)):
@@ -106,19 +92,15 @@ def restore(
     check("Tokenizer", record is None or (isinstance(record, bytes) and _digest(record) == record_digest))
     import json
 
-    from .storage import loading
+    from .parts import Parts
+    from .storage import head as heads
+    from .training_record import Record
 
     content = json.loads(head)
-    pattern, pipeline = loading.as_saved(content, "the pickled tokenizer")
-    tokenizer = kind.__new__(kind)
-    specials = list(content["special_tokens"].items())
-    inner = _core.Tokenizer.from_state(core, specials, pattern.core())
-    tokenizer._fill(loading.behind(inner, pipeline), pattern, pipeline)
-    if record is not None:
-        from .training_record import Record
-
-        tokenizer._cache["record"] = Record.of_state(json.loads(record))
-    return tokenizer
+    pattern, pipeline = heads.pattern_and_pipeline(content, "the pickled tokenizer")
+    inner = _core.Tokenizer.from_state(core, list(content["special_tokens"].items()), pattern.core())
+    found = None if record is None else Record.of_state(json.loads(record))
+    return kind._of(Parts(heads.with_pipeline(inner, pipeline), pattern, pipeline, found))
 
 
 def digest_of_encoding(state: Any) -> str:
@@ -144,19 +126,26 @@ def restore_encoding(kind: type[Encoding], state: Any, digest: str) -> Encoding:
 
     Raises:
         pickle.UnpicklingError: The state is not that of the digest: the pickle is damaged.
-        FileNotFoundError, ValueError: The state is whole, but the encoding cannot be made here.
+        ValueError: The state is whole, but the encoding cannot be made here.
     """
-    from .tiktoken.encoding import Encoding
+    check("Encoding", isinstance(kind, type) and hasattr(kind, "_of_ranks"))
+    check_encoding(state, digest)
+    encoding = kind.__new__(kind)
+    encoding.__setstate__(state)
+    return encoding
 
-    check("Encoding", isinstance(kind, type) and issubclass(kind, Encoding))
+
+def check_encoding(state: Any, digest: str) -> None:
+    """Refuse the state of an encoding that has another digest.
+
+    Raises:
+        pickle.UnpicklingError: It has.
+    """
     try:
         found = digest_of_encoding(state)
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
         found = ""
     check("Encoding", found == digest)
-    encoding = kind.__new__(kind)
-    encoding.__setstate__(state)
-    return encoding
 
 
 def digest_of_values(*values: Any) -> str:

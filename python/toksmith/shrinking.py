@@ -3,74 +3,69 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from .tokenizer import Tokenizer
+from ._core import Tokenizer as CoreTokenizer
+from .parts import Parts
 
 
-def shrink(tokenizer: Tokenizer, n: int) -> Tokenizer:
-    """Return `tokenizer` with `n` tokens. See `Tokenizer.shrink`."""
-    size = operator.index(n)
-    record = tokenizer._record
-    least = max(256 + len(tokenizer.special_tokens), record.least if record else 0)
-    if size > tokenizer.vocab_size:
-        raise ValueError(f"cannot shrink to {size} tokens: there are {tokenizer.vocab_size}")
+def shrink(parts: Parts, n: int) -> Parts:
+    """Return a tokenizer with `n` tokens; the one that is given if it has so many. See `Tokenizer.shrink`."""
+    size, has = operator.index(n), parts.core.vocab_size()
+    specials, record = parts.special_tokens, parts.record
+    least = max(256 + len(specials), record.least if record else 0)
+    if size > has:
+        raise ValueError(f"cannot shrink to {size} tokens: there are {has}")
     if size < least:
         what = "256 bytes and special tokens"
-        if record and least > 256 + len(tokenizer.special_tokens):
+        if record and least > 256 + len(specials):
             what = "those of the tokenizer that was extended, and its special tokens"
         raise ValueError(f"cannot shrink to {size} tokens: {least} stay, {what}")
-    if size == tokenizer.vocab_size:
-        return tokenizer
-    by_merges = tokenizer._core.has_merges()
-    merges = list(tokenizer.merges) if by_merges else None
-    gone = _of_merges(tokenizer, merges, size) if merges is not None else _of_ranks(tokenizer, size)
-    vocab, specials = _moved_down(tokenizer, gone)
-    shrunk = type(tokenizer)(vocab, merges, specials, pattern=tokenizer._pattern)
-    if record:
-        shrunk._cache["record"] = record.shrunk(len(shrunk._core.merges()))
-    return shrunk
+    if size == has:
+        return parts
+    merges = parts.merges.copy() if parts.core.has_merges() else None
+    gone = _of_ranks(parts, size) if merges is None else _of_merges(parts, merges, size)
+    vocab, moved = _moved_down(parts, gone)
+    core = CoreTokenizer(vocab, merges, list(moved.items()), parts.pattern.core())
+    return Parts(core, parts.pattern, None, record and record.shrunk(len(core.merges())))
 
 
-def _of_merges(tokenizer: Tokenizer, merges: list[tuple[bytes, bytes]], size: int) -> set[int]:
+def _of_merges(parts: Parts, merges: list[tuple[bytes, bytes]], size: int) -> set[int]:
     """Take the last merges off the list until `size` tokens are left; returns the ids that went."""
     makers: dict[bytes, int] = {}
     for left, right in merges:
         makers[left + right] = makers.get(left + right, 0) + 1
     gone: set[int] = set()
-    while merges and tokenizer.vocab_size - len(gone) > size:
+    while merges and parts.core.vocab_size() - len(gone) > size:
         left, right = merges.pop()
         token = left + right
         makers[token] -= 1
         if not makers[token]:  # else an earlier merge makes it too
-            gone.add(tokenizer.token_id(token))
-    _check_all_gone(tokenizer, gone, size)
+            gone.add(parts.core.token_id(token))
+    _check_all_gone(parts, gone, size)
     return gone
 
 
-def _of_ranks(tokenizer: Tokenizer, size: int) -> set[int]:
+def _of_ranks(parts: Parts, size: int) -> set[int]:
     """Return the ids of the last ranks: all but `size` tokens."""
-    special = set(tokenizer.special_tokens.values())
-    merged = [id for id, token in tokenizer.vocab.items() if id not in special and len(token) > 1]
-    gone = set(sorted(merged, reverse=True)[: tokenizer.vocab_size - size])
-    _check_all_gone(tokenizer, gone, size)
+    merged = [id for id, token in parts.ordinary.items() if len(token) > 1]
+    gone = set(sorted(merged, reverse=True)[: parts.core.vocab_size() - size])
+    _check_all_gone(parts, gone, size)
     return gone
 
 
-def _check_all_gone(tokenizer: Tokenizer, gone: set[int], size: int) -> None:
-    left = tokenizer.vocab_size - len(gone)
+def _check_all_gone(parts: Parts, gone: set[int], size: int) -> None:
+    left = parts.core.vocab_size() - len(gone)
     if left > size:
         raise ValueError(f"cannot shrink to {size} tokens: without any merge there are still {left}")
 
 
-def _moved_down(tokenizer: Tokenizer, gone: set[int]) -> tuple[dict[int, bytes], dict[str, int]]:
+def _moved_down(parts: Parts, gone: set[int]) -> tuple[dict[int, bytes], dict[str, int]]:
     """Return what stays, with the special tokens that were above all others right behind them."""
-    special = set(tokenizer.special_tokens.values())
-    ordinary = {id: token for id, token in tokenizer.vocab.items() if id not in special}
+    special = set(parts.special_tokens.values())
+    ordinary = parts.ordinary
     highest = max(ordinary)
     kept = {id: token for id, token in ordinary.items() if id not in gone}
-    specials = dict(tokenizer.special_tokens)
+    specials = dict(parts.special_tokens)
     above = sorted((id, name) for name, id in specials.items() if id > highest)
     below = [id for id in special if id < highest]
     next_id = max([*kept, *below]) + 1

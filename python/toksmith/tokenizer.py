@@ -1,6 +1,7 @@
 """`Tokenizer`: text to ids and back.
 
-What takes long to import (files, explanations) is imported on first use.
+What a tokenizer is made of, its files and its identity are those of its base, `Definition`. What takes long to import
+(files, explanations) is imported on first use.
 """
 
 from __future__ import annotations
@@ -8,35 +9,34 @@ from __future__ import annotations
 import itertools
 import os
 
-from . import identity, patterns
+from . import patterns
 from ._core import Tokenizer as CoreTokenizer
 from .common import arguments
 from .common.messages import shown
-from .inspection import Inspected
-from .stored import Stored
+from .definition import Definition
+from .parts import Parts
 from .streaming import DecodeStream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any, Literal, NoReturn, overload
+    from typing import Any, Literal, overload
 
     import numpy as np
     from numpy.typing import NDArray
-    from typing_extensions import Buffer, Self
+    from typing_extensions import Buffer
 
     from .common.progress import Report
     from .explanation import Explanation
-    from .huggingface.pipeline import Pipeline
-    from .patterns import Pattern, Unmatched
-    from .training.counts import Errors
+    from .patterns import Unmatched
+    from .training.counting import Errors
 
     Ids = Iterable[int] | NDArray[Any]
     Pairs = Iterable[tuple[bytes, bytes]]
     Specials = Iterable[str] | Mapping[str, int]
 
 
-class Tokenizer(Inspected, Stored):
+class Tokenizer(Definition):
     """A byte-level BPE tokenizer: a vocabulary, merges, special tokens and a pattern. Immutable.
 
     The constructor is that of Stanford CS336's assignment 1; `Tokenizer()` is the bare 256 bytes.
@@ -72,12 +72,7 @@ class Tokenizer(Inspected, Stored):
     'the th'
     """
 
-    __slots__ = ("__weakref__", "_cache", "_core", "_pattern", "_pipeline")
-
-    _core: CoreTokenizer
-    _pattern: Pattern
-    _pipeline: Pipeline | None
-    _cache: dict[str, Any]
+    __slots__ = ()
 
     def __init__(
         self,
@@ -99,21 +94,7 @@ class Tokenizer(Inspected, Stored):
             resolved.core(),
             ignore_merges,
         )
-        self._fill(core, resolved)
-
-    def _fill(self, core: CoreTokenizer, pattern: Pattern, pipeline: Pipeline | None = None) -> None:
-        if hasattr(self, "_core"):
-            raise AttributeError("a Tokenizer is immutable: it is made once; make a new one")
-        values: Any = (("_core", core), ("_pattern", pattern), ("_pipeline", pipeline), ("_cache", {}))
-        for name, value in values:
-            object.__setattr__(self, name, value)
-        identity.register(self)
-
-    def __setattr__(self, name: str, value: Any) -> NoReturn:
-        raise AttributeError(f"a Tokenizer is immutable: cannot set {name!r}; make a new one")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"a Tokenizer is immutable: cannot delete {name!r}")
+        self._fill(Parts(core, resolved))
 
     # Text to ids
 
@@ -123,9 +104,7 @@ class Tokenizer(Inspected, Stored):
         Raises:
             ValueError: The text has a lone surrogate, which has no UTF-8; names the place.
         """
-        if workers is not None:
-            workers = arguments.checked_workers(workers)
-        return self._core.encode(text, special, workers)
+        return self._core.encode(text, special, arguments.some_workers(workers))
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Return the ids of `text`, with special tokens read as ordinary text."""
@@ -140,15 +119,11 @@ class Tokenizer(Inspected, Stored):
         >>> Tokenizer().encode_bytes(b"\xff")
         [255]
         """
-        if workers is not None:
-            workers = arguments.checked_workers(workers)
-        return self._core.encode_bytes(arguments.as_bytes(data), special, workers)
+        return self._core.encode_bytes(arguments.as_bytes(data), special, arguments.some_workers(workers))
 
     def encode_to_numpy(self, text: str, *, special: bool = True, workers: int | None = None) -> NDArray[np.uint32]:
         """Return the ids of `text` as an array of `uint32`, shape (n,); on threads as `encode` does."""
-        if workers is not None:
-            workers = arguments.checked_workers(workers)
-        return self._core.encode_to_numpy(text, special, workers)
+        return self._core.encode_to_numpy(text, special, arguments.some_workers(workers))
 
     def encode_batch(
         self, texts: Iterable[str], *, special: bool = True, workers: int | None = None
@@ -182,7 +157,6 @@ class Tokenizer(Inspected, Stored):
             special: bool = True,
             errors: Errors = "strict",
             progress: bool | Report = False,
-            _window_bytes: int | None = None,
         ) -> NDArray[Any]: ...
         @overload
         def encode_file(
@@ -195,7 +169,6 @@ class Tokenizer(Inspected, Stored):
             special: bool = True,
             errors: Errors = "strict",
             progress: bool | Report = False,
-            _window_bytes: int | None = None,
         ) -> int: ...
 
     def encode_file(
@@ -208,7 +181,6 @@ class Tokenizer(Inspected, Stored):
         special: bool = True,
         errors: Errors = "strict",
         progress: bool | Report = False,
-        _window_bytes: int | None = None,
     ) -> NDArray[Any] | int:
         """Return the ids of a UTF-8 file as an array, or write them to a file.
 
@@ -239,7 +211,7 @@ class Tokenizer(Inspected, Stored):
         from . import file_encoding
 
         ids: NDArray[Any] | int = file_encoding.encode_file(
-            self,
+            self._core,
             path,
             out,
             dtype,
@@ -247,7 +219,6 @@ class Tokenizer(Inspected, Stored):
             workers=arguments.checked_workers(workers),
             special=special,
             replace=arguments.replaces_invalid(errors),
-            window_bytes=_window_bytes,
         )
         return ids
 
@@ -298,9 +269,7 @@ class Tokenizer(Inspected, Stored):
 
     def count(self, text: str, *, special: bool = True, workers: int | None = None) -> int:
         """Return how many ids `text` has, without building them; on up to `workers` threads, as `encode` does."""
-        if workers is not None:
-            workers = arguments.checked_workers(workers)
-        return self._core.count(text, special, workers)
+        return self._core.count(text, special, arguments.some_workers(workers))
 
     def truncate(self, text: str, max_tokens: int, *, special: bool = True) -> str:
         """Return the longest prefix of at most `max_tokens` whole tokens of `encode(text)`.
@@ -334,7 +303,7 @@ class Tokenizer(Inspected, Stored):
         """
         from . import explanation
 
-        return explanation.explain(self, text, special)
+        return explanation.explain(self._parts, text, special, self._cache)
 
     # Ids to text
 
@@ -400,51 +369,3 @@ class Tokenizer(Inspected, Stored):
         """
         stream = DecodeStream(self, prompt=prompt, errors=errors)
         return stream if ids is None else stream.pieces(ids)
-
-    def shrink(self, n: int) -> Self:
-        """Return a tokenizer of `n` tokens, special ones included: this one without its last merges.
-
-        Special tokens whose ids are above all others move down to follow them, all other ids stay. Of a trained
-        tokenizer this makes what training with `n` would have made. Under rank semantics the last ranks go.
-
-        Raises:
-            ValueError: `n` is more than there are, less than the bytes and special tokens, or less than the
-                tokenizer had that this one was extended from.
-
-        >>> import toksmith
-        >>> counts = toksmith.PretokenCounts({b"low": 5, b"lower": 2})
-        >>> toksmith.train(counts, 260).shrink(258) == toksmith.train(counts, 258)
-        True
-        """
-        from . import shrinking
-
-        shrunk: Any = shrinking.shrink(self, n)
-        return shrunk  # type: ignore[no-any-return]
-
-    # Identity
-
-    @property
-    def fingerprint(self) -> str:
-        """SHA-256, in hex, of everything that makes the tokenizer: equal exactly for equal tokenizers."""
-        return identity.fingerprint(self)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Tokenizer):
-            return NotImplemented
-        return self is other or self.fingerprint == other.fingerprint
-
-    def __hash__(self) -> int:
-        return hash(self.fingerprint)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return identity.reduced(self)
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Self:
-        return self
-
-    def __repr__(self) -> str:
-        pattern = self._pattern.name or self._pattern.text
-        return f"<Tokenizer of {self.vocab_size} tokens, {len(self.special_tokens)} special, pattern {pattern!r}>"

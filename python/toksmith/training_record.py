@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from . import _core
-    from .tokenizer import Tokenizer
     from .training.options import Plan
 
     Counts = list[int | None]
@@ -47,14 +46,13 @@ class Record:
             self._learned = None
         return self._counts
 
-    def of(self, tokenizer: Tokenizer) -> Counts:
-        """Return the counts that belong to the merges of `tokenizer`.
+    def counts_of(self, merges: int) -> Counts:
+        """Return the counts of the merges of a tokenizer that has so many; None for each if they do not fit.
 
-        Under rank semantics, a token of the base that nothing reached may be reached in the end: then its
-        merge, which has no count, stands among the base's.
+        Under rank semantics, training may reach a token of the base that no pair of the base reached. Its merge has
+        no count, and stands among the merges of the base.
         """
         counts = self.counts()
-        merges = len(tokenizer._core.merges())
         return counts if len(counts) == merges else [None] * merges
 
     def shrunk(self, merges: int) -> Record:

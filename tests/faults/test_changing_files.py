@@ -14,14 +14,15 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from child import run
 
-from toksmith import Tokenizer, count_pretokens, train
+from toksmith import Tokenizer, count_pretokens, file_encoding, train
 from toksmith.cli import streams
 from toksmith.files import watching
-from toksmith.training import inputs, subprocesses
+from toksmith.training import counter, inputs, subprocesses
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
 
@@ -125,6 +126,11 @@ def behind_a_pipe(tmp_path: Path) -> Iterator[Callable[[Callable[[], None]], Pat
         assert not thread.is_alive()
 
 
+def in_chunks(files: Any, *, chunk_bytes: int, **options: Any) -> Any:
+    with mock.patch.object(counter, "CHUNK_BYTES", chunk_bytes):
+        return count_pretokens(files, **options)
+
+
 @pytest.mark.parametrize("change", list(CHANGES))
 @pytest.mark.parametrize("name", [name for name in KINDS if name != "a.parquet"])
 def test_counting(
@@ -135,7 +141,7 @@ def test_counting(
     options: dict[str, Any] = {"special_tokens": [END], "workers": 1}
     calls: list[Callable[[Any], Any]] = [
         lambda files: count_pretokens(files, **options),
-        lambda files: count_pretokens(files, **options, memory_limit="2MB", _chunk_bytes=5000, errors="replace"),
+        lambda files: in_chunks(files, **options, memory_limit="2MB", chunk_bytes=5000, errors="replace"),
         lambda files: count_pretokens(files, **options, pattern=None),
         lambda files: count_pretokens(files, **options, pattern=r"\p{L}+|\s+|."),
         lambda files: train(files, 300, **options),
@@ -162,7 +168,7 @@ def test_counting_that_is_under_way(name: str, change: Callable[[Path], None], t
                 change(file)
 
         try:
-            count_pretokens(file, special_tokens=[END], progress=report, _chunk_bytes=20_000)
+            in_chunks(file, special_tokens=[END], progress=report, chunk_bytes=20_000)
         except OSError as error:
             # Linux sets the time of change before the size: a look in between finds the time alone.
             assert changed and re.search(f"{file}: the file (became|was changed)", str(error))
@@ -262,8 +268,9 @@ def test_encode_file(change: Callable[[Path], None], pattern: str | None, tmp_pa
                 changed.append(True)
                 change(file)
 
-        with pytest.raises(OSError, match=f"{file}: the file {CHANGES[change]}"):
-            tokenizer.encode_file(file, to, progress=report, workers=1, _window_bytes=5000)
+        small = mock.patch.object(file_encoding, "WINDOW_BYTES", 5000)
+        with small, pytest.raises(OSError, match=f"{file}: the file {CHANGES[change]}"):
+            tokenizer.encode_file(file, to, progress=report, workers=1)
         assert not list(out.parent.iterdir())
 
 

@@ -53,9 +53,10 @@ SOAK = (
     + r"""
 import numpy, regex
 from toksmith import *
-from toksmith import shrinking, explanation, stored
-from toksmith.training import counts, train as training
+from toksmith import shrinking, explanation
+from toksmith.training import counter, counts, train as training
 
+counter.CHUNK_BYTES = 1 << 16
 forks = int(sys.argv[3])
 pieces = [text[at : at + 5000] for at in range(0, len(text), 5000)]
 (folder / "text").write_text(text)
@@ -102,7 +103,7 @@ TOKENIZER = {
     "shrink": lambda t: t.shrink(t.vocab_size - 9).encode(short),
     "extend": lambda t: train_from_iterator(pieces[:3], t.vocab_size + 9, base=t, ties="bytes").encode(short),
     "train": lambda t: train_from_iterator(pieces[:3], 300, workers=2).merges,
-    "count_pretokens": lambda t: count_pretokens(folder / "text", workers=2, _chunk_bytes=1 << 16).most_common(9),
+    "count_pretokens": lambda t: count_pretokens(folder / "text", workers=2).most_common(9),
 }
 ENCODING = {
     "encode": lambda e: e.encode(text),

@@ -26,7 +26,7 @@ PROGRAM = r"""
 import itertools, pathlib, warnings
 import numpy, regex, rich.progress, toksmith.cli, toksmith.cli.app
 from toksmith import *
-from toksmith.training import counts, subprocesses, train as training
+from toksmith.training import counter, counts, subprocesses, train as training
 from toksmith.cli import app
 from toksmith.compat import huggingface
 
@@ -56,6 +56,14 @@ def file_of(name, call):
     return out.read_bytes()
 
 
+def in_chunks(path):
+    counter.CHUNK_BYTES = 1 << 16
+    try:
+        return count_pretokens(path, workers=4)
+    finally:
+        counter.CHUNK_BYTES = None
+
+
 def counted(counts):
     return counts.most_common(50), len(counts), counts.total
 
@@ -76,7 +84,7 @@ CALLS = {
     "Encoding.encode_batch": lambda: encoding.encode_batch(pieces, num_threads=4),
     "Encoding.encode_ordinary_batch": lambda: encoding.encode_ordinary_batch(pieces, num_threads=4),
     "Encoding.decode_batch": lambda: encoding.decode_batch([[1, 2], [3]], num_threads=4),
-    "count_pretokens": lambda: counted(count_pretokens(path, workers=4, _chunk_bytes=1 << 16)),
+    "count_pretokens": lambda: counted(in_chunks(path)),
     "count_pretokens of streams": lambda: counted(count_pretokens([path + ".gz", path + ".jsonl"], workers=4)),
     "count_pretokens of a pipe": lambda: counted(count_pretokens(pipe(), workers=4)),
     "count_pretokens, spilled": lambda: counted(count_pretokens(path, workers=4, memory_limit="2MB")),

@@ -13,7 +13,7 @@ from toksmith import Encoding, PretokenCounts, Tokenizer, train_from_iterator
 from toksmith.compat import minbpe
 from toksmith.compat.tiktoken import load
 from toksmith.huggingface import document
-import toksmith.storage.loading, toksmith.training.counts_file
+import toksmith.storage.load, toksmith.training.counts_file
 Encoding("x", pat_str=".", mergeable_ranks={bytes([b]): b for b in range(256)}, special_tokens={})
 limit()
 try:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from toksmith import Tokenizer, _core, patterns
+from toksmith.parts import Parts
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benches/peers"))
 from published_ranks import huggingface, merged_below, rank_file, read_ranks, read_specials
@@ -40,7 +41,7 @@ def on(tokenizer: Tokenizer, pattern: str, isa: str | None) -> Tokenizer:
     merges = list(tokenizer.merges) if tokenizer._core.has_merges() else None
     pretokenizer = _core.Pretokenizer(pattern, isa=isa)
     made = Tokenizer.__new__(Tokenizer)
-    made._fill(_core.Tokenizer(ordinary, merges, list(specials.items()), pretokenizer), tokenizer._pattern)
+    made._fill(Parts(_core.Tokenizer(ordinary, merges, list(specials.items()), pretokenizer), tokenizer._pattern))
     return made
 
 

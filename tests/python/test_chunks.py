@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from small_sizes import count_pretokens
 from training_data import END, assert_equal, pattern_source, random_text
 
-from toksmith import count_pretokens, reference, train
+from toksmith import reference, train
 
 PATTERNS: list[str | None] = [
     "gpt2",
@@ -60,10 +61,10 @@ DOCUMENTS: dict[str, str] = {
 def cuts(size: int, rng: random.Random) -> Iterator[dict[str, Any]]:
     """Yield every size of chunk, every size of window, and some pairs of both."""
     for number in range(1, size + 2):
-        yield {"_chunk_bytes": number}
-        yield {"_chunk_bytes": number, "_window_bytes": rng.randint(1, 9), "workers": rng.choice((1, 2))}
+        yield {"chunk_bytes": number}
+        yield {"chunk_bytes": number, "window_bytes": rng.randint(1, 9), "workers": rng.choice((1, 2))}
     for number in range(1, min(size, 40) + 1):
-        yield {"_window_bytes": number, "workers": 1}
+        yield {"window_bytes": number, "workers": 1}
 
 
 def check(data: bytes, pattern: str | None, specials: Sequence[str], file: Path, seed: int, **options: Any) -> int:
@@ -151,7 +152,7 @@ def test_real_text_in_chunks(name: str, pattern: str | None, corpora: dict[str, 
         (1 << 16, 4097, 1),
     ]:
         found = count_pretokens(
-            file, special_tokens=[END], pattern=pattern, workers=workers, _chunk_bytes=chunk, _window_bytes=window
+            file, special_tokens=[END], pattern=pattern, workers=workers, chunk_bytes=chunk, window_bytes=window
         )
         assert_equal(found.items(), expected, (name, pattern, chunk, window, workers))
 
@@ -170,7 +171,7 @@ def test_no_place_to_cut_for_a_long_way(tmp_path: Path) -> None:
         for pattern in ("gpt2", "cl100k"):
             expected = list(reference.count_pretokens(text, [END], pattern_source(pattern)).items())
             for chunk in (1, 1000, 4096, 69_999):
-                found = count_pretokens(file, special_tokens=[END], pattern=pattern, workers=2, _chunk_bytes=chunk)
+                found = count_pretokens(file, special_tokens=[END], pattern=pattern, workers=2, chunk_bytes=chunk)
                 assert_equal(found.items(), expected, (pattern, chunk))
 
 
@@ -181,9 +182,7 @@ def test_a_special_token_longer_than_any_window(tmp_path: Path) -> None:
     file.write_bytes(text.encode())
     expected = list(reference.count_pretokens(text, [token, "b "]).items())
     for chunk in (1, 777, 1024, 3_900):
-        found = count_pretokens(
-            file, special_tokens=[token, "b "], _chunk_bytes=chunk, _window_bytes=chunk, workers=2
-        )
+        found = count_pretokens(file, special_tokens=[token, "b "], chunk_bytes=chunk, window_bytes=chunk, workers=2)
         assert_equal(found.items(), expected, chunk)
 
 
@@ -199,7 +198,7 @@ def test_files_are_never_joined_and_keep_their_order(tmp_path: Path) -> None:
             expected = list(reference.count_pretokens(texts, [END], pattern_source(pattern)).items())
             for workers, chunk in [(1, None), (2, 1), (7, 5), (3, 64)]:
                 found = count_pretokens(
-                    files, special_tokens=[END], pattern=pattern, workers=workers, _chunk_bytes=chunk
+                    files, special_tokens=[END], pattern=pattern, workers=workers, chunk_bytes=chunk
                 )
                 assert_equal(found.items(), expected, (pattern, workers, chunk, texts))
 
@@ -247,7 +246,7 @@ def test_a_file_that_is_shorter_than_it_was_is_refused(tmp_path: Path) -> None:
                     handle.truncate(min(left, file.stat().st_size))  # noqa: B023
 
             try:
-                found = count_pretokens(file, pattern=pattern, progress=shorten, workers=2, _chunk_bytes=50_000)
+                found = count_pretokens(file, pattern=pattern, progress=shorten, workers=2, chunk_bytes=50_000)
             except OSError as error:
                 assert "the file became shorter while it was read" in str(error)
             else:

@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 from conftest import Soup
+from small_sizes import count_pretokens, count_pretokens_from_iterator
 from training_data import END, assert_equal, pattern_source
 
-from toksmith import PretokenCounts, _core, count_pretokens, count_pretokens_from_iterator, patterns, reference, train
+from toksmith import PretokenCounts, _core, patterns, reference, train
 
 NAMED = ["gpt2", "cl100k", "cl100k_old", "qwen2", "o200k"]
 # Tables of a few KB: nearly all that is counted goes through the temporary file.
@@ -68,11 +69,11 @@ def test_counts_are_those_of_the_definition(pattern: str | None, documents: list
         files[-1].write_bytes(document.encode())
     for limit in (None, TINY):
         for workers in (1, 2, 8):
-            options: dict[str, Any] = {"special_tokens": [END], "pattern": pattern, "_table_bytes": limit}
+            options: dict[str, Any] = {"special_tokens": [END], "pattern": pattern, "table_bytes": limit}
             found = count_pretokens_from_iterator(own, workers=workers, **options)
             check(found, own, [END], pattern, (limit, workers))
             for chunk in (None, 3000):
-                found = count_pretokens(files, workers=workers, _chunk_bytes=chunk, **options)
+                found = count_pretokens(files, workers=workers, chunk_bytes=chunk, **options)
                 check(found, own, [END], pattern, (limit, workers, chunk))
 
 
@@ -94,7 +95,7 @@ def test_many_documents_on_threads(documents: list[str]) -> None:
     for workers in (2, 5):
         for limit in (None, TINY):
             found = count_pretokens_from_iterator(
-                iter(many), special_tokens=[END], workers=workers, _table_bytes=limit
+                iter(many), special_tokens=[END], workers=workers, table_bytes=limit
             )
             check(found, many, [END], "gpt2", (workers, limit))
 
@@ -118,7 +119,7 @@ def test_compressed_files(suffix: str, pattern: str | None, documents: list[str]
         # Two streams one behind the other are one text.
         file.write_bytes(packed(text.encode()[:half], suffix) + packed(text.encode()[half:], suffix))
     for workers, chunk in ((1, None), (2, 1000), (8, 20_000)):
-        found = count_pretokens(files, special_tokens=[END], pattern=pattern, workers=workers, _chunk_bytes=chunk)
+        found = count_pretokens(files, special_tokens=[END], pattern=pattern, workers=workers, chunk_bytes=chunk)
         check(found, own, [END], pattern, (workers, chunk))
     replaced = count_pretokens(files, special_tokens=[END], pattern=pattern, errors="replace", workers=2)
     check(replaced, own, [END], pattern)
@@ -133,7 +134,7 @@ def test_lines_of_json(suffix: str, documents: list[str], tmp_path: Path) -> Non
     ]
     file.write_bytes(packed("\ufeff".encode() + "\r\n\n".join(lines).encode(), suffix))
     for workers, chunk, limit in ((1, None, None), (2, 500, None), (8, 9000, TINY)):
-        found = count_pretokens(file, special_tokens=[END], workers=workers, _table_bytes=limit, _chunk_bytes=chunk)
+        found = count_pretokens(file, special_tokens=[END], workers=workers, table_bytes=limit, chunk_bytes=chunk)
         check(found, documents, [END], "gpt2", (workers, chunk, limit))
     named = tmp_path / "named.ndjson"
     named.write_text('{"body": "a b", "text": "c"}\n')
@@ -187,7 +188,7 @@ def test_what_is_wrong_in_a_file_is_said(tmp_path: Path) -> None:
     (tmp_path / "late.jsonl").write_bytes(lines + b"bad\n" + lines + b"worse\n")
     for _ in range(5):
         with pytest.raises(ValueError, match=r"late.jsonl: line 5001 "):
-            count_pretokens([good, tmp_path / "late.jsonl", tmp_path / "y.gz"], workers=4, _chunk_bytes=2000)
+            count_pretokens([good, tmp_path / "late.jsonl", tmp_path / "y.gz"], workers=4, chunk_bytes=2000)
 
 
 def test_separators_of_documents(tmp_path: Path) -> None:
@@ -219,7 +220,7 @@ def test_sums_of_parts_are_the_whole(documents: list[str], tmp_path: Path) -> No
         parts = PretokenCounts({}, special_tokens=[END])
         for start in range(0, len(documents), size):
             part = count_pretokens_from_iterator(
-                documents[start : start + size], special_tokens=[END], _table_bytes=TINY
+                documents[start : start + size], special_tokens=[END], table_bytes=TINY
             )
             part.save(tmp_path / "part")
             parts = parts + PretokenCounts.load(tmp_path / "part")
@@ -313,7 +314,7 @@ def test_rare_pretokens_can_be_left_out(documents: list[str]) -> None:
     for least in (0, 1, 2, 5):
         for limit in (None, TINY):
             found = count_pretokens_from_iterator(
-                documents, special_tokens=[END], min_pretoken_count=least, _table_bytes=limit
+                documents, special_tokens=[END], min_pretoken_count=least, table_bytes=limit
             )
             assert_equal(found.items(), [item for item in whole.items() if item[1] >= least], (least, limit))
     with pytest.raises(ValueError, match="min_pretoken_count"):
@@ -325,8 +326,8 @@ def test_too_many_pretokens_for_the_limit_are_told_with_numbers() -> None:
     with pytest.raises(
         MemoryError, match=r"there are 1\d\d\d\d\d different pretokens.*min_pretoken_count=2, which keeps"
     ):
-        count_pretokens_from_iterator([*texts, texts[0]], memory_limit="1MB", _table_bytes=1 << 20)
-    limits: Any = {"memory_limit": "1MB", "_table_bytes": 1 << 20}
+        count_pretokens_from_iterator([*texts, texts[0]], memory_limit="1MB", table_bytes=1 << 20)
+    limits: Any = {"memory_limit": "1MB", "table_bytes": 1 << 20}
     found = count_pretokens_from_iterator([*texts, texts[0]], **limits, min_pretoken_count=2)
     assert 900 < len(found) < 2000
 
@@ -358,7 +359,7 @@ tempfile.tempdir = sys.argv[1]
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
-    toksmith.count_pretokens_from_iterator((f"{n} {n * 7}" for n in range(100_000)), _table_bytes=1000)
+    count_pretokens_from_iterator((f"{n} {n * 7}" for n in range(100_000)), table_bytes=1000)
 except OSError as error:
     print(type(error).__name__, error)
 print(os.listdir(sys.argv[1]))
@@ -406,7 +407,8 @@ def test_files_are_only_cut_at_separators_that_stand_alone(tmp_path: Path) -> No
 
 LIMITED = """
 import resource, sys, toksmith
-from toksmith import _core, counts
+from toksmith import _core
+from toksmith.training import counter
 
 class Counting:
     def __init__(self, *given, **options):
@@ -424,7 +426,7 @@ class Core:
         self.counting = Counting(*given, **options)
         return self.counting
 
-counts._core = core = Core()
+counter._core = core = Core()
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 before = peak()
 options = {"special_tokens": ["<|endoftext|>"], "workers": 2}

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_sizes import encode_file
 
 from toksmith import Tokenizer, train_from_iterator
 
@@ -67,11 +68,11 @@ def test_any_window_and_any_number_of_workers(name: str, workers: int, folder: P
         for special in (True, False):
             expected = tokenizer.encode(text, special=special)
             for window in (1, 7, 64, 1000, None):
-                options: dict[str, Any] = {"workers": workers, "special": special, "_window_bytes": window}
-                ids = tokenizer.encode_file(path, **options)
+                options: dict[str, Any] = {"workers": workers, "special": special, "window_bytes": window}
+                ids = encode_file(tokenizer, path, **options)
                 assert ids.dtype == np.uint32
                 assert ids.tolist() == expected
-                assert tokenizer.encode_file(path, folder / "out" / "ids.npy", **options) == len(expected)
+                assert encode_file(tokenizer, path, folder / "out" / "ids.npy", **options) == len(expected)
                 assert np.load(folder / "out" / "ids.npy").tolist() == expected
 
 
@@ -84,15 +85,15 @@ def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes, window
     path = write(tmp_path_factory.getbasetemp(), data)
     for tokenizer in SEVERAL.values():
         expected = tokenizer.encode(data.decode(errors="replace"))
-        found = tokenizer.encode_file(path, errors="replace", workers=2, _window_bytes=window)
+        found = encode_file(tokenizer, path, errors="replace", workers=2, window_bytes=window)
         assert found.tolist() == expected
         try:
             text = data.decode()
         except UnicodeDecodeError as error:
             with pytest.raises(ValueError, match=f"text: not UTF-8 at byte {error.start}: "):
-                tokenizer.encode_file(path, workers=2, _window_bytes=window)
+                encode_file(tokenizer, path, workers=2, window_bytes=window)
         else:
-            found = tokenizer.encode_file(path, workers=2, _window_bytes=window)
+            found = encode_file(tokenizer, path, workers=2, window_bytes=window)
             assert found.tolist() == tokenizer.encode(text)
 
 
@@ -102,7 +103,7 @@ def test_corpora(gpt2: Tokenizer, corpora: dict[str, str], folder: Path) -> None
         expected = gpt2.encode_to_numpy(text)
         for workers in (1, 2, 3):
             assert np.array_equal(gpt2.encode_file(path, workers=workers), expected)
-        assert np.array_equal(gpt2.encode_file(path, workers=2, _window_bytes=10_000), expected)
+        assert np.array_equal(encode_file(gpt2, path, workers=2, window_bytes=10_000), expected)
         assert gpt2.encode_file(path, folder / "ids.bin", workers=2) == len(expected)
         assert np.array_equal(np.fromfile(folder / "ids.bin", "<u2"), expected)
 
@@ -165,7 +166,7 @@ def test_an_id_that_does_not_fit(folder: Path) -> None:
     path = write(folder, b"low <wide> low " * 1000)
     for out in (None, folder / "out" / "a.npy", folder / "out" / "a.bin"):
         with pytest.raises(ValueError, match='id 70000 does not fit into uint16: give dtype="uint32"'):
-            WIDE.encode_file(path, out, dtype="uint16", _window_bytes=100)
+            encode_file(WIDE, path, out, dtype="uint16", window_bytes=100)
     assert list((folder / "out").iterdir()) == []
 
 
@@ -174,7 +175,7 @@ def test_an_id_that_does_not_fit(folder: Path) -> None:
 
 def broken(folder: Path) -> Callable[..., Any]:
     path = write(folder, b"low lower " * 1000 + b"\xff" + b" low" * 1000)
-    return lambda out: GPT2.encode_file(path, out, workers=2, _window_bytes=100)
+    return lambda out: encode_file(GPT2, path, out, workers=2, window_bytes=100)
 
 
 @pytest.mark.parametrize("name", ["ids.npy", "ids.bin", "ids"])
@@ -201,7 +202,7 @@ def test_the_first_invalid_byte_is_named(folder: Path) -> None:
         path = write(folder, bytes(data))
         for workers in (1, 2, 8):
             with pytest.raises(ValueError, match=f"not UTF-8 at byte {at}:"):
-                GPT2.encode_file(path, workers=workers, _window_bytes=64)
+                encode_file(GPT2, path, workers=workers, window_bytes=64)
 
 
 def test_files_that_cannot_be_read_or_written(folder: Path) -> None:
@@ -256,10 +257,10 @@ def test_a_file_that_changes_meanwhile(folder: Path) -> None:
 
     # Called at the start.
     with pytest.raises(OSError, match="text: the file became longer while it was read"):
-        GPT2.encode_file(path, progress=change(10 * len(words)), workers=1, _window_bytes=1000)
+        encode_file(GPT2, path, progress=change(10 * len(words)), workers=1, window_bytes=1000)
     path.write_bytes(words)
     with pytest.raises(OSError, match="text: the file became shorter while it was read"):
-        GPT2.encode_file(path, folder / "out" / "a", progress=change(1000), workers=1, _window_bytes=500)
+        encode_file(GPT2, path, folder / "out" / "a", progress=change(1000), workers=1, window_bytes=500)
     assert list((folder / "out").iterdir()) == []
 
 
@@ -275,5 +276,5 @@ def test_progress(folder: Path) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        GPT2.encode_file(path, folder / "out" / "ids", progress=stop, _window_bytes=10)
+        encode_file(GPT2, path, folder / "out" / "ids", progress=stop, window_bytes=10)
     assert list((folder / "out").iterdir()) == []

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import rustbpe
 import tokenizers
+from small_sizes import count_pretokens
 from tokenizers import models, pre_tokenizers, trainers
 from training_data import (
     BYTE_ORDERS,
@@ -28,7 +29,6 @@ from training_data import (
 from toksmith import (
     PretokenCounts,
     Tokenizer,
-    count_pretokens,
     count_pretokens_from_iterator,
     patterns,
     reference,
@@ -149,13 +149,13 @@ def equals_the_incremental_oracle(text: str, tmp_path: Path) -> None:
             part = tmp_path / "part.txt"
             part.write_bytes(prefix(text, 30_000).encode())
             small = count_pretokens(
-                part, special_tokens=[END], workers=workers, _chunk_bytes=chunk, _window_bytes=window
+                part, special_tokens=[END], workers=workers, chunk_bytes=chunk, window_bytes=window
             )
             assert_equal(
                 small.items(), list(reference.count_pretokens(prefix(text, 30_000), [END]).items()), "window 1"
             )
             continue
-        found = count_pretokens(file, special_tokens=[END], workers=workers, _chunk_bytes=chunk, _window_bytes=window)
+        found = count_pretokens(file, special_tokens=[END], workers=workers, chunk_bytes=chunk, window_bytes=window)
         what = f"(workers {workers}, chunks of {chunk}, windows of {window})"
         assert_equal(found.items(), list(counts.items()), what)
         for ties in TIES:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .. import _core
 from ..tokenizer import Tokenizer
-from ..training.counts import count_pretokens_from_iterator
+from ..training.counting import count_pretokens_from_iterator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

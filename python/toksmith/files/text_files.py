@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import json
 import os
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from ..common.messages import shown
 from . import reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 MAX_VALUES = 20_000_000
 """Of a JSON file, as its commas and brackets tell: each is an object in memory."""
@@ -104,3 +105,12 @@ def parse(text: str, name: str, kind: str, pairs: Callable[[list[tuple[str, Any]
         raise ValueError(f"{name}: {error}") from None
     except RecursionError:
         raise ValueError(f"{name}: not a {kind}: nested too deep") from None
+
+
+@contextlib.contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Put the file's name before what is wrong with its content."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{os.fspath(path)}: {error}") from None

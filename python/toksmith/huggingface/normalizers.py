@@ -7,7 +7,7 @@ from typing import Any
 from ..common.messages import shown
 from ..regex_dialects import from_oniguruma
 from .checks import field, kind_of, refused
-from .pretokenizers import compiled
+from .part_pattern import compiled, pattern_of
 
 _PLAIN = ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt")
 MAX_DEPTH = 20
@@ -64,19 +64,3 @@ def _replaced(part: dict[str, Any], place: str) -> tuple[str, Any]:
             f"{place}.pattern", f"{shown(text)} may match nothing, and then the original's offsets are lost"
         )
     return "pattern", compiled(translation.pattern)
-
-
-def pattern_of(part: dict[str, Any], place: str) -> tuple[str, str]:
-    """Return kind ("String" or "Regex") and text of a part's pattern.
-
-    Raises:
-        ValueError: It is neither, or an empty text.
-    """
-    pattern = field(part, "pattern", dict, place)
-    if len(pattern) != 1 or next(iter(pattern)) not in ("String", "Regex"):
-        raise refused(f"{place}.pattern", "expected one field, String or Regex")
-    name = next(iter(pattern))
-    text = field(pattern, name, str, f"{place}.pattern")
-    if text == "":
-        raise refused(f"{place}.pattern", "an empty pattern")
-    return name, text

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from .. import patterns
 from ..regex_dialects import from_oniguruma
 from .checks import field, kind_of, refused, shown
+from .part_pattern import compiled, pattern_of
 from .to_oniguruma import NAMED
 
 MAX_DEPTH = 20
@@ -125,8 +126,6 @@ def _behavior(row: dict[str, Any], place: str, default: Any = ...) -> str:
 
 
 def _split(row: dict[str, Any], place: str) -> tuple[Stage, str | None]:
-    from .normalizers import pattern_of
-
     behavior, invert = _behavior(row, place), field(row, "invert", bool, place)
     name, text = pattern_of(row, place)
     if name == "String":
@@ -139,15 +138,6 @@ def _split(row: dict[str, Any], place: str) -> tuple[Stage, str | None]:
     except ValueError as error:
         raise refused(f"{place}.pattern", str(error)) from None
     return Stage("nullable" if translation.nullable else "pattern", pattern, behavior, invert), translation.pattern
-
-
-def compiled(pattern: str) -> Any:
-    """Return a compiled pattern of `regex`.
-
-    Raises:
-        ValueError: `regex` refuses it.
-    """
-    return patterns.of_source(pattern, 0, "keep").compiled()
 
 
 def one_pattern(splits: Splits) -> patterns.Pattern | None:

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from .. import _core
 from ..common.messages import shown
-from ..storage import loading
+from ..files import text_files
+from ..parts import Parts
 from . import added, document, model
 from .checks import refused
 from .pipeline import Pipeline
 from .pipeline_core import PipelineCore
-
-if TYPE_CHECKING:
-    from ..patterns import Pattern
-
-
-class Parts(NamedTuple):
-    """What a `Tokenizer` is filled with."""
-
-    core: Any
-    pattern: Pattern
-    pipeline: Pipeline | None
 
 
 def read(source: Any) -> Parts:
@@ -33,7 +23,7 @@ def read(source: Any) -> Parts:
         TypeError: `source` is neither a path nor such an object.
     """
     content, name = document.load(source)
-    with loading.of_file(name):
+    with text_files.naming(name):
         return _parts(content)
 
 

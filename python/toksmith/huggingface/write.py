@@ -6,6 +6,7 @@ import heapq
 import json
 from typing import TYPE_CHECKING, Any
 
+from .. import _core, patterns
 from ..common.messages import shown
 from ..formats.gpt2 import spell, unspell
 from . import to_oniguruma
@@ -13,7 +14,7 @@ from . import to_oniguruma
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..tokenizer import Tokenizer
+    from ..parts import Parts
 
 Merges = list[tuple[bytes, bytes]]
 
@@ -28,24 +29,24 @@ _BY_NAME = {
     "pad_token": ("<pad>", "<|pad|>", "[PAD]", "<|padding|>", "<|finetune_right_pad_id|>", *_BOTH, *_END),
 }
 
-_PARTS = ("truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder")
+_FIELDS = ("truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder")
 
 _NO_LIMIT = 10**30  # what `transformers` reads as "this model has no longest input"
 
 
-def tokenizer_object(tokenizer: Tokenizer) -> dict[str, Any]:
+def tokenizer_object(parts: Parts) -> dict[str, Any]:
     """Return the content of `tokenizer.json`.
 
     Raises:
         ValueError: Some part of the tokenizer cannot be expressed there; names it.
     """
-    pipeline = tokenizer.pipeline
-    parts = _own_parts(tokenizer) if pipeline is None else {name: pipeline.spec.get(name) for name in _PARTS}
-    specials = dict(sorted(tokenizer.special_tokens.items(), key=lambda item: item[1]))
-    merges, ignore_merges = merges_of(tokenizer)
+    pipeline = parts.pipeline
+    fields = _own_fields(parts) if pipeline is None else {name: pipeline.spec.get(name) for name in _FIELDS}
+    specials = dict(sorted(parts.special_tokens.items(), key=lambda item: item[1]))
+    merges, ignore_merges = merges_of(parts)
     return {
         "version": "1.0",
-        **parts,
+        **fields,
         "model": {
             "type": "BPE",
             "dropout": None,
@@ -55,22 +56,22 @@ def tokenizer_object(tokenizer: Tokenizer) -> dict[str, Any]:
             "fuse_unk": False,
             "byte_fallback": False,
             "ignore_merges": ignore_merges,
-            "vocab": _vocabulary(tokenizer, specials),
+            "vocab": _vocabulary(parts, specials),
             # One string a merge: readers of every version take it, and no spelling holds a space.
             "merges": [f"{spell(left)} {spell(right)}" for left, right in merges],
         },
     }
 
 
-def _own_parts(tokenizer: Tokenizer) -> dict[str, Any]:
+def _own_fields(parts: Parts) -> dict[str, Any]:
     """Return all but the model, for a tokenizer that did not come from a `tokenizer.json` with parts of its own."""
-    specials = sorted(tokenizer.special_tokens.items(), key=lambda item: item[1])
+    specials = sorted(parts.special_tokens.items(), key=lambda item: item[1])
     return {
         "truncation": None,
         "padding": None,
         "added_tokens": [added(name, id) for name, id in specials],
         "normalizer": None,
-        "pre_tokenizer": pre_tokenizer(tokenizer),
+        "pre_tokenizer": pre_tokenizer(parts),
         "post_processor": None,
         "decoder": _byte_level(),
     }
@@ -90,9 +91,9 @@ def _added(name: str) -> dict[str, Any]:
     return {"content": name, **flags, "special": True}
 
 
-def pre_tokenizer(tokenizer: Tokenizer) -> dict[str, Any]:
+def pre_tokenizer(parts: Parts) -> dict[str, Any]:
     """Return what cuts text at the pattern's places: `ByteLevel`, behind a `Split` if need be."""
-    pattern = tokenizer._pattern
+    pattern = parts.pattern
     if pattern.text is None:
         return _byte_level()
     if pattern.name == "gpt2" and pattern.unmatched == "keep":
@@ -107,30 +108,30 @@ def pre_tokenizer(tokenizer: Tokenizer) -> dict[str, Any]:
     return {"type": "Sequence", "pretokenizers": [split, _byte_level()]}
 
 
-def merges_of(tokenizer: Tokenizer) -> tuple[Merges, bool]:
+def merges_of(parts: Parts) -> tuple[Merges, bool]:
     """Return a merges list that stands for the tokenizer, and whether a pretoken that is a token skips it.
 
     Under rank semantics only one pair of parts of each token can ever meet (`src/vocab/reach.rs`): these pairs, by
     the ids of what they make, are the list. A pretoken that is a token stands for itself, which is `ignore_merges`,
     and says nothing where every token is what its own bytes merge to.
     """
-    merges = list(tokenizer.merges)
-    if tokenizer._core.has_merges():
-        return merges, tokenizer.ignore_merges
-    ranks = ordinary_ids(tokenizer)
+    merges = list(parts.merges)
+    if parts.core.has_merges():
+        return merges, parts.core.ignores_merges()
+    ranks = ordinary_ids(parts)
     made = {left + right: (left, right) for left, right in merges}
     for token in ranks:
         if len(token) > 1 and token not in made and (pair := _last_two(ranks, token)):
             made[token] = pair
     merges = [made[token] for token in sorted(made, key=ranks.__getitem__)]
-    as_list = type(tokenizer)({id: token for token, id in ranks.items()}, merges, pattern=None)
-    return merges, as_list._core.first_unreachable() is not None
+    whole = patterns.resolve(None).core()
+    as_list = _core.Tokenizer({id: token for token, id in ranks.items()}, merges, [], whole)
+    return merges, as_list.first_unreachable() is not None
 
 
-def ordinary_ids(tokenizer: Tokenizer) -> dict[bytes, int]:
+def ordinary_ids(parts: Parts) -> dict[bytes, int]:
     """Return the ids of the ordinary tokens by their bytes."""
-    special = set(tokenizer.special_tokens.values())
-    return {token: id for id, token in tokenizer.vocab.items() if id not in special}
+    return {token: id for id, token in parts.ordinary.items()}
 
 
 def _last_two(ranks: Mapping[bytes, int], token: bytes) -> tuple[bytes, bytes] | None:
@@ -160,9 +161,9 @@ def _last_two(ranks: Mapping[bytes, int], token: bytes) -> tuple[bytes, bytes] |
     return (token[: ends[0]], token[ends[0] :]) if parts == 2 else None
 
 
-def _vocabulary(tokenizer: Tokenizer, specials: Mapping[str, int]) -> dict[str, int]:
+def _vocabulary(parts: Parts, specials: Mapping[str, int]) -> dict[str, int]:
     """Return the model's vocabulary: ordinary tokens spelled, special ones as they are, so that each keeps its id."""
-    vocab = {spell(token): id for token, id in ordinary_ids(tokenizer).items()}
+    vocab = {spell(token): id for token, id in ordinary_ids(parts).items()}
     for name, id in specials.items():
         if name in vocab:
             raise ValueError(
@@ -179,7 +180,7 @@ def _vocabulary(tokenizer: Tokenizer, specials: Mapping[str, int]) -> dict[str, 
     return dict(sorted(vocab.items(), key=lambda item: item[1]))
 
 
-def roles(tokenizer: Tokenizer, chosen: Mapping[str, Any]) -> dict[str, str]:
+def roles(parts: Parts, chosen: Mapping[str, Any]) -> dict[str, str]:
     """Return the special token of each role: the one that is chosen, or, for `...`, one of a usual name, if any.
 
     Raises:
@@ -189,10 +190,10 @@ def roles(tokenizer: Tokenizer, chosen: Mapping[str, Any]) -> dict[str, str]:
     for role in ROLES:
         name = chosen.get(role, ...)
         if name is ...:
-            name = next((usual for usual in _BY_NAME[role] if usual in tokenizer.special_tokens), None)
+            name = next((usual for usual in _BY_NAME[role] if usual in parts.special_tokens), None)
             if name is None and role == "pad_token":
                 name = found.get("eos_token")
-        elif name is not None and name not in tokenizer.special_tokens:
+        elif name is not None and name not in parts.special_tokens:
             raise ValueError(f"{role} is {shown(name)}, which is no special token of this tokenizer")
         if name is not None:
             found[role] = name
@@ -200,47 +201,47 @@ def roles(tokenizer: Tokenizer, chosen: Mapping[str, Any]) -> dict[str, str]:
 
 
 def config_object(
-    tokenizer: Tokenizer, found: Mapping[str, str], chat_template: str | None, model_max_length: int | None
+    parts: Parts, found: Mapping[str, str], chat_template: str | None, model_max_length: int | None
 ) -> dict[str, Any]:
     """Return the content of `tokenizer_config.json`."""
-    by_id = sorted((id, name) for name, id in tokenizer.special_tokens.items())
+    by_id = sorted((id, name) for name, id in parts.special_tokens.items())
     config: dict[str, Any] = {
         "tokenizer_class": "PreTrainedTokenizerFast",
         "added_tokens_decoder": {str(id): _added(name) for id, name in by_id},
         "clean_up_tokenization_spaces": False,
         "model_max_length": _NO_LIMIT if model_max_length is None else model_max_length,
-        **map_object(tokenizer, found),
+        **map_object(parts, found),
     }
     if chat_template is not None:
         config["chat_template"] = chat_template
     return config
 
 
-def map_object(tokenizer: Tokenizer, found: Mapping[str, str]) -> dict[str, Any]:
+def map_object(parts: Parts, found: Mapping[str, str]) -> dict[str, Any]:
     """Return the content of `special_tokens_map.json`."""
-    by_id = sorted((id, name) for name, id in tokenizer.special_tokens.items())
+    by_id = sorted((id, name) for name, id in parts.special_tokens.items())
     others = [name for _, name in by_id if name not in found.values()]
     return {**found, **({"additional_special_tokens": others} if others else {})}
 
 
 def files_of(
-    tokenizer: Tokenizer, chosen: Mapping[str, Any], chat_template: str | None, model_max_length: int | None
+    parts: Parts, chosen: Mapping[str, Any], chat_template: str | None, model_max_length: int | None
 ) -> dict[str, bytes]:
     """Return the files of the folder by name.
 
     Raises:
         ValueError: Some part of the tokenizer cannot be expressed; names it.
     """
-    found = roles(tokenizer, chosen)
-    content = tokenizer_object(tokenizer)
+    found = roles(parts, chosen)
+    content = tokenizer_object(parts)
     model = content["model"]
     files = {
         "tokenizer.json": _json(content),
-        "tokenizer_config.json": _json(config_object(tokenizer, found, chat_template, model_max_length)),
-        "special_tokens_map.json": _json(map_object(tokenizer, found)),
+        "tokenizer_config.json": _json(config_object(parts, found, chat_template, model_max_length)),
+        "special_tokens_map.json": _json(map_object(parts, found)),
     }
     # GPT-2's two files say neither what cuts the text nor that merges are skipped: only where a reader guesses right.
-    if tokenizer._pattern.name == "gpt2" and not model["ignore_merges"]:
+    if parts.pattern.name == "gpt2" and not model["ignore_merges"]:
         files["vocab.json"] = json.dumps(model["vocab"], ensure_ascii=False).encode()
         files["merges.txt"] = "\n".join(["#version: 0.2", *model["merges"], ""]).encode()
     return files

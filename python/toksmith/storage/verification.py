@@ -11,13 +11,17 @@ import itertools
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
+from .. import _core, patterns
 from ..comparison.stress import PROSE, SPACES
+from ..formats.gpt2 import spell
+from ..huggingface import read
+from . import head, load, load_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from ..tokenizer import Tokenizer
+    from ..parts import Parts
 
     Encode = Callable[[Any], list[int]]
 
@@ -66,14 +70,14 @@ def _shortest(case: Any, ours: Encode, theirs: Encode) -> Any:
 # What is encoded
 
 
-def stress_texts(tokenizer: Tokenizer, keep: Callable[[set[str]], set[str]] | None = None) -> Iterator[str]:
+def stress_texts(parts: Parts, keep: Callable[[set[str]], set[str]] | None = None) -> Iterator[str]:
     """Yield texts of many scripts, of whitespace, of special tokens, and of every token that is UTF-8.
 
     Args:
-        tokenizer: Whose tokens, ordinary and special, occur in the texts.
+        parts: The tokenizer whose tokens, ordinary and special, occur in the texts.
         keep: Returns those of some characters that may be used; by default all.
     """
-    tokens, specials = _texts_of(tokenizer), sorted(tokenizer.special_tokens)
+    tokens, specials = _texts_of(parts), sorted(parts.special_tokens)
     found = set().union(PROSE, *SPACES, *tokens)
     dropped = found - keep(found) if keep else set()
     table = str.maketrans(dict.fromkeys(dropped))
@@ -82,9 +86,8 @@ def stress_texts(tokenizer: Tokenizer, keep: Callable[[set[str]], set[str]] | No
         yield text.translate(table) if dropped else text
 
 
-def _texts_of(tokenizer: Tokenizer) -> list[str]:
-    special = set(tokenizer.special_tokens.values())
-    texts = (_text(token) for id, token in tokenizer.vocab.items() if id not in special)
+def _texts_of(parts: Parts) -> list[str]:
+    texts = map(_text, parts.ordinary.values())
     return [text for text in texts if text is not None]
 
 
@@ -119,55 +122,48 @@ def _with_specials(specials: list[str], words: list[str]) -> Iterator[str]:
         yield f"{special[:-1]} {special[1:]}{special}"
 
 
-def pretokens(tokenizer: Tokenizer) -> list[bytes]:
+def pretokens(parts: Parts) -> list[bytes]:
     """Return the pretokens of the stress text, each once, and every ordinary token."""
-    core = tokenizer._pattern.core()
-    found = dict.fromkeys(itertools.chain.from_iterable(core.split(text.encode()) for text in _texts([], [])))
-    return [*found, *(token for token in _ordinary(tokenizer) if token not in found)]
-
-
-def _ordinary(tokenizer: Tokenizer) -> Iterator[bytes]:
-    special = set(tokenizer.special_tokens.values())
-    return (token for id, token in tokenizer.vocab.items() if id not in special)
+    split = parts.pattern.core().split
+    found = dict.fromkeys(itertools.chain.from_iterable(split(text.encode()) for text in _texts([], [])))
+    return [*found, *(token for token in parts.ordinary.values() if token not in found)]
 
 
 # What reads it back
 
 
-def native(tokenizer: Tokenizer, paths: list[Path]) -> None:
+def native(parts: Parts, paths: list[Path]) -> None:
     """Verify a file of `Tokenizer.save`."""
-    loaded = _reread("the file", lambda: type(tokenizer).load(paths[0]))
-    compare("the file", stress_texts(tokenizer), tokenizer.encode, loaded.encode)
-    if loaded != tokenizer:
+    loaded = _reread("the file", lambda: load.native(paths[0]))
+    compare("the file", stress_texts(parts), _encode(parts.core), _encode(loaded.core))
+    if head.state(loaded) != head.state(parts):
         raise ValueError("the file, read back, is another tokenizer, and was not written")
 
 
-def gpt2(tokenizer: Tokenizer, paths: list[Path]) -> None:
+def gpt2(parts: Parts, paths: list[Path]) -> None:
     """Verify `vocab.json` and `merges.txt`: by toksmith, and by `tokenizers` where that is installed."""
-    kind, pattern = "vocab.json and merges.txt", tokenizer._pattern
-    specials = list(tokenizer.special_tokens)
-    loaded = _reread(kind, lambda: type(tokenizer).from_files(paths[0], paths[1], specials, pattern=pattern))
-    compare(kind, stress_texts(tokenizer), tokenizer.encode, loaded.encode)
+    kind = "vocab.json and merges.txt"
+    specials = list(parts.special_tokens)
+    loaded = _reread(kind, lambda: load.gpt2(paths[0], paths[1], specials, parts.pattern, "keep"))
+    compare(kind, stress_texts(parts), _encode(parts.core), _encode(loaded.core))
     models = _module("tokenizers.models")
     if models is None:
         return
-    from ..formats.gpt2 import spell
-
     model = _reread(kind, lambda: models.BPE.from_file(*map(str, paths)))
-    bare = _bare(tokenizer)
-    compare(kind, pretokens(tokenizer), bare.encode_bytes, lambda piece: [t.id for t in model.tokenize(spell(piece))])
+    bare = _encode_bytes(_bare(parts))
+    compare(kind, pretokens(parts), bare, lambda piece: [t.id for t in model.tokenize(spell(piece))])
 
 
-def tiktoken(tokenizer: Tokenizer, paths: list[Path]) -> None:
+def tiktoken(parts: Parts, paths: list[Path]) -> None:
     """Verify a rank file: by `tiktoken` where that is installed."""
     kind, module = "the rank file", _module("tiktoken")
-    bare = _bare(tokenizer)
+    bare = _encode_bytes(_bare(parts))
     if module is None:
-        loaded = _reread(kind, lambda: type(tokenizer).from_tiktoken(paths[0], pattern=None))
-        compare(kind, pretokens(tokenizer), bare.encode_bytes, loaded.encode_bytes)
+        loaded = _reread(kind, lambda: load_ranks.load(paths[0], None, None, "keep"))
+        compare(kind, pretokens(parts), bare, _encode_bytes(loaded.core))
         return
     other = _reread(kind, lambda: _encoding(module, paths[0]))
-    compare(kind, pretokens(tokenizer), bare.encode_bytes, other._core_bpe.encode_single_piece)
+    compare(kind, pretokens(parts), bare, other._core_bpe.encode_single_piece)
 
 
 def _encoding(module: Any, path: Path) -> Any:
@@ -179,38 +175,46 @@ def _encoding(module: Any, path: Path) -> Any:
     return module.Encoding("export", pat_str=".", mergeable_ranks=ranks, special_tokens={})
 
 
-def huggingface(tokenizer: Tokenizer, paths: list[Path]) -> None:
+def huggingface(parts: Parts, paths: list[Path]) -> None:
     """Verify a `tokenizer.json`: ids and text, by `tokenizers` where that is installed."""
-    path = paths[0]
+    path, ours = paths[0], _encode(parts.core)
     module = _module("tokenizers")
-    kind: Any = type(tokenizer)
     if module is None:
-        loaded = _reread("tokenizer.json", lambda: kind.from_huggingface(path))
-        compare("tokenizer.json", stress_texts(tokenizer), tokenizer.encode, loaded.encode)
+        loaded = _reread("tokenizer.json", lambda: read.read(path))
+        compare("tokenizer.json", stress_texts(parts), ours, _encode(loaded.core))
         return
     other = _reread("tokenizer.json", lambda: module.Tokenizer.from_file(str(path)))
     other.no_truncation()
     other.no_padding()
     keep = functools.partial(_of_one_class, module)
-    texts = stress_texts(tokenizer, keep)
-    compare("tokenizer.json", texts, tokenizer.encode, lambda text: other.encode(text, add_special_tokens=False).ids)
-    ids = tokenizer.encode(PROSE) + sorted(tokenizer.special_tokens.values()) + tokenizer.encode(PROSE[:99])
-    ours, theirs = tokenizer.decode(ids), other.decode(ids, skip_special_tokens=False)
-    if ours != theirs:
-        at = next(i for i, pair in enumerate(itertools.zip_longest(ours, theirs)) if pair[0] != pair[1])
-        there = slice(max(0, at - 20), at + 20)
+    texts = stress_texts(parts, keep)
+    compare("tokenizer.json", texts, ours, lambda text: other.encode(text, add_special_tokens=False).ids)
+    ids = ours(PROSE) + sorted(parts.special_tokens.values()) + ours(PROSE[:99])
+    here, there = parts.core.decode(ids, "replace"), other.decode(ids, skip_special_tokens=False)
+    if here != there:
+        at = next(i for i, pair in enumerate(itertools.zip_longest(here, there)) if pair[0] != pair[1])
+        around = slice(max(0, at - 20), at + 20)
         raise ValueError(
             f"tokenizer.json, read back, does not decode as this tokenizer does, and was not written: "
-            f"{ours[there]!r} here is {theirs[there]!r} there"
+            f"{here[around]!r} here is {there[around]!r} there"
         )
 
 
-def _bare(tokenizer: Tokenizer) -> Tokenizer:
-    """Return a tokenizer of the same ordinary tokens and merges that takes each text as one pretoken."""
-    vocab = {id: token for token, id in ((token, tokenizer.token_id(token)) for token in _ordinary(tokenizer))}
-    if not tokenizer._core.has_merges():
-        return type(tokenizer)(vocab, pattern=None)
-    return type(tokenizer)(vocab, tokenizer.merges, pattern=None, ignore_merges=tokenizer.ignore_merges)
+def _bare(parts: Parts) -> _core.Tokenizer:
+    """Return a core of the same ordinary tokens and merges that takes each text as one pretoken."""
+    vocab = {parts.core.token_id(token): token for token in parts.ordinary.values()}
+    whole = patterns.resolve(None).core()
+    if not parts.core.has_merges():
+        return _core.Tokenizer(vocab, None, [], whole)
+    return _core.Tokenizer(vocab, parts.merges, [], whole, parts.core.ignores_merges())
+
+
+def _encode(core: _core.Tokenizer) -> Encode:
+    return lambda text: core.encode(text, True)
+
+
+def _encode_bytes(core: _core.Tokenizer) -> Encode:
+    return lambda data: core.encode_bytes(data, True)
 
 
 def _reread(kind: str, read: Callable[[], Any]) -> Any:
@@ -251,8 +255,6 @@ def _of_one_class(module: Any, characters: set[str]) -> set[str]:
 
 
 def _matched_by_regex(source: str, characters: str) -> set[str]:
-    from .. import patterns
-
     return set(patterns.resolve(source).compiled().findall(characters))
 
 

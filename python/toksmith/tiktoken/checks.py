@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Any, NoReturn
 
+    from .._core import Tokenizer
     from ..patterns import Pattern
 
 
@@ -35,6 +36,41 @@ def pattern_of(pat_str: str) -> Pattern:
     if pat_str not in patterns.SPELLINGS:
         pat_str = fancy_regex.translate(pat_str)
     return patterns.of_source(pat_str, 0, "drop")
+
+
+def vocabulary_of(mergeable_ranks: Mapping[bytes, int], special_tokens: Mapping[str, int]) -> dict[int, bytes]:
+    """Return the tokens by rank, with all arguments checked that `Encoding` gets as mappings.
+
+    Raises:
+        TypeError: `mergeable_ranks` or `special_tokens` is no mapping, or of something else.
+        ValueError: Two tokens have one rank, or there is none.
+    """
+    if not hasattr(mergeable_ranks, "items"):
+        kind = type(mergeable_ranks).__name__
+        raise TypeError(f"mergeable_ranks is a dict of tokens and their ranks, not {kind}")
+    checked_specials(special_tokens)
+    vocab = {rank: token for token, rank in mergeable_ranks.items()}
+    if len(vocab) != len(mergeable_ranks):
+        name_the_repeated(mergeable_ranks)
+    if not vocab:
+        raise ValueError("mergeable_ranks is empty")
+    return vocab
+
+
+def check_count(explicit_n_vocab: int | None, core: Tokenizer, special_tokens: Mapping[str, int]) -> None:
+    """Check the number of tokens, if the caller has said how many there are.
+
+    Raises:
+        AssertionError: There are more or fewer, or their ids have gaps.
+    """
+    if not explicit_n_vocab:
+        return
+    highest = core.max_id()
+    count = core.vocab_size() - len(core.special_tokens()) + len(special_tokens)
+    if count != explicit_n_vocab:
+        raise AssertionError(f"explicit_n_vocab is {explicit_n_vocab}, but there are {count} tokens")
+    if highest != explicit_n_vocab - 1:
+        raise AssertionError(f"explicit_n_vocab is {explicit_n_vocab}, but the highest id is {highest}")
 
 
 def name_the_repeated(ranks: Mapping[bytes, int]) -> NoReturn:
@@ -72,6 +108,17 @@ def of_range(tokens: Iterable[int], error: KeyError) -> Exception:
         if not 0 <= operator.index(token) < 2**32:
             return OverflowError(f"an id is a whole number from 0 to 2^32 - 1, not {shown(token)}")
     return error
+
+
+def checked_state(value: Any) -> dict[str, Any]:
+    """Return the state of an `Encoding`.
+
+    Raises:
+        TypeError: It is none.
+    """
+    if not isinstance(value, dict):
+        raise TypeError(f"the state of an Encoding is a dict, not {type(value).__name__}")
+    return value
 
 
 def kept(ids: Iterable[int], found: list[int]) -> Iterator[int]:

@@ -1,17 +1,19 @@
 """`Encoding`: tiktoken's class, method for method, on toksmith's core.
 
-It differs from `Tokenizer` in what it promises: special tokens in a text are an error unless they are allowed, text
-that the pattern does not match is lost, and lone surrogates are replaced. All that is tiktoken's contract.
+It keeps tiktoken's contract, which is not that of `Tokenizer`: special tokens in a text are an error unless they are
+allowed, text that the pattern does not match is lost, and lone surrogates are replaced.
 """
 
 from __future__ import annotations
 
 import os
 
+from .. import identity
 from .._core import Encoding as CoreEncoding
 from .._core import Tokenizer as CoreTokenizer
-from . import checks
-from . import special_tokens as special_rules
+from ..storage import load_ranks
+from . import checks, special_policy
+from .checks import raise_disallowed_special_token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,20 +70,12 @@ class Encoding:
         special_tokens: dict[str, int],
         explicit_n_vocab: int | None = None,
     ) -> None:
-        if not hasattr(mergeable_ranks, "items"):
-            kind = type(mergeable_ranks).__name__
-            raise TypeError(f"mergeable_ranks is a dict of tokens and their ranks, not {kind}")
-        checks.checked_specials(special_tokens)
-        vocab = {rank: token for token, rank in mergeable_ranks.items()}
-        if len(vocab) != len(mergeable_ranks):
-            checks.name_the_repeated(mergeable_ranks)
-        if not vocab:
-            raise ValueError("mergeable_ranks is empty")
+        vocab = checks.vocabulary_of(mergeable_ranks, special_tokens)
         pattern = checks.pattern_of(pat_str)
-        own = special_rules.beside(special_tokens, vocab)
-        core = CoreTokenizer(vocab, None, own, pattern.core())
-        self._fill(name, pat_str, core, pattern, special_tokens, explicit_n_vocab)
+        core = CoreTokenizer(vocab, None, special_policy.beside(special_tokens, vocab), pattern.core())
+        self._fill(name, pat_str, core, pattern, special_tokens)
         self._ranks = mergeable_ranks
+        checks.check_count(explicit_n_vocab, core, special_tokens)
 
     @classmethod
     def from_tiktoken(
@@ -105,13 +99,12 @@ class Encoding:
             ValueError: It is malformed (names file and line), or as for the class.
         """
         from .. import patterns
-        from ..files import reading
-        from ..storage import loading
+        from ..files import reading, text_files
 
         specials = {} if special_tokens is None else special_tokens
         checks.checked_specials(specials)
         data = reading.read(path)
-        with loading.of_file(path):
+        with text_files.naming(path):
             return cls._of_ranks(
                 data,
                 name or os.path.splitext(os.path.basename(os.fspath(path)))[0],  # noqa: PTH119, PTH122
@@ -131,49 +124,27 @@ class Encoding:
     ) -> Self:
         """Return the encoding of a rank file. Its ranks as a `dict` are made when they are first asked for."""
         pattern = checks.pattern_of(pat_str)
-        try:
-            own = special_rules.beside(special_tokens, {})
-            core = CoreTokenizer.from_ranks(data, own, pattern.core())
-        except ValueError:
-            core = None  # a special token on the id of a rank; or what is wrong is said below
+        core = load_ranks.core_from(data, special_policy.beside(special_tokens, {}), pattern)
         encoding = cls.__new__(cls)
-        if core is None:
+        if core is None:  # a special token may also have the id of a rank
             from ..formats import rank_file
 
             vocab = rank_file.parse(data)
-            core = CoreTokenizer(vocab, None, special_rules.beside(special_tokens, vocab), pattern.core())
-        encoding._fill(name, pat_str, core, pattern, special_tokens, explicit_n_vocab)
+            core = CoreTokenizer(vocab, None, special_policy.beside(special_tokens, vocab), pattern.core())
+        encoding._fill(name, pat_str, core, pattern, special_tokens)
+        checks.check_count(explicit_n_vocab, core, special_tokens)
         return encoding
 
     def _fill(
-        self,
-        name: str,
-        pat_str: str,
-        core: CoreTokenizer,
-        pattern: Pattern,
-        special_tokens: dict[str, int],
-        explicit_n_vocab: int | None,
+        self, name: str, pat_str: str, core: CoreTokenizer, pattern: Pattern, special_tokens: dict[str, int]
     ) -> None:
-        self.name = name
-        self._pat_str = pat_str
-        self._pattern = pattern
-        self._special_tokens = special_tokens
+        self.name, self._pat_str, self._pattern = name, pat_str, pattern
+        self._special_tokens, self._special_names = special_tokens, set(special_tokens)
         self._special_token_values = set(special_tokens.values())
-        self._special_names = set(special_tokens)
-        self._core = core
-        self._encoding = CoreEncoding(core)
-        self._rules = special_rules.Rules(special_tokens)
+        self._rules = special_policy.Rules(special_tokens)
         self._default = self._rules.default
-        self._ranks = None
+        self._core, self._encoding, self._ranks = core, CoreEncoding(core), None
         self.max_token_value = core.max_id()
-        if explicit_n_vocab:
-            count = core.vocab_size() - len(core.special_tokens()) + len(special_tokens)
-            if count != explicit_n_vocab:
-                raise AssertionError(f"explicit_n_vocab is {explicit_n_vocab}, but there are {count} tokens")
-            if self.max_token_value != explicit_n_vocab - 1:
-                raise AssertionError(
-                    f"explicit_n_vocab is {explicit_n_vocab}, but the highest id is {self.max_token_value}"
-                )
 
     def __repr__(self) -> str:
         return f"<Encoding {self.name!r}>"
@@ -185,12 +156,15 @@ class Encoding:
         try:
             return self._core.encode(text, False)
         except ValueError:
-            return self._core.encode(special_rules.without_surrogates(text), False)
+            return self._core.encode(special_policy.without_surrogates(text), False)
 
     def encode(
         self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
     ) -> list[int]:
         """Return the ids of `text`. A long one is encoded on all cores.
+
+        Beware of `allowed_special` for text of strangers: whoever writes `<|endoftext|>` in it can end a document, or
+        speak in another's name. By default such text is an error; pass `disallowed_special=()` to encode it as text.
 
         Args:
             text: Surrogate pairs in it are joined, lone surrogates become U+FFFD.
@@ -205,15 +179,15 @@ class Encoding:
             allowed, refused = self._default
         else:
             allowed, refused, odd = self._rules.of(allowed_special, disallowed_special)
-            special_rules.check(text, odd)
+            special_policy.check(text, odd)
         try:
             found = self._encoding.encode(text, allowed, refused)
         except ValueError:
-            fixed = special_rules.without_surrogates(text)
+            fixed = special_policy.without_surrogates(text)
             self._rules.check_surrogates(text, allowed_special, disallowed_special)
             found = self._encoding.encode(fixed, allowed, None)
         if isinstance(found, str):
-            checks.raise_disallowed_special_token(found)
+            raise_disallowed_special_token(found)
         return found
 
     def encode_to_numpy(
@@ -226,7 +200,7 @@ class Encoding:
             UnicodeEncodeError: The text has a surrogate.
         """
         allowed, refused, odd = self._rules.of(allowed_special, disallowed_special)
-        special_rules.check(text, odd)
+        special_policy.check(text, odd)
         try:
             found = self._encoding.encode_to_numpy(text, allowed, refused)
         except ValueError:
@@ -234,7 +208,7 @@ class Encoding:
             text.encode()  # raises what is the matter with it
             raise
         if isinstance(found, str):
-            checks.raise_disallowed_special_token(found)
+            raise_disallowed_special_token(found)
         return found
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
@@ -259,16 +233,14 @@ class Encoding:
         workers = checks.checked_threads(num_threads)
         texts = text if isinstance(text, (list, tuple)) else list(text)
         for one in texts if odd else ():
-            special_rules.check(one, odd)
+            special_policy.check(one, odd)
         try:
             found = self._encoding.encode_batch(texts, allowed, refused, workers)
         except ValueError:  # a text has surrogates
-            found = [
-                self.encode(one, allowed_special=allowed_special, disallowed_special=disallowed_special)
-                for one in texts
-            ]
+            options: Any = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
+            found = [self.encode(one, **options) for one in texts]
         if isinstance(found, str):
-            checks.raise_disallowed_special_token(found)
+            raise_disallowed_special_token(found)
         return found
 
     def encode_with_unstable(
@@ -286,12 +258,11 @@ class Encoding:
         if not isinstance(text, str):
             raise TypeError(f"a text is a str, not {type(text).__name__}")
         allowed, refused, odd = self._rules.of(allowed_special, disallowed_special)
-        special_rules.check(text, odd)
+        special_policy.check(text, odd)
         self._rules.check_surrogates(text, allowed_special, disallowed_special)
         text.encode()
-        token = None if refused is None else refused.first_in(text)
-        if token is not None:
-            checks.raise_disallowed_special_token(token)
+        if refused is not None and (token := refused.first_in(text)) is not None:
+            raise_disallowed_special_token(token)
         return self._encoding.encode_with_unstable(text, allowed)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
@@ -347,13 +318,10 @@ class Encoding:
         >>> encoding.decode_with_offsets([97, 0xC3, 0xA9, 98])
         ('aéb', [0, 1, 1, 2])
         """
-        if isinstance(tokens, (list, tuple)):
-            return self.decode(tokens, "strict"), self._encoding.offsets(tokens)
-        kept: list[int] = []
-        # A list is made while they are decoded: the first that is no id ends the call.
-        ids: Any = checks.kept(tokens, kept)
-        text = self.decode(ids, "strict")
-        return text, self._encoding.offsets(kept)
+        # Ids that are not in a list are kept while they are decoded: the first that is no id ends the call.
+        seen: Any = tokens if isinstance(tokens, (list, tuple)) else []
+        ids: Any = tokens if tokens is seen else checks.kept(tokens, seen)
+        return self.decode(ids, "strict"), self._encoding.offsets(seen)
 
     def decode_batch(
         self, batch: Sequence[Sequence[int]], *, errors: str = "replace", num_threads: int = 8
@@ -413,14 +381,9 @@ class Encoding:
     def _encode_bytes(self, text: bytes) -> list[int]:
         return self._encoding.encode_broken(text)
 
-    # Pickle
+    # Pickle; the registry has those that it made pickled by their names
 
     def __getstate__(self) -> object:
-        from . import registry
-
-        # One that the registry has is pickled by its name.
-        if self is registry.ENCODINGS.get(self.name):
-            return self.name
         return {
             "name": self.name,
             "pat_str": self._pat_str,
@@ -429,17 +392,8 @@ class Encoding:
         }
 
     def __setstate__(self, value: Any) -> None:
-        if isinstance(value, str):
-            from . import registry
-
-            self.__dict__ = registry.get_encoding(value).__dict__
-            return
-        if not isinstance(value, dict):
-            raise TypeError(f"the state of an Encoding is its name or a dict, not {type(value).__name__}")
-        Encoding.__init__(self, **value)
+        Encoding.__init__(self, **checks.checked_state(value))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from .. import identity
-
         state = self.__getstate__()
         return identity.restore_encoding, (type(self), state, identity.digest_of_encoding(state))

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .encoding import Encoding
-
 # The first prefix that fits decides.
 MODEL_PREFIX_TO_ENCODING: dict[str, str] = {
     "o1-": "o200k_base",
@@ -93,14 +89,3 @@ def encoding_name_for_model(model_name: str) -> str:
     raise KeyError(
         f"no encoding is known for the model {model_name}: name the encoding itself with toksmith.get_encoding"
     )
-
-
-def encoding_for_model(model_name: str) -> Encoding:
-    """Return the encoding of a model, as `get_encoding` does.
-
-    Raises:
-        KeyError: No encoding is known for it.
-    """
-    from .registry import get_encoding
-
-    return get_encoding(encoding_name_for_model(model_name))

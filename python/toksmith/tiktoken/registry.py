@@ -7,6 +7,7 @@ function that returns the arguments of `Encoding`.
 from __future__ import annotations
 
 import contextlib
+import copyreg
 import functools
 import importlib
 import importlib.util
@@ -14,18 +15,22 @@ import os
 import pkgutil
 import sys
 import threading
+import types
 from typing import TYPE_CHECKING
 
+from .. import identity
 from ..common.messages import shown
-from . import openai_public
+from . import models, openai_public
+from .encoding import Encoding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
-    from .encoding import Encoding
-
     Constructor = Callable[[], dict[str, Any]]
+
+TIKTOKEN_VERSION = "0.14.0"
+"""The version of tiktoken whose API this folder has."""
 
 _lock = threading.RLock()
 
@@ -80,10 +85,17 @@ def _make(name: str) -> Encoding:
         )
     if constructor is _PUBLISHED.get(name):
         return openai_public.make(name)
-    from .encoding import Encoding
-
     with _as_tiktoken():
         return Encoding(**constructor())
+
+
+def encoding_for_model(model_name: str) -> Encoding:
+    """Return the encoding of a model, as `get_encoding` does.
+
+    Raises:
+        KeyError: No encoding is known for it.
+    """
+    return get_encoding(models.encoding_name_for_model(model_name))
 
 
 def list_encoding_names() -> list[str]:
@@ -143,14 +155,48 @@ def _as_tiktoken() -> Iterator[None]:
     if "tiktoken" in sys.modules or importlib.util.find_spec("tiktoken") is not None:
         yield
         return
-    from ..compat import tiktoken as compat
-    from ..compat.tiktoken import core, model, registry
-    from . import load
-
-    stand_ins = {"": compat, ".core": core, ".load": load, ".model": model, ".registry": registry}
-    sys.modules.update({f"tiktoken{suffix}": module for suffix, module in stand_ins.items()})
+    stand_in = _stand_in()
+    sys.modules.update(stand_in)
     try:
         yield
     finally:
-        for suffix in stand_ins:
-            sys.modules.pop(f"tiktoken{suffix}", None)
+        for name in stand_in:
+            sys.modules.pop(name, None)
+
+
+def _stand_in() -> dict[str, types.ModuleType]:
+    """Return the modules of tiktoken by name, made of those of this folder."""
+    from . import encoding, load
+
+    model, whole = types.ModuleType("tiktoken.model"), types.ModuleType("tiktoken")
+    vars(model).update(vars(models), encoding_for_model=encoding_for_model)
+    parts = {"core": encoding, "load": load, "model": model, "registry": sys.modules[__name__]}
+    public = (Encoding, encoding_for_model, models.encoding_name_for_model, get_encoding, list_encoding_names)
+    vars(whole).update(parts, **{one.__name__: one for one in public}, __version__=TIKTOKEN_VERSION, __path__=[])
+    return {"tiktoken": whole, **{f"tiktoken.{name}": part for name, part in parts.items()}}
+
+
+# Pickles
+
+
+def _reduced(encoding: Encoding) -> tuple[Any, ...]:
+    """Pickle an encoding of this registry by its name, any other by its arguments."""
+    if encoding is ENCODINGS.get(encoding.name):
+        return restored, (encoding.name, identity.digest_of_encoding(encoding.name))
+    return encoding.__reduce__()
+
+
+def restored(name: str, digest: str) -> Encoding:
+    """Return the encoding of this name, which is pickled with a digest.
+
+    Raises:
+        pickle.UnpicklingError: The digest is that of another name: the pickle is damaged.
+        FileNotFoundError, ValueError: As `get_encoding`.
+    """
+    identity.check_encoding(name, digest)
+    copy = Encoding.__new__(Encoding)
+    copy.__dict__ = get_encoding(name).__dict__
+    return copy
+
+
+copyreg.pickle(Encoding, _reduced)

@@ -1,6 +1,6 @@
 """Pretoken counts: what training starts from.
 
-A training imports this: what takes long to import (files of counts, processes) is imported on first use.
+A training imports this: what takes long to import (files of counts) is imported on first use.
 """
 
 from __future__ import annotations
@@ -9,25 +9,17 @@ import operator
 import os
 
 from .. import _core, patterns
-from ..common import arguments, memory
+from ..common import arguments
 from ..common.messages import shown
-from ..common.progress import reporter
-from ..files import temporary
-from . import inputs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any, Literal
+    from typing import Any
 
     from typing_extensions import Self
 
-    from ..common.progress import Report
     from ..patterns import Pattern, Unmatched
-
-    Path_ = str | os.PathLike[str]
-    Files = Path_ | Iterable[Path_]
-    Errors = Literal["strict", "replace"]
 
 
 class PretokenCounts:
@@ -70,9 +62,14 @@ class PretokenCounts:
         core = _core.PretokenCounts([(pretoken, count, first) for first, (pretoken, count) in enumerate(items)])
         self._fill(core, patterns.resolve(pattern, unmatched), arguments.special_names(special_tokens))
 
-    def _fill(self, core: _core.PretokenCounts, pattern: Pattern, special_tokens: list[str]) -> Self:
+    def _fill(self, core: _core.PretokenCounts, pattern: Pattern, special_tokens: list[str]) -> None:
         self._core, self._pattern, self._special_tokens = core, pattern, special_tokens
-        return self
+
+    @classmethod
+    def _of(cls, core: _core.PretokenCounts, pattern: Pattern, special_tokens: list[str]) -> Self:
+        counts = cls.__new__(cls)
+        counts._fill(core, pattern, special_tokens)
+        return counts
 
     @property
     def total(self) -> int:
@@ -148,10 +145,10 @@ class PretokenCounts:
         # The Unicode version that was counted under stays: with counts under another one there is no sum.
         pattern = patterns.of_source(head["pattern"], head["pattern_flags"], head["unmatched"])
         pattern = pattern._replace(unicode=head["unicode"])
-        return cls.__new__(cls)._fill(core, pattern, arguments.special_names(head["special_tokens"]))
+        return cls._of(core, pattern, arguments.special_names(head["special_tokens"]))
 
     def _like(self, core: _core.PretokenCounts) -> PretokenCounts:
-        return PretokenCounts.__new__(PretokenCounts)._fill(core, self._pattern, self._special_tokens)
+        return PretokenCounts._of(core, self._pattern, self._special_tokens)
 
     def __getitem__(self, pretoken: bytes) -> int:
         return self._core.get(pretoken)
@@ -176,168 +173,6 @@ class PretokenCounts:
         return f"<PretokenCounts of {len(self)} pretokens, {self.total} in all>"
 
 
-def count_pretokens(
-    files: Files,
-    *,
-    special_tokens: Iterable[str] = (),
-    pattern: Any = "gpt2",
-    unmatched: Unmatched = "keep",
-    workers: int | None = None,
-    memory_limit: int | str | None = None,
-    min_pretoken_count: int = 1,
-    field: str | None = None,
-    column: str | None = None,
-    document_separator: str | None = None,
-    progress: bool | Report = False,
-    errors: Errors = "strict",
-    _chunk_bytes: int | None = None,
-    _window_bytes: int | None = None,
-    _table_bytes: int | None = None,
-) -> PretokenCounts:
-    """Count the pretokens of files, in parallel and in bounded memory.
-
-    Args:
-        files: A path, a glob, a folder, or a list of them. What a name ends in says what it is: `.gz`, `.zst` and
-            `.xz` are read through their decompressors; each line of a `.jsonl` (or `.ndjson`, also compressed) is a
-            JSON object and each row of a `.parquet` (which needs pyarrow) a record, and each record a document; all
-            else is text, a document each. Nothing is read whole; pipes are read as they come.
-        special_tokens: They separate documents and are not counted.
-        pattern: What cuts text into pretokens, as in `Tokenizer`.
-        unmatched: As in `Tokenizer`.
-        workers: Threads at the most; default: all cores. A pattern that `regex` runs is counted in as many processes,
-            where the files are large enough to make up for their start.
-        memory_limit: Bytes, or a text such as "2GB", for the tables, the buffers and the result of counting; default:
-            half of what the machine, or the process's cgroup, has. What does not fit goes to a temporary file (in
-            `tempfile.gettempdir()`) meanwhile; the result is the same, and has to fit into half of the limit. This
-            is no limit of the process. What it held before comes on top, and so does a single document, or a single
-            pretoken, without a place to cut it. Tables and buffers are never smaller than for a limit of 32 MB: so
-            the peak of a smaller one is up to 30 MB above it.
-        min_pretoken_count: Pretokens that occur less often are left out of the result.
-        field: The name of the text in the lines of `.jsonl` files; default "text".
-        column: The column of the text in Parquet files; default "text".
-        document_separator: A string that separates documents in files of text, as a special token does, and is none.
-        progress: True shows a bar on standard error; a callable gets (stage, done, total), in bytes of the files.
-        errors: "strict" refuses text that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
-
-    Raises:
-        FileNotFoundError: A file is missing, or a glob or folder holds none.
-        ValueError: An option is wrong; a file is not UTF-8, is damaged, or a record has no text (names file and
-            place).
-        OSError: A file cannot be read, or its size or its time of change becomes another while it is read: what
-            grows, such as a log, is counted from a copy. Or the temporary file cannot be written, because the disk
-            is full.
-        MemoryError: The different pretokens do not fit into the limit: says how many there are, and what would fit.
-        ImportError: A file is Parquet and pyarrow is not installed.
-    """
-    specials = arguments.special_names(special_tokens)
-    options: dict[str, Any] = {
-        "special_tokens": specials,
-        "separator": arguments.checked_separator(document_separator),
-        "pattern": patterns.resolve(pattern, unmatched),
-        "workers": arguments.checked_workers(workers),
-        "replace": arguments.replaces_invalid(errors),
-        "memory_limit": memory.limit(memory_limit),
-        "min_count": arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0),
-    }
-    found = inputs.of_files(files, field, column)
-    sizes: dict[str, Any] = {"chunk_bytes": _chunk_bytes, "window_bytes": _window_bytes, "table_bytes": _table_bytes}
-    with reporter(progress) as report:
-        return of_sources(found, **options, report=report, **sizes)
-
-
-def of_sources(
-    found: list[inputs.Source],
-    *,
-    special_tokens: list[str],
-    separator: str | None,
-    pattern: Pattern,
-    workers: int,
-    replace: bool,
-    memory_limit: int,
-    min_count: int = 1,
-    report: Report | None = None,
-    **sizes: int | None,
-) -> PretokenCounts:
-    """Count files under options that are checked."""
-    cut_at = _separators(special_tokens, separator)
-    counting = _counting(
-        cut_at,
-        pattern,
-        workers=workers,
-        replace=replace,
-        memory_limit=memory_limit,
-        min_count=min_count,
-        **sizes,
-    )
-    parts = [found]
-    if workers > 1 and pattern.text is not None and pattern.name is None:
-        from . import subprocesses
-
-        most = max(memory_limit // subprocesses.LEAST_LIMIT - 1, 1)
-        parts = subprocesses.parts(found, min(workers, most), [name.encode() for name in cut_at])
-    if len(parts) > 1:
-        job = {
-            "special_tokens": special_tokens,
-            "separator": separator,
-            "pattern": pattern.text,
-            "flags": pattern.flags,
-            "unmatched": pattern.unmatched,
-            "replace": replace,
-            "memory_limit": max(memory_limit // (len(parts) + 1), 1),
-        }
-        for counts in subprocesses.count(parts, job, report):
-            counting.add(counts._core)
-    else:
-        inputs.count(counting, found, replace, report)
-    return PretokenCounts.__new__(PretokenCounts)._fill(counting.finish(), pattern, special_tokens)
-
-
-def count_pretokens_from_iterator(
-    texts: Iterable[str | bytes],
-    *,
-    special_tokens: Iterable[str] = (),
-    pattern: Any = "gpt2",
-    unmatched: Unmatched = "keep",
-    workers: int | None = None,
-    memory_limit: int | str | None = None,
-    min_pretoken_count: int = 1,
-    document_separator: str | None = None,
-    progress: bool | Report = False,
-    errors: Errors = "strict",
-    _table_bytes: int | None = None,
-) -> PretokenCounts:
-    """Count the pretokens of texts, each a document of its own. A bare str or bytes is one text.
-
-    The texts are taken one by one, and only a few are held at a time. Options and errors are those of
-    `count_pretokens`.
-    """
-    specials = arguments.special_names(special_tokens)
-    resolved = patterns.resolve(pattern, unmatched)
-    replace = arguments.replaces_invalid(errors)
-    counting = _counting(
-        _separators(specials, arguments.checked_separator(document_separator)),
-        resolved,
-        workers=arguments.checked_workers(workers),
-        replace=replace,
-        memory_limit=memory.limit(memory_limit),
-        min_count=arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0),
-        table_bytes=_table_bytes,
-    )
-    items = [texts] if isinstance(texts, (str, bytes)) else texts
-    with reporter(progress) as report:
-        counting.texts(items, replace=replace, progress=report)
-        core = counting.finish()
-    return PretokenCounts.__new__(PretokenCounts)._fill(core, resolved, specials)
-
-
-def _separators(special_tokens: list[str], separator: str | None) -> list[str]:
-    return special_tokens if separator is None else list(dict.fromkeys([*special_tokens, separator]))
-
-
-def _counting(separators: list[str], pattern: Pattern, **options: Any) -> _core.Counting:
-    return _core.Counting(separators, pattern.core(), temporary=temporary.folder(), **options)
-
-
 def with_options_of(
     counts: PretokenCounts, special_tokens: Iterable[str], pattern: Any, unmatched: Unmatched
 ) -> PretokenCounts:
@@ -348,7 +183,7 @@ def with_options_of(
                 f"the counts were made with the special tokens {counts._special_tokens}, not {names}: "
                 "leave special_tokens out, or count anew"
             )
-        counts = PretokenCounts.__new__(PretokenCounts)._fill(counts._core, counts._pattern, names)
+        counts = PretokenCounts._of(counts._core, counts._pattern, names)
     given = patterns.resolve(pattern, unmatched)
     if (pattern, unmatched) != ("gpt2", "keep") and given != counts._pattern:
         raise ValueError(f"the counts were made under {counts._pattern}, not {given}: leave the pattern out")

@@ -8,6 +8,7 @@ import operator
 from .. import _core, patterns
 from ..common import arguments
 from ..common.messages import shown
+from ..parts import Parts
 from ..tokenizer import Tokenizer
 from ..training_record import Record
 
@@ -155,9 +156,7 @@ class Plan:
         layout = self._extended_ids() if self.base else self._ids(learned.added())
         base = self.base._core if self.base else None
         core = _core.grown(learned, base, layout.bytes, layout.first, layout.specials, self.pattern.core())
-        tokenizer = Tokenizer._of(core, self.pattern)
-        tokenizer._cache["record"] = Record.of_training(self, learned)
-        return tokenizer
+        return Tokenizer._of(Parts(core, self.pattern, None, Record.of_training(self, learned)))
 
     def _ids(self, merges: int) -> Layout:
         """Give bytes, special tokens and merges their ids."""

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from ..common.progress import Report
     from ..tokenizer import Tokenizer
-    from .counts import Path_, PretokenCounts
+    from .counting import Path_
+    from .counts import PretokenCounts
     from .options import Plan
 
 

@@ -16,13 +16,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .. import _core
+from .. import _core, patterns
 from ..files import temporary, watching
+from . import counter, inputs
+from .counts import PretokenCounts
 from .inputs import Source
 
 if TYPE_CHECKING:
     from ..files.new_file import NewFile
-    from .counts import PretokenCounts
 
 # Starting a process takes about as long as counting one or two megabytes.
 LEAST_BYTES = 8 << 20
@@ -106,8 +107,6 @@ def count(work: list[list[Source]], job: dict[str, Any], report: Any) -> Iterato
     Raises:
         Exception: What the first part that failed failed with.
     """
-    from .counts import PretokenCounts
-
     with contextlib.ExitStack() as stack:
         outs = [stack.enter_context(temporary.file()) for _ in work]
         running: list[subprocess.Popen[str] | None] = []
@@ -182,18 +181,13 @@ def _wait(process: subprocess.Popen[str]) -> None:
 
 def _counted(sources: list[Source], job: dict[str, Any]) -> PretokenCounts:
     """Return the counts of a part, counted in this process on one thread."""
-    from .. import patterns
-    from . import counts
-
-    return counts.of_sources(
-        sources,
-        special_tokens=job["special_tokens"],
-        separator=job["separator"],
-        pattern=patterns.of_source(job["pattern"], job["flags"], job["unmatched"]),
-        workers=1,
-        replace=job["replace"],
-        memory_limit=job["memory_limit"],
+    specials, replace = job["special_tokens"], job["replace"]
+    pattern = patterns.of_source(job["pattern"], job["flags"], job["unmatched"])
+    counting = counter.counter(
+        specials, job["separator"], pattern, workers=1, replace=replace, memory_limit=job["memory_limit"]
     )
+    inputs.count(counting, sources, replace, None)
+    return PretokenCounts._of(counting.finish(), pattern, specials)
 
 
 def main() -> None:

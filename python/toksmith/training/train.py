@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .counts import PretokenCounts, count_pretokens, count_pretokens_from_iterator, with_options_of
+from .counting import count_pretokens, count_pretokens_from_iterator
+from .counts import PretokenCounts, with_options_of
 from .options import Plan
 from .run import LongRun
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from ..common.progress import Report
     from ..patterns import Unmatched
     from ..tokenizer import Tokenizer
-    from .counts import Errors, Files, Path_
+    from .counting import Errors, Files, Path_
 
     Ties = Literal["bytes", "ids", "smallest_ids", "first", "huggingface"]
     SpecialIds = Literal["first", "after_bytes", "last"]

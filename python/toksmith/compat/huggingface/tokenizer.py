@@ -74,8 +74,7 @@ class Tokenizer(Settings):
             OSError: The file cannot be read.
             ValueError: It is no such file, or a part of it is not supported; names the part.
         """
-        loader: Any = Core
-        return cls._of(loader.from_huggingface(path), text_files.read_object(path, "tokenizer.json"))
+        return cls._of(Core.from_huggingface(path), text_files.read_object(path, "tokenizer.json"))
 
     @classmethod
     def from_str(cls, json: str) -> Tokenizer:
@@ -121,14 +120,14 @@ class Tokenizer(Settings):
         Raises:
             ValueError: The tokenizer cannot be expressed there, or is read back as another. Nothing is written.
         """
-        check = functools.partial(verification.huggingface, self._tokenizer) if verify else None
+        check = functools.partial(verification.huggingface, self._tokenizer._parts) if verify else None
         whole_files.write(path, [self.to_str(pretty).encode()], check)
 
     def _content(self) -> dict[str, Any]:
         if self._source is None:
             from ...huggingface import write
 
-            content = write.tokenizer_object(self._tokenizer)
+            content = write.tokenizer_object(self._tokenizer._parts)
             for token in content["added_tokens"]:
                 token["special"] = token["id"] not in self._plain
         else:

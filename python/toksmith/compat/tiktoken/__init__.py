@@ -4,6 +4,7 @@ It has what tiktoken 0.14 has under these names, its modules `core`, `load`, `mo
 same ids, errors and rules for special tokens. Rank files in tiktoken's cache folder are found.
 """
 
+from ...tiktoken import registry as _registry
 from . import core as core
 from . import load as load
 from . import model as model
@@ -14,5 +15,5 @@ from .model import encoding_name_for_model as encoding_name_for_model
 from .registry import get_encoding as get_encoding
 from .registry import list_encoding_names as list_encoding_names
 
-__version__ = "0.14.0"
+__version__ = _registry.TIKTOKEN_VERSION
 """The version of tiktoken that this stands in for, for programs that ask."""

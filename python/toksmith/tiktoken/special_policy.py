@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._core import SpecialSet
 from ..common.messages import shown
+from .checks import raise_disallowed_special_token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,8 +108,6 @@ def check(text: str, disallowed: frozenset[str] | None) -> None:
     """
     if not disallowed:
         return
-    from .checks import raise_disallowed_special_token
-
     for what, given in (("a text", text), *(("a special token", name) for name in disallowed)):
         if not isinstance(given, str):
             raise TypeError(f"{what} is a str, not {type(given).__name__}")

@@ -1,0 +1,372 @@
+"""What defines a tokenizer: the class that `Tokenizer` adds encoding and decoding to.
+
+Reading and writing files, explanations and pickles are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+import os
+import types
+
+from . import identity
+from .common import arguments
+from .parts import Parts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from types import EllipsisType
+    from typing import Any, NoReturn
+
+    from typing_extensions import Buffer, Self
+
+    from ._core import Tokenizer as CoreTokenizer
+    from .huggingface.pipeline import Pipeline
+    from .huggingface.template import Template
+    from .patterns import Pattern, Unmatched
+    from .training_record import Record
+
+    StrPath = str | os.PathLike[str]
+    Specials = Iterable[str] | Mapping[str, int]
+    SpecialToken = str | EllipsisType | None
+
+
+class Definition:
+    """Vocabulary, merges, special tokens, pattern and pipeline: read-only, loaded, saved, compared and pickled."""
+
+    __slots__ = ("__weakref__", "_cache", "_core", "_parts")
+
+    _cache: dict[str, Any]
+    _core: CoreTokenizer
+    _parts: Parts
+
+    @classmethod
+    def _of(cls, parts: Parts) -> Self:
+        made = cls.__new__(cls)
+        made._fill(parts)
+        return made
+
+    def _fill(self, parts: Parts) -> None:
+        if hasattr(self, "_parts"):
+            raise AttributeError("a Tokenizer is immutable: it is made once; make a new one")
+        values: Any = (("_parts", parts), ("_core", parts.core), ("_cache", {}))
+        for name, value in values:
+            object.__setattr__(self, name, value)
+        identity.register(self)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"a Tokenizer is immutable: cannot set {name!r}; make a new one")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a Tokenizer is immutable: cannot delete {name!r}")
+
+    # What it is made of
+
+    def token_bytes(self, id: int) -> bytes:
+        """Return the bytes of a token; `KeyError` if there is none of this id."""
+        return self._core.token_bytes(id)
+
+    def token_id(self, token: Buffer | str) -> int:
+        """Return the id of a token by its bytes, the ordinary one where a special token has the same.
+
+        Raises:
+            KeyError: There is no such token.
+        """
+        return self._core.token_id(token.encode() if isinstance(token, str) else arguments.as_bytes(token))
+
+    def _cached(self, name: str, make: Any) -> Any:
+        if name not in self._cache:
+            self._cache[name] = make()
+        return self._cache[name]
+
+    @property
+    def vocab(self) -> Mapping[int, bytes]:
+        """Token bytes by id, special tokens included; read-only."""
+        return types.MappingProxyType(self._parts.vocab)
+
+    @property
+    def merges(self) -> Sequence[tuple[bytes, bytes]]:
+        """The merges in order; read-only. Under rank semantics, the pair that each token's bytes reach."""
+        from .common.views import ListView
+
+        view: ListView[tuple[bytes, bytes]] = self._cached("merges", lambda: ListView(self._parts.merges))
+        return view
+
+    @property
+    def merge_counts(self) -> Sequence[int | None] | None:
+        """How often the pair of each merge occurred when training chose it; read-only, saved by `save`.
+
+        In the order of `merges`. None for a merge that was not chosen by its count: one of a tokenizer that
+        was extended and knows none, or of a forced token. None as a whole for a tokenizer that was not trained here.
+        It is no part of the identity.
+
+        >>> import toksmith
+        >>> list(toksmith.train(toksmith.PretokenCounts({b"low": 5, b"lower": 2}), 258).merge_counts)
+        [7, 7]
+        """
+        from .common.views import ListView
+
+        if self._parts.record is None:
+            return None
+        view: ListView[int | None] = self._cached("merge_counts", lambda: ListView(self._parts.merge_counts or []))
+        return view
+
+    @property
+    def special_tokens(self) -> Mapping[str, int]:
+        """Ids of the special tokens by name; read-only."""
+        return types.MappingProxyType(self._core.special_tokens())
+
+    @property
+    def pattern(self) -> Any:
+        """The pattern as a compiled `regex` pattern; None for no pretokenization.
+
+        Raises:
+            ValueError: It splits in stages, as some Hugging Face tokenizers do: there is no one pattern.
+        """
+        return self._pattern.compiled()
+
+    @property
+    def ignore_merges(self) -> bool:
+        """Whether a pretoken that is a token stands for itself before any merge; always under rank semantics."""
+        return self._core.ignores_merges()
+
+    @property
+    def pipeline(self) -> Pipeline | None:
+        """What a Hugging Face tokenizer does beside all that: normalizer, added tokens with conditions, template.
+
+        None for one that has nothing of the kind. See `docs/huggingface.md`.
+        """
+        return self._parts.pipeline
+
+    @property
+    def template(self) -> Template | None:
+        """What a Hugging Face tokenizer puts around a text; no method here adds it by itself. None if nothing."""
+        return None if self._parts.pipeline is None else self._parts.pipeline.template
+
+    @property
+    def vocab_size(self) -> int:
+        """How many ids are in use."""
+        return self._core.vocab_size()
+
+    @property
+    def max_id(self) -> int:
+        """The highest id in use."""
+        return self._core.max_id()
+
+    @property
+    def _pattern(self) -> Pattern:
+        return self._parts.pattern
+
+    @property
+    def _record(self) -> Record | None:
+        return self._parts.record
+
+    def shrink(self, n: int) -> Self:
+        """Return a tokenizer of `n` tokens, special ones included: this one without its last merges.
+
+        Special tokens whose ids are above all others move down to follow them, all other ids stay. Of a trained
+        tokenizer this makes what training with `n` would have made. Under rank semantics the last ranks go.
+
+        Raises:
+            ValueError: `n` is more than there are, less than the bytes and special tokens, or less than the
+                tokenizer had that this one was extended from.
+
+        >>> import toksmith
+        >>> counts = toksmith.PretokenCounts({b"low": 5, b"lower": 2})
+        >>> toksmith.train(counts, 260).shrink(258) == toksmith.train(counts, 258)
+        True
+        """
+        from . import shrinking
+
+        parts = shrinking.shrink(self._parts, n)
+        return self if parts is self._parts else self._of(parts)
+
+    # Files
+
+    @classmethod
+    def from_files(
+        cls,
+        vocab_filepath: StrPath,
+        merges_filepath: StrPath,
+        special_tokens: Specials | None = None,
+        *,
+        pattern: Any = "gpt2",
+        unmatched: Unmatched = "keep",
+    ) -> Self:
+        """Load GPT-2's two files, `vocab.json` and `merges.txt`. They hold no pattern: give it if it is not GPT-2's.
+
+        Raises:
+            OSError: A file cannot be read.
+            ValueError: A file is malformed or inconsistent; names file and line.
+        """
+        from .storage import load
+
+        return cls._of(load.gpt2(vocab_filepath, merges_filepath, special_tokens, pattern, unmatched))
+
+    @classmethod
+    def from_tiktoken(
+        cls,
+        path: StrPath,
+        *,
+        pattern: Any,
+        special_tokens: Specials | None = None,
+        unmatched: Unmatched = "keep",
+    ) -> Self:
+        """Load a rank file of tiktoken's. It holds no pattern and no special tokens: give them.
+
+        Raises:
+            OSError: The file cannot be read.
+            ValueError: It is malformed, or lacks a single byte; names file and line.
+        """
+        from .storage import load_ranks
+
+        return cls._of(load_ranks.load(path, pattern, special_tokens, unmatched))
+
+    @classmethod
+    def from_huggingface(cls, source: Any) -> Self:
+        """Load a Hugging Face tokenizer of the byte-level BPE family: the same ids, whatever the text.
+
+        Its normalizer, splitting and added tokens are part of the result; what its post-processor adds around a
+        text is in `template`, and no method adds it by itself. See `docs/huggingface.md`.
+
+        Args:
+            source: The path of a `tokenizer.json`, or of a folder with one; a `tokenizers.Tokenizer`; or a fast
+                tokenizer of `transformers`.
+
+        Raises:
+            OSError: The file cannot be read.
+            ValueError: It is malformed or inconsistent, or has a part that cannot be had exactly; names the part
+                by its place in the file.
+        """
+        from .huggingface import read
+
+        return cls._of(read.read(source))
+
+    @classmethod
+    def load(cls, path: StrPath) -> Self:
+        """Load a file that `save` wrote. Warns if its pattern runs under other Unicode tables than it was made with.
+
+        Raises:
+            OSError: The file cannot be read.
+            ValueError: It is no such file, of a later version, or inconsistent; names what is wrong.
+        """
+        from .storage import load
+
+        return cls._of(load.native(path))
+
+    def save(self, path: StrPath, *, verify: bool = True) -> None:
+        """Save everything that makes the tokenizer into one JSON file that a person can read.
+
+        Args:
+            path: The file; an older one is replaced.
+            verify: Whether the file is read back, and its ids compared on a stress text, before it takes its name.
+                That takes about as long again as loading it.
+
+        Raises:
+            OSError: The file cannot be written.
+            ValueError: The file, read back, is not this tokenizer. Nothing is written.
+        """
+        from .storage import save
+
+        save.native(self._parts, path, verify)
+
+    def save_gpt2(self, folder: StrPath, *, verify: bool = True) -> None:
+        """Save as `vocab.json` and `merges.txt` in `folder`, which is made if need be.
+
+        The files hold no pattern: a warning says so if it is not GPT-2's.
+
+        Args:
+            folder: Where the two files go.
+            verify: As in `save`; also read back by `tokenizers`, if that is installed.
+
+        Raises:
+            ValueError: The files could not hold it: under rank semantics, some token does not re-encode to itself
+                (it is named); or a special token has the bytes of an ordinary one; or, read back, they encode
+                otherwise. Nothing is written.
+        """
+        from .storage import save
+
+        save.gpt2(self._parts, folder, verify)
+
+    def save_tiktoken(self, path: StrPath, *, verify: bool = True) -> None:
+        """Save the ordinary tokens as a rank file of tiktoken's. It holds no pattern and no special tokens.
+
+        Args:
+            path: The file; an older one is replaced.
+            verify: As in `save`; read back by `tiktoken`, if that is installed.
+
+        Raises:
+            ValueError: Under rank semantics some text could encode otherwise: a token does not re-encode to
+                itself, or ids do not rise with the merges; or the file, read back, encodes otherwise. Nothing is
+                written.
+        """
+        from .storage import save
+
+        save.tiktoken(self._parts, path, verify)
+
+    def save_huggingface(
+        self,
+        folder: StrPath,
+        *,
+        bos_token: SpecialToken = ...,
+        eos_token: SpecialToken = ...,
+        unk_token: SpecialToken = ...,
+        pad_token: SpecialToken = ...,
+        chat_template: str | None = None,
+        model_max_length: int | None = None,
+        verify: bool = True,
+    ) -> None:
+        """Save as a folder that `tokenizers.Tokenizer` and `transformers.AutoTokenizer` load, with the same ids.
+
+        It gets `tokenizer.json`, `tokenizer_config.json` and `special_tokens_map.json`; under GPT-2's pattern also
+        `vocab.json` and `merges.txt`. Ids agree on all text but for code points that the Unicode version in
+        `tokenizers` puts into another class (docs/unicode.md).
+
+        Args:
+            folder: Where the files go; made if need be.
+            bos_token: The special token that begins a text. Left out: one of a usual name, if any; None: none.
+            eos_token: The one that ends a text.
+            unk_token: The one for what is unknown. Byte-level BPE needs none.
+            pad_token: The one that fills up a batch. Left out: one of a usual name, else the eos token.
+            chat_template: A Jinja template for `apply_chat_template`.
+            model_max_length: How many ids the model takes; None: no limit.
+            verify: Whether `tokenizer.json` is read back, by `tokenizers` if that is installed, and its ids compared
+                on a stress text, before anything is written. A vocabulary of 100,000 takes a few seconds.
+
+        Raises:
+            ValueError: A part of the tokenizer has no exact equal there: a pattern that Oniguruma would read
+                otherwise, a special token whose name spells another token (each is named); or a role is given to
+                what is no special token; or the file, read back, encodes otherwise. Nothing is written.
+        """
+        from .storage import save
+
+        roles = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token, "pad_token": pad_token}
+        save.huggingface(self._parts, folder, roles, chat_template, model_max_length, verify)
+
+    # Identity
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256, in hex, of everything that makes the tokenizer: equal exactly for equal tokenizers."""
+        return identity.fingerprint(self)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Definition):
+            return NotImplemented
+        return self is other or self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return identity.reduced(self)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+    def __repr__(self) -> str:
+        pattern = self._pattern.name or self._pattern.text
+        return f"<Tokenizer of {self.vocab_size} tokens, {len(self.special_tokens)} special, pattern {pattern!r}>"

@@ -1,0 +1,33 @@
+"""The pattern of a part, a normalizer or a pre-tokenizer: how a file holds it, and compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import patterns
+from .checks import field, refused
+
+
+def pattern_of(part: dict[str, Any], place: str) -> tuple[str, str]:
+    """Return kind ("String" or "Regex") and text of a part's pattern.
+
+    Raises:
+        ValueError: It is neither, or an empty text.
+    """
+    pattern = field(part, "pattern", dict, place)
+    if len(pattern) != 1 or next(iter(pattern)) not in ("String", "Regex"):
+        raise refused(f"{place}.pattern", "expected one field, String or Regex")
+    name = next(iter(pattern))
+    text = field(pattern, name, str, f"{place}.pattern")
+    if text == "":
+        raise refused(f"{place}.pattern", "an empty pattern")
+    return name, text
+
+
+def compiled(pattern: str) -> Any:
+    """Return a compiled pattern of `regex`.
+
+    Raises:
+        ValueError: `regex` refuses it.
+    """
+    return patterns.of_source(pattern, 0, "keep").compiled()

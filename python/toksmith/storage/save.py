@@ -1,0 +1,132 @@
+"""Saving tokenizers: the checks that a format can hold one, and that the file which was written does.
+
+One function for each format, named after it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import _core, patterns
+from ..common.messages import shown
+from ..files import whole_files
+from ..formats import gpt2 as gpt2_files
+from ..formats import native as native_file
+from ..formats import rank_file
+from . import head, verification
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from ..files.whole_files import Check
+    from ..parts import Parts
+
+
+def native(parts: Parts, path: str | os.PathLike[str], verify: bool = True) -> None:
+    """Write toksmith's own file."""
+    merges = parts.merges if parts.core.has_merges() else None
+    training = None
+    if parts.record:
+        training = parts.record.state() | {"merge_counts": parts.merge_counts}
+    check = _check(parts, verification.native, verify)
+    native_file.write(path, head.of_parts(parts), parts.vocab.items(), merges, training, check)
+
+
+def gpt2(parts: Parts, folder: str | os.PathLike[str], verify: bool = True) -> None:
+    """Write GPT-2's two files."""
+    if parts.pipeline is not None:
+        parts.pipeline.check_fits("vocab.json and merges.txt")
+    spelled: dict[bytes, int] = {}
+    for id, token in parts.vocab.items():
+        if token in spelled:
+            raise ValueError(f"vocab.json cannot hold two ids, {spelled[token]} and {id}, for {shown(token)}")
+        spelled[token] = id
+    if parts.core.has_merges() and parts.core.ignores_merges():
+        with _refused("merges.txt holds a merges list, and this tokenizer ignores it for pretokens that are tokens"):
+            _check_reachable(parts.core)
+    if not parts.core.has_merges():
+        with _refused("merges.txt holds a merges list, and this tokenizer has ranks"):
+            specials = list(parts.special_tokens.items())
+            as_list = _core.Tokenizer(parts.vocab, parts.merges, specials, patterns.resolve(None).core())
+            _check_reachable(parts.core)
+            _check_reachable(as_list)
+    pattern = parts.pattern
+    if pattern.name != "gpt2":
+        warnings.warn(
+            "vocab.json and merges.txt hold no pattern: load them with "
+            f"pattern={shown(pattern.name or pattern.text, 400)}",
+            stacklevel=3,
+        )
+    gpt2_files.write(folder, parts.vocab, parts.merges, _check(parts, verification.gpt2, verify))
+
+
+def tiktoken(parts: Parts, path: str | os.PathLike[str], verify: bool = True) -> None:
+    """Write a rank file."""
+    if parts.pipeline is not None:
+        parts.pipeline.check_fits("a rank file")
+    ordinary = parts.ordinary
+    if parts.core.has_merges():
+        with _refused("a rank file holds ranks, and this tokenizer has a merges list"):
+            _check_order(parts)
+            _check_reachable(parts.core)
+            _check_reachable(_core.Tokenizer(ordinary, None, [], patterns.resolve(None).core()))
+    rank_file.write(path, ordinary, _check(parts, verification.tiktoken, verify))
+
+
+def huggingface(
+    parts: Parts,
+    folder: str | os.PathLike[str],
+    roles: Mapping[str, Any],
+    chat_template: str | None,
+    model_max_length: int | None,
+    verify: bool = True,
+) -> None:
+    """Write the files of `transformers`."""
+    from ..huggingface import write
+
+    content = write.files_of(parts, roles, chat_template, model_max_length)
+    # The first of the paths that are read back is that of tokenizer.json.
+    names = sorted(content, key=lambda name: name != "tokenizer.json")
+    check = _check(parts, verification.huggingface, verify)
+    whole_files.write_all([(Path(folder, name), [content[name]]) for name in names], check, make_folder=True)
+
+
+def _check(parts: Parts, check: Callable[[Parts, list[Path]], None], verify: bool) -> Check | None:
+    return functools.partial(check, parts) if verify else None
+
+
+@contextlib.contextmanager
+def _refused(why: str) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{why}: {error}; save() keeps everything") from None
+
+
+def _check_order(parts: Parts) -> None:
+    """Check that the ids of what merges make rise with the merges: in a rank file, ids are ranks."""
+    last = -1
+    for left, right in parts.merges:
+        id = parts.core.token_id(left + right)
+        if id <= last:
+            raise ValueError(
+                f"the merge ({shown(left)}, {shown(right)}) makes id {id}, which does not come after {last}"
+            )
+        last = id
+
+
+def _check_reachable(core: _core.Tokenizer) -> None:
+    """Check that every ordinary token re-encodes to itself by merging.
+
+    Where this holds under a merges list and under ranks in the same order, both give the same ids for every text, by
+    the substring property of BPE: a pair that one of them merges and the other does not would be a token that does
+    not re-encode to itself.
+    """
+    broken = core.first_unreachable()
+    if broken is not None:
+        raise ValueError(f"token {broken} ({shown(core.token_bytes(broken))}) does not re-encode to itself")

@@ -1,0 +1,163 @@
+"""Counting pretokens: the public functions. Patterns of `regex` are counted in processes, all others on threads."""
+
+from __future__ import annotations
+
+import os
+
+from .. import _core, patterns
+from ..common import arguments, memory
+from ..common.progress import reporter
+from . import counter, inputs
+from .counts import PretokenCounts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, Literal
+
+    from ..common.progress import Report
+    from ..patterns import Pattern, Unmatched
+
+    Path_ = str | os.PathLike[str]
+    Files = Path_ | Iterable[Path_]
+    Errors = Literal["strict", "replace"]
+
+
+def count_pretokens(
+    files: Files,
+    *,
+    special_tokens: Iterable[str] = (),
+    pattern: Any = "gpt2",
+    unmatched: Unmatched = "keep",
+    workers: int | None = None,
+    memory_limit: int | str | None = None,
+    min_pretoken_count: int = 1,
+    field: str | None = None,
+    column: str | None = None,
+    document_separator: str | None = None,
+    progress: bool | Report = False,
+    errors: Errors = "strict",
+) -> PretokenCounts:
+    """Count the pretokens of files, in parallel and in bounded memory.
+
+    Args:
+        files: A path, a glob, a folder, or a list of them. What a name ends in says what it is: `.gz`, `.zst` and
+            `.xz` are read through their decompressors; each line of a `.jsonl` (or `.ndjson`, also compressed) is a
+            JSON object and each row of a `.parquet` (which needs pyarrow) a record, and each record a document; all
+            else is text, a document each. Nothing is read whole; pipes are read as they come.
+        special_tokens: They separate documents and are not counted.
+        pattern: What cuts text into pretokens, as in `Tokenizer`.
+        unmatched: As in `Tokenizer`.
+        workers: Threads at the most; default: all cores. A pattern that `regex` runs is counted in as many processes,
+            where the files are large enough to make up for their start.
+        memory_limit: Bytes, or a text such as "2GB", for the tables, the buffers and the result of counting; default:
+            half of what the machine, or the process's cgroup, has. What does not fit goes to a temporary file (in
+            `tempfile.gettempdir()`) meanwhile; the result is the same, and has to fit into half of the limit. This
+            is no limit of the process. What it held before comes on top, and so does a single document, or a single
+            pretoken, without a place to cut it. Tables and buffers are never smaller than for a limit of 32 MB: so
+            the peak of a smaller one is up to 30 MB above it.
+        min_pretoken_count: Pretokens that occur less often are left out of the result.
+        field: The name of the text in the lines of `.jsonl` files; default "text".
+        column: The column of the text in Parquet files; default "text".
+        document_separator: A string that separates documents in files of text, as a special token does, and is none.
+        progress: True shows a bar on standard error; a callable gets (stage, done, total), in bytes of the files.
+        errors: "strict" refuses text that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
+
+    Raises:
+        FileNotFoundError: A file is missing, or a glob or folder holds none.
+        ValueError: An option is wrong; a file is not UTF-8, is damaged, or a record has no text (names file and
+            place).
+        OSError: A file cannot be read, or its size or its time of change becomes another while it is read: what
+            grows, such as a log, is counted from a copy. Or the temporary file cannot be written, because the disk
+            is full.
+        MemoryError: The different pretokens do not fit into the limit: says how many there are, and what would fit.
+        ImportError: A file is Parquet and pyarrow is not installed.
+    """
+    specials = arguments.special_names(special_tokens)
+    separator = arguments.checked_separator(document_separator)
+    resolved = patterns.resolve(pattern, unmatched)
+    options: dict[str, Any] = {
+        "workers": arguments.checked_workers(workers),
+        "replace": arguments.replaces_invalid(errors),
+        "memory_limit": memory.limit(memory_limit),
+        "min_count": arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0),
+    }
+    found = inputs.of_files(files, field, column)
+    counting = counter.counter(specials, separator, resolved, **options)
+    # The core runs a pattern of `regex` on one thread at a time: only more processes are faster.
+    in_processes = options["workers"] > 1 and resolved.text is not None and resolved.name is None
+    with reporter(progress) as report:
+        if not in_processes or not _count_in_processes(
+            counting, found, specials, separator, resolved, options, report
+        ):
+            inputs.count(counting, found, options["replace"], report)
+        return PretokenCounts._of(counting.finish(), resolved, specials)
+
+
+def _count_in_processes(
+    counting: _core.Counting,
+    found: list[inputs.Source],
+    specials: list[str],
+    separator: str | None,
+    pattern: Pattern,
+    options: dict[str, Any],
+    report: Report | None,
+) -> bool:
+    """Count files in several processes, if they are large enough to make up for the start of one."""
+    from . import subprocesses
+
+    limit = options["memory_limit"]
+    most = max(limit // subprocesses.LEAST_LIMIT - 1, 1)
+    cut_at = [name.encode() for name in counter.separators(specials, separator)]
+    parts = subprocesses.parts(found, min(options["workers"], most), cut_at)
+    if len(parts) == 1:
+        return False
+    job = {
+        "special_tokens": specials,
+        "separator": separator,
+        "pattern": pattern.text,
+        "flags": pattern.flags,
+        "unmatched": pattern.unmatched,
+        "replace": options["replace"],
+        "memory_limit": max(limit // (len(parts) + 1), 1),
+    }
+    for counts in subprocesses.count(parts, job, report):
+        counting.add(counts._core)
+    return True
+
+
+def count_pretokens_from_iterator(
+    texts: Iterable[str | bytes],
+    *,
+    special_tokens: Iterable[str] = (),
+    pattern: Any = "gpt2",
+    unmatched: Unmatched = "keep",
+    workers: int | None = None,
+    memory_limit: int | str | None = None,
+    min_pretoken_count: int = 1,
+    document_separator: str | None = None,
+    progress: bool | Report = False,
+    errors: Errors = "strict",
+) -> PretokenCounts:
+    """Count the pretokens of texts, each a document of its own. A bare str or bytes is one text.
+
+    The texts are taken one by one, and only a few are held at a time. Options and errors are those of
+    `count_pretokens`.
+    """
+    specials = arguments.special_names(special_tokens)
+    resolved = patterns.resolve(pattern, unmatched)
+    replace = arguments.replaces_invalid(errors)
+    counting = counter.counter(
+        specials,
+        arguments.checked_separator(document_separator),
+        resolved,
+        workers=arguments.checked_workers(workers),
+        replace=replace,
+        memory_limit=memory.limit(memory_limit),
+        min_count=arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0),
+    )
+    items = [texts] if isinstance(texts, (str, bytes)) else texts
+    with reporter(progress) as report:
+        counting.texts(items, replace=replace, progress=report)
+        core = counting.finish()
+    return PretokenCounts._of(core, resolved, specials)

@@ -1,0 +1,44 @@
+"""Counting and encoding of files with few bytes at a time, so that little text meets every border inside."""
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import toksmith
+from toksmith import PretokenCounts, Tokenizer, file_encoding
+from toksmith.training import counter
+
+
+@contextlib.contextmanager
+def sizes(chunk_bytes: int | None, window_bytes: int | None, table_bytes: int | None) -> Iterator[None]:
+    constants = {"CHUNK_BYTES": chunk_bytes, "WINDOW_BYTES": window_bytes, "TABLE_BYTES": table_bytes}
+    with mock.patch.multiple(counter, **constants):
+        yield
+
+
+def count_pretokens(
+    files: Any,
+    *,
+    chunk_bytes: int | None = None,
+    window_bytes: int | None = None,
+    table_bytes: int | None = None,
+    **options: Any,
+) -> PretokenCounts:
+    with sizes(chunk_bytes, window_bytes, table_bytes):
+        return toksmith.count_pretokens(files, **options)
+
+
+def count_pretokens_from_iterator(
+    texts: Iterable[Any], *, table_bytes: int | None = None, **options: Any
+) -> PretokenCounts:
+    with sizes(None, None, table_bytes):
+        return toksmith.count_pretokens_from_iterator(texts, **options)
+
+
+def encode_file(
+    tokenizer: Tokenizer, path: Path, out: Path | None = None, *, window_bytes: int | None, **options: Any
+) -> Any:
+    with mock.patch.object(file_encoding, "WINDOW_BYTES", window_bytes):
+        return tokenizer.encode_file(path, out, **options)
