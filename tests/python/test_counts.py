@@ -354,12 +354,13 @@ def test_fields_and_columns_need_their_files(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs resource limits")
 def test_a_full_disk_is_a_clear_error(tmp_path: Path) -> None:
     program = """
-import resource, signal, sys, tempfile, toksmith, os
+import resource, signal, sys, tempfile, toksmith.training.counter, os
 tempfile.tempdir = sys.argv[1]
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
-    count_pretokens_from_iterator((f"{n} {n * 7}" for n in range(100_000)), table_bytes=1000)
+    toksmith.training.counter.TABLE_BYTES = 1000
+    toksmith.count_pretokens_from_iterator(f"{n} {n * 7}" for n in range(100_000))
 except OSError as error:
     print(type(error).__name__, error)
 print(os.listdir(sys.argv[1]))

@@ -118,6 +118,8 @@ def make(name: str) -> Encoding:
     Raises:
         FileNotFoundError, ValueError: As `rank_files.obtain`.
     """
+    from .encoding import Encoding
+
     file, pat_str, special_tokens, explicit_n_vocab = ENCODINGS[name]
     return Encoding._of_ranks(
         rank_file(file),
