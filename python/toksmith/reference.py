@@ -1,25 +1,8 @@
 r"""Byte-level BPE from text to ids and back, in plain Python: to learn from, and to test against.
 
-Everything fast in toksmith is compared with this file, so it is written to be obviously right first.
-It is also the shortest way to learn the algorithm. Read it from top to bottom:
-
-1. Text is cut at its special tokens (`split_special`), and what lies between them into pretokens, roughly
-   words (`pretokenize`). Tokens never reach across these cuts.
-2. Training counts every pretoken (`count_pretokens`) and starts with one token for each of the 256 bytes.
-   Then, again and again, the pair of neighbouring tokens that occurs most often becomes a new token.
-   `naive_merges` counts all pairs anew each time; `incremental_merges` gives the same merges, but only
-   touches what a merge changes.
-3. Bytes, merges and special tokens get their ids (`build_vocab`).
-4. Encoding replays the merges on each pretoken (`encode_steps`, `encode`); decoding joins the tokens' bytes.
-
->>> text = "low low low low low lower lower widest widest widest newest newest newest newest newest newest"
->>> vocab, merges = train_bpe(text, 256 + 6 + 1, ["<|endoftext|>"], pattern=r"\S+", unmatched="drop")
->>> [(left + b" " + right).decode() for left, right in merges]
-['s t', 'e st', 'o w', 'l ow', 'w est', 'n e']
->>> encode("newest<|endoftext|>", vocab, merges, ["<|endoftext|>"])
-[262, 261, 0]
->>> decode([262, 261, 0], vocab)
-'newest<|endoftext|>'
+Section 1 is the whole algorithm, as short as it can be. The sections after it add what a real tokenizer needs, one
+thing at a time: cuts in the text, exact rules for ties, special tokens, vocabularies from elsewhere. Everything fast
+in toksmith is compared with these sections, so they are written to be obviously right, and not to be fast.
 """
 
 from __future__ import annotations
@@ -34,6 +17,81 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
     from regex import Pattern  # type: ignore[import-untyped,unused-ignore]
+
+
+# 1. The whole algorithm
+#
+# A text is a row of bytes, and a byte is a number from 0 to 255: its id. Training finds the two ids that stand side
+# by side most often, and gives that pair an id of its own, 256. Then it looks again, and 256 may be one of the two.
+# After some thousand rounds frequent words are single ids. That is all there is to it.
+
+
+def tiny_train(text: str, num_merges: int) -> list[tuple[int, int]]:
+    """Learn which pairs of ids to merge. The first merge makes id 256, the second 257, and so on.
+
+    >>> tiny_train("low lower lowest", 3)  # l + o, then lo + w, then "low" and the space before it
+    [(108, 111), (256, 119), (32, 257)]
+    """
+    ids = list(text.encode())
+    merges: list[tuple[int, int]] = []
+    while len(merges) < num_merges and len(ids) > 1:
+        counts = Counter(pairwise(ids))
+        best = max(counts, key=lambda pair: counts[pair])  # of several, the one that comes first in the text
+        ids = tiny_merge(ids, best, 256 + len(merges))
+        merges.append(best)
+    return merges
+
+
+def tiny_merge(ids: list[int], pair: tuple[int, int], new_id: int) -> list[int]:
+    """Put `new_id` wherever `pair` stands, from left to right.
+
+    >>> tiny_merge([1, 2, 3, 1, 2, 2], (1, 2), 9)
+    [9, 3, 9, 2]
+    """
+    merged: list[int] = []
+    for id_ in ids:
+        merged.append(id_)
+        if tuple(merged[-2:]) == pair:
+            merged[-2:] = [new_id]
+    return merged
+
+
+def tiny_encode(text: str, merges: list[tuple[int, int]]) -> list[int]:
+    """Turn a text into ids: do to its bytes what training did, in the same order.
+
+    >>> tiny_encode("slow lowing", [(108, 111), (256, 119), (32, 257)])
+    [115, 257, 258, 105, 110, 103]
+    """
+    ids = list(text.encode())
+    for new_id, pair in enumerate(merges, 256):
+        ids = tiny_merge(ids, pair, new_id)
+    return ids
+
+
+def tiny_decode(ids: list[int], merges: list[tuple[int, int]]) -> str:
+    """Turn ids into text: an id stands for the bytes of the two that it was made of.
+
+    >>> tiny_decode([115, 257, 258, 105, 110, 103], [(108, 111), (256, 119), (32, 257)])
+    'slow lowing'
+    """
+    tokens = [bytes([byte]) for byte in range(256)]
+    for left, right in merges:
+        tokens.append(tokens[left] + tokens[right])
+    return b"".join(tokens[id_] for id_ in ids).decode("utf-8", "replace")
+
+
+# The exact algorithm
+#
+# From here on tokens are written as their bytes, which say more than ids. The steps are those of section 1:
+#
+# 2. Text is cut at its special tokens (`split_special`), and what lies between them into pretokens, roughly words
+#    (`pretokenize`). No token reaches across these cuts, so equal pretokens are counted, and merged, as one.
+# 3. Training works on the counted pretokens. `naive_merges` is `tiny_train` with rules for ties; the same merges come
+#    from `incremental_merges`, which touches only what a merge changes.
+# 4. Bytes, merges and special tokens get their ids (`build_vocab`), in one of the orders that people use.
+# 5. Encoding merges the bytes of each pretoken, one pair at a time, the earliest merge first (`encode_steps`,
+#    `encode`). So it also works with vocabularies that have ranks and no list of merges. Decoding joins the bytes of
+#    tokens.
 
 Pair = tuple[bytes, bytes]
 Pieces = tuple[bytes, ...]
@@ -51,7 +109,7 @@ GPT2_BYTE_ORDER = (*_PRINTABLE, *sorted(set(range(256)) - set(_PRINTABLE)))
 """The 256 byte values in the order of GPT-2's ids: those that print as one character, then the rest."""
 
 
-# 1. Text to pretokens
+# 2. Text to pretokens
 
 
 def split_special(text: str, special_tokens: Iterable[str]) -> list[tuple[str, bool]]:
@@ -131,7 +189,7 @@ def count_pretokens(
     return dict(counts)
 
 
-# 2. Training
+# 3. Training
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +405,7 @@ class _PairIndex:
         return -i, -sum(len(piece) for piece in self.words[i][:first])
 
 
-# 3. Ids
+# 4. Ids
 
 
 def build_vocab(
@@ -392,16 +450,21 @@ def train_bpe(
     special_ids: SpecialIds = "first",
     byte_order: ByteOrder = "value",
 ) -> tuple[dict[int, bytes], list[Pair]]:
-    """Train on `documents` (text, not a path) and return the vocabulary and the merges, as in CS336.
+    r"""Train on `documents` (text, not a path) and return the vocabulary and the merges, as in CS336.
 
     The vocabulary has `vocab_size` tokens, special tokens and the 256 bytes included, or fewer where no
     pair is left to merge. The other arguments and their errors are those of `count_pretokens`,
     `naive_merges` and `build_vocab`; a `vocab_size` too small for bytes and special tokens is a
     ValueError.
 
-    >>> vocab, merges = train_bpe(["low low", "lower"], 258)
-    >>> merges
-    [(b'o', b'w'), (b'l', b'ow')]
+    >>> text = "low low low low low lower lower widest widest widest newest newest newest newest newest newest"
+    >>> vocab, merges = train_bpe(text, 256 + 6 + 1, ["<|endoftext|>"], pattern=r"\S+", unmatched="drop")
+    >>> [(left + b" " + right).decode() for left, right in merges]
+    ['s t', 'e st', 'o w', 'l ow', 'w est', 'n e']
+    >>> encode("newest<|endoftext|>", vocab, merges, ["<|endoftext|>"])
+    [262, 261, 0]
+    >>> decode([262, 261, 0], vocab)
+    'newest<|endoftext|>'
     """
     special_tokens = _checked_special_tokens(special_tokens)
     num_merges = vocab_size - 256 - len(special_tokens)
@@ -413,7 +476,7 @@ def train_bpe(
     return build_vocab(merges, special_tokens, special_ids, byte_order), merges
 
 
-# 4. Encoding and decoding
+# 5. Encoding and decoding
 
 
 class Step(NamedTuple):

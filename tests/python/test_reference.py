@@ -35,6 +35,9 @@ from toksmith.reference import (
     pretokens_after,
     rank_function,
     split_special,
+    tiny_decode,
+    tiny_encode,
+    tiny_train,
     train_bpe,
 )
 
@@ -615,3 +618,25 @@ def test_cl100k_token_that_is_no_text(cl100k: dict[int, bytes]) -> None:
     ranks = {token: rank for rank, token in cl100k.items()}
     pieces = encode_word(b" \xec\x8b\xa4\xed", ranks)
     assert [ranks[piece] for piece in pieces] == [62085]
+
+
+# The whole algorithm, and the exact one
+
+
+def test_the_whole_algorithm_is_the_exact_one_without_cuts() -> None:
+    rng = random.Random(20)
+    for _ in range(200):
+        text = "".join(rng.choices("aab é中", k=rng.randrange(60)))
+        merges = tiny_train(text, rng.randrange(30))
+        vocab, exact = train_bpe(text, 256 + len(merges), pattern=None, ties="first")
+        assert [(vocab[left], vocab[right]) for left, right in merges] == exact
+        other = "".join(rng.choices("aab é中x", k=60))
+        ids = tiny_encode(other, merges)
+        assert ids == encode(other, vocab, exact, pattern=None)
+        assert tiny_decode(ids, merges) == other
+
+
+def test_the_whole_algorithm_ends_where_no_pair_is_left() -> None:
+    assert tiny_train("abab", 9) == [(97, 98), (256, 256)]
+    assert tiny_train("", 3) == tiny_train("a", 3) == []
+    assert tiny_decode([255], []) == "\ufffd"
