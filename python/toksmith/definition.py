@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer, Self
 
     from ._core import Tokenizer as CoreTokenizer
+    from .common.choices import Unmatched
     from .huggingface.pipeline import Pipeline
     from .huggingface.template import Template
-    from .patterns import Pattern, Unmatched
+    from .patterns import Pattern
     from .training_record import Record
 
     StrPath = str | os.PathLike[str]

@@ -10,14 +10,15 @@ import collections
 import functools
 
 from . import _core
+from .common import choices
 from .common.messages import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, Literal, NamedTuple
+    from typing import Any, NamedTuple
 
-    Unmatched = Literal["keep", "drop"]
+    from .common.choices import Unmatched
 
     class _Fields(NamedTuple):
         text: str | None
@@ -127,8 +128,9 @@ def of_source(text: str | None, flags: int, unmatched: Unmatched) -> Pattern:
     Raises:
         ValueError: As `resolve`; also for flags that `regex` does not have.
     """
-    if unmatched not in ("keep", "drop"):
-        raise ValueError(f'unmatched is "keep" or "drop", not {shown(unmatched)}')
+    if unmatched not in choices.UNMATCHED:
+        known = " or ".join(f'"{choice}"' for choice in choices.UNMATCHED)
+        raise ValueError(f"unmatched is {known}, not {shown(unmatched)}")
     if text is None:
         return Pattern(None, 0, None, unmatched, None)
     if flags & ~_FLAGS:

@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
+    from .common.choices import Errors, Unmatched
     from .common.progress import Report
     from .explanation import Explanation
-    from .patterns import Unmatched
-    from .training.counting import Errors
 
     Ids = Iterable[int] | NDArray[Any]
     Pairs = Iterable[tuple[bytes, bytes]]

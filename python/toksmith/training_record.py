@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .common import choices
 from .common.messages import shown
 
 TYPE_CHECKING = False
@@ -12,8 +13,6 @@ if TYPE_CHECKING:
     from .training.options import Plan
 
     Counts = list[int | None]
-
-_TIES = ("bytes", "ids", "smallest_ids", "first", "huggingface")
 
 
 class Record:
@@ -72,7 +71,7 @@ class Record:
         """
         fields = state if isinstance(state, dict) else {}
         ties, least, counts = (fields.get(name) for name in ("ties", "least", "merge_counts"))
-        if ties not in _TIES:
+        if ties not in choices.TIES:
             raise ValueError(f"the training was under the tie rule {shown(ties)}, which there is not")
         if type(least) is not int or not 256 <= least < 2**32:
             raise ValueError(f"the training began with {shown(least)} tokens, not a number from 256 on")

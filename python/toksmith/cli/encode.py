@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..common.progress import reporter
 from . import streams
 from .options import (
+    STRICT,
     Errors,
     ErrorsOption,
     GivenPatternOption,
@@ -75,7 +76,7 @@ def encode(
         ),
     ] = None,
     no_special: NoSpecialOption = False,
-    errors: ErrorsOption = Errors.strict,
+    errors: ErrorsOption = STRICT,
     pattern: GivenPatternOption = None,
     special_tokens: GivenSpecialsOption = None,
     unmatched: GivenUnmatchedOption = None,
@@ -105,8 +106,8 @@ def _encode_binary(
         raise UsageError(f"{format.value} goes from a file to a file: give FILE and -o OUT")
     if (Path(out).suffix == ".npy") is not (format is Format.npy):
         raise UsageError(f"{format.value} does not go with the name {out}: a NumPy file ends in .npy, and only that")
-    strict = errors is Errors.strict
-    tokenizer.encode_file(file, out, special=special, errors="strict" if strict else "replace", progress=bar)
+    replaced: Any = errors.value
+    tokenizer.encode_file(file, out, special=special, errors=replaced, progress=bar)
 
 
 def _written(ids: Iterator[int], format: Format) -> Iterator[bytes]:

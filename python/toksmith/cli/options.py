@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..common import choices
 from ..files import text_files
 from ..tokenizer import Tokenizer
 
@@ -18,19 +19,23 @@ class UsageError(Exception):
     exit_code = 2
 
 
-class Unmatched(str, Enum):
-    """What becomes of text that the pattern does not match."""
-
-    keep = "keep"
-    drop = "drop"
+class Choice(str, Enum):
+    """One of the values of an option. Its members are named after them, in capitals."""
 
 
-class Errors(str, Enum):
-    """What becomes of bytes that are not UTF-8."""
+def choice_of(name: str, values: tuple[str, ...]) -> Any:
+    """Return the `Choice` of these values, which typer shows and checks."""
+    make: Any = Choice  # mypy reads a call of it as the choice of a value
+    return make(name, {value.upper(): value for value in values})
 
-    strict = "strict"
-    substitute = "replace"  # str has a replace of its own
 
+if TYPE_CHECKING:
+    Unmatched = Choice
+    Errors = Choice
+else:
+    Unmatched = choice_of("Unmatched", choices.UNMATCHED)
+    Errors = choice_of("Errors", choices.ERRORS)
+STRICT = Errors("strict")
 
 _PATTERN = "A name (gpt2, cl100k, o200k, llama3, qwen2, nanochat), a regular expression, or none"
 

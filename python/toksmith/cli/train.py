@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..common import choices
 from ..files import temporary
 from ..training import options
 from ..training import train as training
 from . import streams
 from .options import (
-    Errors,
+    STRICT,
+    Choice,
     ErrorsOption,
     ProgressOption,
     SpecialsOption,
@@ -23,6 +24,7 @@ from .options import (
     TrainingUnmatchedOption,
     Unmatched,
     UsageError,
+    choice_of,
     load,
     pattern_of,
 )
@@ -44,29 +46,14 @@ Each file is a document; special tokens separate documents in a file. The result
 text and the options alone, not on threads or the machine."""
 
 
-class Ties(str, Enum):
-    """Which of several pairs of equal count merges first."""
-
-    bytes = "bytes"
-    ids = "ids"
-    smallest_ids = "smallest_ids"
-    first = "first"
-    huggingface = "huggingface"
-
-
-class SpecialIds(str, Enum):
-    """Where the ids of special tokens are."""
-
-    first = "first"
-    after_bytes = "after_bytes"
-    last = "last"
-
-
-class ByteOrder(str, Enum):
-    """The order of the ids of the single bytes."""
-
-    value = "value"
-    gpt2 = "gpt2"
+if TYPE_CHECKING:
+    Ties = Choice
+    SpecialIds = Choice
+    ByteOrder = Choice
+else:
+    Ties = choice_of("Ties", choices.TIES)
+    SpecialIds = choice_of("SpecialIds", choices.SPECIAL_IDS)
+    ByteOrder = choice_of("ByteOrder", choices.BYTE_ORDERS)
 
 
 def train(
@@ -165,7 +152,7 @@ def train(
             "--document-separator", metavar="TEXT", help="Separates documents in files of text, and is no token."
         ),
     ] = None,
-    errors: ErrorsOption = Errors.strict,
+    errors: ErrorsOption = STRICT,
     progress: ProgressOption = None,
 ) -> None:
     """Train a tokenizer on files, and save it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import os
 
+from . import choices
 from .messages import shown
 
 TYPE_CHECKING = False
@@ -112,7 +113,7 @@ def one_of(name: str, value: Any, choices: tuple[str, ...]) -> None:
 
 def replaces_invalid(errors: str) -> bool:
     """Return whether invalid UTF-8 is replaced: what the option `errors` says."""
-    one_of("errors", errors, ("strict", "replace"))
+    one_of("errors", errors, choices.ERRORS)
     return errors == "replace"
 
 

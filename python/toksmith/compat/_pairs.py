@@ -12,8 +12,8 @@ from ..training.counting import count_pretokens_from_iterator
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from ..common.choices import Ties
     from ..patterns import Pattern
-    from ..training.train import Ties
 
     Pair = tuple[int, int]
 

@@ -18,6 +18,8 @@ from . import head
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from ..common.choices import Unmatched
+
     Specials = Iterable[str] | Mapping[str, int]
 
 
@@ -42,7 +44,7 @@ def gpt2(
     merges_path: str | os.PathLike[str],
     special_tokens: Specials | None,
     pattern: Any,
-    unmatched: patterns.Unmatched,
+    unmatched: Unmatched,
 ) -> Parts:
     """Load GPT-2's two files. See `Tokenizer.from_files`."""
     vocab, merges = _read_gpt2(vocab_path, merges_path, special_tokens)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
+    from ..common.choices import Unmatched
+
     Specials = list[tuple[str, int | None]]
 
 
@@ -22,7 +24,7 @@ def load(
     path: str | os.PathLike[str],
     pattern: Any,
     special_tokens: Iterable[str] | Mapping[str, int] | None,
-    unmatched: patterns.Unmatched,
+    unmatched: Unmatched,
 ) -> Parts:
     """Load a rank file. See `Tokenizer.from_tiktoken`."""
     resolved = patterns.resolve(pattern, unmatched)

@@ -13,14 +13,14 @@ from .counts import PretokenCounts
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any, Literal
+    from typing import Any
 
+    from ..common.choices import Errors, Unmatched
     from ..common.progress import Report
-    from ..patterns import Pattern, Unmatched
+    from ..patterns import Pattern
 
     Path_ = str | os.PathLike[str]
     Files = Path_ | Iterable[Path_]
-    Errors = Literal["strict", "replace"]
 
 
 def count_pretokens(

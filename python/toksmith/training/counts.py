@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from ..patterns import Pattern, Unmatched
+    from ..common.choices import Unmatched
+    from ..patterns import Pattern
 
 
 class PretokenCounts:

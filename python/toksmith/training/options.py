@@ -6,7 +6,7 @@ import collections
 import operator
 
 from .. import _core, patterns
-from ..common import arguments
+from ..common import arguments, choices
 from ..common.messages import shown
 from ..parts import Parts
 from ..tokenizer import Tokenizer
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 else:
     Layout = collections.namedtuple("Layout", "bytes first specials")
 
-TIES = ("bytes", "ids", "smallest_ids", "first", "huggingface")
-
 
 class Plan:
     """The options of a training: what has to be known before counting, and the layout of the result.
@@ -41,8 +39,8 @@ class Plan:
     def __init__(
         self,
         vocab_size: int,
-        special_tokens: Iterable[str] = (),
         *,
+        special_tokens: Iterable[str] = (),
         pattern: Any = ...,
         unmatched: Any = ...,
         ties: Any = ...,
@@ -56,9 +54,9 @@ class Plan:
         self.vocab_size = operator.index(vocab_size)
         self.base = base
         for name, value, allowed in (
-            ("ties", ties, TIES),
-            ("special_ids", special_ids, ("first", "after_bytes", "last")),
-            ("byte_order", byte_order, ("value", "gpt2")),
+            ("ties", ties, choices.TIES),
+            ("special_ids", special_ids, choices.SPECIAL_IDS),
+            ("byte_order", byte_order, choices.BYTE_ORDERS),
         ):
             if value is not ...:
                 arguments.one_of(name, value, allowed)
@@ -104,6 +102,15 @@ class Plan:
     def special_tokens(self) -> list[str]:
         """All special tokens: what separates documents."""
         return [*(self.base.special_tokens if self.base else ()), *self.new_specials]
+
+    @property
+    def of_counting(self) -> dict[str, Any]:
+        """What counting is told of the plan."""
+        return {
+            "special_tokens": self.special_tokens,
+            "pattern": self.pattern,
+            "unmatched": self.pattern.unmatched,
+        }
 
     def with_specials_of(self, names: Iterable[str]) -> None:
         """Take the special tokens of counts, where none were given.
@@ -182,6 +189,11 @@ class Plan:
         start = self.base.max_id + 1
         new = [(name, id) for id, name in enumerate(self.new_specials, start)]
         return Layout([], start + len(new), [*self.base.special_tokens.items(), *new])
+
+
+def taken_by(function: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Return, of options by name, those that a function has keyword parameters for."""
+    return {name: value for name, value in given.items() if name in function.__kwdefaults__}
 
 
 def given_or(default: Any, value: Any) -> Any:

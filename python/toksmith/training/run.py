@@ -53,7 +53,7 @@ def _room(counts: PretokenCounts) -> int:
     return _FOR_BYTE * counts._core.pretoken_bytes() + _FOR_PRETOKEN * len(counts)
 
 
-class LongRun:
+class Run:
     """A training with its checkpoint and its log, both checked before any text is read."""
 
     def __init__(self, plan: Plan, checkpoint: Path_ | None, seconds: float, log: Path_ | None) -> None:
@@ -71,8 +71,8 @@ class LongRun:
 
             self.checkpoint = Checkpoint(checkpoint, plan.fingerprint())
 
-    def learn(self, counts: PretokenCounts, progress: bool | Report, *, forget: bool) -> Tokenizer:
-        """Learn the merges and lay out the ids. With `forget`, nobody needs the counts any more."""
+    def learn(self, counts: PretokenCounts, progress: bool | Report, *, consume_counts: bool) -> Tokenizer:
+        """Learn the merges and lay out the ids. With `consume_counts` the counts are gone afterwards."""
         plan = self.plan
         check_room(counts)
         saving: dict[str, Any] = {}
@@ -89,7 +89,7 @@ class LongRun:
                 base=plan.base._core if plan.base else None,
                 forced=plan.forced_tokens,
                 progress=report,
-                forget=forget,
+                forget=consume_counts,
                 **saving,
             )
         self._warn_if_short(learned)

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from .counting import count_pretokens, count_pretokens_from_iterator
 from .counts import PretokenCounts, with_options_of
-from .options import Plan
-from .run import LongRun
+from .options import Plan, taken_by
+from .run import Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import EllipsisType
-    from typing import Any, Literal
+    from typing import Any
 
+    from ..common.choices import ByteOrder, Errors, SpecialIds, Ties, Unmatched
     from ..common.progress import Report
-    from ..patterns import Unmatched
     from ..tokenizer import Tokenizer
-    from .counting import Errors, Files, Path_
-
-    Ties = Literal["bytes", "ids", "smallest_ids", "first", "huggingface"]
-    SpecialIds = Literal["first", "after_bytes", "last"]
-    ByteOrder = Literal["value", "gpt2"]
+    from .counting import Files, Path_
 
 
 def train(
@@ -112,44 +108,20 @@ def train(
     >>> train(PretokenCounts({b"lowest": 3}), 259, base=tokenizer).encode("lowest")
     [257, 101, 258]
     """
-    plan = Plan(
-        vocab_size,
-        special_tokens,
-        pattern=pattern,
-        unmatched=unmatched,
-        ties=ties,
-        special_ids=special_ids,
-        byte_order=byte_order,
-        min_frequency=min_frequency,
-        max_token_length=max_token_length,
-        forced_tokens=forced_tokens,
-        base=base,
-    )
+    given = locals()
+    plan = Plan(vocab_size, **taken_by(Plan.__init__, given))
     if isinstance(files, PretokenCounts):
-        for name, value in (("field", field), ("column", column), ("document_separator", document_separator)):
-            if value is not None:
+        for name in ("field", "column", "document_separator"):
+            if given[name] is not None:
                 raise ValueError(f"{name} says how text is read, and these are counts: leave it out")
         counts = _given(files, plan)
         if min_pretoken_count != 1:
             counts = counts.at_least(min_pretoken_count)
-        long_run = LongRun(plan, checkpoint, checkpoint_seconds, log)
+        run = Run(plan, checkpoint, checkpoint_seconds, log)
     else:
-        long_run = LongRun(plan, checkpoint, checkpoint_seconds, log)
-        counts = count_pretokens(
-            files,
-            special_tokens=plan.special_tokens,
-            pattern=plan.pattern,
-            unmatched=plan.pattern.unmatched,
-            workers=workers,
-            memory_limit=memory_limit,
-            min_pretoken_count=min_pretoken_count,
-            field=field,
-            column=column,
-            document_separator=document_separator,
-            progress=progress,
-            errors=errors,
-        )
-    return long_run.learn(counts, progress, forget=not isinstance(files, PretokenCounts))
+        run = Run(plan, checkpoint, checkpoint_seconds, log)
+        counts = count_pretokens(files, **{**taken_by(count_pretokens, given), **plan.of_counting})
+    return run.learn(counts, progress, consume_counts=not isinstance(files, PretokenCounts))
 
 
 def train_from_iterator(
@@ -177,33 +149,12 @@ def train_from_iterator(
     log: Path_ | None = None,
 ) -> Tokenizer:
     """Train a tokenizer on texts, each a document of its own. A bare str or bytes is one text. See `train`."""
-    plan = Plan(
-        vocab_size,
-        special_tokens,
-        pattern=pattern,
-        unmatched=unmatched,
-        ties=ties,
-        special_ids=special_ids,
-        byte_order=byte_order,
-        min_frequency=min_frequency,
-        max_token_length=max_token_length,
-        forced_tokens=forced_tokens,
-        base=base,
-    )
-    long_run = LongRun(plan, checkpoint, checkpoint_seconds, log)
-    counts = count_pretokens_from_iterator(
-        texts,
-        special_tokens=plan.special_tokens,
-        pattern=plan.pattern,
-        unmatched=plan.pattern.unmatched,
-        workers=workers,
-        memory_limit=memory_limit,
-        min_pretoken_count=min_pretoken_count,
-        document_separator=document_separator,
-        progress=progress,
-        errors=errors,
-    )
-    return long_run.learn(counts, progress, forget=True)
+    given = locals()
+    plan = Plan(vocab_size, **taken_by(Plan.__init__, given))
+    run = Run(plan, checkpoint, checkpoint_seconds, log)
+    options = taken_by(count_pretokens_from_iterator, given)
+    counts = count_pretokens_from_iterator(texts, **{**options, **plan.of_counting})
+    return run.learn(counts, progress, consume_counts=True)
 
 
 def train_bpe(

@@ -1,0 +1,48 @@
+"""Choices are written once: the type, the tuple beside it, the core and the reference agree."""
+
+import ast
+import inspect
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import toksmith
+from toksmith import reference
+from toksmith.common import choices
+
+PACKAGE = Path(toksmith.__file__).parent
+TYPES = {"Ties": "TIES", "SpecialIds": "SPECIAL_IDS", "ByteOrder": "BYTE_ORDERS", "Unmatched": "UNMATCHED"}
+
+
+@pytest.mark.parametrize(("kind", "values"), [*TYPES.items(), ("Errors", "ERRORS")])
+def test_the_type_has_the_values_of_the_tuple(kind: str, values: str) -> None:
+    source = ast.parse(inspect.getsource(choices))
+    literals = {
+        node.targets[0].id: ast.literal_eval(node.value.slice)
+        for node in ast.walk(source)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Subscript)
+    }
+    assert literals[kind] == getattr(choices, values)
+
+
+@pytest.mark.parametrize(("kind", "values"), TYPES.items())
+def test_the_reference_has_the_same(kind: str, values: str) -> None:
+    assert get_args(getattr(reference, kind)) == getattr(choices, values)
+
+
+def test_the_core_has_the_same_tie_rules() -> None:
+    stub = ast.parse((PACKAGE / "_core.pyi").read_text(encoding="utf-8"))
+    [learn] = [node for node in stub.body if isinstance(node, ast.FunctionDef) and node.name == "learn_merges"]
+    [ties] = [argument.annotation for argument in learn.args.kwonlyargs if argument.arg == "ties"]
+    assert isinstance(ties, ast.Subscript) and ast.literal_eval(ties.slice) == choices.TIES
+
+
+def test_train_shows_its_options() -> None:
+    files, texts = (dict(inspect.signature(f).parameters) for f in (toksmith.train, toksmith.train_from_iterator))
+    assert list(files)[:3] == ["files", "vocab_size", "special_tokens"] and len(files) == 23
+    assert files.keys() - texts.keys() == {"files", "field", "column"}
+    for name in texts.keys() - {"texts"}:
+        assert str(texts[name]) == str(files[name]), name
