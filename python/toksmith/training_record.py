@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from . import _core
-    from .training.options import Plan
+    from .training.options import Options
 
     Counts = list[int | None]
 
@@ -28,15 +28,15 @@ class Record:
         self._counts, self._learned = counts, learned
 
     @classmethod
-    def of_training(cls, plan: Plan, learned: _core.Learned) -> Record:
+    def of_training(cls, options: Options, learned: _core.Learned) -> Record:
         """Return the record of a training."""
-        least = plan.vocab_size - plan.max_merges
+        least = options.vocab_size - options.max_merges
         before: Counts = []
-        if plan.base is not None:
-            before = [None] * len(plan.base._core.merges())
-            if plan.base._record and len(plan.base._record.counts()) == len(before):
-                before = plan.base._record.counts()
-        return cls(plan.ties, least, before, learned)
+        if options.base is not None:
+            before = [None] * len(options.base._core.merges())
+            if options.base._record and len(options.base._record.counts()) == len(before):
+                before = options.base._record.counts()
+        return cls(options.ties, least, before, learned)
 
     def counts(self) -> Counts:
         """Return the count of each merge."""

@@ -173,7 +173,7 @@ def train(
         how["pattern"] = pattern_of(pattern)
     show = streams.wants_bar(progress, out)
     # Checked before standard input is read to its end.
-    options.Plan(vocab_size, **layout, **how)
+    options.Options(vocab_size, **layout, **how)
     with _documents(files) as paths:
         tokenizer = training.train(
             paths,

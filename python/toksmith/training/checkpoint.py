@@ -1,7 +1,7 @@
-"""A training that may be killed at any moment, and goes on from a file.
+"""Checkpoints: a training that is killed at any moment resumes from a file.
 
-The file holds the merges so far: the words of the counts, laid out by them, are in the state that the training was
-in. Beside them it holds everything that they depend on, so that another training never goes on from it.
+The file holds the merges so far. Replaying them on the same counts gives the state that the training was in. The file
+also holds everything that the merges depend on, so that no other training resumes from it.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class Checkpoint:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path.parent))
         self._read: dict[str, Any] | None = None
         if self.path.exists():
-            self._go_on()
+            self._resume()
 
-    def _go_on(self) -> None:
+    def _resume(self) -> None:
         self._read, self.made = _parsed(self.path)
         self._compare({name: value for name, value in self._read.items() if name != "counts"})
 
@@ -68,7 +68,7 @@ class Checkpoint:
                 whole_files.create(self.path, self._content(self._key | {"counts": counts}, b""))
                 self._key["counts"] = counts
                 return self.made
-            self._go_on()  # from what another process wrote since this one began
+            self._resume()  # from what another process wrote since this one began
         if self._read is None or self._read["counts"] != counts:
             raise ValueError(
                 f"{self.path} is the checkpoint of a training on another text. "

@@ -1,4 +1,4 @@
-"""What a training is asked for, checked before any text is read."""
+"""The options of a training, checked before any text is read, and the ids of its result."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ else:
     Layout = collections.namedtuple("Layout", "bytes first specials")
 
 
-class Plan:
-    """The options of a training: what has to be known before counting, and the layout of the result.
+class Options:
+    """The options of a training that decide its merges and its ids. They are checked before any text is read.
 
-    What is `...` was not given (None is a pattern).
+    An option that was not given is `...`, since None is a pattern.
     """
 
     def __init__(
@@ -104,8 +104,8 @@ class Plan:
         return [*(self.base.special_tokens if self.base else ()), *self.new_specials]
 
     @property
-    def of_counting(self) -> dict[str, Any]:
-        """What counting is told of the plan."""
+    def for_counting(self) -> dict[str, Any]:
+        """What counting needs of these options."""
         return {
             "special_tokens": self.special_tokens,
             "pattern": self.pattern,

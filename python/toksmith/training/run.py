@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
     from .counting import Path_
     from .counts import PretokenCounts
-    from .options import Plan
+    from .options import Options
 
 
 # What learning merges takes for each byte and for each of the different pretokens: above all that was measured
@@ -56,8 +56,8 @@ def _room(counts: PretokenCounts) -> int:
 class Run:
     """A training with its checkpoint and its log, both checked before any text is read."""
 
-    def __init__(self, plan: Plan, checkpoint: Path_ | None, seconds: float, log: Path_ | None) -> None:
-        self.plan, self.log = plan, log
+    def __init__(self, options: Options, checkpoint: Path_ | None, seconds: float, log: Path_ | None) -> None:
+        self.options, self.log = options, log
         self.seconds = float(seconds)
         if not self.seconds >= 0:
             raise ValueError(f"checkpoint_seconds is {shown(seconds)}, not a time")
@@ -69,11 +69,11 @@ class Run:
         if checkpoint is not None:
             from .checkpoint import Checkpoint
 
-            self.checkpoint = Checkpoint(checkpoint, plan.fingerprint())
+            self.checkpoint = Checkpoint(checkpoint, options.fingerprint())
 
     def learn(self, counts: PretokenCounts, progress: bool | Report, *, consume_counts: bool) -> Tokenizer:
         """Learn the merges and lay out the ids. With `consume_counts` the counts are gone afterwards."""
-        plan = self.plan
+        options = self.options
         check_room(counts)
         saving: dict[str, Any] = {}
         if self.checkpoint is not None:
@@ -82,18 +82,18 @@ class Run:
         with reporter(progress) as report:
             learned = _core.learn_merges(
                 counts._core,
-                plan.max_merges,
-                ties=plan.ties,
-                min_frequency=plan.min_frequency,
-                max_token_length=plan.max_token_length,
-                base=plan.base._core if plan.base else None,
-                forced=plan.forced_tokens,
+                options.max_merges,
+                ties=options.ties,
+                min_frequency=options.min_frequency,
+                max_token_length=options.max_token_length,
+                base=options.base._core if options.base else None,
+                forced=options.forced_tokens,
                 progress=report,
                 forget=consume_counts,
                 **saving,
             )
         self._warn_if_short(learned)
-        tokenizer = plan.tokenizer(learned)
+        tokenizer = options.tokenizer(learned)
         if self.log is not None:
             from . import log as training_log
 
@@ -101,15 +101,15 @@ class Run:
         return tokenizer
 
     def _warn_if_short(self, learned: _core.Learned) -> None:
-        plan = self.plan
+        options = self.options
         added = learned.added()
-        if added < plan.max_merges:
-            least = max(1, plan.min_frequency)
+        if added < options.max_merges:
+            least = max(1, options.min_frequency)
             often = "at all" if least == 1 else f"at least {least} times"
-            if plan.max_token_length is not None:
-                often += f" and has at most {plan.max_token_length} bytes"
+            if options.max_token_length is not None:
+                often += f" and has at most {options.max_token_length} bytes"
             warnings.warn(
-                f"no pair is left that occurs {often}: {added} merges were made, not {plan.max_merges}, "
-                f"so the vocabulary has {plan.vocab_size - plan.max_merges + added} tokens",
+                f"no pair is left that occurs {often}: {added} merges were made, not {options.max_merges}, "
+                f"so the vocabulary has {options.vocab_size - options.max_merges + added} tokens",
                 stacklevel=4,
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .counting import count_pretokens, count_pretokens_from_iterator
 from .counts import PretokenCounts, with_options_of
-from .options import Plan, taken_by
+from .options import Options, taken_by
 from .run import Run
 
 TYPE_CHECKING = False
@@ -109,18 +109,18 @@ def train(
     [257, 101, 258]
     """
     given = locals()
-    plan = Plan(vocab_size, **taken_by(Plan.__init__, given))
+    options = Options(vocab_size, **taken_by(Options.__init__, given))
     if isinstance(files, PretokenCounts):
         for name in ("field", "column", "document_separator"):
             if given[name] is not None:
                 raise ValueError(f"{name} says how text is read, and these are counts: leave it out")
-        counts = _given(files, plan)
+        counts = _matching(files, options)
         if min_pretoken_count != 1:
             counts = counts.at_least(min_pretoken_count)
-        run = Run(plan, checkpoint, checkpoint_seconds, log)
+        run = Run(options, checkpoint, checkpoint_seconds, log)
     else:
-        run = Run(plan, checkpoint, checkpoint_seconds, log)
-        counts = count_pretokens(files, **{**taken_by(count_pretokens, given), **plan.of_counting})
+        run = Run(options, checkpoint, checkpoint_seconds, log)
+        counts = count_pretokens(files, **{**taken_by(count_pretokens, given), **options.for_counting})
     return run.learn(counts, progress, consume_counts=not isinstance(files, PretokenCounts))
 
 
@@ -150,10 +150,10 @@ def train_from_iterator(
 ) -> Tokenizer:
     """Train a tokenizer on texts, each a document of its own. A bare str or bytes is one text. See `train`."""
     given = locals()
-    plan = Plan(vocab_size, **taken_by(Plan.__init__, given))
-    run = Run(plan, checkpoint, checkpoint_seconds, log)
-    options = taken_by(count_pretokens_from_iterator, given)
-    counts = count_pretokens_from_iterator(texts, **{**options, **plan.of_counting})
+    options = Options(vocab_size, **taken_by(Options.__init__, given))
+    run = Run(options, checkpoint, checkpoint_seconds, log)
+    counting = {**taken_by(count_pretokens_from_iterator, given), **options.for_counting}
+    counts = count_pretokens_from_iterator(texts, **counting)
     return run.learn(counts, progress, consume_counts=True)
 
 
@@ -171,21 +171,24 @@ def train_bpe(
     return dict(tokenizer.vocab), list(tokenizer.merges)
 
 
-def _given(counts: PretokenCounts, plan: Plan) -> PretokenCounts:
-    """Check that counts go with the options, and take from them what was not given."""
-    if plan.base is None:
-        counts = with_options_of(counts, plan.new_specials, plan.pattern if plan.pattern_given else "gpt2", "keep")
-        plan.pattern = counts._pattern
+def _matching(counts: PretokenCounts, options: Options) -> PretokenCounts:
+    """Check that counts were made under the options; those that were not given become the ones of the counts."""
+    if options.base is None:
+        counts = with_options_of(
+            counts, options.new_specials, options.pattern if options.pattern_given else "gpt2", "keep"
+        )
+        options.pattern = counts._pattern
     else:
-        if counts._pattern != plan.pattern:
+        if counts._pattern != options.pattern:
             raise ValueError(
-                f"the counts were made under {counts._pattern}, and the base cuts text by {plan.pattern}"
+                f"the counts were made under {counts._pattern}, and the base cuts text by {options.pattern}"
             )
-        if plan.new_specials and set(plan.special_tokens) != set(counts._special_tokens):
+        names = options.special_tokens
+        if options.new_specials and set(names) != set(counts._special_tokens):
             raise ValueError(
-                f"the counts were made with the special tokens {counts._special_tokens}, not {plan.special_tokens}: "
+                f"the counts were made with the special tokens {counts._special_tokens}, not {names}: "
                 "leave special_tokens out, or count anew"
             )
-    if not plan.new_specials:
-        plan.with_specials_of(counts._special_tokens)
+    if not options.new_specials:
+        options.with_specials_of(counts._special_tokens)
     return counts
