@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ._core import Tokenizer as CoreTokenizer
     from .common.progress import Report
 
-# Of a `.npy` file: a whole number of 64 bytes, with room for any count.
+# Bytes of the head of a `.npy` file: a multiple of 64, with room for any count.
 _HEAD = 128
 # Bytes that are read at a time; None leaves it to the core. Tests make it small, so that little text has borders.
 WINDOW_BYTES: int | None = None
@@ -28,7 +28,7 @@ def encode_file(
     progress: bool | Report,
     **options: Any,
 ) -> Any:
-    """Do what `Tokenizer.encode_file` says."""
+    """Encode a file. See `Tokenizer.encode_file`; `options` go to the core as they are."""
     encode, options = core.encode_file, {**options, "window_bytes": WINDOW_BYTES}
     if out is None:
         wide = _is_wide(dtype, True)

@@ -1,4 +1,4 @@
-"""What makes a tokenizer, as bytes: for its fingerprint and its pickle."""
+"""Fingerprints and pickles: everything that makes a tokenizer, as bytes with a SHA-256."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from .definition import Definition
     from .tiktoken.encoding import Encoding
 
-# Tokenizers of this process by class and fingerprint, so that unpickling one that is here costs nothing; and those
-# whose fingerprint nobody has asked for yet, by address.
-_known: weakref.WeakValueDictionary[tuple[type, str], Definition] = weakref.WeakValueDictionary()
-_unread: weakref.WeakValueDictionary[int, Definition] = weakref.WeakValueDictionary()
+# The tokenizers of this process: those with a fingerprint by class and fingerprint, all others by address. Unpickling
+# one of them returns it, and reads nothing.
+_by_fingerprint: weakref.WeakValueDictionary[tuple[type, str], Definition] = weakref.WeakValueDictionary()
+_without_fingerprint: weakref.WeakValueDictionary[int, Definition] = weakref.WeakValueDictionary()
 
 
 def register(tokenizer: Definition) -> None:
     """Remember that a tokenizer is here. Its fingerprint would take a fifth of the time of loading."""
-    _unread[id(tokenizer)] = tokenizer
+    _without_fingerprint[id(tokenizer)] = tokenizer
 
 
 def fingerprint(tokenizer: Definition) -> str:
@@ -30,18 +30,18 @@ def fingerprint(tokenizer: Definition) -> str:
     if digest is None:
         digest = _of_state(*state(tokenizer))
         tokenizer._cache["fingerprint"] = digest
-        _known.setdefault((type(tokenizer), digest), tokenizer)
-        _unread.pop(id(tokenizer), None)
+        _by_fingerprint.setdefault((type(tokenizer), digest), tokenizer)
+        _without_fingerprint.pop(id(tokenizer), None)
     return digest
 
 
 def _here(kind: type[Definition], digest: str) -> Definition | None:
     """Return the tokenizer of this process that has a fingerprint."""
-    if (kind, digest) not in _known:
-        for tokenizer in list(_unread.values()):
+    if (kind, digest) not in _by_fingerprint:
+        for tokenizer in list(_without_fingerprint.values()):
             if type(tokenizer) is kind:
                 fingerprint(tokenizer)
-    return _known.get((kind, digest))
+    return _by_fingerprint.get((kind, digest))
 
 
 def reduced(tokenizer: Definition) -> tuple[Any, ...]:

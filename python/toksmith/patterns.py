@@ -169,7 +169,7 @@ def _own_flags(text: str) -> int | None:
 
 @functools.lru_cache(maxsize=16)
 def _compile(text: str, flags: int) -> Any:
-    """Compile a pattern: the one place where that happens, behind the check of what it would take.
+    """Compile a pattern, after the check of its size. Every pattern that is not our own goes through here.
 
     Raises:
         ValueError: It is broken, or too large (`pattern_size`).
@@ -180,7 +180,7 @@ def _compile(text: str, flags: int) -> Any:
     import regex
 
     try:
-        # Not into the cache of `regex`, which would keep 500 patterns of whatever size.
+        # `regex` would keep up to 500 patterns of any size in its own cache.
         return regex.compile(text, flags, cache_pattern=False)
     except (regex.error, ValueError) as error:
         raise ValueError(f"the pattern {shown(text)} is broken: {error}") from None

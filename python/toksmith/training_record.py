@@ -1,4 +1,4 @@
-"""What a tokenizer remembers of its training. No part of its identity."""
+"""The record of a training: its tie rule, and how often each merge was counted. No part of a tokenizer's identity."""
 
 from __future__ import annotations
 

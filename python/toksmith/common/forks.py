@@ -1,4 +1,4 @@
-"""What a child of `os.fork` needs: no import is under way in another thread that the child would wait for.
+"""Forks: a process forks only while no other thread imports a module that the child may need.
 
 An import holds the lock of its module, and a thread that imports the same module waits for the lock. A child has a
 copy of the lock, but not the thread that holds it: without these functions it would wait for ever at the first use of
@@ -14,7 +14,7 @@ from _thread import get_ident
 
 # Modules that toksmith imports at their first use, beside the standard library.
 _PACKAGES = frozenset({"toksmith", "numpy", "regex", "rich", "typer", "pyarrow", "tiktoken", "tiktoken_ext"})
-# A fork is never put off for longer: a thread may wait, in the middle of its import, for the one that forks.
+# Most seconds that a fork waits: another thread may wait, in the middle of its import, for the thread that forks.
 _SECONDS = 2.0
 
 

@@ -1,6 +1,6 @@
-"""How much memory there is, and how it is written down.
+"""How much memory there is, and memory limits given as numbers or texts.
 
-Asked at each start of a training: without `pathlib` and `re`, whose import takes as long as a megabyte of text.
+Every training asks for it, so `pathlib` and `re` are not imported: that takes as long as counting a megabyte of text.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def installed() -> int:
     try:
         most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
-        most = 8 << 30  # a machine that does not say
+        most = 8 << 30  # the system does not tell
     for path in _cgroup_files():
         with contextlib.suppress(OSError, ValueError), open(path, "rb") as file:
             most = min(most, int(file.read()))
@@ -71,7 +71,7 @@ def _cgroup_files() -> list[str]:
             root, limit_file = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
         else:
             continue
-        # In a container the names of the outside may not be there: then the root is its own.
+        # Each group has a limit. In a container only the root may exist of the path that the host knows.
         folder = f"{root}/{name.strip('/')}".rstrip("/")
         while len(folder) >= len(root):
             found.append(f"{folder}/{limit_file}")

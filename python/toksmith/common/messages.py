@@ -1,4 +1,4 @@
-"""Values in the messages of errors: short, whatever a stranger's file or a caller gives."""
+"""Showing values in error messages: always short, whatever a file or a caller gives."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_SHOWN = 80
-"""Characters of a value at the most, beside its length."""
+"""Most characters of a value that a message shows; its length is added."""
 
 
 def shown(value: Any, most: int = MAX_SHOWN) -> str:

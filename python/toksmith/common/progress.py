@@ -49,9 +49,9 @@ def _bar() -> Iterator[Report]:
         rich.TextColumn("left:"),
         rich.TimeRemainingColumn(),
     )
-    # The time left is what is left at the rate of the last seconds: merges become cheaper as they become rarer, so an
-    # average since the start would say far too much.
-    # It is drawn where the call reports, not by a thread of its own, which the system may refuse.
+    # The time left follows the rate of the last seconds. Merges become cheaper as their pairs become rarer, so the
+    # average since the start would give far too long a time.
+    # The bar is drawn when the call reports, not by a thread, which the system may refuse to start.
     with rich.Progress(
         *columns, console=Console(stderr=True), transient=True, speed_estimate_period=10, auto_refresh=False
     ) as bar:

@@ -1,4 +1,4 @@
-"""Two tokenizers beside each other: do they give the same ids, and where do they first not?"""
+"""Comparing the ids that two tokenizers give, up to the first difference."""
 
 from __future__ import annotations
 

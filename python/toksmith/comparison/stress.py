@@ -1,4 +1,4 @@
-"""Text that finds differences between tokenizers: for verification where nobody gives files, and of exports."""
+"""Texts that are likely to show a difference between two tokenizers: scripts, whitespace, runs, every character."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ a\u0301e\u0323\u0302 \ufeff\u200b\u200d\ufffd \U00010400 'Ve 'LL 'ſ
 def f(x):\r\n\treturn {"a": [x**2 for x in range(10)]}  # twice\r\n\r\n\n
     while(true){i++;}//end\\n</html>\x00\x1c\x7f\x1b
 """
-"""Prose and code of many scripts, and what rules of patterns are about."""
+"""Prose of many scripts, code, and the contractions, numbers and marks that rules of patterns treat differently."""
 
 SPACES = (" |  |   |\n|\n\n| \n|\n |\r\n|\r\n\r\n |\t| \t|\xa0|\u3000|\u2028|\x85|" + " " * 17 + "|").split("|")
 """Whitespace of many kinds, and none."""

@@ -1,4 +1,4 @@
-"""A new file that gets its name when it is complete, and that no killed process leaves behind."""
+"""New files: a file gets its name when it is complete, and a killed process leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _DIGITS = 8
 _UNLOCKED_SECONDS = 60
-"""Where files cannot be locked: a temporary file that has not changed for so long has no writer."""
+"""Age at which a temporary file counts as abandoned where files cannot be locked."""
 
 
 class NewFile:

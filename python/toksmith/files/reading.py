@@ -1,6 +1,6 @@
-"""Reads whole files that may be a stranger's: never more than a limit, whatever the file is.
+"""Reading whole files that may come from a stranger: never more bytes than a limit, whatever the file is.
 
-Used by all loaders. It imports nothing that takes long, as loading a rank file takes milliseconds.
+All loaders use it. It imports nothing that takes long, since loading a rank file takes milliseconds.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import IO
 
 MAX_BYTES = 1 << 28
-"""Of a file that holds a tokenizer: ten times the largest that anybody has published."""
+"""Most bytes of a file that holds a tokenizer: ten times the largest published one."""
 _PIECE = 1 << 20
 
 
@@ -34,7 +34,7 @@ def read(path: str | os.PathLike[str], most: int = MAX_BYTES) -> bytes:
     with open(os.fspath(path), "rb") as file:  # noqa: PTH123
         status = os.fstat(file.fileno())
         size = status.st_size if stat.S_ISREG(status.st_mode) else 0
-        # One byte more than it should have: the usual file is read by one call.
+        # One byte more than the size: a file that has not grown is read, and its end seen, by one call.
         data = file.read(size + 1) if size <= most else b""
         if len(data) > size or size == 0:
             data += _rest(file, most - len(data))

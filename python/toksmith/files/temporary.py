@@ -1,4 +1,4 @@
-"""Temporary files and folders: where they go, and how they go again when the process is killed."""
+"""Temporary files and folders: where they are made, and how they are removed if the process is killed."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 MAX_VALUES = 20_000_000
-"""Of a JSON file, as its commas and brackets tell: each is an object in memory."""
+"""Most values in a JSON file, counted by its commas and brackets: each becomes an object in memory."""
 
 
 def read_text(path: str | os.PathLike[str]) -> str:

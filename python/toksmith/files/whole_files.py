@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 Check = Callable[[list[Path]], None]
-"""Reads files back, in the order in which they were given, under temporary names; raises to refuse them."""
+"""A function that reads files back, given their temporary names in order; it raises to refuse them."""
 
 
 def write(path: str | os.PathLike[str], parts: Iterable[bytes], check: Check | None = None) -> None:
@@ -140,7 +140,7 @@ def _found(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None, b
 
 @contextlib.contextmanager
 def _made(folder: Path) -> Iterator[None]:
-    """Make a folder with those that it is in, and remove in the end what is empty of them."""
+    """Make a folder and those above it that are missing; in the end remove those of them that are empty."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -171,7 +171,7 @@ def _publish(files: list[tuple[NewFile, Path]]) -> None:
     for file, target in files:
         with _naming(target):
             file.finish()
-    # The first step that can leave something behind; renaming is all that is left then.
+    # From here on a kill can leave temporary names behind. All that is left to do is renaming.
     for file, target in files:
         if target.exists():
             with _naming(target):
@@ -188,7 +188,7 @@ def _pour(parts: Iterable[bytes], target: Path) -> None:
 
 @contextlib.contextmanager
 def _naming(target: Path, only_unnamed: bool = False) -> Iterator[None]:
-    """Let an error name the file that was asked for, not a temporary one."""
+    """Make an error name the file that was asked for, not a temporary one."""
     try:
         yield
     except OSError as error:

@@ -9,9 +9,9 @@ from typing import Any
 from ..files import reading, text_files
 
 MAX_BYTES = 100 << 20
-"""Of a file. The largest published ones have 35 MB."""
+"""Most bytes of a `tokenizer.json`. The largest published ones have 35 MB."""
 MAX_CONTAINERS = 4_000_000
-"""Lists and objects in a file: a list of two texts is a merge."""
+"""Most lists and objects in a file. Each merge may be a list."""
 
 
 def load(source: Any) -> tuple[dict[str, Any], str]:

@@ -11,9 +11,9 @@ from .part_pattern import compiled, pattern_of
 
 _PLAIN = ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt")
 MAX_DEPTH = 20
-"""Sequences inside each other at the most."""
+"""Most sequences inside each other."""
 MAX_STEPS = 256
-"""Of normalizing."""
+"""Most steps of a normalizer."""
 
 Steps = list[tuple[str, list[Any]]]
 

@@ -1,4 +1,4 @@
-"""A core behind a pipeline: the methods of the core that take text, with what the pipeline does before.
+"""The core of a tokenizer with a pipeline: the methods that take text do first what the pipeline does.
 
 Stretches of text between added tokens are normalized, and encoded by the core. A text that the pipeline leaves as it
 is, which is most, goes to the core whole.

@@ -11,9 +11,9 @@ from .part_pattern import compiled, pattern_of
 from .to_oniguruma import NAMED
 
 MAX_DEPTH = 20
-"""Sequences inside each other at the most."""
+"""Most sequences inside each other."""
 MAX_STAGES = 64
-"""Of splitting."""
+"""Most stages that text is split in."""
 
 _BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
 

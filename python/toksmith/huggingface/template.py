@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_DEPTH = 20
-"""Sequences inside each other at the most."""
+"""Most sequences inside each other."""
 
 MAX_PIECES = 256
-"""Of a template."""
+"""Most pieces of a template."""
 MAX_TOKENS = 4096
-"""That a template adds."""
+"""Most tokens that a template adds."""
 MAX_TEXTS = 4
-"""Times that one text may be in a template."""
+"""How often one text may stand in a template."""
 
 
 class Piece(NamedTuple):

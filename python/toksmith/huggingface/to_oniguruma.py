@@ -45,7 +45,7 @@ _SAME = {
 
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "a": "\a"}
 _HEX = {"x": 2, "u": 4, "U": 8}
-_MOST = 1000  # repetitions; Oniguruma unrolls them
+_MAX_REPEAT = 1000  # repetitions; Oniguruma unrolls them
 _QUANTIFIER = re.compile(r"(?:([*+?])|\{(?:(\d+)(,?)(\d*)|,(\d+))\})([?+]?)")
 _GROUP = re.compile(r"\?(?:([:=!>]|<=|<!)|P?<(?![=!])\w+>|(-?[is]+(?:-[is]+)?)(:|\)))")
 _CLASS_ESCAPE = re.compile(r"\\(?:[pP](?:\{[^{}]*\}|[A-Za-z])|x[\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8}|.)", re.S)
@@ -121,8 +121,8 @@ class _Reader:
         if atom.least == 0:
             self.refuse(found[0], "it repeats what can match nothing, which the two engines end otherwise")
         least, most = _bounds(found)
-        if max(least, 0 if most == float("inf") else most) > _MOST or most < least:
-            self.refuse(found[0], f"it repeats more than {_MOST} times, or not at all")
+        if max(least, 0 if most == float("inf") else most) > _MAX_REPEAT or most < least:
+            self.refuse(found[0], f"it repeats more than {_MAX_REPEAT} times, or not at all")
         self.at = found.end()
         sign = found[1] or f"{{{least},{'' if most == float('inf') else int(most)}}}"
         if least == most:

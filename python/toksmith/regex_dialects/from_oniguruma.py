@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_LENGTH = 1 << 14
-"""Characters of a pattern at the most."""
+"""Most characters of a pattern."""
 MAX_DEPTH = 50
-"""Groups and classes inside each other at the most."""
+"""Most groups and classes inside each other."""
 MAX_REPEAT = 100_000
-"""Of Oniguruma itself."""
+"""Most repetitions of a part: the limit of Oniguruma itself."""
 
 # The engine's own tables: outside of classes six Latin-1 numbers are word characters too; joiners never are.
 _WORD_IN_CLASS = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}"

@@ -11,12 +11,12 @@ import re
 from ..common.messages import shown
 
 MAX_PARTS = 50_000
-"""Parts of a pattern at the most, each counted as often as it is written out. A part takes 2 KB at the most.
+"""Most parts of a pattern, each counted as often as `regex` writes it out. A part takes at most 2 KB.
 
 The largest published patterns have some hundred.
 """
 MAX_LENGTH = 50_000
-"""Characters of a pattern at the most."""
+"""Most characters of a pattern."""
 
 # Flags of `regex`.
 _VERBOSE = 0x40
@@ -25,7 +25,8 @@ _FULLCASE = 0x4000
 
 # Under full case folding `regex` adds all sequences of characters that fold into a range.
 _RANGE_PARTS = 200
-_MOST = 10**15
+# Where counting stops.
+_COUNT_LIMIT = 10**15
 
 _INLINE = re.compile(r"\(\?([A-Za-z0-9-]+)")
 _PIECE = re.compile(
@@ -97,8 +98,8 @@ def _loose(text: str, weight: int, is_verbose: bool) -> int:
     total = max(len(text) + (weight - 1) * text.count("-"), 1)
     for found in _LEAST.finditer(text):
         # In a verbose pattern, what is behind # is a comment, and the count may go on after it.
-        count = _MOST if found[2] and is_verbose else int("".join(found[1].split())[:15] or 1)
-        total = min(total * max(count, 1), _MOST)
+        count = _COUNT_LIMIT if found[2] and is_verbose else int("".join(found[1].split())[:15] or 1)
+        total = min(total * max(count, 1), _COUNT_LIMIT)
     return total
 
 
@@ -110,7 +111,7 @@ def _close(text: str, weight: int) -> int:
         character = piece["other"] or ""
         if piece["least"] is not None:
             least = piece["least"] or ("0" if piece["comma"] else "1")
-            last, before = min(last * max(int(least[:15]), 1), _MOST), last
+            last, before = min(last * max(int(least[:15]), 1), _COUNT_LIMIT), last
             total += last - before
         elif piece["set"] is not None:
             last = len(piece["set"]) - 2 + (weight - 1) * piece["set"].count("-")
@@ -125,4 +126,4 @@ def _close(text: str, weight: int) -> int:
             total += outer.pop()
         elif character not in ("*", "+", "?", "|"):
             total, last = total + 1, 1
-    return min(total + sum(outer), _MOST)
+    return min(total + sum(outer), _COUNT_LIMIT)

@@ -1,7 +1,7 @@
-"""Every export is verified before it takes its name: read back, and held against the tokenizer on a stress text.
+"""Verifying exports: before a file takes its name it is read back, and compared with the tokenizer on stress texts.
 
-A file is read by the library that it is for, where that is installed, else by toksmith. What a file does not hold
-(a rank file and GPT-2's files have no pattern) is not asked of it: there the pretokens are compared, not the text.
+A file is read by the library that it is for, where that is installed, else by toksmith. A rank file and
+GPT-2's files hold no pattern: for them pretokens are compared, not texts.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def compare(kind: str, cases: Iterable[Any], ours: Encode, theirs: Encode) -> No
 
 
 def _shortest(case: Any, ours: Encode, theirs: Encode) -> Any:
-    """Halve a case as long as one half of it, or its middle, differs too."""
+    """Return a short part of a case that differs: it is halved as long as one half, or the middle, differs too."""
     while len(case) > 1:
         half, quarter = len(case) // 2, len(case) // 4
         parts = (case[:half], case[half:], case[quarter : quarter + half])
@@ -67,7 +67,7 @@ def _shortest(case: Any, ours: Encode, theirs: Encode) -> Any:
     return case
 
 
-# What is encoded
+# Texts to compare
 
 
 def stress_texts(parts: Parts, keep: Callable[[set[str]], set[str]] | None = None) -> Iterator[str]:
@@ -110,7 +110,7 @@ def _texts(tokens: list[str], specials: list[str]) -> Iterator[str]:
         some = tokens[start : start + size]
         for between in ("", " "):
             yield between.join(some)
-    # A rank vocabulary may hold tokens that only a whole pretoken reaches: each stands alone, too.
+    # A rank vocabulary may hold tokens that text reaches only as whole pretokens: each is a text of its own.
     yield from (token for token in tokens if len(token) > 1 and token.isalpha())
 
 
@@ -129,7 +129,7 @@ def pretokens(parts: Parts) -> list[bytes]:
     return [*found, *(token for token in parts.ordinary.values() if token not in found)]
 
 
-# What reads it back
+# Verification, a function for each format
 
 
 def native(parts: Parts, paths: list[Path]) -> None:
@@ -235,7 +235,7 @@ def _module(name: str) -> Any:
         return None
 
 
-# Which characters both sides know
+# Characters that both libraries put into the same classes
 
 
 _CATEGORIES = ("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "P", "S", "Zs")

@@ -362,7 +362,7 @@ class Encoding:
         """The highest id + 1: more than there are tokens where ids have gaps."""
         return self.max_token_value + 1
 
-    # What programs use all the same
+    # Private names of tiktoken that programs use
 
     @property
     def _mergeable_ranks(self) -> dict[bytes, int]:

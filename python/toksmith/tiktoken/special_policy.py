@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Container, Mapping
     from typing import Any
 
-# Sets of special tokens that are kept ready, for programs that give the same ones with each call.
-_KEPT = 64
+# Sets of special tokens that are kept, since programs give the same ones with each call.
+_MAX_SETS = 64
 
 
 def beside(special_tokens: Mapping[str, int], ranks: Container[int]) -> list[tuple[str, int | None]]:
@@ -30,7 +30,7 @@ def without_surrogates(text: str) -> str:
 
 
 class Rules:
-    """What the arguments `allowed_special` and `disallowed_special` come to, for one encoding."""
+    """The rules of one encoding: which sets its arguments `allowed_special` and `disallowed_special` stand for."""
 
     def __init__(self, special_tokens: Mapping[str, int]) -> None:
         self._ids = special_tokens
@@ -81,9 +81,9 @@ class Rules:
         return SpecialSet([(name, self._ids[name]) for name in self._ids if name in allowed])
 
     def _keep(self, kept: dict[frozenset[str], Any], names: frozenset[str], made: Any) -> Any:
-        if len(kept) >= _KEPT:
-            # Those of the default stay: they were there first.
-            for old in list(kept)[2 : _KEPT // 2]:
+        if len(kept) >= _MAX_SETS:
+            # The first two are those of the default arguments, and stay.
+            for old in list(kept)[2 : _MAX_SETS // 2]:
                 kept.pop(old, None)
         kept[names] = made
         return made

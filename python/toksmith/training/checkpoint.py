@@ -19,7 +19,7 @@ from ..files import reading, text_files, whole_files
 
 _MAGIC = b"toksmith checkpoint 1\n"
 MAX_BYTES = 1 << 31
-"""Of a checkpoint: a merge takes 16 bytes at the most."""
+"""Most bytes of a checkpoint. A merge takes at most 16."""
 
 
 class Checkpoint:

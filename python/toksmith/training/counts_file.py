@@ -21,9 +21,9 @@ _MAGIC = b"toksmith counts 1\n"
 _DIGEST = 32
 _ROWS = 1 << 16
 _MAX_HEAD = 1 << 26
-"""Bytes of the head: of a pattern and the names of special tokens."""
-_MOST_TIMES = 1 << 10
-"""Times as many bytes a table may hold as its file has: more is no table of different pretokens."""
+"""Most bytes of the head, which holds a pattern and the names of special tokens."""
+_EXPANSION = 1 << 10
+"""How many times as many bytes as its file a table may hold. No table of different pretokens compresses better."""
 _TABLES = (".parquet", ".arrow", ".feather")
 _FIELDS: dict[str, tuple[type, ...]] = {
     "pattern": (str, type(None)),
@@ -148,7 +148,7 @@ def _load_table(path: Path, is_parquet: bool) -> tuple[_core.PretokenCounts, dic
             line = (schema.metadata or {}).get(b"toksmith", b"null")
             head = _checked(line, str(path))
             batches = table.iter_batches() if is_parquet else map(table.get_batch, range(table.num_record_batches))
-            room = (path.stat().st_size + (1 << 16)) * _MOST_TIMES
+            room = (path.stat().st_size + (1 << 16)) * _EXPANSION
             core = _core.PretokenCounts(list(_within(_rows(batches), room, str(path))), head["bytes"])
     except (pa.ArrowException, KeyError) as error:
         raise ValueError(f"{path}: this is no whole table of pretoken counts: {error}") from None
@@ -162,7 +162,7 @@ def _within(rows: Iterator[tuple[bytes, int, int]], room: int, name: str) -> Ite
     for row in rows:
         room -= 16 + len(row[0] or b"")
         if room < 0:
-            raise ValueError(f"{name}: the table holds more than {_MOST_TIMES} times as many bytes as the file has")
+            raise ValueError(f"{name}: the table holds more than {_EXPANSION} times as many bytes as the file has")
         yield row
 
 

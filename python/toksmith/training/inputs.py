@@ -1,6 +1,6 @@
 """Where texts to train on come from: paths, globs and folders; plain, compressed, or in records.
 
-Paths are str: who trains on one file does not wait for `pathlib` and `glob` to be imported.
+Paths are str, so that training on one file does not wait for the import of `pathlib` and `glob`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ else:
 _COMPRESSIONS = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd", ".xz": "xz"}
 _LINES = (".jsonl", ".ndjson")
 _PARQUET = (".parquet", ".pq")
-# Rows that are made Python objects at a time.
+# Rows of a table that become Python objects at a time.
 _ROWS = 1024
 
 

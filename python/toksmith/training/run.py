@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from .options import Options
 
 
-# What learning merges takes for each byte and for each of the different pretokens: above all that was measured
-# (12 bytes for each byte of one giant pretoken; of 3.3 million words less than two thirds of this).
-_FOR_BYTE, _FOR_PRETOKEN = 16, 40
-_LEAST = (2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
+# Bytes of memory that learning merges takes for each byte, and for each, of the different pretokens. Both are upper
+# bounds: 12 were measured for each byte of one giant pretoken, and two thirds of the sum for 3.3 million words.
+_BYTES_PER_BYTE, _BYTES_PER_PRETOKEN = 16, 40
+# Values of `min_pretoken_count` that the error of too many pretokens tries.
+_OFFERED = (2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
 
 
 def check_room(counts: PretokenCounts) -> None:
@@ -37,7 +38,7 @@ def check_room(counts: PretokenCounts) -> None:
     if needed <= most:
         return
     offer = "count fewer files"
-    for least in _LEAST:
+    for least in _OFFERED:
         some = counts.at_least(least)
         if len(some) and _room(some) <= most:
             keeps = f"which keeps {len(some):,} and changes the result"
@@ -50,7 +51,7 @@ def check_room(counts: PretokenCounts) -> None:
 
 
 def _room(counts: PretokenCounts) -> int:
-    return _FOR_BYTE * counts._core.pretoken_bytes() + _FOR_PRETOKEN * len(counts)
+    return _BYTES_PER_BYTE * counts._core.pretoken_bytes() + _BYTES_PER_PRETOKEN * len(counts)
 
 
 class Run:

@@ -1,4 +1,4 @@
-"""Counting in several processes: for patterns that `regex` runs, which one process runs one at a time.
+"""Counting in several processes, for patterns of `regex`: in one process only one thread at a time runs that package.
 
 Each process is a fresh interpreter that is told its part of the files: it imports nothing of the caller's, so it
 works from a script without a `__main__` guard and from a notebook.
@@ -25,19 +25,19 @@ from .inputs import Source
 if TYPE_CHECKING:
     from ..files.new_file import NewFile
 
-# Starting a process takes about as long as counting one or two megabytes.
+# Fewest bytes that a process is started for. Its start takes about as long as counting one or two megabytes.
 LEAST_BYTES = 8 << 20
-# Of `memory_limit`, for each process and for the sum of them: the tables of counting are not smaller.
+# Least part of `memory_limit` for each process, and for the process that adds their counts: tables are never smaller.
 LEAST_LIMIT = 32 << 20
 _WINDOW = 1 << 20
-# Separators that a place to cut at is looked for among: with each of thousands a file would be searched once.
+# Most separators that a place to cut at is searched for: a file is searched once for each of them.
 _TRIED = 16
 
 
 def parts(sources: list[Source], workers: int, separators: list[bytes]) -> list[list[Source]]:
-    """Return the files in as many parts of about the same size as are worth a process, in order; one if none is.
+    """Return the files in parts of about the same size, in order, one for each process that is worth its start.
 
-    A plain file is cut in front of a separator that no other one can overlap: what is before is then whole documents.
+    A plain file is cut in front of a separator that no other can overlap, so that each part has whole documents.
     """
     seen = [watching.stamp(source.path) if Path(source.path).exists() else None for source in sources]
     sizes = [stamp[0] if stamp else 0 for stamp in seen]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 VERSION = "minbpe v1"
 MOST_BYTES = 1 << 26
-"""All tokens of a file together: each line can double the longest token, so that 40 lines could fill any memory."""
+"""Most bytes of all tokens together. Each line can double the longest token, so 40 lines could fill any memory."""
 
 
 class Model(NamedTuple):
