@@ -103,7 +103,7 @@ class Tokenizer(Definition):
         Raises:
             ValueError: The text has a lone surrogate, which has no UTF-8; names the place.
         """
-        return self._core.encode(text, special, arguments.some_workers(workers))
+        return self._core.encode(text, special, None if workers is None else arguments.checked_workers(workers))
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Return the ids of `text`, with special tokens read as ordinary text."""
@@ -118,11 +118,15 @@ class Tokenizer(Definition):
         >>> Tokenizer().encode_bytes(b"\xff")
         [255]
         """
-        return self._core.encode_bytes(arguments.as_bytes(data), special, arguments.some_workers(workers))
+        return self._core.encode_bytes(
+            arguments.as_bytes(data), special, None if workers is None else arguments.checked_workers(workers)
+        )
 
     def encode_to_numpy(self, text: str, *, special: bool = True, workers: int | None = None) -> NDArray[np.uint32]:
         """Return the ids of `text` as an array of `uint32`, shape (n,); on threads as `encode` does."""
-        return self._core.encode_to_numpy(text, special, arguments.some_workers(workers))
+        return self._core.encode_to_numpy(
+            text, special, None if workers is None else arguments.checked_workers(workers)
+        )
 
     def encode_batch(
         self, texts: Iterable[str], *, special: bool = True, workers: int | None = None
@@ -268,7 +272,7 @@ class Tokenizer(Definition):
 
     def count(self, text: str, *, special: bool = True, workers: int | None = None) -> int:
         """Return how many ids `text` has, without building them; on up to `workers` threads, as `encode` does."""
-        return self._core.count(text, special, arguments.some_workers(workers))
+        return self._core.count(text, special, None if workers is None else arguments.checked_workers(workers))
 
     def truncate(self, text: str, max_tokens: int, *, special: bool = True) -> str:
         """Return the longest prefix of at most `max_tokens` whole tokens of `encode(text)`.

@@ -75,11 +75,6 @@ def checked_workers(workers: int | None) -> int:
     return min(number, 1024)
 
 
-def some_workers(workers: int | None) -> int | None:
-    """Return how many threads may be used; None where that was not said, and the core decides by the text."""
-    return None if workers is None else checked_workers(workers)
-
-
 def special_names(special_tokens: Iterable[str]) -> list[str]:
     """Return the names, each there once and none empty: checked before a file is read for an hour."""
     if hasattr(special_tokens, "items"):
