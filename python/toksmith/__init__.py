@@ -6,7 +6,7 @@
 'lower<|endoftext|>'
 """
 
-from .common import forks as forks  # guards every fork from now on
+from .common import forks as forks  # guards every later fork of this process
 from .streaming import DecodeStream
 from .tokenizer import Tokenizer
 
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 
-# Where the names are that are imported on first use: who only encodes does not wait for them.
+# The modules of the names that are imported on first use, so that encoding alone does not wait for them.
 _LAZY = {
     "Encoding": "tiktoken.encoding",
     "PretokenCounts": "training.counts",

@@ -126,7 +126,7 @@ def explain(parts: Parts, text: str, special: bool, cache: dict[str, Any]) -> li
         special: Whether special tokens become their ids.
         cache: Where the ranks of pairs are kept for the next call.
     """
-    parts.core.count(text, special)  # fails where encoding would, and says why
+    parts.core.count(text, special)  # raises the error that encoding would raise
     if parts.pipeline is not None:
         parts.pipeline.check_unchanged(parts.core, text, special, "explain")
     ids = {token: id for id, token in parts.ordinary.items()}
@@ -154,8 +154,8 @@ def _explain(
 
 def steps_of(word: bytes, rank_of: reference.RankFunction) -> Steps:
     """Return the steps of `reference.encode_steps`, in time n log n: pairs wait in a heap, by rank and place."""
-    ends = list(range(1, len(word) + 1))  # of the piece that begins here
-    starts = list(range(-1, len(word)))  # of the piece that ends here
+    ends = list(range(1, len(word) + 1))  # the end of the piece that begins at each byte
+    starts = list(range(-1, len(word)))  # the start of the piece that ends at each byte
     waiting: list[tuple[int, int, int, int]] = []
 
     def add(start: int, middle: int) -> None:

@@ -39,7 +39,7 @@ def _of_merges(parts: Parts, merges: list[tuple[bytes, bytes]], size: int) -> se
         left, right = merges.pop()
         token = left + right
         makers[token] -= 1
-        if not makers[token]:  # else an earlier merge makes it too
+        if not makers[token]:  # otherwise an earlier merge makes the token too
             gone.add(parts.core.token_id(token))
     _check_all_gone(parts, gone, size)
     return gone

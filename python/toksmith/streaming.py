@@ -36,7 +36,7 @@ class DecodeStream:
     def __init__(self, tokenizer: Tokenizer, *, prompt: Iterable[int] = (), errors: str = "replace") -> None:
         self._tokenizer = tokenizer
         self._errors = errors
-        # Python's own incremental decoder: what it does is the definition.
+        # The incremental decoder of Python defines what a stream gives out, and when.
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
         self._decoder.decode(tokenizer.decode_bytes(prompt))
 

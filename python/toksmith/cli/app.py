@@ -71,7 +71,7 @@ def run(args: list[str]) -> int:
             return 130
         except Exception as error:
             _say("error", _message(error))
-            # Only the errors of command lines have a status of their own.
+            # Errors of the command line itself have an exit status of their own.
             return getattr(error, "exit_code", 1)
 
 

@@ -72,7 +72,7 @@ def _words(path: str, report: Report | None) -> Iterator[list[bytes]]:
         data = held + window.translate(_LIST_MARKS)
         words = data.split()
         whole = data[-1:] in _SPACES
-        # A word that no id is as long as is given out cut: it is refused all the same.
+        # A word that is too long for an id is passed on even if it is cut: it is refused anyway.
         held = b"" if whole or len(words[-1]) > _LONGEST else words.pop()
         yield words
     yield held.split()

@@ -36,7 +36,7 @@ Each pretoken starts as single bytes. The pair of pieces with the lowest rank me
 first, until no pair has a rank; what is left are the tokens. A space is shown as ␣, a byte that is
 no character as \\xNN. Of more than 200 merges of one pretoken, the first and the last 100 are shown."""
 
-_PIECES = ("bold cyan", "bold yellow")  # by turns, so that neighbours differ
+_PIECES = ("bold cyan", "bold yellow")  # in turn, so that neighbours differ
 _SPECIAL = "bold magenta"
 MAX_STEPS = 200
 """Merges of one pretoken that are shown: of more, the first and the last."""

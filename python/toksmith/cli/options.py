@@ -129,13 +129,13 @@ def is_huggingface(source: str) -> bool:
     """Return whether this is a `tokenizer.json` of Hugging Face's, or a folder with one."""
     path = Path(source)
     if path.is_dir():
-        return (path / "tokenizer.json").is_file()  # others beside it are those of older readers
+        return (path / "tokenizer.json").is_file()  # other files in the folder are for older readers
     if path.suffix != ".json":
         return False
     try:
         content = text_files.parse(text_files.read_text(path), str(path), "tokenizer")
     except (OSError, ValueError):
-        return False  # what is wrong with it, its reader says
+        return False  # the reader of the file says what is wrong
     return isinstance(content, dict) and "model" in content and "added_tokens" in content
 
 

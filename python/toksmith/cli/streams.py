@@ -53,7 +53,7 @@ def naming(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        # One without a number names its file already.
+        # An error without a number has its file in its message.
         if error.errno is not None and not isinstance(error.filename, (str, os.PathLike)):
             error.filename = name
         raise

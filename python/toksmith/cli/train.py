@@ -172,7 +172,7 @@ def train(
     if pattern is not None:
         how["pattern"] = pattern_of(pattern)
     show = streams.wants_bar(progress, out)
-    # Checked before standard input is read to its end.
+    # A wrong option is an error before standard input is read to its end.
     options.Options(vocab_size, **layout, **how)
     with _documents(files) as paths:
         tokenizer = training.train(
@@ -232,7 +232,7 @@ def _documents(files: list[str]) -> Iterator[list[str]]:
         try:
             yield files
         except ValueError as error:
-            # In the words of the command line.
+            # The message names the options as the command line spells them.
             message = str(error).replace(spooled, streams.input_name("-")) if spooled else str(error)
             raise ValueError(message.replace('errors="replace"', "--errors replace")) from None
 

@@ -134,10 +134,10 @@ def _tiktoken(source: str, ours: Encoding | Tokenizer) -> tuple[Side, Iterable[s
 
 def _published(tiktoken: Any, name: str) -> Any:
     """Return tiktoken's own encoding, by its own definition; the rank file is put where it looks for it."""
-    # Its gpt2 is its r50k_base, read from two other files.
+    # tiktoken reads its gpt2 from two other files; the ranks are those of r50k_base.
     name = "r50k_base" if name == "gpt2" else name
     file = openai_public.ENCODINGS[name].file
-    data = openai_public.rank_file(file)  # before the folder is another one
+    data = openai_public.rank_file(file)  # before TIKTOKEN_CACHE_DIR names another folder
     with temporary.own_folder() as folder, _environment("TIKTOKEN_CACHE_DIR", folder):
         key = rank_cache.cache_key(openai_public.FILES[file].url)
         (Path(folder) / key).write_bytes(data)

@@ -135,7 +135,7 @@ def _pairs(model: dict[str, Any]) -> list[tuple[str, str]]:
         raise refused("$.model.merges", "some merges are texts and some are lists")
     if not texts:
         return [_pair(row, i) for i, row in enumerate(rows)]
-    # The original leaves such a line out wherever it stands.
+    # `tokenizers` leaves out such a line wherever it stands.
     pairs = [(i, text.split(" ")) for i, text in enumerate(texts) if not text.startswith("#version")]
     for i, parts in pairs:
         if len(parts) != 2:

@@ -128,7 +128,7 @@ def _trimmed(part: Part, prefixed: bool) -> Part:
         leading = next((at for at, character in enumerate(token) if not _is_space(character)), len(token))
         trailing = next((at for at, character in enumerate(reversed(token)) if not _is_space(character)), len(token))
         if leading > 0:
-            # The space that was put before the text is none of the text's.
+            # A space that was put before the text is no part of the text.
             kept = (i == 0 or start == 0) and prefixed and leading == 1
             start = start if kept else min(start + leading, end)
         if trailing > 0 and end >= trailing:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 NAMED: dict[str, str] = {
     "gpt2": patterns.GPT2,
-    # Of the alternatives of tiktoken's own pattern, possessive or not, each takes the same text here: what follows a
-    # run could not be matched by any part of it.
+    # tiktoken's own pattern without its possessive quantifiers. They change nothing, since no part of an alternative
+    # matches the character that ends a run of it.
     "cl100k": (
         r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"""
         r"""|\s+\z|\s*[\r\n]+|\s+(?!\S)|\s+"""

@@ -57,7 +57,7 @@ def tokenizer_object(parts: Parts) -> dict[str, Any]:
             "byte_fallback": False,
             "ignore_merges": ignore_merges,
             "vocab": _vocabulary(parts, specials),
-            # One string a merge: readers of every version take it, and no spelling holds a space.
+            # A merge as one string is read by every version; no spelling of a token holds a space.
             "merges": [f"{spell(left)} {spell(right)}" for left, right in merges],
         },
     }
@@ -152,7 +152,7 @@ def _last_two(ranks: Mapping[bytes, int], token: bytes) -> tuple[bytes, bytes] |
     while parts > 2 and waiting:
         _, start, middle, end = heapq.heappop(waiting)
         if ends[start] != middle or ends[middle] != end:
-            continue  # one of the two is another by now
+            continue  # one of the two parts has merged with another meanwhile
         ends[start], ends[middle], before[end] = end, -1, start
         parts -= 1
         for place in (before[start], start):
@@ -240,7 +240,7 @@ def files_of(
         "tokenizer_config.json": _json(config_object(parts, found, chat_template, model_max_length)),
         "special_tokens_map.json": _json(map_object(parts, found)),
     }
-    # GPT-2's two files say neither what cuts the text nor that merges are skipped: only where a reader guesses right.
+    # GPT-2's two files hold neither a pattern nor `ignore_merges`: they are written only where the usual ones apply.
     if parts.pattern.name == "gpt2" and not model["ignore_merges"]:
         files["vocab.json"] = json.dumps(model["vocab"], ensure_ascii=False).encode()
         files["merges.txt"] = "\n".join(["#version: 0.2", *model["merges"], ""]).encode()

@@ -60,7 +60,8 @@ _PROPERTIES = (
 _NAMES = {_name.lower().replace("_", "") for _name in _PROPERTIES.split()}
 _GENERAL = re.compile(r"^(?:gc|general_category)=", re.IGNORECASE)
 _SCRIPT = re.compile(r"(?:(?:script|sc|script_extensions|scx)=)?[A-Za-z_]+", re.IGNORECASE)
-# To `regex`, `(?i)` makes one letter of these with i and I; by simple case folding they stand alone.
+# Letters that `regex` matches with i and I under `(?i)`. By simple case folding, as in fancy-regex, each
+# matches itself alone.
 _TURKISH = "\u0130\u0131"
 
 
@@ -175,7 +176,7 @@ class SetParser:
         """Read a character, a range, or a class."""
         first = self.character()
         if first.is_class:
-            # `\h` is written as a set of its own.
+            # The class `\h` becomes a set, and a set cannot stand inside a set.
             (nested if first.item.startswith("[") else items).append(first.item)
             if self.next_is("-") and self.pattern[self.at + 1 : self.at + 2] not in ("]", "-"):
                 self.refuse("a range that begins with a class")

@@ -27,7 +27,7 @@ MAX_DEPTH = 50
 MAX_REPEAT = 100_000
 """Most repetitions of a part: the limit of Oniguruma itself."""
 
-# The engine's own tables: outside of classes six Latin-1 numbers are word characters too; joiners never are.
+# Word characters in the tables of Oniguruma: outside of classes six Latin-1 numbers are among them, never joiners.
 _WORD_IN_CLASS = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}"
 _WORD = _WORD_IN_CLASS + r"\xb2\xb3\xb9\xbc-\xbe"
 _HEX = "0-9A-Fa-f"
@@ -52,7 +52,7 @@ _ANCHORS = {
 _TYPES = {"s": r"\s", "d": r"\p{Nd}", "w": _WORD_IN_CLASS, "h": _HEX}
 # Pairs of letters that a single character folds to.
 _FOLDED = ("ss", "ff", "fi", "fl", "st")
-# What else folds to a letter.
+# Other characters that fold to a letter.
 _OTHER_CASES = {"s": r"\u017F", "k": r"\u212A"}
 
 
@@ -189,7 +189,7 @@ class _Parser:
         if self.pattern[start] in "?*+":
             self.at += 1
             symbol = self.pattern[start]
-            # Only behind these does a further + or ? belong to the quantifier itself.
+            # Only after these quantifiers is a further + or ? a part of the quantifier.
             if self.at < len(self.pattern) and self.pattern[self.at] in "?+":
                 symbol += self.pattern[self.at]
                 self.at += 1

@@ -23,9 +23,9 @@ _VERBOSE = 0x40
 _VERSION1 = 0x100
 _FULLCASE = 0x4000
 
-# Under full case folding `regex` adds all sequences of characters that fold into a range.
+# Parts that a range counts as under full case folding, where `regex` adds all sequences that fold into the range.
 _RANGE_PARTS = 200
-# Where counting stops.
+# A larger count is cut to this one.
 _COUNT_LIMIT = 10**15
 
 _INLINE = re.compile(r"\(\?([A-Za-z0-9-]+)")
@@ -33,7 +33,7 @@ _PIECE = re.compile(
     r"\\."  # an escape
     r"|(?P<set>\[\^?(?:\\.|[^\\])?(?:\\.|[^\]\\])*(?:\]|\\?\Z))"
     r"|\{(?P<least>[0-9]*)(?P<comma>,?)[0-9]*\}"
-    r"|(?P<flags>\(\?[A-Za-z0-9-]*\))"  # a quantifier behind flags belongs to what is before them
+    r"|(?P<flags>\(\?[A-Za-z0-9-]*\))"  # a quantifier after flags belongs to the part before them
     r"|(?P<other>.)",
     re.S,
 )
@@ -97,7 +97,7 @@ def _loose(text: str, weight: int, is_verbose: bool) -> int:
     """Return the bound for any structure: the length times the product of all counts."""
     total = max(len(text) + (weight - 1) * text.count("-"), 1)
     for found in _LEAST.finditer(text):
-        # In a verbose pattern, what is behind # is a comment, and the count may go on after it.
+        # In a verbose pattern a comment begins at #, and the digits of the count may go on after it.
         count = _COUNT_LIMIT if found[2] and is_verbose else int("".join(found[1].split())[:15] or 1)
         total = min(total * max(count, 1), _COUNT_LIMIT)
     return total

@@ -126,7 +126,7 @@ class Encoding:
         pattern = checks.pattern_of(pat_str)
         core = load_ranks.core_from(data, special_policy.beside(special_tokens, {}), pattern)
         encoding = cls.__new__(cls)
-        if core is None:  # a special token may also have the id of a rank
+        if core is None:  # an unusual or faulty file, or a special token has the id of a rank
             from ..formats import rank_file
 
             vocab = rank_file.parse(data)
@@ -205,7 +205,7 @@ class Encoding:
             found = self._encoding.encode_to_numpy(text, allowed, refused)
         except ValueError:
             self._rules.check_surrogates(text, allowed_special, disallowed_special)
-            text.encode()  # raises what is the matter with it
+            text.encode()  # raises the UnicodeEncodeError
             raise
         if isinstance(found, str):
             raise_disallowed_special_token(found)
@@ -271,7 +271,7 @@ class Encoding:
         try:
             return self._core.token_id(piece)
         except KeyError:
-            # One of two special tokens of the same id is not in the core.
+            # Of several special tokens with the same id, the core has only the first.
             special = self._special_tokens.get(piece.decode("utf-8", "surrogateescape"))
             if special is None:
                 raise KeyError(piece) from None
@@ -381,7 +381,7 @@ class Encoding:
     def _encode_bytes(self, text: bytes) -> list[int]:
         return self._encoding.encode_broken(text)
 
-    # Pickle; the registry has those that it made pickled by their names
+    # Pickle, by its arguments; the registry pickles those that it made by their names
 
     def __getstate__(self) -> object:
         return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# The first prefix that fits decides.
+# For models that `MODEL_TO_ENCODING` does not list. The first prefix that fits decides.
 MODEL_PREFIX_TO_ENCODING: dict[str, str] = {
     "o1-": "o200k_base",
     "o3-": "o200k_base",

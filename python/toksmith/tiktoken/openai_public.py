@@ -103,7 +103,7 @@ ENCODINGS = {
             "<|reserved_200000|>": 200000,
             "<|reserved_200001|>": 200001,
             **{name: 200002 + place for place, name in enumerate(_HARMONY)},
-            # One of these has the id of <|endofprompt|>.
+            # <|reserved_200018|> and <|endofprompt|> have the same id, as in tiktoken.
             **{f"<|reserved_{id}|>": id for id in range(200013, 201088)},
         },
         None,
@@ -150,7 +150,7 @@ def rank_file(name: str) -> bytes:
 
 
 def here(name: str) -> bytes | None:
-    """Return the content of a rank file as far as this machine has what it takes."""
+    """Return the content of a rank file that is on this machine, or can be made of one that is; None otherwise."""
     data = rank_cache.found(*FILES[name])
     if data is not None:
         return data

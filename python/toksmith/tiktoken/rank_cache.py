@@ -20,7 +20,7 @@ from ..files import reading
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_TIMEOUT = 60  # seconds without a byte
+_TIMEOUT = 60  # seconds in which nothing arrives
 
 
 def plain_name(url: str) -> str:

@@ -51,7 +51,7 @@ ENCODING_CONSTRUCTORS: dict[str, Constructor] | None = None
 """What makes them; None before the plug-ins are looked for."""
 
 _PUBLISHED = {name: functools.partial(openai_public.arguments, name) for name in openai_public.ENCODINGS}
-# tiktoken's own plug-in: what it makes is made here, without tiktoken.
+# tiktoken's own plug-in. Its encodings are made here, from `openai_public`, without tiktoken.
 _OPENAI = "tiktoken_ext.openai_public"
 
 

@@ -112,7 +112,7 @@ def check(text: str, disallowed: frozenset[str] | None) -> None:
         if not isinstance(given, str):
             raise TypeError(f"{what} is a str, not {type(given).__name__}")
     if "" in disallowed:
-        # It is everywhere, also at the beginning; only a longer one there is named in its place.
+        # The empty string is found at the beginning of every text. A longer one that is found there is named instead.
         raise_disallowed_special_token(max(filter(text.startswith, disallowed), key=len))
     names = [name.encode("utf-8", "surrogatepass") for name in disallowed]
     found = SpecialSet.of_bytes(names).first_in_bytes(text.encode("utf-8", "surrogatepass"))

@@ -68,7 +68,7 @@ class Checkpoint:
                 whole_files.create(self.path, self._content(self._key | {"counts": counts}, b""))
                 self._key["counts"] = counts
                 return self.made
-            self._resume()  # from what another process wrote since this one began
+            self._resume()  # another process has created the file since this one began
         if self._read is None or self._read["counts"] != counts:
             raise ValueError(
                 f"{self.path} is the checkpoint of a training on another text. "

@@ -143,7 +143,7 @@ class PretokenCounts:
         from . import counts_file as counts_files
 
         core, head = counts_files.load(path)
-        # The Unicode version that was counted under stays: with counts under another one there is no sum.
+        # The Unicode version of the file stays: counts of different versions cannot be added.
         pattern = patterns.of_source(head["pattern"], head["pattern_flags"], head["unmatched"])
         pattern = pattern._replace(unicode=head["unicode"])
         return cls._of(core, pattern, arguments.special_names(head["special_tokens"]))

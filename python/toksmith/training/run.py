@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .options import Options
 
 
-# Bytes of memory that learning merges takes for each byte, and for each, of the different pretokens. Both are upper
-# bounds: 12 were measured for each byte of one giant pretoken, and two thirds of the sum for 3.3 million words.
+# Bytes of memory for learning merges: for each byte of the different pretokens, and for each of these pretokens. Both
+# are upper bounds: measured were 12 for a byte of one giant pretoken, and less than two thirds for 3.3 million words.
 _BYTES_PER_BYTE, _BYTES_PER_PRETOKEN = 16, 40
 # Values of `min_pretoken_count` that the error of too many pretokens tries.
 _OFFERED = (2, 3, 5, 10, 20, 50, 100, 1000, 10_000)

@@ -44,7 +44,7 @@ def parts(sources: list[Source], workers: int, separators: list[bytes]) -> list[
     workers = min(workers, sum(sizes) // LEAST_BYTES)
     if workers < 2 or not sys.executable or any(source.column for source in sources):
         return [sources]
-    # Each process compares what it opens with this.
+    # Each process checks that the files it opens are still the same.
     sources = [source._replace(seen=stamp) for source, stamp in zip(sources, seen, strict=True)]
     target = sum(sizes) / workers
     found: list[list[Source]] = [[]]
@@ -207,7 +207,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(1)
     except OSError as error:
-        # Without a number it has no parts, only its words.
+        # An error without a number has only its message.
         name = temporary.folder() if str(error.filename) in ("None", job["out"]) else str(error.filename)
         parts = [str(error)] if error.errno is None else [error.errno, error.strerror or str(error), name]
         json.dump(["OSError", *parts], sys.stdout)
@@ -220,7 +220,7 @@ def main() -> None:
 
 def _end_with_parent() -> NoReturn:
     """End when standard input does: the process that wanted the counts was killed."""
-    # Without a buffer: a thread that waits for one would be in the way of the interpreter's end.
+    # Unbuffered: a thread that waits inside a buffered read would block the end of the interpreter.
     while os.read(0, 1):
         pass
     os._exit(1)

@@ -1,4 +1,4 @@
-"""A tokenizer for `transformers`: its own class in all but the tokenization.
+"""A tokenizer for `transformers`: a class of that library, with the tokenization of toksmith.
 
 `transformers` keeps everything of a fast tokenizer (special tokens, padding, truncation, tensors, chat templates,
 saving) in a base class around a `tokenizers.Tokenizer`; here it is around the adapter of this package.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     SpecialToken = str | EllipsisType | None
 
-_SAVED_AS = "PreTrainedTokenizerFast"  # a class that every `transformers` has: a folder is loaded without toksmith
+_SAVED_AS = "PreTrainedTokenizerFast"  # a class of `transformers`: the folder can be loaded without toksmith
 
 
 class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not typed, for mypy

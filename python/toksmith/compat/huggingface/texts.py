@@ -61,7 +61,7 @@ class Text:
         tokens = list(map(self._spelling.__getitem__, self._ids))
         pipeline = self._tokenizer.pipeline
         if pipeline is not None and self._special:
-            # An added token that takes the whitespace beside it has that in its token, too.
+            # The token of an added token that takes the whitespace beside it includes that whitespace.
             taking = {token.id for token in pipeline.added_tokens if token.lstrip or token.rstrip}
             for i, id in enumerate(self._ids):
                 if id in taking:

@@ -61,7 +61,7 @@ class Tokenizer(Settings):
         listed = {token.content: token.id for token in pipeline.added_tokens} if pipeline else {}
         self._added: dict[str, int] = {**tokenizer.special_tokens, **listed}
         self._spelling = Spelling(tokenizer, {id: name for name, id in self._added.items()})
-        # What was special once is skipped, also when it is added again as not special: as in `tokenizers`.
+        # As in `tokenizers`, a token that was special once is skipped, even when it is added again as not special.
         self._skipped = self._skipped | (set(self._added.values()) - self._plain)
 
     # Files
@@ -304,7 +304,7 @@ class Tokenizer(Settings):
                 if not isinstance(token, str) and getattr(token, flag, False) and name not in self._added:
                     raise ValueError(f"added token {shown(name)}: {flag} is not supported here")
             if name in self._added:
-                # Added again: as what it was counts as nothing, as the other kind it becomes that.
+                # A known token counts only if it changes between special and not special.
                 changed += skipped == (self._added[name] in self._plain)
                 (self._plain.discard if skipped else self._plain.add)(self._added[name])
             elif name and name not in new:
@@ -370,7 +370,7 @@ class Tokenizer(Settings):
     def __deepcopy__(self, memo: Any) -> Tokenizer:
         copy = object.__new__(type(self))
         for name, value in vars(self).items():
-            # What is changed in place; all else is replaced as a whole, or immutable.
+            # Only sets are changed in place. All other attributes are immutable, or replaced as a whole.
             setattr(copy, name, value.copy() if isinstance(value, set) else value)
         return copy
 

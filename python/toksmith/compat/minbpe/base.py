@@ -45,7 +45,7 @@ def merge(ids: Sequence[int], pair: Pair, idx: int) -> list[int]:
     [4, 3, 4]
     """
     merged: list[int] = []
-    waiting = False  # whether the last of `merged` may be the first half of a pair
+    waiting = False  # whether the last id of `merged` may be the left half of a pair
     for id in ids:
         if waiting and (merged[-1], id) == tuple(pair):
             merged[-1], waiting = idx, False

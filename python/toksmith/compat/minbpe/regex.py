@@ -144,7 +144,7 @@ def _set_of(special: tuple[tuple[str, int], ...]) -> _core.SpecialSet:
     """
     places = {name: place for place, (name, _) in enumerate(special)}
     found = set()
-    # Names that each begin with the one before, with the first place up to there.
+    # A chain of names, each a beginning of the next, with the earliest place of registration among them so far.
     beginnings: list[tuple[str, int]] = []
     for name in sorted(places):
         while beginnings and not name.startswith(beginnings[-1][0]):
