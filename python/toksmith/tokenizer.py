@@ -100,6 +100,9 @@ class Tokenizer(Definition):
     def encode(self, text: str, *, special: bool = True, workers: int | None = None) -> list[int]:
         """Return the ids of `text`. A long one is encoded on up to `workers` threads (default: all cores).
 
+        For text that you do not trust pass `special=False`, or use `encode_parts`: the author of a text with special
+        tokens in it could end a document, or speak for another role of a chat.
+
         Raises:
             ValueError: The text has a lone surrogate, which has no UTF-8; names the place.
         """

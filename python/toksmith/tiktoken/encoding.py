@@ -163,8 +163,8 @@ class Encoding:
     ) -> list[int]:
         """Return the ids of `text`. A long one is encoded on all cores.
 
-        Beware of `allowed_special` for text of strangers: whoever writes `<|endoftext|>` in it can end a document, or
-        speak in another's name. By default such text is an error; pass `disallowed_special=()` to encode it as text.
+        Allow no special tokens in text that you do not trust: its author could end a document, or speak for another
+        role of a chat. By default they are an error; `disallowed_special=()` encodes them as ordinary text.
 
         Args:
             text: Surrogate pairs in it are joined, lone surrogates become U+FFFD.
