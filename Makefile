@@ -70,7 +70,7 @@ test-asan:
 	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address cargo test --quiet --locked --lib --tests \
 		--target x86_64-unknown-linux-gnu --target-dir target/asan
 
-# The Python tests on an extension that was built with AddressSanitizer. `make test-asan-python ARGS=tests/python/test_decode.py`
+# The Python tests on an extension that was built with AddressSanitizer. `make test-asan-python ARGS=tests/python/core/test_decode.py`
 test-asan-python: $(VENV)/.installed
 	scripts/test_asan_python.sh $(ARGS)
 

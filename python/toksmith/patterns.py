@@ -79,7 +79,8 @@ SPELLINGS: dict[str, str] = {
     # tiktoken 0.5 to 0.8, cl100k_base; minbpe/regex.py, GPT4_SPLIT_PATTERN; the default of rustbpe 0.1.0.
     NANOCHAT.replace(r"\p{N}{1,2}", r"\p{N}{1,3}"): "cl100k_old",
 }
-"""Published spellings with the name of the pattern that each is proven equal to (tests/python/test_patterns.py)."""
+"""Published spellings, with the name of the pattern that each is proven equal to in
+tests/python/dialects/test_patterns.py."""
 
 # Of `regex`: all flags but TEMPLATE, which does nothing, and DEBUG, which prints.
 _FLAGS = 0x1FDFE

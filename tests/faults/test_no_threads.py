@@ -18,7 +18,10 @@ from child import Limits, run
 from toksmith import Tokenizer, count_pretokens, train_from_iterator
 from toksmith.training import subprocesses
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are set as Linux has them")
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.skipif(sys.platform != "linux", reason="limits are set as Linux has them"),
+]
 
 # All calls that start threads or processes, with and without the limit. What they import is imported before: NumPy
 # starts threads of its own.

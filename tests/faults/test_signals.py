@@ -18,7 +18,10 @@ from watching import PATIENCE, has_new_file, names, wait_until
 
 import toksmith
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are watched as Linux has them")
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.skipif(sys.platform != "linux", reason="processes are watched as Linux has them"),
+]
 
 # Runs one call again and again, until a signal ends it.
 LOOP = r"""

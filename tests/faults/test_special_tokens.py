@@ -82,6 +82,7 @@ assert len(tokenizer.encode_file("text.txt")) == tokenizer.count(text)
     assert outcome.status == 0, outcome.told
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("specials", [["x"], ["x" * 3000 + "y", "x"]])
 def test_a_signal_ends_the_search(specials: list[str]) -> None:
     program = f"""

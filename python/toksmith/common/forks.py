@@ -14,8 +14,9 @@ from _thread import get_ident
 
 # Modules that toksmith imports at their first use, beside the standard library.
 _PACKAGES = frozenset({"toksmith", "numpy", "regex", "rich", "typer", "pyarrow", "tiktoken", "tiktoken_ext"})
-# Most seconds that a fork waits: another thread may wait, in the middle of its import, for the thread that forks.
-_SECONDS = 2.0
+# Most seconds that a fork waits: longer than an import takes on a busy machine. There must be a limit, since another
+# thread may wait, in the middle of its import, for the thread that forks.
+_SECONDS = 10.0
 
 
 def _is_ours(module: str) -> bool:

@@ -35,7 +35,8 @@ SPELLINGS: dict[str, str] = {
     NAMED["nanochat"]: "nanochat",
 }
 """Spellings in files, with the scanner that is proven equal to Oniguruma's reading of each
-(tests/python/test_huggingface_patterns.py). tiktoken's newer ones are not here: `{1,3}+` repeats in this dialect."""
+(tests/python/huggingface/test_huggingface.py). tiktoken's newer ones are not here: `{1,3}+` repeats in this
+dialect."""
 
 
 class Stage(NamedTuple):

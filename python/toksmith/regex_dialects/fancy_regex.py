@@ -3,7 +3,7 @@ r"""Regular expressions of other engines, written for the `regex` package.
 A pattern of a tiktoken encoding is in the dialect of fancy-regex, which is not that of `regex`: `$` there is the end
 of the text and nothing else, `\h` is a hexadecimal digit, sets are nested and intersected, `(?i)` holds to the end
 of its group and knows nothing of Turkish. `translate` writes every part out in a form that both engines read alike,
-or refuses the pattern and names the part. tests/python/test_dialects.py runs each construct in both engines.
+or refuses the pattern and names the part. tests/python/dialects/test_dialects.py runs each construct in both engines.
 
 What is a letter is not translated: it follows the Unicode version of the engine (docs/unicode.md).
 """

@@ -1,9 +1,9 @@
 r"""From Oniguruma's regular expressions, the dialect of Hugging Face's files, to those of the `regex` package.
 
-Each construct that is taken has a spelling here that means the same, as tests/python/test_oniguruma.py holds the two
-engines against each other; any other is refused by name. Sources: Oniguruma's doc/RE for its default syntax, and the
-engine itself as `tokenizers` carries it. They differ more than they seem to: `$` is the end of a line, `{1,3}+`
-repeats, `\w` has other characters, and `(?i)` folds otherwise.
+Each construct that is translated has a spelling here that means the same: tests/python/dialects/test_oniguruma.py
+compares the two engines. Any other construct is refused by name. Sources: Oniguruma's doc/RE for its default syntax,
+and the engine itself as `tokenizers` carries it. The dialects differ more than they seem to: `$` is the end of a
+line, `{1,3}+` repeats, `\w` has other characters, and `(?i)` folds otherwise.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import regex
 
 from toksmith import _core, patterns
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CORPORA = ROOT.parent / "shared" / "data" / "corpora"
 NAMES = sorted(set(patterns.SPELLINGS.values()))
 REGEX = {name: regex.compile(patterns.NAMED[name]) for name in NAMES}

@@ -7,7 +7,7 @@ since it never runs.
 import ast
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2] / "python" / "toksmith"
+ROOT = Path(__file__).resolve().parents[3] / "python" / "toksmith"
 
 MAX_LINES = 400
 LONG_FILES = {"reference.py"}

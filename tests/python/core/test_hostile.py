@@ -94,7 +94,7 @@ NAMES = [
 
 
 def run_every_method(shared_data: Path, pattern: str, scale: int, names: list[str], seconds: float) -> None:
-    tests = str(Path(__file__).parent)
+    tests = str(Path(__file__).parents[1] / "helpers")
     given = [tests, str(shared_data), pattern, str(scale), ",".join(names), ",".join(NO_ROOM[pattern])]
     command = [sys.executable, "-c", CHILD, *given]
     done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-NOTEBOOK = Path(__file__).resolve().parents[2] / "examples/tokenizer_from_scratch.ipynb"
+NOTEBOOK = Path(__file__).resolve().parents[3] / "examples/tokenizer_from_scratch.ipynb"
 CELL = {"cell_type", "id", "metadata", "source"}
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from toksmith import Tokenizer, _core, patterns
 from toksmith.parts import Parts
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "benches/peers"))
+sys.path.append(str(Path(__file__).resolve().parents[3] / "benches/peers"))
 from published_ranks import huggingface, merged_below, rank_file, read_ranks, read_specials
 
 __all__ = ["merged_below"]

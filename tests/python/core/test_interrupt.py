@@ -17,7 +17,10 @@ import pytest
 
 from toksmith import Tokenizer, count_pretokens_from_iterator, train_from_iterator
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent to a child on Windows")
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent to a child on Windows"),
+]
 
 # A call ends within a second. The machine of a test may have other things to do.
 SLACK = 3.0

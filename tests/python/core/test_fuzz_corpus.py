@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-FUZZ = Path(__file__).parents[2] / "fuzz"
+FUZZ = Path(__file__).parents[3] / "fuzz"
 sys.path.insert(0, str(FUZZ / "python"))
 with warnings.catch_warnings():
     import targets

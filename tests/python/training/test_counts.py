@@ -465,7 +465,7 @@ LIMITS = [round(2_000_000 * 500 ** (step / 19)) for step in range(20)]
 
 
 def corpus(size: str) -> bytes:
-    script = Path(__file__).resolve().parents[2] / "scripts/make_corpus.py"
+    script = Path(__file__).resolve().parents[3] / "scripts/make_corpus.py"
     return subprocess.run([sys.executable, script, "-", size], capture_output=True, check=True).stdout
 
 
