@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use toksmith::count::{CountOptions, CountedFile, Counting, PretokenCounts, Records};
+use toksmith::count::{CountOptions, Counting, DocumentFormat, InputFile, PretokenCounts};
 use toksmith::pretokenize::{ENDS, Isa, Named, Pattern, Pretokenizer, Scanner, Unmatched};
 use toksmith::source::Compression;
 use toksmith::special::Specials;
@@ -54,7 +54,7 @@ fn counts(text: &[u8]) -> PretokenCounts {
     counting.finish(&control).expect("counts")
 }
 
-fn counts_of_files(files: &[CountedFile], workers: usize) -> PretokenCounts {
+fn counts_of_files(files: &[InputFile], workers: usize) -> PretokenCounts {
     let control = Control::none();
     let mut counting = counting(workers);
     counting.files(files, &control).expect("counts");
@@ -136,14 +136,14 @@ fn encoding(group: &mut Group<'_>, text: &[u8], ranks: &[(u32, Vec<u8>)]) {
 fn training(group: &mut Group<'_>, text: &[u8]) {
     group.throughput(Throughput::Bytes(text.len() as u64));
     group.bench_function("count/memory", |bench| bench.iter(|| counts(text)));
-    let whole = |path| CountedFile {
+    let whole = |path| InputFile {
         path,
         compression: Compression::None,
-        records: Records::Whole,
+        records: DocumentFormat::Whole,
         range: None,
         seen: None,
     };
-    let files: Vec<CountedFile> = files().into_iter().map(whole).collect();
+    let files: Vec<InputFile> = files().into_iter().map(whole).collect();
     for workers in [1, 2] {
         group.bench_function(format!("count/files/{workers} workers"), |bench| {
             bench.iter(|| counts_of_files(&files, workers));

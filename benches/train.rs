@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use toksmith::Control;
-use toksmith::count::{CountOptions, CountedFile, Counting, Records};
+use toksmith::count::{CountOptions, Counting, DocumentFormat, InputFile};
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::source::Compression;
 use toksmith::special::Specials;
@@ -43,10 +43,10 @@ fn train(file: &str, max_merges: usize) -> Vec<Merge> {
     let start = Instant::now();
     let options = CountOptions { workers: 1, ..CountOptions::default() };
     let mut counting = Counting::new(specials, pretokenizer, options);
-    let file = CountedFile {
+    let file = InputFile {
         path: PathBuf::from(file),
         compression: Compression::None,
-        records: Records::Whole,
+        records: DocumentFormat::Whole,
         range: None,
         seen: None,
     };

@@ -31,7 +31,7 @@ pub struct Progress {
 }
 
 /// How often the observer is asked at the most.
-const PERIOD: Duration = Duration::from_millis(40);
+const OBSERVER_INTERVAL: Duration = Duration::from_millis(40);
 
 type Observer<'a> = &'a (dyn Fn(Progress) -> bool + Sync);
 
@@ -126,7 +126,7 @@ impl<'a> Control<'a> {
         if now < self.due.load(Relaxed) {
             return;
         }
-        self.due.store(now + PERIOD.as_millis() as u64, Relaxed);
+        self.due.store(now + OBSERVER_INTERVAL.as_millis() as u64, Relaxed);
         if !(watch.observer)(self.progress()) {
             self.stop();
         }

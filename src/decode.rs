@@ -5,11 +5,11 @@ use std::mem::MaybeUninit;
 
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::vocab::{SHORT, SLOT, TAG, TokenBytes, Vocab, WIDE};
+use crate::vocab::{SLOT_BYTES, TAG_LENGTH_MASK, TAG_NOT_ASCII, TAG_OFFSET, TokenBytes, Vocab};
 use crate::{memory, room};
 
 /// Ids decoded between two looks at the control.
-const CHECK: usize = 1 << 16;
+const IDS_PER_CHECK: usize = 1 << 16;
 
 /// The bytes of `ids`, joined: the exact inverse of encoding.
 ///
@@ -17,8 +17,8 @@ const CHECK: usize = 1 << 16;
 /// [`Error::UnknownId`] naming the id and its place; [`Error::Interrupted`].
 pub fn decode(vocab: &Vocab, ids: &[u32], control: &Control) -> Result<Vec<u8>> {
     let mut bytes = room::for_items(estimate(ids.len()))?;
-    memory::will_fill(bytes.as_mut_ptr(), bytes.capacity());
-    for (run, ids) in ids.chunks(CHECK).enumerate() {
+    memory::advise_huge_pages(bytes.as_mut_ptr(), bytes.capacity());
+    for (run, ids) in ids.chunks(IDS_PER_CHECK).enumerate() {
         control.check()?;
         let mut at = 0;
         while at < ids.len() {
@@ -30,7 +30,10 @@ pub fn decode(vocab: &Vocab, ids: &[u32], control: &Control) -> Result<Vec<u8>> 
                 Stop::Done => {}
                 Stop::Full { room } => room::reserve(&mut bytes, room.max(estimate(ids.len() - at)))?,
                 Stop::Unknown => {
-                    return Err(Error::UnknownId { id: i128::from(ids[at]), index: Some(run * CHECK + at) });
+                    return Err(Error::UnknownId {
+                        id: i128::from(ids[at]),
+                        index: Some(run * IDS_PER_CHECK + at),
+                    });
                 }
             }
         }
@@ -40,12 +43,12 @@ pub fn decode(vocab: &Vocab, ids: &[u32], control: &Control) -> Result<Vec<u8>> 
 
 /// Room to make for so many ids at first.
 pub fn estimate(ids: usize) -> usize {
-    5 * ids + SLOT
+    5 * ids + SLOT_BYTES
 }
 
 /// How far a [`step`] came.
 #[derive(Clone, Copy, Debug)]
-pub struct Step {
+pub struct DecodeStep {
     /// Ids decoded.
     pub ids: usize,
     /// Bytes written.
@@ -74,33 +77,33 @@ pub enum Stop {
 ///
 /// A token is given at least 16 bytes of room, whatever its length. What `out` holds behind the bytes
 /// that the step says it wrote is undefined.
-pub fn step(tokens: &TokenBytes, ids: &[u32], out: &mut [MaybeUninit<u8>]) -> Step {
+pub fn step(tokens: &TokenBytes, ids: &[u32], out: &mut [MaybeUninit<u8>]) -> DecodeStep {
     let slots = tokens.by_id().unwrap_or(&[]);
     let (mut at, mut wide) = (0, 0);
-    let done = |ids, bytes, wide, stop| Step { ids, bytes, ascii: wide & WIDE == 0, stop };
+    let done = |ids, bytes, wide, stop| DecodeStep { ids, bytes, ascii: wide & TAG_NOT_ASCII == 0, stop };
     for (index, &id) in ids.iter().enumerate() {
-        if out.len() - at < SLOT {
-            return done(index, at, wide, Stop::Full { room: SLOT });
+        if out.len() - at < SLOT_BYTES {
+            return done(index, at, wide, Stop::Full { room: SLOT_BYTES });
         }
         if let Some(slot) = slots.get(id as usize) {
             let slot = slot.bytes();
-            // SAFETY: `at + SLOT` is not beyond `out`, as was looked at above, and both sides are bytes.
-            unsafe { out.as_mut_ptr().add(at).cast::<[u8; SLOT]>().write_unaligned(*slot) };
-            let tag = slot[TAG];
-            if tag & SHORT != 0 {
+            // SAFETY: `at + SLOT_BYTES` is not beyond `out`, as was looked at above, and both sides are bytes.
+            unsafe { out.as_mut_ptr().add(at).cast::<[u8; SLOT_BYTES]>().write_unaligned(*slot) };
+            let tag = slot[TAG_OFFSET];
+            if tag & TAG_LENGTH_MASK != 0 {
                 wide |= tag;
-                at += usize::from(tag & SHORT);
+                at += usize::from(tag & TAG_LENGTH_MASK);
                 continue;
             }
         }
         let Some(token) = tokens.get(id) else { return done(index, at, wide, Stop::Unknown) };
         let Some(room) = out.get_mut(at..at + token.len()) else {
-            return done(index, at, wide, Stop::Full { room: token.len().max(SLOT) });
+            return done(index, at, wide, Stop::Full { room: token.len().max(SLOT_BYTES) });
         };
         for (to, byte) in room.iter_mut().zip(token) {
             to.write(*byte);
         }
-        wide |= if token.is_ascii() { 0 } else { WIDE };
+        wide |= if token.is_ascii() { 0 } else { TAG_NOT_ASCII };
         at += token.len();
     }
     done(ids.len(), at, wide, Stop::Done)

@@ -356,12 +356,12 @@ pub enum Error {
 }
 
 /// Bytes of a value that a message shows, beside its length.
-const MOST_SHOWN: usize = 60;
+const MAX_SHOWN_BYTES: usize = 60;
 
 /// Bytes as a message shows them: whole where they are few.
 pub(crate) fn show(bytes: &[u8]) -> String {
-    match bytes.get(..MOST_SHOWN) {
-        Some(first) if bytes.len() > MOST_SHOWN => {
+    match bytes.get(..MAX_SHOWN_BYTES) {
+        Some(first) if bytes.len() > MAX_SHOWN_BYTES => {
             format!("b\"{}\"… ({} bytes)", first.escape_ascii(), bytes.len())
         }
         _ => format!("b\"{}\"", bytes.escape_ascii()),
@@ -370,7 +370,7 @@ pub(crate) fn show(bytes: &[u8]) -> String {
 
 /// What another library says is wrong, which may repeat a value of any length.
 pub(crate) fn show_reason(reason: &str) -> String {
-    match reason.char_indices().nth(4 * MOST_SHOWN) {
+    match reason.char_indices().nth(4 * MAX_SHOWN_BYTES) {
         Some((end, _)) => format!("{}…", &reason[..end]),
         None => reason.to_owned(),
     }
@@ -378,10 +378,10 @@ pub(crate) fn show_reason(reason: &str) -> String {
 
 /// A text as a message shows it: whole where it is short.
 pub(crate) fn show_text(text: &str) -> String {
-    if text.len() <= MOST_SHOWN {
+    if text.len() <= MAX_SHOWN_BYTES {
         return format!("{text:?}");
     }
-    let end = (0..=MOST_SHOWN).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    let end = (0..=MAX_SHOWN_BYTES).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
     format!("{:?}… ({} bytes)", &text[..end], text.len())
 }
 

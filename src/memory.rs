@@ -8,15 +8,15 @@ use crate::error::Result;
 use crate::room;
 
 /// Memory from here on is worth the advice; below it a page or two of 2 MB are not.
-const LARGE: usize = 4 << 20;
+const HUGE_PAGE_MIN_BYTES: usize = 4 << 20;
 /// Advice is given for whole pages of this size.
-const PAGE: usize = 2 << 20;
+const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// Says that all of the `len` bytes at `start`, newly allocated, will be written soon. Where that is much memory,
 /// the system may give it in large pages: a fifth of the time that as many small ones take at their first use.
 #[inline]
-pub(crate) fn will_fill(start: *mut u8, len: usize) {
-    if len >= LARGE {
+pub(crate) fn advise_huge_pages(start: *mut u8, len: usize) {
+    if len >= HUGE_PAGE_MIN_BYTES {
         large_pages(start, len);
     }
 }
@@ -25,9 +25,9 @@ pub(crate) fn will_fill(start: *mut u8, len: usize) {
 #[inline]
 fn large_pages(start: *mut u8, len: usize) {
     #[cfg(target_os = "linux")]
-    if len >= PAGE {
-        let skip = start.align_offset(PAGE);
-        let whole = len.saturating_sub(skip) & !(PAGE - 1);
+    if len >= HUGE_PAGE_BYTES {
+        let skip = start.align_offset(HUGE_PAGE_BYTES);
+        let whole = len.saturating_sub(skip) & !(HUGE_PAGE_BYTES - 1);
         // SAFETY: advice about memory that the caller has; it changes nothing that a program can see. What
         // the system answers does not matter.
         unsafe { libc::madvise(start.wrapping_add(skip).cast(), whole, libc::MADV_HUGEPAGE) };
@@ -73,7 +73,7 @@ pub(crate) fn zeros<T: Zeroed>(count: usize) -> Result<Vec<T>> {
 /// A table in large pages where the system has them: one of megabytes that is read at random spends more time on
 /// finding its small pages than on reading. It begins with such a page, or with a cache line.
 #[derive(Debug)]
-pub(crate) struct Table<T> {
+pub(crate) struct LargeTable<T> {
     memory: Vec<u64>,
     /// The word of `memory` that the first item begins with.
     first: usize,
@@ -95,10 +95,10 @@ unsafe impl Zeroed for u32 {}
 unsafe impl Zeroed for u64 {}
 
 /// Bytes of a cache line.
-const LINE: usize = 64;
-const WORD: usize = size_of::<u64>();
+const CACHE_LINE_BYTES: usize = 64;
+const WORD_BYTES: usize = size_of::<u64>();
 
-impl<T: Copy> Table<T> {
+impl<T: Copy> LargeTable<T> {
     /// `count` copies of `item`, which are written now.
     ///
     /// Also if they are zeros. A page that is read before it is written to is given out twice, and the second time all
@@ -113,7 +113,7 @@ impl<T: Copy> Table<T> {
     /// [`crate::Error::OutOfMemory`].
     pub(crate) fn try_new(item: T, count: usize) -> Result<Self> {
         let (bytes, align) = Self::measure(count);
-        Ok(Self::within(zeros((bytes + align).div_ceil(WORD))?, count).written(item))
+        Ok(Self::within(zeros((bytes + align).div_ceil(WORD_BYTES))?, count).written(item))
     }
 
     fn written(mut self, item: T) -> Self {
@@ -143,39 +143,39 @@ impl<T: Copy> Table<T> {
         T: Zeroed,
     {
         let (bytes, align) = Self::measure(count);
-        Ok(Self::within(zeros((bytes + align).div_ceil(WORD))?, count))
+        Ok(Self::within(zeros((bytes + align).div_ceil(WORD_BYTES))?, count))
     }
 
     /// One whose memory is zeros, which may be no values of `T` yet.
     fn unwritten(count: usize) -> Self {
         let (bytes, align) = Self::measure(count);
-        Self::within(vec![0; (bytes + align).div_ceil(WORD)], count)
+        Self::within(vec![0; (bytes + align).div_ceil(WORD_BYTES)], count)
     }
 
     /// Bytes of so many items, and what they begin at a multiple of.
     fn measure(count: usize) -> (usize, usize) {
         let bytes = count * size_of::<T>();
-        (bytes, if bytes < PAGE { LINE } else { PAGE })
+        (bytes, if bytes < HUGE_PAGE_BYTES { CACHE_LINE_BYTES } else { HUGE_PAGE_BYTES })
     }
 
     /// In memory of zeros that is large enough. It is fresh from the system where it is large, and not written to yet:
     /// pages are not made larger later.
     fn within(mut memory: Vec<u64>, count: usize) -> Self {
-        const { assert!(LINE.is_multiple_of(align_of::<T>())) }
+        const { assert!(CACHE_LINE_BYTES.is_multiple_of(align_of::<T>())) }
         let (_, align) = Self::measure(count);
-        large_pages(memory.as_mut_ptr().cast(), memory.len() * WORD);
+        large_pages(memory.as_mut_ptr().cast(), memory.len() * WORD_BYTES);
         let first = (memory.as_ptr() as usize).next_multiple_of(align) - memory.as_ptr() as usize;
-        Table { memory, first: first / WORD, count, items: PhantomData }
+        LargeTable { memory, first: first / WORD_BYTES, count, items: PhantomData }
     }
 }
 
-impl<T: Copy> Default for Table<T> {
+impl<T: Copy> Default for LargeTable<T> {
     fn default() -> Self {
         Self::unwritten(0)
     }
 }
 
-impl<T: Copy> Clone for Table<T> {
+impl<T: Copy> Clone for LargeTable<T> {
     fn clone(&self) -> Self {
         match self.split_first() {
             Some((&first, rest)) => {
@@ -188,18 +188,18 @@ impl<T: Copy> Clone for Table<T> {
     }
 }
 
-impl<T> std::ops::Deref for Table<T> {
+impl<T> std::ops::Deref for LargeTable<T> {
     type Target = [T];
 
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        // SAFETY: `Table::unwritten` has made room for so many items there, at a multiple of a cache line, which is one
-        // of their alignment; `Table::new` has written them, or zeros are values. The vector never changes its size.
+        // SAFETY: `LargeTable::unwritten` has made room for so many items there, at a multiple of a cache line, which is one
+        // of their alignment; `LargeTable::new` has written them, or zeros are values. The vector never changes its size.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(self.first).cast(), self.count) }
     }
 }
 
-impl<T> std::ops::DerefMut for Table<T> {
+impl<T> std::ops::DerefMut for LargeTable<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as above; and what is borrowed is all of the table.
@@ -216,19 +216,27 @@ mod tests {
 
     #[test]
     fn tables_of_all_sizes_have_what_they_begin_with() {
-        for count in [1, 2, 1000, PAGE / 64 - 1, PAGE / 64, PAGE / 64 + 1, 3 * PAGE / 64 + 7] {
-            let mut zeros = Table::<[u64; 8]>::zeroed(count);
-            let mut ones = Table::new([1_u64; 8], count);
+        for count in [
+            1,
+            2,
+            1000,
+            HUGE_PAGE_BYTES / 64 - 1,
+            HUGE_PAGE_BYTES / 64,
+            HUGE_PAGE_BYTES / 64 + 1,
+            3 * HUGE_PAGE_BYTES / 64 + 7,
+        ] {
+            let mut zeros = LargeTable::<[u64; 8]>::zeroed(count);
+            let mut ones = LargeTable::new([1_u64; 8], count);
             assert_eq!((zeros.len(), ones.len()), (count, count));
             assert!(zeros.iter().all(|item| *item == [0; 8]) && ones.iter().all(|item| *item == [1; 8]));
             zeros[count - 1][7] = 2;
             ones[count - 1][7] = 2;
-            let align = if count * 64 < PAGE { LINE } else { PAGE };
+            let align = if count * 64 < HUGE_PAGE_BYTES { CACHE_LINE_BYTES } else { HUGE_PAGE_BYTES };
             for table in [&zeros, &ones, &zeros.clone()] {
                 assert_eq!(table.as_ptr() as usize % align, 0);
                 assert_eq!(**table, **if table[0][0] == 0 { &zeros } else { &ones });
             }
         }
-        assert!(Table::<[u64; 8]>::zeroed(0).is_empty());
+        assert!(LargeTable::<[u64; 8]>::zeroed(0).is_empty());
     }
 }

@@ -11,10 +11,10 @@ use std::time::Duration;
 use once_cell::race::OnceBox;
 
 /// How long a thread sleeps between two looks at a value that another thread makes.
-const LOOK: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// How often it looks before it makes the value itself: some ten seconds. Only a child that has the process id of its
 /// parent (in a namespace of its own) gets there, or a machine with far too much to do.
-const PATIENCE: usize = 10_000;
+const MAX_POLLS: usize = 10_000;
 
 /// A cell that is empty until its value is asked for.
 ///
@@ -60,7 +60,7 @@ impl<T> Once<T> {
     /// Waits until no other thread of this process makes the value.
     fn claim(&self) -> Option<Claim<'_>> {
         let own = std::process::id();
-        for _ in 0..PATIENCE {
+        for _ in 0..MAX_POLLS {
             let maker = self.maker.load(Ordering::Acquire);
             if maker != own {
                 let taken = self.maker.compare_exchange(maker, own, Ordering::AcqRel, Ordering::Relaxed);
@@ -68,7 +68,7 @@ impl<T> Once<T> {
                     return Some(Claim(&self.maker));
                 }
             } else {
-                std::thread::sleep(LOOK);
+                std::thread::sleep(POLL_INTERVAL);
             }
             if self.value.get().is_some() {
                 break;

@@ -14,21 +14,21 @@ use crate::memory;
 
 /// Allocations of more bytes than this are large: code that may need so much asks for it by the functions here, and an
 /// allocator's reserve is not for them.
-pub(crate) const LARGE: usize = 1 << 20;
+pub(crate) const LARGE_ALLOCATION_BYTES: usize = 1 << 20;
 
 /// Whether an allocator has given away its reserve.
-static SHORT: AtomicBool = AtomicBool::new(false);
+static RESERVE_IN_USE: AtomicBool = AtomicBool::new(false);
 
 /// Whether small allocations live on a reserve: then the call that runs should end soon.
 #[inline]
 pub(crate) fn is_short() -> bool {
-    SHORT.load(Relaxed)
+    RESERVE_IN_USE.load(Relaxed)
 }
 
 /// Says whether an allocator has given away its reserve.
 #[cfg_attr(not(feature = "python"), expect(dead_code, reason = "the extension module alone has a reserve"))]
 pub(crate) fn set_short(short: bool) {
-    SHORT.store(short, Relaxed);
+    RESERVE_IN_USE.store(short, Relaxed);
 }
 
 /// The error of an allocation of so many bytes that failed.
@@ -39,7 +39,7 @@ pub(crate) fn out_of_memory(bytes: usize) -> Error {
 
 #[cold]
 #[inline(never)]
-fn grown<T>(vec: &mut Vec<T>, more: usize, exactly: bool) -> Result<()> {
+fn grow<T>(vec: &mut Vec<T>, more: usize, exactly: bool) -> Result<()> {
     let found = if exactly { vec.try_reserve_exact(more) } else { vec.try_reserve(more) };
     found.or_else(|_| {
         // Twice the room is refused where just enough of it may be had.
@@ -54,8 +54,12 @@ fn grown<T>(vec: &mut Vec<T>, more: usize, exactly: bool) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
-pub(crate) fn expect(bytes: usize) -> Result<()> {
-    if bytes <= LARGE || memory::could_have(bytes) { Ok(()) } else { Err(out_of_memory(bytes)) }
+pub(crate) fn check_available(bytes: usize) -> Result<()> {
+    if bytes <= LARGE_ALLOCATION_BYTES || memory::could_have(bytes) {
+        Ok(())
+    } else {
+        Err(out_of_memory(bytes))
+    }
 }
 
 /// Makes room for so many more items, and for as many again later where that is to be had.
@@ -64,7 +68,7 @@ pub(crate) fn expect(bytes: usize) -> Result<()> {
 /// [`Error::OutOfMemory`]; the items are as they were.
 #[inline]
 pub(crate) fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
-    if vec.capacity() - vec.len() < more { grown(vec, more, false) } else { Ok(()) }
+    if vec.capacity() - vec.len() < more { grow(vec, more, false) } else { Ok(()) }
 }
 
 /// Makes room for so many more items and no more.
@@ -73,7 +77,7 @@ pub(crate) fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
 /// As [`reserve`].
 #[inline]
 pub(crate) fn reserve_exact<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
-    if vec.capacity() - vec.len() < more { grown(vec, more, true) } else { Ok(()) }
+    if vec.capacity() - vec.len() < more { grow(vec, more, true) } else { Ok(()) }
 }
 
 /// An empty vector with room for so many items.

@@ -6,16 +6,16 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::{Counting, UNKNOWN, Worker};
+use super::{Counting, UNKNOWN_TEXT_BYTES, Worker};
 use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
 use crate::workers;
 
 /// Before so many bytes no thread is started.
-const ALONE: u64 = 1 << 20;
+const SINGLE_THREAD_BYTES: u64 = 1 << 20;
 
 /// Documents with the place of the first.
-type Batch<D> = (u64, Vec<D>);
+type DocumentBatch<D> = (u64, Vec<D>);
 
 impl Counting {
     /// Counts documents, valid UTF-8, that `next` brings in batches until it brings none; it runs on this thread.
@@ -30,18 +30,18 @@ impl Counting {
         control.begin(Stage::Count, 0);
         let mut place = self.place;
         let begin = place;
-        let mut take = || -> Result<Option<Batch<D>>> {
+        let mut take = || -> Result<Option<DocumentBatch<D>>> {
             control.check()?;
             let Some(batch) = next()? else { return Ok(None) };
             let bytes: u64 = batch.iter().map(|document| document.as_ref().len() as u64).sum();
             place += bytes;
             Ok(Some((place - bytes, batch)))
         };
-        let mut worker = self.worker(0, UNKNOWN)?;
+        let mut worker = self.worker(0, UNKNOWN_TEXT_BYTES)?;
         let workers = if self.pretokenizer.is_parallel() { self.options.workers } else { 1 };
         let mut first = None;
         while let Some(batch) = take()? {
-            if workers > 1 && batch.0 - begin >= ALONE {
+            if workers > 1 && batch.0 - begin >= SINGLE_THREAD_BYTES {
                 first = Some(batch);
                 break;
             }
@@ -58,7 +58,7 @@ impl Counting {
 
     fn batch<D: AsRef<[u8]>>(
         &self,
-        (mut place, batch): Batch<D>,
+        (mut place, batch): DocumentBatch<D>,
         worker: &mut Worker<'_>,
         control: &Control,
     ) -> Result<()> {
@@ -75,8 +75,8 @@ impl Counting {
     fn on_threads<D: AsRef<[u8]> + Send>(
         &self,
         workers: usize,
-        first: Batch<D>,
-        mut take: impl FnMut() -> Result<Option<Batch<D>>>,
+        first: DocumentBatch<D>,
+        mut take: impl FnMut() -> Result<Option<DocumentBatch<D>>>,
         control: &Control,
     ) -> Result<()> {
         let (sender, receiver) = sync_channel(2 * workers);
@@ -119,11 +119,11 @@ impl Counting {
     /// Where the system starts no thread.
     fn alone<D: AsRef<[u8]>>(
         &self,
-        first: Batch<D>,
-        mut take: impl FnMut() -> Result<Option<Batch<D>>>,
+        first: DocumentBatch<D>,
+        mut take: impl FnMut() -> Result<Option<DocumentBatch<D>>>,
         control: &Control,
     ) -> Result<()> {
-        let mut worker = self.worker(0, UNKNOWN)?;
+        let mut worker = self.worker(0, UNKNOWN_TEXT_BYTES)?;
         let mut batch = Some(first);
         while let Some(full) = batch {
             self.batch(full, &mut worker, control)?;
@@ -135,12 +135,12 @@ impl Counting {
     fn take_batches<D: AsRef<[u8]> + Send>(
         &self,
         number: usize,
-        receiver: &Mutex<Receiver<Batch<D>>>,
+        receiver: &Mutex<Receiver<DocumentBatch<D>>>,
         failed: &AtomicBool,
         control: &Control,
     ) -> Result<()> {
         let work = || {
-            let mut worker = self.worker(number, UNKNOWN)?;
+            let mut worker = self.worker(number, UNKNOWN_TEXT_BYTES)?;
             loop {
                 let batch = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
                 match batch {
@@ -160,8 +160,8 @@ impl Counting {
 
 /// Waits until there is room, as long as somebody takes.
 fn hand_over<D>(
-    sender: &SyncSender<Batch<D>>,
-    mut batch: Batch<D>,
+    sender: &SyncSender<DocumentBatch<D>>,
+    mut batch: DocumentBatch<D>,
     failed: &AtomicBool,
     control: &Control,
 ) -> Result<()> {

@@ -5,10 +5,10 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use super::counts::{PretokenCounts, SORTED_AT_ONCE, memory_of, sort_by_place};
-use super::log::Log;
+use super::log::SlotLog;
 use super::partition::Partition;
-use super::slot::{Slot, store};
-use super::spill::Spill;
+use super::slot::{CountSlot, store};
+use super::spill::SpillFile;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::room;
@@ -16,7 +16,7 @@ use crate::workers;
 
 /// What is asked of the result.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+pub(super) struct ResultOptions {
     /// Pretokens that occur less often are left out.
     pub(super) least: u64,
     /// Memory that the result may take.
@@ -36,9 +36,9 @@ pub(super) struct Span {
 
 pub(super) fn collect(
     partitions: Vec<Partition>,
-    spill: Option<Spill>,
+    spill: Option<SpillFile>,
     spans: Vec<Span>,
-    wanted: Wanted,
+    wanted: ResultOptions,
     control: &Control,
 ) -> Result<PretokenCounts> {
     let count: usize = partitions.iter().map(Partition::count).sum();
@@ -49,9 +49,9 @@ pub(super) fn collect(
         return PretokenCounts::from_tables(tables, spans);
     }
     // Room for all at once: what is not used is never touched, and growing would leave holes.
-    let most = wanted.bytes.map_or(count, |bytes| count.min(bytes as usize / size_of::<Slot>() + 1));
+    let most = wanted.bytes.map_or(count, |bytes| count.min(bytes as usize / size_of::<CountSlot>() + 1));
     let parts = Mutex::new((room::for_items(most)?, Vec::new()));
-    let gathered = Gathered { parts, room: Room::new(wanted) };
+    let gathered = SlotCollector { parts, room: MemoryBudget::new(wanted) };
     let partitions: Vec<_> = partitions.into_iter().map(|one| Mutex::new(Some(one))).collect();
     let next = AtomicUsize::new(0);
     let workers = if spilled { wanted.workers } else { 1 };
@@ -64,7 +64,7 @@ pub(super) fn collect(
         }
         Ok(())
     })?;
-    let Gathered { parts, room } = gathered;
+    let SlotCollector { parts, room } = gathered;
     room.check()?;
     let (mut slots, long) = parts.into_inner().unwrap_or_else(PoisonError::into_inner);
     slots.shrink_to_fit();
@@ -75,7 +75,7 @@ pub(super) fn collect(
 
 /// Makes places what they would be, had it been known how long each span is: each span begins where the one
 /// before it ends. Returns where the last one does.
-pub(super) fn number_bytes(slots: &mut [Slot], mut spans: Vec<Span>) -> u64 {
+pub(super) fn number_bytes(slots: &mut [CountSlot], mut spans: Vec<Span>) -> u64 {
     let end = spans.iter().map(|span| span.len).sum();
     spans.sort_unstable_by_key(|span| span.start);
     let mut spans = spans.into_iter().peekable();
@@ -91,20 +91,20 @@ pub(super) fn number_bytes(slots: &mut [Slot], mut spans: Vec<Span>) -> u64 {
 }
 
 /// The slots that are in the result, in no order.
-struct Gathered {
-    parts: Mutex<(Vec<Slot>, Vec<u8>)>,
-    room: Room,
+struct SlotCollector {
+    parts: Mutex<(Vec<CountSlot>, Vec<u8>)>,
+    room: MemoryBudget,
 }
 
-impl Gathered {
+impl SlotCollector {
     fn take(
         &self,
         mut partition: Partition,
-        spill: Option<&Spill>,
+        spill: Option<&SpillFile>,
         least: u64,
         control: &Control,
     ) -> Result<()> {
-        let (mut slots, mut long, mut log) = (Vec::new(), Vec::new(), Log::default());
+        let (mut slots, mut long, mut log) = (Vec::new(), Vec::new(), SlotLog::default());
         match spill {
             Some(spill) if !partition.sections.is_empty() => {
                 partition.spill(spill)?;
@@ -137,8 +137,9 @@ impl Gathered {
         } else {
             room::extend(arena, &long)?
         }
-        let wanted = |slot: &&Slot| slot.count >= least;
-        let moved = |slot: &Slot| if slot.is_long() { slot.moved_to(base + slot.place()) } else { *slot };
+        let wanted = |slot: &&CountSlot| slot.count >= least;
+        let moved =
+            |slot: &CountSlot| if slot.is_long() { slot.moved_to(base + slot.place()) } else { *slot };
         room::reserve(all, slots.len() + log.len())?;
         all.extend(slots.iter().chain(log.blocks().flatten()).filter(wanted).map(moved));
         Ok(())
@@ -146,29 +147,29 @@ impl Gathered {
 }
 
 /// For these counts it is known how many pretokens occur as often or more.
-const COUNTS: [u64; 20] =
+const OFFERED_COUNTS: [u64; 20] =
     [1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 75, 100, 200, 500, 1000, 10_000, 100_000, 1_000_000];
 
 /// The memory that the result may take.
-struct Room {
-    wanted: Wanted,
+struct MemoryBudget {
+    wanted: ResultOptions,
     used: AtomicU64,
-    /// By [`COUNTS`]: pretokens that occur so often, less than the next of them, and their memory.
-    tallies: [[AtomicU64; 2]; COUNTS.len()],
+    /// By [`OFFERED_COUNTS`]: pretokens that occur so often, less than the next of them, and their memory.
+    tallies: [[AtomicU64; 2]; OFFERED_COUNTS.len()],
 }
 
-impl Room {
-    fn new(wanted: Wanted) -> Self {
-        Room { wanted, used: AtomicU64::new(0), tallies: Default::default() }
+impl MemoryBudget {
+    fn new(wanted: ResultOptions) -> Self {
+        MemoryBudget { wanted, used: AtomicU64::new(0), tallies: Default::default() }
     }
 
     fn is_full(&self) -> bool {
         self.wanted.bytes.is_some_and(|bytes| self.used.load(Relaxed) > bytes)
     }
 
-    fn has_room_for(&self, slot: &Slot, arena: &[u8]) -> bool {
+    fn has_room_for(&self, slot: &CountSlot, arena: &[u8]) -> bool {
         let bytes = memory_of(slot, arena) as u64;
-        let [count, sum] = &self.tallies[COUNTS.partition_point(|&count| count <= slot.count) - 1];
+        let [count, sum] = &self.tallies[OFFERED_COUNTS.partition_point(|&count| count <= slot.count) - 1];
         count.fetch_add(1, Relaxed);
         sum.fetch_add(bytes, Relaxed);
         if slot.count >= self.wanted.least {
@@ -182,7 +183,7 @@ impl Room {
         let Some(room) = self.wanted.bytes.filter(|_| self.is_full()) else { return Ok(()) };
         let (mut unique, mut bytes) = (0, 0);
         let mut offer = None;
-        for (&least, [count, sum]) in COUNTS.iter().zip(&self.tallies).rev() {
+        for (&least, [count, sum]) in OFFERED_COUNTS.iter().zip(&self.tallies).rev() {
             unique += count.load(Relaxed);
             bytes += sum.load(Relaxed);
             if bytes <= room {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 
 use super::collect::Span;
-use super::ordered::{Ordered, Slots, Table, Unordered};
-use super::slot::{Slot, copied, hash_long, room_of, store};
+use super::ordered::{CountTable, Ordered, Slots, Unordered};
+use super::slot::{CountSlot, copied, hash_long, room_of, store};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::once::Once;
@@ -15,7 +15,7 @@ use crate::pretokenize::key::Key;
 use crate::room;
 
 /// The largest count that is kept exact.
-const LIMIT: u64 = 1 << 63;
+const MAX_COUNT: u64 = 1 << 63;
 
 /// How often each pretoken occurs, and where it occurs first, in the order of first occurrence.
 ///
@@ -41,11 +41,11 @@ impl Clone for Index {
 }
 
 /// A pretoken with its count, and where it occurs first.
-pub type Counted<'a> = (&'a [u8], u64, u64);
+pub type CountedPretoken<'a> = (&'a [u8], u64, u64);
 
 impl PretokenCounts {
     /// From slots in the order of first occurrence, none of them twice, in so many bytes of text.
-    pub(super) fn from_slots(slots: Vec<Slot>, long: Vec<u8>, end: u64) -> Result<Self> {
+    pub(super) fn from_slots(slots: Vec<CountSlot>, long: Vec<u8>, end: u64) -> Result<Self> {
         let mut total = 0;
         for slot in &slots {
             total = sum(total, slot.count).ok_or_else(|| overflow(slot.pretoken(&long)))?;
@@ -55,7 +55,7 @@ impl PretokenCounts {
     }
 
     /// From the tables that text was counted in; `spans` are all places.
-    pub(super) fn from_tables(tables: Vec<Table>, spans: Vec<Span>) -> Result<Self> {
+    pub(super) fn from_tables(tables: Vec<CountTable>, spans: Vec<Span>) -> Result<Self> {
         let mut total = 0;
         for (log, long) in &tables {
             for slot in log.blocks().flatten() {
@@ -73,7 +73,7 @@ impl PretokenCounts {
     /// [`Error::CountOverflow`] where the total passes 2^63; [`Error::TooManyPretokens`] for 2^32 or more;
     /// [`Error::Interrupted`].
     pub fn from_items<'a>(
-        items: impl Iterator<Item = Counted<'a>>,
+        items: impl Iterator<Item = CountedPretoken<'a>>,
         end: u64,
         control: &Control,
     ) -> Result<Self> {
@@ -94,10 +94,10 @@ impl PretokenCounts {
     /// # Errors
     /// As [`PretokenCounts::from_items`].
     pub fn plus(&self, other: &PretokenCounts, control: &Control) -> Result<Self> {
-        self.expect_order()?;
-        other.expect_order()?;
+        self.check_memory_for_order()?;
+        other.check_memory_for_order()?;
         // A copy of these, an index, and what comes to them.
-        room::expect(self.copy_bytes() + other.copy_bytes())?;
+        room::check_available(self.copy_bytes() + other.copy_bytes())?;
         let mut both = self.clone();
         if let Some(end) = self.end.checked_add(other.end) {
             let moved = |(pretoken, count, first)| (pretoken, count, self.end + first);
@@ -116,7 +116,11 @@ impl PretokenCounts {
         Ok(both)
     }
 
-    fn extend<'a>(&mut self, items: impl Iterator<Item = Counted<'a>>, control: &Control) -> Result<()> {
+    fn extend<'a>(
+        &mut self,
+        items: impl Iterator<Item = CountedPretoken<'a>>,
+        control: &Control,
+    ) -> Result<()> {
         let index = std::mem::take(&mut self.index).0.into_inner();
         let mut index = index.map_or_else(|| self.make_index(control), Ok)?;
         let Slots { slots: mut all, mut long } = std::mem::take(&mut self.slots).into_slots();
@@ -189,7 +193,7 @@ impl PretokenCounts {
     /// # Errors
     /// As [`PretokenCounts::from_items`].
     pub fn get(&self, pretoken: &[u8], control: &Control) -> Result<u64> {
-        self.expect_order()?;
+        self.check_memory_for_order()?;
         let index = match self.index.0.get() {
             Some(index) => index,
             None => {
@@ -212,13 +216,17 @@ impl PretokenCounts {
     }
 
     /// The pretokens with their counts and first places, in the order of first occurrence.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Counted<'_>> + Clone {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = CountedPretoken<'_>> + Clone {
         let Slots { slots, long } = self.slots.slots();
         slots.iter().map(|slot| (slot.pretoken(long), slot.count, slot.first))
     }
 
     /// Those of them that stand from `start` on, at most `count`.
-    pub fn slice(&self, start: usize, count: usize) -> impl ExactSizeIterator<Item = Counted<'_>> + Clone {
+    pub fn slice(
+        &self,
+        start: usize,
+        count: usize,
+    ) -> impl ExactSizeIterator<Item = CountedPretoken<'_>> + Clone {
         let Slots { slots, long } = self.slots.slots();
         let start = start.min(slots.len());
         let end = start.saturating_add(count).min(slots.len());
@@ -270,57 +278,57 @@ impl PretokenCounts {
     /// Bytes of a copy, about.
     fn copy_bytes(&self) -> usize {
         let Slots { slots, long } = self.slots.slots();
-        slots.len() * (size_of::<Slot>() + 16) + long.len()
+        slots.len() * (size_of::<CountSlot>() + 16) + long.len()
     }
 
     /// Fails where there would be no memory to put the pretokens in order now, which is done when that is asked for.
-    pub(crate) fn expect_order(&self) -> Result<()> {
-        self.slots.expect_order()
+    pub(crate) fn check_memory_for_order(&self) -> Result<()> {
+        self.slots.check_memory_for_order()
     }
 
     /// The same for a copy of them, with room to sort it.
     #[cfg(feature = "python")]
-    pub(crate) fn expect_copy(&self) -> Result<()> {
-        self.expect_order()?;
-        room::expect(2 * self.copy_bytes())
+    pub(crate) fn check_memory_for_copy(&self) -> Result<()> {
+        self.check_memory_for_order()?;
+        room::check_available(2 * self.copy_bytes())
     }
 
     /// Bytes of memory that this takes.
     pub fn memory(&self) -> u64 {
         let Slots { slots, long } = self.slots.slots();
-        (slots.capacity() * size_of::<Slot>() + long.capacity()) as u64
+        (slots.capacity() * size_of::<CountSlot>() + long.capacity()) as u64
     }
 }
 
-fn too_many(slots: &[Slot], long: &[u8]) -> Error {
+fn too_many(slots: &[CountSlot], long: &[u8]) -> Error {
     let bytes = slots.iter().map(|slot| slot.pretoken(long).len() as u64).sum();
     Error::TooManyPretokens { bytes, limit: u32::MAX.into() }
 }
 
 /// A place behind all of these, in order, and not before `end`.
-fn end_of(slots: &[Slot], end: u64) -> u64 {
+fn end_of(slots: &[CountSlot], end: u64) -> u64 {
     slots.last().map_or(end, |slot| end.max(slot.first.saturating_add(1)))
 }
 
 /// A slot to look for, with its hash. A long one has no place yet.
-fn sought(pretoken: &[u8], count: u64, first: u64) -> (Slot, u64) {
+fn sought(pretoken: &[u8], count: u64, first: u64) -> (CountSlot, u64) {
     let slot = match Key::new(pretoken, 0, pretoken.len()) {
-        Key::NONE => Slot::long(hash_long(pretoken), 0, count, first),
-        key => Slot::short(key, count, first),
+        Key::NONE => CountSlot::long(hash_long(pretoken), 0, count, first),
+        key => CountSlot::short(key, count, first),
     };
     (slot, slot.hash())
 }
 
 /// Bytes of memory for a pretoken in [`PretokenCounts`].
-pub(super) fn memory_of(slot: &Slot, arena: &[u8]) -> usize {
-    size_of::<Slot>() + if slot.is_long() { room_of(slot.pretoken(arena)) } else { 0 }
+pub(super) fn memory_of(slot: &CountSlot, arena: &[u8]) -> usize {
+    size_of::<CountSlot>() + if slot.is_long() { room_of(slot.pretoken(arena)) } else { 0 }
 }
 
 /// Slots that are sorted without a look at the control: some tens of milliseconds.
 pub(super) const SORTED_AT_ONCE: usize = 1 << 19;
 
 /// Sorts by the place of the first occurrence.
-pub(super) fn sort_by_place(slots: &mut [Slot], control: &Control) -> Result<()> {
+pub(super) fn sort_by_place(slots: &mut [CountSlot], control: &Control) -> Result<()> {
     control.check()?;
     if slots.len() <= SORTED_AT_ONCE {
         slots.sort_unstable_by_key(|slot| slot.first);
@@ -334,7 +342,7 @@ pub(super) fn sort_by_place(slots: &mut [Slot], control: &Control) -> Result<()>
 }
 
 fn sum(one: u64, other: u64) -> Option<u64> {
-    one.checked_add(other).filter(|&sum| sum <= LIMIT)
+    one.checked_add(other).filter(|&sum| sum <= MAX_COUNT)
 }
 
 fn overflow(pretoken: &[u8]) -> Error {

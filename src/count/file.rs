@@ -9,7 +9,7 @@ use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use super::counts::PretokenCounts;
-use super::slot::Slot;
+use super::slot::CountSlot;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::room;
@@ -24,7 +24,7 @@ impl PretokenCounts {
     /// # Errors
     /// [`Error::Io`], [`Error::Interrupted`].
     pub fn append_to(&self, path: &Path, control: &Control) -> Result<()> {
-        self.expect_order()?;
+        self.check_memory_for_order()?;
         let failed = |source| Error::Io { path: path.to_owned(), source };
         let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
         let mut out = BufWriter::with_capacity(1 << 17, file);
@@ -76,7 +76,7 @@ impl PretokenCounts {
             if pretoken.is_empty() || occurrences == 0 || (number > 0 && step == 0) {
                 return Err(numbers.broken());
             }
-            room::push(&mut slots, Slot::of(&pretoken, occurrences, first, &mut long)?)?;
+            room::push(&mut slots, CountSlot::of(&pretoken, occurrences, first, &mut long)?)?;
         }
         if numbers.offset != end {
             return Err(numbers.broken());

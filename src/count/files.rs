@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::chunks::{self, Chunk};
 use super::streams::Stream;
-use super::{Counting, UNKNOWN, Worker};
+use super::{Counting, UNKNOWN_TEXT_BYTES, Worker};
 use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
 use crate::pretokenize::{Event, StreamState, TextStream};
@@ -17,7 +17,7 @@ use crate::workers;
 
 /// What in a file is a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Records {
+pub enum DocumentFormat {
     /// All of it.
     Whole,
     /// The text under this name in each line, a JSON object.
@@ -26,20 +26,20 @@ pub enum Records {
 
 /// A file to count.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CountedFile {
+pub struct InputFile {
     /// Where it is.
     pub path: PathBuf,
     /// How it is compressed.
     pub compression: Compression,
     /// What in it is a document.
-    pub records: Records,
+    pub records: DocumentFormat,
     /// The bytes of it that are meant; none for all. Of a plain file only, and its ends have to be between documents.
     pub range: Option<(u64, u64)>,
     /// How the file was when it was first looked at; none where that is now.
     pub seen: Option<Stamp>,
 }
 
-impl CountedFile {
+impl InputFile {
     /// What is wrong with what was read: where the file has changed meanwhile, that.
     pub(super) fn blame(&self, error: Error) -> Error {
         if !matches!(error, Error::NotUtf8 { .. } | Error::Record { .. } | Error::Corrupt { .. }) {
@@ -54,7 +54,7 @@ impl CountedFile {
 }
 
 /// What a worker takes at a time.
-enum Unit {
+enum WorkUnit {
     Chunk(usize, Chunk),
     /// A file that is read from front to back, by all that have nothing else to do.
     Stream(Box<Mutex<Stream>>),
@@ -66,14 +66,14 @@ impl Counting {
     /// # Errors
     /// [`Error::Io`], also for a file whose size or time of change is another than at the start; [`Error::NotUtf8`], [`Error::Corrupt`] and [`Error::Record`] (the first in the order of the
     /// files), [`Error::Spill`], [`Error::Interrupted`], or what the pattern fails with.
-    pub fn files(&mut self, files: &[CountedFile], control: &Control) -> Result<()> {
+    pub fn files(&mut self, files: &[InputFile], control: &Control) -> Result<()> {
         let (sources, units) = self.plan(files, control)?;
-        let streams = units.iter().any(|unit| matches!(unit, Unit::Stream(_)));
+        let streams = units.iter().any(|unit| matches!(unit, WorkUnit::Stream(_)));
         let bytes: u64 = sources.iter().flatten().map(|source| source.size).sum();
         let most = if streams { usize::MAX } else { units.len() };
         let workers = if self.pretokenizer.is_parallel() { self.options.workers.min(most).max(1) } else { 1 };
-        let bytes = if streams { bytes.max(UNKNOWN) } else { bytes } / workers as u64;
-        let job = Job {
+        let bytes = if streams { bytes.max(UNKNOWN_TEXT_BYTES) } else { bytes } / workers as u64;
+        let work_queue = FileWork {
             counting: self,
             cutter: Cutter::new(&self.specials, &self.pretokenizer, self.options.replace),
             sources,
@@ -81,22 +81,22 @@ impl Counting {
             next: AtomicUsize::new(0),
             failure: Failure::default(),
         };
-        let work = |number| job.work(number, bytes, control);
+        let work = |number| work_queue.work(number, bytes, control);
         // Who waits for another to read a pipe does not look at the control: that is left to the calling thread then.
         if streams {
             workers::run(workers, control, work)?
         } else {
             workers::run_here_too(workers, control, work)?
         };
-        job.failure.into_result()
+        work_queue.failure.into_result()
     }
 
     /// Opens all files, so that what is missing is missed at once, and says who counts what.
     fn plan(
         &mut self,
-        files: &[CountedFile],
+        files: &[InputFile],
         control: &Control,
-    ) -> Result<(Vec<Option<SourceFile>>, Vec<Unit>)> {
+    ) -> Result<(Vec<Option<SourceFile>>, Vec<WorkUnit>)> {
         // A byte that is not UTF-8 becomes three: places must not run into those of the next document.
         let stretch = if self.options.replace { 3 } else { 1 };
         let (mut sources, mut units, mut total) = (Vec::new(), Vec::new(), 0);
@@ -117,15 +117,15 @@ impl Counting {
                     Some(_) => vec![Chunk { start, end, place: place + stretch * start }],
                     None => chunks::plan(&source, place, stretch, self, control)?,
                 };
-                units.extend(chunks.into_iter().map(|chunk| Unit::Chunk(number, chunk)));
+                units.extend(chunks.into_iter().map(|chunk| WorkUnit::Chunk(number, chunk)));
                 sources.push(Some(source));
             } else {
                 let most = most_bytes(&meta, file.compression);
                 let place = self.take_places(most.saturating_mul(stretch));
                 total += meta.len();
-                let file = CountedFile { seen, ..file.clone() };
+                let file = InputFile { seen, ..file.clone() };
                 let stream = Stream::new(file, place, stretch, most, self.options.block_bytes());
-                units.push(Unit::Stream(Box::new(Mutex::new(stream))));
+                units.push(WorkUnit::Stream(Box::new(Mutex::new(stream))));
                 sources.push(None);
             }
         }
@@ -135,8 +135,8 @@ impl Counting {
 }
 
 /// Whether a file can be read at any place, and all of it is one document.
-fn is_plain(file: &CountedFile, meta: &Metadata) -> bool {
-    let whole = file.compression == Compression::None && file.records == Records::Whole;
+fn is_plain(file: &InputFile, meta: &Metadata) -> bool {
+    let whole = file.compression == Compression::None && file.records == DocumentFormat::Whole;
     whole && meta.is_file() && meta.len() > 0
 }
 
@@ -166,16 +166,16 @@ impl Failure {
     }
 }
 
-struct Job<'c> {
+struct FileWork<'c> {
     counting: &'c Counting,
     cutter: Cutter<'c>,
     sources: Vec<Option<SourceFile>>,
-    units: Vec<Unit>,
+    units: Vec<WorkUnit>,
     next: AtomicUsize,
     failure: Failure,
 }
 
-impl Job<'_> {
+impl FileWork<'_> {
     fn work(&self, number: usize, bytes: u64, control: &Control) -> Result<()> {
         let mut worker = self.counting.worker(number, bytes)?;
         // Units are handed out in order and those in hand are finished: so the error that is reported is
@@ -186,20 +186,20 @@ impl Job<'_> {
             self.unit(at, unit, &mut worker, control)?;
         }
         for (at, unit) in self.units.iter().enumerate() {
-            if matches!(unit, Unit::Stream(_)) && !self.failure.is_before(at) {
+            if matches!(unit, WorkUnit::Stream(_)) && !self.failure.is_before(at) {
                 self.unit(at, unit, &mut worker, control)?;
             }
         }
         worker.finish(control)
     }
 
-    fn unit(&self, at: usize, unit: &Unit, worker: &mut Worker<'_>, control: &Control) -> Result<()> {
+    fn unit(&self, at: usize, unit: &WorkUnit, worker: &mut Worker<'_>, control: &Control) -> Result<()> {
         match unit {
-            Unit::Chunk(file, chunk) => {
+            WorkUnit::Chunk(file, chunk) => {
                 let Some(source) = &self.sources[*file] else { return Ok(()) };
                 self.note((at, 0), self.chunk(source, chunk, worker, control))
             }
-            Unit::Stream(stream) => self.drain(at, stream, worker, control),
+            WorkUnit::Stream(stream) => self.drain(at, stream, worker, control),
         }
     }
 
@@ -265,7 +265,7 @@ impl Job<'_> {
         control: &Control,
     ) -> Result<()> {
         let options = &self.counting.options;
-        let mut text = Windows::new(self.counting, chunk.place);
+        let mut text = WindowedDocument::new(self.counting, chunk.place);
         let mut at = chunk.start;
         while at < chunk.end {
             let want = options.window_bytes.max(1).min((chunk.end - at) as usize);
@@ -300,7 +300,7 @@ impl Counting {
         match std::str::from_utf8(bytes) {
             Err(error) if !self.options.replace => Ok(Err(error.valid_up_to() as u64)),
             _ => {
-                room::expect(4 * bytes.len())?;
+                room::check_available(4 * bytes.len())?;
                 document(String::from_utf8_lossy(bytes).as_bytes()).map(Ok)
             }
         }
@@ -308,7 +308,7 @@ impl Counting {
 }
 
 /// A document that arrives in windows.
-pub(super) struct Windows<'c> {
+pub(super) struct WindowedDocument<'c> {
     counting: &'c Counting,
     stream: TextStream<'c>,
     window: Utf8Window,
@@ -319,11 +319,11 @@ pub(super) struct Windows<'c> {
 /// What happened, or where the first byte is that is not UTF-8.
 type Checked = Result<std::result::Result<(), u64>>;
 
-impl<'c> Windows<'c> {
+impl<'c> WindowedDocument<'c> {
     pub(super) fn new(counting: &'c Counting, place: u64) -> Self {
         let stream = TextStream::new(&counting.specials, &counting.pretokenizer, StreamState::default());
         let window = Utf8Window::new(counting.options.replace);
-        Windows { counting, stream, window, place, len: 0 }
+        WindowedDocument { counting, stream, window, place, len: 0 }
     }
 
     pub(super) fn push(&mut self, bytes: Vec<u8>, worker: &mut Worker<'_>, control: &Control) -> Checked {
@@ -351,7 +351,7 @@ impl<'c> Windows<'c> {
             worker.pretoken(pretoken, place + at)
         };
         control.check()?;
-        room::expect(4 * bytes.len())?; // repaired, a text is up to three times as long
+        room::check_available(4 * bytes.len())?; // repaired, a text is up to three times as long
         let text = match self.window.push(bytes, last) {
             Ok(text) => text,
             Err(invalid) => return Ok(Err(invalid)),

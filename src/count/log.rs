@@ -3,33 +3,33 @@
 
 use std::cmp::Ordering;
 
-use super::slot::Slot;
+use super::slot::CountSlot;
 use crate::error::Result;
 use crate::room;
 use crate::simd;
 
 /// log2 of the slots of the first block. Each but the second is twice as large as the one before it.
-const BITS: u32 = 6;
+const FIRST_BLOCK_BITS: u32 = 6;
 
 /// Block, place in it, slots of it.
 #[inline(always)]
 fn place(at: usize) -> (usize, usize, usize) {
-    let bit = (at >> BITS).checked_ilog2().map_or(0, |bit| bit + 1);
-    let first = (1 << bit >> 1) << BITS;
-    (bit as usize, at - first, first.max(1 << BITS))
+    let bit = (at >> FIRST_BLOCK_BITS).checked_ilog2().map_or(0, |bit| bit + 1);
+    let first = (1 << bit >> 1) << FIRST_BLOCK_BITS;
+    (bit as usize, at - first, first.max(1 << FIRST_BLOCK_BITS))
 }
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct Log {
+pub(super) struct SlotLog {
     /// All but the last one of those with slots in them are full.
-    blocks: Vec<Vec<Slot>>,
+    blocks: Vec<Vec<CountSlot>>,
     len: usize,
     /// The most slots that there ever were.
     most: usize,
 }
 
-impl Log {
+impl SlotLog {
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -42,20 +42,20 @@ impl Log {
     }
 
     #[inline(always)]
-    pub(super) fn get(&self, at: usize) -> &Slot {
+    pub(super) fn get(&self, at: usize) -> &CountSlot {
         let (block, at, _) = place(at);
         &self.blocks[block][at]
     }
 
     #[inline(always)]
-    pub(super) fn get_mut(&mut self, at: usize) -> &mut Slot {
+    pub(super) fn get_mut(&mut self, at: usize) -> &mut CountSlot {
         let (block, at, _) = place(at);
         &mut self.blocks[block][at]
     }
 
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
-    pub(super) fn push(&mut self, slot: Slot) -> Result<()> {
+    pub(super) fn push(&mut self, slot: CountSlot) -> Result<()> {
         let (block, _, size) = place(self.len);
         if block == self.blocks.len() {
             self.blocks.push(room::for_items(size)?);
@@ -77,15 +77,16 @@ impl Log {
         let used = if self.len == 0 { 0 } else { place(self.len - 1).0 + 1 };
         self.blocks.truncate(used);
         // The blocks up to a number have room for as many slots as the next one.
-        let room = if used == 0 { 0 } else { 1 << (used - 1) << BITS };
+        let room = if used == 0 { 0 } else { 1 << (used - 1) << FIRST_BLOCK_BITS };
         self.most = self.most.max(self.len).min(room);
     }
 
     /// Bytes of memory at the most once there is one more, with those that sorting takes. Memory that was once written
     /// to counts until it is freed.
     pub(super) fn memory_with_one(&self) -> usize {
-        let touched = self.most.max(self.len + 1).next_multiple_of(1 << BITS);
-        touched * (size_of::<Slot>() + size_of::<u32>()) + self.blocks.len() * size_of::<Vec<Slot>>()
+        let touched = self.most.max(self.len + 1).next_multiple_of(1 << FIRST_BLOCK_BITS);
+        touched * (size_of::<CountSlot>() + size_of::<u32>())
+            + self.blocks.len() * size_of::<Vec<CountSlot>>()
     }
 
     /// All slots in some order.
@@ -94,15 +95,15 @@ impl Log {
     /// [`crate::Error::OutOfMemory`].
     pub(super) fn sorted_by(
         &self,
-        order: impl Fn(&Slot, &Slot) -> Ordering,
-    ) -> Result<impl Iterator<Item = &Slot>> {
+        order: impl Fn(&CountSlot, &CountSlot) -> Ordering,
+    ) -> Result<impl Iterator<Item = &CountSlot>> {
         let mut numbers = room::collected(0..self.len as u32)?;
         numbers.sort_unstable_by(|&one, &other| order(self.get(one as usize), self.get(other as usize)));
         Ok(numbers.into_iter().map(|number| self.get(number as usize)))
     }
 
     /// The blocks, in order.
-    pub(super) fn blocks(&self) -> impl Iterator<Item = &[Slot]> {
+    pub(super) fn blocks(&self) -> impl Iterator<Item = &[CountSlot]> {
         self.blocks.iter().map(Vec::as_slice)
     }
 }

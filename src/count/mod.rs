@@ -1,6 +1,6 @@
 //! Documents → pretoken counts, in parallel.
 //!
-//! - `front`: the hot loop. A worker's own small table counts nineteen of twenty pretokens, and never grows.
+//! - `local_counts`: the hot loop. A worker's own small table counts nineteen of twenty pretokens, and never grows.
 //! - `worker`: what leaves that table goes, some thousands at a time, to tables that all workers share.
 //! - `partition`, `log`: those tables, by hash, an index and its slots. So there is one of each pretoken, and nothing to merge in the end.
 //! - `spill`: where memory is limited, a table that is full goes to a temporary file, sorted. Sums of counts, and the
@@ -14,7 +14,7 @@ mod collect;
 mod counts;
 mod file;
 mod files;
-mod front;
+mod local_counts;
 mod log;
 mod ordered;
 mod partition;
@@ -27,18 +27,18 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
-pub use counts::{Counted, PretokenCounts};
-pub use files::{CountedFile, Records};
+pub use counts::{CountedPretoken, PretokenCounts};
+pub use files::{DocumentFormat, InputFile};
 pub use ordered::Unordered;
 
 use crate::control::Control;
 use crate::error::Result;
 use crate::pretokenize::Pretokenizer;
 use crate::special::Specials;
-use collect::{Span, Wanted};
+use collect::{ResultOptions, Span};
 use partition::PARTITIONS;
-use spill::Spill;
-use worker::{Shared, Sizes, Worker};
+use spill::SpillFile;
+use worker::{SharedCounts, Worker, WorkerSizes};
 
 /// How documents are counted. None of it but `replace` and `min_count` changes a result.
 #[derive(Clone, Debug)]
@@ -79,16 +79,16 @@ impl Default for CountOptions {
 }
 
 /// Bytes of text that a worker is made for where nobody knows how much will come.
-const UNKNOWN: u64 = 1 << 20;
+const UNKNOWN_TEXT_BYTES: u64 = 1 << 20;
 
 /// Tables and buffers are never smaller than for this limit: to write and sort what does not fit into less takes several
 /// times as long as to count it.
-const LEAST_LIMIT: u64 = 32 << 20;
+const MIN_MEMORY_LIMIT: u64 = 32 << 20;
 
 /// What the parts of counting take of the limit: the tables a third, the result half, the workers an eighth.
 impl CountOptions {
     fn table_limit(&self) -> Option<u64> {
-        self.table_limit.or(self.memory_limit.map(|limit| limit.max(LEAST_LIMIT)))
+        self.table_limit.or(self.memory_limit.map(|limit| limit.max(MIN_MEMORY_LIMIT)))
     }
 
     /// A worker's part: its table, its buffers.
@@ -97,10 +97,10 @@ impl CountOptions {
         limit.clamp(1 << 15, 1 << 26) as usize
     }
 
-    fn sizes(&self) -> Sizes {
+    fn sizes(&self) -> WorkerSizes {
         let bytes = self.worker_bytes();
-        Sizes {
-            front_bits: front::bits_of(bytes / 4),
+        WorkerSizes {
+            local_bits: local_counts::bits_of(bytes / 4),
             pending: (bytes / 16 / 64).clamp(64, 1 << 12),
             long_bytes: (bytes / 16).min(1 << 18),
         }
@@ -111,12 +111,12 @@ impl CountOptions {
         self.chunk_bytes.min(self.worker_bytes() as u64 / 8).max(1)
     }
 
-    fn spill(&self) -> Option<Spill> {
+    fn spill(&self) -> Option<SpillFile> {
         let limit = self.table_limit()?;
         let folder = self.temporary.clone().unwrap_or_else(std::env::temp_dir);
         let partition = (limit / 3 / PARTITIONS as u64).max(1 << 12);
         let merging = limit / 8 / self.workers.max(1) as u64;
-        Some(Spill::new(folder, partition as usize, merging.min(1 << 30) as usize))
+        Some(SpillFile::new(folder, partition as usize, merging.min(1 << 30) as usize))
     }
 }
 
@@ -125,7 +125,7 @@ pub struct Counting {
     specials: Specials,
     pretokenizer: Pretokenizer,
     options: CountOptions,
-    shared: Shared,
+    shared: SharedCounts,
     spans: Mutex<Vec<Span>>,
     /// The place of the next document.
     place: u64,
@@ -134,7 +134,7 @@ pub struct Counting {
 impl Counting {
     /// Nothing counted yet.
     pub fn new(specials: Specials, pretokenizer: Pretokenizer, options: CountOptions) -> Self {
-        let shared = Shared::new(options.spill());
+        let shared = SharedCounts::new(options.spill());
         Counting { specials, pretokenizer, options, shared, spans: Mutex::default(), place: 0 }
     }
 
@@ -164,7 +164,7 @@ impl Counting {
                 control.check()?;
             }
             arena.clear();
-            self.shared.add(&slot::Slot::of(pretoken, count, place + first, &mut arena)?, &arena)?;
+            self.shared.add(&slot::CountSlot::of(pretoken, count, place + first, &mut arena)?, &arena)?;
         }
         self.span(place, end);
         Ok(())
@@ -178,7 +178,7 @@ impl Counting {
     pub fn finish(self, control: &Control) -> Result<PretokenCounts> {
         let (partitions, spill) = self.shared.into_partitions();
         let limit = self.options.memory_limit;
-        let wanted = Wanted {
+        let wanted = ResultOptions {
             least: self.options.min_count,
             bytes: limit.map(|limit| (limit / 2).max(1 << 19)),
             memory_limit: limit.unwrap_or(0),
@@ -190,13 +190,13 @@ impl Counting {
 
     /// Bytes in the temporary file.
     pub fn spilled_bytes(&self) -> u64 {
-        self.shared.spill.as_ref().map_or(0, Spill::bytes)
+        self.shared.spill.as_ref().map_or(0, SpillFile::bytes)
     }
 
     /// How many times a table was written to the temporary file, for tests.
     #[doc(hidden)]
     pub fn spills(&self) -> u64 {
-        self.shared.spill.as_ref().map_or(0, Spill::count)
+        self.shared.spill.as_ref().map_or(0, SpillFile::count)
     }
 
     /// A worker for about so many bytes.

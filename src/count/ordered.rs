@@ -6,19 +6,19 @@
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use super::collect::{Span, number_bytes};
-use super::log::Log;
-use super::slot::{Slot, copied};
+use super::log::SlotLog;
+use super::slot::{CountSlot, copied};
 use crate::error::Result;
 use crate::once::Once;
 use crate::room;
 
 /// One of the tables that text was counted in, and the bytes of its long pretokens.
-pub(super) type Table = (Log, Vec<u8>);
+pub(super) type CountTable = (SlotLog, Vec<u8>);
 
 /// Slots in the order of first occurrence, and the bytes of the long pretokens.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slots {
-    pub(super) slots: Vec<Slot>,
+    pub(super) slots: Vec<CountSlot>,
     pub(super) long: Vec<u8>,
 }
 
@@ -28,17 +28,17 @@ pub(super) struct Ordered {
     slots: Once<Arc<Slots>>,
     /// Where they are until then. Never waited for: it is locked for writing only once the slots are there, and then
     /// nobody needs it. So a child that is forked while another thread reads it can read it too.
-    counted: RwLock<Counted>,
+    counted: RwLock<CountedTables>,
     /// How many there are in those.
     len: usize,
 }
 
 /// Tables, and the stretches of places that they were counted in.
-type Counted = (Vec<Table>, Vec<Span>);
+type CountedTables = (Vec<CountTable>, Vec<Span>);
 
 impl Ordered {
     /// Of slots that were counted in these tables, in stretches of places.
-    pub(super) fn counted(tables: Vec<Table>, spans: Vec<Span>) -> Self {
+    pub(super) fn counted(tables: Vec<CountTable>, spans: Vec<Span>) -> Self {
         let len = tables.iter().map(|(log, _)| log.len()).sum();
         Ordered { slots: Once::new(), counted: RwLock::new((tables, spans)), len }
     }
@@ -49,14 +49,14 @@ impl Ordered {
     }
 
     /// Fails where there would be no memory to put them in order now.
-    pub(super) fn expect_order(&self) -> Result<()> {
+    pub(super) fn check_memory_for_order(&self) -> Result<()> {
         if self.slots.get().is_some() {
             return Ok(());
         }
         let long: usize =
             self.tables().map_or(0, |counted| counted.0.iter().map(|(_, long)| long.len()).sum());
         // Twice what is long: a list has room for more while it grows.
-        room::expect(self.len * size_of::<Slot>() + 2 * long)
+        room::check_available(self.len * size_of::<CountSlot>() + 2 * long)
     }
 
     /// All of them in order.
@@ -83,7 +83,7 @@ impl Ordered {
     }
 
     /// The tables; none once they were let go of, after the slots were made.
-    fn tables(&self) -> Option<RwLockReadGuard<'_, Counted>> {
+    fn tables(&self) -> Option<RwLockReadGuard<'_, CountedTables>> {
         match self.counted.try_read() {
             Ok(counted) => Some(counted),
             Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
@@ -133,11 +133,11 @@ impl Clone for Ordered {
     }
 }
 
-fn bytes<'s>(slots: impl Iterator<Item = &'s Slot>, long: &[u8]) -> impl Iterator<Item = u64> {
+fn bytes<'s>(slots: impl Iterator<Item = &'s CountSlot>, long: &[u8]) -> impl Iterator<Item = u64> {
     slots.map(|slot| slot.pretoken(long).len() as u64)
 }
 
-fn in_order((tables, spans): &Counted, len: usize) -> Slots {
+fn in_order((tables, spans): &CountedTables, len: usize) -> Slots {
     let (mut slots, mut long) = (Vec::with_capacity(len), Vec::new());
     for (log, own) in tables {
         for slot in log.blocks().flatten() {
@@ -153,20 +153,20 @@ fn in_order((tables, spans): &Counted, len: usize) -> Slots {
 /// Pretokens with their counts, wherever they are.
 #[derive(Debug)]
 pub struct Unordered {
-    tables: Vec<Table>,
+    tables: Vec<CountTable>,
     /// Behind all places.
     end: u64,
     slots: Slots,
 }
 
 /// Stretches of places that are told apart.
-const STRETCHES: u64 = 1 << 11;
+const PLACE_RANGES: u64 = 1 << 11;
 /// Slots that are asked for ahead.
-const AHEAD: usize = 12;
+const SLOTS_AHEAD: usize = 12;
 
 impl Unordered {
     /// The pretokens with their counts, as they lie in memory: the quickest way.
-    pub fn as_they_lie(&self) -> impl Iterator<Item = (&[u8], u64)> {
+    pub fn in_table_order(&self) -> impl Iterator<Item = (&[u8], u64)> {
         let tables = self.tables.iter();
         let counted = tables.flat_map(|(log, long)| log.blocks().flatten().map(|slot| word(slot, long)));
         counted.chain(self.in_order())
@@ -179,7 +179,7 @@ impl Unordered {
     pub fn words(&self) -> Result<impl Iterator<Item = (&[u8], u64)>> {
         let numbers = self.numbers()?;
         let counted = (0..numbers.len()).map(move |at| {
-            if let Some(&(table, ahead)) = numbers.get(at + AHEAD) {
+            if let Some(&(table, ahead)) = numbers.get(at + SLOTS_AHEAD) {
                 self.tables[table as usize].0.prefetch(ahead as usize);
             }
             let (table, at) = numbers[at];
@@ -195,15 +195,15 @@ impl Unordered {
 
     /// Table and place in it of each slot, by stretches of places.
     fn numbers(&self) -> Result<Vec<(u32, u32)>> {
-        let width = self.end / STRETCHES + 1;
-        let stretch = |slot: &Slot| (slot.first / width).min(STRETCHES - 1) as usize;
+        let width = self.end / PLACE_RANGES + 1;
+        let stretch = |slot: &CountSlot| (slot.first / width).min(PLACE_RANGES - 1) as usize;
         let all = || self.tables.iter().flat_map(|(log, _)| log.blocks().flatten());
-        let mut starts = [0; STRETCHES as usize + 1];
+        let mut starts = [0; PLACE_RANGES as usize + 1];
         all().for_each(|slot| starts[stretch(slot) + 1] += 1);
-        for stretch in 0..STRETCHES as usize {
+        for stretch in 0..PLACE_RANGES as usize {
             starts[stretch + 1] += starts[stretch];
         }
-        let mut numbers = room::filled((0, 0), starts[STRETCHES as usize])?;
+        let mut numbers = room::filled((0, 0), starts[PLACE_RANGES as usize])?;
         for (table, (log, _)) in (0..).zip(&self.tables) {
             for (at, slot) in (0..).zip(log.blocks().flatten()) {
                 let next = &mut starts[stretch(slot)];
@@ -215,6 +215,6 @@ impl Unordered {
     }
 }
 
-fn word<'s>(slot: &'s Slot, long: &'s [u8]) -> (&'s [u8], u64) {
+fn word<'s>(slot: &'s CountSlot, long: &'s [u8]) -> (&'s [u8], u64) {
     (slot.pretoken(long), slot.count)
 }

@@ -1,8 +1,8 @@
 //! The pretokens of one part of all hashes.
 
-use super::log::Log;
-use super::slot::{Slot, room_of, store};
-use super::spill::{Section, Spill};
+use super::log::SlotLog;
+use super::slot::{CountSlot, room_of, store};
+use super::spill::{Section, SpillFile};
 use crate::error::Result;
 use crate::room;
 use crate::simd;
@@ -18,10 +18,10 @@ pub(super) fn partition_of(hash: u64) -> usize {
 }
 
 /// Entries of the smallest index, and up to where it grows to the double; then by half.
-const LEAST: usize = 64;
-const DOUBLED: usize = 1 << 13;
+const MIN_INDEX_ENTRIES: usize = 64;
+const DOUBLING_ENTRIES: usize = 1 << 13;
 /// Slots that are asked for at once.
-const AHEAD: usize = 16;
+const SLOTS_PER_PREFETCH: usize = 16;
 
 /// Where a slot is, and 32 bits of its hash: those behind the ones that chose the partition. So an index can grow
 /// without a look at the slots.
@@ -32,7 +32,7 @@ struct Entry {
 }
 
 impl Entry {
-    const NONE: Entry = Entry { hash: 0, at: u32::MAX };
+    const VACANT: Entry = Entry { hash: 0, at: u32::MAX };
 
     fn is_none(self) -> bool {
         self.at == u32::MAX
@@ -48,7 +48,7 @@ fn entry_hash(hash: u64) -> u32 {
 /// its contents are written to a file, sorted, and it begins anew.
 #[derive(Debug, Default)]
 pub(super) struct Partition {
-    slots: Log,
+    slots: SlotLog,
     index: Vec<Entry>,
     /// The bytes of long pretokens.
     pub(super) long: Vec<u8>,
@@ -58,7 +58,7 @@ pub(super) struct Partition {
 
 impl Partition {
     #[inline]
-    fn home(&self, hash: u32) -> usize {
+    fn first_place(&self, hash: u32) -> usize {
         ((u64::from(hash) * self.index.len() as u64) >> 32) as usize
     }
 
@@ -69,19 +69,19 @@ impl Partition {
     pub(super) fn add_all(
         &mut self,
         chosen: &[(u64, u32)],
-        slots: &[Slot],
+        slots: &[CountSlot],
         arena: &[u8],
-        spill: Option<&Spill>,
+        spill: Option<&SpillFile>,
     ) -> Result<()> {
         // What is not near is asked for long before it is needed, first the index, then what it points to.
-        for some in chosen.chunks(AHEAD) {
+        for some in chosen.chunks(SLOTS_PER_PREFETCH) {
             if !self.index.is_empty() {
                 for &(hash, _) in some {
-                    simd::prefetch(&self.index, self.home(entry_hash(hash)));
+                    simd::prefetch(&self.index, self.first_place(entry_hash(hash)));
                 }
                 for &(hash, _) in some {
                     let hash = entry_hash(hash);
-                    let entry = self.index[self.home(hash)];
+                    let entry = self.index[self.first_place(hash)];
                     if entry.hash == hash && !entry.is_none() {
                         self.slots.prefetch(entry.at as usize);
                     }
@@ -99,7 +99,13 @@ impl Partition {
     /// # Errors
     /// What writing to a file fails with.
     #[inline]
-    pub(super) fn add(&mut self, slot: &Slot, hash: u64, arena: &[u8], spill: Option<&Spill>) -> Result<()> {
+    pub(super) fn add(
+        &mut self,
+        slot: &CountSlot,
+        hash: u64,
+        arena: &[u8],
+        spill: Option<&SpillFile>,
+    ) -> Result<()> {
         match self.find(slot, entry_hash(hash), arena) {
             Some(at) => self.slots.get_mut(at).add(slot),
             None => self.insert(slot, hash, arena, spill)?,
@@ -109,11 +115,11 @@ impl Partition {
 
     /// Where a slot's pretoken is.
     #[inline]
-    fn find(&self, slot: &Slot, hash: u32, arena: &[u8]) -> Option<usize> {
+    fn find(&self, slot: &CountSlot, hash: u32, arena: &[u8]) -> Option<usize> {
         if self.index.is_empty() {
             return None;
         }
-        let mut place = self.home(hash);
+        let mut place = self.first_place(hash);
         loop {
             let entry = self.index[place];
             if entry.is_none() {
@@ -126,7 +132,7 @@ impl Partition {
         }
     }
 
-    fn insert(&mut self, slot: &Slot, hash: u64, arena: &[u8], spill: Option<&Spill>) -> Result<()> {
+    fn insert(&mut self, slot: &CountSlot, hash: u64, arena: &[u8], spill: Option<&SpillFile>) -> Result<()> {
         let bytes = if slot.is_long() { room_of(slot.pretoken(arena)) } else { 0 };
         if let Some(spill) = spill
             && self.memory_with(bytes) > spill.partition_bytes
@@ -151,7 +157,7 @@ impl Partition {
     /// Once it is freed, the slots and the arena take at most twice the memory of the contents, and the index less than
     /// a third of the limit. So a spill writes a quarter of the limit, or makes room for a pretoken as large as that.
     #[cold]
-    fn make_room(&mut self, bytes: usize, spill: &Spill) -> Result<()> {
+    fn make_room(&mut self, bytes: usize, spill: &SpillFile) -> Result<()> {
         self.slots.shrink();
         self.long.shrink_to_fit();
         if self.slots.len() > 0 && self.memory_with(bytes) > spill.partition_bytes {
@@ -163,7 +169,7 @@ impl Partition {
     /// Puts an entry into the first free place from its home on.
     #[inline]
     fn enter(&mut self, entry: Entry) {
-        let mut place = self.home(entry.hash);
+        let mut place = self.first_place(entry.hash);
         while !self.index[place].is_none() {
             place = if place + 1 == self.index.len() { 0 } else { place + 1 };
         }
@@ -176,7 +182,7 @@ impl Partition {
 
     fn grown_len(&self) -> usize {
         let len = self.index.len();
-        if len < DOUBLED { (2 * len).max(LEAST) } else { len + len / 2 }
+        if len < DOUBLING_ENTRIES { (2 * len).max(MIN_INDEX_ENTRIES) } else { len + len / 2 }
     }
 
     /// Bytes of memory at the most, once so many of another pretoken were added.
@@ -188,8 +194,8 @@ impl Partition {
     }
 
     fn grow(&mut self) -> Result<()> {
-        let grown = room::filled(Entry::NONE, self.grown_len())?;
-        for entry in std::mem::replace(&mut self.index, grown) {
+        let larger = room::filled(Entry::VACANT, self.grown_len())?;
+        for entry in std::mem::replace(&mut self.index, larger) {
             if !entry.is_none() {
                 self.enter(entry);
             }
@@ -198,13 +204,13 @@ impl Partition {
     }
 
     /// Writes all to the file, in order.
-    pub(super) fn spill(&mut self, spill: &Spill) -> Result<()> {
+    pub(super) fn spill(&mut self, spill: &SpillFile) -> Result<()> {
         // In its own memory, which it goes on with: to grow anew each time would leave holes everywhere.
         let Partition { slots, long, .. } = self;
         let sorted = slots.sorted_by(|one, other| one.order(long, other, long))?;
         self.sections.push(spill.write(sorted, long)?);
         slots.clear();
-        self.index.fill(Entry::NONE);
+        self.index.fill(Entry::VACANT);
         long.clear();
         long.shrink_to(spill.partition_bytes / 2);
         Ok(())
@@ -216,7 +222,7 @@ impl Partition {
     }
 
     /// What is in memory, in no order, and the arena of its long pretokens.
-    pub(super) fn take(&mut self) -> (Log, Vec<u8>) {
+    pub(super) fn take(&mut self) -> (SlotLog, Vec<u8>) {
         self.index = Vec::new();
         (std::mem::take(&mut self.slots), std::mem::take(&mut self.long))
     }
@@ -227,13 +233,18 @@ mod tests {
     use super::*;
 
     /// Adds pretokens of so many bytes, all different.
-    fn add(partition: &mut Partition, lengths: impl Iterator<Item = usize>, from: &mut u64, spill: &Spill) {
+    fn add(
+        partition: &mut Partition,
+        lengths: impl Iterator<Item = usize>,
+        from: &mut u64,
+        spill: &SpillFile,
+    ) {
         for length in lengths {
             *from += 1;
             let mut pretoken = from.to_be_bytes().to_vec();
             pretoken.resize(length.max(8), b'x');
             let mut arena = Vec::new();
-            let slot = Slot::of(&pretoken, 1, *from, &mut arena).unwrap();
+            let slot = CountSlot::of(&pretoken, 1, *from, &mut arena).unwrap();
             partition.add(&slot, slot.hash(), &arena, Some(spill)).unwrap();
         }
     }
@@ -252,7 +263,7 @@ mod tests {
         for limit in [1 << 14, 20_000, 1 << 16] {
             for first in shapes {
                 for second in shapes {
-                    let spill = Spill::new(std::env::temp_dir(), limit, 1 << 16);
+                    let spill = SpillFile::new(std::env::temp_dir(), limit, 1 << 16);
                     let (mut partition, mut from) = (Partition::default(), 0);
                     for shape in [first, second, first] {
                         let enough = 6 * limit / 40;
@@ -281,7 +292,7 @@ mod tests {
     #[test]
     fn memory_stays_under_the_limit() {
         let limit = 1 << 15;
-        let spill = Spill::new(std::env::temp_dir(), limit, 1 << 16);
+        let spill = SpillFile::new(std::env::temp_dir(), limit, 1 << 16);
         let (mut partition, mut from) = (Partition::default(), 0);
         for length in [8, 500, 8, 40, 3000, 8].repeat(3) {
             for _ in 0..1000 {

@@ -11,8 +11,8 @@ use crate::room;
 /// arena that belongs to the slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, align(32))]
-pub(super) struct Slot {
-    /// A [`Key`]; or a hash, and a place under [`LONG`].
+pub(super) struct CountSlot {
+    /// A [`Key`]; or a hash, and a place under [`LONG_MARK`].
     key: [u8; 16],
     /// How often it occurs; 0 where there is no pretoken.
     pub(super) count: u64,
@@ -21,13 +21,13 @@ pub(super) struct Slot {
 }
 
 /// Where a key has its length, a long pretoken has this.
-const LONG: u64 = 0xFF << 56;
+const LONG_MARK: u64 = 0xFF << 56;
 /// In an arena the length stands before the bytes.
-const LENGTH: usize = size_of::<u64>();
+const LENGTH_BYTES: usize = size_of::<u64>();
 
 /// Bytes that a pretoken takes in an arena.
 pub(super) fn room_of(pretoken: &[u8]) -> usize {
-    LENGTH + pretoken.len()
+    LENGTH_BYTES + pretoken.len()
 }
 
 /// Adds a pretoken to an arena; returns its place.
@@ -54,14 +54,14 @@ pub(super) fn copied(arena: &mut Vec<u8>, pretoken: &[u8]) -> usize {
 
 /// The pretoken at a place in an arena.
 pub(super) fn stored(arena: &[u8], place: usize) -> &[u8] {
-    let (length, bytes) = arena[place..].split_first_chunk().unwrap_or((&[0; LENGTH], &[]));
+    let (length, bytes) = arena[place..].split_first_chunk().unwrap_or((&[0; LENGTH_BYTES], &[]));
     &bytes[..u64::from_le_bytes(*length) as usize]
 }
 
 /// Bytes that the pretoken at the start of `arena` takes there.
 pub(super) fn stored_room(arena: &[u8]) -> usize {
     let length = arena.first_chunk().map_or(0, |length| u64::from_le_bytes(*length));
-    LENGTH + length as usize
+    LENGTH_BYTES + length as usize
 }
 
 /// The hash of a pretoken that has no key.
@@ -71,14 +71,14 @@ pub(super) fn hash_long(pretoken: &[u8]) -> u64 {
     hasher.finish()
 }
 
-impl Slot {
+impl CountSlot {
     #[inline(always)]
     pub(super) fn short(key: Key, count: u64, first: u64) -> Self {
-        Slot { key: bytes(key.low, key.high), count, first }
+        CountSlot { key: bytes(key.low, key.high), count, first }
     }
 
     pub(super) fn long(hash: u64, place: usize, count: u64, first: u64) -> Self {
-        Slot { key: bytes(hash, LONG | place as u64), count, first }
+        CountSlot { key: bytes(hash, LONG_MARK | place as u64), count, first }
     }
 
     /// Of any pretoken; a long one is added to `arena`.
@@ -87,8 +87,8 @@ impl Slot {
     /// As [`store`].
     pub(super) fn of(pretoken: &[u8], count: u64, first: u64, arena: &mut Vec<u8>) -> Result<Self> {
         Ok(match Key::new(pretoken, 0, pretoken.len()) {
-            Key::NONE => Slot::long(hash_long(pretoken), store(arena, pretoken)?, count, first),
-            key => Slot::short(key, count, first),
+            Key::NONE => CountSlot::long(hash_long(pretoken), store(arena, pretoken)?, count, first),
+            key => CountSlot::short(key, count, first),
         })
     }
 
@@ -106,12 +106,12 @@ impl Slot {
 
     /// Where a long pretoken is in its arena.
     pub(super) fn place(&self) -> usize {
-        (self.words()[1] & !LONG) as usize
+        (self.words()[1] & !LONG_MARK) as usize
     }
 
     /// The same, with its bytes elsewhere.
     pub(super) fn moved_to(self, place: usize) -> Self {
-        Slot::long(self.words()[0], place, self.count, self.first)
+        CountSlot::long(self.words()[0], place, self.count, self.first)
     }
 
     /// A number that depends on all of the pretoken.
@@ -132,18 +132,18 @@ impl Slot {
 
     /// Whether both are the same pretoken, each with its own arena.
     #[inline(always)]
-    pub(super) fn is_same(&self, arena: &[u8], other: &Slot, other_arena: &[u8]) -> bool {
+    pub(super) fn is_same(&self, arena: &[u8], other: &CountSlot, other_arena: &[u8]) -> bool {
         if other.is_long() { self.is_same_long(arena, other, other_arena) } else { self.key == other.key }
     }
 
-    fn is_same_long(&self, arena: &[u8], other: &Slot, other_arena: &[u8]) -> bool {
+    fn is_same_long(&self, arena: &[u8], other: &CountSlot, other_arena: &[u8]) -> bool {
         let same_hash = self.is_long() && self.words()[0] == other.words()[0];
         same_hash && self.pretoken(arena) == other.pretoken(other_arena)
     }
 
     /// Some order of all pretokens, the same everywhere.
-    pub(super) fn order(&self, arena: &[u8], other: &Slot, other_arena: &[u8]) -> std::cmp::Ordering {
-        let rank = |slot: &Slot| (slot.is_long(), slot.words()[0]);
+    pub(super) fn order(&self, arena: &[u8], other: &CountSlot, other_arena: &[u8]) -> std::cmp::Ordering {
+        let rank = |slot: &CountSlot| (slot.is_long(), slot.words()[0]);
         rank(self).cmp(&rank(other)).then_with(|| match self.is_long() {
             true => self.pretoken(arena).cmp(other.pretoken(other_arena)),
             false => self.words()[1].cmp(&other.words()[1]),
@@ -152,7 +152,7 @@ impl Slot {
 
     /// Adds the occurrences of the same pretoken.
     #[inline(always)]
-    pub(super) fn add(&mut self, other: &Slot) {
+    pub(super) fn add(&mut self, other: &CountSlot) {
         self.count += other.count;
         self.first = self.first.min(other.first);
     }
@@ -168,7 +168,7 @@ impl Slot {
 
     pub(super) fn from_bytes(bytes: &[u8; 32]) -> Self {
         let part = |from: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[from + i]));
-        Slot { key: std::array::from_fn(|i| bytes[i]), count: part(16), first: part(24) }
+        CountSlot { key: std::array::from_fn(|i| bytes[i]), count: part(16), first: part(24) }
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::slot::{Slot, store, stored_room};
+use super::slot::{CountSlot, store, stored_room};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::room;
@@ -24,7 +24,7 @@ pub(super) struct Section {
 
 /// A temporary file that has no name, or loses it with this: whatever ends the process, the system removes it.
 #[derive(Debug)]
-pub(super) struct Spill {
+pub(super) struct SpillFile {
     /// Memory that a partition may take.
     pub(super) partition_bytes: usize,
     /// Memory for reading, while the sections of one partition are merged.
@@ -42,13 +42,19 @@ struct Written {
 }
 
 /// Sections that are merged at once at the most.
-const WAYS: usize = 128;
+const MAX_MERGED_SECTIONS: usize = 128;
 /// Bytes that are gathered for one write.
-const PIECE: usize = 1 << 17;
+const WRITE_BYTES: usize = 1 << 17;
 
-impl Spill {
+impl SpillFile {
     pub(super) fn new(folder: PathBuf, partition_bytes: usize, merge_bytes: usize) -> Self {
-        Spill { partition_bytes, merge_bytes, folder, written: Mutex::default(), count: AtomicU64::new(0) }
+        SpillFile {
+            partition_bytes,
+            merge_bytes,
+            folder,
+            written: Mutex::default(),
+            count: AtomicU64::new(0),
+        }
     }
 
     /// Bytes written so far.
@@ -62,10 +68,14 @@ impl Spill {
     }
 
     /// Writes slots that are in order.
-    pub(super) fn write<'a>(&self, slots: impl Iterator<Item = &'a Slot>, long: &[u8]) -> Result<Section> {
+    pub(super) fn write<'a>(
+        &self,
+        slots: impl Iterator<Item = &'a CountSlot>,
+        long: &[u8],
+    ) -> Result<Section> {
         self.count.fetch_add(1, Relaxed);
-        let bytes = slots.size_hint().0.saturating_mul(size_of::<Slot>()).saturating_add(long.len());
-        let mut writer = Writer::new(self, bytes);
+        let bytes = slots.size_hint().0.saturating_mul(size_of::<CountSlot>()).saturating_add(long.len());
+        let mut writer = SectionWriter::new(self, bytes);
         for slot in slots {
             writer.push(slot, long)?;
         }
@@ -80,11 +90,11 @@ impl Spill {
         &self,
         mut sections: Vec<Section>,
         control: &Control,
-        take: impl FnMut(&Slot, &[u8]) -> Result<()>,
+        take: impl FnMut(&CountSlot, &[u8]) -> Result<()>,
     ) -> Result<()> {
-        while sections.len() > WAYS {
-            let rest = sections.split_off(WAYS);
-            let mut writer = Writer::new(self, PIECE);
+        while sections.len() > MAX_MERGED_SECTIONS {
+            let rest = sections.split_off(MAX_MERGED_SECTIONS);
+            let mut writer = SectionWriter::new(self, WRITE_BYTES);
             self.merge_few(&sections, control, |slot, arena| writer.push(slot, arena))?;
             sections = rest;
             sections.push(writer.end()?);
@@ -96,14 +106,14 @@ impl Spill {
         &self,
         sections: &[Section],
         control: &Control,
-        mut take: impl FnMut(&Slot, &[u8]) -> Result<()>,
+        mut take: impl FnMut(&CountSlot, &[u8]) -> Result<()>,
     ) -> Result<()> {
         let window = (self.merge_bytes / sections.len().max(1)).clamp(1 << 12, 1 << 18);
         let mut heap = BinaryHeap::new();
         for section in sections {
-            heap.extend(Reader::open(self, section.clone(), window)?);
+            heap.extend(SectionReader::open(self, section.clone(), window)?);
         }
-        let (mut sum, mut arena, mut count) = (Slot::default(), Vec::new(), 0u32);
+        let (mut sum, mut arena, mut count) = (CountSlot::default(), Vec::new(), 0u32);
         while let Some(mut least) = heap.peek_mut() {
             count = count.wrapping_add(1);
             if count.is_multiple_of(1 << 12) {
@@ -149,25 +159,29 @@ impl Spill {
 }
 
 /// Adds slots to a section.
-struct Writer<'s> {
-    spill: &'s Spill,
+struct SectionWriter<'s> {
+    spill: &'s SpillFile,
     section: Section,
     buffer: Vec<u8>,
 }
 
-impl<'s> Writer<'s> {
+impl<'s> SectionWriter<'s> {
     /// For about so many bytes.
-    fn new(spill: &'s Spill, bytes: usize) -> Self {
-        Writer { spill, section: Section::default(), buffer: Vec::with_capacity(bytes.min(PIECE)) }
+    fn new(spill: &'s SpillFile, bytes: usize) -> Self {
+        SectionWriter {
+            spill,
+            section: Section::default(),
+            buffer: Vec::with_capacity(bytes.min(WRITE_BYTES)),
+        }
     }
 
-    fn push(&mut self, slot: &Slot, arena: &[u8]) -> Result<()> {
+    fn push(&mut self, slot: &CountSlot, arena: &[u8]) -> Result<()> {
         self.section.slots += 1;
         self.buffer.extend_from_slice(&slot.to_bytes());
         if slot.is_long() {
             store(&mut self.buffer, slot.pretoken(arena))?;
         }
-        if self.buffer.len() >= PIECE { self.flush() } else { Ok(()) }
+        if self.buffer.len() >= WRITE_BYTES { self.flush() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -188,42 +202,42 @@ impl<'s> Writer<'s> {
 }
 
 /// The slots of a section, one after the other. In a heap the one with the least comes first.
-struct Reader {
+struct SectionReader {
     file: Arc<File>,
     stretches: std::vec::IntoIter<(u64, u64)>,
     now: (u64, u64),
     window: usize,
     buffer: Vec<u8>,
     at: usize,
-    slot: Slot,
+    slot: CountSlot,
     /// The slot's pretoken, if it is long: its place is 0.
     long: Vec<u8>,
 }
 
-impl Reader {
+impl SectionReader {
     /// At the first slot; none where there is none.
-    fn open(spill: &Spill, section: Section, window: usize) -> Result<Option<Self>> {
+    fn open(spill: &SpillFile, section: Section, window: usize) -> Result<Option<Self>> {
         let Some(file) = spill.lock().file.clone() else { return Ok(None) };
-        let mut reader = Reader {
+        let mut reader = SectionReader {
             file,
             stretches: section.stretches.into_iter(),
             now: (0, 0),
             window,
             buffer: Vec::new(),
             at: 0,
-            slot: Slot::default(),
+            slot: CountSlot::default(),
             long: Vec::new(),
         };
         Ok(reader.advance(spill)?.then_some(reader))
     }
 
     /// Goes on to the next slot; `false` at the end.
-    fn advance(&mut self, spill: &Spill) -> Result<bool> {
+    fn advance(&mut self, spill: &SpillFile) -> Result<bool> {
         if !self.has(32, spill)? {
             return Ok(false);
         }
         let Some(head) = self.buffer[self.at..].first_chunk() else { return Ok(false) };
-        self.slot = Slot::from_bytes(head);
+        self.slot = CountSlot::from_bytes(head);
         self.at += 32;
         if self.slot.is_long() {
             self.slot = self.slot.moved_to(0);
@@ -238,7 +252,7 @@ impl Reader {
     }
 
     /// Sees to it that so many bytes are there; `false` where the section ends.
-    fn has(&mut self, bytes: usize, spill: &Spill) -> Result<bool> {
+    fn has(&mut self, bytes: usize, spill: &SpillFile) -> Result<bool> {
         while self.buffer.len() - self.at < bytes {
             if self.now.0 == self.now.1 {
                 let Some(next) = self.stretches.next() else { return Ok(false) };
@@ -261,22 +275,22 @@ impl Reader {
     }
 }
 
-impl Ord for Reader {
+impl Ord for SectionReader {
     fn cmp(&self, other: &Self) -> Ordering {
         other.slot.order(&other.long, &self.slot, &self.long)
     }
 }
 
-impl PartialOrd for Reader {
+impl PartialOrd for SectionReader {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Reader {
+impl PartialEq for SectionReader {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Reader {}
+impl Eq for SectionReader {}

@@ -1,16 +1,16 @@
 //! Files that are read from front to back, block by block.
 
 use super::file::unreadable;
-use super::files::{CountedFile, Records, Windows};
+use super::files::{DocumentFormat, InputFile, WindowedDocument};
 use super::{Counting, Worker};
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::source::{Block, Blocks, ByteStream, Cutter, text_of};
+use crate::source::{Blocks, ByteStream, Cutter, StreamBlock, text_of};
 
 /// A file that is read from front to back.
 pub(super) struct Stream {
-    file: CountedFile,
-    state: State,
+    file: InputFile,
+    state: StreamPhase,
     block_bytes: usize,
     /// The place of its first byte.
     place: u64,
@@ -20,22 +20,22 @@ pub(super) struct Stream {
     most: u64,
 }
 
-enum State {
+enum StreamPhase {
     Closed,
     Open(Box<Blocks>),
     Ended,
 }
 
 /// A block that can be counted with the stream in other hands.
-pub(super) struct Ready {
-    block: Block,
+pub(super) struct ReadyBlock {
+    block: StreamBlock,
     place: u64,
-    file: CountedFile,
+    file: InputFile,
 }
 
 impl Stream {
-    pub(super) fn new(file: CountedFile, place: u64, stretch: u64, most: u64, block_bytes: u64) -> Self {
-        Stream { file, state: State::Closed, block_bytes: block_bytes as usize, place, stretch, most }
+    pub(super) fn new(file: InputFile, place: u64, stretch: u64, most: u64, block_bytes: u64) -> Self {
+        Stream { file, state: StreamPhase::Closed, block_bytes: block_bytes as usize, place, stretch, most }
     }
 
     /// The next block, with its number in the stream in case of an error. A document that cannot be cut is counted
@@ -46,26 +46,27 @@ impl Stream {
         cutter: &Cutter<'_>,
         worker: &mut Worker<'_>,
         control: &Control,
-    ) -> Result<Option<Ready>> {
-        if matches!(self.state, State::Closed) {
+    ) -> Result<Option<ReadyBlock>> {
+        if matches!(self.state, StreamPhase::Closed) {
             let stream = ByteStream::open(&self.file.path, self.file.compression, self.file.seen)?;
-            self.state = State::Open(Box::new(Blocks::new(stream, self.block_bytes)));
+            self.state = StreamPhase::Open(Box::new(Blocks::new(stream, self.block_bytes)));
         }
-        let State::Open(blocks) = &mut self.state else { return Ok(None) };
+        let StreamPhase::Open(blocks) = &mut self.state else { return Ok(None) };
         let block = match self.file.records {
-            Records::JsonLines(_) => blocks.next_lines(control)?,
-            Records::Whole if cutter.can_cut() => blocks.next_text(cutter, control)?,
-            Records::Whole => blocks.next_bytes(control)?,
+            DocumentFormat::JsonLines(_) => blocks.next_lines(control)?,
+            DocumentFormat::Whole if cutter.can_cut() => blocks.next_text(cutter, control)?,
+            DocumentFormat::Whole => blocks.next_bytes(control)?,
         };
         let Some(block) = block else {
-            self.state = State::Ended;
+            self.state = StreamPhase::Ended;
             return Ok(None);
         };
         if block.offset + block.bytes.len() as u64 > self.most {
             return Err(unreadable(&self.file.path, "it is longer than a file of its size can be"));
         }
-        let ready = Ready { place: self.place + self.stretch * block.offset, block, file: self.file.clone() };
-        if self.file.records == Records::Whole && ready.block.is_open {
+        let ready =
+            ReadyBlock { place: self.place + self.stretch * block.offset, block, file: self.file.clone() };
+        if self.file.records == DocumentFormat::Whole && ready.block.is_open {
             self.count_rest(ready, counting, worker, control)?;
             return Ok(None);
         }
@@ -75,7 +76,7 @@ impl Stream {
     /// How many blocks were given out.
     pub(super) fn number(&self) -> usize {
         match &self.state {
-            State::Open(blocks) => blocks.number(),
+            StreamPhase::Open(blocks) => blocks.number(),
             _ => 0,
         }
     }
@@ -83,15 +84,17 @@ impl Stream {
     /// Counts a block that is not cut where it ends, and all that follow.
     fn count_rest(
         &mut self,
-        first: Ready,
+        first: ReadyBlock,
         counting: &Counting,
         worker: &mut Worker<'_>,
         control: &Control,
     ) -> Result<()> {
-        let State::Open(mut blocks) = std::mem::replace(&mut self.state, State::Ended) else { return Ok(()) };
+        let StreamPhase::Open(mut blocks) = std::mem::replace(&mut self.state, StreamPhase::Ended) else {
+            return Ok(());
+        };
         let start = first.block.offset;
         let not_utf8 = |invalid| self.file.blame(not_utf8(&self.file, start + invalid));
-        let mut text = Windows::new(counting, first.place);
+        let mut text = WindowedDocument::new(counting, first.place);
         let mut next = Some(first.block);
         while let Some(block) = next {
             text.push(block.bytes, worker, control)?.map_err(not_utf8)?;
@@ -101,14 +104,14 @@ impl Stream {
     }
 }
 
-impl Ready {
+impl ReadyBlock {
     pub(super) fn count(self, counting: &Counting, worker: &mut Worker<'_>, control: &Control) -> Result<()> {
         let counted = match &self.file.records {
-            Records::Whole => {
+            DocumentFormat::Whole => {
                 let counted = counting.text(&self.block.bytes, self.place, worker, control)?;
                 counted.map_err(|invalid| not_utf8(&self.file, self.block.offset + invalid))
             }
-            Records::JsonLines(field) => self.count_lines(field, counting, worker, control),
+            DocumentFormat::JsonLines(field) => self.count_lines(field, counting, worker, control),
         };
         counted.map_err(|error| self.file.blame(error))
     }
@@ -149,6 +152,6 @@ impl Ready {
     }
 }
 
-fn not_utf8(file: &CountedFile, offset: u64) -> Error {
+fn not_utf8(file: &InputFile, offset: u64) -> Error {
     Error::NotUtf8 { name: file.path.display().to_string(), offset }
 }

@@ -2,10 +2,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::front::{Front, bits_for};
+use super::local_counts::{LocalCounts, bits_for};
 use super::partition::{PARTITIONS, Partition, partition_of};
-use super::slot::{Slot, hash_long, room_of, store};
-use super::spill::Spill;
+use super::slot::{CountSlot, hash_long, room_of, store};
+use super::spill::SpillFile;
 use crate::control::Control;
 use crate::error::Result;
 use crate::pretokenize::key::Key;
@@ -15,15 +15,15 @@ use crate::special::{Segment, Specials};
 
 /// The tables of all pretokens: partitions by hash, each held by one worker at a time.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct SharedCounts {
     partitions: Vec<Mutex<Partition>>,
     /// Where slots go that memory has no room for; none where it has room for all.
-    pub(super) spill: Option<Spill>,
+    pub(super) spill: Option<SpillFile>,
 }
 
-impl Shared {
-    pub(super) fn new(spill: Option<Spill>) -> Self {
-        Shared { partitions: (0..PARTITIONS).map(|_| Mutex::default()).collect(), spill }
+impl SharedCounts {
+    pub(super) fn new(spill: Option<SpillFile>) -> Self {
+        SharedCounts { partitions: (0..PARTITIONS).map(|_| Mutex::default()).collect(), spill }
     }
 
     fn lock(&self, partition: usize) -> MutexGuard<'_, Partition> {
@@ -31,12 +31,12 @@ impl Shared {
     }
 
     /// Adds one slot whose long pretokens are in `arena`.
-    pub(super) fn add(&self, slot: &Slot, arena: &[u8]) -> Result<()> {
+    pub(super) fn add(&self, slot: &CountSlot, arena: &[u8]) -> Result<()> {
         let hash = slot.hash();
         self.lock(partition_of(hash)).add(slot, hash, arena, self.spill.as_ref())
     }
 
-    pub(super) fn into_partitions(self) -> (Vec<Partition>, Option<Spill>) {
+    pub(super) fn into_partitions(self) -> (Vec<Partition>, Option<SpillFile>) {
         let own = |one: Mutex<Partition>| one.into_inner().unwrap_or_else(PoisonError::into_inner);
         (self.partitions.into_iter().map(own).collect(), self.spill)
     }
@@ -44,9 +44,9 @@ impl Shared {
 
 /// How much memory a worker takes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sizes {
+pub(super) struct WorkerSizes {
     /// log2 of the lines of its own table, at the most.
-    pub(super) front_bits: u32,
+    pub(super) local_bits: u32,
     /// Slots that are brought to the shared tables at once.
     pub(super) pending: usize,
     /// Bytes of long pretokens that are.
@@ -58,11 +58,11 @@ const BYTES_PER_CHECK: usize = 1 << 17;
 
 /// One thread's part in counting. What it holds has to be brought home with [`Worker::finish`].
 pub(super) struct Worker<'s> {
-    shared: &'s Shared,
-    front: Front,
-    sizes: Sizes,
+    shared: &'s SharedCounts,
+    local: LocalCounts,
+    sizes: WorkerSizes,
     /// What is on its way to the shared tables.
-    pending: Vec<Slot>,
+    pending: Vec<CountSlot>,
     /// The bytes of the long ones among them.
     long: Vec<u8>,
     /// The hashes of the pending slots.
@@ -86,10 +86,15 @@ impl<'s> Worker<'s> {
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
-    pub(super) fn new(shared: &'s Shared, sizes: Sizes, bytes: u64, number: usize) -> Result<Self> {
+    pub(super) fn new(
+        shared: &'s SharedCounts,
+        sizes: WorkerSizes,
+        bytes: u64,
+        number: usize,
+    ) -> Result<Self> {
         Ok(Worker {
             shared,
-            front: Front::new(bits_for(bytes).min(sizes.front_bits))?,
+            local: LocalCounts::new(bits_for(bytes).min(sizes.local_bits))?,
             sizes,
             pending: room::for_items(sizes.pending + ENDS)?,
             long: Vec::new(),
@@ -140,13 +145,13 @@ impl<'s> Worker<'s> {
         place: u64,
         control: &Control,
     ) -> Result<()> {
-        for number in 0..self.front.count(text, start, ends) {
-            let missed = self.front.missed(number);
+        for number in 0..self.local.count(text, start, ends) {
+            let missed = self.local.missed(number);
             let from = if missed.at == 0 { start } else { ends[missed.at - 1] };
             let first = place + from as u64;
             if missed.key == Key::NONE {
                 self.long(&text[from..ends[missed.at]], first)?;
-            } else if let Some(left) = self.front.admit(&missed, first) {
+            } else if let Some(left) = self.local.admit(&missed, first) {
                 self.pending.push(left);
             }
         }
@@ -165,12 +170,12 @@ impl<'s> Worker<'s> {
 
     /// Takes a larger table, once there was text for one four times as large.
     fn grow(&mut self, control: &Control) -> Result<()> {
-        let lines = 1 << bits_for(self.seen).min(self.sizes.front_bits);
-        if lines >= 4 * self.front.len() {
+        let buckets = 1 << bits_for(self.seen).min(self.sizes.local_bits);
+        if buckets >= 4 * self.local.len() {
             // Where there is no memory for it, the one that is there goes on.
-            if let Ok(larger) = Front::new(lines.ilog2()) {
+            if let Ok(larger) = LocalCounts::new(buckets.ilog2()) {
                 self.empty(control)?;
-                self.front = larger;
+                self.local = larger;
             }
         }
         Ok(())
@@ -190,7 +195,7 @@ impl<'s> Worker<'s> {
     pub(super) fn pretoken(&mut self, pretoken: &[u8], place: u64) -> Result<()> {
         match Key::new(pretoken, 0, pretoken.len()) {
             Key::NONE => self.long(pretoken, place)?,
-            key => self.pending.push(Slot::short(key, 1, place)),
+            key => self.pending.push(CountSlot::short(key, 1, place)),
         }
         if self.pending.len() >= self.sizes.pending { self.flush() } else { Ok(()) }
     }
@@ -201,13 +206,13 @@ impl<'s> Worker<'s> {
             // Too long to be carried along.
             let mut arena = Vec::new();
             let place = store(&mut arena, pretoken)?;
-            return self.shared.add(&Slot::long(hash, place, 1, first), &arena);
+            return self.shared.add(&CountSlot::long(hash, place, 1, first), &arena);
         }
         if self.long.len() + room_of(pretoken) > self.sizes.long_bytes {
             self.flush()?;
         }
         let place = store(&mut self.long, pretoken)?;
-        self.pending.push(Slot::long(hash, place, 1, first));
+        self.pending.push(CountSlot::long(hash, place, 1, first));
         Ok(())
     }
 
@@ -218,10 +223,10 @@ impl<'s> Worker<'s> {
 
     fn empty(&mut self, control: &Control) -> Result<()> {
         self.flush()?;
-        let lines = (self.sizes.pending / 2).max(1);
-        for start in (0..self.front.len()).step_by(lines) {
+        let buckets = (self.sizes.pending / 2).max(1);
+        for start in (0..self.local.len()).step_by(buckets) {
             control.check()?;
-            self.pending.extend(self.front.drain(start..start + lines));
+            self.pending.extend(self.local.drain(start..start + buckets));
             self.flush()?;
         }
         Ok(())
@@ -250,7 +255,7 @@ impl<'s> Worker<'s> {
         let Worker { pending, hashes, sorted, .. } = self;
         let mut starts = [0; PARTITIONS + 1];
         hashes.clear();
-        hashes.extend(pending.iter().map(Slot::hash));
+        hashes.extend(pending.iter().map(CountSlot::hash));
         for &hash in &*hashes {
             starts[partition_of(hash) + 1] += 1;
         }

@@ -1,6 +1,6 @@
 //! Special tokens that a caller chooses, in place of those of the vocabulary.
 
-use super::{Encoder, PATIENCE, SMALL, Sink};
+use super::{Encoder, SMALL_CALL_BYTES, SMALL_CALL_DIVISOR, Sink};
 use crate::control::Control;
 use crate::error::Result;
 use crate::special::Specials;
@@ -32,14 +32,14 @@ impl SpecialSet {
     }
 
     /// For the methods of [`Encoder`] that take special tokens.
-    pub fn active(&self) -> Active<'_> {
-        Active { specials: &self.specials, ids: &self.ids }
+    pub fn active(&self) -> ActiveSpecials<'_> {
+        ActiveSpecials { specials: &self.specials, ids: &self.ids }
     }
 }
 
 /// The special tokens that one call looks for, and the id of each.
 #[derive(Clone, Copy, Debug)]
-pub struct Active<'a> {
+pub struct ActiveSpecials<'a> {
     pub(super) specials: &'a Specials,
     pub(super) ids: &'a [u32],
 }
@@ -49,30 +49,30 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`Encoder::encode`].
-    pub fn encode_among(
+    pub fn encode_with_specials(
         &self,
         text: &[u8],
-        active: Active<'_>,
+        active: ActiveSpecials<'_>,
         sink: &mut impl Sink,
         control: &Control,
     ) -> Result<()> {
         self.encode_for(0, text, active, sink, control)
     }
 
-    /// [`Encoder::encode_among`], for a user of the scratches.
+    /// [`Encoder::encode_with_specials`], for a user of the scratches.
     pub(super) fn encode_for(
         &self,
-        user: usize,
+        worker: usize,
         text: &[u8],
-        active: Active<'_>,
+        active: ActiveSpecials<'_>,
         sink: &mut impl Sink,
         control: &Control,
     ) -> Result<()> {
-        self.pool.with(self.isa, user, |scratch| {
+        self.pool.with(self.isa, worker, |scratch| {
             let seen = scratch.seen;
             let done = self.encode_with(scratch, text, active, sink, control);
-            if text.len() < SMALL {
-                scratch.seen = seen + text.len() / PATIENCE;
+            if text.len() < SMALL_CALL_BYTES {
+                scratch.seen = seen + text.len() / SMALL_CALL_DIVISOR;
             }
             done
         })

@@ -10,11 +10,11 @@ use crate::error::Result;
 use crate::room;
 
 /// A cut so far behind what is wanted, or a pretoken so long, is remembered.
-const FAR: usize = if cfg!(test) { 8 } else { 1 << 14 };
+const FAR_BYTES: usize = if cfg!(test) { 8 } else { 1 << 14 };
 
 /// Of one text.
 #[derive(Default)]
-pub(super) struct Ahead {
+pub(super) struct LookAhead {
     /// The first cut at or after the start of this range is its end.
     cut: Range<usize>,
     /// There is no special token in here.
@@ -28,12 +28,12 @@ pub(super) struct Ahead {
 struct Pretoken {
     start: usize,
     /// A text that begins here, at a character, has a first pretoken that ends with it.
-    steady: Range<usize>,
+    stable: Range<usize>,
     /// Where its tokens end.
     ends: Vec<usize>,
 }
 
-impl Ahead {
+impl LookAhead {
     /// A place at `from` or later where the text that begins at `start` can be cut, or the end.
     pub(super) fn cut_from(&mut self, encoder: &Encoder, text: &[u8], from: usize, special: bool) -> usize {
         if !(self.cut.start <= from && from < self.cut.end) {
@@ -57,9 +57,9 @@ impl Ahead {
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
     pub(super) fn ends_from(&self, start: usize, count: usize) -> Result<Option<Vec<usize>>> {
-        let Some(Pretoken { start: first, steady, ends }) = &self.pretoken else { return Ok(None) };
+        let Some(Pretoken { start: first, stable, ends }) = &self.pretoken else { return Ok(None) };
         let before = ends.partition_point(|&end| end <= start);
-        let known = start == *first || (steady.contains(&start) && before > 0 && ends[before - 1] == start);
+        let known = start == *first || (stable.contains(&start) && before > 0 && ends[before - 1] == start);
         // What any neighbours in a pretoken's tokens merge to is themselves.
         let rest = &ends[before..];
         (known && rest.len() > count).then(|| room::copied(&rest[..count])).transpose()
@@ -78,7 +78,7 @@ impl Ahead {
         special: bool,
         control: &Control,
     ) -> Result<()> {
-        if range.len() < wanted.saturating_add(FAR) {
+        if range.len() < wanted.saturating_add(FAR_BYTES) {
             return Ok(());
         }
         let mut stop = range.end;
@@ -93,10 +93,10 @@ impl Ahead {
             len = if first.start == 0 { first.end } else { 0 };
             Ok(false)
         })?;
-        if len < wanted.saturating_add(FAR) {
+        if len < wanted.saturating_add(FAR_BYTES) {
             return Ok(());
         }
-        let Some(from) = encoder.pretokenizer.steady_from(own, 0..len) else { return Ok(()) };
+        let Some(from) = encoder.pretokenizer.stable_suffix(own, 0..len) else { return Ok(()) };
         let mut tokens = Spans::default();
         encoder.pool.with(encoder.isa, 0, |scratch| {
             encoder.encode_pretoken(scratch, &own[..len], &mut tokens, control)
@@ -105,9 +105,9 @@ impl Ahead {
         let longest = *self.longest.get_or_insert_with(|| {
             encoder.vocab.tokens().iter().map(|(_, token)| token.len()).max().unwrap_or(0)
         });
-        let steady = range.start + from..(range.start + len).saturating_sub(longest.max(8));
+        let stable = range.start + from..(range.start + len).saturating_sub(longest.max(8));
         let ends = room::collected(tokens.spans.into_iter().map(|span| range.start + span.end))?;
-        self.pretoken = Some(Pretoken { start: range.start, steady, ends });
+        self.pretoken = Some(Pretoken { start: range.start, stable, ends });
         Ok(())
     }
 }

@@ -5,56 +5,56 @@
 //! is new, and goes to the records, where all that has no room here is found. So the vocabulary, which is there from
 //! the start, and the words that came first stay in the first entries, which are looked at first.
 
-use super::line::{Line, MOST, Packing, RECORDED};
-use super::lookup::Missed;
-use super::output::Among;
-use super::records::{Records, is_long, long_key, long_len, words_before};
-use crate::memory::Table;
+use super::bucket::{Bucket, IdWidth, MAX_INLINE_IDS, RECORDED};
+use super::lookup::Miss;
+use super::output::PaddedIds;
+use super::overflow::{OverflowRing, is_long, long_key, long_len, words_before};
+use crate::memory::LargeTable;
 use crate::pretokenize::key::{HashOf, KEY_BYTES, Key, Length};
 use crate::room;
-use crate::simd::{self, Isa, Leaf, Plain};
+use crate::simd::{self, Isa, Portable, Simd};
 
 /// Pretokens and their ids.
 pub(super) struct Cache {
-    lines: Table<Line>,
+    buckets: LargeTable<Bucket>,
     shift: u32,
-    packing: Packing,
+    id_width: IdWidth,
     /// Of the code that looks: hashes are its own.
     isa: Isa,
-    records: Records,
+    overflow: OverflowRing,
 }
 
 /// log2 of the number of lines of a cache that is added to: 16 MB. A text of 15 MB has 70,000 to 230,000 pretokens that
 /// are no tokens; with half the lines, 7% of the pretokens of a text of many languages are not in their line, 1% of those
 /// of English.
-pub(super) const BITS: u32 = 18;
+pub(super) const BUCKET_BITS: u32 = 18;
 /// Words of records for each line, as a power of two: 32 MB beside 16.
-const WORDS_A_LINE: u32 = 5;
+const RING_WORDS_PER_BUCKET: u32 = 5;
 /// The same where there are only seeds, a fifth of which have no room in their lines if they are 200,000.
-const WORDS_A_SEED: u32 = 4;
+const RING_WORDS_PER_SEED_BUCKET: u32 = 4;
 /// The most for a cache of seeds.
-const SEED_BITS: u32 = 17;
+const MAX_SEED_BUCKET_BITS: u32 = 17;
 /// Ids from here on are no seeds of a thread's cache.
-const SEEDS: u32 = 1 << 16;
+const FIRST_UNSEEDED_ID: u32 = 1 << 16;
 /// A thread has a cache of its own only where the system would give so many times its memory.
-const SPARE: usize = 4;
+const MEMORY_MARGIN: usize = 4;
 /// The least for a cache of seeds.
-const LEAST: u32 = 6;
+const MIN_SEED_BUCKET_BITS: u32 = 6;
 
 impl Cache {
     /// An empty one with room for so many seeds.
-    pub(super) fn for_seeds(isa: Isa, packing: Packing, count: usize) -> Self {
+    pub(super) fn for_seeds(isa: Isa, id_width: IdWidth, count: usize) -> Self {
         let bits = seed_bits(count);
-        Self::with_records(isa, packing, bits, Records::with_bits(bits + WORDS_A_SEED))
+        Self::with_records(isa, id_width, bits, OverflowRing::with_bits(bits + RING_WORDS_PER_SEED_BUCKET))
     }
 
     /// An empty one of `1 << bits` lines.
-    pub(super) fn with_bits(isa: Isa, packing: Packing, bits: u32) -> Self {
-        Self::with_records(isa, packing, bits, Records::with_bits(bits + WORDS_A_LINE))
+    pub(super) fn with_bits(isa: Isa, id_width: IdWidth, bits: u32) -> Self {
+        Self::with_records(isa, id_width, bits, OverflowRing::with_bits(bits + RING_WORDS_PER_BUCKET))
     }
 
-    fn with_records(isa: Isa, packing: Packing, bits: u32, records: Records) -> Self {
-        Cache { lines: Table::zeroed(1 << bits), shift: 64 - bits, packing, isa, records }
+    fn with_records(isa: Isa, id_width: IdWidth, bits: u32, overflow: OverflowRing) -> Self {
+        Cache { buckets: LargeTable::zeroed(1 << bits), shift: 64 - bits, id_width, isa, overflow }
     }
 
     /// One of `1 << bits` lines to be added to, with the seeds of this one that it has room for, of the lowest ids.
@@ -64,16 +64,16 @@ impl Cache {
     ///
     /// `None` where there is no memory for it, and for much more: what a call returns needs it first.
     pub(super) fn to_own(&self, bits: u32) -> Option<Self> {
-        let bytes = (size_of::<Line>() + (size_of::<u32>() << WORDS_A_LINE)) << bits;
-        room::expect(SPARE * bytes).ok()?;
-        let records = Records::with_bits(bits + WORDS_A_LINE);
-        let lines = Table::try_zeroed(1 << bits).ok()?;
-        let mut own = Cache { lines, shift: 64 - bits, packing: self.packing, isa: self.isa, records };
-        for line in self.lines.iter() {
-            for way in (0..2).filter(|&way| !line.is_empty(way) && !line.has_many(way)) {
-                let mut room = [0; MOST + 1];
-                let (key, ids) = (line.key(way), line.few(way, self.packing, &mut room));
-                if ids[0] < SEEDS && own.lines[own.home(key)].is_empty(1) {
+        let bytes = (size_of::<Bucket>() + (size_of::<u32>() << RING_WORDS_PER_BUCKET)) << bits;
+        room::check_available(MEMORY_MARGIN * bytes).ok()?;
+        let overflow = OverflowRing::with_bits(bits + RING_WORDS_PER_BUCKET);
+        let buckets = LargeTable::try_zeroed(1 << bits).ok()?;
+        let mut own = Cache { buckets, shift: 64 - bits, id_width: self.id_width, isa: self.isa, overflow };
+        for bucket in self.buckets.iter() {
+            for slot in (0..2).filter(|&slot| !bucket.is_empty(slot) && !bucket.has_many(slot)) {
+                let mut room = [0; MAX_INLINE_IDS + 1];
+                let (key, ids) = (bucket.key(slot), bucket.inline_ids(slot, self.id_width, &mut room));
+                if ids[0] < FIRST_UNSEEDED_ID && own.buckets[own.bucket_index(key)].is_empty(1) {
                     own.insert(key, &[], ids);
                 }
             }
@@ -83,61 +83,71 @@ impl Cache {
 
     /// What the hot loop looks at.
     #[inline(always)]
-    pub(super) fn lines(&self) -> Lines<'_> {
-        Lines { lines: &self.lines, shift: self.shift }
+    pub(super) fn buckets(&self) -> Buckets<'_> {
+        Buckets { buckets: &self.buckets, shift: self.shift }
     }
 
     #[inline(always)]
-    pub(super) fn packing(&self) -> Packing {
-        self.packing
+    pub(super) fn id_width(&self) -> IdWidth {
+        self.id_width
     }
 
     /// Where the ids of a pretoken may be that is not among the few of its line, with that memory asked for. `key` is
-    /// its key, `home` its line, and `way` its entry there, if it has one. Ahead of [`Cache::seek`] and [`Cache::get`].
+    /// its key, `bucket_index` its line, and `slot` its entry there, if it has one. Ahead of [`Cache::prefetch_record`] and [`Cache::get`].
     #[inline(never)] // out of the hot loop; and a result of 16 bytes would be read before it is all written
-    pub(super) fn ask(&self, key: Key, home: u32, way: Option<usize>, hint: &mut Hint) {
-        let line = &self.lines[home as usize];
-        if let Some(way) = way {
-            let (place, count) = line.record(way);
-            self.records.ask_ids(start(place, key));
+    pub(super) fn hint_and_prefetch(
+        &self,
+        key: Key,
+        bucket_index: u32,
+        slot: Option<usize>,
+        hint: &mut Hint,
+    ) {
+        let bucket = &self.buckets[bucket_index as usize];
+        if let Some(slot) = slot {
+            let (place, count) = bucket.record(slot);
+            self.overflow.prefetch_ids(start(place, key));
             *hint = Hint::Ids { place, count: count as u32 };
-        } else if line.is_empty(1) && !is_long(key) || key == Key::NONE {
+        } else if bucket.is_empty(1) && !is_long(key) || key == Key::NONE {
             // Where there is room, nothing was ever pushed out; but of what is long it is kept whether it was met.
             *hint = Hint::Nowhere;
         } else {
             let hash = key.hash();
-            self.records.ask(hash);
+            self.overflow.prefetch_index(hash);
             *hint = Hint::Record(hash);
         }
     }
 
     /// Asks for the next memory that they may be in.
     #[inline]
-    pub(super) fn seek(&self, hint: Hint) {
+    pub(super) fn prefetch_record(&self, hint: Hint) {
         if let Hint::Record(hash) = hint {
-            self.records.seek(hash);
+            self.overflow.prefetch_record(hash);
         }
     }
 
     /// The ids of a pretoken, if they are here; few of them may be in `room`.
     #[inline]
-    pub(super) fn get<'a>(&'a self, missed: &Missed<'_>, room: &'a mut [u32; MOST + 1]) -> Option<Among<'a>> {
-        let Missed { key, home, hint, .. } = *missed;
+    pub(super) fn get<'a>(
+        &'a self,
+        miss: &Miss<'_>,
+        room: &'a mut [u32; MAX_INLINE_IDS + 1],
+    ) -> Option<PaddedIds<'a>> {
+        let Miss { key, bucket_index, hint, .. } = *miss;
         if let Hint::Ids { place, count } = hint {
-            return self.many(missed, place, count as usize);
+            return self.ids_in_record(miss, place, count as usize);
         }
         // It may have come a moment ago for the first time, after the hint was given.
-        let line = &self.lines[home as usize];
-        if let Some(way) = (0..2).find(|&way| line.is(Plain, way, key)) {
-            let (place, count) = line.record(way);
-            return if line.has_many(way) {
-                self.many(missed, place, count)
+        let bucket = &self.buckets[bucket_index as usize];
+        if let Some(slot) = (0..2).find(|&slot| bucket.holds(Portable, slot, key)) {
+            let (place, count) = bucket.record(slot);
+            return if bucket.has_many(slot) {
+                self.ids_in_record(miss, place, count)
             } else {
-                Some(line.few(way, self.packing, room).into())
+                Some(bucket.inline_ids(slot, self.id_width, room).into())
             };
         }
         match hint {
-            Hint::Record(hash) => self.records.find(hash, missed.pretoken()),
+            Hint::Record(hash) => self.overflow.find(hash, miss.pretoken()),
             _ => None,
         }
     }
@@ -145,20 +155,20 @@ impl Cache {
     /// The ids in a record, if they are not lost, and if they are those of this pretoken: the key of a long one does not
     /// tell.
     #[inline]
-    fn many(&self, missed: &Missed<'_>, place: u64, count: usize) -> Option<Among<'_>> {
-        if is_long(missed.key) {
-            self.records.read(start(place, missed.key), missed.pretoken())
+    fn ids_in_record(&self, miss: &Miss<'_>, place: u64, count: usize) -> Option<PaddedIds<'_>> {
+        if is_long(miss.key) {
+            self.overflow.read(start(place, miss.key), miss.pretoken())
         } else {
-            self.records.ids(place, count)
+            self.overflow.ids(place, count)
         }
     }
 
     /// Whether a pretoken that [`Cache::get`] does not find should be kept: one that another has to leave for, or that is
     /// long, only when it comes a second time. Most never do.
     #[inline]
-    pub(super) fn wants(&mut self, hint: Hint) -> bool {
+    pub(super) fn should_cache(&mut self, hint: Hint) -> bool {
         match hint {
-            Hint::Record(hash) => self.records.meets_again(hash),
+            Hint::Record(hash) => self.overflow.admits(hash),
             _ => true,
         }
     }
@@ -172,36 +182,36 @@ impl Cache {
         if self.has_room(key, ids.len()) {
             self.put(key, ids, 0);
         } else {
-            let Some(place) = self.records.write(pretoken, ids) else { return };
-            let home = self.home(key);
-            let way = self.room(home, key);
-            self.lines[home].put_many(way, key, place, ids.len());
+            let Some(place) = self.overflow.write(pretoken, ids) else { return };
+            let bucket_index = self.bucket_index(key);
+            let slot = self.room(bucket_index, key);
+            self.buckets[bucket_index].put_many(slot, key, place, ids.len());
         }
     }
 
     /// Puts a key with few ids, which has no entry, into its line; `recorded` is [`RECORDED`] if it has a record.
     fn put(&mut self, key: Key, ids: &[u32], recorded: u64) {
-        let home = self.home(key);
-        let way = self.room(home, key);
-        self.lines[home].put(way, key, ids, self.packing, recorded);
+        let bucket_index = self.bucket_index(key);
+        let slot = self.room(bucket_index, key);
+        self.buckets[bucket_index].put(slot, key, ids, self.id_width, recorded);
     }
 
     /// Which entry of its line a key goes to; what has to leave for it can be found among the records from now on.
-    fn room(&mut self, home: usize, key: Key) -> usize {
-        let line = &self.lines[home];
-        if let Some(way) = line.way_for(key) {
-            return way;
+    fn room(&mut self, bucket_index: usize, key: Key) -> usize {
+        let bucket = &self.buckets[bucket_index];
+        if let Some(slot) = bucket.slot_for(key) {
+            return slot;
         }
-        let (key, mut bytes) = (line.key(1), [0; 16]);
-        if line.has_many(1) {
-            let (place, count) = line.record(1);
-            if self.records.ids(place, count).is_some() {
-                self.records.list(key.hash(), start(place, key));
+        let (key, mut bytes) = (bucket.key(1), [0; 16]);
+        if bucket.has_many(1) {
+            let (place, count) = bucket.record(1);
+            if self.overflow.ids(place, count).is_some() {
+                self.overflow.add_to_index(key.hash(), start(place, key));
             }
-        } else if !line.is_recorded(1) {
-            let mut room = [0; MOST + 1];
-            let ids = line.few(1, self.packing, &mut room);
-            self.records.push(key.hash(), key.bytes(&mut bytes), ids);
+        } else if !bucket.is_recorded(1) {
+            let mut room = [0; MAX_INLINE_IDS + 1];
+            let ids = bucket.inline_ids(1, self.id_width, &mut room);
+            self.overflow.push(key.hash(), key.bytes(&mut bytes), ids);
         }
         1
     }
@@ -209,46 +219,46 @@ impl Cache {
     /// Whether so many ids have room beside a key.
     #[inline]
     pub(super) fn has_room(&self, key: Key, ids: usize) -> bool {
-        ids <= self.packing.few() && !is_long(key)
+        ids <= self.id_width.inline_capacity() && !is_long(key)
     }
 
     /// Gives a key whose few ids were found in its record an entry of its line, if it has none.
-    pub(super) fn promote(&mut self, key: Key, home: u32, ids: &[u32]) {
-        if (0..2).all(|way| !self.lines[home as usize].is(Plain, way, key)) {
+    pub(super) fn promote(&mut self, key: Key, bucket_index: u32, ids: &[u32]) {
+        if (0..2).all(|slot| !self.buckets[bucket_index as usize].holds(Portable, slot, key)) {
             self.put(key, ids, RECORDED);
         }
     }
 
     /// Asks for the line of a key, ahead of [`Cache::seed`].
-    pub(super) fn ask_line(&self, key: Key) {
-        simd::prefetch(&self.lines, self.home(key));
+    pub(super) fn prefetch_bucket(&self, key: Key) {
+        simd::prefetch(&self.buckets, self.bucket_index(key));
     }
 
     /// Like [`Cache::insert`], but pushes out nothing: what has no room in its line has a record.
     pub(super) fn seed(&mut self, key: Key, pretoken: &[u8], ids: &[u32]) {
-        if self.lines[self.home(key)].is_empty(1) {
+        if self.buckets[self.bucket_index(key)].is_empty(1) {
             self.insert(key, pretoken, ids);
         } else {
-            self.records.push(key.hash(), pretoken, ids);
+            self.overflow.push(key.hash(), pretoken, ids);
         }
     }
 
     /// The line of a key.
     #[inline]
-    pub(super) fn home(&self, key: Key) -> usize {
+    pub(super) fn bucket_index(&self, key: Key) -> usize {
         (self.isa.run(HashOf(key)) >> self.shift) as usize
     }
 }
 
 /// Bytes of a cache of so many seeds, about.
 pub(super) fn memory_of_seeds(count: usize) -> usize {
-    let lines = 1_usize << seed_bits(count);
-    lines * size_of::<Line>() + (lines << WORDS_A_SEED) * size_of::<u32>() * 2 + (4 << 20)
+    let buckets = 1_usize << seed_bits(count);
+    buckets * size_of::<Bucket>() + (buckets << RING_WORDS_PER_SEED_BUCKET) * size_of::<u32>() * 2 + (4 << 20)
 }
 
 /// log2 of the lines for so many seeds.
 fn seed_bits(count: usize) -> u32 {
-    count.next_power_of_two().trailing_zeros().clamp(LEAST, SEED_BITS)
+    count.next_power_of_two().trailing_zeros().clamp(MIN_SEED_BUCKET_BITS, MAX_SEED_BUCKET_BITS)
 }
 
 /// The key of a pretoken of any length.
@@ -276,51 +286,51 @@ pub(super) enum Hint {
 
 /// The lines of a cache, held near by a loop.
 #[derive(Clone, Copy)]
-pub(super) struct Lines<'a> {
-    lines: &'a [Line],
+pub(super) struct Buckets<'a> {
+    buckets: &'a [Bucket],
     shift: u32,
 }
 
-impl<'a> Lines<'a> {
-    /// The key of `text[start..end]` and which line it belongs to; the line is asked for, ahead of [`Lines::find`].
+impl<'a> Buckets<'a> {
+    /// The key of `text[start..end]` and which line it belongs to; the line is asked for, ahead of [`Buckets::find`].
     #[inline(always)]
-    pub(super) fn ask(
+    pub(super) fn key_and_prefetch(
         self,
-        leaf: impl Leaf,
+        simd: impl Simd,
         text: &[u8],
         start: usize,
         end: usize,
         len: Length,
     ) -> (Key, u32) {
-        let (mut key, mut hash) = Key::hashed(leaf, text, start, len);
+        let (mut key, mut hash) = Key::hashed(simd, text, start, len);
         if len.is_long() {
             key = long_key(&text[start..end]);
-            hash = key.hash_by(leaf);
+            hash = key.hash_by(simd);
         }
-        let line = (hash >> self.shift) as usize;
-        simd::prefetch(self.lines, line);
-        (key, line as u32)
+        let bucket = (hash >> self.shift) as usize;
+        simd::prefetch(self.buckets, bucket);
+        (key, bucket as u32)
     }
 
     /// A line, and which of its entries is that of a key.
     #[inline(always)]
-    pub(super) fn find(self, leaf: impl Leaf, key: Key, line: u32) -> (&'a Line, Option<usize>) {
-        let line = &self.lines[line as usize];
+    pub(super) fn find(self, simd: impl Simd, key: Key, bucket: u32) -> (&'a Bucket, Option<usize>) {
+        let bucket = &self.buckets[bucket as usize];
         // A branch: nine of ten are in the first entry. To choose without one took half as long again.
-        let way = if line.is(leaf, 0, key) {
+        let slot = if bucket.holds(simd, 0, key) {
             Some(0)
-        } else if line.is(leaf, 1, key) {
+        } else if bucket.holds(simd, 1, key) {
             Some(1)
         } else {
             None
         };
-        (line, way)
+        (bucket, slot)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::records::LONGEST;
+    use super::super::overflow::MAX_RECORDED_BYTES;
     use super::*;
 
     fn key(text: &str) -> Key {
@@ -328,16 +338,16 @@ mod tests {
     }
 
     fn found(cache: &Cache, text: &str) -> Vec<u32> {
-        let (key, home) = (key(text), cache.home(key(text)) as u32);
-        let (line, way) = cache.lines().find(Plain, key, home);
-        let mut room = [0; MOST + 1];
-        if let Some(way) = way.filter(|&way| !line.has_many(way)) {
-            return line.few(way, cache.packing, &mut room).to_vec();
+        let (key, bucket_index) = (key(text), cache.bucket_index(key(text)) as u32);
+        let (bucket, slot) = cache.buckets().find(Portable, key, bucket_index);
+        let mut room = [0; MAX_INLINE_IDS + 1];
+        if let Some(slot) = slot.filter(|&slot| !bucket.has_many(slot)) {
+            return bucket.inline_ids(slot, cache.id_width, &mut room).to_vec();
         }
         let mut hint = Hint::Nowhere;
-        cache.ask(key, home, way, &mut hint);
-        let missed = Missed { text: text.as_bytes(), start: 0, end: text.len(), key, home, hint };
-        cache.get(&missed, &mut room).map_or_else(Vec::new, |ids| ids.ids().to_vec())
+        cache.hint_and_prefetch(key, bucket_index, slot, &mut hint);
+        let miss = Miss { text: text.as_bytes(), start: 0, end: text.len(), key, bucket_index, hint };
+        cache.get(&miss, &mut room).map_or_else(Vec::new, |ids| ids.ids().to_vec())
     }
 
     fn insert(cache: &mut Cache, text: &str, ids: &[u32]) {
@@ -346,9 +356,8 @@ mod tests {
 
     #[test]
     fn what_was_kept_is_found_and_nothing_else() {
-        for (isa, packing) in Isa::available().flat_map(|isa| [(isa, Packing::Narrow), (isa, Packing::Wide)])
-        {
-            let mut cache = Cache::with_bits(isa, packing, 4);
+        for (isa, id_width) in Isa::available().flat_map(|isa| [(isa, IdWidth::U16), (isa, IdWidth::U32)]) {
+            let mut cache = Cache::with_bits(isa, id_width, 4);
             let long = "a pretoken of more than fifteen bytes";
             assert!(found(&cache, "a").is_empty());
             assert!(found(&cache, long).is_empty());
@@ -361,7 +370,7 @@ mod tests {
             }
             assert!(found(&cache, "c").is_empty());
             assert!(found(&cache, &long[1..]).is_empty());
-            let far = "x".repeat(LONGEST + 1);
+            let far = "x".repeat(MAX_RECORDED_BYTES + 1);
             insert(&mut cache, &far, &[1]);
             assert!(found(&cache, &far).is_empty());
             insert(&mut cache, &far[1..], &[1, 2]);
@@ -371,7 +380,7 @@ mod tests {
 
     #[test]
     fn what_is_pushed_out_is_found_among_the_records() {
-        let mut cache = Cache::with_bits(Isa::best(), Packing::Wide, 1);
+        let mut cache = Cache::with_bits(Isa::best(), IdWidth::U32, 1);
         let words: Vec<String> = (0..300).map(|i| format!("k{i}")).collect();
         for (id, word) in (0..).zip(&words) {
             insert(&mut cache, word, &[id]);
@@ -387,20 +396,20 @@ mod tests {
 
     #[test]
     fn what_the_records_have_lost_is_kept_anew_in_its_place() {
-        let mut cache = Cache::with_bits(Isa::best(), Packing::Wide, 4);
-        let many: Vec<u32> = (0..15).collect();
-        insert(&mut cache, "lost", &many);
+        let mut cache = Cache::with_bits(Isa::best(), IdWidth::U32, 4);
+        let ids_in_record: Vec<u32> = (0..15).collect();
+        insert(&mut cache, "lost", &ids_in_record);
         for round in 0..1000 {
-            insert(&mut cache, &format!("something else {round}"), &many);
+            insert(&mut cache, &format!("something else {round}"), &ids_in_record);
         }
         assert!(found(&cache, "lost").is_empty());
-        insert(&mut cache, "lost", &many[1..]);
-        assert_eq!(found(&cache, "lost"), many[1..]);
+        insert(&mut cache, "lost", &ids_in_record[1..]);
+        assert_eq!(found(&cache, "lost"), ids_in_record[1..]);
     }
 
     #[test]
     fn a_cache_to_add_to_has_the_seeds() {
-        let mut seeds = Cache::with_bits(Isa::best(), Packing::Wide, 5);
+        let mut seeds = Cache::with_bits(Isa::best(), IdWidth::U32, 5);
         let words: Vec<String> = (0..30).map(|i| format!("k{i}")).collect();
         for (id, word) in (0..).zip(&words) {
             insert(&mut seeds, word, &[id, id + 1]);

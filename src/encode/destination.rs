@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 
-use super::file::Ids;
+use super::file::IdDestination;
 use crate::error::{Error, Result};
 use crate::room;
 
 /// A type that ids are kept in.
-pub trait Width: Copy + Send + 'static {
+pub trait IdType: Copy + Send + 'static {
     /// The id in this type.
     ///
     /// # Errors
@@ -30,7 +30,7 @@ pub trait Width: Copy + Send + 'static {
     fn put(self, bytes: &mut Vec<u8>);
 }
 
-impl Width for u32 {
+impl IdType for u32 {
     #[inline]
     fn of(id: u32) -> Result<Self> {
         Ok(id)
@@ -46,7 +46,7 @@ impl Width for u32 {
     }
 }
 
-impl Width for u16 {
+impl IdType for u16 {
     #[inline]
     fn of(id: u32) -> Result<Self> {
         u16::try_from(id).map_err(|_| Error::IdTooWide { id })
@@ -60,10 +60,10 @@ impl Width for u16 {
 
 /// Ids gathered in memory.
 #[derive(Debug, Default)]
-pub struct Array<T>(pub Vec<T>);
+pub struct IdArray<T>(pub Vec<T>);
 
-impl<T: Width> Ids for Array<T> {
-    type Part = Vec<T>;
+impl<T: IdType> IdDestination for IdArray<T> {
+    type Prepared = Vec<T>;
 
     fn prepare(ids: Vec<u32>) -> Result<Vec<T>> {
         T::all(ids)
@@ -75,7 +75,7 @@ impl<T: Width> Ids for Array<T> {
 }
 
 /// Ids written to a file, one after the other, little-endian.
-pub struct RawFile<T> {
+pub struct IdFile<T> {
     file: File,
     /// What to call the file in an error.
     name: PathBuf,
@@ -84,15 +84,15 @@ pub struct RawFile<T> {
     width: std::marker::PhantomData<T>,
 }
 
-impl<T: Width> RawFile<T> {
+impl<T: IdType> IdFile<T> {
     /// Appends to `file`.
     pub fn new(file: File, name: PathBuf) -> Self {
-        RawFile { file, name, count: 0, width: std::marker::PhantomData }
+        IdFile { file, name, count: 0, width: std::marker::PhantomData }
     }
 }
 
-impl<T: Width> Ids for RawFile<T> {
-    type Part = Vec<u8>;
+impl<T: IdType> IdDestination for IdFile<T> {
+    type Prepared = Vec<u8>;
 
     fn prepare(ids: Vec<u32>) -> Result<Vec<u8>> {
         let mut bytes = room::for_items(ids.len() * size_of::<T>())?;

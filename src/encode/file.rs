@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::Encoder;
-use super::spare::Spare;
+use super::spare::BufferPool;
 use crate::control::{Control, Stage};
 use crate::error::Result;
 use crate::room;
@@ -32,19 +32,19 @@ impl Default for FileOptions {
 }
 
 /// Where the ids of a file go.
-pub trait Ids: Send {
+pub trait IdDestination: Send {
     /// What a stretch of ids is made into by the thread that found it.
-    type Part: Send;
-    /// Makes a stretch into what [`Ids::take`] takes; on many threads at once.
+    type Prepared: Send;
+    /// Makes a stretch into what [`IdDestination::take`] takes; on many threads at once.
     ///
     /// # Errors
     /// Where an id cannot be kept.
-    fn prepare(ids: Vec<u32>) -> Result<Self::Part>;
+    fn prepare(ids: Vec<u32>) -> Result<Self::Prepared>;
     /// Takes the stretches in the order of the file, one at a time.
     ///
     /// # Errors
     /// Where it cannot be written.
-    fn take(&mut self, part: Self::Part) -> Result<()>;
+    fn take(&mut self, part: Self::Prepared) -> Result<()>;
 }
 
 impl Encoder {
@@ -57,7 +57,7 @@ impl Encoder {
     /// # Errors
     /// [`crate::Error::Io`], also for a file whose size or time of change becomes another; [`crate::Error::NotUtf8`] naming the first invalid byte;
     /// what `ids` fails with; [`crate::Error::Interrupted`].
-    pub fn encode_file<I: Ids>(
+    pub fn encode_file<I: IdDestination>(
         &self,
         path: &Path,
         options: &FileOptions,
@@ -78,7 +78,7 @@ impl Encoder {
             let end = cutter.next_cut(&file, start.saturating_add(bytes), control)?;
             Ok(Some(std::mem::replace(&mut start, end)..end))
         };
-        let texts = Spare::default();
+        let texts = BufferPool::default();
         let work = |worker, window: Range<u64>| {
             let size = window.end - window.start;
             let ids = texts.with(|text| self.encode_window(worker, &file, window, options, text, control))?;
@@ -105,7 +105,7 @@ impl Encoder {
         if simdutf8::basic::from_utf8(text).is_ok() {
             encode(text)?;
         } else if options.replace {
-            room::expect(3 * text.len())?;
+            room::check_available(3 * text.len())?;
             let repaired = String::from_utf8_lossy(text);
             encode(repaired.as_bytes())?;
         } else {

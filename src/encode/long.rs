@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::gathered::Gathered;
+use super::id_buffer::IdBuffer;
 use super::sink::Count;
-use super::spare::Spare;
-use super::{Active, Encoder};
+use super::spare::BufferPool;
+use super::{ActiveSpecials, Encoder};
 use crate::control::Control;
 use crate::error::Result;
 use crate::pretokenize::CutRule;
@@ -14,11 +14,11 @@ use crate::source::Text;
 use crate::workers;
 
 /// Bytes, or characters, of a chunk on one thread: its UTF-8 is still near when it is read.
-const CHUNK: usize = 1 << 17;
+const CHUNK_UNITS: usize = 1 << 17;
 /// The same on several, which must not wait for each other all the time.
-const SHARED_CHUNK: usize = 1 << 19;
+const SHARED_CHUNK_UNITS: usize = 1 << 19;
 /// Chunks of each thread, if they need not be larger: at the end one waits for half a chunk of another.
-const EACH: usize = 8;
+const CHUNKS_PER_WORKER: usize = 8;
 
 impl Encoder {
     /// The ids of one text, as [`Encoder::encode_to_vec`] finds them, on up to `workers` threads (`None`: as many as
@@ -36,24 +36,24 @@ impl Encoder {
         workers: Option<usize>,
         control: &Control,
     ) -> Result<Vec<u32>> {
-        self.encode_long_among(text, self.active(special), workers, control)
+        self.encode_long_with_specials(text, self.active(special), workers, control)
     }
 
     /// [`Encoder::encode_long`], with the special tokens of `active`.
     ///
     /// # Errors
     /// As [`Encoder::encode_long`].
-    pub fn encode_long_among<'t>(
+    pub fn encode_long_with_specials<'t>(
         &self,
         text: impl Into<Text<'t>>,
-        active: Active<'_>,
+        active: ActiveSpecials<'_>,
         workers: Option<usize>,
         control: &Control,
     ) -> Result<Vec<u32>> {
         let text = text.into();
         if let Some(bytes) = short(text) {
             let mut ids = Vec::new();
-            self.encode_among(bytes, active, &mut ids, control)?;
+            self.encode_with_specials(bytes, active, &mut ids, control)?;
             return Ok(ids);
         }
         let workers = self.useful(workers, text.len());
@@ -80,7 +80,7 @@ impl Encoder {
         let active = self.active(special);
         let chunks = self.chunks(text, active, chunk_size(workers, text.len(), active))?;
         let workers = workers.min(chunks.len());
-        let spare = Spare::default();
+        let spare = BufferPool::default();
         let work = |worker, chunk: Range<usize>| {
             spare.with(|bytes| {
                 let bytes = text.utf8(self.isa, chunk, bytes)?;
@@ -102,23 +102,23 @@ impl Encoder {
         &self,
         text: Text<'_>,
         chunks: &[Range<usize>],
-        active: Active<'_>,
+        active: ActiveSpecials<'_>,
         workers: usize,
         control: &Control,
     ) -> Result<Vec<u32>> {
-        let mut all = Gathered::new(text.len());
+        let mut all = IdBuffer::new(text.len());
         let workers = workers.min(chunks.len());
         if workers <= 1 {
             let mut bytes = Vec::new();
             for chunk in chunks {
                 let bytes = text.utf8(self.isa, chunk.clone(), &mut bytes)?;
-                self.encode_among(bytes, active, &mut all.ids, control)?;
+                self.encode_with_specials(bytes, active, &mut all.ids, control)?;
                 all.done(chunk.len())?;
             }
             return Ok(all.finish());
         }
         // Used again: fresh memory for each chunk would be handed back and cleared each time.
-        let (texts, lists) = (Spare::default(), Spare::default());
+        let (texts, lists) = (BufferPool::default(), BufferPool::default());
         let work = |worker, chunk: &Range<usize>| {
             let mut ids: Vec<u32> = lists.take();
             texts.with(|bytes| {
@@ -140,7 +140,7 @@ impl Encoder {
     }
 
     /// Cuts `text` where that changes nothing, into pieces of at least `size` bytes or characters.
-    fn chunks(&self, text: Text<'_>, active: Active<'_>, size: usize) -> Result<Vec<Range<usize>>> {
+    fn chunks(&self, text: Text<'_>, active: ActiveSpecials<'_>, size: usize) -> Result<Vec<Range<usize>>> {
         let (mut chunks, mut start) = (Vec::new(), 0);
         while start < text.len() {
             let end = self.next_cut(text, start + size.max(1), active)?;
@@ -151,7 +151,7 @@ impl Encoder {
     }
 
     /// The first place from `from` on where `text` can be cut, or its end.
-    fn next_cut(&self, text: Text<'_>, from: usize, active: Active<'_>) -> Result<usize> {
+    fn next_cut(&self, text: Text<'_>, from: usize, active: ActiveSpecials<'_>) -> Result<usize> {
         if from >= text.len() || self.pretokenizer.cut_rule() == CutRule::Never {
             return Ok(text.len());
         }
@@ -183,17 +183,17 @@ impl Encoder {
 /// The bytes of a text that is one chunk.
 fn short(text: Text<'_>) -> Option<&[u8]> {
     match text {
-        Text::Utf8(bytes) if bytes.len() <= CHUNK => Some(bytes),
+        Text::Utf8(bytes) if bytes.len() <= CHUNK_UNITS => Some(bytes),
         _ => None,
     }
 }
 
 /// Searching for many special tokens takes memory of its own: to and fro less often.
-fn chunk_size(workers: usize, len: usize, active: Active<'_>) -> usize {
+fn chunk_size(workers: usize, len: usize, active: ActiveSpecials<'_>) -> usize {
     match (workers, active.specials.are_many()) {
-        (1, false) => CHUNK,
-        (_, true) => SHARED_CHUNK,
-        _ => (len / (EACH * workers)).clamp(CHUNK, SHARED_CHUNK),
+        (1, false) => CHUNK_UNITS,
+        (_, true) => SHARED_CHUNK_UNITS,
+        _ => (len / (CHUNKS_PER_WORKER * workers)).clamp(CHUNK_UNITS, SHARED_CHUNK_UNITS),
     }
 }
 

@@ -1,10 +1,10 @@
 //! The ids of what the cache does not have in its first place.
 
 use super::Sink;
+use super::bucket::MAX_INLINE_IDS;
 use super::cache::{Cache, Hint};
-use super::junctions::Junctions;
-use super::line::MOST;
-use super::output::Output;
+use super::output::StagedOutput;
+use super::safe_splits::SafeSplits;
 use crate::control::Control;
 use crate::error::Result;
 use crate::merge::Merger;
@@ -23,7 +23,7 @@ pub(super) enum Store<'a> {
 pub(super) struct Lookup<'a> {
     pub(super) isa: Isa,
     pub(super) vocab: &'a Vocab,
-    pub(super) junctions: &'a Junctions,
+    pub(super) safe_splits: &'a SafeSplits,
     pub(super) store: Store<'a>,
     pub(super) merger: &'a mut Merger,
     pub(super) buffers: &'a mut Buffers,
@@ -32,17 +32,17 @@ pub(super) struct Lookup<'a> {
 
 /// A pretoken that is not among the few of its line: `text[start..end]`.
 #[derive(Clone, Copy)]
-pub(super) struct Missed<'t> {
+pub(super) struct Miss<'t> {
     pub(super) text: &'t [u8],
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) key: Key,
     /// The line of the key.
-    pub(super) home: u32,
+    pub(super) bucket_index: u32,
     pub(super) hint: Hint,
 }
 
-impl<'t> Missed<'t> {
+impl<'t> Miss<'t> {
     #[inline]
     pub(super) fn pretoken(&self) -> &'t [u8] {
         &self.text[self.start..self.end]
@@ -68,23 +68,23 @@ impl Lookup<'_> {
     #[inline]
     ///
     /// # Errors
-    /// As [`Output::add`].
-    pub(super) fn remembered(
+    /// As [`StagedOutput::add`].
+    pub(super) fn add_cached(
         &mut self,
-        missed: &Missed<'_>,
-        output: &mut Output<'_, impl Sink>,
+        miss: &Miss<'_>,
+        output: &mut StagedOutput<'_, impl Sink>,
     ) -> Result<bool> {
-        let mut room = [0; MOST + 1];
+        let mut room = [0; MAX_INLINE_IDS + 1];
         let cache = self.cache();
-        let Some(ids) = cache.get(missed, &mut room) else { return Ok(false) };
+        let Some(ids) = cache.get(miss, &mut room) else { return Ok(false) };
         output.add(ids)?;
-        let Hint::Record(_) = missed.hint else { return Ok(true) };
+        let Hint::Record(_) = miss.hint else { return Ok(true) };
         let ids = ids.ids();
-        if cache.has_room(missed.key, ids.len()) {
-            let (mut few, count) = ([0; MOST], ids.len());
+        if cache.has_room(miss.key, ids.len()) {
+            let (mut few, count) = ([0; MAX_INLINE_IDS], ids.len());
             few[..count].copy_from_slice(ids);
             if let Store::Own(cache) = &mut self.store {
-                cache.promote(missed.key, missed.home, &few[..count]);
+                cache.promote(miss.key, miss.bucket_index, &few[..count]);
             }
         }
         Ok(true)
@@ -93,7 +93,7 @@ impl Lookup<'_> {
     /// Under rank semantics, and where merges are ignored, a pretoken that is a token is its id, also if no merge makes
     /// it. Such an id must not be in the cache, which has the results of merging.
     #[inline]
-    pub(super) fn stands_for_itself(&self, pretoken: &[u8]) -> Option<u32> {
+    pub(super) fn whole_token_id(&self, pretoken: &[u8]) -> Option<u32> {
         if !self.vocab.ignores_merges() || !self.vocab.has_unreachable() {
             return None;
         }
@@ -103,9 +103,9 @@ impl Lookup<'_> {
 
     /// Whether the ids of a pretoken that is not in the cache should be [remembered](Lookup::remember).
     #[inline]
-    pub(super) fn wants(&mut self, missed: &Missed<'_>) -> bool {
+    pub(super) fn should_cache(&mut self, miss: &Miss<'_>) -> bool {
         match &mut self.store {
-            Store::Own(cache) => cache.wants(missed.hint),
+            Store::Own(cache) => cache.should_cache(miss.hint),
             Store::Shared(_) => false,
         }
     }
@@ -114,8 +114,12 @@ impl Lookup<'_> {
     ///
     /// # Errors
     /// What merging fails with.
-    pub(super) fn whole(&mut self, missed: &Missed<'_>, output: &mut Output<'_, impl Sink>) -> Result<()> {
-        let pretoken = missed.pretoken();
+    pub(super) fn merge_fragment(
+        &mut self,
+        miss: &Miss<'_>,
+        output: &mut StagedOutput<'_, impl Sink>,
+    ) -> Result<()> {
+        let pretoken = miss.pretoken();
         let Buffers { tokens, ids } = &mut *self.buffers;
         tokens.clear();
         // Most tokens of up to so many bytes were in the cache from the start; merging makes the others.
@@ -129,19 +133,19 @@ impl Lookup<'_> {
         ids.extend(tokens.iter().map(|&token| self.vocab.tokens().id_at(token)));
         output.add(ids.as_slice().into())?;
         // Not of a piece of another pretoken that, as a pretoken, would be one id.
-        if self.wants(missed)
-            && self.stands_for_itself(pretoken).is_none()
+        if self.should_cache(miss)
+            && self.whole_token_id(pretoken).is_none()
             && let Store::Own(cache) = &mut self.store
         {
-            cache.insert(missed.key, pretoken, &self.buffers.ids);
+            cache.insert(miss.key, pretoken, &self.buffers.ids);
         }
         Ok(())
     }
 
     /// Keeps the ids of a pretoken.
-    pub(super) fn remember(&mut self, missed: &Missed<'_>, ids: &[u32]) {
+    pub(super) fn cache_ids(&mut self, miss: &Miss<'_>, ids: &[u32]) {
         if let Store::Own(cache) = &mut self.store {
-            cache.insert(missed.key, missed.pretoken(), ids);
+            cache.insert(miss.key, miss.pretoken(), ids);
         }
     }
 }

@@ -2,33 +2,33 @@
 
 mod active;
 mod ahead;
+mod bucket;
 mod cache;
 mod destination;
 mod file;
-mod gathered;
-mod junctions;
-mod line;
+mod fragments;
+mod hot_loop;
+mod id_buffer;
 mod long;
 mod lookup;
 mod output;
+mod overflow;
 mod parallel;
 mod parts;
 mod pieces;
-mod records;
-mod run;
+mod safe_splits;
 mod scratch;
 mod sink;
 mod spare;
 mod stream;
-mod stretches;
 mod unstable;
 
 use std::ops::Range;
 
-pub use active::{Active, SpecialSet};
-pub use destination::{Array, RawFile, Width};
-pub use file::{FileOptions, Ids};
-pub use gathered::let_go;
+pub use active::{ActiveSpecials, SpecialSet};
+pub use destination::{IdArray, IdFile, IdType};
+pub use file::{FileOptions, IdDestination};
+pub use id_buffer::recycle;
 pub use parallel::Batch;
 pub use pieces::Piece;
 pub use sink::{Sink, Spans};
@@ -40,26 +40,26 @@ use crate::once::Once;
 use crate::pretokenize::key::Key;
 use crate::pretokenize::{ENDS, Isa, Pattern, Pretokenizer};
 use crate::room;
-use crate::simd::Plain;
+use crate::simd::Portable;
 use crate::special::{Found, Segment, Specials};
 use crate::vocab::Vocab;
+use bucket::IdWidth;
 use cache::{Cache, Hint};
-use junctions::Junctions;
-use line::Packing;
-use lookup::{Lookup, Missed, Store};
-use output::{Output, Staged};
-use run::{Ranges, Run};
-use scratch::{Pool, Scratch};
-use stretches::Stretches;
+use fragments::Fragments;
+use hot_loop::{HotLoop, PretokenRun};
+use lookup::{Lookup, Miss, Store};
+use output::{StagedOutput, StagingBuffer};
+use safe_splits::SafeSplits;
+use scratch::{Scratch, ScratchPool};
 
 /// Bytes encoded between two looks at the control.
-const CHECK: usize = 1 << 16;
+const BYTES_PER_CHECK: usize = 1 << 16;
 /// Bytes after which a thread gets a cache of its own: making it touches megabytes, too much for a small text.
-const OWN_CACHE: usize = 1 << 18;
+const OWN_CACHE_BYTES: usize = 1 << 18;
 /// Calls for fewer bytes than this wait for a cache that they make, which takes milliseconds.
-const SMALL: usize = 1 << 15;
+const SMALL_CALL_BYTES: usize = 1 << 15;
 /// So they go without for so many times as long.
-const PATIENCE: usize = 2;
+const SMALL_CALL_DIVISOR: usize = 2;
 
 /// A vocabulary and a pattern, ready to encode. Immutable; any number of threads may use it at once.
 pub struct Encoder {
@@ -74,26 +74,26 @@ pub struct Encoder {
     cache_after: usize,
     /// That of the pattern, where it has one.
     isa: Isa,
-    pool: Pool,
+    pool: ScratchPool,
 }
 
 /// What encoding knows of a vocabulary beside its pairs.
 struct Tables {
     /// The vocabulary's own tokens: what every thread's cache starts from, and all that small calls need.
     seeds: Cache,
-    junctions: Junctions,
+    safe_splits: SafeSplits,
 }
 
 impl Tables {
     fn new(vocab: &Vocab, isa: Isa) -> Self {
         Self::with_cache(
             vocab,
-            Cache::for_seeds(isa, Packing::of(vocab.tokens().max_id()), vocab.tokens().len()),
+            Cache::for_seeds(isa, IdWidth::of(vocab.tokens().max_id()), vocab.tokens().len()),
         )
     }
 
     fn with_cache(vocab: &Vocab, cache: Cache) -> Self {
-        Tables { seeds: seeds(vocab, cache), junctions: Junctions::new(vocab) }
+        Tables { seeds: seeds(vocab, cache), safe_splits: SafeSplits::new(vocab) }
     }
 }
 
@@ -117,15 +117,15 @@ impl Encoder {
 
     /// The same, but what takes time is left to the first text.
     pub fn of_training(vocab: Vocab, pretokenizer: Pretokenizer) -> Self {
-        Self::with_tables(vocab, pretokenizer, Once::new(), (cache::BITS, OWN_CACHE))
+        Self::with_tables(vocab, pretokenizer, Once::new(), (cache::BUCKET_BITS, OWN_CACHE_BYTES))
     }
 
     /// With a cache of only `1 << bits` lines, which a thread gets for its first text: for tests of what gives way to
     /// what.
     #[doc(hidden)]
     pub fn with_small_cache(vocab: Vocab, pretokenizer: Pretokenizer, bits: u32) -> Self {
-        let packing = Packing::of(vocab.tokens().max_id());
-        let tables = Tables::with_cache(&vocab, Cache::with_bits(isa_of(&pretokenizer), packing, bits));
+        let id_width = IdWidth::of(vocab.tokens().max_id());
+        let tables = Tables::with_cache(&vocab, Cache::with_bits(isa_of(&pretokenizer), id_width, bits));
         Self::with_tables(vocab, pretokenizer, Once::from(tables), (bits, 0))
     }
 
@@ -137,7 +137,7 @@ impl Encoder {
     ) -> Self {
         let no_specials = Specials::default();
         let isa = isa_of(&pretokenizer);
-        let pool = Pool::default();
+        let pool = ScratchPool::default();
         Encoder { vocab, pretokenizer, no_specials, tables, cache_bits, cache_after, isa, pool }
     }
 
@@ -153,7 +153,9 @@ impl Encoder {
 
     #[cold]
     fn made_tables(&self) -> Result<&Tables> {
-        room::expect(self.vocab.memory_of_pairs() + cache::memory_of_seeds(self.vocab.tokens().len()))?;
+        room::check_available(
+            self.vocab.memory_of_pairs() + cache::memory_of_seeds(self.vocab.tokens().len()),
+        )?;
         Ok(self.tables.get_or_make(|| Tables::new(&self.vocab, self.isa)))
     }
 
@@ -174,7 +176,7 @@ impl Encoder {
     /// [`crate::Error::Interrupted`], [`crate::Error::OutOfMemory`], or what the pattern fails with. Text alone never
     /// fails, below 4 GiB a pretoken.
     pub fn encode(&self, text: &[u8], special: bool, sink: &mut impl Sink, control: &Control) -> Result<()> {
-        self.encode_among(text, self.active(special), sink, control)
+        self.encode_with_specials(text, self.active(special), sink, control)
     }
 
     /// The ids of `text`, as [`Encoder::encode`] finds them.
@@ -198,9 +200,9 @@ impl Encoder {
     }
 
     /// The special tokens of the vocabulary, or none.
-    fn active(&self, special: bool) -> Active<'_> {
+    fn active(&self, special: bool) -> ActiveSpecials<'_> {
         let ids = if special { self.vocab.special_ids() } else { &[] };
-        Active { specials: self.specials(special), ids }
+        ActiveSpecials { specials: self.specials(special), ids }
     }
 
     fn specials(&self, special: bool) -> &Specials {
@@ -211,7 +213,7 @@ impl Encoder {
         &self,
         scratch: &mut Scratch,
         text: &[u8],
-        active: Active<'_>,
+        active: ActiveSpecials<'_>,
         sink: &mut impl Sink,
         control: &Control,
     ) -> Result<()> {
@@ -241,9 +243,9 @@ impl Encoder {
         control: &Control,
     ) -> Result<()> {
         let (base, text) = (range.start, &text[range]);
-        let Tools { mut lookup, run, stretches, staged, ends, unchecked } =
+        let PreparedScratch { mut lookup, run, fragments, staged, ends, unchecked } =
             self.tools(scratch, text.len(), control)?;
-        let mut output = Output::new(sink, &self.vocab, staged);
+        let mut output = StagedOutput::new(sink, &self.vocab, staged);
         let mut last = None;
         self.pretokenizer.for_each_run(text, ends, |start, ends| {
             if last != Some(start) {
@@ -251,13 +253,13 @@ impl Encoder {
             }
             last = ends.last().copied();
             *unchecked += last.unwrap_or(start) - start;
-            if *unchecked >= CHECK {
+            if *unchecked >= BYTES_PER_CHECK {
                 *unchecked = 0;
                 control.check()?;
             }
-            let ranges = Ranges { text, start, ends };
-            run.encode(&mut lookup, ranges, &mut output, |lookup, missed, output| {
-                stretches.encode(lookup, missed, output)
+            let ranges = PretokenRun { text, start, ends };
+            run.encode(&mut lookup, ranges, &mut output, |lookup, miss, output| {
+                fragments.encode(lookup, miss, output)
             })?;
             output.flush()?;
             Ok(output.sink.wants_more())
@@ -272,16 +274,22 @@ impl Encoder {
         sink: &mut impl Sink,
         control: &Control,
     ) -> Result<()> {
-        let Tools { mut lookup, stretches, staged, .. } = self.tools(scratch, pretoken.len(), control)?;
-        let mut output = Output::new(sink, &self.vocab, staged);
+        let PreparedScratch { mut lookup, fragments, staged, .. } =
+            self.tools(scratch, pretoken.len(), control)?;
+        let mut output = StagedOutput::new(sink, &self.vocab, staged);
         let key = cache::key_of(pretoken);
-        let home = lookup.cache().home(key) as u32;
-        let (line, way) = lookup.cache().lines().find(Plain, key, home);
+        let bucket_index = lookup.cache().bucket_index(key) as u32;
+        let (bucket, slot) = lookup.cache().buckets().find(Portable, key, bucket_index);
         let mut hint = Hint::Nowhere;
-        lookup.cache().ask(key, home, way.filter(|&way| line.has_many(way)), &mut hint);
-        let missed = Missed { text: pretoken, start: 0, end: pretoken.len(), key, home, hint };
-        if !lookup.remembered(&missed, &mut output)? {
-            stretches.encode(&mut lookup, &missed, &mut output)?;
+        lookup.cache().hint_and_prefetch(
+            key,
+            bucket_index,
+            slot.filter(|&slot| bucket.has_many(slot)),
+            &mut hint,
+        );
+        let miss = Miss { text: pretoken, start: 0, end: pretoken.len(), key, bucket_index, hint };
+        if !lookup.add_cached(&miss, &mut output)? {
+            fragments.encode(&mut lookup, &miss, &mut output)?;
         }
         output.flush()
     }
@@ -296,10 +304,10 @@ impl Encoder {
         scratch: &'s mut Scratch,
         bytes: usize,
         control: &'s Control<'s>,
-    ) -> Result<Tools<'s>> {
-        let Scratch { cache, merger, buffers, run, stretches, staged, ends, seen, unchecked, .. } = scratch;
+    ) -> Result<PreparedScratch<'s>> {
+        let Scratch { cache, merger, buffers, run, fragments, staged, ends, seen, unchecked, .. } = scratch;
         *seen = seen.saturating_add(bytes);
-        let Tables { seeds, junctions } = self.tables()?;
+        let Tables { seeds, safe_splits } = self.tables()?;
         if cache.is_none() && *seen >= self.cache_after {
             *cache = seeds.to_own(self.cache_bits);
             if cache.is_none() {
@@ -308,17 +316,17 @@ impl Encoder {
         }
         let store = cache.as_mut().map_or(Store::Shared(seeds), Store::Own);
         let Encoder { isa, ref vocab, .. } = *self;
-        let lookup = Lookup { isa, vocab, junctions, store, merger, buffers, control };
-        Ok(Tools { lookup, run, stretches, staged, ends, unchecked })
+        let lookup = Lookup { isa, vocab, safe_splits, store, merger, buffers, control };
+        Ok(PreparedScratch { lookup, run, fragments, staged, ends, unchecked })
     }
 }
 
 /// A scratch, ready for one text.
-struct Tools<'s> {
+struct PreparedScratch<'s> {
     lookup: Lookup<'s>,
-    run: &'s mut Run,
-    stretches: &'s mut Stretches,
-    staged: &'s mut Staged,
+    run: &'s mut HotLoop,
+    fragments: &'s mut Fragments,
+    staged: &'s mut StagingBuffer,
     ends: &'s mut [usize; ENDS],
     unchecked: &'s mut usize,
 }
@@ -333,7 +341,7 @@ fn isa_of(pretokenizer: &Pretokenizer) -> Isa {
 
 /// Puts in every token that merging makes of its own bytes, the lowest ids first.
 fn seeds(vocab: &Vocab, mut cache: Cache) -> Cache {
-    let mut ahead = [(Key::NONE, 0, &[][..]); AHEAD];
+    let mut ahead = [(Key::NONE, 0, &[][..]); SEEDS_PER_PREFETCH];
     let mut made = vocab.made_by_merging();
     loop {
         let mut count = 0;
@@ -341,7 +349,7 @@ fn seeds(vocab: &Vocab, mut cache: Cache) -> Cache {
         for (slot, index) in ahead.iter_mut().zip(made.by_ref()) {
             let bytes = vocab.tokens().bytes_at(index);
             *slot = (Key::new(bytes, 0, bytes.len()), vocab.tokens().id_at(index), bytes);
-            cache.ask_line(slot.0);
+            cache.prefetch_bucket(slot.0);
             count += 1;
         }
         for &(key, id, bytes) in &ahead[..count] {
@@ -349,11 +357,11 @@ fn seeds(vocab: &Vocab, mut cache: Cache) -> Cache {
                 cache.seed(key, bytes, &[id]);
             }
         }
-        if count < AHEAD {
+        if count < SEEDS_PER_PREFETCH {
             return cache;
         }
     }
 }
 
 /// Seeds that are asked for at a time.
-const AHEAD: usize = 16;
+const SEEDS_PER_PREFETCH: usize = 16;

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::gathered::Gathered;
-use super::spare::Spare;
-use super::{Active, Encoder};
+use super::id_buffer::IdBuffer;
+use super::spare::BufferPool;
+use super::{ActiveSpecials, Encoder};
 use crate::control::Control;
 use crate::error::Result;
 use crate::room;
@@ -13,7 +13,7 @@ use crate::workers;
 /// Texts are handed out in runs of about this many bytes.
 const RUN_BYTES: usize = 1 << 18;
 /// Below this many bytes a worker is not worth its start.
-const BYTES_PER_WORKER: usize = 1 << 18;
+const MIN_BYTES_PER_WORKER: usize = 1 << 18;
 
 /// The ids of many texts, one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Batch {
 impl Encoder {
     /// How many threads are of use for so many bytes.
     pub(super) fn useful(&self, workers: Option<usize>, bytes: usize) -> usize {
-        let useful = if self.pretokenizer.is_parallel() { bytes / BYTES_PER_WORKER } else { 1 };
+        let useful = if self.pretokenizer.is_parallel() { bytes / MIN_BYTES_PER_WORKER } else { 1 };
         if useful <= 1 {
             return 1; // without a question to the system
         }
@@ -46,17 +46,17 @@ impl Encoder {
         workers: usize,
         control: &Control,
     ) -> Result<Vec<Batch>> {
-        self.encode_batch_among(texts, self.active(special), workers, control)
+        self.encode_batch_with_specials(texts, self.active(special), workers, control)
     }
 
     /// [`Encoder::encode_batch`], with the special tokens of `active`.
     ///
     /// # Errors
     /// As [`Encoder::encode`].
-    pub fn encode_batch_among(
+    pub fn encode_batch_with_specials(
         &self,
         texts: &[&[u8]],
-        active: Active<'_>,
+        active: ActiveSpecials<'_>,
         workers: usize,
         control: &Control,
     ) -> Result<Vec<Batch>> {
@@ -88,7 +88,7 @@ impl Encoder {
         let (runs, active) = (runs(texts)?, self.active(special));
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
         let workers = self.useful(Some(workers), bytes).min(runs.len()).max(1);
-        let mut all = Gathered::new(bytes);
+        let mut all = IdBuffer::new(bytes);
         let mut starts = room::for_items(texts.len() + 1)?;
         starts.push(0);
         let size = |run: &Range<usize>| texts[run.clone()].iter().map(|text| text.len()).sum();
@@ -100,7 +100,7 @@ impl Encoder {
             return Ok(Batch { ids: all.finish(), starts });
         }
         // Used again: fresh memory for each run would be handed back and cleared each time.
-        let spare = Spare::default();
+        let spare = BufferPool::default();
         let mut runs = runs.into_iter();
         let work = |worker, run: Range<usize>| {
             let (mut ids, mut starts) = (spare.take(), Vec::new());
@@ -121,27 +121,27 @@ impl Encoder {
 
     fn encode_run(
         &self,
-        user: usize,
+        worker: usize,
         texts: &[&[u8]],
-        active: Active<'_>,
+        active: ActiveSpecials<'_>,
         control: &Control,
     ) -> Result<Batch> {
         let mut batch = Batch { ids: Vec::new(), starts: vec![0] };
-        self.add_run(user, texts, active, &mut batch.ids, &mut batch.starts, control)?;
+        self.add_run(worker, texts, active, &mut batch.ids, &mut batch.starts, control)?;
         Ok(batch)
     }
 
     /// Adds the ids of some texts, and where each ends, for a user of the scratches.
     fn add_run(
         &self,
-        user: usize,
+        worker: usize,
         texts: &[&[u8]],
-        active: Active<'_>,
+        active: ActiveSpecials<'_>,
         ids: &mut Vec<u32>,
         ends: &mut Vec<usize>,
         control: &Control,
     ) -> Result<()> {
-        self.pool.with(self.isa, user, |scratch| {
+        self.pool.with(self.isa, worker, |scratch| {
             for text in texts {
                 self.encode_with(scratch, text, active, ids, control)?;
                 room::push(ends, ids.len())?;

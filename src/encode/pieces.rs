@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Encoder;
-use super::ahead::Ahead;
+use super::ahead::LookAhead;
 use super::sink::{FirstSpans, Spans};
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -39,12 +39,12 @@ impl Encoder {
         special: bool,
         control: &Control,
     ) -> Result<Piece> {
-        self.piece(&mut Ahead::default(), text, start, max_tokens, special, control)
+        self.piece(&mut LookAhead::default(), text, start, max_tokens, special, control)
     }
 
     fn piece(
         &self,
-        ahead: &mut Ahead,
+        ahead: &mut LookAhead,
         text: &str,
         start: usize,
         max_tokens: usize,
@@ -80,7 +80,7 @@ impl Encoder {
         control: &Control,
     ) -> Result<Vec<Range<usize>>> {
         let mut pieces = Vec::new();
-        let mut ahead = Ahead::default();
+        let mut ahead = LookAhead::default();
         let mut start = 0;
         while start < text.len() {
             control.check()?;
@@ -101,7 +101,7 @@ impl Encoder {
     /// where a cut changes nothing, larger ones while it has too few tokens.
     fn first_ends(
         &self,
-        ahead: &mut Ahead,
+        ahead: &mut LookAhead,
         text: &str,
         start: usize,
         max_tokens: usize,
@@ -139,7 +139,7 @@ impl Encoder {
     /// The first place from `from` on where `text` can be cut, or its end.
     pub(super) fn cut_from(&self, text: &[u8], from: usize, specials: &Specials) -> usize {
         let rule = self.pretokenizer.cut_rule();
-        let free = specials.first_free(text, from..text.len(), |from| rule.next_cut(text, from));
+        let free = specials.first_uncrossed(text, from..text.len(), |from| rule.next_cut(text, from));
         free.unwrap_or(text.len())
     }
 

@@ -3,10 +3,10 @@
 use std::sync::{Mutex, TryLockError};
 
 use super::cache::Cache;
+use super::fragments::Fragments;
+use super::hot_loop::HotLoop;
 use super::lookup::Buffers;
-use super::output::Staged;
-use super::run::Run;
-use super::stretches::Stretches;
+use super::output::StagingBuffer;
 use crate::merge::Merger;
 use crate::pretokenize::ENDS;
 use crate::simd::Isa;
@@ -17,34 +17,34 @@ pub(super) struct Scratch {
     pub(super) cache: Option<Cache>,
     pub(super) merger: Merger,
     pub(super) buffers: Buffers,
-    pub(super) run: Run,
-    pub(super) stretches: Stretches,
-    pub(super) staged: Staged,
+    pub(super) run: HotLoop,
+    pub(super) fragments: Fragments,
+    pub(super) staged: StagingBuffer,
     pub(super) ends: [usize; ENDS],
     /// Bytes encoded so far.
     pub(super) seen: usize,
     /// Bytes since the control was last looked at.
     pub(super) unchecked: usize,
     /// Whom it was made for.
-    user: usize,
+    worker: usize,
 }
 
 impl Scratch {
     /// Never inlined: it has room for one on the stack, and every call would look for all of that.
     #[cold]
     #[inline(never)]
-    fn boxed(isa: Isa, user: usize) -> Box<Self> {
+    fn boxed(isa: Isa, worker: usize) -> Box<Self> {
         Box::new(Scratch {
             cache: None,
             merger: Merger::new(isa),
             buffers: Buffers::default(),
-            run: Run::default(),
-            stretches: Stretches::default(),
-            staged: Staged::default(),
+            run: HotLoop::default(),
+            fragments: Fragments::default(),
+            staged: StagingBuffer::default(),
             ends: [0; ENDS],
             seen: 0,
             unchecked: 0,
-            user,
+            worker,
         })
     }
 }
@@ -54,22 +54,22 @@ impl Scratch {
 /// Hardly waits for its lock: what another thread holds is free in a moment, and what one held when the process forked
 /// never is; then this call makes a scratch of its own.
 #[derive(Default)]
-pub(super) struct Pool(Mutex<Vec<Box<Scratch>>>);
+pub(super) struct ScratchPool(Mutex<Vec<Box<Scratch>>>);
 
 /// Scratches kept at the most; each holds a cache of some megabytes.
-const KEPT: usize = 16;
+const MAX_IDLE_SCRATCHES: usize = 16;
 /// Times that the lock is tried: some microseconds.
-const TRIES: usize = 100;
+const MAX_LOCK_ATTEMPTS: usize = 100;
 
-impl Pool {
+impl ScratchPool {
     /// Lends one: that which was made for this user, if it is there. Users are numbers of a caller's own, from 0 on; if
     /// one always has the same part of a text that is encoded again, its cache knows that part.
-    pub(super) fn with<T>(&self, isa: Isa, user: usize, f: impl FnOnce(&mut Scratch) -> T) -> T {
+    pub(super) fn with<T>(&self, isa: Isa, worker: usize, f: impl FnOnce(&mut Scratch) -> T) -> T {
         let mut scratch =
-            self.try_lock(|kept| take(kept, user)).flatten().unwrap_or_else(|| Scratch::boxed(isa, user));
+            self.try_lock(|kept| take(kept, worker)).flatten().unwrap_or_else(|| Scratch::boxed(isa, worker));
         let result = f(&mut scratch);
         self.try_lock(|kept| {
-            if kept.len() < KEPT {
+            if kept.len() < MAX_IDLE_SCRATCHES {
                 kept.push(scratch);
             }
         });
@@ -77,7 +77,7 @@ impl Pool {
     }
 
     fn try_lock<T>(&self, f: impl FnOnce(&mut Vec<Box<Scratch>>) -> T) -> Option<T> {
-        for _ in 0..TRIES {
+        for _ in 0..MAX_LOCK_ATTEMPTS {
             match self.0.try_lock() {
                 Ok(mut kept) => return Some(f(&mut kept)),
                 Err(TryLockError::Poisoned(poisoned)) => return Some(f(&mut poisoned.into_inner())),
@@ -88,8 +88,8 @@ impl Pool {
     }
 }
 
-fn take(kept: &mut Vec<Box<Scratch>>, user: usize) -> Option<Box<Scratch>> {
-    match kept.iter().rposition(|scratch| scratch.user == user) {
+fn take(kept: &mut Vec<Box<Scratch>>, worker: usize) -> Option<Box<Scratch>> {
+    match kept.iter().rposition(|scratch| scratch.worker == worker) {
         Some(at) => Some(kept.swap_remove(at)),
         None => kept.pop(),
     }
@@ -101,16 +101,16 @@ mod tests {
 
     #[test]
     fn a_user_gets_what_was_made_for_it_and_others_what_is_there() {
-        let (pool, isa) = (Pool::default(), Isa::best());
-        let seen = |user| pool.with(isa, user, |scratch| scratch.seen);
+        let (pool, isa) = (ScratchPool::default(), Isa::best());
+        let seen = |worker| pool.with(isa, worker, |scratch| scratch.seen);
         // Three at once, so there are three.
         pool.with(isa, 0, |first| {
             pool.with(isa, 1, |second| {
                 pool.with(isa, 2, |third| (first.seen, second.seen, third.seen) = (10, 11, 12));
             });
         });
-        for user in [2, 0, 1, 1, 0, 2] {
-            assert_eq!(seen(user), 10 + user);
+        for worker in [2, 0, 1, 1, 0, 2] {
+            assert_eq!(seen(worker), 10 + worker);
         }
         assert!(seen(7) >= 10 && seen(7) == seen(7), "what no user has comes from another");
     }

@@ -9,7 +9,7 @@ use crate::vocab::Vocab;
 /// Takes ids in the order of the text.
 pub trait Sink {
     /// Whether it looks at the ids, and not at their number alone.
-    const LOOKS: bool = true;
+    const READS_IDS: bool = true;
 
     /// The next ids are those of the text from byte `start` on, with no gap.
     #[inline]
@@ -53,7 +53,7 @@ impl Sink for Vec<u32> {
 pub(super) struct Count(pub(super) usize);
 
 impl Sink for Count {
-    const LOOKS: bool = false;
+    const READS_IDS: bool = false;
 
     fn ids(&mut self, _: &Vocab, ids: &[u32]) -> Result<()> {
         self.0 += ids.len();

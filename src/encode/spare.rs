@@ -3,15 +3,15 @@
 use std::sync::{Mutex, PoisonError};
 
 /// Memory that threads use again.
-pub(super) struct Spare<T>(Mutex<Vec<Vec<T>>>);
+pub(super) struct BufferPool<T>(Mutex<Vec<Vec<T>>>);
 
-impl<T> Default for Spare<T> {
+impl<T> Default for BufferPool<T> {
     fn default() -> Self {
-        Spare(Mutex::default())
+        BufferPool(Mutex::default())
     }
 }
 
-impl<T> Spare<T> {
+impl<T> BufferPool<T> {
     pub(super) fn take(&self) -> Vec<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::{Active, Encoder};
+use super::{ActiveSpecials, Encoder};
 use crate::control::Control;
 use crate::error::Result;
 use crate::room;
@@ -64,7 +64,7 @@ impl Encoder {
     pub fn encode_with_unstable(
         &self,
         text: &str,
-        active: Active<'_>,
+        active: ActiveSpecials<'_>,
         sorted: &SortedTokens,
         control: &Control,
     ) -> Result<Completions> {
@@ -100,11 +100,11 @@ impl Encoder {
     fn split_unstable(
         &self,
         text: &[u8],
-        active: Active<'_>,
+        active: ActiveSpecials<'_>,
         control: &Control,
     ) -> Result<(Vec<u32>, usize)> {
         let mut ids = Vec::new();
-        self.encode_among(text, active, &mut ids, control)?;
+        self.encode_with_specials(text, active, &mut ids, control)?;
         let last = match self.last_pretoken(text, active, control)? {
             Some(range) => self.encode_piece(&text[range], control)?.len(),
             None => 0,
@@ -121,7 +121,7 @@ impl Encoder {
     fn last_pretoken(
         &self,
         text: &[u8],
-        active: Active<'_>,
+        active: ActiveSpecials<'_>,
         control: &Control,
     ) -> Result<Option<Range<usize>>> {
         let mut last = None;

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::pairs::{NEVER, Pairs};
-use super::windows::Tokens;
+use super::windows::PlacedTokens;
 use crate::control::Control;
 use crate::error::Result;
 use crate::room;
@@ -12,11 +12,11 @@ use crate::room;
 /// End of the list.
 const END: u32 = u32::MAX;
 /// Merges between two looks at the control.
-const CHECK: u32 = 1 << 14;
+const MERGES_PER_CHECK: u32 = 1 << 14;
 /// Bytes, or parts, that are passed over between two looks at the control.
-const RUN: usize = 1 << 20;
+const PARTS_PER_CHECK: usize = 1 << 20;
 /// Parts for which the memory stays: longer stretches are rare.
-const KEPT: usize = 1 << 16;
+const MAX_IDLE_PARTS: usize = 1 << 16;
 
 /// One part, named by the place of its first byte. It merges with the next one at `rank`.
 #[derive(Clone, Copy, Debug)]
@@ -33,34 +33,34 @@ fn make_room(heap: &mut BinaryHeap<Reverse<u64>>, more: usize) -> Result<()> {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Parts {
+pub(super) struct PartHeap {
     parts: Vec<Part>,
     /// rank << 32 | place: lowest rank first, then leftmost. Entries go stale when a neighbour merges.
     heap: BinaryHeap<Reverse<u64>>,
 }
 
-impl Parts {
+impl PartHeap {
     /// Appends the tokens of `text`, which begins at `from`, to `out`.
     pub(super) fn merge(
         &mut self,
         pairs: &Pairs,
         text: &[u8],
         from: usize,
-        out: &mut Tokens,
+        out: &mut PlacedTokens,
         control: &Control,
     ) -> Result<()> {
         let result = self.run(pairs, text, control).and_then(|()| self.collect(from, out, control));
         self.parts.clear();
-        self.parts.shrink_to(KEPT);
+        self.parts.shrink_to(MAX_IDLE_PARTS);
         self.heap.clear();
-        self.heap.shrink_to(KEPT);
+        self.heap.shrink_to(MAX_IDLE_PARTS);
         result
     }
 
     fn run(&mut self, pairs: &Pairs, text: &[u8], control: &Control) -> Result<()> {
         self.start(pairs, text, control)?;
         self.make_room()?;
-        let mut until_check = CHECK;
+        let mut until_check = MERGES_PER_CHECK;
         while let Some(Reverse(entry)) = self.heap.pop() {
             let (rank, at) = ((entry >> 32) as u32, entry as u32 as usize);
             // A dead part, or one that got another neighbour since, no longer has this rank.
@@ -71,18 +71,18 @@ impl Parts {
             if until_check == 0 {
                 control.check()?;
                 self.make_room()?;
-                until_check = CHECK;
+                until_check = MERGES_PER_CHECK;
             }
         }
         Ok(())
     }
 
     fn start(&mut self, pairs: &Pairs, text: &[u8], control: &Control) -> Result<()> {
-        let Parts { parts, heap } = self;
+        let PartHeap { parts, heap } = self;
         room::reserve_exact(parts, text.len())?;
         let mut entries = std::mem::take(heap).into_vec(); // none, but room for them
         for (at, &byte) in text.iter().enumerate() {
-            if at % RUN == RUN - 1 {
+            if at % PARTS_PER_CHECK == PARTS_PER_CHECK - 1 {
                 control.check()?;
                 make_room(heap, entries.len())?;
                 heap.append(&mut BinaryHeap::from(std::mem::take(&mut entries)));
@@ -109,7 +109,7 @@ impl Parts {
 
     /// Makes room for what merging adds to the heap up to the next time: two entries a merge.
     fn make_room(&mut self) -> Result<()> {
-        make_room(&mut self.heap, 2 * self.parts.len().min(CHECK as usize))
+        make_room(&mut self.heap, 2 * self.parts.len().min(MERGES_PER_CHECK as usize))
     }
 
     /// Merges the part at `at` with the next one.
@@ -141,15 +141,15 @@ impl Parts {
         }
     }
 
-    fn collect(&self, from: usize, out: &mut Tokens, control: &Control) -> Result<()> {
+    fn collect(&self, from: usize, out: &mut PlacedTokens, control: &Control) -> Result<()> {
         let mut at = 0;
-        out.reserve(self.parts.len().min(RUN))?;
+        out.reserve(self.parts.len().min(PARTS_PER_CHECK))?;
         while let Some(part) = self.parts.get(at as usize) {
             out.push(part.token, from + at as usize);
             at = part.next;
-            if out.len().is_multiple_of(RUN) {
+            if out.len().is_multiple_of(PARTS_PER_CHECK) {
                 control.check()?;
-                out.reserve(RUN)?;
+                out.reserve(PARTS_PER_CHECK)?;
             }
         }
         Ok(())

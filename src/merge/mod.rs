@@ -20,13 +20,13 @@ use crate::simd::Isa;
 #[derive(Debug)]
 pub(crate) struct Merger {
     isa: Isa,
-    long: windows::Windows,
+    long: windows::WindowedMerger,
 }
 
 impl Merger {
     /// One that uses an instruction set.
     pub(crate) fn new(isa: Isa) -> Self {
-        Merger { isa, long: windows::Windows::default() }
+        Merger { isa, long: windows::WindowedMerger::default() }
     }
 
     /// Appends the tokens of `pretoken` to `out`, by their index.
@@ -43,7 +43,7 @@ impl Merger {
         out: &mut Vec<u32>,
         control: &Control,
     ) -> Result<()> {
-        if pretoken.len() <= short::LONGEST && pairs.ranks() <= short::RANKS {
+        if pretoken.len() <= short::MAX_SHORT_BYTES && pairs.ranks() <= short::MAX_SHORT_RANKS {
             short::merge(self.isa, pairs, pretoken, out);
             return Ok(());
         }

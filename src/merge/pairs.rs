@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
 
-use crate::memory::Table;
+use crate::memory::LargeTable;
 
 /// The rank of a pair that does not merge; above all ranks.
 pub(crate) const NEVER: u32 = u32::MAX;
 
 /// Tokens and ranks below this fit a slot of eight bytes.
-const PACKED: usize = 1 << BITS;
-const BITS: u32 = 21;
-const EMPTY: u64 = u64::MAX;
+const MAX_PACKED: usize = 1 << FIELD_BITS;
+const FIELD_BITS: u32 = 21;
+const EMPTY_SLOT: u64 = u64::MAX;
 
 /// Pairs of tokens (by their index) → rank, and rank → resulting token.
 ///
@@ -28,7 +28,7 @@ pub(crate) struct Pairs {
     /// The byte of each token that is one, + 1; only as far as such tokens go.
     bytes: Vec<u16>,
     of_bytes: Vec<u32>,
-    slots: Table<u64>,
+    slots: LargeTable<u64>,
     shift: u32,
     /// A bit for each hash of a pair that is in `slots`.
     present: Vec<u64>,
@@ -76,12 +76,12 @@ impl Results {
 }
 
 /// Bits of [`Pairs::present`] for each slot, as a power of two.
-const BITS_EACH: u32 = 3;
+const FILTER_BITS_PER_SLOT: u32 = 3;
 
 impl Pairs {
     /// None yet, with room for `count` pairs. `byte_tokens`: the token of each byte.
     pub(crate) fn new(byte_tokens: [u32; 256], count: usize) -> Self {
-        let slots = (count.min(PACKED) * 5 / 4 + 1).next_power_of_two().max(16);
+        let slots = (count.min(MAX_PACKED) * 5 / 4 + 1).next_power_of_two().max(16);
         let last = byte_tokens.iter().max().map_or(0, |&token| token as usize);
         let mut bytes = vec![0; last + 1];
         for (byte, &token) in (1..).zip(&byte_tokens) {
@@ -91,9 +91,9 @@ impl Pairs {
             byte_tokens,
             bytes,
             of_bytes: vec![NEVER; 1 << 16],
-            slots: Table::new(EMPTY, slots),
+            slots: LargeTable::new(EMPTY_SLOT, slots),
             shift: 64 - slots.trailing_zeros(),
-            present: vec![0; (slots << BITS_EACH).div_ceil(64)],
+            present: vec![0; (slots << FILTER_BITS_PER_SLOT).div_ceil(64)],
             others: HashMap::default(),
             results: Results::Shifted { by: 0, ranks: 0 },
         }
@@ -101,11 +101,11 @@ impl Pairs {
 
     /// The same pairs, with room for `more`.
     pub(crate) fn with_room(&self, more: usize) -> Self {
-        let held = self.slots.iter().filter(|&&slot| slot != EMPTY);
+        let held = self.slots.iter().filter(|&&slot| slot != EMPTY_SLOT);
         let mut pairs = Pairs::new(self.byte_tokens, held.clone().count() + more);
         for &slot in held {
-            let number = |shift: u32| (slot >> shift) as u32 & (PACKED as u32 - 1);
-            pairs.insert_tokens(number(2 * BITS), number(BITS), number(0));
+            let number = |shift: u32| (slot >> shift) as u32 & (MAX_PACKED as u32 - 1);
+            pairs.insert_tokens(number(2 * FIELD_BITS), number(FIELD_BITS), number(0));
         }
         pairs.of_bytes.clone_from(&self.of_bytes);
         pairs.others.clone_from(&self.others);
@@ -129,22 +129,22 @@ impl Pairs {
     }
 
     fn insert_tokens(&mut self, left: u32, right: u32, rank: u32) -> u32 {
-        let fits = |number: u32| (number as usize) < PACKED;
+        let fits = |number: u32| (number as usize) < MAX_PACKED;
         if !(fits(left) && fits(right) && fits(rank)) {
             return self.others.insert(wide_key(left, right), rank).unwrap_or(NEVER);
         }
         let key = packed_key(left, right);
         let hash = hash(key);
-        let bit = (hash >> (self.shift - BITS_EACH)) as usize;
+        let bit = (hash >> (self.shift - FILTER_BITS_PER_SLOT)) as usize;
         self.present[bit / 64] |= 1 << (bit % 64);
         let mut at = (hash >> self.shift) as usize;
-        while self.slots[at] != EMPTY {
-            if self.slots[at] >> BITS == key {
-                return self.slots[at] as u32 & (PACKED as u32 - 1);
+        while self.slots[at] != EMPTY_SLOT {
+            if self.slots[at] >> FIELD_BITS == key {
+                return self.slots[at] as u32 & (MAX_PACKED as u32 - 1);
             }
             at = (at + 1) & (self.slots.len() - 1);
         }
-        self.slots[at] = key << BITS | u64::from(rank);
+        self.slots[at] = key << FIELD_BITS | u64::from(rank);
         NEVER
     }
 
@@ -168,22 +168,22 @@ impl Pairs {
     /// The rank of two tokens of which at least one is no single byte; [`NEVER`] if they do not merge.
     #[inline(always)]
     pub(crate) fn rank(&self, left: u32, right: u32) -> u32 {
-        if (left | right) as usize >= PACKED {
+        if (left | right) as usize >= MAX_PACKED {
             return self.rank_of_others(left, right);
         }
         let key = packed_key(left, right);
         let hash = hash(key);
-        let bit = (hash >> (self.shift - BITS_EACH)) as usize;
+        let bit = (hash >> (self.shift - FILTER_BITS_PER_SLOT)) as usize;
         if self.present[bit / 64] >> (bit % 64) & 1 == 0 {
             return if self.others.is_empty() { NEVER } else { self.rank_of_others(left, right) };
         }
         let mut at = (hash >> self.shift) as usize;
         loop {
             let slot = self.slots[at];
-            if slot >> BITS == key {
-                return slot as u32 & (PACKED as u32 - 1);
+            if slot >> FIELD_BITS == key {
+                return slot as u32 & (MAX_PACKED as u32 - 1);
             }
-            if slot == EMPTY {
+            if slot == EMPTY_SLOT {
                 return if self.others.is_empty() { NEVER } else { self.rank_of_others(left, right) };
             }
             at = (at + 1) & (self.slots.len() - 1);
@@ -217,7 +217,7 @@ fn hash(key: u64) -> u64 {
 
 #[inline(always)]
 fn packed_key(left: u32, right: u32) -> u64 {
-    u64::from(left) << BITS | u64::from(right)
+    u64::from(left) << FIELD_BITS | u64::from(right)
 }
 
 fn wide_key(left: u32, right: u32) -> u64 {
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn pairs_are_found_and_no_others() {
         let mut pairs = Pairs::new(byte_tokens(), 4);
-        let huge = PACKED as u32 + 7;
+        let huge = MAX_PACKED as u32 + 7;
         let inserted =
             [(3, 4, 0, 300), (300, 4, 1, 301), (4, 300, 5, 302), (huge, 300, 6, 303), (300, huge, 7, 304)];
         for (left, right, rank, result) in inserted {
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn a_larger_table_has_the_same_pairs() {
         let mut pairs = Pairs::new(byte_tokens(), 2);
-        let huge = PACKED as u32 + 7;
+        let huge = MAX_PACKED as u32 + 7;
         let inserted = [(3, 4, 0, 300), (300, 4, 1, 301), (301, 301, 2, 302), (huge, 3, 3, 303)];
         for (left, right, rank, result) in inserted {
             pairs.insert(left, right, rank, result).unwrap();
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn a_rank_beyond_the_packed_ones_is_kept() {
         let mut pairs = Pairs::new(byte_tokens(), 4);
-        let rank = PACKED as u32;
+        let rank = MAX_PACKED as u32;
         assert_eq!(pairs.insert(300, 301, rank, 302), Ok(()));
         assert_eq!(pairs.rank(300, 301), rank);
         assert_eq!(pairs.rank(301, 300), NEVER);

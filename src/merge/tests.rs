@@ -50,8 +50,8 @@ fn by_definition(listed: &Listed, text: &[u8]) -> Vec<u32> {
 
 /// The heap alone.
 fn heap(pairs: &Pairs, text: &[u8]) -> Vec<u32> {
-    let mut found = windows::Tokens::default();
-    long::Parts::default().merge(pairs, text, 0, &mut found, &Control::none()).unwrap();
+    let mut found = windows::PlacedTokens::default();
+    long::PartHeap::default().merge(pairs, text, 0, &mut found, &Control::none()).unwrap();
     found.into_tokens()
 }
 
@@ -72,7 +72,7 @@ fn scan_and_heap_merge_as_the_definition_says() {
             let expected = by_definition(&listed, &text);
             assert_eq!(heap(&pairs, &text), expected, "{}", text.escape_ascii());
             assert_eq!(merged(&pairs, &text), expected, "{}", text.escape_ascii());
-            if len <= short::LONGEST {
+            if len <= short::MAX_SHORT_BYTES {
                 for isa in Isa::available() {
                     let mut scan = vec![];
                     short::merge(isa, &pairs, &text, &mut scan);

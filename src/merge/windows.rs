@@ -11,7 +11,7 @@
 //! there at once. Where there is none, the window grows, in the end to the whole. So the cost is linear but in texts
 //! made to prevent it, and all that is worked on is near.
 
-use super::long::Parts;
+use super::long::PartHeap;
 use super::pairs::Pairs;
 use super::short;
 use crate::control::Control;
@@ -20,26 +20,26 @@ use crate::room;
 use crate::simd::Isa;
 
 /// Bytes of the first window that is tried: as many as a scan takes.
-const SMALLEST: usize = short::LONGEST;
+const MIN_WINDOW_BYTES: usize = short::MAX_SHORT_BYTES;
 /// How many times larger the next one is.
-const GROWTH: usize = 4;
+const WINDOW_GROWTH: usize = 4;
 /// The part of a window that lies before the end of what there is.
-const OVERLAP: usize = 3;
+const OVERLAP_DIVISOR: usize = 3;
 /// The least part of a window that must lie behind it.
-const PROGRESS: usize = 4;
+const PROGRESS_DIVISOR: usize = 4;
 /// Bytes merged between two looks at the control.
-const CHECK: usize = 1 << 16;
+const BYTES_PER_CHECK: usize = 1 << 16;
 /// Tokens for which the memory stays.
-const KEPT: usize = 1 << 16;
+const MAX_IDLE_TOKENS: usize = 1 << 16;
 
 /// Tokens and where each begins.
 #[derive(Debug, Default)]
-pub(super) struct Tokens {
+pub(super) struct PlacedTokens {
     tokens: Vec<u32>,
     starts: Vec<u32>,
 }
 
-impl Tokens {
+impl PlacedTokens {
     /// Makes room for so many more.
     ///
     /// # Errors
@@ -80,7 +80,13 @@ impl Tokens {
     }
 
     /// The first token that is in both, here from token `first` on, as its two places. They end at `end` and `next_end`.
-    fn shared(&self, first: usize, end: usize, next: &Tokens, next_end: usize) -> Option<(usize, usize)> {
+    fn shared(
+        &self,
+        first: usize,
+        end: usize,
+        next: &PlacedTokens,
+        next_end: usize,
+    ) -> Option<(usize, usize)> {
         let (mut here, mut there) = (first, 0);
         while let (Some(start), Some(other)) = (self.starts.get(here), next.starts.get(there)) {
             let same = start == other
@@ -99,15 +105,15 @@ impl Tokens {
 
 /// Working memory.
 #[derive(Debug, Default)]
-pub(super) struct Windows {
-    parts: Parts,
+pub(super) struct WindowedMerger {
+    parts: PartHeap,
     /// The tokens of the text up to the end of the last window.
-    found: Tokens,
+    found: PlacedTokens,
     /// Those of a window.
-    next: Tokens,
+    next: PlacedTokens,
 }
 
-impl Windows {
+impl WindowedMerger {
     /// Appends the tokens of `pretoken`, of fewer than 2³² bytes, to `out`.
     pub(super) fn merge(
         &mut self,
@@ -117,15 +123,19 @@ impl Windows {
         out: &mut Vec<u32>,
         control: &Control,
     ) -> Result<()> {
-        let smallest = if pairs.ranks() <= short::RANKS { SMALLEST } else { SMALLEST * GROWTH };
+        let smallest = if pairs.ranks() <= short::MAX_SHORT_RANKS {
+            MIN_WINDOW_BYTES
+        } else {
+            MIN_WINDOW_BYTES * WINDOW_GROWTH
+        };
         let result = self.run(isa, pairs, pretoken, smallest, control);
         if result.is_ok() {
             room::extend(out, &self.found.tokens)?;
         }
         for tokens in [&mut self.found, &mut self.next] {
             tokens.truncate(0);
-            tokens.tokens.shrink_to(KEPT);
-            tokens.starts.shrink_to(KEPT);
+            tokens.tokens.shrink_to(MAX_IDLE_TOKENS);
+            tokens.starts.shrink_to(MAX_IDLE_TOKENS);
         }
         result
     }
@@ -140,20 +150,20 @@ impl Windows {
     ) -> Result<()> {
         let (mut end, mut window, mut unchecked) = (0, smallest, 0);
         while end < pretoken.len() {
-            let first = self.found.before(end.saturating_sub(window / OVERLAP));
+            let first = self.found.before(end.saturating_sub(window / OVERLAP_DIVISOR));
             let from = self.found.starts.get(first).map_or(0, |&start| start as usize);
             let to = pretoken.len().min(from.saturating_add(window));
             unchecked += to - from;
-            if unchecked >= CHECK {
+            if unchecked >= BYTES_PER_CHECK {
                 unchecked = 0;
                 control.check()?;
             }
-            if (to == pretoken.len() || to >= end + window / PROGRESS)
+            if (to == pretoken.len() || to >= end + window / PROGRESS_DIVISOR)
                 && self.extended(isa, pairs, pretoken, [first, end, from, to], control)?
             {
                 (end, window) = (to, smallest);
             } else {
-                window = window.saturating_mul(GROWTH);
+                window = window.saturating_mul(WINDOW_GROWTH);
             }
         }
         Ok(())
@@ -169,10 +179,10 @@ impl Windows {
         [first, end, from, to]: [usize; 4],
         control: &Control,
     ) -> Result<bool> {
-        let Windows { parts, found, next } = self;
+        let WindowedMerger { parts, found, next } = self;
         next.truncate(0);
         let text = &pretoken[from..to];
-        if text.len() <= SMALLEST && pairs.ranks() <= short::RANKS {
+        if text.len() <= MIN_WINDOW_BYTES && pairs.ranks() <= short::MAX_SHORT_RANKS {
             let mut live = short::merge(isa, pairs, text, &mut next.tokens);
             while live != 0 {
                 next.starts.push((from + live.trailing_zeros() as usize) as u32);

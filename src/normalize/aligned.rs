@@ -5,17 +5,17 @@
 
 use super::limit::Limit;
 use crate::error::Result;
-use crate::pretokenize::Finder;
+use crate::pretokenize::Matcher;
 use crate::room;
 
 /// Where in the original a byte comes from.
-type Place = (u32, u32);
+type OriginRange = (u32, u32);
 
 /// A text, and where its bytes come from if that is wanted.
 #[derive(Clone, Debug)]
 pub struct Aligned {
     text: String,
-    places: Option<Vec<Place>>,
+    places: Option<Vec<OriginRange>>,
 }
 
 impl Aligned {
@@ -46,7 +46,7 @@ impl Aligned {
     }
 
     /// The text, and the place of each byte; none if they were not wanted.
-    pub fn into_parts(self) -> (String, Vec<Place>) {
+    pub fn into_parts(self) -> (String, Vec<OriginRange>) {
         (self.text, self.places.unwrap_or_default())
     }
 
@@ -114,15 +114,15 @@ impl Aligned {
         Ok(())
     }
 
-    /// Replaces what `finder` finds, in order and none of it empty, by `content`, which comes from where the last byte
+    /// Replaces what `matcher` finds, in order and none of it empty, by `content`, which comes from where the last byte
     /// of a match does.
-    pub(super) fn replace(&mut self, finder: &Finder, content: &str, limit: Limit) -> Result<()> {
+    pub(super) fn replace(&mut self, matcher: &Matcher, content: &str, limit: Limit) -> Result<()> {
         let old = self.take();
         let mut text = String::new();
         let mut places = Vec::new();
         let before = self.places.as_deref().unwrap_or_default();
         let mut end = 0;
-        finder.find(old.as_bytes(), &mut |range| {
+        matcher.find(old.as_bytes(), &mut |range| {
             limit.check(text.len(), range.start - end + content.len())?;
             if end == 0 {
                 room::reserve_text(&mut text, old.len())?;

@@ -4,13 +4,13 @@ use crate::error::{Error, Result};
 
 /// Times as large a normalized text may be as the text is, in bytes. Compatibility decomposition makes up to 11 bytes
 /// of one, a letter in place of a space 3.
-const MOST_TIMES: usize = 64;
+const MAX_GROWTH_FACTOR: usize = 64;
 /// Bytes that it may have, however small the text is.
-const ALWAYS: usize = 1 << 24;
+const ALWAYS_ALLOWED_BYTES: usize = 1 << 24;
 
 /// The most bytes that a text of `bytes` bytes may have at any step of a normalizer.
 pub fn most_bytes(bytes: usize) -> usize {
-    bytes.saturating_mul(MOST_TIMES).max(ALWAYS)
+    bytes.saturating_mul(MAX_GROWTH_FACTOR).max(ALWAYS_ALLOWED_BYTES)
 }
 
 /// What one step may make.

@@ -14,11 +14,11 @@ pub use limit::most_bytes;
 use limit::Limit;
 
 use crate::error::Result;
-use crate::pretokenize::Finder;
+use crate::pretokenize::Matcher;
 
 /// One change.
 #[derive(Clone)]
-pub enum Step {
+pub enum NormalizeStep {
     /// Canonical composition.
     Nfc,
     /// Canonical decomposition.
@@ -43,12 +43,12 @@ pub enum Step {
     /// A text before the first character.
     Prepend(String),
     /// Each match, none of them empty, becomes a text.
-    Replace(Finder, String),
+    Replace(Matcher, String),
 }
 
 /// Changes, one after the other.
 #[derive(Clone, Default)]
-pub struct Normalizer(pub Vec<Step>);
+pub struct Normalizer(pub Vec<NormalizeStep>);
 
 impl Normalizer {
     /// Changes a text, which has at most `most` bytes after each step.
@@ -79,18 +79,22 @@ impl Normalizer {
     }
 }
 
-impl Step {
+impl NormalizeStep {
     fn apply(&self, text: &mut Aligned, limit: Limit) -> Result<()> {
         match self {
-            Step::Nfc | Step::Nfd | Step::Nfkc | Step::Nfkd | Step::Lowercase => self.respell(text, limit),
-            Step::StripAccents => text.filter(|c| !forms::char::is_combining_mark(c), limit),
-            Step::Nmt => {
+            NormalizeStep::Nfc
+            | NormalizeStep::Nfd
+            | NormalizeStep::Nfkc
+            | NormalizeStep::Nfkd
+            | NormalizeStep::Lowercase => self.respell(text, limit),
+            NormalizeStep::StripAccents => text.filter(|c| !forms::char::is_combining_mark(c), limit),
+            NormalizeStep::Nmt => {
                 text.filter(|c| !is_control(c), limit)?;
                 text.map(|c| if is_rare_space(c) { ' ' } else { c }, limit)
             }
-            Step::Strip { left, right } => text.strip(*left, *right, limit),
-            Step::Prepend(before) => text.prepend(before, limit),
-            Step::Replace(finder, content) => text.replace(finder, content, limit),
+            NormalizeStep::Strip { left, right } => text.strip(*left, *right, limit),
+            NormalizeStep::Prepend(before) => text.prepend(before, limit),
+            NormalizeStep::Replace(matcher, content) => text.replace(matcher, content, limit),
         }
     }
 
@@ -98,10 +102,10 @@ impl Step {
     fn respell(&self, text: &mut Aligned, limit: Limit) -> Result<()> {
         let old = text.take();
         match self {
-            Step::Nfc => text.transform(&old, old.nfc(), 0, limit),
-            Step::Nfd => text.transform(&old, old.nfd(), 0, limit),
-            Step::Nfkc => text.transform(&old, old.nfkc(), 0, limit),
-            Step::Nfkd => text.transform(&old, old.nfkd(), 0, limit),
+            NormalizeStep::Nfc => text.transform(&old, old.nfc(), 0, limit),
+            NormalizeStep::Nfd => text.transform(&old, old.nfd(), 0, limit),
+            NormalizeStep::Nfkc => text.transform(&old, old.nfkc(), 0, limit),
+            NormalizeStep::Nfkd => text.transform(&old, old.nfkd(), 0, limit),
             _ => {
                 let lower = |c: char| c.to_lowercase().enumerate().map(|(i, c)| (c, isize::from(i > 0)));
                 text.transform(&old, old.chars().flat_map(lower), 0, limit)
@@ -111,38 +115,42 @@ impl Step {
 
     fn name(&self) -> &'static str {
         match self {
-            Step::Nfc => "NFC",
-            Step::Nfd => "NFD",
-            Step::Nfkc => "NFKC",
-            Step::Nfkd => "NFKD",
-            Step::Lowercase => "Lowercase",
-            Step::StripAccents => "StripAccents",
-            Step::Nmt => "Nmt",
-            Step::Strip { .. } => "Strip",
-            Step::Prepend(_) => "Prepend",
-            Step::Replace(..) => "Replace",
+            NormalizeStep::Nfc => "NFC",
+            NormalizeStep::Nfd => "NFD",
+            NormalizeStep::Nfkc => "NFKC",
+            NormalizeStep::Nfkd => "NFKD",
+            NormalizeStep::Lowercase => "Lowercase",
+            NormalizeStep::StripAccents => "StripAccents",
+            NormalizeStep::Nmt => "Nmt",
+            NormalizeStep::Strip { .. } => "Strip",
+            NormalizeStep::Prepend(_) => "Prepend",
+            NormalizeStep::Replace(..) => "Replace",
         }
     }
 
     /// As [`Normalizer::leaves`]. The forms, and what looks at one character, hold for each part of what they hold for.
     fn leaves(&self, text: &str) -> Result<bool> {
         Ok(match self {
-            Step::Nfc => is_nfc(text),
-            Step::Nfd => text.is_ascii() || forms::is_nfd(text),
-            Step::Nfkc => text.is_ascii() || forms::is_nfkc(text),
-            Step::Nfkd => text.is_ascii() || forms::is_nfkd(text),
-            Step::Lowercase => text.chars().all(|c| c.to_lowercase().eq([c])),
-            Step::StripAccents => text.is_ascii() || !text.chars().any(forms::char::is_combining_mark),
-            Step::Nmt => !text.chars().any(|c| is_control(c) || c != ' ' && is_rare_space(c)),
-            Step::Replace(finder @ Finder::Literal(_), _) => {
+            NormalizeStep::Nfc => is_nfc(text),
+            NormalizeStep::Nfd => text.is_ascii() || forms::is_nfd(text),
+            NormalizeStep::Nfkc => text.is_ascii() || forms::is_nfkc(text),
+            NormalizeStep::Nfkd => text.is_ascii() || forms::is_nfkd(text),
+            NormalizeStep::Lowercase => text.chars().all(|c| c.to_lowercase().eq([c])),
+            NormalizeStep::StripAccents => {
+                text.is_ascii() || !text.chars().any(forms::char::is_combining_mark)
+            }
+            NormalizeStep::Nmt => !text.chars().any(|c| is_control(c) || c != ' ' && is_rare_space(c)),
+            NormalizeStep::Replace(matcher @ Matcher::Literal(_), _) => {
                 let mut found = false;
-                finder.find(text.as_bytes(), &mut |_| {
+                matcher.find(text.as_bytes(), &mut |_| {
                     found = true;
                     Ok(())
                 })?;
                 !found
             }
-            Step::Strip { .. } | Step::Prepend(_) | Step::Replace(..) => text.is_empty(),
+            NormalizeStep::Strip { .. } | NormalizeStep::Prepend(_) | NormalizeStep::Replace(..) => {
+                text.is_empty()
+            }
         })
     }
 }
@@ -197,7 +205,7 @@ mod tests {
 
     #[test]
     fn nothing_in_front_changes_nothing() {
-        let normalizer = Normalizer(vec![Step::Prepend(String::new()), Step::Nfkd]);
+        let normalizer = Normalizer(vec![NormalizeStep::Prepend(String::new()), NormalizeStep::Nfkd]);
         for text in ["#", "é"] {
             let (mut plain, mut tracked) = (Aligned::plain(text).unwrap(), Aligned::tracked(text).unwrap());
             assert!(normalizer.apply(&mut plain, usize::MAX).is_ok());

@@ -1,11 +1,11 @@
 //! The classes of the characters of a block, as masks: every byte of a character has the character's class.
 
 use super::class::{Class, decode_char, decode_four};
-use crate::simd::{Ascii, BLOCK, Leaf, Wide};
+use crate::simd::{Ascii, BLOCK_BYTES, NonAscii, Simd};
 
 /// Which bytes of a block belong to which characters. Bytes behind the end of the text are in none of the masks.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Block {
+pub(super) struct BlockClasses {
     /// The bytes of the text.
     pub(super) valid: u64,
     pub(super) letters: u64,
@@ -32,42 +32,42 @@ pub(super) struct Block {
     pub(super) spaces_of_two: u64,
     pub(super) spaces_of_three: u64,
     /// How far the last character reaches into the next block.
-    pub(super) spill: Spill,
+    pub(super) split_char: SplitChar,
 }
 
 /// The bytes at the start of a block that belong to a character of the one before.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spill {
+pub(super) struct SplitChar {
     pub(super) len: u32,
     pub(super) class: Class,
 }
 
-impl Default for Spill {
+impl Default for SplitChar {
     fn default() -> Self {
-        Spill { len: 0, class: Class::Other }
+        SplitChar { len: 0, class: Class::Other }
     }
 }
 
-impl Block {
+impl BlockClasses {
     /// The block of `text` at `base`, which `bytes` holds. `case`: whether upper and lower case and marks
     /// are asked for. `before`: what the block before this one ends in.
     #[inline(always)]
-    pub(super) fn new<L: Leaf>(
-        leaf: L,
+    pub(super) fn new<L: Simd>(
+        simd: L,
         case: bool,
         text: &[u8],
         base: usize,
         bytes: L::Bytes,
-        before: Spill,
+        before: SplitChar,
     ) -> Self {
-        let ascii = leaf.ascii(bytes);
+        let ascii = simd.ascii(bytes);
         let valid = match text.len() - base {
-            left @ 0..BLOCK => (1 << left) - 1,
+            left @ 0..BLOCK_BYTES => (1 << left) - 1,
             _ => !0,
         };
         let mut block = Self::of_ascii(case, &ascii, valid);
         if ascii.beyond != 0 {
-            block.add_wide(case, &leaf.wide(bytes), ascii.beyond, before, text, base);
+            block.add_non_ascii(case, &simd.non_ascii(bytes), ascii.beyond, before, text, base);
         }
         block.others = valid & !(block.letters | block.numbers | block.whitespace);
         block
@@ -76,7 +76,7 @@ impl Block {
     #[inline(always)]
     fn of_ascii(case: bool, ascii: &Ascii, valid: u64) -> Self {
         let whitespace = ascii.spaces | ascii.blanks | ascii.newlines;
-        Block {
+        BlockClasses {
             valid,
             letters: ascii.letters,
             numbers: ascii.digits,
@@ -87,17 +87,25 @@ impl Block {
             slashes: ascii.slashes,
             upper: if case { ascii.upper } else { 0 },
             lower: if case { ascii.letters & !ascii.upper } else { 0 },
-            ..Block::default()
+            ..BlockClasses::default()
         }
     }
 
     /// Adds the characters beyond ASCII, which have the bytes `beyond`.
     #[inline(always)]
-    fn add_wide(&mut self, case: bool, wide: &Wide, beyond: u64, before: Spill, text: &[u8], base: usize) {
+    fn add_non_ascii(
+        &mut self,
+        case: bool,
+        non_ascii: &NonAscii,
+        beyond: u64,
+        before: SplitChar,
+        text: &[u8],
+        base: usize,
+    ) {
         let spilt = (1 << before.len) - 1;
         self.paint(case, before.class, spilt, 0);
         self.continuing = spilt;
-        let mut left = beyond & !spilt & !self.add_sure(case, wide);
+        let mut left = beyond & !spilt & !self.add_sure(case, non_ascii);
         while left != 0 {
             let offset = left.trailing_zeros();
             let at = base + offset as usize;
@@ -110,8 +118,8 @@ impl Block {
             self.continuing |= bytes & (bytes << 1);
             self.paint(case, class, bytes, len);
             let end = offset + len as u32;
-            if end > BLOCK as u32 {
-                self.spill = Spill { len: end - BLOCK as u32, class };
+            if end > BLOCK_BYTES as u32 {
+                self.split_char = SplitChar { len: end - BLOCK_BYTES as u32, class };
             }
         }
     }
@@ -119,23 +127,23 @@ impl Block {
     /// Adds the characters whose class the first byte tells, or the first two, without looking at each. Returns
     /// their bytes.
     #[inline(always)]
-    fn add_sure(&mut self, case: bool, wide: &Wide) -> u64 {
-        let (second, third) = (wide.continuing >> 1, wide.continuing >> 2);
-        let (bit4, bit5, odd) = (wide.bit4 >> 1, wide.bit5 >> 1, wide.odd >> 1);
-        let accents = wide.accents & second & !odd;
-        let cyrillic = wide.cyrillic & second;
-        let arabic = wide.arabic & second & bit5;
-        let three = (wide.caseless | wide.han_first & !odd) & second & third;
+    fn add_sure(&mut self, case: bool, non_ascii: &NonAscii) -> u64 {
+        let (second, third) = (non_ascii.continuing >> 1, non_ascii.continuing >> 2);
+        let (bit4, bit5, odd) = (non_ascii.bit4 >> 1, non_ascii.bit5 >> 1, non_ascii.odd >> 1);
+        let accents = non_ascii.accents & second & !odd;
+        let cyrillic = non_ascii.cyrillic & second;
+        let arabic = non_ascii.arabic & second & bit5;
+        let three = (non_ascii.caseless | non_ascii.han_first & !odd) & second & third;
         let two = if case {
-            let lower = wide.cyrillic_lower & second & !bit5;
-            let small_accents = accents & (bit5 | wide.sharp_s >> 1);
+            let lower = non_ascii.cyrillic_lower & second & !bit5;
+            let small_accents = accents & (bit5 | non_ascii.sharp_s >> 1);
             let upper = accents & !small_accents | cyrillic & !(bit4 & bit5);
             let small = small_accents | cyrillic & bit4 & bit5 | lower;
             self.upper |= upper | upper << 1;
             self.lower |= small | small << 1;
             accents | cyrillic | arabic | lower
         } else {
-            accents | cyrillic | arabic | (wide.cyrillic_lower | wide.latin) & second
+            accents | cyrillic | arabic | (non_ascii.cyrillic_lower | non_ascii.latin) & second
         };
         let continuing = two << 1 | three << 1 | three << 2;
         self.continuing |= continuing;

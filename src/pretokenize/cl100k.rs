@@ -1,8 +1,8 @@
 //! The rules of the patterns in the manner of cl100k, and what o200k's has in common with them.
 
 use super::bits::{Carry, fill, next_byte, next_char, reaches_end, without_runs_into};
-use super::block::Block;
-use super::rules::{NO_TROUBLE, Place, Rules, Starts, last_spaces, with_contractions};
+use super::block::BlockClasses;
+use super::rules::{BlockPosition, NO_FALLBACK, Rules, Starts, last_spaces, with_contractions};
 
 /// `DIGITS`: how many make a group, 1, 2 or 3. `TRAILING`: whether whitespace at the end of the text is one pretoken
 /// (`\s++$`), newlines or not.
@@ -12,17 +12,17 @@ impl<const DIGITS: u32, const TRAILING: bool> Rules for Cl100k<DIGITS, TRAILING>
     const CASE: bool = false;
 
     #[inline(always)]
-    fn starts(block: &Block, place: Place<'_>, carry: &mut Carry) -> Starts {
+    fn starts(block: &BlockClasses, position: BlockPosition<'_>, carry: &mut Carry) -> Starts {
         let after_others = next_byte(block.others, &mut carry.others);
         let tail = tail(block.newlines, block.newlines & after_others, &mut carry.tail);
-        let lines = Lines::<TRAILING>::new(block, tail, place, carry);
+        let lines = WhitespaceStarts::<TRAILING>::new(block, tail, position, carry);
         let after_space = next_byte(block.spaces, &mut carry.spaces);
         let others = block.others & !after_others & !after_space;
         let prefixed = lines.after_blank | next_char(others, block.continuing, &mut carry.lone);
         let letters = block.letters & !next_byte(block.letters, &mut carry.letters) & !prefixed;
         let starts = lines.starts | others | letters | numbers::<DIGITS>(block, carry);
-        let bits = with_contractions(starts, others & block.apostrophes, true, place, carry);
-        Starts { bits, trouble: NO_TROUBLE }
+        let bits = with_contractions(starts, others & block.apostrophes, true, position, carry);
+        Starts { bits, fallback_at: NO_FALLBACK }
     }
 }
 
@@ -35,43 +35,48 @@ pub(super) fn tail(takes: u64, seeds: u64, carry: &mut u64) -> u64 {
 }
 
 /// The pretokens of whitespace.
-pub(super) struct Lines<const TRAILING: bool> {
+pub(super) struct WhitespaceStarts<const TRAILING: bool> {
     pub(super) starts: u64,
     /// The bytes behind whitespace that a word may begin with.
     pub(super) after_blank: u64,
 }
 
-impl<const TRAILING: bool> Lines<TRAILING> {
+impl<const TRAILING: bool> WhitespaceStarts<TRAILING> {
     /// `tail`: newlines that belong to punctuation.
     #[inline(always)]
-    pub(super) fn new(block: &Block, tail: u64, place: Place<'_>, carry: &mut Carry) -> Self {
+    pub(super) fn new(
+        block: &BlockClasses,
+        tail: u64,
+        position: BlockPosition<'_>,
+        carry: &mut Carry,
+    ) -> Self {
         let whitespace = block.whitespace & !tail;
         let blanks = whitespace & !block.newlines;
         let first = whitespace & !next_byte(whitespace, &mut carry.whitespace);
         let after_blank = next_byte(blanks, &mut carry.blanks);
         let after_newline = next_byte(block.newlines & !tail, &mut carry.newlines);
-        let last = last_spaces(block, place) & blanks;
+        let last = last_spaces(block, position) & blanks;
         let mut rest = blanks & after_newline;
         if rest != 0 {
-            rest = Self::after_last_newline(rest, blanks, block, place);
+            rest = Self::after_last_newline(rest, blanks, block, position);
         }
-        Lines { starts: first | rest | last, after_blank }
+        WhitespaceStarts { starts: first | rest | last, after_blank }
     }
 
     /// Those of `rest`, which follow newlines, that no further newline of the same whitespace follows.
     #[inline(always)]
-    fn after_last_newline(rest: u64, blanks: u64, block: &Block, place: Place<'_>) -> u64 {
+    fn after_last_newline(rest: u64, blanks: u64, block: &BlockClasses, position: BlockPosition<'_>) -> u64 {
         let end_of_text = if TRAILING { !block.valid } else { 0 };
         let mut rest_here = without_runs_into(rest, blanks, block.newlines | end_of_text);
-        if reaches_end(rest, blanks) && Self::newline_behind(block, place) {
+        if reaches_end(rest, blanks) && Self::newline_behind(block, position) {
             rest_here &= !(1 << (63 - rest.leading_zeros()));
         }
         rest_here
     }
 
-    fn newline_behind(block: &Block, place: Place<'_>) -> bool {
+    fn newline_behind(block: &BlockClasses, position: BlockPosition<'_>) -> bool {
         let is_newline = |byte| matches!(byte, b'\r' | b'\n');
-        place
+        position
             .first_behind(block, |class, byte| class.is_space() && !is_newline(byte))
             .map_or(TRAILING, super::class::Class::is_space)
     }
@@ -79,16 +84,16 @@ impl<const TRAILING: bool> Lines<TRAILING> {
 
 /// The first digits of groups of `DIGITS`.
 #[inline(always)]
-pub(super) fn numbers<const DIGITS: u32>(block: &Block, carry: &mut Carry) -> u64 {
+pub(super) fn numbers<const DIGITS: u32>(block: &BlockClasses, carry: &mut Carry) -> u64 {
     let numbers = block.numbers;
     if DIGITS == 1 {
         return numbers & !block.continuing;
     }
     let first = numbers & !next_byte(numbers, &mut carry.numbers);
-    let goes_on = numbers & 1 & !first;
+    let continues = numbers & 1 & !first;
     let pair_before = numbers & numbers << 1 & numbers << 2;
     let beyond = if DIGITS == 2 { pair_before } else { pair_before & numbers << 3 };
-    if beyond | goes_on == 0 && numbers >> 63 == 0 {
+    if beyond | continues == 0 && numbers >> 63 == 0 {
         return first;
     }
     let (starts, room) = groups(first, numbers & !block.continuing, carry.room, DIGITS);

@@ -92,8 +92,8 @@ impl CutRule {
         let whole = &buffer[..buffer.len() - incomplete_tail(buffer)];
         let lookahead = match self {
             CutRule::Never => return 0,
-            CutRule::Gpt2 => GPT2_LOOKAHEAD,
-            CutRule::Cl100k | CutRule::O200k => LOOKAHEAD,
+            CutRule::Gpt2 => GPT2_LOOKAHEAD_BYTES,
+            CutRule::Cl100k | CutRule::O200k => LOOKAHEAD_BYTES,
         };
         let bound = whole.len().saturating_sub(lookahead).min(self.last_fixed(whole));
         // A cut is final by itself: it counts where a long run of whitespace ends the buffer.
@@ -155,10 +155,10 @@ fn char_start(text: &[u8], end: usize) -> usize {
 }
 
 /// Whole-character bytes after a pretoken that fix its end under GPT-2's pattern: `'` and `l` may become `'ll`.
-const GPT2_LOOKAHEAD: usize = 2;
+const GPT2_LOOKAHEAD_BYTES: usize = 2;
 
 /// The same for the other patterns. O200k's need 3 (a word, then `'ll`), the others a character; the rest is margin.
-const LOOKAHEAD: usize = 12;
+const LOOKAHEAD_BYTES: usize = 12;
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! Short pretokens as numbers.
 
-use crate::simd::{self, Job, Leaf};
+use crate::simd::{self, Kernel, Simd};
 
 /// Pretokens of up to this many bytes have a key.
 pub(crate) const KEY_BYTES: usize = 15;
@@ -14,27 +14,27 @@ pub(crate) struct Key {
 }
 
 /// Where the length is in [`Key::high`].
-const LENGTH: u32 = 56;
+const LENGTH_SHIFT: u32 = 56;
 
 /// How a key is made of the 16 bytes at a pretoken: what is kept of them, and what is added.
 #[repr(C, align(32))]
-struct Row {
+struct KeyMask {
     keep: [u64; 2],
     add: [u64; 2],
 }
 
 /// By length, so that a byte needs no check; most are never touched. Those of pretokens that are too long are the same, and
 /// so is the first: nothing has no key.
-static ROWS: [Row; 256] = {
-    let mut rows = [const { Row { keep: [0; 2], add: [u64::MAX, 0] } }; 256];
+static KEY_MASKS: [KeyMask; 256] = {
+    let mut masks = [const { KeyMask { keep: [0; 2], add: [u64::MAX, 0] } }; 256];
     let mut len = 1;
     while len <= KEY_BYTES {
-        rows[len].keep[0] = if len < 8 { (1 << (8 * len)) - 1 } else { u64::MAX };
-        rows[len].keep[1] = if len > 8 { (1 << (8 * (len - 8))) - 1 } else { 0 };
-        rows[len].add = [0, (len as u64) << LENGTH];
+        masks[len].keep[0] = if len < 8 { (1 << (8 * len)) - 1 } else { u64::MAX };
+        masks[len].keep[1] = if len > 8 { (1 << (8 * (len - 8))) - 1 } else { 0 };
+        masks[len].add = [0, (len as u64) << LENGTH_SHIFT];
         len += 1;
     }
-    rows
+    masks
 };
 
 impl Key {
@@ -47,7 +47,7 @@ impl Key {
     /// If the range does not lie in `text`.
     #[inline(always)]
     pub(crate) fn new(text: &[u8], start: usize, end: usize) -> Self {
-        Self::hashed(simd::Plain, text, start, Length::new(start, end)).0
+        Self::hashed(simd::Portable, text, start, Length::new(start, end)).0
     }
 
     /// The key of the pretoken of that length at `start`, and a number that depends on all of the key: what [`HashOf`]
@@ -56,12 +56,12 @@ impl Key {
     /// # Panics
     /// If the range does not lie in `text`.
     #[inline(always)]
-    pub(crate) fn hashed(leaf: impl Leaf, text: &[u8], start: usize, len: Length) -> (Self, u64) {
-        let Row { keep, add } = &ROWS[usize::from(len.0)];
+    pub(crate) fn hashed(simd: impl Simd, text: &[u8], start: usize, len: Length) -> (Self, u64) {
+        let KeyMask { keep, add } = &KEY_MASKS[usize::from(len.0)];
         // Not of the bytes that either has: those would go through memory.
         let ([low, high], hash) = match simd::sixteen(text, start) {
-            Some(bytes) => leaf.key(&bytes, keep, add),
-            None => leaf.key(&last(text, start), keep, add),
+            Some(bytes) => simd.key(&bytes, keep, add),
+            None => simd.key(&last(text, start), keep, add),
         };
         (Key { low, high }, hash)
     }
@@ -75,15 +75,15 @@ impl Key {
     /// How many bytes that has.
     #[inline(always)]
     pub(crate) fn len(self) -> usize {
-        (self.high >> LENGTH) as usize & KEY_BYTES
+        (self.high >> LENGTH_SHIFT) as usize & KEY_BYTES
     }
 
     /// A number that depends on all of the key, made in code of an instruction set, as [`Key::hashed`] does; its upper
     /// bits are the better ones.
     #[inline(always)]
-    pub(crate) fn hash_by(self, leaf: impl Leaf) -> u64 {
+    pub(crate) fn hash_by(self, simd: impl Simd) -> u64 {
         let bytes = (u128::from(self.high) << 64 | u128::from(self.low)).to_le_bytes();
-        leaf.key(&bytes, &[u64::MAX; 2], &[0; 2]).1
+        simd.key(&bytes, &[u64::MAX; 2], &[0; 2]).1
     }
 
     /// A number that depends on all of the key; the upper bits are the better ones.
@@ -135,12 +135,12 @@ fn padded(bytes: &[u8]) -> [u8; 16] {
 /// [`Key::hash_by`], as a job.
 pub(crate) struct HashOf(pub(crate) Key);
 
-impl Job for HashOf {
+impl Kernel for HashOf {
     type Out = u64;
 
     #[inline(always)]
-    fn run<L: Leaf>(self, leaf: L) -> u64 {
-        self.0.hash_by(leaf)
+    fn run<L: Simd>(self, simd: L) -> u64 {
+        self.0.hash_by(simd)
     }
 }
 
@@ -153,12 +153,12 @@ mod tests {
 
     struct Hashed<'t>(&'t [u8], usize, usize);
 
-    impl Job for Hashed<'_> {
+    impl Kernel for Hashed<'_> {
         type Out = (Key, u64);
 
         #[inline(always)]
-        fn run<L: Leaf>(self, leaf: L) -> (Key, u64) {
-            Key::hashed(leaf, self.0, self.1, Length::new(self.1, self.2))
+        fn run<L: Simd>(self, simd: L) -> (Key, u64) {
+            Key::hashed(simd, self.0, self.1, Length::new(self.1, self.2))
         }
     }
 

@@ -5,15 +5,15 @@ mod block;
 mod cl100k;
 pub mod class;
 pub mod cut;
-mod finder;
 mod gpt2;
 pub(crate) mod key;
+mod matcher;
 mod named;
 mod o200k;
 mod rules;
 mod scanner;
+mod stable_suffix;
 mod stages;
-mod steady;
 mod stream;
 mod unicode_tables;
 
@@ -22,10 +22,10 @@ use std::sync::Arc;
 
 pub use crate::simd::{ENDS, Isa};
 pub use cut::CutRule;
-pub use finder::{Finder, Kind};
+pub use matcher::{CharKind, Matcher};
 pub use named::{Named, next};
-pub use scanner::{Ranges, Scanner};
-pub use stages::{Behavior, Stage, Stages};
+pub use scanner::{PretokenRanges, Scanner};
+pub use stages::{Behavior, SplitStage, SplitStages};
 pub use stream::{Event, StreamState, TextStream};
 pub use unicode_tables::{REGEX_VERSION, UNICODE_VERSION};
 
@@ -100,16 +100,16 @@ impl Pretokenizer {
             Pattern::Whole => f(0..text.len()).map(|_| ()),
             Pattern::Named(named, isa) => pieces(Scanner::new(*named, *isa, text), text.len(), f).map(|_| ()),
             Pattern::Custom(splitter, _) => {
-                let (mut end, mut goes_on) = (0, true);
+                let (mut end, mut wants_more) = (0, true);
                 splitter.split(text, &mut |found| {
                     if self.unmatched == Unmatched::Keep && found.start > end {
-                        goes_on = f(end..found.start)?;
+                        wants_more = f(end..found.start)?;
                     }
                     end = found.end;
-                    goes_on = goes_on && f(found)?;
-                    Ok(goes_on)
+                    wants_more = wants_more && f(found)?;
+                    Ok(wants_more)
                 })?;
-                if goes_on && self.unmatched == Unmatched::Keep && end < text.len() {
+                if wants_more && self.unmatched == Unmatched::Keep && end < text.len() {
                     f(end..text.len())?;
                 }
                 Ok(())
@@ -150,11 +150,11 @@ impl Pretokenizer {
         mut f: impl FnMut(usize, &[usize]) -> Result<bool>,
     ) -> Result<()> {
         let (mut start, mut end, mut count) = (0, 0, 0);
-        let mut goes_on = true;
+        let mut wants_more = true;
         self.for_each_while(text, |found| {
             if count == ENDS || found.start != end {
                 if count > 0 && !f(start, &ends[..count])? {
-                    goes_on = false;
+                    wants_more = false;
                     return Ok(false);
                 }
                 (start, count) = (found.start, 0);
@@ -164,7 +164,7 @@ impl Pretokenizer {
             count += 1;
             Ok(true)
         })?;
-        if goes_on && count > 0 {
+        if wants_more && count > 0 {
             f(start, &ends[..count])?;
         }
         Ok(())

@@ -5,11 +5,11 @@
 //! capitals from there on lead to no small or caseless one.
 
 use super::bits::{Carry, fill, next_byte, next_char, reaches_end, without_runs_into};
-use super::block::Block;
-use super::cl100k::{Lines, numbers, tail};
+use super::block::BlockClasses;
+use super::cl100k::{WhitespaceStarts, numbers, tail};
 use super::class::{Class, decode_char};
 use super::named::contraction;
-use super::rules::{NO_TROUBLE, Place, Rules, Starts, edited};
+use super::rules::{BlockPosition, NO_FALLBACK, Rules, Starts, edited};
 
 pub(super) struct O200k;
 
@@ -17,7 +17,7 @@ impl Rules for O200k {
     const CASE: bool = true;
 
     #[inline(always)]
-    fn starts(block: &Block, place: Place<'_>, carry: &mut Carry) -> Starts {
+    fn starts(block: &BlockClasses, position: BlockPosition<'_>, carry: &mut Carry) -> Starts {
         let after_space = next_byte(block.spaces, &mut carry.spaces);
         let others =
             if block.marks == 0 { block.others } else { others_with_marks(block, after_space, carry) };
@@ -27,20 +27,20 @@ impl Rules for O200k {
         let before = *carry;
         let tail = tail(takes, block.newlines & (others << 1 | before.others), &mut carry.tail);
         let others = others & !tail;
-        let lines = Lines::<false>::new(block, tail, place, carry);
+        let lines = WhitespaceStarts::<false>::new(block, tail, position, carry);
 
         let after_others = next_byte(others, &mut carry.others);
         let first_others = others & !after_others & !after_space;
         let prefixed = lines.after_blank | next_char(first_others, block.continuing, &mut carry.lone);
         let after_letters = next_byte(letters, &mut carry.letters);
-        let words = letters & !after_letters & !prefixed | capitals(block, letters, place, carry);
+        let words = letters & !after_letters & !prefixed | capitals(block, letters, position, carry);
         let starts = lines.starts | first_others | words | numbers::<3>(block, carry);
 
-        let mut found = with_suffixes(starts, block.apostrophes & after_letters, place, carry);
+        let mut found = with_suffixes(starts, block.apostrophes & after_letters, position, carry);
         if block.marks != 0 && tail & block.slashes != 0 {
             // Whether marks behind such slashes are letters was decided as if the slashes were punctuation.
-            let slash = place.base + (tail & block.slashes).trailing_zeros() as usize;
-            found.trouble = found.trouble.min(slash);
+            let slash = position.base + (tail & block.slashes).trailing_zeros() as usize;
+            found.fallback_at = found.fallback_at.min(slash);
         }
         found
     }
@@ -49,7 +49,7 @@ impl Rules for O200k {
 /// Punctuation and those marks that run on in it: all but the ones behind its first character, which is the
 /// prefix of a word there.
 #[inline(always)]
-fn others_with_marks(block: &Block, after_space: u64, carry: &Carry) -> u64 {
+fn others_with_marks(block: &BlockClasses, after_space: u64, carry: &Carry) -> u64 {
     let mut others = block.others & !block.marks;
     loop {
         let after = others << 1 | carry.others;
@@ -66,7 +66,7 @@ fn others_with_marks(block: &Block, after_space: u64, carry: &Carry) -> u64 {
 
 /// The capitals inside a run of letters that start words.
 #[inline(always)]
-fn capitals(block: &Block, letters: u64, place: Place<'_>, carry: &mut Carry) -> u64 {
+fn capitals(block: &BlockClasses, letters: u64, position: BlockPosition<'_>, carry: &mut Carry) -> u64 {
     let (upper, lower) = (block.upper, block.lower);
     let caseless = letters & !(upper | lower);
     if caseless | carry.caseless == 0 {
@@ -76,7 +76,7 @@ fn capitals(block: &Block, letters: u64, place: Place<'_>, carry: &mut Carry) ->
     let starts = upper & next_byte(lower | after_lower, &mut carry.lower);
     let mut maybe = upper & next_byte(caseless & !after_lower, &mut carry.caseless);
     if maybe != 0 {
-        let runs_on = reaches_end(maybe, upper) && word_goes_on_behind(block, place);
+        let runs_on = reaches_end(maybe, upper) && word_goes_on_behind(block, position);
         let last = 1 << (63 - maybe.leading_zeros());
         maybe = without_runs_into(maybe, upper, lower | caseless);
         if runs_on {
@@ -87,31 +87,36 @@ fn capitals(block: &Block, letters: u64, place: Place<'_>, carry: &mut Carry) ->
 }
 
 /// Whether the capitals that go on behind the block lead to a small or caseless letter, or a mark.
-fn word_goes_on_behind(block: &Block, place: Place<'_>) -> bool {
+fn word_goes_on_behind(block: &BlockClasses, position: BlockPosition<'_>) -> bool {
     let is_capital = |class| matches!(class, Class::Upper | Class::Title);
-    let end = place.first_behind(block, |class, _| is_capital(class));
+    let end = position.first_behind(block, |class, _| is_capital(class));
     end.is_some_and(|class| class.is_letter() || class.is_mark())
 }
 
 /// Contractions at the end of words: `apostrophes` are those behind letters.
 #[inline(always)]
-fn with_suffixes(starts: u64, mut apostrophes: u64, place: Place<'_>, carry: &mut Carry) -> Starts {
+fn with_suffixes(
+    starts: u64,
+    mut apostrophes: u64,
+    position: BlockPosition<'_>,
+    carry: &mut Carry,
+) -> Starts {
     let (mut set, mut clear) = (u128::from(carry.set), 0);
-    let mut trouble = NO_TROUBLE;
+    let mut fallback_at = NO_FALLBACK;
     while apostrophes != 0 {
         let offset = apostrophes.trailing_zeros() as usize;
         apostrophes &= apostrophes - 1;
         if set >> offset & 1 != 0 {
             continue; // It follows a contraction: it begins a pretoken.
         }
-        let Some(end) = contraction(place.text, place.base + offset, true) else { continue };
-        set |= 1 << (end - place.base);
-        clear |= (1_u128 << (end - place.base)) - (1_u128 << offset);
-        let class = if end < place.text.len() { decode_char(place.text, end).0 } else { Class::Other };
+        let Some(end) = contraction(position.text, position.base + offset, true) else { continue };
+        set |= 1 << (end - position.base);
+        clear |= (1_u128 << (end - position.base)) - (1_u128 << offset);
+        let class = if end < position.text.len() { decode_char(position.text, end).0 } else { Class::Other };
         if matches!(class, Class::Modifier | Class::OtherLetter | Class::Mark) {
             // A new word, but the masks have it follow the letters of the contraction.
-            trouble = trouble.min(end);
+            fallback_at = fallback_at.min(end);
         }
     }
-    Starts { bits: edited(starts, set, clear, carry), trouble }
+    Starts { bits: edited(starts, set, clear, carry), fallback_at }
 }

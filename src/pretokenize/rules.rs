@@ -1,10 +1,10 @@
 //! What the rules of all patterns have in common.
 
 use super::bits::Carry;
-use super::block::Block;
+use super::block::BlockClasses;
 use super::class::{ASCII, Class, decode_char};
 use super::named::contraction;
-use crate::simd::BLOCK;
+use crate::simd::BLOCK_BYTES;
 
 /// The rules of one pattern, or of a family of them: from the classes of a block to the starts of its pretokens.
 pub(super) trait Rules {
@@ -12,28 +12,28 @@ pub(super) trait Rules {
     const CASE: bool;
 
     /// Which bytes of the block start pretokens.
-    fn starts(block: &Block, place: Place<'_>, carry: &mut Carry) -> Starts;
+    fn starts(block: &BlockClasses, position: BlockPosition<'_>, carry: &mut Carry) -> Starts;
 }
 
 /// The block of a text that is looked at.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'t> {
+pub(super) struct BlockPosition<'t> {
     pub(super) text: &'t [u8],
     pub(super) base: usize,
 }
 
-impl Place<'_> {
+impl BlockPosition<'_> {
     /// The end of the block's last character, which may be behind the block.
     #[inline(always)]
-    fn end(self, block: &Block) -> usize {
-        (self.base + BLOCK + block.spill.len as usize).min(self.text.len())
+    fn end(self, block: &BlockClasses) -> usize {
+        (self.base + BLOCK_BYTES + block.split_char.len as usize).min(self.text.len())
     }
 
     /// All ones if something that is no whitespace follows the block's last character, which is whitespace;
     /// if it is none, it does not matter.
     #[inline(always)]
-    fn text_behind(self, block: &Block) -> u64 {
-        let Some(&byte) = self.text.get(self.base + BLOCK) else { return 0 };
+    fn text_behind(self, block: &BlockClasses) -> u64 {
+        let Some(&byte) = self.text.get(self.base + BLOCK_BYTES) else { return 0 };
         // No branch for the usual case: one block in five ends in a space.
         match ASCII.get(usize::from(byte)) {
             Some(class) => 0_u64.wrapping_sub((!class.is_space()).into()),
@@ -47,7 +47,11 @@ impl Place<'_> {
 
     /// The first character behind the block that `passes` does not take.
     #[inline(always)]
-    pub(super) fn first_behind(self, block: &Block, passes: impl Fn(Class, u8) -> bool) -> Option<Class> {
+    pub(super) fn first_behind(
+        self,
+        block: &BlockClasses,
+        passes: impl Fn(Class, u8) -> bool,
+    ) -> Option<Class> {
         let mut at = self.end(block);
         while at < self.text.len() {
             let (class, len) = decode_char(self.text, at);
@@ -64,17 +68,17 @@ impl Place<'_> {
 #[derive(Clone, Copy)]
 pub(super) struct Starts {
     pub(super) bits: u64,
-    /// From this byte of the text on they may be wrong. Without trouble, [`NO_TROUBLE`].
-    pub(super) trouble: usize,
+    /// From this byte of the text on they may be wrong. Without trouble, [`NO_FALLBACK`].
+    pub(super) fallback_at: usize,
 }
 
-pub(super) const NO_TROUBLE: usize = usize::MAX;
+pub(super) const NO_FALLBACK: usize = usize::MAX;
 
 /// The last characters of runs of whitespace that something else follows.
 #[inline(always)]
-pub(super) fn last_spaces(block: &Block, place: Place<'_>) -> u64 {
+pub(super) fn last_spaces(block: &BlockClasses, position: BlockPosition<'_>) -> u64 {
     let text = block.valid & !block.whitespace;
-    let behind = place.text_behind(block);
+    let behind = position.text_behind(block);
     let (two, three) = (block.spaces_of_two, block.spaces_of_three);
     let ends_here = block.whitespace & !block.continuing & !two & !three;
     let mut last = ends_here & (text >> 1 | behind << 63);
@@ -90,17 +94,17 @@ pub(super) fn with_contractions(
     starts: u64,
     mut apostrophes: u64,
     fold: bool,
-    place: Place<'_>,
+    position: BlockPosition<'_>,
     carry: &mut Carry,
 ) -> u64 {
     let (mut set, mut clear) = (0, 0);
     while apostrophes != 0 {
         let offset = apostrophes.trailing_zeros() as usize;
         apostrophes &= apostrophes - 1;
-        let at = place.base + offset;
-        if let Some(end) = contraction(place.text, at, fold) {
-            set |= 1_u128 << (end - place.base);
-            clear |= (1_u128 << (end - place.base)) - (2_u128 << offset);
+        let at = position.base + offset;
+        if let Some(end) = contraction(position.text, at, fold) {
+            set |= 1_u128 << (end - position.base);
+            clear |= (1_u128 << (end - position.base)) - (2_u128 << offset);
         }
     }
     edited(starts, set, clear, carry)

@@ -4,16 +4,16 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::bits::Carry;
-use super::block::{Block, Spill};
+use super::block::{BlockClasses, SplitChar};
 use super::cl100k::Cl100k;
 use super::gpt2::Gpt2;
 use super::named::{Named, next};
 use super::o200k::O200k;
-use super::rules::{NO_TROUBLE, Place, Rules};
-use crate::simd::{BLOCK, ENDS, Isa, Job, Leaf};
+use super::rules::{BlockPosition, NO_FALLBACK, Rules};
+use crate::simd::{BLOCK_BYTES, ENDS, Isa, Kernel, Simd};
 
 /// The most ends that one block adds: each byte's, and those of two pretokens that reach beyond it.
-const MOST: usize = BLOCK + 3;
+const MAX_ENDS_PER_BLOCK: usize = BLOCK_BYTES + 3;
 
 /// The pretokens of a text between special tokens.
 ///
@@ -36,15 +36,22 @@ pub struct Scanner<'t> {
     /// The last end.
     last: usize,
     carry: Carry,
-    spill: Spill,
+    split_char: SplitChar,
 }
 
 impl<'t> Scanner<'t> {
     /// Starts at the beginning of `text`.
     #[inline]
     pub fn new(named: Named, isa: Isa, text: &'t [u8]) -> Self {
-        let mut scanner =
-            Scanner { text, named, isa, base: 0, last: 0, carry: Carry::default(), spill: Spill::default() };
+        let mut scanner = Scanner {
+            text,
+            named,
+            isa,
+            base: 0,
+            last: 0,
+            carry: Carry::default(),
+            split_char: SplitChar::default(),
+        };
         scanner.start_at(0);
         scanner
     }
@@ -68,15 +75,15 @@ impl<'t> Scanner<'t> {
     fn start_at(&mut self, at: usize) {
         self.base = if at == self.text.len() { at + 1 } else { at };
         self.last = at;
-        self.spill = Spill::default();
+        self.split_char = SplitChar::default();
         self.carry = Carry { clear: 1, ..Carry::default() }; // an end there is no news
     }
 
-    /// From the last end on, goes over what the masks do not tell, up to behind `trouble`, with the plain matcher.
+    /// From the last end on, goes over what the masks do not tell, up to behind `fallback_at`, with the plain matcher.
     #[cold]
-    fn step_over(&mut self, trouble: usize, ends: &mut [usize; ENDS], mut count: usize) -> usize {
+    fn step_over(&mut self, fallback_at: usize, ends: &mut [usize; ENDS], mut count: usize) -> usize {
         let mut at = if count > 0 { ends[count - 1] } else { self.last };
-        while at <= trouble {
+        while at <= fallback_at {
             at = next(self.named, self.text, at);
             ends[count] = at;
             count += 1;
@@ -86,8 +93,8 @@ impl<'t> Scanner<'t> {
     }
 
     /// The pretokens one by one, as ranges.
-    pub fn ranges(self) -> Ranges<'t> {
-        Ranges { scanner: self, ends: [0; ENDS], at: 0, count: 0, start: 0 }
+    pub fn ranges(self) -> PretokenRanges<'t> {
+        PretokenRanges { scanner: self, ends: [0; ENDS], at: 0, count: 0, start: 0 }
     }
 }
 
@@ -105,35 +112,35 @@ impl<'a, 't, R> Fill<'a, 't, R> {
     }
 }
 
-impl<R: Rules> Job for Fill<'_, '_, R> {
+impl<R: Rules> Kernel for Fill<'_, '_, R> {
     type Out = usize;
 
     #[inline(always)]
-    fn run<L: Leaf>(self, leaf: L) -> usize {
+    fn run<L: Simd>(self, simd: L) -> usize {
         let Fill { scanner, ends, .. } = self;
-        let Scanner { text, mut base, mut carry, mut spill, .. } = *scanner;
+        let Scanner { text, mut base, mut carry, mut split_char, .. } = *scanner;
         let mut count = 0;
-        while count <= ENDS - MOST && base <= text.len() {
+        while count <= ENDS - MAX_ENDS_PER_BLOCK && base <= text.len() {
             let rest = &text[base..];
             let bytes = match rest.first_chunk() {
-                Some(block) => leaf.load(block),
-                None => leaf.load_padded(rest),
+                Some(block) => simd.load(block),
+                None => simd.load_padded(rest),
             };
-            let block = Block::new(leaf, R::CASE, text, base, bytes, spill);
-            let starts = R::starts(&block, Place { text, base }, &mut carry);
-            if starts.trouble != NO_TROUBLE {
-                let sure = match starts.trouble - base {
-                    offset @ 0..BLOCK => u64::MAX >> (BLOCK - 1 - offset),
+            let block = BlockClasses::new(simd, R::CASE, text, base, bytes, split_char);
+            let starts = R::starts(&block, BlockPosition { text, base }, &mut carry);
+            if starts.fallback_at != NO_FALLBACK {
+                let sure = match starts.fallback_at - base {
+                    offset @ 0..BLOCK_BYTES => u64::MAX >> (BLOCK_BYTES - 1 - offset),
                     _ => !0,
                 };
-                count = leaf.add_places(starts.bits & block.valid & sure, base, ends, count);
-                count = scanner.step_over(starts.trouble, ends, count);
-                Scanner { base, carry, spill, .. } = *scanner;
+                count = simd.add_places(starts.bits & block.valid & sure, base, ends, count);
+                count = scanner.step_over(starts.fallback_at, ends, count);
+                Scanner { base, carry, split_char, .. } = *scanner;
                 continue;
             }
-            count = leaf.add_places(starts.bits & block.valid, base, ends, count);
-            base += BLOCK;
-            spill = block.spill;
+            count = simd.add_places(starts.bits & block.valid, base, ends, count);
+            base += BLOCK_BYTES;
+            split_char = block.split_char;
             if base >= text.len() {
                 ends[count] = text.len();
                 count += 1;
@@ -143,14 +150,14 @@ impl<R: Rules> Job for Fill<'_, '_, R> {
         if count > 0 {
             scanner.last = ends[count - 1];
         }
-        (scanner.base, scanner.carry, scanner.spill) = (base, carry, spill);
+        (scanner.base, scanner.carry, scanner.split_char) = (base, carry, split_char);
         count
     }
 }
 
 /// The pretokens of a text as ranges, in order.
 #[derive(Clone, Debug)]
-pub struct Ranges<'t> {
+pub struct PretokenRanges<'t> {
     scanner: Scanner<'t>,
     ends: [usize; ENDS],
     at: usize,
@@ -158,7 +165,7 @@ pub struct Ranges<'t> {
     start: usize,
 }
 
-impl Iterator for Ranges<'_> {
+impl Iterator for PretokenRanges<'_> {
     type Item = Range<usize>;
 
     #[inline]
@@ -176,4 +183,4 @@ impl Iterator for Ranges<'_> {
     }
 }
 
-impl std::iter::FusedIterator for Ranges<'_> {}
+impl std::iter::FusedIterator for PretokenRanges<'_> {}

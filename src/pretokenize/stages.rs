@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Finder, OnMatch, Splitter};
+use super::{Matcher, OnMatch, Splitter};
 use crate::error::Result;
 use crate::room;
 
@@ -23,9 +23,9 @@ pub enum Behavior {
 
 /// One cut of all pieces.
 #[derive(Clone)]
-pub struct Stage {
+pub struct SplitStage {
     /// What finds the matches; each piece is searched as if it stood alone.
-    pub finder: Finder,
+    pub matcher: Matcher,
     /// What becomes of them.
     pub behavior: Behavior,
     /// Whether match and rest change roles.
@@ -33,9 +33,9 @@ pub struct Stage {
 }
 
 /// Stages, one after the other. What they drop is no match of theirs: to be used with what drops it.
-pub struct Stages(pub Vec<Stage>);
+pub struct SplitStages(pub Vec<SplitStage>);
 
-impl Splitter for Stages {
+impl Splitter for SplitStages {
     fn split(&self, text: &[u8], on_match: OnMatch<'_>) -> Result<()> {
         let mut pieces: Vec<Range<usize>> = std::iter::once(0..text.len()).collect();
         for stage in &self.0 {
@@ -54,14 +54,14 @@ impl Splitter for Stages {
     }
 
     fn is_parallel(&self) -> bool {
-        self.0.iter().all(|stage| stage.finder.is_parallel())
+        self.0.iter().all(|stage| stage.matcher.is_parallel())
     }
 }
 
 /// A stretch, and whether it is a match.
 type Stretch = (Range<usize>, bool);
 
-impl Stage {
+impl SplitStage {
     fn cut(&self, text: &[u8], piece: Range<usize>, pieces: &mut Vec<Range<usize>>) -> Result<()> {
         let stretches = self.stretches(text, piece)?;
         let first = pieces.len();
@@ -99,7 +99,7 @@ impl Stage {
     fn stretches(&self, text: &[u8], piece: Range<usize>) -> Result<Vec<Stretch>> {
         let base = piece.start;
         let (mut stretches, mut end) = (Vec::new(), base);
-        self.finder.find(&text[piece.clone()], &mut |found| {
+        self.matcher.find(&text[piece.clone()], &mut |found| {
             let found = base + found.start..base + found.end;
             if found.start != end {
                 room::push(&mut stretches, (end..found.start, self.invert))?;
@@ -138,9 +138,9 @@ mod tests {
     use super::*;
 
     fn pieces(text: &str, behavior: Behavior, invert: bool) -> Vec<String> {
-        let stage = Stage { finder: Finder::Literal(b"-".to_vec()), behavior, invert };
+        let stage = SplitStage { matcher: Matcher::Literal(b"-".to_vec()), behavior, invert };
         let mut pieces = Vec::new();
-        let split = Stages(vec![stage]).split(text.as_bytes(), &mut |range| {
+        let split = SplitStages(vec![stage]).split(text.as_bytes(), &mut |range| {
             pieces.push(text[range].to_owned());
             Ok(true)
         });

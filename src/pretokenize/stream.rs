@@ -23,7 +23,7 @@ impl StreamState {
 }
 
 /// Below this many held bytes a scan that settles nothing is repeated at every push.
-const ALWAYS_SCAN: usize = 4096;
+const ALWAYS_SCANNED_BYTES: usize = 4096;
 
 /// Finds in pieces of text, however it is cut, what would be found in the whole.
 ///
@@ -88,7 +88,7 @@ impl<'a> TextStream<'a> {
         self.drop_front(from + settled);
         self.state.searched = plain - from - settled;
         let held = self.state.held.len();
-        let unsettled = settled == 0 && held > ALWAYS_SCAN;
+        let unsettled = settled == 0 && held > ALWAYS_SCANNED_BYTES;
         self.state.scan_at = if unsettled { 2 * held } else { held + self.specials.search_step() };
         Ok(())
     }

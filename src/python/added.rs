@@ -8,13 +8,13 @@ use super::{call, objects};
 use crate::special;
 
 /// A list of added tokens, to search texts for.
-#[pyclass(frozen, module = "toksmith._core")]
-pub(super) struct AddedTokens {
+#[pyclass(frozen, name = "AddedTokens", module = "toksmith._core")]
+pub(super) struct PyAddedTokens {
     inner: special::AddedTokens,
 }
 
 #[pymethods]
-impl AddedTokens {
+impl PyAddedTokens {
     /// Each token: its text, and whether it is a single word, strips to the left, strips to the right, is special.
     #[new]
     fn new(py: Python<'_>, tokens: Vec<(String, bool, bool, bool, bool)>) -> PyResult<Self> {
@@ -22,7 +22,7 @@ impl AddedTokens {
             (text, special::Flags { single_word, lstrip, rstrip, special })
         };
         let tokens = tokens.into_iter().map(flags).collect();
-        Ok(AddedTokens { inner: call::long(py, None, move |_| special::AddedTokens::new(tokens))? })
+        Ok(PyAddedTokens { inner: call::long(py, None, move |_| special::AddedTokens::new(tokens))? })
     }
 
     /// Whether any of the texts stands anywhere, whatever its flags.

@@ -10,7 +10,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-use crate::room::{self, LARGE};
+use crate::room::{self, LARGE_ALLOCATION_BYTES};
 
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
@@ -49,7 +49,7 @@ unsafe impl GlobalAlloc for Allocator {
 #[inline]
 fn or_again(size: usize, ask: impl Fn() -> *mut u8) -> *mut u8 {
     let memory = ask();
-    if memory.is_null() && size <= LARGE { again(ask) } else { memory }
+    if memory.is_null() && size <= LARGE_ALLOCATION_BYTES { again(ask) } else { memory }
 }
 
 #[cold]
@@ -85,7 +85,7 @@ pub(super) fn restore() {
 #[cold]
 pub(super) fn leave_some() {
     room::set_short(true);
-    for _ in 0..PYTHON {
+    for _ in 0..INTERPRETER_PIECES {
         reserve::give_back();
     }
 }
@@ -94,7 +94,7 @@ pub(super) fn leave_some() {
 /// functions of the crates `pyo3` and `numpy` that make objects panic, or worse.
 #[inline]
 pub(super) fn leave_some_if_none() {
-    let layout = Layout::new::<[u64; OBJECTS / size_of::<u64>()]>();
+    let layout = Layout::new::<[u64; SMALL_OBJECTS_BYTES / size_of::<u64>()]>();
     // SAFETY: the layout has a size, and the memory goes back as it came.
     unsafe {
         let memory = System.alloc(layout);
@@ -107,10 +107,10 @@ pub(super) fn leave_some_if_none() {
 }
 
 /// Pieces for the interpreter, which asks for one or two at a time to make small objects of.
-const PYTHON: usize = 4;
+const INTERPRETER_PIECES: usize = 4;
 /// Bytes of some small objects: where the interpreter has no memory of its own left, they come from the same heap. Few
 /// enough that asking for them never makes the heap larger and smaller again.
-const OBJECTS: usize = 8 << 10;
+const SMALL_OBJECTS_BYTES: usize = 8 << 10;
 
 #[cfg(target_os = "linux")]
 mod reserve {
@@ -118,12 +118,12 @@ mod reserve {
     use std::sync::atomic::AtomicPtr;
     use std::sync::atomic::Ordering::{AcqRel, Acquire};
 
-    use crate::room::LARGE;
+    use crate::room::LARGE_ALLOCATION_BYTES;
 
     /// Bytes of a piece: as much as an allocation that it is for, and what the allocator adds.
-    const PIECE: usize = LARGE + (64 << 10);
+    const PIECE_BYTES: usize = LARGE_ALLOCATION_BYTES + (64 << 10);
     /// The fewest pieces to go on with.
-    const LEAST: usize = 4;
+    const MIN_PIECES: usize = 4;
 
     /// 17 MB; null for a piece that was given back.
     static PIECES: [AtomicPtr<libc::c_void>; 16] = [const { AtomicPtr::new(null_mut()) }; 16];
@@ -146,7 +146,7 @@ mod reserve {
         for piece in &PIECES {
             let memory = piece.swap(null_mut(), AcqRel);
             if !memory.is_null() {
-                unmap(memory, PIECE);
+                unmap(memory, PIECE_BYTES);
                 return true;
             }
         }
@@ -156,16 +156,16 @@ mod reserve {
     /// Takes all pieces that are not there; `false` if there are too few in the end.
     pub(super) fn take() -> bool {
         for piece in PIECES.iter().filter(|piece| piece.load(Acquire).is_null()) {
-            let memory = map(PIECE);
+            let memory = map(PIECE_BYTES);
             if memory.is_null() {
                 break;
             }
             // Another thread may have been faster.
             if piece.compare_exchange(null_mut(), memory, AcqRel, Acquire).is_err() {
-                unmap(memory, PIECE);
+                unmap(memory, PIECE_BYTES);
             }
         }
-        PIECES.iter().filter(|piece| !piece.load(Acquire).is_null()).count() >= LEAST
+        PIECES.iter().filter(|piece| !piece.load(Acquire).is_null()).count() >= MIN_PIECES
     }
 }
 

@@ -8,7 +8,7 @@ use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
 use super::allocator;
-use crate::encode::let_go;
+use crate::encode::recycle;
 
 /// Whether NumPy is imported, and all is made that the `numpy` crate makes at its first array.
 static READY: AtomicBool = AtomicBool::new(false);
@@ -44,16 +44,16 @@ pub(super) fn array<T: Element>(py: Python<'_>, numbers: Vec<T>) -> PyResult<Bou
     Ok(numbers.into_pyarray(py))
 }
 
-/// Arrays of so many ids borrow their memory from a [`Memory`].
-const MANY: usize = 1 << 20;
+/// Arrays of so many ids borrow their memory from a [`IdMemory`].
+const MIN_BORROWED_IDS: usize = 1 << 20;
 
 /// The memory of an array of ids, to be used again once no array needs it.
 #[pyclass(frozen, module = "toksmith._core")]
-struct Memory(Vec<u32>);
+struct IdMemory(Vec<u32>);
 
-impl Drop for Memory {
+impl Drop for IdMemory {
     fn drop(&mut self) {
-        let_go(std::mem::take(&mut self.0));
+        recycle(std::mem::take(&mut self.0));
     }
 }
 
@@ -62,7 +62,7 @@ impl Drop for Memory {
 /// # Errors
 /// As [`array`].
 pub(super) fn ids(py: Python<'_>, ids: Vec<u32>) -> PyResult<Bound<'_, PyArray1<u32>>> {
-    if ids.len() < MANY {
+    if ids.len() < MIN_BORROWED_IDS {
         return array(py, ids);
     }
     ready(py)?;
@@ -71,7 +71,7 @@ pub(super) fn ids(py: Python<'_>, ids: Vec<u32>) -> PyResult<Bound<'_, PyArray1<
 
 fn borrowed(py: Python<'_>, ids: Vec<u32>) -> PyResult<Bound<'_, PyArray1<u32>>> {
     allocator::leave_some_if_none();
-    let memory = Bound::new(py, Memory(ids))?;
+    let memory = Bound::new(py, IdMemory(ids))?;
     let view = ArrayView1::from(&memory.get().0[..]);
     // SAFETY: the vector lives as long as `memory`, which is the base of the array; nobody else reads or writes it, and it
     // is never reallocated.

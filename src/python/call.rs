@@ -15,7 +15,7 @@ use crate::control::{Control, Progress, Stage};
 use crate::error::Result;
 
 /// Work on fewer bytes than this keeps the GIL: releasing it costs more.
-pub(super) const SMALL: usize = 1 << 15;
+pub(super) const GIL_RELEASE_BYTES: usize = 1 << 15;
 
 /// The text of a `str`, without a copy. Where it is not ASCII, the `str` keeps its UTF-8 from the first use on.
 #[inline]
@@ -34,7 +34,7 @@ thread_local! {
 }
 
 /// Ids that a thread keeps room for.
-const KEPT: usize = 1 << 14;
+const MAX_IDLE_IDS: usize = 1 << 14;
 
 /// Gathers ids in memory that is kept for the next call, and makes something of them.
 #[inline]
@@ -45,7 +45,7 @@ pub(super) fn with_ids<T>(
     // Taken, not borrowed: a signal handler may encode too.
     let mut ids = IDS.take();
     let made = fill(&mut ids).and_then(|()| make(&ids));
-    if ids.capacity() <= KEPT {
+    if ids.capacity() <= MAX_IDLE_IDS {
         ids.clear();
         IDS.set(ids);
     }
@@ -59,7 +59,7 @@ pub(super) fn sized<T: Send>(
     bytes: usize,
     work: impl FnOnce(&Control) -> Result<T> + Send,
 ) -> PyResult<T> {
-    if bytes < SMALL {
+    if bytes < GIL_RELEASE_BYTES {
         allocator::prepare();
         return caught(|| work(&Control::none()))?.map_err(PyErr::from);
     }
@@ -112,27 +112,27 @@ pub(super) fn long<T: Send>(
 /// Time between two breaths. A thread that waits for the GIL asks for it after Python's switch interval, 5 ms, and
 /// only one that has asked is handed it: given back more often, the GIL is taken again before the other
 /// thread has woken, which then starts to wait anew and never asks.
-const BREATH: Duration = Duration::from_millis(10);
+const YIELD_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Lets other Python threads and Python's signal handlers run, in a loop that needs the GIL for long: such
 /// loops run no byte code, so nothing else asks them for it.
-pub(super) struct Breath {
+pub(super) struct GilYielder {
     /// `None` until the clock is looked at for the first time.
     last: Option<Instant>,
 }
 
-impl Breath {
+impl GilYielder {
     pub(super) fn new() -> Self {
-        Breath { last: None }
+        GilYielder { last: None }
     }
 
     /// Looks at the clock, and gives the GIL away for a moment if it is time. The first time only starts it.
     ///
     /// # Errors
     /// What a signal handler raised.
-    pub(super) fn take(&mut self, py: Python<'_>) -> PyResult<()> {
+    pub(super) fn tick(&mut self, py: Python<'_>) -> PyResult<()> {
         match self.last {
-            Some(last) if last.elapsed() < BREATH => return Ok(()),
+            Some(last) if last.elapsed() < YIELD_INTERVAL => return Ok(()),
             Some(_) => py.detach(|| ()),
             None => {
                 self.last = Some(Instant::now());

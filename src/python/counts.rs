@@ -8,23 +8,23 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyList, PyString, PyTuple};
 
-use super::pretokenizer::Pretokenizer;
+use super::pretokenizer::PyPretokenizer;
 use super::{call, objects};
-use crate::count::{self, CountOptions, CountedFile, Records};
+use crate::count::{self, CountOptions, DocumentFormat, InputFile};
 use crate::error::Error;
 use crate::source::{Compression, Stamp};
 use crate::special::Specials;
 
 /// Pretokens with their counts, in the order of their first occurrence.
-#[pyclass(frozen, module = "toksmith._core")]
-pub(super) struct PretokenCounts {
+#[pyclass(frozen, name = "PretokenCounts", module = "toksmith._core")]
+pub(super) struct PyPretokenCounts {
     /// Locked by attached threads alone, which do not detach meanwhile: so Python never forks while it is locked.
     counts: Mutex<Arc<count::PretokenCounts>>,
 }
 
-impl PretokenCounts {
+impl PyPretokenCounts {
     fn new_of(counts: count::PretokenCounts) -> Self {
-        PretokenCounts { counts: Mutex::new(Arc::new(counts)) }
+        PyPretokenCounts { counts: Mutex::new(Arc::new(counts)) }
     }
 
     /// The counts themselves.
@@ -52,24 +52,24 @@ fn specials(tokens: Vec<String>) -> Result<Specials, Error> {
 }
 
 /// The text of a document from Python, as bytes of UTF-8.
-enum Held {
+enum DocumentText {
     Text(PyBackedStr),
     Bytes(PyBackedBytes),
     Repaired(String),
 }
 
-impl Held {
+impl DocumentText {
     fn new(index: u64, item: &Bound<'_, PyAny>, replace: bool) -> PyResult<Self> {
         if let Ok(text) = item.cast::<PyString>() {
-            return call::backed_text(text).map(Held::Text);
+            return call::backed_text(text).map(DocumentText::Text);
         }
         let bytes: PyBackedBytes = item.extract().map_err(|_| {
             let kind = item.get_type().name().map(|name| name.to_string()).unwrap_or_default();
             PyTypeError::new_err(format!("element {index} is {kind}: texts are str or bytes"))
         })?;
         match std::str::from_utf8(&bytes) {
-            Ok(_) => Ok(Held::Bytes(bytes)),
-            Err(_) if replace => Ok(Held::Repaired(String::from_utf8_lossy(&bytes).into_owned())),
+            Ok(_) => Ok(DocumentText::Bytes(bytes)),
+            Err(_) if replace => Ok(DocumentText::Repaired(String::from_utf8_lossy(&bytes).into_owned())),
             Err(error) => {
                 let offset = error.valid_up_to() as u64;
                 Err(Error::NotUtf8 { name: format!("element {index}"), offset }.into())
@@ -79,9 +79,9 @@ impl Held {
 
     fn bytes(&self) -> &[u8] {
         match self {
-            Held::Text(text) => text.as_bytes(),
-            Held::Bytes(bytes) => bytes,
-            Held::Repaired(text) => text.as_bytes(),
+            DocumentText::Text(text) => text.as_bytes(),
+            DocumentText::Bytes(bytes) => bytes,
+            DocumentText::Repaired(text) => text.as_bytes(),
         }
     }
 }
@@ -90,17 +90,17 @@ impl Held {
 ///
 /// Where a thread that is not attached lets an object go, PyO3 keeps it in a list that the whole process shares, under a
 /// lock: a child that is forked at that moment would wait for the lock at its next call.
-type Counted = Mutex<Vec<Held>>;
+type CountedDocuments = Mutex<Vec<DocumentText>>;
 
 /// A document, which any thread may let go of.
 struct Document<'c> {
-    held: Option<Held>,
-    counted: &'c Counted,
+    held: Option<DocumentText>,
+    counted: &'c CountedDocuments,
 }
 
 impl AsRef<[u8]> for Document<'_> {
     fn as_ref(&self) -> &[u8] {
-        self.held.as_ref().map_or(&[], Held::bytes)
+        self.held.as_ref().map_or(&[], DocumentText::bytes)
     }
 }
 
@@ -114,13 +114,13 @@ impl Drop for Document<'_> {
 
 /// Bytes of text that are taken from Python at a time: the GIL is not asked for each document.
 const BATCH_BYTES: usize = 1 << 18;
-const BATCH: usize = 1 << 12;
+const BATCH_DOCUMENTS: usize = 1 << 12;
 
 /// What a file is, as the package says it: path, compression, the field that has the text in lines of JSON, which bytes
 /// of it are meant, and its size and time of change when it was first looked at.
 type GivenFile = (PathBuf, Option<String>, Option<String>, Option<(u64, u64)>, Option<(u64, i128)>);
 
-fn counted_file((path, compression, field, range, seen): GivenFile) -> PyResult<CountedFile> {
+fn counted_file((path, compression, field, range, seen): GivenFile) -> PyResult<InputFile> {
     let compression = match compression.as_deref() {
         None => Compression::None,
         Some("gzip") => Compression::Gzip,
@@ -128,19 +128,19 @@ fn counted_file((path, compression, field, range, seen): GivenFile) -> PyResult<
         Some("xz") => Compression::Xz,
         Some(other) => return Err(PyValueError::new_err(format!("no compression has the name {other:?}"))),
     };
-    let records = field.map_or(Records::Whole, Records::JsonLines);
+    let records = field.map_or(DocumentFormat::Whole, DocumentFormat::JsonLines);
     let seen = seen.map(|(size, modified)| Stamp { size, modified: Some(modified) });
-    Ok(CountedFile { path, compression, records, range, seen })
+    Ok(InputFile { path, compression, records, range, seen })
 }
 
 /// Counting, document by document.
-#[pyclass(frozen, module = "toksmith._core")]
-pub(super) struct Counting {
+#[pyclass(frozen, name = "Counting", module = "toksmith._core")]
+pub(super) struct PyCounting {
     /// `None` while a call works with it. Locked by attached threads alone, which do not detach meanwhile.
     counting: Mutex<Option<count::Counting>>,
 }
 
-impl Counting {
+impl PyCounting {
     /// Runs work on the counts so far; they are lost if it fails.
     fn with<T: Send>(
         &self,
@@ -166,13 +166,13 @@ impl Counting {
 }
 
 #[pymethods]
-impl Counting {
+impl PyCounting {
     #[new]
     #[pyo3(signature = (special_tokens, pretokenizer, *, workers=None, replace=false, memory_limit=None, temporary=None, min_count=1, chunk_bytes=None, window_bytes=None, table_bytes=None))]
     #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
     fn new(
         special_tokens: Vec<String>,
-        pretokenizer: &Pretokenizer,
+        pretokenizer: &PyPretokenizer,
         workers: Option<usize>,
         replace: bool,
         memory_limit: Option<u64>,
@@ -194,7 +194,7 @@ impl Counting {
             min_count,
         };
         let counting = count::Counting::new(specials(special_tokens)?, pretokenizer.inner.clone(), options);
-        Ok(Counting { counting: Mutex::new(Some(counting)) })
+        Ok(PyCounting { counting: Mutex::new(Some(counting)) })
     }
 
     /// Counts files.
@@ -220,15 +220,15 @@ impl Counting {
     ) -> PyResult<()> {
         let texts = texts.try_iter()?.unbind();
         let mut index = 0;
-        let counted = Counted::default();
+        let counted = CountedDocuments::default();
         let mut batch = |py: Python<'_>| -> PyResult<Option<Vec<Document<'_>>>> {
             let done = std::mem::take(&mut *counted.lock().unwrap_or_else(PoisonError::into_inner));
             drop(done);
             let (mut batch, mut bytes) = (Vec::new(), 0);
             let mut texts = texts.bind(py).clone();
-            while bytes < BATCH_BYTES && batch.len() < BATCH {
+            while bytes < BATCH_BYTES && batch.len() < BATCH_DOCUMENTS {
                 let Some(item) = texts.next().transpose()? else { break };
-                let held = Held::new(index, &item, replace)?;
+                let held = DocumentText::new(index, &item, replace)?;
                 bytes += held.bytes().len();
                 batch.push(Document { held: Some(held), counted: &counted });
                 index += 1;
@@ -242,7 +242,7 @@ impl Counting {
     }
 
     /// Adds counts that were made elsewhere; they come after all that was counted so far.
-    fn add(&self, py: Python<'_>, counts: &PretokenCounts) -> PyResult<()> {
+    fn add(&self, py: Python<'_>, counts: &PyPretokenCounts) -> PyResult<()> {
         let counts = counts.inner(py);
         self.with(py, None, |counting, control| counting.add(&counts, control))
     }
@@ -258,15 +258,15 @@ impl Counting {
     }
 
     /// Ends counting.
-    fn finish(&self, py: Python<'_>) -> PyResult<PretokenCounts> {
+    fn finish(&self, py: Python<'_>) -> PyResult<PyPretokenCounts> {
         let counting = self.take(py)?;
         let counts = call::long(py, None, |control| counting.finish(control))?;
-        Ok(PretokenCounts::new_of(counts))
+        Ok(PyPretokenCounts::new_of(counts))
     }
 }
 
 #[pymethods]
-impl PretokenCounts {
+impl PyPretokenCounts {
     /// From (pretoken, count, place of the first occurrence), in any order, in so many bytes of text.
     #[new]
     #[pyo3(signature = (items, end_place=0))]
@@ -276,30 +276,30 @@ impl PretokenCounts {
             let items = items.iter().map(|(pretoken, count, first)| (&**pretoken, *count, *first));
             count::PretokenCounts::from_items(items, end_place, control)
         })?;
-        Ok(PretokenCounts::new_of(counts))
+        Ok(PyPretokenCounts::new_of(counts))
     }
 
     /// The sum of both; all of `other` comes after all of this.
-    fn plus(&self, py: Python<'_>, other: &PretokenCounts) -> PyResult<Self> {
+    fn plus(&self, py: Python<'_>, other: &PyPretokenCounts) -> PyResult<Self> {
         let (counts, other) = (self.inner(py), other.inner(py));
         let counts = call::long(py, None, |control| counts.plus(&other, control))?;
-        Ok(PretokenCounts::new_of(counts))
+        Ok(PyPretokenCounts::new_of(counts))
     }
 
     /// Without those that occur less often.
     fn at_least(&self, py: Python<'_>, count: u64) -> PyResult<Self> {
         let counts = self.inner(py);
         let counts = call::long(py, None, |_| {
-            counts.expect_copy()?;
+            counts.check_memory_for_copy()?;
             Ok(counts.at_least(count))
         })?;
-        Ok(PretokenCounts::new_of(counts))
+        Ok(PyPretokenCounts::new_of(counts))
     }
 
     /// Up to `count` of the pretokens with their counts and first places, from the `start`-th on.
     fn rows<'py>(&self, py: Python<'py>, start: usize, count: usize) -> PyResult<Bound<'py, PyList>> {
         let counts = self.inner(py);
-        counts.expect_order()?;
+        counts.check_memory_for_order()?;
         let rows = counts.slice(start, count);
         let row = |(pretoken, count, first)| {
             let pretoken = objects::bytes(py, pretoken)?.into_any();
@@ -310,7 +310,7 @@ impl PretokenCounts {
 
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let counts = self.inner(py);
-        counts.expect_order()?;
+        counts.check_memory_for_order()?;
         objects::list_of(py, counts.iter().map(|(pretoken, count, _)| item(py, pretoken, count)))
     }
 
@@ -318,7 +318,7 @@ impl PretokenCounts {
     fn most_common<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyList>> {
         let counts = self.inner(py);
         let items = call::long(py, None, |_| {
-            counts.expect_copy()?;
+            counts.check_memory_for_copy()?;
             Ok(counts.most_common(count))
         })?;
         objects::list_of(py, items.into_iter().map(|(pretoken, count)| item(py, pretoken, count)))
@@ -343,7 +343,7 @@ impl PretokenCounts {
         let read = |control: &crate::Control| {
             count::PretokenCounts::read_from(&path, (start, end), count, end_place, control)
         };
-        Ok(PretokenCounts::new_of(call::long(py, None, read)?))
+        Ok(PyPretokenCounts::new_of(call::long(py, None, read)?))
     }
 
     fn get(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<u64> {

@@ -6,34 +6,34 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-use super::ids::Run;
+use super::ids::IdRun;
 use super::tokenizer::Tokenizer;
 use super::{arrays, call, ids, objects};
 use crate::decode;
-use crate::encode::{Encoder, SortedTokens, SpecialSet as Chosen};
+use crate::encode::{Encoder, SortedTokens, SpecialSet};
 use crate::error::Error;
 use crate::once::Once;
 use crate::room;
 
 /// Special tokens for a call, each with its id.
-#[pyclass(frozen, module = "toksmith._core")]
-pub(super) struct SpecialSet {
-    set: Chosen,
+#[pyclass(frozen, name = "SpecialSet", module = "toksmith._core")]
+pub(super) struct PySpecialSet {
+    set: SpecialSet,
 }
 
 #[pymethods]
-impl SpecialSet {
+impl PySpecialSet {
     #[new]
     fn new(py: Python<'_>, tokens: Vec<(String, u32)>) -> PyResult<Self> {
         let tokens = tokens.into_iter().map(|(name, id)| (name.into_bytes(), id)).collect();
-        Ok(SpecialSet { set: call::long(py, None, move |_| Chosen::new(tokens))? })
+        Ok(PySpecialSet { set: call::long(py, None, move |_| SpecialSet::new(tokens))? })
     }
 
     /// A set that only `first_in_bytes` is asked of: its names may be any bytes, such as UTF-8 with surrogates.
     #[staticmethod]
     fn of_bytes(py: Python<'_>, names: Vec<PyBackedBytes>) -> PyResult<Self> {
         let names = names.iter().map(|name| (name.to_vec(), 0)).collect();
-        Ok(SpecialSet { set: call::long(py, None, move |_| Chosen::new(names))? })
+        Ok(PySpecialSet { set: call::long(py, None, move |_| SpecialSet::new(names))? })
     }
 
     /// The first of them in a text: the leftmost, of those the longest.
@@ -52,7 +52,7 @@ impl SpecialSet {
     }
 }
 
-impl SpecialSet {
+impl PySpecialSet {
     fn found<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Option<Bound<'py, PyString>>> {
         let found = call::sized(py, text.len(), |control| self.set.first_in(text.as_bytes(), control))?;
         found.map(|name| objects::string(py, &String::from_utf8_lossy(name))).transpose()
@@ -70,7 +70,7 @@ pub(super) struct Encoding {
 /// The special token in a text that is refused, if any.
 fn refusal<'py>(
     text: &Bound<'py, PyString>,
-    refused: Option<&Bound<'py, SpecialSet>>,
+    refused: Option<&Bound<'py, PySpecialSet>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Some(refused) = refused else { return Ok(None) };
     let found = refused.get().found(text.py(), call::text(text)?)?;
@@ -88,21 +88,24 @@ impl Encoding {
     fn encode<'py>(
         &self,
         text: &Bound<'py, PyString>,
-        allowed: &Bound<'py, SpecialSet>,
-        refused: Option<&Bound<'py, SpecialSet>>,
+        allowed: &Bound<'py, PySpecialSet>,
+        refused: Option<&Bound<'py, PySpecialSet>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         if let Some(found) = refusal(text, refused)? {
             return Ok(found);
         }
         let (py, active) = (text.py(), allowed.get().set.active());
         let text = call::text(text)?.as_bytes();
-        if text.len() >= call::SMALL {
-            let found =
-                call::long(py, None, |control| self.encoder.encode_long_among(text, active, None, control))?;
+        if text.len() >= call::GIL_RELEASE_BYTES {
+            let found = call::long(py, None, |control| {
+                self.encoder.encode_long_with_specials(text, active, None, control)
+            })?;
             return Ok(ids::to_list(py, &found)?.into_any());
         }
         let fill = |ids: &mut Vec<u32>| {
-            call::sized(py, text.len(), |control| self.encoder.encode_among(text, active, ids, control))
+            call::sized(py, text.len(), |control| {
+                self.encoder.encode_with_specials(text, active, ids, control)
+            })
         };
         Ok(call::with_ids(fill, |found| ids::to_list(py, found))?.into_any())
     }
@@ -111,8 +114,8 @@ impl Encoding {
     fn encode_to_numpy<'py>(
         &self,
         text: &Bound<'py, PyString>,
-        allowed: &Bound<'py, SpecialSet>,
-        refused: Option<&Bound<'py, SpecialSet>>,
+        allowed: &Bound<'py, PySpecialSet>,
+        refused: Option<&Bound<'py, PySpecialSet>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         if let Some(found) = refusal(text, refused)? {
             return Ok(found);
@@ -120,7 +123,7 @@ impl Encoding {
         let (py, active) = (text.py(), allowed.get().set.active());
         let text = call::text(text)?.as_bytes();
         let found = call::sized(py, text.len(), |control| {
-            self.encoder.encode_long_among(text, active, None, control)
+            self.encoder.encode_long_with_specials(text, active, None, control)
         })?;
         Ok(arrays::ids(py, found)?.into_any())
     }
@@ -129,8 +132,8 @@ impl Encoding {
     fn encode_batch<'py>(
         &self,
         texts: &Bound<'py, PyAny>,
-        allowed: &Bound<'py, SpecialSet>,
-        refused: Option<&Bound<'py, SpecialSet>>,
+        allowed: &Bound<'py, PySpecialSet>,
+        refused: Option<&Bound<'py, PySpecialSet>>,
         workers: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = texts.py();
@@ -147,7 +150,7 @@ impl Encoding {
         let bytes = texts.iter().map(|text| text.len()).sum();
         let active = allowed.get().set.active();
         let batches = call::sized(py, bytes, |control| {
-            self.encoder.encode_batch_among(&texts, active, workers, control)
+            self.encoder.encode_batch_with_specials(&texts, active, workers, control)
         })?;
         Ok(ids::to_lists(py, &batches)?.into_any())
     }
@@ -155,7 +158,7 @@ impl Encoding {
     fn encode_with_unstable<'py>(
         &self,
         text: &Bound<'py, PyString>,
-        allowed: &Bound<'py, SpecialSet>,
+        allowed: &Bound<'py, PySpecialSet>,
     ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
         let (py, active) = (text.py(), allowed.get().set.active());
         let text = call::text(text)?;
@@ -233,7 +236,7 @@ impl Encoding {
         let tokens = self.encoder.vocab().tokens();
         let mut seen = 0;
         ids::for_runs(ids, tokens.max_id().unwrap_or(0), &mut |run| {
-            let Run::Ids(run) = run else { return Ok(()) };
+            let IdRun::Ids(run) = run else { return Ok(()) };
             for (at, &id) in run.iter().enumerate() {
                 let unknown = || Error::UnknownId { id: i128::from(id), index: Some(seen + at) };
                 take(tokens.get(id).ok_or_else(unknown)?)?;

@@ -7,11 +7,11 @@ use numpy::Element;
 use pyo3::prelude::*;
 
 use super::{arrays, call};
-use crate::encode::{Array, Encoder, FileOptions, RawFile, Width};
+use crate::encode::{Encoder, FileOptions, IdArray, IdFile, IdType};
 use crate::error::Error;
 
 /// What [`encode`] encodes, and how.
-pub(super) struct Job<'a> {
+pub(super) struct FileRequest<'a> {
     pub(super) encoder: &'a Encoder,
     pub(super) path: PathBuf,
     pub(super) options: FileOptions,
@@ -20,14 +20,14 @@ pub(super) struct Job<'a> {
 }
 
 /// The ids as an array, or, with `out`, how many were written.
-pub(super) fn encode<'py, T: Width + Element>(
+pub(super) fn encode<'py, T: IdType + Element>(
     py: Python<'py>,
-    job: Job<'_>,
+    request: FileRequest<'_>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let Job { encoder, path, options, out } = job;
+    let FileRequest { encoder, path, options, out } = request;
     let Some((out, name)) = out else {
-        let mut ids = Array::<T>(Vec::new());
+        let mut ids = IdArray::<T>(Vec::new());
         let found = call::long(py, progress, |control| {
             encoder.encode_file(&path, &options, &mut ids, control)?;
             Ok(ids.0)
@@ -37,7 +37,7 @@ pub(super) fn encode<'py, T: Width + Element>(
     let count = call::long(py, progress, |control| {
         let file = OpenOptions::new().append(true).open(out);
         let file = file.map_err(|source| Error::Io { path: name.clone(), source })?;
-        let mut ids = RawFile::<T>::new(file, name);
+        let mut ids = IdFile::<T>::new(file, name);
         encoder.encode_file(&path, &options, &mut ids, control)?;
         Ok(ids.count)
     })?;

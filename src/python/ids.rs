@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::{memory, room as memory_room};
 
 /// Items converted between two looks at the clock: less than a millisecond.
-const CHECK: usize = 1 << 14;
+const ITEMS_PER_CHECK: usize = 1 << 14;
 
 /// Ids as a `list[int]`.
 ///
@@ -31,11 +31,11 @@ pub(super) fn to_list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, 
     unsafe { ffi::PyObject_GC_UnTrack(list.as_ptr().cast()) };
     // SAFETY: a list has its slots at `ob_item`, null for none; nobody else can change this list.
     let slots = unsafe { (*list.as_ptr().cast::<ffi::PyListObject>()).ob_item };
-    memory::will_fill(slots.cast(), size_of_val(ids) * 2);
-    let mut breath = call::Breath::new();
-    for (run, run_ids) in ids.chunks(CHECK).enumerate() {
-        if ids.len() > CHECK {
-            breath.take(py)?;
+    memory::advise_huge_pages(slots.cast(), size_of_val(ids) * 2);
+    let mut yielder = call::GilYielder::new();
+    for (run, run_ids) in ids.chunks(ITEMS_PER_CHECK).enumerate() {
+        if ids.len() > ITEMS_PER_CHECK {
+            yielder.tick(py)?;
         }
         for (at, &id) in run_ids.iter().enumerate() {
             let item = ints::new_reference(py, id);
@@ -44,7 +44,7 @@ pub(super) fn to_list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, 
             }
             // SAFETY: the index is below `len`, the slot is still empty, and the new reference is given to
             // the list.
-            unsafe { slots.add(run * CHECK + at).write(item) };
+            unsafe { slots.add(run * ITEMS_PER_CHECK + at).write(item) };
         }
     }
     // SAFETY: all slots are filled; the list was untracked above, by us alone.
@@ -56,9 +56,9 @@ pub(super) fn to_list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, 
 /// The ids of many texts as a `list[list[int]]`.
 pub(super) fn to_lists<'py>(py: Python<'py>, batches: &[Batch]) -> PyResult<Bound<'py, PyList>> {
     let lists = objects::list(py)?;
-    let mut breath = call::Breath::new();
+    let mut yielder = call::GilYielder::new();
     for batch in batches {
-        breath.take(py)?;
+        yielder.tick(py)?;
         for text in batch.starts.windows(2) {
             lists.append(to_list(py, &batch.ids[text[0]..text[1]])?)?;
         }
@@ -67,9 +67,9 @@ pub(super) fn to_lists<'py>(py: Python<'py>, batches: &[Batch]) -> PyResult<Boun
 }
 
 /// Ids handed on at a time.
-const RUN: usize = 1 << 10;
+const IDS_PER_RUN: usize = 1 << 10;
 /// Runs between two looks at the clock.
-const RUNS: usize = CHECK / RUN;
+const RUNS_PER_CHECK: usize = ITEMS_PER_CHECK / IDS_PER_RUN;
 
 /// Hands ids on in runs: from a list, any other iterable of int, or an array of an integer type. `expect` is told
 /// how many there are, where that is known. An id above `max_id` in an iterable is refused as it comes: it may be
@@ -80,7 +80,7 @@ const RUNS: usize = CHECK / RUN;
 pub(super) fn for_runs(
     ids: &Bound<'_, PyAny>,
     max_id: u32,
-    take: &mut impl FnMut(Run<'_>) -> PyResult<()>,
+    take: &mut impl FnMut(IdRun<'_>) -> PyResult<()>,
 ) -> PyResult<()> {
     if (ids.is_exact_instance_of::<PyList>() || ids.is_exact_instance_of::<PyTuple>())
         && ints::reads_in_place(ids.py())
@@ -94,16 +94,16 @@ pub(super) fn for_runs(
         return done;
     }
     let found = from_iterable(ids, max_id)?;
-    take(Run::Length(found.len()))?;
-    let mut breath = call::Breath::new();
-    found.chunks(CHECK).try_for_each(|run| {
-        breath.take(ids.py())?;
-        take(Run::Ids(run))
+    take(IdRun::Length(found.len()))?;
+    let mut yielder = call::GilYielder::new();
+    found.chunks(ITEMS_PER_CHECK).try_for_each(|run| {
+        yielder.tick(ids.py())?;
+        take(IdRun::Ids(run))
     })
 }
 
 /// What [`for_runs`] hands on.
-pub(super) enum Run<'a> {
+pub(super) enum IdRun<'a> {
     /// There may be so many ids.
     Length(usize),
     /// The next ids.
@@ -112,26 +112,26 @@ pub(super) enum Run<'a> {
 
 /// The ids of a list or tuple, read where its items lie. While no Python code runs and the GIL is held, nobody
 /// can change it; after anything else its length is looked at anew, as its own iterator does.
-fn list_runs(list: &Bound<'_, PyAny>, take: &mut impl FnMut(Run<'_>) -> PyResult<()>) -> PyResult<()> {
-    let mut run = [0; RUN];
-    let mut breath = call::Breath::new();
+fn list_runs(list: &Bound<'_, PyAny>, take: &mut impl FnMut(IdRun<'_>) -> PyResult<()>) -> PyResult<()> {
+    let mut run = [0; IDS_PER_RUN];
+    let mut yielder = call::GilYielder::new();
     let mut at = 0;
-    take(Run::Length(items(list).len()))?;
+    take(IdRun::Length(items(list).len()))?;
     for count in 1.. {
         let read = read_ints(list, at, &mut run);
-        take(Run::Ids(&run[..read]))?;
+        take(IdRun::Ids(&run[..read]))?;
         at += read;
-        if read < RUN {
+        if read < IDS_PER_RUN {
             // The end, or something that is no small int.
             let Some(&item) = items(list).get(at) else { break };
             // SAFETY: the item of a list is alive as long as it is there; this takes a reference of its own
             // before anything else happens.
             let item = unsafe { Bound::from_borrowed_ptr(list.py(), item) };
-            take(Run::Ids(&[one(&item, Some(at))?]))?;
+            take(IdRun::Ids(&[one(&item, Some(at))?]))?;
             at += 1;
         }
-        if count % RUNS == 0 {
-            breath.take(list.py())?;
+        if count % RUNS_PER_CHECK == 0 {
+            yielder.tick(list.py())?;
         }
     }
     Ok(())
@@ -173,7 +173,7 @@ fn items<'a>(list: &'a Bound<'_, PyAny>) -> &'a [*mut ffi::PyObject] {
 }
 
 fn from_iterable(ids: &Bound<'_, PyAny>, max_id: u32) -> PyResult<Vec<u32>> {
-    let mut breath = call::Breath::new();
+    let mut yielder = call::GilYielder::new();
     let mut found = memory_room::for_items(room(ids))?;
     for id in ids.try_iter()? {
         let id = one(&id?, Some(found.len()))?;
@@ -181,8 +181,8 @@ fn from_iterable(ids: &Bound<'_, PyAny>, max_id: u32) -> PyResult<Vec<u32>> {
             return Err(Error::UnknownId { id: i128::from(id), index: Some(found.len()) }.into());
         }
         memory_room::push(&mut found, id)?;
-        if found.len().is_multiple_of(CHECK) {
-            breath.take(ids.py())?;
+        if found.len().is_multiple_of(ITEMS_PER_CHECK) {
+            yielder.tick(ids.py())?;
         }
     }
     Ok(found)
@@ -191,7 +191,7 @@ fn from_iterable(ids: &Bound<'_, PyAny>, max_id: u32) -> PyResult<Vec<u32>> {
 /// Room to make for the items of an iterable: the length it claims, as far as that is believed. One of
 /// `range(10**12)` would end the process before the first item is looked at.
 pub(super) fn room(items: &Bound<'_, PyAny>) -> usize {
-    items.len().unwrap_or(0).min(CHECK)
+    items.len().unwrap_or(0).min(ITEMS_PER_CHECK)
 }
 
 /// One id, at `index` of a list if it is in one.
@@ -229,7 +229,7 @@ pub(super) fn stretches<'a, 'py>(
 /// Numbers that rise from 0 or more to `most` or less. The first that does not ends the call: there may be no end of
 /// them.
 fn rising(numbers: &Bound<'_, PyAny>, most: usize) -> PyResult<Vec<i64>> {
-    let mut breath = call::Breath::new();
+    let mut yielder = call::GilYielder::new();
     let mut found: Vec<i64> = memory_room::for_items(room(numbers))?;
     for number in numbers.try_iter()? {
         let number: i64 = number?.extract()?;
@@ -238,8 +238,8 @@ fn rising(numbers: &Bound<'_, PyAny>, most: usize) -> PyResult<Vec<i64>> {
             return Err(PyValueError::new_err(message));
         }
         memory_room::push(&mut found, number)?;
-        if found.len().is_multiple_of(CHECK) {
-            breath.take(numbers.py())?;
+        if found.len().is_multiple_of(ITEMS_PER_CHECK) {
+            yielder.tick(numbers.py())?;
         }
     }
     Ok(found)
@@ -249,7 +249,7 @@ fn rising(numbers: &Bound<'_, PyAny>, most: usize) -> PyResult<Vec<i64>> {
 fn array_runs(
     py: Python<'_>,
     buffer: &PyUntypedBuffer,
-    take: &mut impl FnMut(Run<'_>) -> PyResult<()>,
+    take: &mut impl FnMut(IdRun<'_>) -> PyResult<()>,
 ) -> Option<PyResult<()>> {
     typed_runs::<u32>(py, buffer, take)
         .or_else(|| typed_runs::<u16>(py, buffer, take))
@@ -261,7 +261,7 @@ fn array_runs(
 fn typed_runs<T>(
     py: Python<'_>,
     buffer: &PyUntypedBuffer,
-    take: &mut impl FnMut(Run<'_>) -> PyResult<()>,
+    take: &mut impl FnMut(IdRun<'_>) -> PyResult<()>,
 ) -> Option<PyResult<()>>
 where
     T: Element + Display + Default,
@@ -295,30 +295,30 @@ fn narrow_runs<T: Display + Copy>(
     py: Python<'_>,
     len: usize,
     get: impl Fn(usize) -> T,
-    take: &mut impl FnMut(Run<'_>) -> PyResult<()>,
+    take: &mut impl FnMut(IdRun<'_>) -> PyResult<()>,
 ) -> PyResult<()>
 where
     u32: TryFrom<T>,
 {
-    let mut run = [0; RUN];
-    let mut breath = call::Breath::new();
-    take(Run::Length(len))?;
-    for (count, start) in (0..len).step_by(RUN).enumerate() {
+    let mut run = [0; IDS_PER_RUN];
+    let mut yielder = call::GilYielder::new();
+    take(IdRun::Length(len))?;
+    for (count, start) in (0..len).step_by(IDS_PER_RUN).enumerate() {
         let mut read = 0;
-        let wanted = RUN.min(len - start);
+        let wanted = IDS_PER_RUN.min(len - start);
         while read < wanted
             && let Ok(id) = u32::try_from(get(start + read))
         {
             run[read] = id;
             read += 1;
         }
-        take(Run::Ids(&run[..read]))?;
+        take(IdRun::Ids(&run[..read]))?;
         if read < wanted {
             let (id, index) = (get(start + read), start + read);
             return Err(PyKeyError::new_err(format!("there is no token of id {id} (at index {index})")));
         }
-        if count % RUNS == RUNS - 1 {
-            breath.take(py)?;
+        if count % RUNS_PER_CHECK == RUNS_PER_CHECK - 1 {
+            yielder.tick(py)?;
         }
     }
     Ok(())

@@ -9,11 +9,12 @@ use pyo3::prelude::*;
 
 /// Ids below this share their int objects. All of them take 8 MB, and 2 MB for the table; both grow with the ids
 /// that are seen.
-const SHARED: usize = if cfg!(Py_GIL_DISABLED) { 0 } else { 1 << 18 };
+const SHARED_INTS: usize = if cfg!(Py_GIL_DISABLED) { 0 } else { 1 << 18 };
 
 /// The int of each id seen, for ever; null before. All zero, so memory is used from the first entry of a page
 /// on. Read and written with the GIL held: `Relaxed` costs nothing and is enough.
-static INTS: [AtomicPtr<ffi::PyObject>; SHARED] = [const { AtomicPtr::new(std::ptr::null_mut()) }; SHARED];
+static INTS: [AtomicPtr<ffi::PyObject>; SHARED_INTS] =
+    [const { AtomicPtr::new(std::ptr::null_mut()) }; SHARED_INTS];
 
 /// A new reference to the int of this value; null with an exception set.
 ///

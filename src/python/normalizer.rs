@@ -5,28 +5,28 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyString};
 
-use super::pretokenizer::finder;
+use super::pretokenizer::matcher;
 use super::{arrays, call, objects};
 use crate::error::Result;
-use crate::normalize::{self, Aligned, Step};
+use crate::normalize::{self, Aligned, NormalizeStep};
 use crate::room;
 
 /// Changes of a text before anything else.
-#[pyclass(frozen, module = "toksmith._core")]
-pub(super) struct Normalizer {
+#[pyclass(frozen, name = "Normalizer", module = "toksmith._core")]
+pub(super) struct PyNormalizer {
     inner: normalize::Normalizer,
 }
 
-type Places<'py> = Bound<'py, PyArray1<i64>>;
+type Int64Array<'py> = Bound<'py, PyArray1<i64>>;
 
 #[pymethods]
-impl Normalizer {
+impl PyNormalizer {
     /// Each step: its name, and its arguments.
     #[new]
     fn new(steps: Vec<(String, Vec<Bound<'_, PyAny>>)>) -> PyResult<Self> {
         let steps =
             steps.into_iter().map(|(name, arguments)| step(&name, &arguments)).collect::<PyResult<_>>()?;
-        Ok(Normalizer { inner: normalize::Normalizer(steps) })
+        Ok(PyNormalizer { inner: normalize::Normalizer(steps) })
     }
 
     /// Whether the text, and each stretch of it alone, stays as it is.
@@ -61,7 +61,7 @@ impl Normalizer {
         py: Python<'py>,
         text: &Bound<'py, PyString>,
         most: Option<usize>,
-    ) -> PyResult<(Bound<'py, PyString>, Places<'py>, Places<'py>)> {
+    ) -> PyResult<(Bound<'py, PyString>, Int64Array<'py>, Int64Array<'py>)> {
         let text = call::text(text)?;
         if u32::try_from(text.len()).is_err() {
             return Err(PyValueError::new_err("a text of 4 GiB or more cannot be normalized with offsets"));
@@ -75,7 +75,7 @@ impl Normalizer {
     }
 }
 
-impl Normalizer {
+impl PyNormalizer {
     fn changed(&self, mut text: Aligned, most: Option<usize>) -> Result<Aligned> {
         let most = most.unwrap_or_else(|| normalize::most_bytes(text.text().len()));
         self.inner.apply(&mut text, most)?;
@@ -83,19 +83,19 @@ impl Normalizer {
     }
 }
 
-fn step(name: &str, arguments: &[Bound<'_, PyAny>]) -> PyResult<Step> {
+fn step(name: &str, arguments: &[Bound<'_, PyAny>]) -> PyResult<NormalizeStep> {
     Ok(match (name, arguments) {
-        ("NFC", []) => Step::Nfc,
-        ("NFD", []) => Step::Nfd,
-        ("NFKC", []) => Step::Nfkc,
-        ("NFKD", []) => Step::Nfkd,
-        ("Lowercase", []) => Step::Lowercase,
-        ("StripAccents", []) => Step::StripAccents,
-        ("Nmt", []) => Step::Nmt,
-        ("Strip", [left, right]) => Step::Strip { left: left.extract()?, right: right.extract()? },
-        ("Prepend", [text]) => Step::Prepend(text.extract()?),
+        ("NFC", []) => NormalizeStep::Nfc,
+        ("NFD", []) => NormalizeStep::Nfd,
+        ("NFKC", []) => NormalizeStep::Nfkc,
+        ("NFKD", []) => NormalizeStep::Nfkd,
+        ("Lowercase", []) => NormalizeStep::Lowercase,
+        ("StripAccents", []) => NormalizeStep::StripAccents,
+        ("Nmt", []) => NormalizeStep::Nmt,
+        ("Strip", [left, right]) => NormalizeStep::Strip { left: left.extract()?, right: right.extract()? },
+        ("Prepend", [text]) => NormalizeStep::Prepend(text.extract()?),
         ("Replace", [kind, argument, content]) => {
-            Step::Replace(finder(&kind.extract::<String>()?, argument)?, content.extract()?)
+            NormalizeStep::Replace(matcher(&kind.extract::<String>()?, argument)?, content.extract()?)
         }
         _ => return Err(PyValueError::new_err(format!("no step has the name {name:?} and such arguments"))),
     })

@@ -32,9 +32,9 @@ impl Errors {
 }
 
 /// Bytes of a result that are gathered on the stack.
-const SMALL: usize = 1 << 10;
+const STACK_BYTES: usize = 1 << 10;
 
-/// Where a result is that is longer than [`SMALL`]. Nobody else has seen it.
+/// Where a result is that is longer than [`STACK_BYTES`]. Nobody else has seen it.
 #[derive(Clone, Copy)]
 enum Large {
     None,
@@ -44,12 +44,12 @@ enum Large {
 }
 
 /// The result of a decoding while it grows.
-pub(super) struct Output<'py> {
+pub(super) struct DecodeBuffer<'py> {
     py: Python<'py>,
     /// Whether it becomes a `str`.
     text: bool,
     /// The start of a result, until there is more.
-    small: [MaybeUninit<u8>; SMALL],
+    small: [MaybeUninit<u8>; STACK_BYTES],
     large: Large,
     /// Where the bytes are, and how many there may be.
     data: *mut u8,
@@ -59,15 +59,25 @@ pub(super) struct Output<'py> {
     ids: usize,
 }
 
-impl<'py> Output<'py> {
+impl<'py> DecodeBuffer<'py> {
     pub(super) fn new(py: Python<'py>, text: bool) -> Self {
-        let small = [const { MaybeUninit::uninit() }; SMALL];
+        let small = [const { MaybeUninit::uninit() }; STACK_BYTES];
         let data = std::ptr::null_mut();
-        Output { py, text, small, large: Large::None, data, room: SMALL, len: 0, ascii: true, ids: 0 }
+        DecodeBuffer {
+            py,
+            text,
+            small,
+            large: Large::None,
+            data,
+            room: STACK_BYTES,
+            len: 0,
+            ascii: true,
+            ids: 0,
+        }
     }
 
     /// Makes room for so many ids, as far as can be guessed.
-    pub(super) fn expect(&mut self, ids: usize) -> PyResult<()> {
+    pub(super) fn reserve_for(&mut self, ids: usize) -> PyResult<()> {
         let room = decode::estimate(ids);
         if room > self.room { self.grow(room) } else { Ok(()) }
     }
@@ -186,7 +196,7 @@ impl<'py> Output<'py> {
                 }
                 (Large::Bytes(writer), PyBytesWriter_GetData(writer).cast())
             };
-            memory::will_fill(data, room);
+            memory::advise_huge_pages(data, room);
             old.copy_to_nonoverlapping(data, self.len);
             self.free_large();
             (self.large, self.data, self.room) = (large, data, room);
@@ -206,7 +216,7 @@ impl<'py> Output<'py> {
     }
 }
 
-impl Drop for Output<'_> {
+impl Drop for DecodeBuffer<'_> {
     fn drop(&mut self) {
         self.free_large();
     }

@@ -10,18 +10,18 @@ use pyo3::types::{PyAny, PyList};
 use super::objects;
 use super::regex::{self, Regex};
 use crate::pretokenize::{
-    self, Behavior, CutRule, Finder, Isa, Kind, Named, Pattern, Stage, Stages, Unmatched,
+    self, Behavior, CharKind, CutRule, Isa, Matcher, Named, Pattern, SplitStage, SplitStages, Unmatched,
 };
 use crate::room;
 
 /// Where pretokens begin and end.
-#[pyclass(frozen, module = "toksmith._core")]
-pub(super) struct Pretokenizer {
+#[pyclass(frozen, name = "Pretokenizer", module = "toksmith._core")]
+pub(super) struct PyPretokenizer {
     pub(super) inner: pretokenize::Pretokenizer,
 }
 
 #[pymethods]
-impl Pretokenizer {
+impl PyPretokenizer {
     /// `pattern`: None, the name of a scanner, or a compiled `regex` pattern with its cut rule. `isa`: the
     /// instruction set that a scanner is to use, for tests; the machine's best by default.
     #[new]
@@ -43,18 +43,18 @@ impl Pretokenizer {
                 )));
             }
         };
-        Ok(Pretokenizer { inner: pretokenize::Pretokenizer { pattern, unmatched } })
+        Ok(PyPretokenizer { inner: pretokenize::Pretokenizer { pattern, unmatched } })
     }
 
-    /// Splits in stages, each (what finds, its argument, behavior, invert): see `finder` and `behavior`.
+    /// Splits in stages, each (what finds, its argument, behavior, invert): see `matcher` and `behavior`.
     #[staticmethod]
     fn of_stages(stages: Vec<(String, Bound<'_, PyAny>, String, bool)>) -> PyResult<Self> {
         let stage = |(kind, argument, name, invert): (String, Bound<'_, PyAny>, String, bool)| {
-            Ok(Stage { finder: finder(&kind, &argument)?, behavior: behavior(&name)?, invert })
+            Ok(SplitStage { matcher: matcher(&kind, &argument)?, behavior: behavior(&name)?, invert })
         };
-        let stages = Stages(stages.into_iter().map(stage).collect::<PyResult<_>>()?);
+        let stages = SplitStages(stages.into_iter().map(stage).collect::<PyResult<_>>()?);
         let pattern = Pattern::Custom(Arc::new(stages), CutRule::Never);
-        Ok(Pretokenizer { inner: pretokenize::Pretokenizer { pattern, unmatched: Unmatched::Drop } })
+        Ok(PyPretokenizer { inner: pretokenize::Pretokenizer { pattern, unmatched: Unmatched::Drop } })
     }
 
     /// The instruction sets of this machine that there is code for, the best first.
@@ -119,21 +119,21 @@ fn rule(name: &str) -> PyResult<CutRule> {
 
 /// What finds: "literal" and its text, "kind" and its name, "scanner" and its name, "pattern" or "nullable" and a
 /// compiled `regex` pattern.
-pub(super) fn finder(kind: &str, argument: &Bound<'_, PyAny>) -> PyResult<Finder> {
+pub(super) fn matcher(kind: &str, argument: &Bound<'_, PyAny>) -> PyResult<Matcher> {
     match kind {
-        "pattern" => return Ok(Finder::Outside(Arc::new(Regex::new(argument)))),
-        "nullable" => return Ok(Finder::Outside(Arc::new(regex::Nullable::new(argument)))),
+        "pattern" => return Ok(Matcher::Outside(Arc::new(Regex::new(argument)))),
+        "nullable" => return Ok(Matcher::Outside(Arc::new(regex::Nullable::new(argument)))),
         _ => (),
     }
     let name: String = argument.extract()?;
     match (kind, name.as_str()) {
         ("literal", "") => Err(PyValueError::new_err("an empty text is found everywhere")),
-        ("literal", _) => Ok(Finder::Literal(name.into_bytes())),
-        ("kind", "numeric") => Ok(Finder::Kind(Kind::Numeric)),
-        ("kind", "whitespace") => Ok(Finder::Kind(Kind::Whitespace)),
-        ("kind", "punctuation") => Ok(Finder::Kind(Kind::Punctuation)),
+        ("literal", _) => Ok(Matcher::Literal(name.into_bytes())),
+        ("kind", "numeric") => Ok(Matcher::CharKind(CharKind::Numeric)),
+        ("kind", "whitespace") => Ok(Matcher::CharKind(CharKind::Whitespace)),
+        ("kind", "punctuation") => Ok(Matcher::CharKind(CharKind::Punctuation)),
         ("scanner", _) => match scanner(&name, None)? {
-            Pattern::Named(named, isa) => Ok(Finder::Named(named, isa)),
+            Pattern::Named(named, isa) => Ok(Matcher::Named(named, isa)),
             _ => Err(PyValueError::new_err(format!("no scanner has the name {name:?}"))),
         },
         _ => Err(PyValueError::new_err(format!("nothing finds {kind:?} {name:?}"))),

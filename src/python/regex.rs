@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::pretokenize::{self, OnMatch, Splitter};
 
 /// Matches between two looks at the clock: less than a millisecond.
-const CHECK: usize = 1 << 9;
+const MATCHES_PER_CHECK: usize = 1 << 9;
 
 macro_rules! names {
     ($($name:ident)*) => {
@@ -34,11 +34,11 @@ impl Splitter for Regex {
     fn split(&self, text: &[u8], on_match: OnMatch<'_>) -> Result<()> {
         Python::attach(|py| {
             let matches = self.matches(py, text).map_err(outside)?;
-            let mut place = Place { text, bytes: 0, characters: 0 };
-            let mut breath = call::Breath::new();
+            let mut place = CharCursor { text, bytes: 0, characters: 0 };
+            let mut yielder = call::GilYielder::new();
             for count in 1.. {
-                if count % CHECK == 0 {
-                    breath.take(py).map_err(outside)?;
+                if count % MATCHES_PER_CHECK == 0 {
+                    yielder.tick(py).map_err(outside)?;
                 }
                 let Some(found) = matches.clone().next() else { return Ok(()) };
                 let span = found.and_then(|found| found.call_method0(span(py)));
@@ -112,12 +112,12 @@ impl Splitter for Nullable {
             let string = decoded(py, text).map_err(outside)?;
             let length = string.len().map_err(outside)?;
             let options = options(py).map_err(outside)?;
-            let mut place = Place { text, bytes: 0, characters: 0 };
-            let mut breath = call::Breath::new();
+            let mut place = CharCursor { text, bytes: 0, characters: 0 };
+            let mut yielder = call::GilYielder::new();
             let (mut from, mut last) = (0, None);
             for count in 1.. {
-                if count % CHECK == 0 {
-                    breath.take(py).map_err(outside)?;
+                if count % MATCHES_PER_CHECK == 0 {
+                    yielder.tick(py).map_err(outside)?;
                 }
                 if from > length || length == 0 {
                     break;
@@ -142,13 +142,13 @@ fn outside(error: PyErr) -> Error {
 }
 
 /// A place in a text, in bytes and in characters; it only moves on.
-struct Place<'t> {
+struct CharCursor<'t> {
     text: &'t [u8],
     bytes: usize,
     characters: usize,
 }
 
-impl Place<'_> {
+impl CharCursor<'_> {
     fn bytes_at(&mut self, character: usize) -> usize {
         while self.characters < character {
             self.bytes += pretokenize::class::decode_char(self.text, self.bytes).1;

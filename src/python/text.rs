@@ -13,7 +13,7 @@ use crate::source::Text;
 
 /// From this many characters on a `str` is read as it is. The interpreter would make its UTF-8 one character at a
 /// time and keep it as long as the `str` lives; for short ones that is quick, and good for their next use.
-const LONG: isize = 1 << 16;
+const MIN_UNITS_IN_PLACE: isize = 1 << 16;
 
 /// The text of a `str`: in UTF-8 if it is at hand, or if the text is short.
 ///
@@ -35,7 +35,7 @@ fn units<'a>(text: &'a Bound<'_, PyString>) -> Option<Text<'a>> {
     // long as the result. Its memory holds as many units as it has characters, of the width that its kind tells.
     unsafe {
         let len = ffi::PyUnicode_GET_LENGTH(object);
-        if len < LONG || ffi::PyUnicode_IS_COMPACT_ASCII(object) != 0 || has_utf8(object) {
+        if len < MIN_UNITS_IN_PLACE || ffi::PyUnicode_IS_COMPACT_ASCII(object) != 0 || has_utf8(object) {
             return None;
         }
         let (data, len) = (ffi::PyUnicode_DATA(object), len as usize);
@@ -95,30 +95,30 @@ fn measure(bytes: &[u8]) -> (usize, u8) {
 }
 
 /// What strings are made of.
-trait Unit: Copy + From<u8> {
+trait StrUnit: Copy + From<u8> {
     fn new(point: u32) -> Self;
 }
 
-impl Unit for u8 {
+impl StrUnit for u8 {
     fn new(point: u32) -> Self {
         point as u8
     }
 }
 
-impl Unit for u16 {
+impl StrUnit for u16 {
     fn new(point: u32) -> Self {
         point as u16
     }
 }
 
-impl Unit for u32 {
+impl StrUnit for u32 {
     fn new(point: u32) -> Self {
         point
     }
 }
 
 /// A new `str` of so many characters, none above `highest`, which is the highest that a unit holds.
-fn fill<'py, U: Unit>(
+fn fill<'py, U: StrUnit>(
     py: Python<'py>,
     text: &str,
     characters: usize,
@@ -130,7 +130,7 @@ fn fill<'py, U: Unit>(
         let made = ffi::PyUnicode_New(characters as ffi::Py_ssize_t, highest);
         let made = Bound::from_owned_ptr_or_err(py, made)?;
         let units = ffi::PyUnicode_DATA(made.as_ptr()).cast::<MaybeUninit<U>>();
-        memory::will_fill(units.cast(), characters * size_of::<U>());
+        memory::advise_huge_pages(units.cast(), characters * size_of::<U>());
         (made, std::slice::from_raw_parts_mut(units, characters))
     };
     expand(text.as_bytes(), units);
@@ -138,24 +138,24 @@ fn fill<'py, U: Unit>(
 }
 
 /// ASCII bytes widened at a time.
-const BLOCK: usize = 16;
+const ASCII_BLOCK_BYTES: usize = 16;
 /// The highest bit of each.
-const HIGH: u128 = u128::from_ne_bytes([0x80; BLOCK]);
+const HIGH_BITS: u128 = u128::from_ne_bytes([0x80; ASCII_BLOCK_BYTES]);
 
 /// Writes one unit for each character of valid UTF-8.
-fn expand<U: Unit>(mut bytes: &[u8], units: &mut [MaybeUninit<U>]) {
+fn expand<U: StrUnit>(mut bytes: &[u8], units: &mut [MaybeUninit<U>]) {
     let low = |byte: u8| u32::from(byte & 0x3f);
     let mut at = 0;
     loop {
-        while let Some((block, rest)) = bytes.split_first_chunk::<BLOCK>()
-            && u128::from_ne_bytes(*block) & HIGH == 0
-            && let Some(to) = units[at..].first_chunk_mut::<BLOCK>()
+        while let Some((block, rest)) = bytes.split_first_chunk::<ASCII_BLOCK_BYTES>()
+            && u128::from_ne_bytes(*block) & HIGH_BITS == 0
+            && let Some(to) = units[at..].first_chunk_mut::<ASCII_BLOCK_BYTES>()
         {
             *to = block.map(|byte| MaybeUninit::new(U::from(byte)));
-            (bytes, at) = (rest, at + BLOCK);
+            (bytes, at) = (rest, at + ASCII_BLOCK_BYTES);
         }
         // Some characters one by one before the next look at a block: scripts come in runs.
-        for _ in 0..BLOCK {
+        for _ in 0..ASCII_BLOCK_BYTES {
             let (point, rest) = match *bytes {
                 [] => return,
                 [a, ref rest @ ..] if a < 0x80 => (u32::from(a), rest),

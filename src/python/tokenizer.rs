@@ -9,13 +9,13 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-use super::ids::Run;
-use super::output::{Errors, Output};
-use super::pretokenizer::Pretokenizer;
+use super::ids::IdRun;
+use super::output::{DecodeBuffer, Errors};
+use super::pretokenizer::PyPretokenizer;
 use super::stream::EncodeStream;
 use super::{arrays, call, file, ids, objects, text};
 use crate::control::Control;
-use crate::encode::{Batch, Encoder, FileOptions, Spans, let_go};
+use crate::encode::{Batch, Encoder, FileOptions, Spans, recycle};
 use crate::error::{Result, show, show_text};
 use crate::room;
 use crate::source::Text;
@@ -27,7 +27,7 @@ pub(super) struct Tokenizer {
     pub(super) encoder: Arc<Encoder>,
 }
 
-type Merge = (PyBackedBytes, PyBackedBytes);
+type MergePair = (PyBackedBytes, PyBackedBytes);
 type ArrayAndStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 type IdsAndSpans<'py> = (Bound<'py, PyList>, Bound<'py, PyArray2<i64>>);
 
@@ -41,7 +41,7 @@ impl Tokenizer {
         vocab: &Bound<'_, PyDict>,
         merges: Option<&Bound<'_, PyAny>>,
         special_tokens: Vec<(String, Option<i128>)>,
-        pretokenizer: &Pretokenizer,
+        pretokenizer: &PyPretokenizer,
         ignore_merges: bool,
     ) -> PyResult<Self> {
         let mut tokens: Vec<(u32, PyBackedBytes)> = room::for_items(vocab.len())?;
@@ -52,8 +52,9 @@ impl Tokenizer {
             })?;
             tokens.push((id, bytes));
         }
-        let merges =
-            merges.map(|merges| objects::extracted(merges, |merge| merge.extract::<Merge>())).transpose()?;
+        let merges = merges
+            .map(|merges| objects::extracted(merges, |merge| merge.extract::<MergePair>()))
+            .transpose()?;
         let specials: Vec<SpecialSpec> = special_tokens.into_iter().map(special).collect::<PyResult<_>>()?;
         let pretokenizer = pretokenizer.inner.clone();
         let encoder = call::long(py, None, move |_| {
@@ -74,7 +75,7 @@ impl Tokenizer {
         py: Python<'_>,
         state: &[u8],
         special_tokens: Vec<(String, Option<i128>)>,
-        pretokenizer: &Pretokenizer,
+        pretokenizer: &PyPretokenizer,
     ) -> PyResult<Self> {
         let specials: Vec<SpecialSpec> = special_tokens.into_iter().map(special).collect::<PyResult<_>>()?;
         let pretokenizer = pretokenizer.inner.clone();
@@ -90,12 +91,12 @@ impl Tokenizer {
         py: Python<'_>,
         file: &[u8],
         special_tokens: Vec<(String, Option<i128>)>,
-        pretokenizer: &Pretokenizer,
+        pretokenizer: &PyPretokenizer,
     ) -> PyResult<Option<Self>> {
         let specials: Vec<SpecialSpec> = special_tokens.into_iter().map(special).collect::<PyResult<_>>()?;
         let pretokenizer = pretokenizer.inner.clone();
         let encoder = call::long(py, None, move |_| {
-            room::expect(4 * file.len())?;
+            room::check_available(4 * file.len())?;
             let Some(lines) = RankLines::parse(file) else { return Ok(None) };
             Encoder::try_new(Vocab::of_views(lines.tokens(), None, &specials)?, pretokenizer).map(Some)
         })?;
@@ -104,7 +105,7 @@ impl Tokenizer {
 
     /// Tokens and merges as bytes.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        room::expect(self.encoder.vocab().state_bytes())?;
+        room::check_available(self.encoder.vocab().state_bytes())?;
         objects::bytes(py, &self.encoder.vocab().state())
     }
 
@@ -267,8 +268,12 @@ impl Tokenizer {
     ) -> PyResult<Bound<'py, PyAny>> {
         let window_bytes = window_bytes.unwrap_or(FileOptions::default().window_bytes);
         let options = FileOptions { special, replace, workers, window_bytes };
-        let job = file::Job { encoder: &self.encoder, path, options, out };
-        if wide { file::encode::<u32>(py, job, progress) } else { file::encode::<u16>(py, job, progress) }
+        let request = file::FileRequest { encoder: &self.encoder, path, options, out };
+        if wide {
+            file::encode::<u32>(py, request, progress)
+        } else {
+            file::encode::<u16>(py, request, progress)
+        }
     }
 
     fn decode<'py>(
@@ -292,10 +297,10 @@ impl Tokenizer {
     ) -> PyResult<Bound<'py, PyList>> {
         let errors = Errors::new(errors)?;
         let texts = objects::list(batch.py())?;
-        let mut breath = call::Breath::new();
+        let mut yielder = call::GilYielder::new();
         let mut add = |ids: &Bound<'py, PyAny>| {
             texts.append(self.decoded(ids, Some(&errors))?)?;
-            breath.take(ids.py())
+            yielder.tick(ids.py())
         };
         match starts {
             None => batch.try_iter()?.try_for_each(|ids| add(&ids?))?,
@@ -325,7 +330,7 @@ impl Tokenizer {
 
     /// Pairs of ids.
     fn merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        room::expect(size_of_val(self.encoder.vocab().merges_by_index()))?;
+        room::check_available(size_of_val(self.encoder.vocab().merges_by_index()))?;
         let merges = py.detach(|| self.encoder.vocab().merges());
         let int = |id| objects::int(py, u64::from(id));
         objects::list_of(
@@ -377,10 +382,10 @@ impl Tokenizer {
     /// The text of `ids`, or their bytes.
     fn decoded<'py>(&self, ids: &Bound<'py, PyAny>, errors: Option<&Errors>) -> PyResult<Bound<'py, PyAny>> {
         let tokens = self.encoder.vocab().tokens();
-        let mut output = Output::new(ids.py(), errors.is_some());
+        let mut output = DecodeBuffer::new(ids.py(), errors.is_some());
         ids::for_runs(ids, tokens.max_id().unwrap_or(0), &mut |run| match run {
-            Run::Length(ids) => output.expect(ids),
-            Run::Ids(ids) => output.decode(tokens, ids),
+            IdRun::Length(ids) => output.reserve_for(ids),
+            IdRun::Ids(ids) => output.decode(tokens, ids),
         })?;
         output.finish(errors)
     }
@@ -393,11 +398,11 @@ impl Tokenizer {
         workers: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
         let text = match text {
-            Text::Utf8(text) if text.len() < call::SMALL => text,
+            Text::Utf8(text) if text.len() < call::GIL_RELEASE_BYTES => text,
             _ => {
                 let ids = self.encoded(py, text, special, workers)?;
                 let list = ids::to_list(py, &ids);
-                let_go(ids);
+                recycle(ids);
                 return list;
             }
         };

@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyList;
 
-use super::counts::PretokenCounts;
-use super::pretokenizer::Pretokenizer;
+use super::counts::PyPretokenCounts;
+use super::pretokenizer::PyPretokenizer;
 use super::tokenizer::{Tokenizer, special};
 use super::{call, objects};
 use crate::encode::Encoder;
@@ -54,10 +54,10 @@ impl Learned {
 }
 
 /// Bytes of a merge as it is saved.
-const SAVED: usize = 20;
+const SAVED_MERGE_BYTES: usize = 20;
 
 fn saved(merges: &[Merge]) -> Result<Vec<u8>> {
-    let mut bytes = room::for_items(merges.len() * SAVED)?;
+    let mut bytes = room::for_items(merges.len() * SAVED_MERGE_BYTES)?;
     for merge in merges {
         for number in [merge.left, merge.right, merge.token] {
             bytes.extend_from_slice(&number.to_le_bytes());
@@ -68,11 +68,11 @@ fn saved(merges: &[Merge]) -> Result<Vec<u8>> {
 }
 
 fn loaded(bytes: &[u8]) -> Result<Vec<Merge>> {
-    let (rows, rest) = bytes.as_chunks::<SAVED>();
+    let (rows, rest) = bytes.as_chunks::<SAVED_MERGE_BYTES>();
     if !rest.is_empty() {
         return Err(Error::BrokenState);
     }
-    let merge = |row: &[u8; SAVED]| {
+    let merge = |row: &[u8; SAVED_MERGE_BYTES]| {
         let number = |at: usize| row[at..].iter().take(4).rev().fold(0, |n, &byte| n << 8 | u32::from(byte));
         let count = u64::from(number(16)) << 32 | u64::from(number(12));
         Merge { left: number(0), right: number(4), token: number(8), count }
@@ -89,7 +89,7 @@ fn loaded(bytes: &[u8]) -> Result<Vec<Merge>> {
 #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
 pub(super) fn learn_merges(
     py: Python<'_>,
-    counts: &PretokenCounts,
+    counts: &PyPretokenCounts,
     max_merges: usize,
     ties: &str,
     min_frequency: u64,
@@ -123,7 +123,7 @@ pub(super) fn learn_merges(
         let mut saver = if save.is_some() { Saver::new(every, &mut hand_out) } else { Saver::none() };
         match Arc::try_unwrap(counts) {
             Ok(counts) => train::learn_from(counts, &start, &options, &mut saver, control),
-            Err(counts) => train::go_on(counts.words(), &start, &options, &mut saver, control),
+            Err(counts) => train::resume(counts.words(), &start, &options, &mut saver, control),
         }
     });
     // Where saving failed, the call was ended for that.
@@ -155,7 +155,7 @@ fn ties_of(name: &str) -> PyResult<Ties> {
 
 /// The fingerprint of counts, in hex.
 #[pyfunction]
-pub(super) fn fingerprint(py: Python<'_>, counts: &PretokenCounts) -> PyResult<String> {
+pub(super) fn fingerprint(py: Python<'_>, counts: &PyPretokenCounts) -> PyResult<String> {
     let counts = counts.inner(py);
     let [one, two] = call::long(py, None, |_| Ok(train::fingerprint(counts.words())))?;
     Ok(format!("{one:016x}{two:016x}"))
@@ -163,16 +163,16 @@ pub(super) fn fingerprint(py: Python<'_>, counts: &PretokenCounts) -> PyResult<S
 
 /// The tokenizer that a training makes. `byte_ids`: ids of the 256 bytes, where there is no base; `first_id`: the id of
 /// the first token that was added, the others follow; `special_tokens`: all of them with their ids.
-#[pyfunction]
+#[pyfunction(name = "grown")]
 #[pyo3(signature = (learned, base, byte_ids, first_id, special_tokens, pretokenizer))]
-pub(super) fn grown(
+pub(super) fn build_tokenizer(
     py: Python<'_>,
     learned: &Learned,
     base: Option<&Tokenizer>,
     byte_ids: Vec<u32>,
     first_id: u32,
     special_tokens: Vec<(String, Option<i128>)>,
-    pretokenizer: &Pretokenizer,
+    pretokenizer: &PyPretokenizer,
 ) -> PyResult<Tokenizer> {
     let specials: Vec<SpecialSpec> = special_tokens.into_iter().map(special).collect::<PyResult<_>>()?;
     if base.is_none() && byte_ids.len() != 256 {
@@ -185,7 +185,7 @@ pub(super) fn grown(
             Some(added) => first_id + added,
             None => base.map_or_else(|| byte_ids[token as usize], |base| base.tokens().id_at(token)),
         };
-        Ok(Encoder::of_training(train::grown(base, &learned.merges, id_of, &specials)?, pretokenizer))
+        Ok(Encoder::of_training(train::build_vocab(base, &learned.merges, id_of, &specials)?, pretokenizer))
     })?;
     Ok(Tokenizer::of(Arc::new(encoder)))
 }

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Ascii, BLOCK, Job, LANES, Leaf, SALT, Wide, tables};
+use super::{Ascii, BLOCK_BYTES, Kernel, LANES, NonAscii, SALT, Simd, tables};
 
 /// Proof that this machine has AVX2, and the bit instructions that came with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,15 +20,15 @@ impl Avx2 {
     }
 
     #[inline]
-    pub(super) fn run<J: Job>(self, job: J) -> J::Out {
+    pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Out {
         // SAFETY: `self` exists only where `detect` has found all these features.
-        unsafe { run(self, job) }
+        unsafe { run(self, kernel) }
     }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,aes")]
-fn run<J: Job>(leaf: Avx2, job: J) -> J::Out {
-    job.run(leaf)
+fn run<K: Kernel>(simd: Avx2, kernel: K) -> K::Out {
+    kernel.run(simd)
 }
 
 type Halves = [__m256i; 2];
@@ -75,21 +75,21 @@ fn equal([low, high]: Halves, byte: u8) -> u64 {
 }
 
 /// By which of the four halves of two keys are the same: the first key with both its halves, the second, or none.
-static WAYS: [u8; 16] = {
-    let mut ways = [2; 16];
+static FIRST_EQUAL_KEY: [u8; 16] = {
+    let mut first = [2; 16];
     let mut same = 0;
     while same < 16 {
         if same & 0b11 == 0b11 {
-            ways[same] = 0;
+            first[same] = 0;
         } else if same & 0b1100 == 0b1100 {
-            ways[same] = 1;
+            first[same] = 1;
         }
         same += 1;
     }
-    ways
+    first
 };
 
-/// [`Leaf::which`].
+/// [`Simd::which`].
 ///
 /// # Safety
 /// The machine must have AVX2.
@@ -103,10 +103,10 @@ pub(super) unsafe fn which(keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) 
             _mm256_and_si256(_mm256_xor_si256(_mm256_loadu_si256(keys.as_ptr().cast()), key), mask);
         _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(differing, _mm256_setzero_si256())))
     };
-    usize::from(WAYS[same as usize & 15])
+    usize::from(FIRST_EQUAL_KEY[same as usize & 15])
 }
 
-/// [`Leaf::same`].
+/// [`Simd::same`].
 ///
 /// # Safety
 /// The machine must have AVX.
@@ -119,7 +119,7 @@ pub(super) unsafe fn same(one: &[u64; 2], other: &[u64; 2], mask: &[u64; 2]) -> 
     }
 }
 
-/// [`Leaf::key`].
+/// [`Simd::key`].
 ///
 /// # Safety
 /// The machine must have AVX and AES.
@@ -136,7 +136,7 @@ pub(super) unsafe fn key(bytes: &[u8; 16], keep: &[u64; 2], add: &[u64; 2]) -> (
     }
 }
 
-impl Leaf for Avx2 {
+impl Simd for Avx2 {
     type Bytes = Halves;
     type Lanes = Halves;
 
@@ -191,7 +191,7 @@ impl Leaf for Avx2 {
     }
 
     #[inline(always)]
-    fn load(self, block: &[u8; BLOCK]) -> Halves {
+    fn load(self, block: &[u8; BLOCK_BYTES]) -> Halves {
         let half = block.as_ptr().cast::<__m256i>();
         // SAFETY: `self` proves that the instruction is there; the block has the two times 32 bytes that it reads,
         // and it asks for no alignment.
@@ -200,8 +200,10 @@ impl Leaf for Avx2 {
 
     #[inline(always)]
     fn ascii(self, bytes: Halves) -> Ascii {
-        let kinds =
-            [look_up(bytes[0], &tables::LOW, &tables::HIGH), look_up(bytes[1], &tables::LOW, &tables::HIGH)];
+        let kinds = [
+            look_up(bytes[0], &tables::ASCII_LOW, &tables::ASCII_HIGH),
+            look_up(bytes[1], &tables::ASCII_LOW, &tables::ASCII_HIGH),
+        ];
         let letters = bit::<7>(kinds) | bit::<6>(kinds);
         Ascii {
             letters,
@@ -217,12 +219,12 @@ impl Leaf for Avx2 {
     }
 
     #[inline(always)]
-    fn wide(self, bytes: Halves) -> Wide {
+    fn non_ascii(self, bytes: Halves) -> NonAscii {
         let kinds = [
-            look_up(bytes[0], &tables::WIDE_LOW, &tables::WIDE_HIGH),
-            look_up(bytes[1], &tables::WIDE_LOW, &tables::WIDE_HIGH),
+            look_up(bytes[0], &tables::NON_ASCII_LOW, &tables::NON_ASCII_HIGH),
+            look_up(bytes[1], &tables::NON_ASCII_LOW, &tables::NON_ASCII_HIGH),
         ];
-        Wide {
+        NonAscii {
             continuing: bit::<0>(bytes) & !bit::<1>(bytes),
             latin: bit::<7>(kinds),
             accents: bit::<6>(kinds),

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Ascii, BLOCK, ENDS, Job, LANES, Leaf, Plain, Wide, tables};
+use super::{Ascii, BLOCK_BYTES, ENDS, Kernel, LANES, NonAscii, Portable, Simd, tables};
 
 /// Proof that this machine has AVX-512 F, BW, DQ and VL, and what came before them; with `VBMI2` also VBMI and VBMI2,
 /// which came with Ice Lake and Zen 4.
@@ -27,30 +27,30 @@ impl<const VBMI2: bool> Avx512<VBMI2> {
 
 impl Avx512<false> {
     #[inline]
-    pub(super) fn run<J: Job>(self, job: J) -> J::Out {
+    pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Out {
         // SAFETY: `self` exists only where `detect` has found all these features.
-        unsafe { run(self, job) }
+        unsafe { run(self, kernel) }
     }
 }
 
 impl Avx512<true> {
     #[inline]
-    pub(super) fn run<J: Job>(self, job: J) -> J::Out {
+    pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Out {
         // SAFETY: `self` exists only where `detect` has found all these features.
-        unsafe { run_with_vbmi2(self, job) }
+        unsafe { run_with_vbmi2(self, kernel) }
     }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt,aes")]
-fn run<J: Job>(leaf: Avx512<false>, job: J) -> J::Out {
-    job.run(leaf)
+fn run<K: Kernel>(simd: Avx512<false>, kernel: K) -> K::Out {
+    kernel.run(simd)
 }
 
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt,aes"
 )]
-fn run_with_vbmi2<J: Job>(leaf: Avx512<true>, job: J) -> J::Out {
-    job.run(leaf)
+fn run_with_vbmi2<K: Kernel>(simd: Avx512<true>, kernel: K) -> K::Out {
+    kernel.run(simd)
 }
 
 /// The same 16 bytes in all four lanes.
@@ -89,7 +89,7 @@ fn test(bytes: __m512i, bits: u8) -> u64 {
     unsafe { _mm512_test_epi8_mask(bytes, _mm512_set1_epi8(bits.cast_signed())) }
 }
 
-impl<const VBMI2: bool> Leaf for Avx512<VBMI2> {
+impl<const VBMI2: bool> Simd for Avx512<VBMI2> {
     type Bytes = __m512i;
     type Lanes = __m512i;
 
@@ -123,7 +123,7 @@ impl<const VBMI2: bool> Leaf for Avx512<VBMI2> {
             // SAFETY: `VBMI2` is true only where `detect` has found it.
             unsafe { utf8(points, room) }
         } else {
-            Plain.utf8(points, room)
+            Portable.utf8(points, room)
         }
     }
 
@@ -140,7 +140,7 @@ impl<const VBMI2: bool> Leaf for Avx512<VBMI2> {
     }
 
     #[inline(always)]
-    fn load(self, block: &[u8; BLOCK]) -> __m512i {
+    fn load(self, block: &[u8; BLOCK_BYTES]) -> __m512i {
         // SAFETY: `self` proves that the instruction is there; the block has the 64 bytes that it reads, and it
         // asks for no alignment.
         unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
@@ -148,7 +148,7 @@ impl<const VBMI2: bool> Leaf for Avx512<VBMI2> {
 
     #[inline(always)]
     fn load_padded(self, bytes: &[u8]) -> __m512i {
-        let mask = (1 << (bytes.len() % BLOCK)) - 1;
+        let mask = (1 << (bytes.len() % BLOCK_BYTES)) - 1;
         // SAFETY: `self` proves that the instruction is there; it reads only bytes that `mask` has, which are in
         // front of the slice's end, and faults on no other.
         unsafe { _mm512_maskz_loadu_epi8(mask, bytes.as_ptr().cast()) }
@@ -156,7 +156,7 @@ impl<const VBMI2: bool> Leaf for Avx512<VBMI2> {
 
     #[inline(always)]
     fn ascii(self, bytes: __m512i) -> Ascii {
-        let kinds = look_up(bytes, &tables::LOW, &tables::HIGH);
+        let kinds = look_up(bytes, &tables::ASCII_LOW, &tables::ASCII_HIGH);
         let letters = test(kinds, tables::LETTER);
         Ascii {
             letters: now(letters),
@@ -172,8 +172,8 @@ impl<const VBMI2: bool> Leaf for Avx512<VBMI2> {
     }
 
     #[inline(always)]
-    fn wide(self, bytes: __m512i) -> Wide {
-        let kinds = look_up(bytes, &tables::WIDE_LOW, &tables::WIDE_HIGH);
+    fn non_ascii(self, bytes: __m512i) -> NonAscii {
+        let kinds = look_up(bytes, &tables::NON_ASCII_LOW, &tables::NON_ASCII_HIGH);
         // SAFETY: `self` proves that the instructions are there.
         let (continuing, sharp_s) = unsafe {
             (
@@ -181,7 +181,7 @@ impl<const VBMI2: bool> Leaf for Avx512<VBMI2> {
                 _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(0x9F_u8.cast_signed())),
             )
         };
-        Wide {
+        NonAscii {
             continuing,
             latin: test(kinds, tables::LATIN),
             accents: test(kinds, tables::ACCENTS),
@@ -209,7 +209,7 @@ impl<const VBMI2: bool> Leaf for Avx512<VBMI2> {
 
     #[inline(always)]
     fn add_places(self, bits: u64, base: usize, places: &mut [usize; ENDS], count: usize) -> usize {
-        let Some(room) = places[count..].first_chunk_mut::<BLOCK>() else { return count };
+        let Some(room) = places[count..].first_chunk_mut::<BLOCK_BYTES>() else { return count };
         if VBMI2 {
             // SAFETY: `VBMI2` is true only where `detect` has found it.
             unsafe { add_bytes(bits, base, room) }
@@ -220,7 +220,7 @@ impl<const VBMI2: bool> Leaf for Avx512<VBMI2> {
     }
 }
 
-/// [`Leaf::utf8`]: all four bytes that each character may have, and those that it has pressed together.
+/// [`Simd::utf8`]: all four bytes that each character may have, and those that it has pressed together.
 ///
 /// # Safety
 /// The machine must have AVX-512 with VBMI2.
@@ -261,11 +261,11 @@ unsafe fn utf8(points: &[u32; LANES], room: &mut [u8; 4 * LANES]) -> usize {
 /// # Safety
 /// The machine must have AVX-512 with VBMI2.
 #[inline(always)]
-unsafe fn add_bytes(bits: u64, base: usize, room: &mut [usize; BLOCK]) {
+unsafe fn add_bytes(bits: u64, base: usize, room: &mut [usize; BLOCK_BYTES]) {
     let place = room.as_mut_ptr();
     // SAFETY: the instructions are there; the stores write 64 places at the most.
     unsafe {
-        let mut numbers = _mm512_maskz_compress_epi8(bits, _mm512_loadu_si512(BYTES.as_ptr().cast()));
+        let mut numbers = _mm512_maskz_compress_epi8(bits, _mm512_loadu_si512(BYTE_NUMBERS.as_ptr().cast()));
         let base = _mm512_set1_epi64(base as i64);
         for half in 0..2 {
             let low = _mm512_castsi512_si128(numbers);
@@ -288,10 +288,10 @@ unsafe fn add_bytes(bits: u64, base: usize, room: &mut [usize; BLOCK]) {
 }
 
 /// 0 to 63.
-static BYTES: [u8; BLOCK] = {
-    let mut bytes = [0; BLOCK];
+static BYTE_NUMBERS: [u8; BLOCK_BYTES] = {
+    let mut bytes = [0; BLOCK_BYTES];
     let mut at = 0;
-    while at < BLOCK {
+    while at < BLOCK_BYTES {
         bytes[at] = at as u8;
         at += 1;
     }
@@ -301,7 +301,7 @@ static BYTES: [u8; BLOCK] = {
 /// Sixteen bits at a time: their numbers, pressed together. One store of eight, whatever their count; more are rare.
 /// Returns how many there are.
 #[inline(always)]
-fn add_quarters(bits: u64, base: usize, room: &mut [usize; BLOCK]) -> usize {
+fn add_quarters(bits: u64, base: usize, room: &mut [usize; BLOCK_BYTES]) -> usize {
     let mut from = 0; // at most 16 for each part before
     for part in 0..4 {
         let bits = (bits >> (16 * part)) as u16;

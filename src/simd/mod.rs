@@ -14,14 +14,14 @@ mod portable;
 mod prefetch;
 mod tables;
 
-pub(crate) use portable::Portable as Plain;
+pub(crate) use portable::Portable;
 pub(crate) use prefetch::prefetch;
 
 /// Numbers that are compared at once.
 pub(crate) const LANES: usize = 16;
 
 /// Bytes in a block; one bit of a `u64` each, the first in the lowest.
-pub(crate) const BLOCK: usize = 64;
+pub(crate) const BLOCK_BYTES: usize = 64;
 
 /// How many places [`crate::pretokenize::Scanner::fill`] has room for.
 pub const ENDS: usize = 256;
@@ -46,7 +46,7 @@ pub(crate) struct Ascii {
 
 /// Which bytes of a block are which bytes of longer characters: first bytes that say much about the class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wide {
+pub(crate) struct NonAscii {
     /// 80 to BF.
     pub(crate) continuing: u64,
     /// C4 to CA: U+0100 to U+02BF are letters.
@@ -73,23 +73,23 @@ pub(crate) struct Wide {
 }
 
 /// Code for one instruction set.
-pub(crate) trait Leaf: Copy {
+pub(crate) trait Simd: Copy {
     /// A block in registers.
     type Bytes: Copy;
 
-    fn load(self, block: &[u8; BLOCK]) -> Self::Bytes;
+    fn load(self, block: &[u8; BLOCK_BYTES]) -> Self::Bytes;
 
     /// Fewer than 64 bytes, and zeros behind them.
     #[inline(always)]
     fn load_padded(self, bytes: &[u8]) -> Self::Bytes {
-        let mut block = [0; BLOCK];
+        let mut block = [0; BLOCK_BYTES];
         block[..bytes.len()].copy_from_slice(bytes);
         self.load(&block)
     }
 
     fn ascii(self, bytes: Self::Bytes) -> Ascii;
 
-    fn wide(self, bytes: Self::Bytes) -> Wide;
+    fn non_ascii(self, bytes: Self::Bytes) -> NonAscii;
 
     /// The bits of each byte that both its nibbles' rows have: a mask for each bit, the lowest first.
     fn sets(self, bytes: Self::Bytes, low: &[u8; 16], high: &[u8; 16]) -> [u64; 8];
@@ -156,7 +156,7 @@ pub(crate) trait Leaf: Copy {
     #[inline(always)]
     fn add_places(self, mut bits: u64, base: usize, places: &mut [usize; ENDS], count: usize) -> usize {
         let found = bits.count_ones() as usize;
-        let Some(room) = places[count..].first_chunk_mut::<BLOCK>() else { return count };
+        let Some(room) = places[count..].first_chunk_mut::<BLOCK_BYTES>() else { return count };
         for eight in room.as_chunks_mut::<8>().0 {
             // Without a branch for each: what is too much is overwritten later.
             for place in eight {
@@ -182,19 +182,19 @@ pub(crate) fn fold(one: u64, other: u64) -> u64 {
 }
 
 /// Something to do with whichever leaf there is; inlined into code that is compiled for its instruction set.
-pub(crate) trait Job {
+pub(crate) trait Kernel {
     type Out;
 
     /// To be marked `#[inline(always)]`, like all that it calls.
-    fn run<L: Leaf>(self, leaf: L) -> Self::Out;
+    fn run<L: Simd>(self, simd: L) -> Self::Out;
 }
 
 /// An instruction set that this machine has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Isa(Kind);
+pub struct Isa(IsaKind);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum IsaKind {
     #[cfg(target_arch = "x86_64")]
     Avx512Vbmi2(avx512::Avx512<true>),
     #[cfg(target_arch = "x86_64")]
@@ -203,29 +203,29 @@ enum Kind {
     Avx2(avx2::Avx2),
     #[cfg(target_arch = "aarch64")]
     Neon(neon::Neon),
-    Portable(portable::Portable),
+    Portable(Portable),
 }
 
 impl Isa {
     /// The instruction sets of this machine, the best first.
     pub fn available() -> impl Iterator<Item = Isa> {
-        let kinds = [
+        let available = [
             #[cfg(target_arch = "x86_64")]
-            avx512::Avx512::detect().map(Kind::Avx512Vbmi2),
+            avx512::Avx512::detect().map(IsaKind::Avx512Vbmi2),
             #[cfg(target_arch = "x86_64")]
-            avx512::Avx512::detect().map(Kind::Avx512),
+            avx512::Avx512::detect().map(IsaKind::Avx512),
             #[cfg(target_arch = "x86_64")]
-            avx2::Avx2::detect().map(Kind::Avx2),
+            avx2::Avx2::detect().map(IsaKind::Avx2),
             #[cfg(target_arch = "aarch64")]
-            neon::Neon::detect().map(Kind::Neon),
-            Some(Kind::Portable(portable::Portable)),
+            neon::Neon::detect().map(IsaKind::Neon),
+            Some(IsaKind::Portable(Portable)),
         ];
-        kinds.into_iter().flatten().map(Isa)
+        available.into_iter().flatten().map(Isa)
     }
 
     /// The best one of this machine.
     pub fn best() -> Isa {
-        Self::available().next().unwrap_or(Isa(Kind::Portable(portable::Portable)))
+        Self::available().next().unwrap_or(Isa(IsaKind::Portable(Portable)))
     }
 
     /// By its name, if this machine has it.
@@ -237,30 +237,30 @@ impl Isa {
     pub fn name(self) -> &'static str {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512Vbmi2(_) => "avx512vbmi2",
+            IsaKind::Avx512Vbmi2(_) => "avx512vbmi2",
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512(_) => "avx512",
+            IsaKind::Avx512(_) => "avx512",
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2(_) => "avx2",
+            IsaKind::Avx2(_) => "avx2",
             #[cfg(target_arch = "aarch64")]
-            Kind::Neon(_) => "neon",
-            Kind::Portable(_) => "portable",
+            IsaKind::Neon(_) => "neon",
+            IsaKind::Portable(_) => "portable",
         }
     }
 
-    /// Does `job` in code for this instruction set.
+    /// Does `kernel` in code for this instruction set.
     #[inline]
-    pub(crate) fn run<J: Job>(self, job: J) -> J::Out {
+    pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Out {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512Vbmi2(leaf) => leaf.run(job),
+            IsaKind::Avx512Vbmi2(simd) => simd.run(kernel),
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512(leaf) => leaf.run(job),
+            IsaKind::Avx512(simd) => simd.run(kernel),
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2(leaf) => leaf.run(job),
+            IsaKind::Avx2(simd) => simd.run(kernel),
             #[cfg(target_arch = "aarch64")]
-            Kind::Neon(leaf) => job.run(leaf),
-            Kind::Portable(leaf) => job.run(leaf),
+            IsaKind::Neon(simd) => kernel.run(simd),
+            IsaKind::Portable(simd) => kernel.run(simd),
         }
     }
 }
@@ -297,28 +297,28 @@ pub(crate) fn put<const N: usize>(numbers: &mut [u32], at: usize, some: &[u32; N
 
 #[cfg(test)]
 mod tests {
-    use super::{Ascii, BLOCK, Isa, Job, LANES, Leaf, Wide};
+    use super::{Ascii, BLOCK_BYTES, Isa, Kernel, LANES, NonAscii, Simd};
 
     struct Classify<'t>(&'t [u8]);
 
-    impl Job for Classify<'_> {
-        type Out = (Ascii, Wide);
+    impl Kernel for Classify<'_> {
+        type Out = (Ascii, NonAscii);
 
         #[inline(always)]
-        fn run<L: Leaf>(self, leaf: L) -> Self::Out {
+        fn run<L: Simd>(self, simd: L) -> Self::Out {
             let bytes = match self.0.first_chunk() {
-                Some(block) => leaf.load(block),
-                None => leaf.load_padded(self.0),
+                Some(block) => simd.load(block),
+                None => simd.load_padded(self.0),
             };
-            (leaf.ascii(bytes), leaf.wide(bytes))
+            (simd.ascii(bytes), simd.non_ascii(bytes))
         }
     }
 
     fn mask(bytes: &[u8], belongs: impl Fn(u8) -> bool) -> u64 {
-        (0..BLOCK).filter(|&at| belongs(bytes.get(at).copied().unwrap_or(0))).map(|at| 1 << at).sum()
+        (0..BLOCK_BYTES).filter(|&at| belongs(bytes.get(at).copied().unwrap_or(0))).map(|at| 1 << at).sum()
     }
 
-    fn expected(bytes: &[u8]) -> (Ascii, Wide) {
+    fn expected(bytes: &[u8]) -> (Ascii, NonAscii) {
         let ascii = Ascii {
             letters: mask(bytes, |b| b.is_ascii_alphabetic()),
             upper: mask(bytes, |b| b.is_ascii_uppercase()),
@@ -330,7 +330,7 @@ mod tests {
             slashes: mask(bytes, |b| b == b'/'),
             beyond: mask(bytes, |b| !b.is_ascii()),
         };
-        let wide = Wide {
+        let non_ascii = NonAscii {
             continuing: mask(bytes, |b| b & 0xC0 == 0x80),
             latin: mask(bytes, |b| matches!(b, 0xC4..=0xCA)),
             accents: mask(bytes, |b| b == 0xC3),
@@ -344,17 +344,17 @@ mod tests {
             bit4: mask(bytes, |b| b & 0x10 != 0),
             bit5: mask(bytes, |b| b & 0x20 != 0),
         };
-        (ascii, wide)
+        (ascii, non_ascii)
     }
 
-    struct Sets<'t>(&'t [u8; BLOCK], [u8; 16], [u8; 16]);
+    struct Sets<'t>(&'t [u8; BLOCK_BYTES], [u8; 16], [u8; 16]);
 
-    impl Job for Sets<'_> {
+    impl Kernel for Sets<'_> {
         type Out = [u64; 8];
 
         #[inline(always)]
-        fn run<L: Leaf>(self, leaf: L) -> [u64; 8] {
-            leaf.sets(leaf.load(self.0), &self.1, &self.2)
+        fn run<L: Simd>(self, simd: L) -> [u64; 8] {
+            simd.sets(simd.load(self.0), &self.1, &self.2)
         }
     }
 
@@ -362,12 +362,13 @@ mod tests {
     fn sets_are_the_bits_that_both_nibbles_have() {
         for isa in Isa::available() {
             for seed in 0..64_u8 {
-                let bytes: [u8; BLOCK] =
+                let bytes: [u8; BLOCK_BYTES] =
                     std::array::from_fn(|at| (at as u8).wrapping_mul(4).wrapping_add(seed));
                 let low = std::array::from_fn(|at| (at as u8).wrapping_mul(37).wrapping_add(seed));
                 let high = std::array::from_fn(|at| !(at as u8).wrapping_mul(89).wrapping_mul(seed));
-                let kinds = |byte: u8| low[usize::from(byte & 15)] & high[usize::from(byte >> 4)];
-                let expected = std::array::from_fn(|bit| mask(&bytes, |byte| kinds(byte) >> bit & 1 != 0));
+                let available = |byte: u8| low[usize::from(byte & 15)] & high[usize::from(byte >> 4)];
+                let expected =
+                    std::array::from_fn(|bit| mask(&bytes, |byte| available(byte) >> bit & 1 != 0));
                 assert_eq!(isa.run(Sets(&bytes, low, high)), expected, "{}", isa.name());
             }
         }
@@ -375,13 +376,13 @@ mod tests {
 
     struct Put([u32; LANES], usize, u32);
 
-    impl Job for Put {
+    impl Kernel for Put {
         type Out = [u32; 2];
 
         #[inline(always)]
-        fn run<L: Leaf>(self, leaf: L) -> [u32; 2] {
-            let lanes = leaf.lanes(&self.0);
-            [leaf.least(lanes), leaf.least(leaf.put(lanes, self.1, self.2))]
+        fn run<L: Simd>(self, simd: L) -> [u32; 2] {
+            let lanes = simd.lanes(&self.0);
+            [simd.least(lanes), simd.least(simd.put(lanes, self.1, self.2))]
         }
     }
 
@@ -402,14 +403,14 @@ mod tests {
 
     struct Which([[u64; 2]; 2], [u64; 2]);
 
-    impl Job for Which {
+    impl Kernel for Which {
         type Out = (usize, [bool; 2]);
 
         #[inline(always)]
-        fn run<L: Leaf>(self, leaf: L) -> Self::Out {
+        fn run<L: Simd>(self, simd: L) -> Self::Out {
             let mask = [u64::MAX, u64::MAX >> 4];
-            let same = [leaf.same(&self.0[0], &self.1, &mask), leaf.same(&self.0[1], &self.1, &mask)];
-            (leaf.which(&self.0, self.1, mask), same)
+            let same = [simd.same(&self.0[0], &self.1, &mask), simd.same(&self.0[1], &self.1, &mask)];
+            (simd.which(&self.0, self.1, mask), same)
         }
     }
 
@@ -471,8 +472,8 @@ mod tests {
             for first in 0..=255_u8 {
                 for step in [0, 1, 7, 129] {
                     let bytes: Vec<u8> =
-                        (0..BLOCK as u8).map(|at| first.wrapping_add(at.wrapping_mul(step))).collect();
-                    for len in [0, 1, usize::from(first) % BLOCK, BLOCK - 1, BLOCK] {
+                        (0..BLOCK_BYTES as u8).map(|at| first.wrapping_add(at.wrapping_mul(step))).collect();
+                    for len in [0, 1, usize::from(first) % BLOCK_BYTES, BLOCK_BYTES - 1, BLOCK_BYTES] {
                         let got = isa.run(Classify(&bytes[..len]));
                         assert_eq!(got, expected(&bytes[..len]), "{} {bytes:?}", isa.name());
                     }

@@ -2,7 +2,7 @@
 
 use std::arch::aarch64::*;
 
-use super::{Ascii, BLOCK, LANES, Leaf, Wide, tables};
+use super::{Ascii, BLOCK_BYTES, LANES, NonAscii, Simd, tables};
 
 /// Proof that this machine has NEON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ fn equal(bytes: Quarters, byte: u8) -> u64 {
     gather(bytes.map(|bytes| unsafe { vceqq_u8(bytes, vdupq_n_u8(byte)) }))
 }
 
-impl Leaf for Neon {
+impl Simd for Neon {
     type Bytes = Quarters;
     type Lanes = [u32; LANES];
 
@@ -80,7 +80,7 @@ impl Leaf for Neon {
     }
 
     #[inline(always)]
-    fn load(self, block: &[u8; BLOCK]) -> Quarters {
+    fn load(self, block: &[u8; BLOCK_BYTES]) -> Quarters {
         let first = block.as_ptr();
         // SAFETY: `self` proves that the instruction is there; the block has the four times 16 bytes that it reads.
         unsafe {
@@ -90,7 +90,7 @@ impl Leaf for Neon {
 
     #[inline(always)]
     fn ascii(self, bytes: Quarters) -> Ascii {
-        let kinds = look_up(bytes, tables::LOW, tables::HIGH);
+        let kinds = look_up(bytes, tables::ASCII_LOW, tables::ASCII_HIGH);
         let letters = test(kinds, tables::LETTER);
         Ascii {
             letters,
@@ -106,9 +106,9 @@ impl Leaf for Neon {
     }
 
     #[inline(always)]
-    fn wide(self, bytes: Quarters) -> Wide {
-        let kinds = look_up(bytes, tables::WIDE_LOW, tables::WIDE_HIGH);
-        Wide {
+    fn non_ascii(self, bytes: Quarters) -> NonAscii {
+        let kinds = look_up(bytes, tables::NON_ASCII_LOW, tables::NON_ASCII_HIGH);
+        NonAscii {
             continuing: test(bytes, 0x80) & !test(bytes, 0x40),
             latin: test(kinds, tables::LATIN),
             accents: test(kinds, tables::ACCENTS),

@@ -1,14 +1,14 @@
 //! Without intrinsics: loops over bytes that compilers turn into vector code on every platform, and integer
 //! arithmetic.
 
-use super::{Ascii, BLOCK, LANES, Leaf, Wide};
+use super::{Ascii, BLOCK_BYTES, LANES, NonAscii, Simd};
 
 /// Every machine has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Portable;
 
-impl Leaf for Portable {
-    type Bytes = [u8; BLOCK];
+impl Simd for Portable {
+    type Bytes = [u8; BLOCK_BYTES];
     type Lanes = [u32; LANES];
 
     #[inline(always)]
@@ -28,12 +28,12 @@ impl Leaf for Portable {
     }
 
     #[inline(always)]
-    fn load(self, block: &[u8; BLOCK]) -> [u8; BLOCK] {
+    fn load(self, block: &[u8; BLOCK_BYTES]) -> [u8; BLOCK_BYTES] {
         *block
     }
 
     #[inline(always)]
-    fn ascii(self, bytes: [u8; BLOCK]) -> Ascii {
+    fn ascii(self, bytes: [u8; BLOCK_BYTES]) -> Ascii {
         let flags = bytes.map(ascii_flags);
         Ascii {
             letters: gather(&flags, 0),
@@ -49,9 +49,9 @@ impl Leaf for Portable {
     }
 
     #[inline(always)]
-    fn wide(self, bytes: [u8; BLOCK]) -> Wide {
-        let flags = bytes.map(wide_flags);
-        Wide {
+    fn non_ascii(self, bytes: [u8; BLOCK_BYTES]) -> NonAscii {
+        let flags = bytes.map(non_ascii_flags);
+        NonAscii {
             continuing: gather(&bytes, 7) & !gather(&bytes, 6),
             latin: gather(&flags, 0),
             accents: gather(&flags, 1),
@@ -68,7 +68,7 @@ impl Leaf for Portable {
     }
 
     #[inline(always)]
-    fn sets(self, bytes: [u8; BLOCK], low: &[u8; 16], high: &[u8; 16]) -> [u64; 8] {
+    fn sets(self, bytes: [u8; BLOCK_BYTES], low: &[u8; 16], high: &[u8; 16]) -> [u64; 8] {
         let kinds = bytes.map(|byte| low[usize::from(byte & 0xF)] & high[usize::from(byte >> 4)]);
         std::array::from_fn(|bit| gather(&kinds, bit as u32))
     }
@@ -89,7 +89,7 @@ fn ascii_flags(byte: u8) -> u8 {
 }
 
 #[inline(always)]
-fn wide_flags(byte: u8) -> u8 {
+fn non_ascii_flags(byte: u8) -> u8 {
     let latin = within(byte, 0xC4, 0xCA);
     let [accents, cyrillic, cyrillic_lower, arabic, han_first] =
         [0xC3, 0xD0, 0xD1, 0xD8, 0xE4].map(|lead| u8::from(byte == lead));
@@ -115,7 +115,7 @@ fn within(byte: u8, first: u8, last: u8) -> u8 {
 /// Three operations for eight bytes, and a turn at the end. Measured: a multiplication that packs each eight
 /// bytes takes twice as long (SSE2 has none of that width), a table look-up per byte nearly so.
 #[inline(always)]
-fn gather(flags: &[u8; BLOCK], which: u32) -> u64 {
+fn gather(flags: &[u8; BLOCK_BYTES], which: u32) -> u64 {
     let mut matrix = 0;
     for (row, chunk) in flags.as_chunks::<8>().0.iter().enumerate() {
         matrix |= (u64::from_le_bytes(*chunk) >> which & ONES) << row;

@@ -1,6 +1,6 @@
 //! The kinds of bytes for instruction sets that look up nibbles: a byte is of a kind if both its nibbles' rows say so.
 
-/// Bits of [`LOW`] and [`HIGH`]: kinds of ASCII characters. A letter has one of the first two.
+/// Bits of [`ASCII_LOW`] and [`ASCII_HIGH`]: kinds of ASCII characters. A letter has one of the first two.
 pub(super) const LETTER: u8 = 0b11;
 pub(super) const DIGIT: u8 = 1 << 2;
 pub(super) const SPACE: u8 = 1 << 3;
@@ -10,14 +10,14 @@ pub(super) const APOSTROPHE: u8 = 1 << 6;
 pub(super) const SLASH: u8 = 1 << 7;
 
 /// By the lower nibble.
-pub(super) static LOW: [u8; 16] =
+pub(super) static ASCII_LOW: [u8; 16] =
     rows([0xFFFE, 0x07FF, 0x03FF, 1, 1 << 9 | 1 << 11 | 1 << 12, 1 << 10 | 1 << 13, 1 << 7, 1 << 15]);
 
 /// By the upper nibble.
-pub(super) static HIGH: [u8; 16] =
+pub(super) static ASCII_HIGH: [u8; 16] =
     rows([1 << 4 | 1 << 6, 1 << 5 | 1 << 7, 1 << 3, 1 << 2, 1, 1, 1 << 2, 1 << 2]);
 
-/// Bits of [`WIDE_LOW`] and [`WIDE_HIGH`], named as in [`super::Wide`].
+/// Bits of [`NON_ASCII_LOW`] and [`NON_ASCII_HIGH`], named as in [`super::NonAscii`].
 pub(super) const LATIN: u8 = 1;
 pub(super) const ACCENTS: u8 = 1 << 1;
 pub(super) const CYRILLIC: u8 = 1 << 2;
@@ -28,10 +28,10 @@ pub(super) const CASELESS: u8 = 1 << 6;
 pub(super) const ODD: u8 = 1 << 7;
 
 /// By the lower nibble.
-pub(super) static WIDE_LOW: [u8; 16] = rows([0x07F0, 1 << 3, 1, 1 << 1, 1 << 8, 1 << 4, 0x1BE0, 1 << 7]);
+pub(super) static NON_ASCII_LOW: [u8; 16] = rows([0x07F0, 1 << 3, 1, 1 << 1, 1 << 8, 1 << 4, 0x1BE0, 1 << 7]);
 
 /// By the upper nibble.
-pub(super) static WIDE_HIGH: [u8; 16] =
+pub(super) static NON_ASCII_HIGH: [u8; 16] =
     rows([1 << 12, 1 << 12, 1 << 13, 1 << 13, 1 << 13, 1 << 14, 1 << 14, 1 << 9 | 1 << 11]);
 
 /// From the nibbles of each kind (a bit each) to the kinds of each nibble.

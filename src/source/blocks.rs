@@ -6,7 +6,7 @@ use crate::control::Control;
 use crate::error::Result;
 
 /// Bytes that are read at a time.
-const PIECE: usize = 1 << 16;
+const READ_BYTES: usize = 1 << 16;
 
 /// A stream, cut into blocks of about the same size.
 pub(crate) struct Blocks {
@@ -22,7 +22,7 @@ pub(crate) struct Blocks {
 }
 
 /// Some bytes of a stream.
-pub(crate) struct Block {
+pub(crate) struct StreamBlock {
     pub(crate) bytes: Vec<u8>,
     pub(crate) offset: u64,
     /// The number of its first line, from 1.
@@ -32,7 +32,7 @@ pub(crate) struct Block {
 }
 
 /// Text in which there is no place to cut is not held any longer from here on.
-const MOST: usize = 1 << 23;
+const MAX_UNCUT_BYTES: usize = 1 << 23;
 
 impl Blocks {
     pub(crate) fn new(stream: ByteStream, size: usize) -> Self {
@@ -40,7 +40,7 @@ impl Blocks {
     }
 
     /// The next block, of whole lines.
-    pub(crate) fn next_lines(&mut self, control: &Control) -> Result<Option<Block>> {
+    pub(crate) fn next_lines(&mut self, control: &Control) -> Result<Option<StreamBlock>> {
         let block = self.next(control, usize::MAX, |held| memchr::memrchr(b'\n', held).map(|at| at + 1))?;
         if let Some(block) = &block {
             self.line += memchr::memchr_iter(b'\n', &block.bytes).count() as u64;
@@ -49,12 +49,16 @@ impl Blocks {
     }
 
     /// The next block of text, which ends where the text may be cut.
-    pub(crate) fn next_text(&mut self, cutter: &Cutter<'_>, control: &Control) -> Result<Option<Block>> {
-        self.next(control, MOST, |held| cutter.late_cut(held))
+    pub(crate) fn next_text(
+        &mut self,
+        cutter: &Cutter<'_>,
+        control: &Control,
+    ) -> Result<Option<StreamBlock>> {
+        self.next(control, MAX_UNCUT_BYTES, |held| cutter.late_cut(held))
     }
 
     /// The next bytes, wherever they end.
-    pub(crate) fn next_bytes(&mut self, control: &Control) -> Result<Option<Block>> {
+    pub(crate) fn next_bytes(&mut self, control: &Control) -> Result<Option<StreamBlock>> {
         self.next(control, 0, |_| None)
     }
 
@@ -68,7 +72,7 @@ impl Blocks {
         control: &Control,
         most: usize,
         cut: impl Fn(&[u8]) -> Option<usize>,
-    ) -> Result<Option<Block>> {
+    ) -> Result<Option<StreamBlock>> {
         let mut want = self.size;
         loop {
             self.fill(want, control)?;
@@ -84,7 +88,7 @@ impl Blocks {
             let end = end.unwrap_or(self.held.len());
             let rest = self.held.split_off(end);
             let bytes = std::mem::replace(&mut self.held, rest);
-            let block = Block { bytes, offset: self.offset, line: self.line, is_open };
+            let block = StreamBlock { bytes, offset: self.offset, line: self.line, is_open };
             self.offset += end as u64;
             self.number += 1;
             return Ok(Some(block));
@@ -93,7 +97,7 @@ impl Blocks {
 
     fn fill(&mut self, want: usize, control: &Control) -> Result<()> {
         while !self.ended && self.held.len() < want {
-            let piece = PIECE.min(want - self.held.len());
+            let piece = READ_BYTES.min(want - self.held.len());
             self.ended = self.stream.read(piece, &mut self.held, control)? == 0;
             control.advance(self.stream.take_progress());
         }

@@ -15,7 +15,7 @@ pub(crate) struct Cutter<'a> {
 }
 
 /// Bytes read at a time to find a cut.
-const LOOK: usize = 1 << 12;
+const CUT_READ_BYTES: usize = 1 << 12;
 
 impl<'a> Cutter<'a> {
     /// `replace`: invalid bytes of the file are read as U+FFFD.
@@ -44,7 +44,7 @@ impl<'a> Cutter<'a> {
             return Ok(file.size);
         }
         let mut at = from;
-        let mut look = LOOK;
+        let mut look = CUT_READ_BYTES;
         while at < file.size {
             control.check()?;
             let low = at.saturating_sub(self.margin as u64);
@@ -65,6 +65,6 @@ impl<'a> Cutter<'a> {
     }
 
     fn cut_in(&self, text: &[u8], from: usize, to: usize) -> Option<usize> {
-        self.specials.first_free(text, from..to, |from| self.rule.next_cut(text, from))
+        self.specials.first_uncrossed(text, from..to, |from| self.rule.next_cut(text, from))
     }
 }

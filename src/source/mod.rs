@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-pub(crate) use blocks::{Block, Blocks};
+pub(crate) use blocks::{Blocks, StreamBlock};
 pub(crate) use cuts::Cutter;
 pub(crate) use records::text_of;
 pub use stamp::Stamp;
@@ -32,11 +32,11 @@ pub(crate) struct SourceFile {
     path: PathBuf,
     /// Bytes when it was first seen.
     pub(crate) size: u64,
-    held: Held,
+    held: FileAccess,
 }
 
 /// What is kept of a file between two reads.
-enum Held {
+enum FileAccess {
     /// How it was: of thousands of files not all can be open.
     Stamp(Stamp),
     /// The open file: it is this one that is read, also if another takes its name.
@@ -69,14 +69,14 @@ impl SourceFile {
         if let Some(stamp) = seen.filter(|stamp| stamp.size > 0) {
             let file = File::open(&path).map_err(failed)?;
             stamp.check(&file.metadata().map_err(failed)?).map_err(failed)?;
-            let held = if hold { Held::File(file, stamp) } else { Held::Stamp(stamp) };
+            let held = if hold { FileAccess::File(file, stamp) } else { FileAccess::Stamp(stamp) };
             return Ok(SourceFile { path, size: stamp.size, held });
         }
-        let whole = workers::read_aside(&path, control)?;
+        let whole = workers::read_in_background(&path, control)?;
         if let Some(stamp) = seen {
             stamp.check(&std::fs::metadata(&path).map_err(failed)?).map_err(failed)?;
         }
-        Ok(SourceFile { path, size: whole.len() as u64, held: Held::Whole(whole) })
+        Ok(SourceFile { path, size: whole.len() as u64, held: FileAccess::Whole(whole) })
     }
 
     /// Up to `len` bytes from `at` on; fewer only at the end of the file.
@@ -97,11 +97,11 @@ impl SourceFile {
     pub(crate) fn read_exactly(&self, at: u64, len: usize, bytes: &mut Vec<u8>) -> Result<()> {
         bytes.clear();
         let read = match &self.held {
-            Held::Stamp(stamp) => {
+            FileAccess::Stamp(stamp) => {
                 File::open(&self.path).and_then(|file| read_unchanged(&file, *stamp, at, len, bytes))
             }
-            Held::File(file, stamp) => read_unchanged(file, *stamp, at, len, bytes),
-            Held::Whole(whole) => {
+            FileAccess::File(file, stamp) => read_unchanged(file, *stamp, at, len, bytes),
+            FileAccess::Whole(whole) => {
                 let start = whole.len().min(at as usize);
                 return room::extend(bytes, &whole[start..whole.len().min(start + len)]);
             }

@@ -58,7 +58,7 @@ impl<'de> Visitor<'de> for Object<'_> {
         let mut found = None;
         while let Some(is_it) = map.next_key_seed(IsName(self.field))? {
             if is_it {
-                found = Some(map.next_value_seed(Text(self.field))?);
+                found = Some(map.next_value_seed(FieldText(self.field))?);
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -91,9 +91,9 @@ impl Visitor<'_> for IsName<'_> {
 }
 
 /// The text itself.
-struct Text<'f>(&'f str);
+struct FieldText<'f>(&'f str);
 
-impl<'de> DeserializeSeed<'de> for Text<'_> {
+impl<'de> DeserializeSeed<'de> for FieldText<'_> {
     type Value = Cow<'de, str>;
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
@@ -101,7 +101,7 @@ impl<'de> DeserializeSeed<'de> for Text<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Text<'_> {
+impl<'de> Visitor<'de> for FieldText<'_> {
     type Value = Cow<'de, str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

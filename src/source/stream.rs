@@ -11,7 +11,7 @@ use super::xz::XzDecoder;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::room;
-use crate::workers::Aside;
+use crate::workers::BackgroundReader;
 
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,9 +38,9 @@ impl Compression {
 }
 
 /// How many times longer than a file its contents can be (Zstandard: a block of 4 bytes for 2^17).
-const EXPANSION: u64 = 1 << 15;
+const MAX_EXPANSION: u64 = 1 << 15;
 /// For what does not say how long it is.
-const ENDLESS: u64 = 1 << 48;
+const UNKNOWN_SIZE_BYTES: u64 = 1 << 48;
 
 /// A file that is read from front to back, and must not change meanwhile.
 pub(crate) struct ByteStream {
@@ -56,17 +56,17 @@ pub(crate) struct ByteStream {
 enum Inner {
     Read(Box<dyn Read + Send>),
     /// What may wait for ever.
-    Aside(Aside),
+    BackgroundReader(BackgroundReader),
 }
 
 /// More than the contents of a file can be long, without reading it.
 pub(crate) fn most_bytes(meta: &Metadata, compression: Compression) -> u64 {
     match compression {
-        _ if !meta.is_file() => ENDLESS,
+        _ if !meta.is_file() => UNKNOWN_SIZE_BYTES,
         // Some files hold text and say that they are empty: those of Linux's /proc.
         Compression::None if meta.len() == 0 => 1 << 32,
         Compression::None => meta.len(),
-        _ => (meta.len() + (1 << 10)).saturating_mul(EXPANSION),
+        _ => (meta.len() + (1 << 10)).saturating_mul(MAX_EXPANSION),
     }
 }
 
@@ -85,12 +85,13 @@ impl ByteStream {
                 0 => u64::MAX,
                 size => size,
             };
-            let read = Box::new(Counted { read: file.take(size), taken: taken.clone() });
+            let read = Box::new(CountingReader { read: file.take(size), taken: taken.clone() });
             Inner::Read(decoder(read, compression).map_err(failed)?)
         } else if compression == Compression::None {
-            Inner::Aside(Aside::open(path))
+            Inner::BackgroundReader(BackgroundReader::open(path))
         } else {
-            let read = Box::new(Counted { read: File::open(path).map_err(failed)?, taken: taken.clone() });
+            let read =
+                Box::new(CountingReader { read: File::open(path).map_err(failed)?, taken: taken.clone() });
             Inner::Read(decoder(read, compression).map_err(failed)?)
         };
         Ok(ByteStream { path: path.to_owned(), compression, inner, watched, taken })
@@ -121,8 +122,8 @@ impl ByteStream {
                 }
                 done.map(|_| count).map_err(|source| self.failed(source))
             }
-            Inner::Aside(aside) => {
-                let Some(piece) = aside.next(control)? else { return Ok(0) };
+            Inner::BackgroundReader(background_reader) => {
+                let Some(piece) = background_reader.next(control)? else { return Ok(0) };
                 self.taken.fetch_add(piece.len() as u64, Relaxed);
                 room::extend(bytes, &piece)?;
                 Ok(piece.len())
@@ -158,12 +159,12 @@ fn decoder(read: Box<dyn Read + Send>, compression: Compression) -> std::io::Res
 }
 
 /// Counts the bytes that are read.
-struct Counted<R> {
+struct CountingReader<R> {
     read: R,
     taken: Arc<AtomicU64>,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountingReader<R> {
     fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
         let count = self.read.read(room)?;
         self.taken.fetch_add(count as u64, Relaxed);

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::room;
-use crate::simd::{Isa, Job, LANES, Leaf};
+use crate::simd::{Isa, Kernel, LANES, Simd};
 
 /// A text, to be read in stretches. Places in it are counted in what it is made of.
 #[derive(Clone, Copy, Debug)]
@@ -61,9 +61,9 @@ impl<'a> Text<'a> {
         let start = range.start;
         let written = match self {
             Text::Utf8(text) => room::extend(bytes, &text[range]),
-            Text::One(units) => isa.run(Write { units: &units[range], bytes }),
-            Text::Two(units) => isa.run(Write { units: &units[range], bytes }),
-            Text::Four(units) => isa.run(Write { units: &units[range], bytes }),
+            Text::One(units) => isa.run(WriteUtf8 { units: &units[range], bytes }),
+            Text::Two(units) => isa.run(WriteUtf8 { units: &units[range], bytes }),
+            Text::Four(units) => isa.run(WriteUtf8 { units: &units[range], bytes }),
         };
         written.map_err(|error| match error {
             Error::Surrogate { at } => Error::Surrogate { at: start + at },
@@ -81,31 +81,31 @@ impl<'a> Text<'a> {
 }
 
 /// Characters looked at together.
-const GROUP: usize = 2 * LANES;
+const GROUP_UNITS: usize = 2 * LANES;
 /// Bytes of the longest character.
-const LONGEST: usize = 4;
+const MAX_UTF8_BYTES: usize = 4;
 
 /// Appends the UTF-8 of units; fails with the place of the first that has none.
-struct Write<'a, U> {
+struct WriteUtf8<'a, U> {
     units: &'a [U],
     bytes: &'a mut Vec<u8>,
 }
 
-impl<U: Copy + Into<u32>> Job for Write<'_, U> {
+impl<U: Copy + Into<u32>> Kernel for WriteUtf8<'_, U> {
     type Out = Result<()>;
 
     #[inline(always)]
-    fn run<L: Leaf>(self, leaf: L) -> Self::Out {
-        let Write { units, bytes } = self;
+    fn run<L: Simd>(self, simd: L) -> Self::Out {
+        let WriteUtf8 { units, bytes } = self;
         let mut len = bytes.len();
-        for (group, units) in units.chunks(GROUP).enumerate() {
+        for (group, units) in units.chunks(GROUP_UNITS).enumerate() {
             // Room for all that a group may be, so that no character asks for its own.
-            if bytes.len() < len + LONGEST * GROUP {
-                let wanted = 2 * len + 2 * LONGEST * GROUP;
+            if bytes.len() < len + MAX_UTF8_BYTES * GROUP_UNITS {
+                let wanted = 2 * len + 2 * MAX_UTF8_BYTES * GROUP_UNITS;
                 room::reserve_exact(bytes, wanted - bytes.len())?;
                 bytes.resize(wanted, 0);
             }
-            let room = &mut bytes[len..len + LONGEST * GROUP];
+            let room = &mut bytes[len..len + MAX_UTF8_BYTES * GROUP_UNITS];
             let all = units.iter().fold(0, |all, &unit| all | unit.into());
             len += if all < 0x80 {
                 for (byte, &unit) in room.iter_mut().zip(units) {
@@ -114,9 +114,9 @@ impl<U: Copy + Into<u32>> Job for Write<'_, U> {
                 units.len()
             } else {
                 if let Some(at) = units.iter().position(|&unit| has_none(unit.into())) {
-                    return Err(Error::Surrogate { at: GROUP * group + at });
+                    return Err(Error::Surrogate { at: GROUP_UNITS * group + at });
                 }
-                longer(leaf, units, room)
+                longer(simd, units, room)
             };
         }
         bytes.truncate(len);
@@ -132,7 +132,7 @@ fn has_none(point: u32) -> bool {
 
 /// Writes characters of which some are not ASCII; returns how many bytes they are.
 #[inline(always)]
-fn longer<U: Copy + Into<u32>>(leaf: impl Leaf, units: &[U], room: &mut [u8]) -> usize {
+fn longer<U: Copy + Into<u32>>(simd: impl Simd, units: &[U], room: &mut [u8]) -> usize {
     let mut len = 0;
     for units in units.chunks(LANES) {
         let mut points = [0; LANES];
@@ -141,7 +141,7 @@ fn longer<U: Copy + Into<u32>>(leaf: impl Leaf, units: &[U], room: &mut [u8]) ->
         }
         let Some(room) = room[len..].first_chunk_mut() else { return len };
         // Those that are not there are bytes of zero behind the others.
-        len += leaf.utf8(&points, room) - (LANES - units.len());
+        len += simd.utf8(&points, room) - (LANES - units.len());
     }
     len
 }

@@ -124,18 +124,18 @@ impl AddedTokens {
 /// How many characters there are before a byte of a text.
 struct Characters<'t> {
     text: &'t [u8],
-    /// The number before each [`STEP`]th byte; empty for ASCII.
+    /// The number before each [`STEP_BYTES`]th byte; empty for ASCII.
     before: Vec<usize>,
 }
 
-const STEP: usize = 64;
+const STEP_BYTES: usize = 64;
 
 impl<'t> Characters<'t> {
     fn new(text: &'t str) -> Self {
         let (text, mut before) = (text.as_bytes(), Vec::new());
         if !text.is_ascii() {
             let mut sum = 0;
-            for step in text.chunks(STEP) {
+            for step in text.chunks(STEP_BYTES) {
                 before.push(sum);
                 sum += characters(step);
             }
@@ -144,11 +144,11 @@ impl<'t> Characters<'t> {
     }
 
     fn count(&self, byte: usize) -> usize {
-        let step = byte / STEP;
+        let step = byte / STEP_BYTES;
         match self.before.get(step) {
-            Some(before) => before + characters(&self.text[step * STEP..byte]),
+            Some(before) => before + characters(&self.text[step * STEP_BYTES..byte]),
             None if self.before.is_empty() => byte,
-            None => self.before[step - 1] + characters(&self.text[(step - 1) * STEP..byte]),
+            None => self.before[step - 1] + characters(&self.text[(step - 1) * STEP_BYTES..byte]),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 ///
 /// Memory: 13 bytes for each byte of the tokens. Building takes time linear in these bytes.
 #[derive(Clone, Debug)]
-pub(super) struct Backward {
+pub(super) struct BackwardAutomaton {
     /// The node below the root for each byte; the root where there is none.
     below_root: Box<[u32; 256]>,
     /// Nodes are in breadth-first order, so the children of `node` are `children[node]..children[node + 1]`.
@@ -27,19 +27,19 @@ pub(super) struct Backward {
 
 const ROOT: u32 = 0;
 /// In place of the index of a token.
-const NONE: u32 = u32::MAX;
+const NO_TOKEN: u32 = u32::MAX;
 
-impl Backward {
+impl BackwardAutomaton {
     /// The automaton of the tokens `members` of `all`, by index. They are distinct, not empty, and hold fewer than
     /// 2^32 bytes together.
     pub(super) fn new(all: &[Vec<u8>], members: Vec<u32>) -> Self {
         let max_len = members.iter().map(|&index| all[index as usize].len()).max().unwrap_or(0);
-        let mut automaton = Backward {
+        let mut automaton = BackwardAutomaton {
             below_root: Box::new([ROOT; 256]),
             children: Vec::new(),
             bytes: vec![0],
             links: vec![ROOT],
-            longest: vec![NONE],
+            longest: vec![NO_TOKEN],
             max_len,
         };
         automaton.add_nodes(all, members);
@@ -67,7 +67,7 @@ impl Backward {
                         None => self.longest[node] = same[0],
                         Some(byte) => {
                             self.bytes.push(byte);
-                            self.longest.push(NONE);
+                            self.longest.push(NO_TOKEN);
                             below.push(start..start + same.len());
                         }
                     }
@@ -89,7 +89,7 @@ impl Backward {
             for child in self.children_of(node) {
                 let link = self.step(self.links[node as usize], self.bytes[child]);
                 self.links[child] = link;
-                if self.longest[child] == NONE {
+                if self.longest[child] == NO_TOKEN {
                     self.longest[child] = self.longest[link as usize];
                 }
             }
@@ -123,7 +123,7 @@ impl Backward {
         for at in (range.start..end).rev() {
             node = self.step(node, text[at]);
             let token = self.longest[node as usize];
-            if token != NONE && at < range.end {
+            if token != NO_TOKEN && at < range.end {
                 found(at, token as usize);
             }
         }
@@ -152,7 +152,7 @@ impl Backward {
         let (mut node, mut holds) = (ROOT, false);
         for &byte in text.iter().rev() {
             node = self.step(node, byte);
-            holds |= self.longest[node as usize] != NONE;
+            holds |= self.longest[node as usize] != NO_TOKEN;
         }
         holds || node != ROOT
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Finder, Specials};
+use super::{SearchMethod, Specials};
 use crate::control::Control;
 use crate::error::Result;
 
@@ -16,9 +16,9 @@ pub struct Found {
 }
 
 /// Bytes that are searched between two looks at the control.
-const WINDOW: usize = if cfg!(test) { 1 << 7 } else { 1 << 20 };
-/// The same at the most for [`Finder::Long`], which remembers where tokens start in them.
-const LONG_WINDOW: usize = if cfg!(test) { 1 << 9 } else { 1 << 16 };
+const SEARCH_WINDOW_BYTES: usize = if cfg!(test) { 1 << 7 } else { 1 << 20 };
+/// The same at the most for [`SearchMethod::Long`], which remembers where tokens start in them.
+const LONG_SEARCH_WINDOW_BYTES: usize = if cfg!(test) { 1 << 9 } else { 1 << 16 };
 
 /// The special tokens of a text from left to right: of those that overlap the leftmost, of those the longest.
 ///
@@ -29,106 +29,76 @@ pub struct Matches<'a> {
     text: &'a [u8],
     /// The next one starts here or later.
     from: usize,
-    /// Of a text that is searched in windows, from the first search on.
-    windows: Option<Windows>,
-}
-
-/// How far a search in windows has come.
-#[derive(Debug)]
-struct Windows {
     /// The control is looked at when `from` is here.
     check_at: usize,
     /// Bytes that are searched at once.
-    bytes: usize,
-    /// Of [`Finder::Long`]: where tokens start before `known`, the last one first.
+    window: usize,
+    /// Of [`SearchMethod::Long`]: where tokens start before `known`, the last one first.
     starts: Vec<(usize, usize)>,
     known: usize,
 }
 
-impl Windows {
-    fn new(specials: &Specials, from: usize) -> Self {
-        let long = matches!(specials.finder, Finder::Long(_));
-        // The first one is often all that is asked for.
-        let bytes = if long { specials.max_len / 8 } else { WINDOW };
-        Windows { check_at: from.saturating_add(WINDOW), bytes, starts: Vec::new(), known: 0 }
-    }
-
-    /// The first special token that starts at `from` or later and before `end`.
-    fn first(&mut self, specials: &Specials, text: &[u8], from: usize, end: usize) -> Option<Found> {
-        // All that a token that starts before `end` can have.
-        let text = &text[..text.len().min(end.saturating_add(specials.max_len))];
-        let Finder::Long(backward) = &specials.finder else {
-            return specials.find(text, from).filter(|found| found.range.start < end);
-        };
-        if self.known <= from {
-            self.starts.clear();
-            backward.each_start(text, from..end, |start, index| self.starts.push((start, index)));
-            self.known = end;
-            self.bytes = (2 * self.bytes).min(LONG_WINDOW);
-        }
-        // Those before `from` lie in the token before.
-        let mut starts = std::iter::from_fn(|| self.starts.pop());
-        let (start, index) = starts.find(|&(start, _)| start >= from)?;
-        Some(Found { index, range: start..start + specials.tokens[index].len() })
-    }
-}
-
 impl<'a> Matches<'a> {
-    #[inline]
     pub(super) fn new(specials: &'a Specials, text: &'a [u8], from: usize) -> Self {
-        Matches { specials, text, from, windows: None }
+        let long = matches!(specials.search, SearchMethod::Long(_));
+        // The first one is often all that is asked for.
+        let window = if long { specials.max_len / 8 } else { SEARCH_WINDOW_BYTES };
+        let check_at = from.saturating_add(SEARCH_WINDOW_BYTES);
+        Matches { specials, text, from, check_at, window, starts: Vec::new(), known: 0 }
     }
 
     /// The next special token.
     ///
     /// # Errors
     /// [`crate::Error::Interrupted`].
-    #[inline(always)] // most texts are short, and searched at one go
+    #[inline]
     pub fn next(&mut self, control: &Control) -> Result<Option<Found>> {
-        if self.text.len() > WINDOW || matches!(self.specials.finder, Finder::Long(_)) {
-            return self.next_in_windows(control);
-        }
-        let found = self.specials.find(self.text, self.from);
-        self.from = found.as_ref().map_or(self.text.len(), |found| found.range.end);
-        Ok(found)
-    }
-
-    #[inline(never)]
-    fn next_in_windows(&mut self, control: &Control) -> Result<Option<Found>> {
-        let Matches { specials, text, ref mut from, ref mut windows } = *self;
-        let windows = windows.get_or_insert_with(|| Windows::new(specials, *from));
-        while *from < text.len() {
-            if *from >= windows.check_at {
+        while self.from < self.text.len() {
+            if self.from >= self.check_at {
                 control.check()?;
-                windows.check_at = from.saturating_add(WINDOW);
+                self.check_at = self.from.saturating_add(SEARCH_WINDOW_BYTES);
             }
-            let end = if windows.known > *from { windows.known } else { from.saturating_add(windows.bytes) };
-            let end = end.min(text.len());
-            let found = windows.first(specials, text, *from, end);
-            *from = found.as_ref().map_or(end, |found| found.range.end);
+            let end = if self.known > self.from { self.known } else { self.from.saturating_add(self.window) };
+            let end = end.min(self.text.len());
+            let found = self.first_before(end);
+            self.from = found.as_ref().map_or(end, |found| found.range.end);
             if found.is_some() {
                 return Ok(found);
             }
         }
         Ok(None)
     }
-}
 
-impl Specials {
-    /// The first one that starts at `from` or later, searched forward: not by [`Finder::Long`].
-    #[inline]
-    fn find(&self, text: &[u8], from: usize) -> Option<Found> {
-        match &self.finder {
-            Finder::None | Finder::Long(_) => None,
-            Finder::Automaton(automaton) => {
-                let found = automaton.find(aho_corasick::Input::new(text).span(from..text.len()))?;
+    /// The first one that starts before `end`.
+    fn first_before(&mut self, end: usize) -> Option<Found> {
+        let Specials { tokens, search, max_len, .. } = self.specials;
+        // All that a token that starts before `end` can have.
+        let text = &self.text[..self.text.len().min(end.saturating_add(*max_len))];
+        let found = match search {
+            SearchMethod::None => None,
+            SearchMethod::Automaton(automaton) => {
+                let found = automaton.find(aho_corasick::Input::new(text).span(self.from..text.len()))?;
                 Some(Found { index: found.pattern().as_usize(), range: found.start()..found.end() })
             }
-            Finder::Many(many) => {
-                let (index, start) = many.find(&self.tokens, text, from)?;
-                Some(Found { index, range: start..start + self.tokens[index].len() })
+            SearchMethod::ManyTokens(many) => {
+                let (index, start) = many.find(tokens, text, self.from)?;
+                Some(Found { index, range: start..start + tokens[index].len() })
             }
-        }
+            SearchMethod::Long(backward) => {
+                if self.known <= self.from {
+                    self.starts.clear();
+                    backward
+                        .each_start(text, self.from..end, |start, index| self.starts.push((start, index)));
+                    self.known = end;
+                    self.window = (2 * self.window).min(LONG_SEARCH_WINDOW_BYTES);
+                }
+                // Those before `from` lie in the token before.
+                let mut starts = std::iter::from_fn(|| self.starts.pop());
+                let (start, index) = starts.find(|&(start, _)| start >= self.from)?;
+                Some(Found { index, range: start..start + tokens[index].len() })
+            }
+        };
+        found.filter(|found| found.range.start < end)
     }
 }
 

@@ -16,18 +16,18 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::error::{Error, Result};
 use crate::room;
-use backward::Backward;
-use many::Many;
+use backward::BackwardAutomaton;
+use many::ManyTokens;
 
 pub use added::{AddedSegment, AddedTokens, Flags};
 pub use matches::{Found, Matches, Segment};
 
 /// Bytes of a special token at the most. A stream holds back about as many, and a place where text is cut is judged by
 /// as many on both sides.
-pub const MAX_LEN: usize = 1 << 12;
+pub const MAX_TOKEN_BYTES: usize = 1 << 12;
 /// Bytes of all special tokens of a set at the most: building, which nothing interrupts, then takes some seconds and 250
 /// MB at the worst.
-pub const MAX_BYTES: usize = 1 << 24;
+pub const MAX_SET_BYTES: usize = 1 << 24;
 
 /// The special tokens of a tokenizer, ready to be searched for.
 ///
@@ -35,43 +35,48 @@ pub const MAX_BYTES: usize = 1 << 24;
 #[derive(Clone, Debug, Default)]
 pub struct Specials {
     tokens: Vec<Vec<u8>>,
-    finder: Finder,
+    search: SearchMethod,
     /// Tokens in which text could be cut, at any offset; `None` without any.
-    inner: Option<Backward>,
+    inner: Option<BackwardAutomaton>,
     max_len: usize,
 }
 
 /// How tokens are searched for.
 #[derive(Clone, Debug, Default)]
-enum Finder {
+enum SearchMethod {
     #[default]
     None,
     /// The best for few: vector code finds their first bytes.
     Automaton(AhoCorasick),
-    Many(Many),
+    ManyTokens(ManyTokens),
     /// For tokens of any length.
-    Long(Backward),
+    Long(BackwardAutomaton),
 }
 
-/// From so many tokens on [`Many`] is used.
-const MANY: usize = 64;
+/// From so many tokens on [`ManyTokens`] is used.
+const MIN_FILTERED_TOKENS: usize = 64;
 /// Bytes of a token up to which text is searched forward. A forward search reads a byte again for up to so many tokens
 /// that could have started before it.
-const SHORT: usize = 128;
+const MAX_FORWARD_BYTES: usize = 128;
 
-impl Finder {
+impl SearchMethod {
     fn new(tokens: &[Vec<u8>], max_len: usize) -> Result<Self> {
         if tokens.is_empty() {
-            return Ok(Finder::None);
+            return Ok(SearchMethod::None);
         }
-        if max_len > SHORT {
-            return Ok(Finder::Long(Backward::new(tokens, (0..tokens.len() as u32).collect())));
+        if max_len > MAX_FORWARD_BYTES {
+            return Ok(SearchMethod::Long(BackwardAutomaton::new(
+                tokens,
+                (0..tokens.len() as u32).collect(),
+            )));
         }
-        if tokens.len() >= MANY {
-            return Ok(Finder::Many(Many::new(tokens)));
+        if tokens.len() >= MIN_FILTERED_TOKENS {
+            return Ok(SearchMethod::ManyTokens(ManyTokens::new(tokens)));
         }
         let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(tokens);
-        built.map(Finder::Automaton).map_err(|error| Error::TooManySpecials { reason: error.to_string() })
+        built
+            .map(SearchMethod::Automaton)
+            .map_err(|error| Error::TooManySpecials { reason: error.to_string() })
     }
 }
 
@@ -80,11 +85,11 @@ impl Specials {
     ///
     /// # Errors
     /// [`Error::EmptySpecial`] and [`Error::RepeatedSpecial`]; [`Error::SpecialTooLong`] for one of more than
-    /// [`MAX_LEN`] bytes; [`Error::TooManySpecials`] for more than [`MAX_BYTES`] together.
+    /// [`MAX_TOKEN_BYTES`] bytes; [`Error::TooManySpecials`] for more than [`MAX_SET_BYTES`] together.
     pub fn new(tokens: Vec<Vec<u8>>) -> Result<Self> {
         check_lengths(&tokens)?;
         // An automaton has a state for each byte, and is made of another one.
-        room::expect(64 * tokens.iter().map(Vec::len).sum::<usize>())?;
+        room::check_available(64 * tokens.iter().map(Vec::len).sum::<usize>())?;
         let mut seen = std::collections::HashMap::new();
         for (index, token) in tokens.iter().enumerate() {
             if token.is_empty() {
@@ -98,8 +103,8 @@ impl Specials {
         let inner = (0..).zip(&tokens).filter(|(_, token)| has_inner_cut(token));
         let inner: Vec<u32> = inner.map(|(index, _)| index).collect();
         Ok(Specials {
-            finder: Finder::new(&tokens, max_len)?,
-            inner: (!inner.is_empty()).then(|| Backward::new(&tokens, inner)),
+            search: SearchMethod::new(&tokens, max_len)?,
+            inner: (!inner.is_empty()).then(|| BackwardAutomaton::new(&tokens, inner)),
             max_len,
             tokens,
         })
@@ -123,7 +128,7 @@ impl Specials {
     /// Bytes of new text for which what a stream holds back is searched again: so few more than it holds back that
     /// nobody waits for them, and so many that searching again costs little for each.
     pub(crate) fn search_step(&self) -> usize {
-        if self.max_len > SHORT { self.max_len / 4 } else { 1 }
+        if self.max_len > MAX_FORWARD_BYTES { self.max_len / 4 } else { 1 }
     }
 
     /// The special tokens in `text` that start at `from` or later.
@@ -140,7 +145,7 @@ impl Specials {
     /// searching the two sides alone the same as searching the whole.
     ///
     /// Cost: linear in `range`.
-    pub fn first_free(
+    pub fn first_uncrossed(
         &self,
         text: &[u8],
         range: Range<usize>,
@@ -161,7 +166,7 @@ impl Specials {
                 }
                 at = next(reach)?;
             }
-            window = WINDOW;
+            window = CUT_WINDOW_BYTES;
         }
     }
 
@@ -175,25 +180,25 @@ impl Specials {
 }
 
 /// Places that are looked at together.
-const WINDOW: usize = 4 * MAX_LEN;
+const CUT_WINDOW_BYTES: usize = 4 * MAX_TOKEN_BYTES;
 
 /// Checks that no token is too long, nor all of them together.
 fn check_lengths(tokens: &[Vec<u8>]) -> Result<()> {
-    if let Some(index) = tokens.iter().position(|token| token.len() > MAX_LEN) {
-        let (bytes, limit) = (tokens[index].len(), MAX_LEN);
-        let start = tokens[index][..SHOWN].to_vec();
+    if let Some(index) = tokens.iter().position(|token| token.len() > MAX_TOKEN_BYTES) {
+        let (bytes, limit) = (tokens[index].len(), MAX_TOKEN_BYTES);
+        let start = tokens[index][..SHOWN_BYTES].to_vec();
         return Err(Error::SpecialTooLong { index, start, bytes, limit });
     }
     let bytes: usize = tokens.iter().map(Vec::len).sum();
-    if bytes > MAX_BYTES {
-        let reason = format!("they have {bytes} bytes together, of at most {MAX_BYTES}");
+    if bytes > MAX_SET_BYTES {
+        let reason = format!("they have {bytes} bytes together, of at most {MAX_SET_BYTES}");
         return Err(Error::TooManySpecials { reason });
     }
     Ok(())
 }
 
 /// Bytes of a long token that a message shows.
-const SHOWN: usize = 24;
+const SHOWN_BYTES: usize = 24;
 
 /// Whether an occurrence of one of `first` could share a byte with an occurrence of one of `second`.
 ///
@@ -204,7 +209,7 @@ const SHOWN: usize = 24;
 pub fn overlap(first: Vec<Vec<u8>>, second: Vec<Vec<u8>>) -> Result<bool> {
     let touch = |tokens: &[Vec<u8>], others: &[Vec<u8>]| {
         let members = (0..tokens.len() as u32).filter(|&index| !tokens[index as usize].is_empty());
-        let automaton = Backward::new(tokens, members.collect());
+        let automaton = BackwardAutomaton::new(tokens, members.collect());
         others.iter().any(|other| automaton.touches(other))
     };
     check_lengths(&first)?;

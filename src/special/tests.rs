@@ -81,7 +81,7 @@ fn tokens_of_any_length_are_found_as_defined() {
             tokens.extend([word[..part.len()].to_vec(), word[from..].to_vec(), part]);
         }
         if round % 2 == 0 {
-            tokens.iter_mut().for_each(|token| token.truncate(SHORT));
+            tokens.iter_mut().for_each(|token| token.truncate(MAX_FORWARD_BYTES));
         }
         let tokens = distinct(tokens);
         let text: Vec<u8> = (0..random.below(8))
@@ -91,7 +91,7 @@ fn tokens_of_any_length_are_found_as_defined() {
                 _ => tokens[random.below(tokens.len())].clone(),
             })
             .collect();
-        long += usize::from(tokens.iter().any(|token| token.len() > SHORT));
+        long += usize::from(tokens.iter().any(|token| token.len() > MAX_FORWARD_BYTES));
         assert_eq!(found(&tokens, &text), naive(&tokens, &text), "{tokens:?} in {}", text.escape_ascii());
     }
     assert!(long > 500);
@@ -114,8 +114,8 @@ fn hard(len: usize) -> Vec<(Vec<Vec<u8>>, Vec<u8>)> {
     let behind = |len: usize, last: u8| [run(len), vec![last]].concat();
     let many = (0..4000_u32).map(|n| [&n.to_le_bytes()[..2], &run(n as usize % 200 + 1)].concat());
     vec![
-        (vec![run(MAX_LEN)], run(len)),
-        (vec![run(MAX_LEN - 1), behind(MAX_LEN - 1, b'y')], run(len)),
+        (vec![run(MAX_TOKEN_BYTES)], run(len)),
+        (vec![run(MAX_TOKEN_BYTES - 1), behind(MAX_TOKEN_BYTES - 1, b'y')], run(len)),
         (vec![behind(3000, b'y'), b"x".to_vec()], run(len)),
         (vec![[&b"a"[..], &run(3000), b"y"].concat(), b"x".to_vec()], b"axx".repeat(len / 3)),
         (
@@ -138,7 +138,7 @@ fn building_and_searching_are_linear() {
         steps::take();
         let specials = Specials::new(tokens.clone()).unwrap();
         assert!(steps::take() <= 2 * bytes as u64, "{name}");
-        assert!(matches!(specials.finder, Finder::Long(_)), "{name}");
+        assert!(matches!(specials.search, SearchMethod::Long(_)), "{name}");
         let control = Control::none();
         let mut matches = specials.matches(&text, 0);
         while matches.next(&control).unwrap().is_some() {}
@@ -175,7 +175,7 @@ fn places_for_cuts_are_those_that_no_token_lies_across() {
         let text = [random.word(150, b"ab \n"), part.repeat(3), random.word(150, b"a ")].concat();
         let mut free = Vec::new();
         let mut at = 1;
-        while let Some(cut) = specials.first_free(&text, at..text.len(), |from| next_cut(&text, from)) {
+        while let Some(cut) = specials.first_uncrossed(&text, at..text.len(), |from| next_cut(&text, from)) {
             free.push(cut);
             at = cut + 1;
         }
@@ -190,7 +190,7 @@ fn a_place_for_a_cut_is_found_in_linear_time() {
     let specials = Specials::new(tokens).unwrap();
     let text = b"a ".repeat(100_000);
     steps::take();
-    assert_eq!(specials.first_free(&text, 1..text.len(), |from| next_cut(&text, from)), None);
+    assert_eq!(specials.first_uncrossed(&text, 1..text.len(), |from| next_cut(&text, from)), None);
     assert!(steps::take() <= 4 * text.len() as u64);
 }
 
@@ -222,13 +222,14 @@ fn which_texts_can_share_a_byte() {
 
 #[test]
 fn what_is_too_long_is_refused_by_name() {
-    assert!(Specials::new(vec![vec![b'x'; MAX_LEN]]).is_ok());
-    let long = [&b"x".repeat(MAX_LEN)[..], b"y"].concat();
+    assert!(Specials::new(vec![vec![b'x'; MAX_TOKEN_BYTES]]).is_ok());
+    let long = [&b"x".repeat(MAX_TOKEN_BYTES)[..], b"y"].concat();
     let message = "special token number 1, which begins with b\"xxxxxxxxxxxxxxxxxxxxxxxx\", has 4097 bytes: at most \
                    4096 are possible";
     assert_eq!(Specials::new(vec![b"a".to_vec(), long.clone()]).unwrap_err().to_string(), message);
     assert_eq!(overlap(Vec::new(), vec![b"a".to_vec(), long]).unwrap_err().to_string(), message);
-    let many = (0..=MAX_BYTES / MAX_LEN).map(|n| [&[b'x'; MAX_LEN - 8][..], &n.to_le_bytes()].concat());
+    let many = (0..=MAX_SET_BYTES / MAX_TOKEN_BYTES)
+        .map(|n| [&[b'x'; MAX_TOKEN_BYTES - 8][..], &n.to_le_bytes()].concat());
     let message =
         "the special tokens are too many or too long: they have 16781312 bytes together, of at most 16777216";
     assert_eq!(Specials::new(many.collect()).unwrap_err().to_string(), message);
@@ -239,7 +240,7 @@ fn a_search_ends_when_it_is_told_to() {
     let control = Control::none();
     control.stop();
     for tokens in [vec![b"x".to_vec()], vec![b"z".to_vec()], vec![vec![b'x'; 200]], vec![vec![b'z'; 200]]] {
-        for more in [0, MANY] {
+        for more in [0, MIN_FILTERED_TOKENS] {
             let more = (0..more).map(|n| format!("<{n}>").into_bytes());
             let specials = Specials::new(tokens.iter().cloned().chain(more).collect()).unwrap();
             let text = vec![b'x'; 5000];

@@ -1,7 +1,7 @@
 //! Tokens that are there whatever the counts say.
 
 use super::Merge;
-use super::tokens::BYTES;
+use super::tokens::BYTE_TOKENS;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::merge::{Merger, Pairs};
@@ -27,7 +27,7 @@ pub(super) fn merges(base: Option<&Vocab>, tokens: &[Vec<u8>]) -> Result<Vec<Mer
         Some(base) => base.pairs().with_room(room),
         None => Pairs::new(std::array::from_fn(|byte| byte as u32), room),
     };
-    let mut next = base.map_or(BYTES, |base| base.tokens().len() as u32);
+    let mut next = base.map_or(BYTE_TOKENS, |base| base.tokens().len() as u32);
     let (mut merger, mut parts, mut merges) = (Merger::new(Isa::best()), Vec::new(), Vec::new());
     for token in tokens {
         loop {

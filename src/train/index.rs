@@ -2,21 +2,21 @@
 
 use std::ops::Range;
 
-use super::names::Names;
-use super::text::Text;
-use super::tokens::Tokens;
+use super::corpus::Corpus;
+use super::pair_table::PairTable;
+use super::tokens::TokenInfo;
 use crate::error::Result;
 use crate::room;
 use crate::simd;
 
 /// Postings of pairs that are gone stay in the pool until they are a quarter of it, and this many.
-const MIN_GARBAGE: usize = 1 << 16;
+const MIN_GARBAGE_POSTINGS: usize = 1 << 16;
 
 /// Pairs that there is room for before they are there: memory that is not used is never touched.
-const FORESEEN: usize = 1 << 16;
+const RESERVED_PAIRS: usize = 1 << 16;
 
 /// Postings whose text is asked for before the pair's turn comes.
-const EXPECTED: usize = 24;
+const PREFETCHED_POSTINGS: usize = 24;
 
 /// A pair of the index. Its count only ever falls.
 pub(super) struct Pair {
@@ -37,7 +37,7 @@ impl Pair {
 /// See the module. Pairs are named by a number that is never used again.
 #[derive(Default)]
 pub(super) struct PairIndex {
-    names: Names,
+    table: PairTable,
     pairs: Vec<Pair>,
     /// Where each pair occurred when it came to be, ascending, one pair after the other. Written once: an
     /// occurrence is only ever made by the merge that makes the younger of its two tokens. Those that
@@ -53,8 +53,8 @@ impl PairIndex {
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
     pub(super) fn with_room(postings: usize) -> Result<Self> {
-        let (names, pairs) = (Names::default(), room::for_items(FORESEEN)?);
-        Ok(PairIndex { names, pairs, pool: room::for_items(postings + postings / 4)?, garbage: 0 })
+        let (table, pairs) = (PairTable::default(), room::for_items(RESERVED_PAIRS)?);
+        Ok(PairIndex { table, pairs, pool: room::for_items(postings + postings / 4)?, garbage: 0 })
     }
 
     /// Adds a pair that is not there yet, with room for as many postings as it has places: the caller
@@ -63,13 +63,13 @@ impl PairIndex {
     /// # Errors
     /// [`crate::Error::OutOfMemory`]; the index is of no more use then.
     pub(super) fn add(&mut self, left: u32, right: u32, count: u64, places: u32) -> Result<u32> {
-        let name = self.pairs.len() as u32;
+        let number = self.pairs.len() as u32;
         let start = self.pool.len();
         room::reserve(&mut self.pool, places as usize)?;
         self.pool.resize(start + places as usize, 0);
         room::push(&mut self.pairs, Pair { left, right, count, start, length: places })?;
-        self.names.insert(left, right, name)?;
-        Ok(name)
+        self.table.insert(left, right, number)?;
+        Ok(number)
     }
 
     /// Where the postings of the next pair will stand.
@@ -89,84 +89,85 @@ impl PairIndex {
 
     /// Name and count of every pair.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u64)> {
-        self.pairs.iter().enumerate().map(|(name, pair)| (name as u32, pair.count))
+        self.pairs.iter().enumerate().map(|(number, pair)| (number as u32, pair.count))
     }
 
     /// Asks for what [`PairIndex::guess`] reads.
     #[inline]
-    pub(super) fn expect(&self, left: u32, right: u32) {
-        self.names.prefetch(left, right);
+    pub(super) fn prefetch_lookup(&self, left: u32, right: u32) {
+        self.table.prefetch(left, right);
     }
 
     /// The number of the pair, or of another; `None` if it is not there. Asks for what [`PairIndex::lower`] reads.
     #[inline]
     pub(super) fn guess(&self, left: u32, right: u32) -> Option<u32> {
-        let name = self.names.first(left, right)?;
-        simd::prefetch(&self.pairs, name as usize);
-        Some(name)
+        let number = self.table.first(left, right)?;
+        simd::prefetch(&self.pairs, number as usize);
+        Some(number)
     }
 
     /// Takes `by` off a pair's count, if the pair is there; `guess` was said to be its number.
     #[inline]
     pub(super) fn lower(&mut self, left: u32, right: u32, guess: u32, by: u64) {
-        let is_it = |name: u32| self.tokens(name) == (left, right);
-        let name = if is_it(guess) { Some(guess) } else { self.names.find(left, right, is_it) };
-        if let Some(name) = name {
-            self.pairs[name as usize].count -= by;
+        let is_it = |number: u32| self.tokens(number) == (left, right);
+        let number = if is_it(guess) { Some(guess) } else { self.table.find(left, right, is_it) };
+        if let Some(number) = number {
+            self.pairs[number as usize].count -= by;
         }
     }
 
     /// Asks for what is known of a pair.
     #[inline]
-    pub(super) fn expect_pair(&self, name: u32) {
-        simd::prefetch(&self.pairs, name as usize);
+    pub(super) fn prefetch_pair(&self, number: u32) {
+        simd::prefetch(&self.pairs, number as usize);
     }
 
     /// Asks for the first postings of a pair.
     #[inline]
-    pub(super) fn expect_postings(&self, name: u32) {
-        simd::prefetch(&self.pool, self.pairs[name as usize].start);
+    pub(super) fn prefetch_postings(&self, number: u32) {
+        simd::prefetch(&self.pool, self.pairs[number as usize].start);
     }
 
     /// Asks for the text at the first postings of a pair that will soon be merged.
     #[inline]
-    pub(super) fn expect_text(&self, name: u32, text: &impl Text) {
-        let pair = &self.pairs[name as usize];
-        self.names.prefetch(pair.left, pair.right);
-        for &position in self.pool[pair.postings()].iter().take(EXPECTED) {
-            text.prefetch(position);
+    pub(super) fn prefetch_cells(&self, number: u32, corpus: &impl Corpus) {
+        let pair = &self.pairs[number as usize];
+        self.table.prefetch(pair.left, pair.right);
+        for &position in self.pool[pair.postings()].iter().take(PREFETCHED_POSTINGS) {
+            corpus.prefetch(position);
         }
     }
 
     /// How often the pair occurs.
     #[inline]
-    pub(super) fn count(&self, name: u32) -> u64 {
-        self.pairs[name as usize].count
+    pub(super) fn count(&self, number: u32) -> u64 {
+        self.pairs[number as usize].count
     }
 
     /// The pair's two tokens.
     #[inline]
-    pub(super) fn tokens(&self, name: u32) -> (u32, u32) {
-        let pair = &self.pairs[name as usize];
+    pub(super) fn tokens(&self, number: u32) -> (u32, u32) {
+        let pair = &self.pairs[number as usize];
         (pair.left, pair.right)
     }
 
     /// Removes a pair. Its postings stand until the next pair is added.
-    pub(super) fn take(&mut self, name: u32) -> Pair {
-        let pair = &mut self.pairs[name as usize];
+    pub(super) fn take(&mut self, number: u32) -> Pair {
+        let pair = &mut self.pairs[number as usize];
         let taken = Pair { ..*pair };
         pair.length = 0;
         self.garbage += taken.length as usize;
         let pairs = &self.pairs;
-        let is_it =
-            |name: u32| (pairs[name as usize].left, pairs[name as usize].right) == (taken.left, taken.right);
-        self.names.remove(taken.left, taken.right, is_it);
+        let is_it = |number: u32| {
+            (pairs[number as usize].left, pairs[number as usize].right) == (taken.left, taken.right)
+        };
+        self.table.remove(taken.left, taken.right, is_it);
         taken
     }
 
     /// Closes the gaps in the pool once they are worth it. Copying down costs less than to let it grow.
     pub(super) fn tidy(&mut self) {
-        if self.garbage < MIN_GARBAGE || 4 * self.garbage < self.pool.len() {
+        if self.garbage < MIN_GARBAGE_POSTINGS || 4 * self.garbage < self.pool.len() {
             return;
         }
         let mut end = 0;
@@ -184,10 +185,15 @@ impl PairIndex {
     }
 
     /// The pair's first occurrence that is still there. Forgets those before it: none ever comes back.
-    pub(super) fn first_live(&mut self, name: u32, text: &impl Text, tokens: &Tokens) -> Option<u32> {
-        let pair = &mut self.pairs[name as usize];
+    pub(super) fn first_live(
+        &mut self,
+        number: u32,
+        corpus: &impl Corpus,
+        tokens: &TokenInfo,
+    ) -> Option<u32> {
+        let pair = &mut self.pairs[number as usize];
         let step = tokens.length(pair.left);
-        let live = |&p: &u32| text.token(p) == pair.left && text.token(p + step) == pair.right;
+        let live = |&p: &u32| corpus.token(p) == pair.left && corpus.token(p + step) == pair.right;
         let dead = self.pool[pair.postings()].iter().position(live)?;
         pair.start += dead;
         pair.length -= dead as u32;

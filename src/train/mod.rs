@@ -2,7 +2,7 @@
 //!
 //! A merge costs what it changes, never a pass over the text:
 //!
-//! - `text` holds the text of all words, and merges in place; `narrow` and `wide` are two ways to keep it.
+//! - `corpus` holds the text of all words, and merges in place; `corpus16` and `corpus32` are two ways to keep it.
 //! - `index` knows each pair's count and where it occurs. A merge only makes pairs with the new token and
 //!   only breaks others up, so counts never rise and a pair's occurrences are written down once, when the
 //!   younger of its tokens is made; whether one still stands is asked of the text.
@@ -15,29 +15,29 @@
 //!   threshold are in it. When the queue runs dry the threshold is lowered and the text scanned once more.
 //!   As counts never rise, none of those left out can have been due; the result does not depend on it.
 
+mod corpus;
+mod corpus16;
+mod corpus32;
 mod fingerprint;
 mod forced;
 mod index;
-mod names;
-mod narrow;
 mod neighbours;
+mod pair_table;
 mod queue;
 mod saver;
 mod scan;
 mod start;
-mod text;
 mod ties;
 mod tokens;
 mod trainer;
-mod wide;
 
 pub use fingerprint::fingerprint;
 pub use saver::Saver;
-pub use start::{Start, grown};
+pub use start::{Start, build_vocab};
 
-use self::narrow::Narrow;
+use self::corpus16::Corpus16;
+use self::corpus32::Corpus32;
 use self::trainer::Trainer;
-use self::wide::Wide;
 use crate::control::{Control, Stage};
 use crate::count::PretokenCounts;
 use crate::error::{Error, Result};
@@ -110,14 +110,14 @@ pub fn learn_merges<'w>(
     options: &Options,
     control: &Control,
 ) -> Result<Vec<Merge>> {
-    go_on(words, &Start::default(), options, &mut Saver::none(), control)
+    resume(words, &Start::default(), options, &mut Saver::none(), control)
 }
 
-/// Learns merges as [`go_on`] does, from counts that nobody needs any more: they are let go of as soon as the text is
+/// Learns merges as [`resume`] does, from counts that nobody needs any more: they are let go of as soon as the text is
 /// laid out.
 ///
 /// # Errors
-/// As [`go_on`].
+/// As [`resume`].
 pub fn learn_from(
     counts: PretokenCounts,
     start: &Start<'_>,
@@ -125,14 +125,14 @@ pub fn learn_from(
     saver: &mut Saver<'_>,
     control: &Control,
 ) -> Result<Vec<Merge>> {
-    if !start.is_bare() || !is_narrow(options, options.max_merges) {
-        return go_on(counts.words(), start, options, saver, control);
+    if !start.is_bare() || !fits_corpus16(options, options.max_merges) {
+        return resume(counts.words(), start, options, saver, control);
     }
     control.begin(Stage::Merge, options.max_merges as u64);
     let words = counts.into_words();
-    let text = Narrow::new(words.as_they_lie(), words.words()?, control)?;
+    let corpus = Corpus16::new(words.in_table_order(), words.words()?, control)?;
     drop(words);
-    let mut trainer = Trainer::new(text, None, start.tokens(), Vec::new(), options, control)?;
+    let mut trainer = Trainer::new(corpus, None, start.tokens(), Vec::new(), options, control)?;
     let end = trainer.run(saver);
     let merges = trainer.into_merges();
     ended(end, &merges, saver)?;
@@ -140,8 +140,8 @@ pub fn learn_from(
 }
 
 /// Whether words can be laid out in cells of 16 bits: where their order does not matter, and no vocabulary does it.
-fn is_narrow(options: &Options, room: usize) -> bool {
-    options.ties != Ties::First && room <= narrow::MAX_MERGES
+fn fits_corpus16(options: &Options, room: usize) -> bool {
+    options.ties != Ties::First && room <= corpus16::MAX_MERGES
 }
 
 /// Hands out the last merges; whether the training came to its end.
@@ -166,7 +166,7 @@ fn ended(end: Result<bool>, merges: &[Merge], saver: &mut Saver<'_>) -> Result<b
 /// # Errors
 /// Those of [`learn_merges`]; [`crate::Error::BrokenState`] for `start.made` that no training of this start can have
 /// made; [`crate::Error::ForcedOnUnreachable`]; what `saver` fails with.
-pub fn go_on<'w>(
+pub fn resume<'w>(
     words: impl Iterator<Item = (&'w [u8], u64)> + Clone,
     start: &Start<'_>,
     options: &Options,
@@ -179,18 +179,18 @@ pub fn go_on<'w>(
         let begun = start.vocab(&merges)?;
         let first = start.tokens();
         let (begun, words) = (begun.as_deref(), words.clone());
-        let room = Trainer::<Wide>::room(first, &merges, &options);
+        let room = Trainer::<Corpus32>::room(first, &merges, &options);
         let end;
-        if begun.is_none() && is_narrow(&options, room) {
+        if begun.is_none() && fits_corpus16(&options, room) {
             control.begin(Stage::Merge, options.max_merges as u64);
-            let text = Narrow::new(words.clone(), words, control)?;
-            let mut trainer = Trainer::new(text, begun, first, merges, &options, control)?;
+            let corpus = Corpus16::new(words.clone(), words, control)?;
+            let mut trainer = Trainer::new(corpus, begun, first, merges, &options, control)?;
             end = trainer.run(saver);
             merges = trainer.into_merges();
         } else {
             control.begin(Stage::Merge, options.max_merges as u64);
-            let text = Wide::new(words, begun, room, control)?;
-            let mut trainer = Trainer::new(text, begun, first, merges, &options, control)?;
+            let corpus = Corpus32::new(words, begun, room, control)?;
+            let mut trainer = Trainer::new(corpus, begun, first, merges, &options, control)?;
             end = trainer.run(saver);
             merges = trainer.into_merges();
         }

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::room;
 
 /// Room for occurrences that is kept from one merge to the next.
-const KEPT_ROOM: usize = 1 << 20;
+const MAX_IDLE_OCCURRENCES: usize = 1 << 20;
 
 /// One distinct neighbour.
 pub(super) struct Neighbour {
@@ -42,7 +42,7 @@ impl Neighbours {
         self.slots.resize(tokens, 0);
         self.distinct.clear();
         self.occurrences.clear();
-        self.occurrences.shrink_to(KEPT_ROOM);
+        self.occurrences.shrink_to(MAX_IDLE_OCCURRENCES);
         Ok(())
     }
 

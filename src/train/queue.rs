@@ -1,14 +1,14 @@
 //! The most frequent pair, exactly, ties decided by the rule.
 
+use super::corpus::Corpus;
 use super::index::PairIndex;
-use super::text::Text;
 use super::ties::TieHeap;
-use super::tokens::Tokens;
+use super::tokens::TokenInfo;
 use crate::error::Result;
 use crate::room;
 
 /// Entries whose pairs are asked for before their turn comes.
-const AHEAD: usize = 8;
+const PREFETCHED_ENTRIES: usize = 8;
 
 /// A radix queue. Counts only fall, and no new pair is more frequent than the one just merged, so what
 /// comes out never rises: entries lie on levels by the highest bit in which their count differs from
@@ -40,7 +40,13 @@ impl Queue {
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
     #[inline]
-    pub(super) fn push(&mut self, pair: u32, count: u64, index: &PairIndex, tokens: &Tokens) -> Result<()> {
+    pub(super) fn push(
+        &mut self,
+        pair: u32,
+        count: u64,
+        index: &PairIndex,
+        tokens: &TokenInfo,
+    ) -> Result<()> {
         match level(self.last, count) {
             Some(level) => room::push(&mut self.levels[level], pair),
             None => self.tied.push(pair, index, tokens),
@@ -54,14 +60,14 @@ impl Queue {
     pub(super) fn pop(
         &mut self,
         index: &mut PairIndex,
-        text: &impl Text,
-        tokens: &Tokens,
+        corpus: &impl Corpus,
+        tokens: &TokenInfo,
     ) -> Result<Option<u32>> {
         loop {
             while let Some(pair) = self.tied.peek() {
                 let count = index.count(pair);
                 if count == self.last {
-                    if self.tied.settle(index, text, tokens) {
+                    if self.tied.settle(index, corpus, tokens) {
                         self.tied.pop(tokens);
                         return Ok(Some(pair));
                     }
@@ -79,16 +85,16 @@ impl Queue {
     /// Asks for the memory of the pairs that will probably come next, step by step: each step needs what the one
     /// before it asked for.
     #[inline]
-    pub(super) fn look_ahead(&self, index: &PairIndex, text: &impl Text) {
+    pub(super) fn prefetch_next(&self, index: &PairIndex, corpus: &impl Corpus) {
         if let Some(next) = self.tied.at(0) {
-            index.expect_text(next, text);
+            index.prefetch_cells(next, corpus);
         }
-        (1..3).filter_map(|place| self.tied.at(place)).for_each(|pair| index.expect_postings(pair));
-        (3..7).filter_map(|place| self.tied.at(place)).for_each(|pair| index.expect_pair(pair));
+        (1..3).filter_map(|place| self.tied.at(place)).for_each(|pair| index.prefetch_postings(pair));
+        (3..7).filter_map(|place| self.tied.at(place)).for_each(|pair| index.prefetch_pair(pair));
     }
 
     /// Puts a pair back by the count it has now, unless that is too low.
-    fn requeue(&mut self, pair: u32, index: &mut PairIndex, tokens: &Tokens) -> Result<()> {
+    fn requeue(&mut self, pair: u32, index: &mut PairIndex, tokens: &TokenInfo) -> Result<()> {
         let count = index.count(pair);
         if count >= self.threshold {
             self.push(pair, count, index, tokens)
@@ -99,14 +105,14 @@ impl Queue {
     }
 
     /// Goes down to the highest count there is; false if there is none.
-    fn refill(&mut self, index: &mut PairIndex, tokens: &Tokens) -> Result<bool> {
+    fn refill(&mut self, index: &mut PairIndex, tokens: &TokenInfo) -> Result<bool> {
         while let Some(lowest) = self.levels.iter().position(|level| !level.is_empty()) {
             // Only what still belongs on this level can hold the highest count.
             let mut pairs = std::mem::take(&mut self.levels[lowest]);
             let (mut best, mut kept) = (0, 0);
             for at in 0..pairs.len() {
-                if let Some(&ahead) = pairs.get(at + AHEAD) {
-                    index.expect_pair(ahead);
+                if let Some(&ahead) = pairs.get(at + PREFETCHED_ENTRIES) {
+                    index.prefetch_pair(ahead);
                 }
                 let pair = pairs[at];
                 let count = index.count(pair);

@@ -3,9 +3,9 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
+use super::corpus::Corpus;
 use super::index::PairIndex;
-use super::text::Text;
-use super::tokens::{BYTES, Tokens, pack};
+use super::tokens::{BYTE_TOKENS, TokenInfo, pack};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::room;
@@ -18,7 +18,7 @@ pub(super) const MAX_COUNT: u64 = 1 << 63;
 
 /// What a scan finds out about a pair.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Tally {
+pub(super) struct PairTally {
     /// How often it occurs, weighted.
     count: u64,
     /// At how many places it occurs.
@@ -28,26 +28,26 @@ pub(super) struct Tally {
 /// Calls `visit` with position, left token and right token of every pair in the text.
 #[inline]
 fn for_each_pair(
-    text: &impl Text,
-    tokens: &Tokens,
+    corpus: &impl Corpus,
+    tokens: &TokenInfo,
     control: &Control,
     mut visit: impl FnMut(u32, u32, u32),
 ) -> Result<()> {
     let mut position = 1u32;
     let mut due = 0u32;
-    while (position as usize) < text.len() {
+    while (position as usize) < corpus.len() {
         if position >= due {
             control.check()?;
             due = position.saturating_add(CELLS_PER_CHECK);
         }
-        let left = text.token(position);
-        if left == text.sentinel() {
+        let left = corpus.token(position);
+        if left == corpus.sentinel() {
             position += 1;
             continue;
         }
         let next = position + tokens.length(left);
-        let right = text.token(next);
-        if right != text.sentinel() {
+        let right = corpus.token(next);
+        if right != corpus.sentinel() {
             visit(position, left, right);
         }
         position = next;
@@ -58,19 +58,19 @@ fn for_each_pair(
 /// The same before the first merge, when every cell is a token or a sentinel.
 #[inline]
 fn for_each_byte_pair(
-    text: &impl Text,
+    corpus: &impl Corpus,
     control: &Control,
     mut visit: impl FnMut(u32, u32, u32),
 ) -> Result<()> {
-    let end = text.len() as u32;
+    let end = corpus.len() as u32;
     let mut start = 1;
-    let mut left = text.sentinel();
+    let mut left = corpus.sentinel();
     while start < end {
         control.check()?;
         let stop = end.min(start.saturating_add(CELLS_PER_CHECK));
         for position in start..stop {
-            let right = text.token(position);
-            if left != text.sentinel() && right != text.sentinel() {
+            let right = corpus.token(position);
+            if left != corpus.sentinel() && right != corpus.sentinel() {
                 visit(position - 1, left, right);
             }
             left = right;
@@ -81,13 +81,13 @@ fn for_each_byte_pair(
 }
 
 /// How often each pair of bytes occurs, by [`byte_pair`].
-pub(super) fn tally_bytes(text: &impl Text, control: &Control) -> Result<Vec<Tally>> {
-    let mut tallies = vec![Tally::default(); 1 << 16];
+pub(super) fn tally_bytes(corpus: &impl Corpus, control: &Control) -> Result<Vec<PairTally>> {
+    let mut tallies = vec![PairTally::default(); 1 << 16];
     let mut hint = 0;
-    for_each_byte_pair(text, control, |position, left, right| {
+    for_each_byte_pair(corpus, control, |position, left, right| {
         let tally = &mut tallies[byte_pair(left, right)];
         // Saturated is too much as well.
-        tally.count = tally.count.saturating_add(text.next_weight(position, &mut hint));
+        tally.count = tally.count.saturating_add(corpus.next_weight(position, &mut hint));
         tally.places += 1;
     })?;
     match tallies.iter().position(|tally| tally.count > MAX_COUNT) {
@@ -103,18 +103,18 @@ fn byte_pair(left: u32, right: u32) -> usize {
 
 /// The index of the pairs of bytes that occur at least `threshold` times.
 pub(super) fn index_bytes(
-    text: &impl Text,
-    mut tallies: Vec<Tally>,
+    corpus: &impl Corpus,
+    mut tallies: Vec<PairTally>,
     threshold: u64,
     control: &Control,
 ) -> Result<PairIndex> {
-    let is_in = |tally: &&Tally| tally.count >= threshold;
+    let is_in = |tally: &&PairTally| tally.count >= threshold;
     let places = tallies.iter().filter(is_in).map(|tally| tally.places as usize).sum();
     let mut index = PairIndex::with_room(places)?;
     for (pair, tally) in tallies.iter_mut().enumerate() {
         if tally.count >= threshold {
             let start = index.next_start();
-            index.add(pair as u32 / BYTES, pair as u32 % BYTES, tally.count, tally.places)?;
+            index.add(pair as u32 / BYTE_TOKENS, pair as u32 % BYTE_TOKENS, tally.count, tally.places)?;
             // From now on, where its next posting goes.
             tally.count = start as u64;
         } else {
@@ -122,7 +122,7 @@ pub(super) fn index_bytes(
         }
     }
     let pool = index.pool();
-    for_each_byte_pair(text, control, |position, left, right| {
+    for_each_byte_pair(corpus, control, |position, left, right| {
         let cursor = &mut tallies[byte_pair(left, right)].count;
         if let Some(posting) = pool.get_mut(*cursor as usize) {
             *posting = position;
@@ -143,8 +143,8 @@ fn shared(left: u32, right: u32) -> usize {
 /// The index of the pairs that occur at least `threshold` times and are of at most `longest` bytes, whatever was merged,
 /// and that threshold: a lower one where no pair can reach it.
 pub(super) fn index_pairs(
-    text: &impl Text,
-    tokens: &Tokens,
+    corpus: &impl Corpus,
+    tokens: &TokenInfo,
     threshold: u64,
     longest: u32,
     bytes_of: impl Fn(u32) -> Vec<u8>,
@@ -152,15 +152,15 @@ pub(super) fn index_pairs(
 ) -> Result<(PairIndex, u64)> {
     // Most pairs are rare, and most of those share their sum with none that is not: they need no tally.
     let mut sums = vec![0u64; SHARED_SUMS];
-    for_each_pair(text, tokens, control, |position, left, right| {
+    for_each_pair(corpus, tokens, control, |position, left, right| {
         let sum = &mut sums[shared(left, right)];
-        *sum = sum.saturating_add(text.weight(position));
+        *sum = sum.saturating_add(corpus.weight(position));
     })?;
     let threshold = threshold.min(sums.iter().copied().max().unwrap_or(0)).max(1);
     let mut slots: HashMap<u64, u32, FxBuildHasher> = HashMap::default();
-    let mut tallies: Vec<(u64, Tally)> = Vec::new();
+    let mut tallies: Vec<(u64, PairTally)> = Vec::new();
     let mut failed = None;
-    for_each_pair(text, tokens, control, |position, left, right| {
+    for_each_pair(corpus, tokens, control, |position, left, right| {
         if sums[shared(left, right)] >= threshold {
             let pair = pack(left, right);
             if tallies.len() == slots.capacity().min(tallies.capacity()) && failed.is_none() {
@@ -172,11 +172,11 @@ pub(super) fn index_pairs(
             let next = tallies.len() as u32;
             let slot = *slots.entry(pair).or_insert(next);
             if slot == next {
-                tallies.push((pair, Tally::default()));
+                tallies.push((pair, PairTally::default()));
             }
             let tally = &mut tallies[slot as usize].1;
             // Saturated is too much as well.
-            tally.count = tally.count.saturating_add(text.weight(position));
+            tally.count = tally.count.saturating_add(corpus.weight(position));
             tally.places += 1;
         }
     })?;
@@ -198,7 +198,7 @@ pub(super) fn index_pairs(
         }
     }
     let pool = index.pool();
-    for_each_pair(text, tokens, control, |position, left, right| {
+    for_each_pair(corpus, tokens, control, |position, left, right| {
         if sums[shared(left, right)] >= threshold
             && let Some(&slot) = slots.get(&pack(left, right))
             && let Some(posting) = pool.get_mut(cursors[slot as usize])
@@ -212,7 +212,10 @@ pub(super) fn index_pairs(
 
 /// Makes room for more pairs with their tallies, twice as many as there are.
 #[cold]
-fn make_room(slots: &mut HashMap<u64, u32, FxBuildHasher>, tallies: &mut Vec<(u64, Tally)>) -> Result<()> {
+fn make_room(
+    slots: &mut HashMap<u64, u32, FxBuildHasher>,
+    tallies: &mut Vec<(u64, PairTally)>,
+) -> Result<()> {
     let more = tallies.len().max(1 << 10);
     room::reserve(tallies, more)?;
     slots.try_reserve(more).map_err(|_| room::out_of_memory(2 * more * size_of::<(u64, u32)>()))
@@ -220,14 +223,14 @@ fn make_room(slots: &mut HashMap<u64, u32, FxBuildHasher>, tallies: &mut Vec<(u6
 
 /// A threshold that most of so many merges will lie above, going by the corpora it was fitted to. If it is
 /// too high, the text is scanned once more; if it is too low, the index is larger than it need be.
-pub(super) fn first_threshold(tallies: &[Tally], cells: usize, merges: usize) -> u64 {
+pub(super) fn first_threshold(tallies: &[PairTally], cells: usize, merges: usize) -> u64 {
     let total = tallies.iter().fold(0u64, |sum, tally| sum.saturating_add(tally.count));
     let most = tallies.iter().map(|tally| tally.count).max().unwrap_or(0);
-    of_so_many(total, cells, merges).min(most)
+    threshold_of_total(total, cells, merges).min(most)
 }
 
 /// The same for a text of `total` pairs of any tokens.
-pub(super) fn of_so_many(total: u64, cells: usize, merges: usize) -> u64 {
+pub(super) fn threshold_of_total(total: u64, cells: usize, merges: usize) -> u64 {
     let scale = (u128::from(total) * cells as u128).isqrt() as u64;
     scale / 20 / (merges as u64).max(1)
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::scan::MAX_COUNT;
-use super::tokens::BYTES;
+use super::tokens::BYTE_TOKENS;
 use super::{Merge, Options, Ties, forced};
 use crate::error::{Error, Result};
 use crate::room;
@@ -29,7 +29,7 @@ impl<'a> Start<'a> {
 
     /// Tokens that are there before the first merge.
     pub(super) fn tokens(&self) -> u32 {
-        self.base.map_or(BYTES, |base| base.tokens().len() as u32)
+        self.base.map_or(BYTE_TOKENS, |base| base.tokens().len() as u32)
     }
 
     /// The options for this start. Of a vocabulary the ids are compared as they are.
@@ -87,19 +87,19 @@ impl<'a> Start<'a> {
 ///
 /// # Errors
 /// Those of [`Vocab::new`]; [`Error::BrokenState`] for merges into a token of other bytes.
-pub fn grown(
+pub fn build_vocab(
     base: Option<&Vocab>,
     merges: &[Merge],
     id_of: impl Fn(u32) -> u32,
     specials: &[SpecialSpec],
 ) -> Result<Vocab> {
-    let first = id_of(BYTES);
+    let first = id_of(BYTE_TOKENS);
     let follow =
-        |(token, merge): (u32, &Merge)| merge.token == token && id_of(token) == first + token - BYTES;
-    if base.is_some() || !(BYTES..).zip(merges).all(follow) {
+        |(token, merge): (u32, &Merge)| merge.token == token && id_of(token) == first + token - BYTE_TOKENS;
+    if base.is_some() || !(BYTE_TOKENS..).zip(merges).all(follow) {
         return checked(base, merges, id_of, specials);
     }
-    let bytes = Bytes::new(None, merges)?;
+    let bytes = InternalTokens::new(None, merges)?;
     let tokens = bytes.all().map(|(token, bytes)| (id_of(token), bytes)).collect();
     let pairs: Vec<(u32, u32)> = merges.iter().map(|merge| (id_of(merge.left), id_of(merge.right))).collect();
     Vocab::of_training(tokens, &pairs, first, specials)
@@ -112,7 +112,7 @@ fn checked(
     id_of: impl Fn(u32) -> u32,
     specials: &[SpecialSpec],
 ) -> Result<Vocab> {
-    let bytes = Bytes::new(base, merges)?;
+    let bytes = InternalTokens::new(base, merges)?;
     let tokens = bytes.all().map(|(token, bytes)| (id_of(token), bytes)).collect();
     let listed = base.is_none_or(|base| base.semantics() == Semantics::Merges).then(|| {
         let old_merges = base.map(|base| base.merges_by_index()).unwrap_or_default();
@@ -129,7 +129,7 @@ fn checked(
 }
 
 /// The bytes of tokens by internal ids.
-struct Bytes<'b> {
+struct InternalTokens<'b> {
     base: Option<&'b Vocab>,
     /// How many of the tokens are the base's.
     of_base: u32,
@@ -138,14 +138,14 @@ struct Bytes<'b> {
     ends: Vec<usize>,
 }
 
-impl<'b> Bytes<'b> {
+impl<'b> InternalTokens<'b> {
     /// The tokens of `base`, or the 256 bytes, and those that the merges make of them.
     fn new(base: Option<&'b Vocab>, merges: &[Merge]) -> Result<Self> {
         let of_base = base.map_or(0, |base| base.tokens().len() as u32);
         // The bytes of added tokens, here and where they are views of these.
-        room::expect((of_base as usize + merges.len()) * 80)?;
+        room::check_available((of_base as usize + merges.len()) * 80)?;
         let mut bytes =
-            Bytes { base, of_base, added: Vec::new(), ends: Vec::with_capacity(merges.len() + 256) };
+            InternalTokens { base, of_base, added: Vec::new(), ends: Vec::with_capacity(merges.len() + 256) };
         if base.is_none() {
             bytes.added.extend(0..=255);
             bytes.ends.extend(1..=256);

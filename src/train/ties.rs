@@ -1,16 +1,16 @@
 //! Which of several equally frequent pairs comes first.
 
 use super::Ties;
+use super::corpus::Corpus;
 use super::index::PairIndex;
-use super::text::Text;
-use super::tokens::Tokens;
+use super::tokens::TokenInfo;
 use crate::error::Result;
 use crate::room;
 
 /// A pair and what ranks it among its equals.
 #[derive(Clone, Copy)]
 struct Candidate {
-    /// The greater comes first; see [`Tokens::key`].
+    /// The greater comes first; see [`TokenInfo::key`].
     key: [u64; 2],
     left: u32,
     right: u32,
@@ -18,7 +18,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn precedes(&self, other: &Self, tokens: &Tokens) -> bool {
+    fn precedes(&self, other: &Self, tokens: &TokenInfo) -> bool {
         if self.key[0] != other.key[0] {
             return self.key[0] > other.key[0];
         }
@@ -41,7 +41,7 @@ pub(super) struct TieHeap {
 }
 
 impl TieHeap {
-    pub(super) fn push(&mut self, pair: u32, index: &PairIndex, tokens: &Tokens) -> Result<()> {
+    pub(super) fn push(&mut self, pair: u32, index: &PairIndex, tokens: &TokenInfo) -> Result<()> {
         let (left, right) = index.tokens(pair);
         room::push(&mut self.candidates, Candidate { key: tokens.key(left, right), left, right, pair })?;
         let mut child = self.candidates.len() - 1;
@@ -70,12 +70,12 @@ impl TieHeap {
     /// Whether the pair on top belongs there. Under [`Ties::First`] a key is the position at which the
     /// pair was last seen, and at the start the best there is: the pair's first occurrence only ever
     /// moves later, so it is looked up when the pair comes to the top, and the pair sinks if it moved.
-    pub(super) fn settle(&mut self, index: &mut PairIndex, text: &impl Text, tokens: &Tokens) -> bool {
+    pub(super) fn settle(&mut self, index: &mut PairIndex, corpus: &impl Corpus, tokens: &TokenInfo) -> bool {
         if tokens.ties() != Ties::First {
             return true;
         }
         let Some(top) = self.candidates.first_mut() else { return false };
-        let key = index.first_live(top.pair, text, tokens).map_or(0, |position| !u64::from(position));
+        let key = index.first_live(top.pair, corpus, tokens).map_or(0, |position| !u64::from(position));
         let settled = top.key[0] == key;
         top.key[0] = key;
         self.sink(tokens);
@@ -83,7 +83,7 @@ impl TieHeap {
     }
 
     /// Removes the pair on top.
-    pub(super) fn pop(&mut self, tokens: &Tokens) {
+    pub(super) fn pop(&mut self, tokens: &TokenInfo) {
         let last = self.candidates.pop();
         if let (Some(last), Some(top)) = (last, self.candidates.first_mut()) {
             *top = last;
@@ -91,7 +91,7 @@ impl TieHeap {
         }
     }
 
-    fn sink(&mut self, tokens: &Tokens) {
+    fn sink(&mut self, tokens: &TokenInfo) {
         let heap = &mut self.candidates;
         let mut parent = 0;
         loop {

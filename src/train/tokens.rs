@@ -8,10 +8,10 @@ use crate::room;
 use crate::vocab::Vocab;
 
 /// Ids below this are the byte values.
-pub(super) const BYTES: u32 = 256;
+pub(super) const BYTE_TOKENS: u32 = 256;
 
 /// The tokens so far, by id.
-pub(super) struct Tokens {
+pub(super) struct TokenInfo {
     lengths: Vec<u32>,
     /// The bytes of all tokens, one after the other; kept only where they are compared.
     bytes: Vec<u8>,
@@ -23,10 +23,10 @@ pub(super) struct Tokens {
     keeps_bytes: bool,
 }
 
-impl Tokens {
+impl TokenInfo {
     /// The 256 bytes, or the tokens of `vocab`. The bytes of all are kept where they will be asked for.
     pub(super) fn new(vocab: Option<&Vocab>, ties: Ties) -> Self {
-        let mut tokens = Tokens {
+        let mut tokens = TokenInfo {
             lengths: Vec::new(),
             bytes: Vec::new(),
             ends: Vec::new(),

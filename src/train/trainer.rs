@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
+use super::corpus::Corpus;
 use super::index::{Pair, PairIndex};
 use super::neighbours::Neighbours;
 use super::queue::Queue;
-use super::text::Text;
-use super::tokens::Tokens;
+use super::tokens::TokenInfo;
 use super::{Merge, Options, Saver, scan};
 use crate::control::Control;
 use crate::error::Result;
@@ -14,20 +14,20 @@ use crate::room;
 use crate::vocab::{Semantics, Vocab};
 
 /// Postings that are looked at, and then rewritten, at a time: what they touch stays in the cache between.
-const BLOCK: usize = 1 << 8;
+const POSTINGS_PER_BLOCK: usize = 1 << 8;
 
 /// Work between two looks at the control, in postings: some tens of microseconds. Of a merge's work so many are no
 /// postings.
 const WORK_PER_CHECK: usize = 1 << 12;
-const PER_MERGE: usize = 1 << 6;
+const WORK_PER_MERGE: usize = 1 << 6;
 
 /// By how much the threshold falls when it is reached.
-const SHRINK: u64 = 8;
+const THRESHOLD_DIVISOR: u64 = 8;
 
 /// Merges that room is made for before they are made.
-const FORESEEN: usize = 1 << 16;
+const RESERVED_MERGES: usize = 1 << 16;
 
-const NONE: usize = usize::MAX;
+const NO_CURSOR: usize = usize::MAX;
 
 /// How many of the merges add a token.
 fn added(first: u32, merges: &[Merge]) -> usize {
@@ -36,8 +36,8 @@ fn added(first: u32, merges: &[Merge]) -> usize {
 
 /// The state of a training.
 pub(super) struct Trainer<'c, T> {
-    text: T,
-    tokens: Tokens,
+    corpus: T,
+    tokens: TokenInfo,
     index: PairIndex,
     queue: Queue,
     before: Neighbours,
@@ -54,13 +54,13 @@ pub(super) struct Trainer<'c, T> {
     /// Bytes that a token may have.
     longest: u32,
     /// What the text was laid out by, if it has tokens that merging does not make.
-    odd: Option<&'c Vocab>,
+    unreachable_vocab: Option<&'c Vocab>,
     /// Work since the last look at the control.
     unchecked: usize,
     control: &'c Control<'c>,
 }
 
-impl<'c, T: Text> Trainer<'c, T> {
+impl<'c, T: Corpus> Trainer<'c, T> {
     /// How many tokens may still be added after `merges`; `first` tokens were there before them.
     pub(super) fn room(first: u32, merges: &[Merge], options: &Options) -> usize {
         options.max_merges.saturating_sub(added(first, merges))
@@ -69,7 +69,7 @@ impl<'c, T: Text> Trainer<'c, T> {
     /// A trainer of the text after `merges`, laid out by `vocab`, which holds what they made; `first` tokens were there
     /// before them.
     pub(super) fn new(
-        text: T,
+        corpus: T,
         vocab: Option<&'c Vocab>,
         first: u32,
         merges: Vec<Merge>,
@@ -78,33 +78,33 @@ impl<'c, T: Text> Trainer<'c, T> {
     ) -> Result<Self> {
         control.advance(added(first, &merges) as u64);
         let left = Self::room(first, &merges, options);
-        let tokens = Tokens::new(vocab, options.ties);
-        let left = left.min(text.max_merges());
+        let tokens = TokenInfo::new(vocab, options.ties);
+        let left = left.min(corpus.max_merges());
         let floor = options.min_frequency.max(1);
         let mut merges = merges;
         // Memory that is not used is never touched, and growing would leave holes.
-        room::reserve(&mut merges, left.min(FORESEEN))?;
+        room::reserve(&mut merges, left.min(RESERVED_MERGES))?;
         let mut trainer = Trainer {
-            text,
+            corpus,
             tokens,
             index: PairIndex::default(),
             queue: Queue::new(floor),
             before: Neighbours::default(),
             after: Neighbours::default(),
-            hits: vec![0; BLOCK],
+            hits: vec![0; POSTINGS_PER_BLOCK],
             merges,
             room: left,
             threshold: floor,
             floor,
             longest: options.max_token_length,
-            odd: vocab.filter(|vocab| vocab.has_unreachable()),
+            unreachable_vocab: vocab.filter(|vocab| vocab.has_unreachable()),
             unchecked: 0,
             control,
         };
         match vocab {
             None => trainer.index_bytes()?,
             Some(vocab) => {
-                let guess = scan::of_so_many(trainer.text.pairs(), trainer.text.len(), left);
+                let guess = scan::threshold_of_total(trainer.corpus.pairs(), trainer.corpus.len(), left);
                 trainer.index_pairs(guess.max(floor), |token| vocab.tokens().bytes_at(token).to_vec())?;
             }
         }
@@ -113,13 +113,13 @@ impl<'c, T: Text> Trainer<'c, T> {
     }
 
     fn index_bytes(&mut self) -> Result<()> {
-        let tallies = scan::tally_bytes(&self.text, self.control)?;
+        let tallies = scan::tally_bytes(&self.corpus, self.control)?;
         if self.longest >= 2 {
-            let guess = scan::first_threshold(&tallies, self.text.len(), self.room);
+            let guess = scan::first_threshold(&tallies, self.corpus.len(), self.room);
             // Most merges end in words of their own, so the last of them is at least as frequent as so many words.
-            let common = self.text.common_weight(self.room / 4 * 3);
+            let common = self.corpus.common_weight(self.room / 4 * 3);
             self.threshold = guess.max(common).max(self.floor);
-            self.index = scan::index_bytes(&self.text, tallies, self.threshold, self.control)?;
+            self.index = scan::index_bytes(&self.corpus, tallies, self.threshold, self.control)?;
         }
         Ok(())
     }
@@ -128,7 +128,7 @@ impl<'c, T: Text> Trainer<'c, T> {
         // The old one goes before the new one comes.
         self.index = PairIndex::default();
         let (index, threshold) =
-            scan::index_pairs(&self.text, &self.tokens, threshold, self.longest, bytes_of, self.control)?;
+            scan::index_pairs(&self.corpus, &self.tokens, threshold, self.longest, bytes_of, self.control)?;
         self.index = index;
         self.threshold = threshold.max(self.floor);
         Ok(())
@@ -145,9 +145,9 @@ impl<'c, T: Text> Trainer<'c, T> {
     /// Learns all merges that there is room for. Returns `false` before that where the text must be laid out anew.
     pub(super) fn run(&mut self, saver: &mut Saver<'_>) -> Result<bool> {
         while self.room > 0 {
-            self.look(PER_MERGE)?;
+            self.check_control(WORK_PER_MERGE)?;
             saver.offer(&self.merges)?;
-            match self.queue.pop(&mut self.index, &self.text, &self.tokens)? {
+            match self.queue.pop(&mut self.index, &self.corpus, &self.tokens)? {
                 Some(pair) => {
                     if self.must_lay_out_after(pair)? {
                         return Ok(false);
@@ -164,7 +164,7 @@ impl<'c, T: Text> Trainer<'c, T> {
 
     /// Looks at the control, which asks for the time, when there was some work since the last look.
     #[inline]
-    fn look(&mut self, work: usize) -> Result<()> {
+    fn check_control(&mut self, work: usize) -> Result<()> {
         self.unchecked += work;
         if self.unchecked < WORK_PER_CHECK {
             return Ok(());
@@ -180,7 +180,7 @@ impl<'c, T: Text> Trainer<'c, T> {
 
     /// Takes rarer pairs into the index.
     fn lower_threshold(&mut self) -> Result<()> {
-        let threshold = (self.threshold / SHRINK).max(self.floor);
+        let threshold = (self.threshold / THRESHOLD_DIVISOR).max(self.floor);
         // The counts of all pairs were seen before, so none can be too large.
         self.index_pairs(threshold, |_| Vec::new())?;
         self.fill_queue()
@@ -192,7 +192,7 @@ impl<'c, T: Text> Trainer<'c, T> {
     /// That needs tokens which merging did not make so far. Under merges semantics the pair becomes one of
     /// them, and those that are listed with it are due at once; under rank semantics it becomes a part of one.
     fn must_lay_out_after(&mut self, pair: u32) -> Result<bool> {
-        let Some(vocab) = self.odd else { return Ok(false) };
+        let Some(vocab) = self.unreachable_vocab else { return Ok(false) };
         let (left, right) = self.index.tokens(pair);
         let bytes = self.tokens.joined(left, right);
         let token = match vocab.ordinary_index(&bytes) {
@@ -208,7 +208,7 @@ impl<'c, T: Text> Trainer<'c, T> {
 
     fn merge(&mut self, pair: u32) -> Result<()> {
         let pair = self.index.take(pair);
-        self.queue.look_ahead(&self.index, &self.text);
+        self.queue.prefetch_next(&self.index, &self.corpus);
         let token = self.tokens.push(pair.left, pair.right)?;
         let merge = Merge { left: pair.left, right: pair.right, token, count: pair.count };
         self.before.clear(self.tokens.len())?;
@@ -216,8 +216,8 @@ impl<'c, T: Text> Trainer<'c, T> {
         room::push(&mut self.merges, merge)?;
         let mut postings = pair.postings();
         while !postings.is_empty() {
-            self.look(BLOCK)?;
-            let some = postings.start..postings.end.min(postings.start + BLOCK);
+            self.check_control(POSTINGS_PER_BLOCK)?;
+            let some = postings.start..postings.end.min(postings.start + POSTINGS_PER_BLOCK);
             postings.start = some.end;
             let hits = self.find(&pair, some);
             self.before.make_room(hits)?;
@@ -240,10 +240,10 @@ impl<'c, T: Text> Trainer<'c, T> {
         let mut around = 0;
         for &position in self.index.postings(postings) {
             self.hits[found] = position;
-            let live =
-                (self.text.token(position) == pair.left) & (self.text.token(position + step) == pair.right);
+            let live = (self.corpus.token(position) == pair.left)
+                & (self.corpus.token(position + step) == pair.right);
             found += usize::from(live);
-            around |= self.text.token(position - 1) | self.text.token(position + length);
+            around |= self.corpus.token(position - 1) | self.corpus.token(position + length);
         }
         // The reads are the point: `rewrite` will find the neighbours in the cache.
         std::hint::black_box(around);
@@ -254,27 +254,28 @@ impl<'c, T: Text> Trainer<'c, T> {
     fn rewrite(&mut self, pair: &Pair, token: u32, hits: usize, ahead: Range<usize>) {
         let step = self.tokens.length(pair.left);
         let length = self.tokens.length(token);
-        let sentinel = self.text.sentinel();
+        let sentinel = self.corpus.sentinel();
         let mut ahead = self.index.postings(ahead).iter();
         for &position in &self.hits[..hits] {
             if let Some(&next) = ahead.next() {
-                self.text.prefetch(next);
+                self.corpus.prefetch(next);
             }
             // Of overlapping occurrences (aaa) the first is merged, and the next is no more.
             if pair.left == pair.right
-                && (self.text.token(position) != pair.left || self.text.token(position + step) != pair.right)
+                && (self.corpus.token(position) != pair.left
+                    || self.corpus.token(position + step) != pair.right)
             {
                 continue;
             }
-            let weight = self.text.weight(position);
-            let before = self.text.token(position - 1);
-            let after = self.text.token(position + length);
-            self.text.merge(position, position + step, position + length, token);
+            let weight = self.corpus.weight(position);
+            let before = self.corpus.token(position - 1);
+            let after = self.corpus.token(position + length);
+            self.corpus.merge(position, position + step, position + length, token);
             if before != sentinel && self.before.note(before, position, weight) {
-                self.index.expect(before, pair.left);
+                self.index.prefetch_lookup(before, pair.left);
             }
             if after != sentinel && self.after.note(after, position, weight) {
-                self.index.expect(pair.right, after);
+                self.index.prefetch_lookup(pair.right, after);
             }
         }
     }
@@ -311,7 +312,7 @@ impl<'c, T: Text> Trainer<'c, T> {
         for (side, is_before) in [(&mut self.before, true), (&mut self.after, false)] {
             let mut kept = false;
             for neighbour in &mut side.distinct {
-                neighbour.cursor = NONE;
+                neighbour.cursor = NO_CURSOR;
                 let other = neighbour.token;
                 if neighbour.count >= self.threshold && self.tokens.length(other) <= longest_other {
                     let (left, right) = if is_before { (other, token) } else { (token, other) };

@@ -15,8 +15,8 @@ use crate::special::Specials;
 /// A special token as a caller names it: its bytes, and its id where the caller gives one.
 pub type SpecialSpec = (Vec<u8>, Option<u32>);
 
-type Tokens<'a> = Vec<(u32, &'a [u8])>;
-type Merges<'a> = Option<Vec<(&'a [u8], &'a [u8])>>;
+type TokenList<'a> = Vec<(u32, &'a [u8])>;
+type MergeList<'a> = Option<Vec<(&'a [u8], &'a [u8])>>;
 
 /// Bytes of the pairs and the ordinary tokens of a vocabulary, about.
 pub(super) fn memory_of_pairs(tokens: usize, merges: usize) -> usize {
@@ -32,13 +32,13 @@ fn memory_of(tokens: &[(u32, &[u8])], merges: usize) -> usize {
 
 /// With `proper`, every token is known to be what merging its bytes makes, and no look is taken.
 pub(super) fn build(
-    tokens: Tokens<'_>,
-    merges: Merges<'_>,
+    tokens: TokenList<'_>,
+    merges: MergeList<'_>,
     specials: &[SpecialSpec],
     proper: bool,
 ) -> Result<Vocab> {
-    room::expect(memory_of(&tokens, merges.as_ref().map_or(0, Vec::len)))?;
-    let mut tokens: Tokens<'_> = tokens; // shortened to live as long as the special tokens
+    room::check_available(memory_of(&tokens, merges.as_ref().map_or(0, Vec::len)))?;
+    let mut tokens: TokenList<'_> = tokens; // shortened to live as long as the special tokens
     tokens.sort_by_key(|(id, _)| *id);
     check_tokens(&tokens)?;
     let finder = Specials::new(specials.iter().map(|(name, _)| name.clone()).collect())?;
@@ -79,13 +79,13 @@ pub(super) fn build(
 
 /// See [`Vocab::of_training`].
 pub(super) fn trained(
-    tokens: Tokens<'_>,
+    tokens: TokenList<'_>,
     merges: &[(u32, u32)],
     first: u32,
     specials: &[SpecialSpec],
 ) -> Result<Vocab> {
-    room::expect(memory_of(&tokens, merges.len()))?;
-    let mut tokens: Tokens<'_> = tokens;
+    room::check_available(memory_of(&tokens, merges.len()))?;
+    let mut tokens: TokenList<'_> = tokens;
     if !tokens.is_sorted_by_key(|(id, _)| *id) {
         tokens.sort_by_key(|(id, _)| *id);
     }
@@ -167,7 +167,7 @@ fn ids_of<'a>(specials: &'a [SpecialSpec], tokens: &[(u32, &[u8])]) -> FxHashMap
 
 /// Gives every special token its id, adding those that the vocabulary lacks to `tokens`.
 fn place_specials<'a>(
-    tokens: &mut Tokens<'a>,
+    tokens: &mut TokenList<'a>,
     of_bytes: &FxHashMap<&[u8], Vec<u32>>,
     needed: &HashSet<Vec<u8>>,
     specials: &'a [SpecialSpec],
@@ -175,7 +175,7 @@ fn place_specials<'a>(
     let is_needed = |name: &[u8]| name.len() == 1 || needed.contains(name);
 
     let mut ids = vec![None; specials.len()];
-    let mut added: Tokens<'a> = Vec::new();
+    let mut added: TokenList<'a> = Vec::new();
     for (slot, (name, wanted)) in ids.iter_mut().zip(specials) {
         let present = &of_bytes[name.as_slice()];
         *slot = match *wanted {
@@ -222,7 +222,7 @@ fn number_the_rest<'a>(
     ids: Vec<Option<u32>>,
     specials: &'a [SpecialSpec],
     mut next: u64,
-    added: &mut Tokens<'a>,
+    added: &mut TokenList<'a>,
 ) -> Result<Vec<u32>> {
     let mut placed = Vec::with_capacity(ids.len());
     for (id, (name, _)) in ids.into_iter().zip(specials) {

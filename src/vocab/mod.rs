@@ -12,7 +12,7 @@ mod tokens;
 pub use build::SpecialSpec;
 pub use ranks::RankLines;
 pub use tokens::TokenBytes;
-pub(crate) use tokens::{SHORT, SLOT, TAG, WIDE};
+pub(crate) use tokens::{SLOT_BYTES, TAG_LENGTH_MASK, TAG_NOT_ASCII, TAG_OFFSET};
 
 use crate::error::{Error, Result};
 use crate::merge::Pairs;

@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::room;
 
 /// Bits of the first number.
-const MERGES: u32 = 1;
-const WHOLE: u32 = 2;
+const MERGES_FLAG: u32 = 1;
+const WHOLE_TOKENS_FLAG: u32 = 2;
 
 impl Vocab {
     /// Bytes of memory that [`Vocab::state`] takes at the most.
@@ -24,7 +24,7 @@ impl Vocab {
     pub fn state(&self) -> Vec<u8> {
         let mut state = Vec::new();
         let (merges, whole) = (self.semantics == Semantics::Merges, self.whole);
-        put(&mut state, if merges { MERGES | if whole { WHOLE } else { 0 } } else { 0 });
+        put(&mut state, if merges { MERGES_FLAG | if whole { WHOLE_TOKENS_FLAG } else { 0 } } else { 0 });
         put(&mut state, self.tokens.len() as u32);
         for (id, bytes) in self.tokens.iter() {
             put(&mut state, id);
@@ -47,9 +47,9 @@ impl Vocab {
     /// # Errors
     /// [`Error::BrokenState`], and as [`Vocab::new`].
     pub fn from_state(state: &[u8], specials: &[SpecialSpec]) -> Result<Self> {
-        let mut rest = Reader(state);
+        let mut rest = StateReader(state);
         let semantics = rest.number()?;
-        if semantics & !(MERGES | WHOLE) != 0 {
+        if semantics & !(MERGES_FLAG | WHOLE_TOKENS_FLAG) != 0 {
             return Err(Error::BrokenState);
         }
         let count = rest.number()?;
@@ -72,8 +72,8 @@ impl Vocab {
         if !rest.0.is_empty() {
             return Err(Error::BrokenState);
         }
-        let vocab = Vocab::of_views(tokens, (semantics & MERGES != 0).then_some(merges), specials)?;
-        Ok(if semantics & WHOLE != 0 { vocab.ignoring_merges() } else { vocab })
+        let vocab = Vocab::of_views(tokens, (semantics & MERGES_FLAG != 0).then_some(merges), specials)?;
+        Ok(if semantics & WHOLE_TOKENS_FLAG != 0 { vocab.ignoring_merges() } else { vocab })
     }
 }
 
@@ -81,9 +81,9 @@ fn put(state: &mut Vec<u8>, number: u32) {
     state.extend_from_slice(&number.to_le_bytes());
 }
 
-struct Reader<'a>(&'a [u8]);
+struct StateReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> StateReader<'a> {
     fn take(&mut self, len: usize) -> Result<&'a [u8]> {
         let (head, rest) = self.0.split_at_checked(len).ok_or(Error::BrokenState)?;
         self.0 = rest;

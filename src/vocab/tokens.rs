@@ -6,7 +6,7 @@
 /// are far apart have a list of ids beside a table without holes.
 #[derive(Clone, Debug, Default)]
 pub struct TokenBytes {
-    slots: Vec<Slot>,
+    slots: Vec<TokenSlot>,
     /// Whether a slot's place is its id; else it is the token's index.
     by_id: bool,
     /// The ids, where they are not 0, 1, 2, ….
@@ -19,42 +19,42 @@ pub struct TokenBytes {
 /// One token: its bytes, if they fit in front of the tag, or its place among the long ones.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(16))]
-pub(crate) struct Slot([u8; SLOT]);
+pub(crate) struct TokenSlot([u8; SLOT_BYTES]);
 
 /// Bytes of a slot.
-pub(crate) const SLOT: usize = 16;
+pub(crate) const SLOT_BYTES: usize = 16;
 /// Where a slot has its tag: what kind of token it holds.
-pub(crate) const TAG: usize = SLOT - 1;
+pub(crate) const TAG_OFFSET: usize = SLOT_BYTES - 1;
 /// Bits of a tag that are the length of a short token; 0 for a long one, and for none.
-pub(crate) const SHORT: u8 = 0x0f;
+pub(crate) const TAG_LENGTH_MASK: u8 = 0x0f;
 /// Bit of a tag: the token is not all ASCII.
-pub(crate) const WIDE: u8 = 0x80;
+pub(crate) const TAG_NOT_ASCII: u8 = 0x80;
 /// Bit of a tag: a long token.
-const LONG: u8 = 0x40;
+const TAG_LONG: u8 = 0x40;
 
 /// A table may be this many times larger than the tokens it holds, beyond a free allowance.
-const SPARSE: usize = 2;
-const FREE: usize = 1 << 16;
+const MAX_SPARSENESS: usize = 2;
+const FREE_SLOTS: usize = 1 << 16;
 
-impl Slot {
+impl TokenSlot {
     /// The bytes of the slot: those of a short token in front, the tag at the end.
     #[inline]
-    pub(crate) fn bytes(&self) -> &[u8; SLOT] {
+    pub(crate) fn bytes(&self) -> &[u8; SLOT_BYTES] {
         &self.0
     }
 
     /// A token's slot; a long one's bytes go to the end of `long`.
     fn new(token: &[u8], long: &mut Vec<u8>) -> Self {
-        let mut slot = Slot::default();
-        slot.0[TAG] = if token.is_ascii() { 0 } else { WIDE };
-        if token.len() < SLOT {
+        let mut slot = TokenSlot::default();
+        slot.0[TAG_OFFSET] = if token.is_ascii() { 0 } else { TAG_NOT_ASCII };
+        if token.len() < SLOT_BYTES {
             slot.0[..token.len()].copy_from_slice(token);
-            slot.0[TAG] |= token.len() as u8;
+            slot.0[TAG_OFFSET] |= token.len() as u8;
         } else {
             // 40 bits for the place and 64 for the length: more than a vocabulary can have.
             slot.0[..8].copy_from_slice(&(token.len() as u64).to_le_bytes());
             slot.0[8..13].copy_from_slice(&(long.len() as u64).to_le_bytes()[..5]);
-            slot.0[TAG] |= LONG;
+            slot.0[TAG_OFFSET] |= TAG_LONG;
             long.extend_from_slice(token);
         }
         slot
@@ -67,10 +67,10 @@ impl TokenBytes {
         let Some(&(max_id, _)) = tokens.last() else { return Self::default() };
         let mut long = Vec::new();
         let size = max_id as usize + 1;
-        let by_id = size <= SPARSE * tokens.len() + FREE;
-        let mut slots = vec![Slot::default(); if by_id { size } else { tokens.len() }];
+        let by_id = size <= MAX_SPARSENESS * tokens.len() + FREE_SLOTS;
+        let mut slots = vec![TokenSlot::default(); if by_id { size } else { tokens.len() }];
         for (index, (id, token)) in tokens.iter().enumerate() {
-            slots[if by_id { *id as usize } else { index }] = Slot::new(token, &mut long);
+            slots[if by_id { *id as usize } else { index }] = TokenSlot::new(token, &mut long);
         }
         let ids = (size > tokens.len()).then(|| tokens.iter().map(|(id, _)| *id).collect());
         TokenBytes { slots, by_id, ids, long, len: tokens.len() }
@@ -88,7 +88,7 @@ impl TokenBytes {
 
     /// The slots by id, if a slot's place is its id.
     #[inline]
-    pub(crate) fn by_id(&self) -> Option<&[Slot]> {
+    pub(crate) fn by_id(&self) -> Option<&[TokenSlot]> {
         self.by_id.then_some(&self.slots)
     }
 
@@ -117,10 +117,10 @@ impl TokenBytes {
     }
 
     #[inline]
-    fn token<'a>(&'a self, slot: &'a Slot) -> Option<&'a [u8]> {
-        let tag = slot.0[TAG];
-        match tag & SHORT {
-            0 if tag & LONG == 0 => None,
+    fn token<'a>(&'a self, slot: &'a TokenSlot) -> Option<&'a [u8]> {
+        let tag = slot.0[TAG_OFFSET];
+        match tag & TAG_LENGTH_MASK {
+            0 if tag & TAG_LONG == 0 => None,
             0 => {
                 let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |n, &b| n << 8 | usize::from(b));
                 let (len, start) = (number(&slot.0[..8]), number(&slot.0[8..13]));

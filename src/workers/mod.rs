@@ -2,22 +2,22 @@
 //!
 //! Where the system starts no more threads, a call goes on with those that it has, the calling thread at the least.
 
-mod aside;
-mod line;
+mod background_reader;
+mod ordered_queue;
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-pub(crate) use aside::Aside;
-pub use aside::read_aside;
-pub use line::in_order;
+pub(crate) use background_reader::BackgroundReader;
+pub use background_reader::read_in_background;
+pub use ordered_queue::in_order;
 
 use crate::control::Control;
 use crate::error::{Error, Result};
 
 /// How often a thread that waits looks at the control.
-const LOOK: Duration = Duration::from_millis(40);
+const CHECK_INTERVAL: Duration = Duration::from_millis(40);
 
 /// How many threads this process may run at once.
 pub fn cores() -> usize {
@@ -80,7 +80,7 @@ fn run_from<T: Send>(
         drop(done);
         let first = if handles.is_empty() { 1 } else { first };
         let own: Vec<_> = (0..first).map(work).collect();
-        while finished.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+        while finished.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
             let _ = control.check();
         }
         let others =

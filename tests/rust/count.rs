@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use toksmith::count::{CountOptions, CountedFile, Counting, PretokenCounts, Records};
+use toksmith::count::{CountOptions, Counting, DocumentFormat, InputFile, PretokenCounts};
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::source::{Compression, Stamp};
 use toksmith::special::Specials;
@@ -184,9 +184,9 @@ impl Temporary {
         Temporary(folder)
     }
 
-    fn file(&self) -> CountedFile {
-        let (compression, records) = (Compression::None, Records::Whole);
-        CountedFile { path: self.0.join("text"), compression, records, range: None, seen: None }
+    fn file(&self) -> InputFile {
+        let (compression, records) = (Compression::None, DocumentFormat::Whole);
+        InputFile { path: self.0.join("text"), compression, records, range: None, seen: None }
     }
 }
 
@@ -200,14 +200,14 @@ impl Drop for Temporary {
 #[test]
 fn files_that_changed_are_refused() {
     let folder = Temporary::new("changed", b"low lower newest");
-    let count = |file: CountedFile| {
+    let count = |file: InputFile| {
         let mut counting = Counting::new(Specials::default(), pretokenizer(), CountOptions::default());
         counting.files(&[file], &Control::none())
     };
     let meta = std::fs::metadata(folder.0.join("text")).unwrap();
     let time = meta.modified().unwrap().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as i128;
-    let records = Records::JsonLines("text".into());
-    for file in [folder.file(), CountedFile { compression: Compression::Gzip, records, ..folder.file() }] {
+    let records = DocumentFormat::JsonLines("text".into());
+    for file in [folder.file(), InputFile { compression: Compression::Gzip, records, ..folder.file() }] {
         for (size, modified, said) in [
             (17, time, "text: the file became shorter while it was read, from 17 to 16 bytes"),
             (15, time, "text: the file became longer while it was read, from 15 to 16 bytes"),
@@ -215,13 +215,13 @@ fn files_that_changed_are_refused() {
             (16, time - 1, "text: the file was changed while it was read"),
         ] {
             let seen = Some(Stamp { size, modified: Some(modified) });
-            let error = count(CountedFile { seen, ..file.clone() }).unwrap_err();
+            let error = count(InputFile { seen, ..file.clone() }).unwrap_err();
             assert!(matches!(error, Error::Io { .. }) && error.to_string().contains(said), "{error}");
         }
     }
     let seen = Some(Stamp { size: 16, modified: Some(time) });
-    count(CountedFile { seen, ..folder.file() }).unwrap();
-    let error = count(CountedFile { range: Some((0, 17)), ..folder.file() }).unwrap_err();
+    count(InputFile { seen, ..folder.file() }).unwrap();
+    let error = count(InputFile { range: Some((0, 17)), ..folder.file() }).unwrap_err();
     assert!(error.to_string().contains("the file ends at byte 16"), "{error}");
 }
 

@@ -119,7 +119,7 @@ fn special_tokens_are_leftmost_then_longest() {
                 let across = |t: &Vec<u8>| {
                     (at.saturating_sub(t.len() - 1)..at).any(|s| s + t.len() > at && text[s..].starts_with(t))
                 };
-                let free = specials.first_free(&text, at..at + 1, Some);
+                let free = specials.first_uncrossed(&text, at..at + 1, Some);
                 assert_eq!(free.is_none(), tokens.iter().any(across), "{tokens:?} {text:?} {at}");
             }
         }
@@ -264,13 +264,13 @@ fn chosen_special_tokens_are_found_in_place_of_those_of_the_vocabulary() {
         }
         expected.extend(encoder.encode_to_vec(&text[start..], false, &control).unwrap());
         let mut ids = Vec::new();
-        encoder.encode_among(&text, set.active(), &mut ids, &control).unwrap();
+        encoder.encode_with_specials(&text, set.active(), &mut ids, &control).unwrap();
         assert_eq!(ids, expected);
         assert_eq!(
-            encoder.encode_long_among(text.as_slice(), set.active(), Some(3), &control).unwrap(),
+            encoder.encode_long_with_specials(text.as_slice(), set.active(), Some(3), &control).unwrap(),
             expected
         );
-        let batch = encoder.encode_batch_among(&[&text, b"a"], set.active(), 2, &control).unwrap();
+        let batch = encoder.encode_batch_with_specials(&[&text, b"a"], set.active(), 2, &control).unwrap();
         assert_eq!(batch[0].ids[..batch[0].starts[1]], expected);
         assert_eq!(set.first_in(&text, &control).unwrap(), first);
     }

@@ -6,7 +6,7 @@ use toksmith::count::{CountOptions, Counting, PretokenCounts};
 use toksmith::encode::Encoder;
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::special::Specials;
-use toksmith::train::{Merge, Options, Saver, Start, Ties, grown, learn_from, learn_merges};
+use toksmith::train::{Merge, Options, Saver, Start, Ties, build_vocab, learn_from, learn_merges};
 use toksmith::vocab::Vocab;
 use toksmith::{Control, Error};
 
@@ -130,16 +130,16 @@ fn counts_that_are_let_go_of_teach_the_same() {
 /// The vocabulary of a training, which is not checked, is the one that is read from its state, which is.
 fn same_as_when_checked(merges: &[Merge], text: &[u8], shift: u32) {
     let specials = [(b"<|end|>".to_vec(), Some(if shift > 0 { 0 } else { 256 + merges.len() as u32 }))];
-    let grown = grown(None, merges, |token| token + shift, &specials).unwrap();
-    let checked = Vocab::from_state(&grown.state(), &specials).unwrap();
-    assert_eq!(grown.merges(), checked.merges());
+    let built = build_vocab(None, merges, |token| token + shift, &specials).unwrap();
+    let checked = Vocab::from_state(&built.state(), &specials).unwrap();
+    assert_eq!(built.merges(), checked.merges());
     for (id, bytes) in checked.tokens().iter() {
-        assert_eq!(grown.ordinary_id(bytes), checked.ordinary_id(bytes));
-        assert_eq!(grown.token_bytes(id).unwrap(), bytes);
+        assert_eq!(built.ordinary_id(bytes), checked.ordinary_id(bytes));
+        assert_eq!(built.token_bytes(id).unwrap(), bytes);
     }
     let pretokenizer =
         Pretokenizer { pattern: Pattern::Named(Named::Gpt2, Isa::best()), unmatched: Unmatched::Keep };
-    let one = Encoder::of_training(grown, pretokenizer.clone());
+    let one = Encoder::of_training(built, pretokenizer.clone());
     let other = Encoder::new(checked, pretokenizer);
     let ids = |encoder: &Encoder| encoder.encode_to_vec(text, true, &Control::none()).unwrap();
     assert_eq!(ids(&one), ids(&other));

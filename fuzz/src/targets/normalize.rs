@@ -1,7 +1,7 @@
 //! Normalizers with and without places, and splitting in stages, against what each step says of itself.
 
-use toksmith::normalize::{Aligned, Normalizer, Step};
-use toksmith::pretokenize::{Behavior, Finder, Isa, Kind, Named, Splitter, Stage, Stages};
+use toksmith::normalize::{Aligned, NormalizeStep, Normalizer};
+use toksmith::pretokenize::{Behavior, CharKind, Isa, Matcher, Named, SplitStage, SplitStages, Splitter};
 
 use super::input::Input;
 
@@ -37,8 +37,8 @@ const MOST: usize = 1 << 24;
 
 pub(super) fn run(data: &[u8]) {
     let mut input = Input(data);
-    let steps: Vec<Step> = (0..input.below(5)).map(|_| step(&mut input)).collect();
-    let stages: Vec<Stage> = (0..input.below(4)).map(|_| stage(&mut input)).collect();
+    let steps: Vec<NormalizeStep> = (0..input.below(5)).map(|_| step(&mut input)).collect();
+    let stages: Vec<SplitStage> = (0..input.below(4)).map(|_| stage(&mut input)).collect();
     let text = input.text(&LETTERS);
     staged(&stages, &text);
     let Ok(text) = std::str::from_utf8(&text) else { return };
@@ -47,37 +47,37 @@ pub(super) fn run(data: &[u8]) {
     }
 }
 
-fn step(input: &mut Input<'_>) -> Step {
+fn step(input: &mut Input<'_>) -> NormalizeStep {
     let text = |input: &mut Input<'_>, least: usize| {
         let word = String::from_utf8(input.word(3, &LETTERS)).unwrap();
         if word.len() < least { "a".to_owned() } else { word }
     };
     match input.below(12) {
-        0 => Step::Nfc,
-        1 => Step::Nfd,
-        2 => Step::Nfkc,
-        3 => Step::Nfkd,
-        4 => Step::Lowercase,
-        5 => Step::StripAccents,
-        6 => Step::Nmt,
-        7 | 8 => Step::Strip { left: input.flag(), right: input.flag() },
-        9 => Step::Prepend(text(input, 0)),
-        10 => Step::Replace(finder(input), text(input, 0)),
-        _ => Step::Replace(Finder::Literal(text(input, 1).into_bytes()), text(input, 0)),
+        0 => NormalizeStep::Nfc,
+        1 => NormalizeStep::Nfd,
+        2 => NormalizeStep::Nfkc,
+        3 => NormalizeStep::Nfkd,
+        4 => NormalizeStep::Lowercase,
+        5 => NormalizeStep::StripAccents,
+        6 => NormalizeStep::Nmt,
+        7 | 8 => NormalizeStep::Strip { left: input.flag(), right: input.flag() },
+        9 => NormalizeStep::Prepend(text(input, 0)),
+        10 => NormalizeStep::Replace(matcher(input), text(input, 0)),
+        _ => NormalizeStep::Replace(Matcher::Literal(text(input, 1).into_bytes()), text(input, 0)),
     }
 }
 
-fn finder(input: &mut Input<'_>) -> Finder {
+fn matcher(input: &mut Input<'_>) -> Matcher {
     match input.below(5) {
-        0 => Finder::Kind(Kind::Numeric),
-        1 => Finder::Kind(Kind::Whitespace),
-        2 => Finder::Kind(Kind::Punctuation),
-        3 => Finder::Named(Named::Gpt2, Isa::best()),
-        _ => Finder::Literal(input.pick(&LETTERS).into()),
+        0 => Matcher::CharKind(CharKind::Numeric),
+        1 => Matcher::CharKind(CharKind::Whitespace),
+        2 => Matcher::CharKind(CharKind::Punctuation),
+        3 => Matcher::Named(Named::Gpt2, Isa::best()),
+        _ => Matcher::Literal(input.pick(&LETTERS).into()),
     }
 }
 
-fn stage(input: &mut Input<'_>) -> Stage {
+fn stage(input: &mut Input<'_>) -> SplitStage {
     let behavior = input.pick(&[
         Behavior::Removed,
         Behavior::Isolated,
@@ -85,11 +85,11 @@ fn stage(input: &mut Input<'_>) -> Stage {
         Behavior::MergedWithNext,
         Behavior::Contiguous,
     ]);
-    Stage { finder: finder(input), behavior, invert: input.flag() }
+    SplitStage { matcher: matcher(input), behavior, invert: input.flag() }
 }
 
 /// Pieces lie in order and leave out only what a stage removes.
-fn staged(stages: &[Stage], text: &[u8]) {
+fn staged(stages: &[SplitStage], text: &[u8]) {
     let removes = stages.iter().any(|stage| stage.behavior == Behavior::Removed);
     let (mut end, mut count) = (0, 0);
     let mut take = |piece: std::ops::Range<usize>| {
@@ -99,14 +99,14 @@ fn staged(stages: &[Stage], text: &[u8]) {
         count += 1;
         Ok(true)
     };
-    Stages(stages.to_vec()).split(text, &mut take).unwrap();
+    SplitStages(stages.to_vec()).split(text, &mut take).unwrap();
     assert!(end == text.len() || removes);
     let mut first = 0;
     let mut one = |_| {
         first += 1;
         Ok(false)
     };
-    Stages(stages.to_vec()).split(text, &mut one).unwrap();
+    SplitStages(stages.to_vec()).split(text, &mut one).unwrap();
     assert_eq!(first, count.min(1));
 }
 
@@ -138,18 +138,18 @@ fn normalized(normalizer: &Normalizer, text: &str) {
 }
 
 /// What the standard library makes of a step that it knows.
-fn known(step: &Step, text: &str) -> Option<String> {
+fn known(step: &NormalizeStep, text: &str) -> Option<String> {
     Some(match step {
-        Step::Lowercase => text.chars().flat_map(char::to_lowercase).collect(),
-        Step::Strip { left, right } => {
+        NormalizeStep::Lowercase => text.chars().flat_map(char::to_lowercase).collect(),
+        NormalizeStep::Strip { left, right } => {
             let text = if *left { text.trim_start() } else { text };
             (if *right { text.trim_end() } else { text }).to_owned()
         }
-        Step::Prepend(before) if !text.is_empty() => format!("{before}{text}"),
-        Step::Replace(Finder::Literal(literal), content) => {
+        NormalizeStep::Prepend(before) if !text.is_empty() => format!("{before}{text}"),
+        NormalizeStep::Replace(Matcher::Literal(literal), content) => {
             text.replace(std::str::from_utf8(literal).ok()?, content)
         }
-        Step::Replace(Finder::Kind(kind), content) => {
+        NormalizeStep::Replace(Matcher::CharKind(kind), content) => {
             let replaced =
                 |character| if kind.has(character) { content.clone() } else { character.to_string() };
             text.chars().map(replaced).collect()

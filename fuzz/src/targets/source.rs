@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::sync::LazyLock;
 
-use toksmith::count::{CountOptions, CountedFile, Counting, Records};
-use toksmith::encode::{Array, FileOptions};
+use toksmith::count::{CountOptions, Counting, DocumentFormat, InputFile};
+use toksmith::encode::{FileOptions, IdArray};
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::source::Compression;
 use toksmith::special::Specials;
@@ -56,8 +56,8 @@ pub(super) fn run(data: &[u8]) {
         table_limit,
         ..CountOptions::default()
     };
-    let records = if lines { Records::JsonLines(FIELD.into()) } else { Records::Whole };
-    let file = CountedFile { path: path.clone(), compression, records, range: None, seen: None };
+    let records = if lines { DocumentFormat::JsonLines(FIELD.into()) } else { DocumentFormat::Whole };
+    let file = InputFile { path: path.clone(), compression, records, range: None, seen: None };
     let Some(content) = content(&bytes, compression) else { return };
     let mut counting = Counting::new(specials(), pretokenizer.clone(), options);
     let control = Control::none();
@@ -192,7 +192,7 @@ fn encoded(path: &std::path::Path, text: &str, replace: bool, workers: usize, wi
         let pattern = Pattern::Named(Named::O200k, Isa::best());
         Encoder::with_small_cache(vocab, Pretokenizer { pattern, unmatched: Unmatched::Keep }, 3)
     });
-    let (control, mut ids) = (Control::none(), Array::<u32>::default());
+    let (control, mut ids) = (Control::none(), IdArray::<u32>::default());
     let options = FileOptions { special: true, replace, workers, window_bytes };
     ENCODER.encode_file(path, &options, &mut ids, &control).unwrap();
     assert_eq!(ids.0, ENCODER.encode_to_vec(text.as_bytes(), true, &control).unwrap());

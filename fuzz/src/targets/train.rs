@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use toksmith::count::{CountOptions, Counting};
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::special::Specials;
-use toksmith::train::{Merge, Options, Saver, Start, Ties, go_on, grown, learn_from, learn_merges};
+use toksmith::train::{Merge, Options, Saver, Start, Ties, build_vocab, learn_from, learn_merges, resume};
 use toksmith::{Control, Encoder, Vocab};
 
 use super::input::Input;
@@ -84,12 +84,12 @@ fn counted(words: &Words, options: &Options, choices: usize) {
 
 /// The vocabulary of a training, which is not checked, is the one that is read from its state, which is.
 fn vocabulary(merges: &[Merge], words: &Words) -> Vocab {
-    let grown = grown(None, merges, |token| token, &[]).unwrap();
-    let checked = Vocab::from_state(&grown.state(), &[]).unwrap();
-    assert_eq!(grown.merges(), checked.merges());
+    let built = build_vocab(None, merges, |token| token, &[]).unwrap();
+    let checked = Vocab::from_state(&built.state(), &[]).unwrap();
+    assert_eq!(built.merges(), checked.merges());
     let bpe = oracle::Bpe::new(&checked);
     let whole = Pretokenizer { pattern: Pattern::Whole, unmatched: Unmatched::Keep };
-    let encoder = Encoder::of_training(grown, whole);
+    let encoder = Encoder::of_training(built, whole);
     for (word, _) in words.iter().take(3) {
         assert_eq!(encoder.encode_to_vec(word, true, &Control::none()).unwrap(), bpe.encode(word));
     }
@@ -107,7 +107,7 @@ fn interrupted(words: &Words, options: &Options, at: usize, change: u64) {
     };
     let mut saver = Saver::new(std::time::Duration::MAX, &mut save);
     let start = Start { made, ..Start::default() };
-    assert_eq!(go_on(views(words), &start, options, &mut saver, &Control::none()).unwrap(), expected);
+    assert_eq!(resume(views(words), &start, options, &mut saver, &Control::none()).unwrap(), expected);
     assert_eq!(saved, expected);
     let mut broken = made.to_vec();
     let number = (change >> 16) as u32;
@@ -120,7 +120,7 @@ fn interrupted(words: &Words, options: &Options, at: usize, change: u64) {
         _ => merge.left ^= 1,
     }
     let start = Start { made: &broken, ..Start::default() };
-    let _ = go_on(views(words), &start, options, &mut Saver::none(), &Control::none());
+    let _ = resume(views(words), &start, options, &mut Saver::none(), &Control::none());
 }
 
 /// A vocabulary of the first merges, extended, learns the others.
@@ -130,12 +130,12 @@ fn extended(words: &Words, options: &Options, at: usize) {
     let base = vocabulary(first, words);
     let start = Start { base: Some(&base), ..Start::default() };
     let options = Options { max_merges: options.max_merges.saturating_sub(first.len()), ..*options };
-    let found = go_on(views(words), &start, &options, &mut Saver::none(), &Control::none()).unwrap();
+    let found = resume(views(words), &start, &options, &mut Saver::none(), &Control::none()).unwrap();
     // Of a vocabulary the ids are compared as they are.
     if options.ties != Ties::HuggingFace {
         assert_eq!(found, rest);
     }
-    grown(Some(&base), &found, |token| token, &[]).unwrap();
+    build_vocab(Some(&base), &found, |token| token, &[]).unwrap();
 }
 
 /// Forced tokens are there, made of what they say.
@@ -143,11 +143,11 @@ fn forced(words: &Words, options: &Options, at: usize) {
     let forced: Vec<Vec<u8>> =
         words.iter().skip(at % 4).take(3).map(|(word, _)| word.iter().copied().take(9).collect()).collect();
     let start = Start { forced: &forced, ..Start::default() };
-    let Ok(merges) = go_on(views(words), &start, options, &mut Saver::none(), &Control::none()) else {
+    let Ok(merges) = resume(views(words), &start, options, &mut Saver::none(), &Control::none()) else {
         return;
     };
     assert!(merges.len() <= options.max_merges);
-    let vocab = grown(None, &merges, |token| token, &[]).unwrap();
+    let vocab = build_vocab(None, &merges, |token| token, &[]).unwrap();
     for token in &forced {
         assert!(token.is_empty() || vocab.ordinary_id(token).is_some(), "{forced:?}");
     }

@@ -11,14 +11,14 @@ pub(super) struct Bloom {
 }
 
 /// Numbers for one word, on average at the most.
-const LOAD: usize = 4;
+const MAX_NUMBERS_PER_WORD: usize = 4;
 /// log2 of words at the most: 256 KB stay in a cache of the second level.
-const MOST: u32 = 15;
+const MAX_WORD_BITS: u32 = 15;
 
 impl Bloom {
     /// log2 of the words for so many numbers.
     fn bits(numbers: usize) -> u32 {
-        (numbers / LOAD + 1).next_power_of_two().trailing_zeros().clamp(1, MOST)
+        (numbers / MAX_NUMBERS_PER_WORD + 1).next_power_of_two().trailing_zeros().clamp(1, MAX_WORD_BITS)
     }
 
     /// About how often a filter of so many numbers has one that was never added.
@@ -46,19 +46,19 @@ impl Bloom {
 
     /// For a loop, which holds it in registers.
     #[inline(always)]
-    pub(super) fn view(&self) -> View<'_> {
-        View { words: &self.words, shift: self.shift }
+    pub(super) fn view(&self) -> BloomView<'_> {
+        BloomView { words: &self.words, shift: self.shift }
     }
 }
 
 /// What a loop needs of a filter.
 #[derive(Clone, Copy)]
-pub(super) struct View<'a> {
+pub(super) struct BloomView<'a> {
     words: &'a [u64],
     shift: u32,
 }
 
-impl View<'_> {
+impl BloomView<'_> {
     /// 1 for a number that the filter may have, else 0.
     #[inline(always)]
     pub(super) fn may_have(self, number: u64) -> u64 {

@@ -4,13 +4,13 @@
 //! `stride` neighbouring ones share a gram that each token would have there: only that one is looked at. First in vector
 //! code: whether each byte of it is one that some token has in that part; then by a hash, in a filter of all grams.
 
-use super::bloom::{Bloom, View};
+use super::bloom::{Bloom, BloomView};
 use super::heads::Heads;
-use super::table::Table;
-use crate::simd::{self, BLOCK, ENDS, Job, Leaf};
+use super::table::TokenTable;
+use crate::simd::{self, BLOCK_BYTES, ENDS, Kernel, Simd};
 
 /// Bytes of a gram at the most.
-pub(super) const GRAM: usize = 8;
+pub(super) const MAX_GRAM_BYTES: usize = 8;
 
 /// How the grams of a group are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,23 +42,23 @@ pub(super) fn eight(text: &[u8]) -> u64 {
 
 #[cold]
 fn short(text: &[u8]) -> u64 {
-    let mut eight = [0; GRAM];
-    let len = text.len().min(GRAM);
+    let mut eight = [0; MAX_GRAM_BYTES];
+    let len = text.len().min(MAX_GRAM_BYTES);
     eight[..len].copy_from_slice(&text[..len]);
     u64::from_le_bytes(eight)
 }
 
 /// The bytes that stand at each place of a gram. Those of a place are told by their nibbles: some may be too many.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sets {
+pub(super) struct ByteSets {
     /// By the lower nibble, and by the upper one: bit `i` for the `i`th byte from the end of a gram.
     low: [u8; 16],
     high: [u8; 16],
 }
 
-impl Sets {
+impl ByteSets {
     pub(super) fn new<'t>(grams: Grams, tokens: impl Iterator<Item = &'t [u8]>) -> Self {
-        let unused = !(u8::MAX >> (GRAM - grams.len));
+        let unused = !(u8::MAX >> (MAX_GRAM_BYTES - grams.len));
         let (mut low, mut high) = ([unused; 16], [unused; 16]);
         for token in tokens {
             for start in 0..grams.stride {
@@ -68,7 +68,7 @@ impl Sets {
                 }
             }
         }
-        Sets { low, high }
+        ByteSets { low, high }
     }
 
     /// Whether each byte of a gram is one that stands there.
@@ -83,14 +83,14 @@ impl Sets {
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     grams: Grams,
-    sets: Sets,
+    sets: ByteSets,
     /// All grams.
     bloom: Bloom,
     heads: Heads,
     /// The tokens by their first bytes.
-    table: Table,
+    table: TokenTable,
     /// Which bits of 64 are each `stride`th, by the first one.
-    samples: [u64; GRAM],
+    samples: [u64; MAX_GRAM_BYTES],
 }
 
 impl Group {
@@ -100,13 +100,13 @@ impl Group {
         for token in tokens() {
             grams.of(token).for_each(|gram| bloom.add(gram));
         }
-        let every = (0..BLOCK).step_by(grams.stride).fold(0, |bits, at| bits | 1 << at);
+        let every = (0..BLOCK_BYTES).step_by(grams.stride).fold(0, |bits, at| bits | 1 << at);
         Group {
             grams,
-            sets: Sets::new(grams, tokens()),
+            sets: ByteSets::new(grams, tokens()),
             bloom,
             heads: Heads::new(tokens()),
-            table: Table::new(all, members, grams),
+            table: TokenTable::new(all, members, grams),
             samples: std::array::from_fn(|first| every << first),
         }
     }
@@ -125,10 +125,10 @@ impl Group {
 /// Without a branch for what it says: one that is seldom wrong is still wrong often. And bits instead of a list: a store
 /// whose place is known late holds up the loads behind it.
 #[inline(always)]
-fn known(bloom: View<'_>, text: &[u8], ends: &[usize], len: usize) -> u64 {
+fn known(bloom: BloomView<'_>, text: &[u8], ends: &[usize], len: usize) -> u64 {
     let mask = u64::MAX >> (64 - 8 * len);
     // From the last 8 bytes on, those that are left.
-    let tail = text.len().saturating_sub(GRAM);
+    let tail = text.len().saturating_sub(MAX_GRAM_BYTES);
     let last = eight(&text[tail..]);
     ends.iter().rev().fold(0, |known, &end| {
         let gram = end + 1 - len;
@@ -150,9 +150,9 @@ pub(super) struct Search<'a, F> {
 impl<T, F: FnMut(usize) -> Option<T>> Search<'_, F> {
     /// Looks at the grams that end at `ends`.
     #[inline(always)]
-    fn among(&mut self, ends: &[usize]) -> Option<T> {
+    fn check_grams(&mut self, ends: &[usize]) -> Option<T> {
         let Group { grams, bloom, heads, .. } = self.group;
-        for ends in ends.chunks(BLOCK) {
+        for ends in ends.chunks(BLOCK_BYTES) {
             let mut known = known(bloom.view(), self.text, ends, grams.len);
             while known != 0 {
                 let gram = ends[known.trailing_zeros() as usize] + 1 - grams.len;
@@ -170,11 +170,11 @@ impl<T, F: FnMut(usize) -> Option<T>> Search<'_, F> {
     }
 }
 
-impl<T, F: FnMut(usize) -> Option<T>> Job for Search<'_, F> {
+impl<T, F: FnMut(usize) -> Option<T>> Kernel for Search<'_, F> {
     type Out = Option<T>;
 
     #[inline(always)]
-    fn run<L: Leaf>(mut self, leaf: L) -> Option<T> {
+    fn run<L: Simd>(mut self, simd: L) -> Option<T> {
         let Group { grams: Grams { len, stride }, sets, samples, .. } = self.group;
         let (len, stride) = (*len, *stride);
         // Where the first gram begins, and where the last one must have ended.
@@ -182,30 +182,30 @@ impl<T, F: FnMut(usize) -> Option<T>> Job for Search<'_, F> {
         let limit = self.text.len().min(self.to + stride + len - 2);
         // Of each byte of a gram, whether the block before ended with all that come before it. A gram that began
         // before the first block is none.
-        let mut carries: [u64; GRAM] = std::array::from_fn(|back| u64::from(back + 1 >= len));
-        let (mut first, step) = ((len - 1) % stride, (stride - BLOCK % stride) % stride);
+        let mut carries: [u64; MAX_GRAM_BYTES] = std::array::from_fn(|back| u64::from(back + 1 >= len));
+        let (mut first, step) = ((len - 1) % stride, (stride - BLOCK_BYTES % stride) % stride);
         let (mut ends, mut count) = ([0; ENDS], 0);
         while base < limit {
             let bytes = match self.text[base..].first_chunk() {
-                Some(block) => leaf.load(block),
-                None => leaf.load_padded(&self.text[base..]),
+                Some(block) => simd.load(block),
+                None => simd.load_padded(&self.text[base..]),
             };
-            let masks = leaf.sets(bytes, &sets.low, &sets.high);
-            let mut hits = masks[GRAM - 1];
-            for back in (0..GRAM - 1).rev() {
+            let masks = simd.sets(bytes, &sets.low, &sets.high);
+            let mut hits = masks[MAX_GRAM_BYTES - 1];
+            for back in (0..MAX_GRAM_BYTES - 1).rev() {
                 // An addition: a shift of two words is slow on many machines.
                 let shifted = hits.wrapping_add(hits).wrapping_add(carries[back]);
-                carries[back] = hits >> (BLOCK - 1);
+                carries[back] = hits >> (BLOCK_BYTES - 1);
                 hits = shifted & masks[back];
             }
             hits &= samples[first];
-            if limit - base < BLOCK {
+            if limit - base < BLOCK_BYTES {
                 hits &= (1 << (limit - base)) - 1;
             }
             if hits != 0 {
-                count = leaf.add_places(hits, base, &mut ends, count);
-                if count > ENDS - BLOCK {
-                    let found = self.among(&ends[..count]);
+                count = simd.add_places(hits, base, &mut ends, count);
+                if count > ENDS - BLOCK_BYTES {
+                    let found = self.check_grams(&ends[..count]);
                     if found.is_some() {
                         return found;
                     }
@@ -214,8 +214,8 @@ impl<T, F: FnMut(usize) -> Option<T>> Job for Search<'_, F> {
             }
             first += step;
             first -= if first < stride { 0 } else { stride };
-            base += BLOCK;
+            base += BLOCK_BYTES;
         }
-        self.among(&ends[..count])
+        self.check_grams(&ends[..count])
     }
 }

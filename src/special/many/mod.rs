@@ -15,11 +15,11 @@ mod tests;
 
 use group::{Group, Search};
 
-use crate::simd::{BLOCK, Isa};
+use crate::simd::{BLOCK_BYTES, Isa};
 
 /// Tokens by their bytes, behind filters.
 #[derive(Clone, Debug)]
-pub(super) struct Many {
+pub(super) struct ManyTokens {
     /// By length, the longest first.
     groups: Vec<Group>,
     isa: Isa,
@@ -27,13 +27,13 @@ pub(super) struct Many {
 
 /// The shortest tokens of the groups: what tells a long token tells it the better the more bytes it has, but a short one
 /// has no more.
-const SHORTEST: [usize; 4] = [6, 3, 2, 1];
+const GROUP_MIN_BYTES: [usize; 4] = [6, 3, 2, 1];
 
 /// Bytes searched at first, and at the most, before the places of all groups are compared.
-const FIRST: usize = BLOCK - 8;
-const MOST: usize = 64 * BLOCK - 8;
+const FIRST_WINDOW_BYTES: usize = BLOCK_BYTES - 8;
+const MAX_WINDOW_BYTES: usize = 64 * BLOCK_BYTES - 8;
 
-impl Many {
+impl ManyTokens {
     /// Of tokens that are not empty, and short: at a place that nearly is one, all its bytes may be compared.
     pub(super) fn new(all: &[Vec<u8>]) -> Self {
         Self::with_isa(all, Isa::best())
@@ -42,7 +42,7 @@ impl Many {
     fn with_isa(all: &[Vec<u8>], isa: Isa) -> Self {
         let mut groups = Vec::new();
         let mut below = usize::MAX;
-        for least in SHORTEST {
+        for least in GROUP_MIN_BYTES {
             let within = |index: &u32| (least..below).contains(&all[*index as usize].len());
             let members: Vec<u32> = (0..all.len() as u32).filter(within).collect();
             let tokens: Vec<&[u8]> = members.iter().map(|&index| all[index as usize].as_slice()).collect();
@@ -51,12 +51,12 @@ impl Many {
             }
             below = least;
         }
-        Many { groups, isa }
+        ManyTokens { groups, isa }
     }
 
     /// The leftmost token from `from` on, of those the longest: its index and where it starts.
     pub(super) fn find(&self, all: &[Vec<u8>], text: &[u8], from: usize) -> Option<(usize, usize)> {
-        let (mut from, mut len) = (from, FIRST);
+        let (mut from, mut len) = (from, FIRST_WINDOW_BYTES);
         while from < text.len() {
             let end = text.len().min(from + len);
             let (mut to, mut found) = (end, None);
@@ -69,7 +69,7 @@ impl Many {
             if found.is_some() {
                 return found;
             }
-            (from, len) = (end, (2 * len).min(MOST));
+            (from, len) = (end, (2 * len).min(MAX_WINDOW_BYTES));
         }
         None
     }

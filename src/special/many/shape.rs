@@ -1,7 +1,7 @@
 //! Which grams a group of tokens is told by.
 
 use super::bloom::Bloom;
-use super::group::{GRAM, Grams, Sets};
+use super::group::{ByteSets, Grams, MAX_GRAM_BYTES};
 
 /// What texts are like: how many places of it a choice leaves is what the choice goes by.
 const SAMPLE: &str = "The first of the two was built in 1897, when the companyâ€™s owners had moved to London; it is \
@@ -11,15 +11,15 @@ const SAMPLE: &str = "The first of the two was built in 1897, when the companyâ€
     disagree. Visit our website, or call us before Friday: prices start at $19.99 each.\n";
 
 /// The cost of a gram whose hash the filter knows, in those of any gram that is looked at.
-const KNOWN: f64 = 8.0;
+const KNOWN_GRAM_COST: f64 = 8.0;
 /// Below this many of a hundred places of a text, fewer are not worth a choice.
-const LITTLE: f64 = 0.01;
+const NEGLIGIBLE_SHARE: f64 = 0.01;
 
 /// The cheapest grams for tokens that have at least `shortest` bytes.
 pub(super) fn choose(shortest: usize, tokens: &[&[u8]]) -> Grams {
-    let mut best = (f64::INFINITY, Grams { len: shortest.min(GRAM), stride: 1 });
+    let mut best = (f64::INFINITY, Grams { len: shortest.min(MAX_GRAM_BYTES), stride: 1 });
     for stride in [1, 2, 3, 4, 6, 8] {
-        let len = (shortest + 1).saturating_sub(stride).min(GRAM);
+        let len = (shortest + 1).saturating_sub(stride).min(MAX_GRAM_BYTES);
         // Shorter ones are in every text.
         if stride > 1 && len < 4 {
             break;
@@ -27,11 +27,11 @@ pub(super) fn choose(shortest: usize, tokens: &[&[u8]]) -> Grams {
         let grams = Grams { len, stride };
         let looks = looks(grams, tokens);
         let known = shared(grams, tokens) + Bloom::wrong(tokens.len() * stride);
-        let cost = looks * (1.0 + KNOWN * stride as f64 * known);
+        let cost = looks * (1.0 + KNOWN_GRAM_COST * stride as f64 * known);
         if cost < best.0 {
             best = (cost, grams);
         }
-        if looks < LITTLE {
+        if looks < NEGLIGIBLE_SHARE {
             break;
         }
     }
@@ -40,7 +40,7 @@ pub(super) fn choose(shortest: usize, tokens: &[&[u8]]) -> Grams {
 
 /// At how many places of a text a gram is looked at.
 fn looks(grams: Grams, tokens: &[&[u8]]) -> f64 {
-    let sets = Sets::new(grams, tokens.iter().copied());
+    let sets = ByteSets::new(grams, tokens.iter().copied());
     let places = SAMPLE.as_bytes().windows(grams.len);
     let all = places.len() as f64;
     places.filter(|gram| sets.have(gram)).count() as f64 / all / grams.stride as f64

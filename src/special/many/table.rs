@@ -10,7 +10,7 @@ use super::sorted::Sorted;
 
 /// The tokens of a group.
 #[derive(Clone, Debug)]
-pub(super) struct Table {
+pub(super) struct TokenTable {
     /// By their first bytes.
     prefixes: FxHashMap<u64, Prefix>,
     /// Indices of tokens by the hash of all their bytes.
@@ -22,15 +22,15 @@ pub(super) struct Table {
 #[derive(Clone, Copy, Debug)]
 enum Prefix {
     /// Their lengths, the longest first, and zeros.
-    Few([u16; FEW]),
+    Few([u16; MAX_TRIED_LENGTHS]),
     /// So many different ones that trying them would take long: a range of the sorted ones.
     Many(u32, u32),
 }
 
 /// Lengths that are tried one by one.
-const FEW: usize = 6;
+const MAX_TRIED_LENGTHS: usize = 6;
 
-impl Table {
+impl TokenTable {
     /// Of the tokens with the indices `members`.
     pub(super) fn new(all: &[Vec<u8>], members: &[u32], grams: Grams) -> Self {
         let bytes = |index: u32| all[index as usize].as_slice();
@@ -40,7 +40,7 @@ impl Table {
         for &index in members {
             let token = bytes(index);
             tokens.insert_unique(hash(token), index, |&index| hash(bytes(index)));
-            let prefix = prefixes.entry(grams.key(token)).or_insert(Prefix::Few([0; FEW]));
+            let prefix = prefixes.entry(grams.key(token)).or_insert(Prefix::Few([0; MAX_TRIED_LENGTHS]));
             prefix.add(token.len());
             many |= matches!(prefix, Prefix::Many(..));
         }
@@ -52,7 +52,7 @@ impl Table {
                 }
             }
         }
-        Table { prefixes, tokens, sorted }
+        TokenTable { prefixes, tokens, sorted }
     }
 
     /// The longest token that `text` begins with; its first bytes are `key`.
@@ -75,11 +75,11 @@ impl Prefix {
         if same.is_some() {
             return;
         }
-        if lengths[FEW - 1] != 0 {
+        if lengths[MAX_TRIED_LENGTHS - 1] != 0 {
             *self = Prefix::Many(0, 0);
             return;
         }
-        lengths[FEW - 1] = len as u16;
+        lengths[MAX_TRIED_LENGTHS - 1] = len as u16;
         lengths.sort_unstable_by(|a, b| b.cmp(a));
     }
 }

@@ -34,7 +34,7 @@ fn distinct(mut all: Vec<Vec<u8>>, random: &mut Random) -> Vec<Vec<u8>> {
 /// All tokens of a text, one behind the other, in every instruction set.
 fn check(all: &[Vec<u8>], text: &[u8]) {
     for isa in Isa::available() {
-        let many = Many::with_isa(all, isa);
+        let many = ManyTokens::with_isa(all, isa);
         let mut from = 0;
         loop {
             let found = many.find(all, text, from);
@@ -95,7 +95,7 @@ fn a_token_is_found_at_every_place_of_a_long_text() {
         &mut random,
     );
     for isa in Isa::available() {
-        let many = Many::with_isa(&all, isa);
+        let many = ManyTokens::with_isa(&all, isa);
         for at in (0..600).chain(4000..4300) {
             let token = &all[at % all.len()];
             let mut text = vec![b'.'; at];
@@ -135,5 +135,5 @@ fn tokens_of_every_first_byte_and_of_every_length() {
 
 #[test]
 fn nothing_is_found_without_tokens() {
-    assert_eq!(Many::new(&[]).find(&[], b"a", 0), None);
+    assert_eq!(ManyTokens::new(&[]).find(&[], b"a", 0), None);
 }

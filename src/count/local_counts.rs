@@ -7,24 +7,24 @@
 
 use std::ops::Range;
 
-use super::slot::Slot;
+use super::slot::CountSlot;
 use crate::error::Result;
-use crate::memory::Table;
+use crate::memory::LargeTable;
 use crate::pretokenize::ENDS;
 use crate::pretokenize::key::Key;
-use crate::simd::{self, Isa, Job, Leaf};
+use crate::simd::{self, Isa, Kernel, Simd};
 
 /// log2 of the most lines: eight megabytes. What is not here is two looks at far memory and a lock: of a gigabyte of text
 /// a table of half a megabyte had so much of it that counting took twice as long.
-const MOST: u32 = 17;
+const MAX_BUCKET_BITS: u32 = 17;
 /// The same of a table that stays in a near cache, with room for the text. It is as quick for some megabytes of text, and
 /// a larger one has to be cleared.
-const NEAR: u32 = 13;
+const NEAR_BUCKET_BITS: u32 = 13;
 
 /// Two pretokens with their counts, one cache line.
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(64))]
-struct Line {
+struct CountBucket {
     keys: [[u64; 2]; 2],
     counts: [u64; 2],
     firsts: [u64; 2],
@@ -32,50 +32,51 @@ struct Line {
 
 /// log2 of the lines that so many bytes of memory have room for.
 pub(super) fn bits_of(memory: usize) -> u32 {
-    (memory / size_of::<Line>()).max(1).ilog2()
+    (memory / size_of::<CountBucket>()).max(1).ilog2()
 }
 
 /// log2 of the lines for so many bytes of text: a slot for eight of them; from some megabytes on, for 128.
 pub(super) fn bits_for(text: u64) -> u32 {
-    let near = (text / 16).max(64).ilog2().min(NEAR);
-    (text / 256).max(1).ilog2().clamp(near, MOST)
+    let near = (text / 16).max(64).ilog2().min(NEAR_BUCKET_BITS);
+    (text / 256).max(1).ilog2().clamp(near, MAX_BUCKET_BITS)
 }
 
-impl Line {
-    fn slot(&self, way: usize) -> Option<Slot> {
-        let [low, high] = self.keys[way];
-        (self.counts[way] > 0).then(|| Slot::short(Key { low, high }, self.counts[way], self.firsts[way]))
+impl CountBucket {
+    fn slot(&self, slot: usize) -> Option<CountSlot> {
+        let [low, high] = self.keys[slot];
+        (self.counts[slot] > 0)
+            .then(|| CountSlot::short(Key { low, high }, self.counts[slot], self.firsts[slot]))
     }
 }
 
 /// See the module.
-pub(super) struct Front {
-    lines: Table<Line>,
+pub(super) struct LocalCounts {
+    buckets: LargeTable<CountBucket>,
     shift: u32,
     isa: Isa,
     keys: Box<[Key; ENDS]>,
-    homes: Box<[u32; ENDS]>,
+    bucket_indices: Box<[u32; ENDS]>,
     missed: Box<[u16; ENDS]>,
 }
 
 /// A pretoken that was not in its place.
-pub(super) struct Missed {
+pub(super) struct LocalMiss {
     /// Its number in the run.
     pub(super) at: usize,
     pub(super) key: Key,
-    home: u32,
+    bucket_index: u32,
 }
 
-impl Front {
+impl LocalCounts {
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
     pub(super) fn new(bits: u32) -> Result<Self> {
-        Ok(Front {
-            lines: Table::try_new(Line::default(), 1 << bits)?,
+        Ok(LocalCounts {
+            buckets: LargeTable::try_new(CountBucket::default(), 1 << bits)?,
             shift: 64 - bits,
             isa: Isa::best(),
             keys: Box::new([Key::NONE; ENDS]),
-            homes: Box::new([0; ENDS]),
+            bucket_indices: Box::new([0; ENDS]),
             missed: Box::new([0; ENDS]),
         })
     }
@@ -84,97 +85,97 @@ impl Front {
     /// Returns how many were not in their place.
     #[inline]
     pub(super) fn count(&mut self, text: &[u8], start: usize, ends: &[usize]) -> usize {
-        let Front { lines, shift, isa, keys, homes, missed } = self;
+        let LocalCounts { buckets, shift, isa, keys, bucket_indices, missed } = self;
         let shift = *shift;
-        isa.run(Prepare { keys, homes, lines, shift, text, start, ends });
-        isa.run(Tally { keys: &keys[..ends.len()], homes, lines, missed })
+        isa.run(PrepareCounts { keys, bucket_indices, buckets, shift, text, start, ends });
+        isa.run(CountKeys { keys: &keys[..ends.len()], bucket_indices, buckets, missed })
     }
 
     /// The `number`-th of those.
     #[inline]
-    pub(super) fn missed(&self, number: usize) -> Missed {
+    pub(super) fn missed(&self, number: usize) -> LocalMiss {
         let at = usize::from(self.missed[number]);
-        Missed { at, key: self.keys[at], home: self.homes[at] }
+        LocalMiss { at, key: self.keys[at], bucket_index: self.bucket_indices[at] }
     }
 
     /// Counts a pretoken that was not in its place, whose occurrence is at `first`; returns what has to leave for it.
     #[inline]
-    pub(super) fn admit(&mut self, missed: &Missed, first: u64) -> Option<Slot> {
-        let line = &mut self.lines[missed.home as usize];
+    pub(super) fn admit(&mut self, missed: &LocalMiss, first: u64) -> Option<CountSlot> {
+        let bucket = &mut self.buckets[missed.bucket_index as usize];
         let key = [missed.key.low, missed.key.high];
-        if let Some(way) = (0..2).find(|&way| line.keys[way] == key) {
-            line.counts[way] += 1; // it came in earlier in the same run
+        if let Some(slot) = (0..2).find(|&slot| bucket.keys[slot] == key) {
+            bucket.counts[slot] += 1; // it came in earlier in the same run
             return None;
         }
-        let way = usize::from(line.counts[1] < line.counts[0]);
-        let left = line.slot(way);
-        (line.keys[way], line.counts[way], line.firsts[way]) = (key, 1, first);
+        let slot = usize::from(bucket.counts[1] < bucket.counts[0]);
+        let left = bucket.slot(slot);
+        (bucket.keys[slot], bucket.counts[slot], bucket.firsts[slot]) = (key, 1, first);
         left
     }
 
     /// How many lines there are.
     pub(super) fn len(&self) -> usize {
-        self.lines.len()
+        self.buckets.len()
     }
 
     /// Empties some lines.
-    pub(super) fn drain(&mut self, lines: Range<usize>) -> impl Iterator<Item = Slot> + '_ {
-        let end = self.lines.len().min(lines.end);
-        self.lines[lines.start..end]
+    pub(super) fn drain(&mut self, buckets: Range<usize>) -> impl Iterator<Item = CountSlot> + '_ {
+        let end = self.buckets.len().min(buckets.end);
+        self.buckets[buckets.start..end]
             .iter_mut()
             .map(std::mem::take)
-            .flat_map(|line| [line.slot(0), line.slot(1)])
+            .flat_map(|bucket| [bucket.slot(0), bucket.slot(1)])
             .flatten()
     }
 }
 
 /// The first pass.
-struct Prepare<'a> {
+struct PrepareCounts<'a> {
     keys: &'a mut [Key; ENDS],
-    homes: &'a mut [u32; ENDS],
-    lines: &'a [Line],
+    bucket_indices: &'a mut [u32; ENDS],
+    buckets: &'a [CountBucket],
     shift: u32,
     text: &'a [u8],
     start: usize,
     ends: &'a [usize],
 }
 
-impl Job for Prepare<'_> {
+impl Kernel for PrepareCounts<'_> {
     type Out = ();
 
     #[inline(always)]
-    fn run<L: Leaf>(self, _: L) {
-        let Prepare { keys, homes, lines, shift, text, mut start, ends } = self;
-        for ((&end, key), home) in ends.iter().zip(keys).zip(homes) {
+    fn run<L: Simd>(self, _: L) {
+        let PrepareCounts { keys, bucket_indices, buckets, shift, text, mut start, ends } = self;
+        for ((&end, key), bucket_index) in ends.iter().zip(keys).zip(bucket_indices) {
             *key = Key::new(text, start, end);
-            *home = (key.hash() >> shift) as u32;
-            simd::prefetch(lines, *home as usize);
+            *bucket_index = (key.hash() >> shift) as u32;
+            simd::prefetch(buckets, *bucket_index as usize);
             start = end;
         }
     }
 }
 
 /// The second: how many were not in their place, and which.
-struct Tally<'a> {
+struct CountKeys<'a> {
     keys: &'a [Key],
-    homes: &'a [u32; ENDS],
-    lines: &'a mut [Line],
+    bucket_indices: &'a [u32; ENDS],
+    buckets: &'a mut [CountBucket],
     missed: &'a mut [u16; ENDS],
 }
 
-impl Job for Tally<'_> {
+impl Kernel for CountKeys<'_> {
     type Out = usize;
 
     #[inline(always)]
-    fn run<L: Leaf>(self, leaf: L) -> usize {
-        let Tally { keys, homes, lines, missed } = self;
+    fn run<L: Simd>(self, simd: L) -> usize {
+        let CountKeys { keys, bucket_indices, buckets, missed } = self;
         let mut count = 0;
-        for (at, (&key, &home)) in keys.iter().zip(homes).enumerate() {
-            let line = &mut lines[home as usize];
-            let way = leaf.which(&line.keys, [key.low, key.high], [u64::MAX; 2]);
-            line.counts[way & 1] += u64::from(way < 2);
+        for (at, (&key, &bucket_index)) in keys.iter().zip(bucket_indices).enumerate() {
+            let bucket = &mut buckets[bucket_index as usize];
+            let slot = simd.which(&bucket.keys, [key.low, key.high], [u64::MAX; 2]);
+            bucket.counts[slot & 1] += u64::from(slot < 2);
             missed[count & (ENDS - 1)] = at as u16;
-            count += usize::from(way == 2);
+            count += usize::from(slot == 2);
         }
         count
     }

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 
-use super::LOOK;
+use super::CHECK_INTERVAL;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::room;
 
-/// Bytes that [`Aside`] reads at a time.
-const PIECE: u64 = 1 << 20;
+/// Bytes that [`BackgroundReader`] reads at a time.
+const PIPE_READ_BYTES: u64 = 1 << 20;
 
 /// The contents of a pipe or a device. They are read on a thread of its own, because opening and reading
 /// may wait for ever; the calling thread watches the control. After an interruption the thread ends
@@ -20,7 +20,7 @@ const PIECE: u64 = 1 << 20;
 ///
 /// Where the system starts no thread, the calling thread reads. A signal then ends a wait for more data, and the control is
 /// looked at; but not a wait for a pipe that nobody has opened for writing.
-pub(crate) struct Aside {
+pub(crate) struct BackgroundReader {
     path: PathBuf,
     from: From,
 }
@@ -32,7 +32,7 @@ enum From {
     File(File),
 }
 
-impl Aside {
+impl BackgroundReader {
     pub(crate) fn open(path: &Path) -> Self {
         let (sender, pieces) = sync_channel(4);
         let owned = path.to_owned();
@@ -43,7 +43,7 @@ impl Aside {
             };
             loop {
                 let mut piece = Vec::new();
-                let read = file.by_ref().take(PIECE).read_to_end(&mut piece);
+                let read = file.by_ref().take(PIPE_READ_BYTES).read_to_end(&mut piece);
                 // An empty piece is the end. Nobody takes it any more after an interruption.
                 if sender.send(read.map(|_| piece)).is_err() {
                     return;
@@ -51,7 +51,10 @@ impl Aside {
             }
         };
         let started = thread::Builder::new().spawn(read);
-        Aside { path: path.to_owned(), from: if started.is_ok() { From::Thread(pieces) } else { From::Path } }
+        BackgroundReader {
+            path: path.to_owned(),
+            from: if started.is_ok() { From::Thread(pieces) } else { From::Path },
+        }
     }
 
     /// The next piece; none at the end.
@@ -81,7 +84,7 @@ fn received(
     control: &Control,
 ) -> Result<std::io::Result<Vec<u8>>> {
     loop {
-        match pieces.recv_timeout(LOOK) {
+        match pieces.recv_timeout(CHECK_INTERVAL) {
             Ok(piece) => return Ok(piece),
             Err(RecvTimeoutError::Timeout) => control.check()?,
             Err(RecvTimeoutError::Disconnected) => return Ok(Err(ErrorKind::UnexpectedEof.into())),
@@ -91,7 +94,7 @@ fn received(
 
 /// As much as is there, on the calling thread.
 fn read_here(file: &mut File, control: &Control) -> Result<std::io::Result<Vec<u8>>> {
-    let mut piece = vec![0; PIECE as usize];
+    let mut piece = vec![0; PIPE_READ_BYTES as usize];
     loop {
         control.check()?;
         match file.read(&mut piece) {
@@ -109,10 +112,10 @@ fn read_here(file: &mut File, control: &Control) -> Result<std::io::Result<Vec<u
 ///
 /// # Errors
 /// [`Error::Io`], [`Error::Interrupted`].
-pub fn read_aside(path: &Path, control: &Control) -> Result<Vec<u8>> {
-    let mut aside = Aside::open(path);
+pub fn read_in_background(path: &Path, control: &Control) -> Result<Vec<u8>> {
+    let mut background_reader = BackgroundReader::open(path);
     let mut whole = Vec::new();
-    while let Some(piece) = aside.next(control)? {
+    while let Some(piece) = background_reader.next(control)? {
         room::extend(&mut whole, &piece)?;
         control.check()?;
     }

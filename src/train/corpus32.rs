@@ -1,7 +1,7 @@
 //! A text in cells of 32 bits: for vocabularies of any size, and with the words in the order given.
 
-use super::text::{self, Text, WORDS_PER_CHECK};
-use super::{Words, tokens::BYTES};
+use super::corpus::{self, Corpus, WORDS_PER_CHECK};
+use super::{Words, tokens::BYTE_TOKENS};
 use crate::control::Control;
 use crate::error::Result;
 use crate::merge::Merger;
@@ -14,7 +14,7 @@ use crate::vocab::{Semantics, Vocab};
 /// A cell holds a token id in its low bits and, in the bits that ids leave free, how often its word
 /// occurs: position, id and weight then share one cache line, and the line holds sixteen cells. The few
 /// weights that need more room stand in a side table, found by binary search.
-pub(super) struct Wide {
+pub(super) struct Corpus32 {
     cells: Vec<u32>,
     /// Width of a token id; the weight has the other bits.
     id_bits: u32,
@@ -28,7 +28,7 @@ pub(super) struct Wide {
     pairs: u64,
 }
 
-impl Wide {
+impl Corpus32 {
     /// Lays out the words that have a pair, in the order given: as bytes, or as `vocab` encodes them.
     pub(super) fn new<'w>(
         words: impl Words<'w>,
@@ -36,25 +36,26 @@ impl Wide {
         max_merges: usize,
         control: &Control,
     ) -> Result<Self> {
-        let size = text::measure(words.clone(), control, |_, _| ())?;
+        let size = corpus::measure(words.clone(), control, |_, _| ())?;
         // A merge removes a token, so there are fewer merges than cells.
         let merges = (max_merges as u64).min(u64::from(size)).min(1 << 30) as u32;
-        let first = vocab.map_or(BYTES, |vocab| vocab.tokens().len() as u32);
+        let first = vocab.map_or(BYTE_TOKENS, |vocab| vocab.tokens().len() as u32);
         // Room for the ids, for the sentinel and for the dead.
         let id_bits = (32 - (first.saturating_add(merges).saturating_add(1)).leading_zeros()).min(31);
         let sentinel = (1 << id_bits) - 1;
-        let mut wide = Wide { cells: Vec::new(), id_bits, sentinel, first, heavy: Vec::new(), pairs: 0 };
+        let mut corpus32 =
+            Corpus32 { cells: Vec::new(), id_bits, sentinel, first, heavy: Vec::new(), pairs: 0 };
         match vocab {
-            None => wide.lay_out_bytes(words, size, control)?,
-            Some(vocab) => wide.lay_out_tokens(words, vocab, control)?,
+            None => corpus32.lay_out_bytes(words, size, control)?,
+            Some(vocab) => corpus32.lay_out_tokens(words, vocab, control)?,
         }
-        Ok(wide)
+        Ok(corpus32)
     }
 
     fn lay_out_bytes<'w>(&mut self, words: impl Words<'w>, size: u32, control: &Control) -> Result<()> {
         room::reserve_exact(&mut self.cells, size as usize)?;
         self.cells.push(self.sentinel);
-        for (i, (word, weight)) in words.filter(text::has_pairs).enumerate() {
+        for (i, (word, weight)) in words.filter(corpus::has_pairs).enumerate() {
             if i % WORDS_PER_CHECK == 0 {
                 control.check()?;
             }
@@ -67,7 +68,7 @@ impl Wide {
         self.cells.push(self.sentinel);
         let (mut merger, mut tokens) = (Merger::new(Isa::best()), Vec::new());
         let whole = vocab.semantics() == Semantics::Ranks && vocab.has_unreachable();
-        for (i, (word, weight)) in words.filter(text::has_pairs).enumerate() {
+        for (i, (word, weight)) in words.filter(corpus::has_pairs).enumerate() {
             if i % WORDS_PER_CHECK == 0 {
                 control.check()?;
             }
@@ -133,7 +134,7 @@ impl Wide {
     }
 }
 
-impl Text for Wide {
+impl Corpus for Corpus32 {
     fn max_merges(&self) -> usize {
         self.dead().saturating_sub(self.first) as usize
     }

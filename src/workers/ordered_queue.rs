@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::{LOOK, run};
+use super::{CHECK_INTERVAL, run};
 use crate::control::Control;
 use crate::error::{Error, Result};
 
 /// Jobs that each worker may be ahead of the one that is waited for.
-const AHEAD: usize = 4;
+const JOBS_AHEAD: usize = 4;
 
 /// Runs `work` on each of the `jobs`, which are made one at a time as workers become free (`None` is the end), on up to
 /// `workers` threads, and hands the results to `take`, one at a time, in the order of the jobs and as soon as they are
@@ -27,29 +27,29 @@ pub fn in_order<J: Send, T: Send>(
     work: impl Fn(usize, J) -> Result<T> + Sync,
     take: impl FnMut(T) -> Result<()> + Send,
 ) -> Result<()> {
-    let line = Line::new(jobs, take, workers.max(1));
+    let queue = OrderedQueue::new(jobs, take, workers.max(1));
     run(workers, control, |worker| {
-        let _alarm = Alarm(&line);
-        while let Some((number, job)) = line.begin(worker, control)? {
-            line.hand_in(number, work(worker, job), control)?;
+        let _guard = PanicGuard(&queue);
+        while let Some((number, job)) = queue.begin(worker, control)? {
+            queue.submit(number, work(worker, job), control)?;
         }
         Ok(())
     })?;
-    line.finish()
+    queue.finish()
 }
 
 /// What the workers share: the jobs, and the results that wait for those before them.
-struct Line<Jobs, J, Take, T> {
-    state: Mutex<State<Jobs, J, Take, T>>,
+struct OrderedQueue<Jobs, J, Take, T> {
+    state: Mutex<QueueState<Jobs, J, Take, T>>,
     moved: Condvar,
     workers: usize,
 }
 
-struct State<Jobs, J, Take, T> {
+struct QueueState<Jobs, J, Take, T> {
     /// `None` at their end, or after a failure.
     jobs: Option<Jobs>,
     /// Jobs that nobody has begun, with their numbers.
-    made: VecDeque<(usize, J)>,
+    unstarted: VecDeque<(usize, J)>,
     /// `None` while a worker hands results to it.
     take: Option<Take>,
     /// The number of the next job that is made.
@@ -61,14 +61,22 @@ struct State<Jobs, J, Take, T> {
     failed: Option<(usize, Error)>,
 }
 
-impl<Jobs, J, Take, T> Line<Jobs, J, Take, T> {
+impl<Jobs, J, Take, T> OrderedQueue<Jobs, J, Take, T> {
     fn new(jobs: Jobs, take: Take, workers: usize) -> Self {
-        let (made, ready) = (VecDeque::new(), BTreeMap::new());
-        let state = State { jobs: Some(jobs), made, take: Some(take), next: 0, due: 0, ready, failed: None };
-        Line { state: Mutex::new(state), moved: Condvar::new(), workers }
+        let (unstarted, ready) = (VecDeque::new(), BTreeMap::new());
+        let state = QueueState {
+            jobs: Some(jobs),
+            unstarted,
+            take: Some(take),
+            next: 0,
+            due: 0,
+            ready,
+            failed: None,
+        };
+        OrderedQueue { state: Mutex::new(state), moved: Condvar::new(), workers }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<Jobs, J, Take, T>> {
+    fn lock(&self) -> MutexGuard<'_, QueueState<Jobs, J, Take, T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -80,26 +88,27 @@ impl<Jobs, J, Take, T> Line<Jobs, J, Take, T> {
         control.check()?;
         let mut state = self.lock();
         loop {
-            if let Some(own) = state.made.iter().position(|(number, _)| number % self.workers == worker) {
-                return Ok(state.made.remove(own));
+            if let Some(own) = state.unstarted.iter().position(|(number, _)| number % self.workers == worker)
+            {
+                return Ok(state.unstarted.remove(own));
             }
             // Not far ahead of a job that takes long: the results of its successors wait in memory.
-            if state.next <= state.due + AHEAD * self.workers && state.make()? {
+            if state.next <= state.due + JOBS_AHEAD * self.workers && state.make()? {
                 continue;
             }
-            if let Some(first) = state.made.pop_front() {
+            if let Some(first) = state.unstarted.pop_front() {
                 return Ok(Some(first));
             }
             if state.jobs.is_none() {
                 return Ok(None);
             }
-            state = self.moved.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.moved.wait_timeout(state, CHECK_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
             control.check()?;
         }
     }
 
     /// Hands in the result of a job. Whoever brings the one that is due hands it on, with those after it.
-    fn hand_in(&self, number: usize, result: Result<T>, control: &Control) -> Result<()>
+    fn submit(&self, number: usize, result: Result<T>, control: &Control) -> Result<()>
     where
         Take: FnMut(T) -> Result<()>,
     {
@@ -138,7 +147,7 @@ impl<Jobs, J, Take, T> Line<Jobs, J, Take, T> {
     }
 }
 
-impl<Jobs, J, Take, T> State<Jobs, J, Take, T> {
+impl<Jobs, J, Take, T> QueueState<Jobs, J, Take, T> {
     /// Makes the next job; `false` if there is none.
     fn make(&mut self) -> Result<bool>
     where
@@ -147,7 +156,7 @@ impl<Jobs, J, Take, T> State<Jobs, J, Take, T> {
         let number = self.next;
         match self.jobs.as_mut().map_or(Ok(None), |jobs| jobs()) {
             Ok(Some(job)) => {
-                self.made.push_back((number, job));
+                self.unstarted.push_back((number, job));
                 self.next += 1;
                 return Ok(true);
             }
@@ -164,7 +173,7 @@ impl<Jobs, J, Take, T> State<Jobs, J, Take, T> {
             return Err(error);
         }
         self.jobs = None;
-        self.made.retain(|(made, _)| *made < number);
+        self.unstarted.retain(|(unstarted, _)| *unstarted < number);
         if self.failed.as_ref().is_none_or(|(first, _)| number < *first) {
             self.failed = Some((number, error));
         }
@@ -173,14 +182,14 @@ impl<Jobs, J, Take, T> State<Jobs, J, Take, T> {
 }
 
 /// Lets the others end if a worker panics: what it had in hand will never come.
-struct Alarm<'l, Jobs, J, Take, T>(&'l Line<Jobs, J, Take, T>);
+struct PanicGuard<'l, Jobs, J, Take, T>(&'l OrderedQueue<Jobs, J, Take, T>);
 
-impl<Jobs, J, Take, T> Drop for Alarm<'_, Jobs, J, Take, T> {
+impl<Jobs, J, Take, T> Drop for PanicGuard<'_, Jobs, J, Take, T> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let mut state = self.0.lock();
             state.jobs = None;
-            state.made.clear();
+            state.unstarted.clear();
             drop(state);
             self.0.moved.notify_all();
         }
@@ -231,7 +240,7 @@ mod tests {
         let (begun, due) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let work = |_, number: u8| {
             let ahead = begun.fetch_add(1, Relaxed) - due.load(Relaxed);
-            assert!(ahead <= AHEAD * 2, "{ahead}");
+            assert!(ahead <= JOBS_AHEAD * 2, "{ahead}");
             sleep(Duration::from_millis(if number == 10 { 50 } else { 0 }));
             Ok(())
         };

@@ -5,20 +5,20 @@ use crate::error::Result;
 use crate::room;
 use crate::simd;
 
-const EMPTY: u64 = u64::MAX;
-const LEAST_BITS: u32 = 10;
+const EMPTY_PLACE: u64 = u64::MAX;
+const MIN_TABLE_BITS: u32 = 10;
 
 /// Open addressing. A place holds half of a pair's hash and its number, so that most looks for pairs that are not there
 /// end here; whether a number is the pair's is for the owner of the pairs to say.
-pub(super) struct Names {
+pub(super) struct PairTable {
     places: Vec<u64>,
     bits: u32,
     used: usize,
 }
 
-impl Default for Names {
+impl Default for PairTable {
     fn default() -> Self {
-        Names { places: vec![EMPTY; 1 << LEAST_BITS], bits: LEAST_BITS, used: 0 }
+        PairTable { places: vec![EMPTY_PLACE; 1 << MIN_TABLE_BITS], bits: MIN_TABLE_BITS, used: 0 }
     }
 }
 
@@ -29,9 +29,9 @@ fn tag(left: u32, right: u32) -> u32 {
     (product as u64 ^ (product >> 64) as u64) as u32
 }
 
-impl Names {
+impl PairTable {
     #[inline]
-    fn home(&self, tag: u32) -> usize {
+    fn first_place(&self, tag: u32) -> usize {
         (tag >> (u32::BITS - self.bits)) as usize
     }
 
@@ -43,15 +43,15 @@ impl Names {
     /// Asks for the memory that a look for this pair reads.
     #[inline]
     pub(super) fn prefetch(&self, left: u32, right: u32) {
-        simd::prefetch(&self.places, self.home(tag(left, right)));
+        simd::prefetch(&self.places, self.first_place(tag(left, right)));
     }
 
     /// The place of the first number at `place` or behind it that may be the pair's.
     #[inline]
-    fn seek(&self, tag: u32, mut place: usize) -> Option<usize> {
+    fn probe(&self, tag: u32, mut place: usize) -> Option<usize> {
         loop {
             let held = self.places[place];
-            if held == EMPTY {
+            if held == EMPTY_PLACE {
                 return None;
             }
             if (held >> 32) as u32 == tag {
@@ -65,16 +65,16 @@ impl Names {
     #[inline]
     pub(super) fn first(&self, left: u32, right: u32) -> Option<u32> {
         let tag = tag(left, right);
-        self.seek(tag, self.home(tag)).map(|place| self.places[place] as u32)
+        self.probe(tag, self.first_place(tag)).map(|place| self.places[place] as u32)
     }
 
     /// Where the pair's number is.
     #[inline]
     fn place(&self, left: u32, right: u32, is_it: impl Fn(u32) -> bool) -> Option<usize> {
         let tag = tag(left, right);
-        let mut from = self.home(tag);
+        let mut from = self.first_place(tag);
         loop {
-            let place = self.seek(tag, from)?;
+            let place = self.probe(tag, from)?;
             if is_it(self.places[place] as u32) {
                 return Some(place);
             }
@@ -92,18 +92,18 @@ impl Names {
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
-    pub(super) fn insert(&mut self, left: u32, right: u32, name: u32) -> Result<()> {
+    pub(super) fn insert(&mut self, left: u32, right: u32, number: u32) -> Result<()> {
         if 8 * (self.used + 1) > 5 * self.places.len() {
             self.grow()?;
         }
         self.used += 1;
-        self.put(u64::from(tag(left, right)) << 32 | u64::from(name));
+        self.put(u64::from(tag(left, right)) << 32 | u64::from(number));
         Ok(())
     }
 
     fn put(&mut self, entry: u64) {
-        let mut place = self.home((entry >> 32) as u32);
-        while self.places[place] != EMPTY {
+        let mut place = self.first_place((entry >> 32) as u32);
+        while self.places[place] != EMPTY_PLACE {
             place = self.after(place);
         }
         self.places[place] = entry;
@@ -111,10 +111,10 @@ impl Names {
 
     #[cold]
     fn grow(&mut self) -> Result<()> {
-        let grown = room::filled(EMPTY, 2 << self.bits)?;
+        let build_vocab = room::filled(EMPTY_PLACE, 2 << self.bits)?;
         self.bits += 1;
-        let old = std::mem::replace(&mut self.places, grown);
-        old.into_iter().filter(|&entry| entry != EMPTY).for_each(|entry| self.put(entry));
+        let old = std::mem::replace(&mut self.places, build_vocab);
+        old.into_iter().filter(|&entry| entry != EMPTY_PLACE).for_each(|entry| self.put(entry));
         Ok(())
     }
 
@@ -127,43 +127,43 @@ impl Names {
         loop {
             place = self.after(place);
             let entry = self.places[place];
-            if entry == EMPTY {
+            if entry == EMPTY_PLACE {
                 break;
             }
-            let way = place.wrapping_sub(self.home((entry >> 32) as u32)) & mask;
-            if way >= place.wrapping_sub(gap) & mask {
+            let distance = place.wrapping_sub(self.first_place((entry >> 32) as u32)) & mask;
+            if distance >= place.wrapping_sub(gap) & mask {
                 self.places[gap] = entry;
                 gap = place;
             }
         }
-        self.places[gap] = EMPTY;
+        self.places[gap] = EMPTY_PLACE;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Names;
+    use super::PairTable;
     use std::collections::HashMap;
     use std::collections::hash_map::Entry;
 
     #[test]
     fn it_is_a_map() {
-        let (mut names, mut pairs, mut map) = (Names::default(), Vec::new(), HashMap::new());
+        let (mut table, mut pairs, mut map) = (PairTable::default(), Vec::new(), HashMap::new());
         let mut state = 1u64;
         for step in 0..200_000u32 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let pair = ((state >> 33) as u32 % 60, (state >> 45) as u32 % 60);
-            let is_it = |name: u32| pairs[name as usize] == pair;
-            assert_eq!(names.find(pair.0, pair.1, is_it), map.get(&pair).copied(), "{step}");
+            let is_it = |number: u32| pairs[number as usize] == pair;
+            assert_eq!(table.find(pair.0, pair.1, is_it), map.get(&pair).copied(), "{step}");
             if step % 3 > 0 && map.remove(&pair).is_some() {
-                names.remove(pair.0, pair.1, is_it);
+                table.remove(pair.0, pair.1, is_it);
             } else if let Entry::Vacant(vacant) = map.entry(pair) {
-                let name = pairs.len() as u32;
+                let number = pairs.len() as u32;
                 pairs.push(pair);
-                names.insert(pair.0, pair.1, name).unwrap();
-                vacant.insert(name);
+                table.insert(pair.0, pair.1, number).unwrap();
+                vacant.insert(number);
             }
-            assert_eq!(names.used, map.len());
+            assert_eq!(table.used, map.len());
         }
     }
 }

@@ -4,50 +4,50 @@
 //! others have pushed out. What is new takes the place of what is oldest, in the ring and in each bucket of the index;
 //! so memory is bounded, nothing is ever moved or wiped, and pages are touched only as far as they are needed.
 
-use super::output::Among;
+use super::output::PaddedIds;
 use crate::pretokenize::key::{Key, fold};
 use crate::{memory, room, simd};
 
 /// Longer pretokens have no record: they are hardly ever met again.
-pub(super) const LONGEST: usize = 1024;
+pub(super) const MAX_RECORDED_BYTES: usize = 1024;
 /// Words of the ring for each bucket of the index, as a power of two.
-const WORDS_EACH: u32 = 8;
+const RING_WORDS_PER_INDEX_BUCKET: u32 = 8;
 /// The least log2 of the words of a ring: a record of the longest pretoken is some 1,300.
-const LEAST: u32 = 12;
+const MIN_RING_BITS: u32 = 12;
 
 /// Words of the ring for each mark of what was met once, as a power of two.
-const WORDS_A_MARK: u32 = 4;
+const RING_WORDS_PER_MARK: u32 = 4;
 /// In a mark: another hash came. Alone: it is free.
-const CONTESTED: u8 = 0x80;
+const CHALLENGED: u8 = 0x80;
 
 /// Bits of a slot that tell pretokens of a bucket apart, below the place.
-const TAG: u32 = 24;
+const TAG_BITS: u32 = 24;
 /// A slot has so many places: after as many words, which are terabytes, the index starts anew.
-const PLACES: u64 = 1 << (64 - TAG);
+const PLACES_PER_LAP: u64 = 1 << (64 - TAG_BITS);
 
 /// Slots of a bucket: one cache line of them.
-const SLOTS: usize = 8;
+const INDEX_SLOTS: usize = 8;
 
 /// A slot of no record; below those of all records.
 ///
 /// Not 0: of memory that is zeros the system gives out a page when it is read, and another when it is written to, which on
 /// several threads interrupts all of them. Tables that are read first are written to at once.
-const FREE: u64 = 1;
+const FREE_SLOT: u64 = 1;
 
-/// See [`Records::refused`].
-const REFUSED: u32 = 1 << 12;
+/// See [`OverflowRing::refused`].
+const SKIPPED_AFTER_REFUSAL: u32 = 1 << 12;
 
 /// See the module. Made when first written to.
-pub(super) struct Records {
+pub(super) struct OverflowRing {
     /// Of each record the length of the pretoken in the lower half of the first word, and the number of ids in the
     /// other; its bytes, filled up with zeros; the ids.
     words: Vec<u32>,
-    /// Buckets of places of records, each with some bits of the hash; or [`FREE`].
+    /// Buckets of places of records, each with some bits of the hash; or [`FREE_SLOT`].
     index: Vec<u64>,
     /// Where the first bucket begins, at a cache line.
     first: usize,
     /// Some bits of the hash of what was met once, by other bits of it, and whether another hash came since.
-    met: Vec<u8>,
+    admission: Vec<u8>,
     /// Words ever written, and those left out where the ring closes. Starts at 1: no place is 0.
     written: u64,
     /// log2 of the number of words.
@@ -56,52 +56,52 @@ pub(super) struct Records {
     refused: u32,
 }
 
-impl Records {
+impl OverflowRing {
     /// None yet, with room for about `1 << bits` words.
     pub(super) fn with_bits(bits: u32) -> Self {
-        Records {
+        OverflowRing {
             words: Vec::new(),
             index: Vec::new(),
             first: 0,
-            met: Vec::new(),
+            admission: Vec::new(),
             written: 1,
-            bits: bits.max(LEAST),
+            bits: bits.max(MIN_RING_BITS),
             refused: 0,
         }
     }
 
-    /// Asks for the memory that [`Records::find`] and [`Records::meets_again`] look at first.
+    /// Asks for the memory that [`OverflowRing::find`] and [`OverflowRing::admits`] look at first.
     #[inline]
-    pub(super) fn ask(&self, hash: u64) {
-        simd::prefetch(&self.index, self.bucket(hash));
-        simd::prefetch(&self.met, self.mark(hash));
+    pub(super) fn prefetch_index(&self, hash: u64) {
+        simd::prefetch(&self.index, self.index_bucket(hash));
+        simd::prefetch(&self.admission, self.admission_mark(hash));
     }
 
-    /// Asks for the memory that [`Records::ids`], or [`Records::read`], looks at first.
+    /// Asks for the memory that [`OverflowRing::ids`], or [`OverflowRing::read`], looks at first.
     #[inline]
-    pub(super) fn ask_ids(&self, place: u64) {
+    pub(super) fn prefetch_ids(&self, place: u64) {
         simd::prefetch(&self.words, self.at(place));
     }
 
-    /// Asks for the record that [`Records::find`] looks at first.
+    /// Asks for the record that [`OverflowRing::find`] looks at first.
     #[inline]
-    pub(super) fn seek(&self, hash: u64) {
-        if let Some(slot) = self.slots(hash).iter().find(|&&slot| same_tag(slot, hash)) {
+    pub(super) fn prefetch_record(&self, hash: u64) {
+        if let Some(slot) = self.index_slots(hash).iter().find(|&&slot| same_tag(slot, hash)) {
             simd::prefetch(&self.words, self.at(self.place(*slot)));
         }
     }
 
     /// The ids of a pretoken, if they are here.
     #[inline]
-    pub(super) fn find(&self, hash: u64, pretoken: &[u8]) -> Option<Among<'_>> {
-        self.slots(hash)
+    pub(super) fn find(&self, hash: u64, pretoken: &[u8]) -> Option<PaddedIds<'_>> {
+        self.index_slots(hash)
             .iter()
             .filter(|&&slot| same_tag(slot, hash))
             .find_map(|&slot| self.read(self.place(slot), pretoken))
     }
 
     /// The ids of the record at `place`, if it is that of the pretoken.
-    pub(super) fn read(&self, place: u64, pretoken: &[u8]) -> Option<Among<'_>> {
+    pub(super) fn read(&self, place: u64, pretoken: &[u8]) -> Option<PaddedIds<'_>> {
         if !self.is_kept(place) {
             return None;
         }
@@ -120,30 +120,30 @@ impl Records {
             differs |= bytes[whole.len()] ^ padded(tail);
         }
         let ids = at + words_before(pretoken.len());
-        if differs == 0 { Among::new(&self.words, ids, (head >> 16) as usize) } else { None }
+        if differs == 0 { PaddedIds::new(&self.words, ids, (head >> 16) as usize) } else { None }
     }
 
     /// The `count` ids that are at `place`, if they are still there.
     #[inline]
-    pub(super) fn ids(&self, place: u64, count: usize) -> Option<Among<'_>> {
-        if self.is_kept(place) { Among::new(&self.words, self.at(place), count) } else { None }
+    pub(super) fn ids(&self, place: u64, count: usize) -> Option<PaddedIds<'_>> {
+        if self.is_kept(place) { PaddedIds::new(&self.words, self.at(place), count) } else { None }
     }
 
-    /// Keeps a pretoken of at most [`LONGEST`] bytes, to be found, if there is memory for records.
+    /// Keeps a pretoken of at most [`MAX_RECORDED_BYTES`] bytes, to be found, if there is memory for records.
     pub(super) fn push(&mut self, hash: u64, pretoken: &[u8], ids: &[u32]) {
         if let Some(place) = self.write(pretoken, ids) {
-            self.list(hash, place - words_before(pretoken.len()) as u64);
+            self.add_to_index(hash, place - words_before(pretoken.len()) as u64);
         }
     }
 
-    /// Writes the record of a pretoken of at most [`LONGEST`] bytes; returns the place of its ids. `None` where there is
+    /// Writes the record of a pretoken of at most [`MAX_RECORDED_BYTES`] bytes; returns the place of its ids. `None` where there is
     /// no memory for records.
     pub(super) fn write(&mut self, pretoken: &[u8], ids: &[u32]) -> Option<u64> {
-        if self.words.is_empty() && !self.make() {
+        if self.words.is_empty() && !self.allocate() {
             return None;
         }
         let before = words_before(pretoken.len());
-        let place = self.room(before + ids.len());
+        let place = self.reserve_words(before + ids.len());
         let at = self.at(place);
         self.words[at] = pretoken.len() as u32 | (ids.len() as u32) << 16;
         let (whole, tail) = pretoken.as_chunks::<4>();
@@ -159,29 +159,30 @@ impl Records {
 
     /// Takes the memory for all records; `false` where there is none.
     #[cold]
-    fn make(&mut self) -> bool {
+    fn allocate(&mut self) -> bool {
         if self.refused > 0 {
             self.refused -= 1;
             return false;
         }
         // Zeros that the system gives out when they are written to.
         let words = memory::zeros(1 << self.bits);
-        let index = room::filled(FREE, (SLOTS << (self.bits - WORDS_EACH)) + SLOTS);
+        let index =
+            room::filled(FREE_SLOT, (INDEX_SLOTS << (self.bits - RING_WORDS_PER_INDEX_BUCKET)) + INDEX_SLOTS);
         let (Ok(words), Ok(index)) = (words, index) else {
-            self.refused = REFUSED;
+            self.refused = SKIPPED_AFTER_REFUSAL;
             return false;
         };
         (self.words, self.index) = (words, index);
-        self.first = self.index.as_ptr().align_offset(64).min(SLOTS);
+        self.first = self.index.as_ptr().align_offset(64).min(INDEX_SLOTS);
         true
     }
 
     /// From now on the record that begins at `start` can be found.
-    pub(super) fn list(&mut self, hash: u64, start: u64) {
-        let bucket = self.bucket(hash);
-        let slots = &mut self.index[bucket..bucket + SLOTS];
-        let oldest = (0..slots.len()).min_by_key(|&slot| slots[slot]).unwrap_or(0);
-        slots[oldest] = start << TAG | hash & ((1 << TAG) - 1);
+    pub(super) fn add_to_index(&mut self, hash: u64, start: u64) {
+        let index_bucket = self.index_bucket(hash);
+        let index_slots = &mut self.index[index_bucket..index_bucket + INDEX_SLOTS];
+        let oldest = (0..index_slots.len()).min_by_key(|&slot| index_slots[slot]).unwrap_or(0);
+        index_slots[oldest] = start << TAG_BITS | hash & ((1 << TAG_BITS) - 1);
     }
 
     /// Whether this was asked before for such a hash, and not for too many others since. What was met again is forgotten:
@@ -189,32 +190,32 @@ impl Records {
     ///
     /// A mark gives way to the second hash that wants its place. Would it to the first, two pretokens that come in turn
     /// were never met again: a fifth of those of a text of many languages that are long or had to leave.
-    pub(super) fn meets_again(&mut self, hash: u64) -> bool {
-        if self.met.is_empty() {
+    pub(super) fn admits(&mut self, hash: u64) -> bool {
+        if self.admission.is_empty() {
             // Written to at once, as the index is.
-            self.met = vec![CONTESTED; 1 << (self.bits - WORDS_A_MARK)];
+            self.admission = vec![CHALLENGED; 1 << (self.bits - RING_WORDS_PER_MARK)];
         }
-        let (place, tag) = (self.mark(hash), (hash as u8 & !CONTESTED).max(1));
-        let mark = &mut self.met[place];
-        let again = *mark & !CONTESTED == tag;
-        *mark = match *mark & CONTESTED {
-            _ if again => CONTESTED,
-            CONTESTED => tag,
-            _ => *mark | CONTESTED,
+        let (place, tag) = (self.admission_mark(hash), (hash as u8 & !CHALLENGED).max(1));
+        let mark = &mut self.admission[place];
+        let again = *mark & !CHALLENGED == tag;
+        *mark = match *mark & CHALLENGED {
+            _ if again => CHALLENGED,
+            CHALLENGED => tag,
+            _ => *mark | CHALLENGED,
         };
         again
     }
 
     /// The place of so many words, which stay together.
-    fn room(&mut self, words: usize) -> u64 {
-        let lap = self.written / PLACES;
+    fn reserve_words(&mut self, words: usize) -> u64 {
+        let lap = self.written / PLACES_PER_LAP;
         let left = self.words.len() - self.at(self.written);
         if words > left {
             self.written += left as u64;
         }
-        if (self.written + words as u64) / PLACES != lap {
-            self.written = (lap + 1) * PLACES;
-            self.index.fill(FREE);
+        if (self.written + words as u64) / PLACES_PER_LAP != lap {
+            self.written = (lap + 1) * PLACES_PER_LAP;
+            self.index.fill(FREE_SLOT);
         }
         let place = self.written;
         self.written += words as u64;
@@ -235,25 +236,25 @@ impl Records {
     /// The place in a slot: all slots are of the same lap.
     #[inline]
     fn place(&self, slot: u64) -> u64 {
-        (self.written / PLACES * PLACES) | (slot >> TAG)
+        (self.written / PLACES_PER_LAP * PLACES_PER_LAP) | (slot >> TAG_BITS)
     }
 
     /// Where the bucket of a hash begins.
     #[inline]
-    fn bucket(&self, hash: u64) -> usize {
-        self.first + SLOTS * (hash >> (64 + WORDS_EACH - self.bits)) as usize
+    fn index_bucket(&self, hash: u64) -> usize {
+        self.first + INDEX_SLOTS * (hash >> (64 + RING_WORDS_PER_INDEX_BUCKET - self.bits)) as usize
     }
 
     /// The bucket of a hash; nothing before the first record.
     #[inline]
-    fn slots(&self, hash: u64) -> &[u64] {
-        let bucket = self.bucket(hash);
-        self.index.get(bucket..bucket + SLOTS).unwrap_or_default()
+    fn index_slots(&self, hash: u64) -> &[u64] {
+        let index_bucket = self.index_bucket(hash);
+        self.index.get(index_bucket..index_bucket + INDEX_SLOTS).unwrap_or_default()
     }
 
     #[inline]
-    fn mark(&self, hash: u64) -> usize {
-        (hash >> (64 + WORDS_A_MARK - self.bits)) as usize
+    fn admission_mark(&self, hash: u64) -> usize {
+        (hash >> (64 + RING_WORDS_PER_MARK - self.bits)) as usize
     }
 }
 
@@ -265,7 +266,7 @@ pub(super) fn words_before(len: usize) -> usize {
 
 #[inline]
 fn same_tag(slot: u64, hash: u64) -> bool {
-    slot != FREE && (slot ^ hash) & ((1 << TAG) - 1) == 0
+    slot != FREE_SLOT && (slot ^ hash) & ((1 << TAG_BITS) - 1) == 0
 }
 
 /// Up to four bytes, filled up with zeros.
@@ -277,18 +278,18 @@ fn padded(bytes: &[u8]) -> u32 {
 }
 
 /// The key of a pretoken that is too long for one of its bytes: a number that depends on all of them, and its length. No
-/// short one has it. [`Key::NONE`] if it is longer than [`LONGEST`].
+/// short one has it. [`Key::NONE`] if it is longer than [`MAX_RECORDED_BYTES`].
 #[cold]
 #[inline(never)] // in a hot loop, which has no registers to spare
 pub(super) fn long_key(pretoken: &[u8]) -> Key {
-    if pretoken.len() > LONGEST {
+    if pretoken.len() > MAX_RECORDED_BYTES {
         return Key::NONE;
     }
-    Key { low: hash_long(pretoken), high: LONG | pretoken.len() as u64 }
+    Key { low: hash_long(pretoken), high: LONG_KEY_MARK | pretoken.len() as u64 }
 }
 
 /// In the second half of all keys of long pretokens, and of no others: those have their length above.
-const LONG: u64 = 1 << 16;
+const LONG_KEY_MARK: u64 = 1 << 16;
 
 #[inline]
 pub(super) fn is_long(key: Key) -> bool {
@@ -298,7 +299,7 @@ pub(super) fn is_long(key: Key) -> bool {
 /// How long the pretoken is that has such a key.
 #[inline]
 pub(super) fn long_len(key: Key) -> usize {
-    (key.high & (LONG - 1)) as usize
+    (key.high & (LONG_KEY_MARK - 1)) as usize
 }
 
 /// A number that depends on all bytes.
@@ -321,7 +322,7 @@ mod tests {
     use super::*;
     use std::collections::VecDeque;
 
-    fn found(records: &Records, hash: u64, pretoken: &[u8]) -> Option<Vec<u32>> {
+    fn found(records: &OverflowRing, hash: u64, pretoken: &[u8]) -> Option<Vec<u32>> {
         records.find(hash, pretoken).map(|ids| ids.ids().to_vec())
     }
 
@@ -331,14 +332,14 @@ mod tests {
 
     #[test]
     fn records_are_there_until_they_are_written_over() {
-        let mut records = Records::with_bits(14);
+        let mut records = OverflowRing::with_bits(14);
         let mut kept: VecDeque<(u64, u32, Vec<u32>)> = VecDeque::new();
         for round in 0..60_000_u32 {
             let ids: Vec<u32> = (0..1 + round % 11).map(|id| round * 16 + id).collect();
             let name = pretoken(round);
             assert!(records.find(hash_long(&name), &name).is_none());
             let place = records.write(&name, &ids).unwrap();
-            records.list(hash_long(&name), place - words_before(name.len()) as u64);
+            records.add_to_index(hash_long(&name), place - words_before(name.len()) as u64);
             kept.push_back((place, round, ids));
             assert_eq!(found(&records, hash_long(&name), &name), Some(kept.back().unwrap().2.clone()));
             while records.ids(kept[0].0, kept[0].2.len()).is_none() {
@@ -347,7 +348,7 @@ mod tests {
             if round % 997 == 0 {
                 let mut there_yet = 0;
                 for (place, round, ids) in &kept {
-                    assert_eq!(records.ids(*place, ids.len()).map(Among::ids), Some(&ids[..]));
+                    assert_eq!(records.ids(*place, ids.len()).map(PaddedIds::ids), Some(&ids[..]));
                     let name = pretoken(*round);
                     if let Some(there) = found(&records, hash_long(&name), &name) {
                         assert_eq!(there, *ids);
@@ -362,29 +363,29 @@ mod tests {
 
     #[test]
     fn what_was_met_is_met_again() {
-        let mut records = Records::with_bits(LEAST);
+        let mut records = OverflowRing::with_bits(MIN_RING_BITS);
         let hashes: Vec<u64> = (0..30).map(|round| hash_long(&pretoken(round))).collect();
-        let again = |records: &mut Records| hashes.iter().filter(|&&hash| records.meets_again(hash)).count();
+        let again = |records: &mut OverflowRing| hashes.iter().filter(|&&hash| records.admits(hash)).count();
         assert!(again(&mut records) < 3);
         assert!(again(&mut records) > 15);
     }
 
     #[test]
     fn what_comes_in_turn_is_met_again() {
-        let mut records = Records::with_bits(LEAST);
+        let mut records = OverflowRing::with_bits(MIN_RING_BITS);
         // The marks of the two share a place.
         let mut left = vec![1_u64, 2];
         for round in 0..9 {
-            left.retain(|&hash| !records.meets_again(hash));
+            left.retain(|&hash| !records.admits(hash));
             assert!(round > 0 || left.len() == 2);
         }
         assert!(left.is_empty());
-        assert!(!records.meets_again(2), "what was met again is forgotten");
+        assert!(!records.admits(2), "what was met again is forgotten");
     }
 
     #[test]
     fn pretokens_of_the_same_hash_are_told_apart() {
-        let mut records = Records::with_bits(LEAST);
+        let mut records = OverflowRing::with_bits(MIN_RING_BITS);
         for id in 0..8 {
             records.push(7, format!("number {id}").as_bytes(), &[id]);
         }
@@ -399,16 +400,16 @@ mod tests {
 
     #[test]
     fn the_index_starts_anew_before_places_are_too_large_for_it() {
-        let mut records = Records::with_bits(LEAST);
+        let mut records = OverflowRing::with_bits(MIN_RING_BITS);
         let first = records.write(b"first", &[1]).unwrap();
         records.push(1, b"before", &[1]);
-        records.written = PLACES - 6;
+        records.written = PLACES_PER_LAP - 6;
         let last = records.write(b"a", &[3]).unwrap();
         records.push(2, b"after", &[2]);
         assert_eq!(found(&records, 1, b"before"), None);
         assert_eq!(found(&records, 2, b"after"), Some(vec![2]));
-        assert_eq!(records.ids(last, 1).map(Among::ids), Some(&[3][..]));
-        assert_eq!(records.ids(first, 1).map(Among::ids), None, "its words are others' since long ago");
+        assert_eq!(records.ids(last, 1).map(PaddedIds::ids), Some(&[3][..]));
+        assert_eq!(records.ids(first, 1).map(PaddedIds::ids), None, "its words are others' since long ago");
         for round in 0..3000_u32 {
             records.push(u64::from(round) << 40, &round.to_le_bytes(), &[round]);
             assert_eq!(found(&records, u64::from(round) << 40, &round.to_le_bytes()), Some(vec![round]));

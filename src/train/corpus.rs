@@ -14,10 +14,10 @@ use crate::error::{Error, Result};
 pub(super) const WORDS_PER_CHECK: usize = 1 << 12;
 
 /// Cells that are addressed: positions are `u32`.
-const LIMIT: u64 = u32::MAX as u64;
+const MAX_CELLS: u64 = u32::MAX as u64;
 
 /// See the module.
-pub(super) trait Text {
+pub(super) trait Corpus {
     /// How many merges there are ids for.
     fn max_merges(&self) -> usize;
 
@@ -70,8 +70,8 @@ pub(super) fn measure<'w>(
         count += 1;
         note(word, weight);
     }
-    if bytes + count > LIMIT {
-        return Err(Error::TooManyPretokens { bytes, limit: LIMIT - count });
+    if bytes + count > MAX_CELLS {
+        return Err(Error::TooManyPretokens { bytes, limit: MAX_CELLS - count });
     }
     Ok((bytes + count) as u32)
 }

@@ -12,14 +12,14 @@ use crate::pretokenize::key::fold;
 use crate::vocab::Vocab;
 
 /// Bytes looked at on each side.
-const SIDE: usize = 3;
+const SIDE_BYTES: usize = 3;
 /// log2 of the number of bits, at least and at most: 128 KB.
-const BITS: std::ops::RangeInclusive<u32> = 10..=20;
+const FILTER_BITS: std::ops::RangeInclusive<u32> = 10..=20;
 /// Bits for each window, so that few others share one.
-const BITS_EACH: usize = 32;
+const FILTER_BITS_PER_WINDOW: usize = 32;
 
 /// What the tokens of a vocabulary have around the junctions inside them.
-pub(super) struct Junctions {
+pub(super) struct SafeSplits {
     /// A bit for each hash of the three bytes before and after.
     windows: Vec<u64>,
     shift: u32,
@@ -27,7 +27,7 @@ pub(super) struct Junctions {
     edges: Vec<u64>,
 }
 
-impl Junctions {
+impl SafeSplits {
     /// Looks at every ordinary token.
     pub(super) fn new(vocab: &Vocab) -> Self {
         let mut windows = Vec::new();
@@ -40,9 +40,9 @@ impl Junctions {
                 }
             }
         }
-        let bits = (BITS_EACH * windows.len()).next_power_of_two().trailing_zeros();
-        let bits = bits.clamp(*BITS.start(), *BITS.end());
-        let mut all = Junctions { windows: vec![0; (1 << bits) / 64], shift: 64 - bits, edges };
+        let bits = (FILTER_BITS_PER_WINDOW * windows.len()).next_power_of_two().trailing_zeros();
+        let bits = bits.clamp(*FILTER_BITS.start(), *FILTER_BITS.end());
+        let mut all = SafeSplits { windows: vec![0; (1 << bits) / 64], shift: 64 - bits, edges };
         for hash in windows {
             set(&mut all.windows, (hash >> all.shift) as usize);
         }
@@ -90,9 +90,9 @@ fn character_len(lead: u8) -> usize {
 /// A hash of the bytes around a junction; `None` if there are too few of them.
 #[inline(always)]
 fn window(bytes: &[u8], at: usize) -> Option<u64> {
-    let bytes = bytes.get(at.checked_sub(SIDE)?..at + SIDE)?;
+    let bytes = bytes.get(at.checked_sub(SIDE_BYTES)?..at + SIDE_BYTES)?;
     let mut word = [0; 8];
-    word[..2 * SIDE].copy_from_slice(bytes);
+    word[..2 * SIDE_BYTES].copy_from_slice(bytes);
     Some(fold(u64::from_le_bytes(word), 0x9E37_79B9_7F4A_7C15))
 }
 

@@ -12,15 +12,15 @@ use crate::room;
 
 /// The memory that was let go last. Never waited for: a lock that another thread holds, or held when the process forked,
 /// only means that there is none.
-static LET_GO: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+static RECYCLED: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 /// How many ids there must be room for in what is kept: 4 MB to 64 MB.
-const KEPT: RangeInclusive<usize> = 1 << 20..=1 << 24;
+const RECYCLED_IDS: RangeInclusive<usize> = 1 << 20..=1 << 24;
 
 /// Takes the memory of ids that nobody needs any more, to be used for those of the next long text. The process keeps 64 MB
 /// at the most.
-pub fn let_go(mut ids: Vec<u32>) {
-    if KEPT.contains(&ids.capacity())
-        && let Ok(mut kept) = LET_GO.try_lock()
+pub fn recycle(mut ids: Vec<u32>) {
+    if RECYCLED_IDS.contains(&ids.capacity())
+        && let Ok(mut kept) = RECYCLED.try_lock()
     {
         ids.clear();
         std::mem::swap(&mut *kept, &mut ids);
@@ -29,7 +29,7 @@ pub fn let_go(mut ids: Vec<u32>) {
 
 /// The memory that is kept, if it is no larger than that of `most` ids.
 fn kept(most: usize) -> Vec<u32> {
-    match LET_GO.try_lock() {
+    match RECYCLED.try_lock() {
         Ok(mut kept) if kept.capacity() <= most => std::mem::take(&mut *kept),
         _ => Vec::new(),
     }
@@ -38,25 +38,25 @@ fn kept(most: usize) -> Vec<u32> {
 /// Room for so many ids, a little over 32 MB, is pages of its own with glibc (`mallopt`, `M_MMAP_THRESHOLD`), which grow by
 /// being moved. Less may come from its heap, once as much was given back: to grow there, all ids so far are copied, into
 /// fresh memory.
-const MOVED: usize = (33 << 20) / size_of::<u32>();
+const MOVABLE_IDS: usize = (33 << 20) / size_of::<u32>();
 /// The most ids that a character may have: one for each byte.
-const MOST: usize = 4;
+const MAX_IDS_PER_CHARACTER: usize = 4;
 
 /// Ids that there must be room for to go on.
-const LEAST: usize = 1 << 17;
+const MIN_GROWTH_IDS: usize = 1 << 17;
 
 /// Ids of a text so far, and how much of it they are: enough to tell how many there will be.
-pub(super) struct Gathered {
+pub(super) struct IdBuffer {
     pub(super) ids: Vec<u32>,
     /// How much of the text is done, and how much it is, in any unit.
     done: usize,
     total: usize,
 }
 
-impl Gathered {
+impl IdBuffer {
     /// None yet, of a text of so many bytes or characters.
     pub(super) fn new(total: usize) -> Self {
-        Gathered { ids: kept(MOST * total), done: 0, total }
+        IdBuffer { ids: kept(MAX_IDS_PER_CHARACTER * total), done: 0, total }
     }
 
     /// So much more of the text is done: its ids were added. Makes room for those of the rest.
@@ -72,13 +72,13 @@ impl Gathered {
         let expected = self.ids.len() as f64 / self.done.max(1) as f64 * rest as f64;
         // A twentieth more than at this rate, so that it is seldom asked for again.
         let mut wanted = expected as usize + expected as usize / 20;
-        if self.ids.len() + wanted >= *KEPT.start() {
-            wanted = wanted.max(MOVED); // what is not needed has no pages yet, and goes back in the end
+        if self.ids.len() + wanted >= *RECYCLED_IDS.start() {
+            wanted = wanted.max(MOVABLE_IDS); // what is not needed has no pages yet, and goes back in the end
         }
         if self.ids.capacity() - self.ids.len() < expected as usize {
             // What is expected is too much for some systems: then it is asked for bit by bit.
             return room::reserve_exact(&mut self.ids, wanted + 1024).or_else(|_| {
-                let next = (expected as usize).min(LEAST);
+                let next = (expected as usize).min(MIN_GROWTH_IDS);
                 room::reserve_exact(&mut self.ids, next)
             });
         }
@@ -102,33 +102,33 @@ mod tests {
     #[test]
     fn what_was_let_go_is_used_for_a_text_of_its_size_alone() {
         // The only test that lets ids of this size go.
-        let count = *KEPT.start() + 5;
-        let_go(vec![7; count]);
-        assert_eq!(Gathered::new(count / MOST - 10).ids.capacity(), 0);
-        let again = Gathered::new(count);
+        let count = *RECYCLED_IDS.start() + 5;
+        recycle(vec![7; count]);
+        assert_eq!(IdBuffer::new(count / MAX_IDS_PER_CHARACTER - 10).ids.capacity(), 0);
+        let again = IdBuffer::new(count);
         assert!(again.ids.is_empty() && again.ids.capacity() == count);
-        assert_eq!(Gathered::new(count).ids.capacity(), 0);
-        let_go(Vec::with_capacity(KEPT.end() + 1));
-        let_go(Vec::with_capacity(KEPT.start() - 1));
-        assert_eq!(Gathered::new(usize::MAX / MOST).ids.capacity(), 0);
+        assert_eq!(IdBuffer::new(count).ids.capacity(), 0);
+        recycle(Vec::with_capacity(RECYCLED_IDS.end() + 1));
+        recycle(Vec::with_capacity(RECYCLED_IDS.start() - 1));
+        assert_eq!(IdBuffer::new(usize::MAX / MAX_IDS_PER_CHARACTER).ids.capacity(), 0);
     }
 
     #[test]
     fn many_ids_have_room_that_can_be_moved_and_few_have_what_they_need() {
-        for (total, room) in [(2 << 20, MOVED), (101_000, 105_000)] {
-            let mut gathered = Gathered { ids: vec![1; 1000], done: 0, total };
-            gathered.done(1000).unwrap();
-            assert_eq!(gathered.ids.capacity(), 1000 + room + 1024);
-            gathered.ids.extend([1; 5000]);
-            assert_eq!(gathered.finish().capacity(), 6000);
+        for (total, room) in [(2 << 20, MOVABLE_IDS), (101_000, 105_000)] {
+            let mut id_buffer = IdBuffer { ids: vec![1; 1000], done: 0, total };
+            id_buffer.done(1000).unwrap();
+            assert_eq!(id_buffer.ids.capacity(), 1000 + room + 1024);
+            id_buffer.ids.extend([1; 5000]);
+            assert_eq!(id_buffer.finish().capacity(), 6000);
         }
     }
 
     #[test]
     fn room_that_was_not_needed_is_given_back() {
-        let mut gathered = Gathered { ids: Vec::with_capacity(1000), done: 0, total: 10 };
-        gathered.ids.extend([1; 100]);
-        gathered.done(10).unwrap();
-        assert_eq!(gathered.finish().capacity(), 100);
+        let mut id_buffer = IdBuffer { ids: Vec::with_capacity(1000), done: 0, total: 10 };
+        id_buffer.ids.extend([1; 100]);
+        id_buffer.done(10).unwrap();
+        assert_eq!(id_buffer.finish().capacity(), 100);
     }
 }

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::text::{self, Text, WORDS_PER_CHECK};
-use super::tokens::BYTES;
+use super::corpus::{self, Corpus, WORDS_PER_CHECK};
+use super::tokens::BYTE_TOKENS;
 use crate::control::Control;
 use crate::error::Result;
 use crate::room;
@@ -17,25 +17,25 @@ const SENTINEL: u16 = u16::MAX;
 const DEAD: u16 = SENTINEL - 1;
 
 /// How many merges there are ids for.
-pub(super) const MAX_MERGES: usize = DEAD as usize - BYTES as usize;
+pub(super) const MAX_MERGES: usize = DEAD as usize - BYTE_TOKENS as usize;
 
 /// Words that occur less often find their place at once, of the few others it is looked for.
-const LIGHT: usize = 1 << 12;
+const LIGHT_WEIGHTS: usize = 1 << 12;
 
 /// Cells of a page: for each it is known which words it begins with.
 const PAGE_BITS: u32 = 6;
 
 /// Words that occur equally often, one behind the other.
-struct Run {
+struct WeightRun {
     start: u32,
     weight: u64,
     words: u32,
 }
 
 /// See the module. The order of words is not that of the text.
-pub(super) struct Narrow {
+pub(super) struct Corpus16 {
     cells: Vec<u16>,
-    runs: Vec<Run>,
+    runs: Vec<WeightRun>,
     /// By page: the run that it begins in.
     pages: Vec<u32>,
 }
@@ -56,28 +56,28 @@ struct Shares {
 impl Shares {
     fn of(&mut self, weight: u64) -> &mut Share {
         match self.light.get_mut(weight as usize) {
-            Some(share) if weight < LIGHT as u64 => share,
+            Some(share) if weight < LIGHT_WEIGHTS as u64 => share,
             _ => self.heavy.entry(weight).or_default(),
         }
     }
 
     /// The runs of words; from now on a share says where its next word goes.
-    fn arrange(&mut self) -> Vec<Run> {
-        let mut runs: Vec<Run> = Vec::new();
+    fn arrange(&mut self) -> Vec<WeightRun> {
+        let mut runs: Vec<WeightRun> = Vec::new();
         let mut next = 1;
         let heavy = self.heavy.iter_mut().rev().map(|(&weight, share)| (weight, share));
         let light = self.light.iter_mut().enumerate().rev().map(|(weight, share)| (weight as u64, share));
         for (weight, share) in heavy.chain(light).filter(|(_, share)| share.words > 0) {
-            runs.push(Run { start: next, weight, words: share.words });
+            runs.push(WeightRun { start: next, weight, words: share.words });
             next += std::mem::replace(&mut share.cells, next);
         }
         // No position is behind it.
-        runs.push(Run { start: u32::MAX, weight: 0, words: 0 });
+        runs.push(WeightRun { start: u32::MAX, weight: 0, words: 0 });
         runs
     }
 }
 
-impl Narrow {
+impl Corpus16 {
     /// Lays out the words that have a pair, as bytes, in their order where they occur equally often. `measured` are the
     /// same words in any order.
     pub(super) fn new<'w>(
@@ -85,8 +85,8 @@ impl Narrow {
         words: impl Iterator<Item = (&'w [u8], u64)>,
         control: &Control,
     ) -> Result<Self> {
-        let mut shares = Shares { light: vec![Share::default(); LIGHT], heavy: BTreeMap::new() };
-        let size = text::measure(measured, control, |word, weight| {
+        let mut shares = Shares { light: vec![Share::default(); LIGHT_WEIGHTS], heavy: BTreeMap::new() };
+        let size = corpus::measure(measured, control, |word, weight| {
             let share = shares.of(weight);
             // What does not fit is refused before it is used.
             share.cells = share.cells.wrapping_add(word.len() as u32 + 1);
@@ -94,22 +94,22 @@ impl Narrow {
         })?;
         let runs = shares.arrange();
         let cells = room::filled(SENTINEL, size as usize)?;
-        let mut narrow = Narrow { cells, pages: pages(&runs, size)?, runs };
-        for (i, (word, weight)) in words.filter(text::has_pairs).enumerate() {
+        let mut corpus16 = Corpus16 { cells, pages: pages(&runs, size)?, runs };
+        for (i, (word, weight)) in words.filter(corpus::has_pairs).enumerate() {
             if i % WORDS_PER_CHECK == 0 {
                 control.check()?;
             }
             let place = &mut shares.of(weight).cells;
             let start = *place as usize;
             *place += word.len() as u32 + 1;
-            let cells = &mut narrow.cells[start..start + word.len()];
+            let cells = &mut corpus16.cells[start..start + word.len()];
             cells.iter_mut().zip(word).for_each(|(cell, &byte)| *cell = u16::from(byte));
         }
-        Ok(narrow)
+        Ok(corpus16)
     }
 }
 
-fn pages(runs: &[Run], size: u32) -> Result<Vec<u32>> {
+fn pages(runs: &[WeightRun], size: u32) -> Result<Vec<u32>> {
     let mut run = 0;
     room::collected((0..=size >> PAGE_BITS).map(|page| {
         while runs.get(run + 1).is_some_and(|next| next.start <= page << PAGE_BITS) {
@@ -119,7 +119,7 @@ fn pages(runs: &[Run], size: u32) -> Result<Vec<u32>> {
     }))
 }
 
-impl Text for Narrow {
+impl Corpus for Corpus16 {
     fn max_merges(&self) -> usize {
         MAX_MERGES
     }
@@ -130,7 +130,7 @@ impl Text for Narrow {
 
     fn common_weight(&self, words: usize) -> u64 {
         let mut left = words as u64;
-        let all = |run: &&Run| {
+        let all = |run: &&WeightRun| {
             left = left.saturating_sub(run.words.into());
             left == 0
         };

@@ -11,7 +11,7 @@ use crate::error::Result;
 
 /// A kind of characters, by the Unicode tables of the standard library and, for punctuation, of `unicode_categories`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CharKind {
     /// Numbers: Nd, Nl and No.
     Numeric,
     /// White_Space.
@@ -20,42 +20,42 @@ pub enum Kind {
     Punctuation,
 }
 
-impl Kind {
+impl CharKind {
     /// Whether a character is of this kind.
     pub fn has(self, character: char) -> bool {
         match self {
-            Kind::Numeric => character.is_numeric(),
-            Kind::Whitespace => character.is_whitespace(),
-            Kind::Punctuation => character.is_ascii_punctuation() || character.is_punctuation(),
+            CharKind::Numeric => character.is_numeric(),
+            CharKind::Whitespace => character.is_whitespace(),
+            CharKind::Punctuation => character.is_ascii_punctuation() || character.is_punctuation(),
         }
     }
 }
 
 /// What finds stretches of a text.
 #[derive(Clone)]
-pub enum Finder {
+pub enum Matcher {
     /// A text that is not empty.
     Literal(Vec<u8>),
     /// Each character of a kind.
-    Kind(Kind),
+    CharKind(CharKind),
     /// A named pattern, which matches everything.
     Named(Named, Isa),
     /// Any pattern, run from outside. Unlike elsewhere its empty matches count.
     Outside(Arc<dyn Splitter>),
 }
 
-impl Finder {
+impl Matcher {
     /// Calls `on_match` with each match, in order, in bytes. Invalid UTF-8 is of no kind.
     ///
     /// # Errors
     /// What `on_match` or the pattern fails with.
     pub fn find(&self, text: &[u8], on_match: &mut dyn FnMut(Range<usize>) -> Result<()>) -> Result<()> {
         match self {
-            Finder::Literal(literal) => {
+            Matcher::Literal(literal) => {
                 let mut starts = memmem::find_iter(text, literal);
                 starts.try_for_each(|start| on_match(start..start + literal.len()))
             }
-            Finder::Kind(kind) => {
+            Matcher::CharKind(kind) => {
                 let mut at = 0;
                 for chunk in text.utf8_chunks() {
                     for character in chunk.valid().chars() {
@@ -69,13 +69,13 @@ impl Finder {
                 }
                 Ok(())
             }
-            Finder::Named(named, isa) => Scanner::new(*named, *isa, text).ranges().try_for_each(on_match),
-            Finder::Outside(splitter) => splitter.split(text, &mut |found| on_match(found).map(|()| true)),
+            Matcher::Named(named, isa) => Scanner::new(*named, *isa, text).ranges().try_for_each(on_match),
+            Matcher::Outside(splitter) => splitter.split(text, &mut |found| on_match(found).map(|()| true)),
         }
     }
 
     /// Whether it runs without a lock.
     pub(super) fn is_parallel(&self) -> bool {
-        !matches!(self, Finder::Outside(_))
+        !matches!(self, Matcher::Outside(_))
     }
 }

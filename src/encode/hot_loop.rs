@@ -6,24 +6,24 @@
 //! neither.
 
 use super::Sink;
-use super::cache::{Cache, Hint, Lines};
-use super::line::{Line, MOST, Packing};
-use super::lookup::{Lookup, Missed};
-use super::output::{Among, Output};
+use super::bucket::{Bucket, IdWidth, MAX_INLINE_IDS};
+use super::cache::{Buckets, Cache, Hint};
+use super::lookup::{Lookup, Miss};
+use super::output::{PaddedIds, StagedOutput};
 use crate::error::Result;
 use crate::pretokenize::ENDS;
 use crate::pretokenize::key::{Key, Length};
-use crate::simd::{self, Isa, Job, Leaf};
+use crate::simd::{self, Isa, Kernel, Simd};
 
 /// Ids that the hits of a run have, at most.
-const HITS: usize = MOST * ENDS + 1;
+const MAX_HIT_IDS: usize = MAX_INLINE_IDS * ENDS + 1;
 
 /// Keys of a run, the lines that they belong to, and what was found there.
-pub(super) struct Run {
+pub(super) struct HotLoop {
     keys: [Key; ENDS],
     lens: [Length; ENDS],
-    lines: [u32; ENDS],
-    ids: [u32; HITS],
+    bucket_indices: [u32; ENDS],
+    ids: [u32; MAX_HIT_IDS],
     gaps: [Gap; ENDS],
     hints: [Hint; ENDS],
 }
@@ -35,13 +35,13 @@ struct Gap {
     len: u16,
 }
 
-impl Default for Run {
+impl Default for HotLoop {
     fn default() -> Self {
-        Run {
+        HotLoop {
             keys: [Key::NONE; ENDS],
             lens: [Length::default(); ENDS],
-            lines: [0; ENDS],
-            ids: [0; HITS],
+            bucket_indices: [0; ENDS],
+            ids: [0; MAX_HIT_IDS],
             gaps: [Gap::default(); ENDS],
             hints: [Hint::default(); ENDS],
         }
@@ -50,13 +50,13 @@ impl Default for Run {
 
 /// Neighbouring ranges of a text, at most [`ENDS`]: the first starts at `start`, each goes up to its end.
 #[derive(Clone, Copy)]
-pub(super) struct Ranges<'a> {
+pub(super) struct PretokenRun<'a> {
     pub(super) text: &'a [u8],
     pub(super) start: usize,
     pub(super) ends: &'a [usize],
 }
 
-impl Ranges<'_> {
+impl PretokenRun<'_> {
     /// Where one of them starts.
     #[inline]
     fn start_of(&self, at: usize) -> usize {
@@ -64,38 +64,38 @@ impl Ranges<'_> {
     }
 }
 
-impl Run {
-    /// Adds the ids of all ranges; of those that are not in the cache, `missed` does.
+impl HotLoop {
+    /// Adds the ids of all ranges; of those that are not in the cache, `on_miss` does.
     ///
     /// # Errors
-    /// What `missed` fails with.
+    /// What `on_miss` fails with.
     #[inline]
     pub(super) fn encode<'a, S: Sink>(
         &mut self,
         lookup: &mut Lookup<'a>,
-        ranges: Ranges<'_>,
-        output: &mut Output<'_, S>,
-        mut missed: impl FnMut(&mut Lookup<'a>, &Missed<'_>, &mut Output<'_, S>) -> Result<()>,
+        ranges: PretokenRun<'_>,
+        output: &mut StagedOutput<'_, S>,
+        mut on_miss: impl FnMut(&mut Lookup<'a>, &Miss<'_>, &mut StagedOutput<'_, S>) -> Result<()>,
     ) -> Result<()> {
         let isa = lookup.isa;
         let cache = lookup.cache();
-        isa.run(Prepare { run: self, ranges, lines: cache.lines() });
+        isa.run(PrepareLookup { run: self, ranges, buckets: cache.buckets() });
         let (gap_count, len) = self.find::<S>(isa, cache, ranges.ends.len());
-        let Run { keys, lines, ids, gaps, hints, .. } = self;
+        let HotLoop { keys, bucket_indices, ids, gaps, hints, .. } = self;
         let gaps = &gaps[..gap_count];
         for &hint in &hints[..gap_count] {
-            cache.seek(hint);
+            cache.prefetch_record(hint);
         }
-        let Ranges { text, ends, .. } = ranges;
+        let PretokenRun { text, ends, .. } = ranges;
         let mut done = 0;
         for (gap, &hint) in gaps.iter().zip(hints.iter()) {
             let (at, len) = (usize::from(gap.at), usize::from(gap.len));
             output.add(hits(ids, done, len))?;
             done = len;
             let (start, end) = (ranges.start_of(at), ends[at]);
-            let gap = Missed { text, start, end, key: keys[at], home: lines[at], hint };
-            if !lookup.remembered(&gap, output)? {
-                missed(lookup, &gap, output)?;
+            let gap = Miss { text, start, end, key: keys[at], bucket_index: bucket_indices[at], hint };
+            if !lookup.add_cached(&gap, output)? {
+                on_miss(lookup, &gap, output)?;
             }
         }
         output.add(hits(ids, done, len))
@@ -104,33 +104,33 @@ impl Run {
     /// The second pass: how many gaps there are, and how many ids.
     fn find<S: Sink>(&mut self, isa: Isa, cache: &Cache, count: usize) -> (usize, usize) {
         let find = Find { run: self, count, cache };
-        match (S::LOOKS, cache.packing()) {
-            (false, _) => isa.run(Count(find)),
-            (true, Packing::Narrow) => isa.run(Narrow(find)),
-            (true, Packing::Wide) => isa.run(Wide(find)),
+        match (S::READS_IDS, cache.id_width()) {
+            (false, _) => isa.run(FindCount(find)),
+            (true, IdWidth::U16) => isa.run(FindU16(find)),
+            (true, IdWidth::U32) => isa.run(FindU32(find)),
         }
     }
 }
 
 /// The ids of hits, from one place of them up to another.
 #[inline(always)]
-fn hits(ids: &[u32; HITS], from: usize, to: usize) -> Among<'_> {
-    Among::new(ids, from, to - from).unwrap_or((&[][..]).into())
+fn hits(ids: &[u32; MAX_HIT_IDS], from: usize, to: usize) -> PaddedIds<'_> {
+    PaddedIds::new(ids, from, to - from).unwrap_or((&[][..]).into())
 }
 
 /// The first pass.
-struct Prepare<'a> {
-    run: &'a mut Run,
-    ranges: Ranges<'a>,
-    lines: Lines<'a>,
+struct PrepareLookup<'a> {
+    run: &'a mut HotLoop,
+    ranges: PretokenRun<'a>,
+    buckets: Buckets<'a>,
 }
 
-impl Job for Prepare<'_> {
+impl Kernel for PrepareLookup<'_> {
     type Out = ();
 
     #[inline(always)]
-    fn run<L: Leaf>(self, leaf: L) {
-        let Prepare { run, ranges: Ranges { text, start: first, ends }, lines } = self;
+    fn run<L: Simd>(self, simd: L) {
+        let PrepareLookup { run, ranges: PretokenRun { text, start: first, ends }, buckets } = self;
         // In a loop of their own they are made in vectors.
         let mut start = first;
         for (&end, len) in ends.iter().zip(&mut run.lens) {
@@ -138,8 +138,10 @@ impl Job for Prepare<'_> {
             start = end;
         }
         start = first;
-        for (((&end, key), line), &len) in ends.iter().zip(&mut run.keys).zip(&mut run.lines).zip(&run.lens) {
-            (*key, *line) = lines.ask(leaf, text, start, end, len);
+        for (((&end, key), bucket_index), &len) in
+            ends.iter().zip(&mut run.keys).zip(&mut run.bucket_indices).zip(&run.lens)
+        {
+            (*key, *bucket_index) = buckets.key_and_prefetch(simd, text, start, end, len);
             start = end;
         }
     }
@@ -147,7 +149,7 @@ impl Job for Prepare<'_> {
 
 /// What the second pass needs.
 struct Find<'a> {
-    run: &'a mut Run,
+    run: &'a mut HotLoop,
     count: usize,
     cache: &'a Cache,
 }
@@ -155,20 +157,24 @@ struct Find<'a> {
 impl Find<'_> {
     /// `put` writes the ids of an entry.
     #[inline(always)]
-    fn find(self, leaf: impl Leaf, put: impl Fn(&mut [u32; HITS], usize, &Line, usize)) -> (usize, usize) {
-        let Find { run: Run { keys, lines: homes, ids, gaps, hints, .. }, count, cache } = self;
-        let lines = cache.lines();
+    fn find(
+        self,
+        simd: impl Simd,
+        put: impl Fn(&mut [u32; MAX_HIT_IDS], usize, &Bucket, usize),
+    ) -> (usize, usize) {
+        let Find { run: HotLoop { keys, bucket_indices, ids, gaps, hints, .. }, count, cache } = self;
+        let buckets = cache.buckets();
         let (mut gap_count, mut len) = (0, 0);
-        for (at, (&key, &home)) in keys[..count].iter().zip(&homes[..count]).enumerate() {
-            let (line, way) = lines.find(leaf, key, home);
-            if let Some(way) = way
-                && !line.has_many(way)
+        for (at, (&key, &bucket_index)) in keys[..count].iter().zip(&bucket_indices[..count]).enumerate() {
+            let (bucket, slot) = buckets.find(simd, key, bucket_index);
+            if let Some(slot) = slot
+                && !bucket.has_many(slot)
             {
-                put(ids, len, line, way);
-                len += line.count(way);
+                put(ids, len, bucket, slot);
+                len += bucket.count(slot);
             } else {
                 gaps[gap_count % ENDS] = Gap { at: at as u16, len: len as u16 };
-                cache.ask(key, home, way, &mut hints[gap_count % ENDS]);
+                cache.hint_and_prefetch(key, bucket_index, slot, &mut hints[gap_count % ENDS]);
                 gap_count += 1;
             }
         }
@@ -177,38 +183,38 @@ impl Find<'_> {
 }
 
 /// [`Find`] with ids that are kept narrow.
-struct Narrow<'a>(Find<'a>);
+struct FindU16<'a>(Find<'a>);
 
-impl Job for Narrow<'_> {
+impl Kernel for FindU16<'_> {
     type Out = (usize, usize);
 
     #[inline(always)]
-    fn run<L: Leaf>(self, leaf: L) -> (usize, usize) {
+    fn run<L: Simd>(self, simd: L) -> (usize, usize) {
         // All are written, since a copy of fixed size is one store; the next go over what is too much.
-        self.0.find(leaf, |ids, len, line, way| simd::put(ids, len, &line.narrow(way)))
+        self.0.find(simd, |ids, len, bucket, slot| simd::put(ids, len, &bucket.ids_u16(slot)))
     }
 }
 
 /// [`Find`] with ids that are kept wide.
-struct Wide<'a>(Find<'a>);
+struct FindU32<'a>(Find<'a>);
 
-impl Job for Wide<'_> {
+impl Kernel for FindU32<'_> {
     type Out = (usize, usize);
 
     #[inline(always)]
-    fn run<L: Leaf>(self, leaf: L) -> (usize, usize) {
-        self.0.find(leaf, |ids, len, line, way| simd::put(ids, len, line.wide(way)))
+    fn run<L: Simd>(self, simd: L) -> (usize, usize) {
+        self.0.find(simd, |ids, len, bucket, slot| simd::put(ids, len, bucket.ids_u32(slot)))
     }
 }
 
 /// [`Find`] without the ids.
-struct Count<'a>(Find<'a>);
+struct FindCount<'a>(Find<'a>);
 
-impl Job for Count<'_> {
+impl Kernel for FindCount<'_> {
     type Out = (usize, usize);
 
     #[inline(always)]
-    fn run<L: Leaf>(self, leaf: L) -> (usize, usize) {
-        self.0.find(leaf, |_, _, _, _| ())
+    fn run<L: Simd>(self, simd: L) -> (usize, usize) {
+        self.0.find(simd, |_, _, _, _| ())
     }
 }

@@ -4,25 +4,25 @@
 //! once, is a run of characters and words that come all the time.
 
 use super::Sink;
-use super::lookup::{Lookup, Missed};
-use super::output::Output;
-use super::run::{Ranges, Run};
+use super::hot_loop::{HotLoop, PretokenRun};
+use super::lookup::{Lookup, Miss};
+use super::output::StagedOutput;
 use crate::error::Result;
 use crate::pretokenize::ENDS;
 
 /// Working memory for the stretches of one pretoken.
-pub(super) struct Stretches {
-    run: Run,
+pub(super) struct Fragments {
+    run: HotLoop,
     ends: [usize; ENDS],
 }
 
-impl Default for Stretches {
+impl Default for Fragments {
     fn default() -> Self {
-        Stretches { run: Run::default(), ends: [0; ENDS] }
+        Fragments { run: HotLoop::default(), ends: [0; ENDS] }
     }
 }
 
-impl Stretches {
+impl Fragments {
     /// Adds the ids of a pretoken that is not in the cache, and remembers them.
     ///
     /// # Errors
@@ -32,24 +32,24 @@ impl Stretches {
     pub(super) fn encode<S: Sink>(
         &mut self,
         lookup: &mut Lookup<'_>,
-        missed: &Missed<'_>,
-        output: &mut Output<'_, S>,
+        miss: &Miss<'_>,
+        output: &mut StagedOutput<'_, S>,
     ) -> Result<()> {
-        let pretoken = missed.pretoken();
-        if let Some(id) = lookup.stands_for_itself(pretoken) {
+        let pretoken = miss.pretoken();
+        if let Some(id) = lookup.whole_token_id(pretoken) {
             return output.add([id].as_slice().into());
         }
-        let end = if pretoken.is_ascii() { pretoken.len() } else { lookup.junctions.next(pretoken, 0) };
+        let end = if pretoken.is_ascii() { pretoken.len() } else { lookup.safe_splits.next(pretoken, 0) };
         if end == pretoken.len() {
-            return lookup.whole(missed, output);
+            return lookup.merge_fragment(miss, output);
         }
-        if !S::LOOKS || !lookup.wants(missed) {
-            return self.encode_from(lookup, missed, end, output);
+        if !S::READS_IDS || !lookup.should_cache(miss) {
+            return self.encode_from(lookup, miss, end, output);
         }
         // It is remembered whole, too: the ids that it adds are still at hand.
         output.hold()?;
-        self.encode_from(lookup, missed, end, output)?;
-        lookup.remember(missed, output.held());
+        self.encode_from(lookup, miss, end, output)?;
+        lookup.cache_ids(miss, output.take_held());
         Ok(())
     }
 
@@ -57,27 +57,28 @@ impl Stretches {
     fn encode_from<S: Sink>(
         &mut self,
         lookup: &mut Lookup<'_>,
-        missed: &Missed<'_>,
+        miss: &Miss<'_>,
         first: usize,
-        output: &mut Output<'_, S>,
+        output: &mut StagedOutput<'_, S>,
     ) -> Result<()> {
-        let pretoken = missed.pretoken();
-        let (mut start, mut end, mut count) = (missed.start, first, 0);
+        let pretoken = miss.pretoken();
+        let (mut start, mut end, mut count) = (miss.start, first, 0);
         loop {
-            self.ends[count] = missed.start + end;
+            self.ends[count] = miss.start + end;
             count += 1;
             if end == pretoken.len() || count == ENDS {
                 // In the text, and not in the pretoken: what follows makes keys quicker to make.
-                let ranges = Ranges { text: missed.text, start, ends: &self.ends[..count] };
-                self.run
-                    .encode(lookup, ranges, output, |lookup, missed, output| lookup.whole(missed, output))?;
+                let ranges = PretokenRun { text: miss.text, start, ends: &self.ends[..count] };
+                self.run.encode(lookup, ranges, output, |lookup, miss, output| {
+                    lookup.merge_fragment(miss, output)
+                })?;
                 if end == pretoken.len() {
                     return Ok(());
                 }
                 lookup.control.check()?;
-                (start, count) = (missed.start + end, 0);
+                (start, count) = (miss.start + end, 0);
             }
-            end = lookup.junctions.next(pretoken, end);
+            end = lookup.safe_splits.next(pretoken, end);
         }
     }
 }

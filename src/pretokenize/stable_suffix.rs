@@ -5,7 +5,7 @@ use super::{CutRule, Pattern, Pretokenizer};
 
 /// What a run of characters is made of, for the patterns' runs without a limit.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum RunKind {
     Letters,
     Numbers,
     Spaces,
@@ -14,16 +14,16 @@ enum Kind {
     Marks,
 }
 
-impl Kind {
+impl RunKind {
     fn of(class: Class, rule: CutRule) -> Option<Self> {
         match class {
-            _ if class.is_letter() => Some(Kind::Letters),
-            _ if class.is_space() => Some(Kind::Spaces),
+            _ if class.is_letter() => Some(RunKind::Letters),
+            _ if class.is_space() => Some(RunKind::Spaces),
             // All other patterns take three at the most.
-            _ if class.is_number() => (rule == CutRule::Gpt2).then_some(Kind::Numbers),
+            _ if class.is_number() => (rule == CutRule::Gpt2).then_some(RunKind::Numbers),
             // A letter's, or one of the others, by what is before it.
-            _ if class.is_mark() && rule == CutRule::O200k => Some(Kind::Marks),
-            _ => Some(Kind::Others),
+            _ if class.is_mark() && rule == CutRule::O200k => Some(RunKind::Marks),
+            _ => Some(RunKind::Others),
         }
     }
 }
@@ -36,7 +36,7 @@ impl Pretokenizer {
     /// contraction: letters, of which the first of a text is taken by no other alternative, and of which all up to the
     /// end of the run follow, whatever their case; numbers in GPT-2's; characters of no class, where another one
     /// follows; marks, where no letter follows; and whitespace, if all of it is: its last newline, or its last character, stays where it is.
-    pub(crate) fn steady_from(&self, text: &[u8], range: std::ops::Range<usize>) -> Option<usize> {
+    pub(crate) fn stable_suffix(&self, text: &[u8], range: std::ops::Range<usize>) -> Option<usize> {
         let rule = match &self.pattern {
             Pattern::Whole => return Some(range.start),
             Pattern::Named(named, _) => named.cut_rule(),
@@ -46,21 +46,21 @@ impl Pretokenizer {
         let mut run = None;
         while from > range.start {
             let start = (range.start..from).rev().find(|&at| text[at] & 0xC0 != 0x80)?;
-            let kind = Kind::of(decode_char(text, start).0, rule)?;
+            let kind = RunKind::of(decode_char(text, start).0, rule)?;
             if *run.get_or_insert(kind) != kind {
                 break;
             }
             from = start;
         }
         let run = run?;
-        let goes_on = range.end < text.len() && {
+        let continues = range.end < text.len() && {
             let class = decode_char(text, range.end).0;
-            let joins = run == Kind::Marks && class.is_letter();
-            joins || class.is_mark() || Kind::of(class, rule) == Some(run)
+            let joins = run == RunKind::Marks && class.is_letter();
+            joins || class.is_mark() || RunKind::of(class, rule) == Some(run)
         };
         match run {
-            Kind::Spaces => (from == range.start).then_some(from),
-            _ => (!goes_on).then_some(from),
+            RunKind::Spaces => (from == range.start).then_some(from),
+            _ => (!continues).then_some(from),
         }
     }
 }

@@ -1,0 +1,185 @@
+//! A line of the pretoken cache.
+#![allow(unsafe_code)] // to say that zeros are a line
+
+use crate::memory::Zeroed;
+use crate::pretokenize::key::Key;
+use crate::simd::{Portable, Simd};
+
+/// Where an entry's key ends, in its second half; what is above says where the ids are.
+const KEY_BITS: u32 = 60;
+const KEY_MASK: u64 = (1 << KEY_BITS) - 1;
+/// The first of those bits: it would be found among the records, too.
+pub(super) const RECORDED: u64 = 1 << KEY_BITS;
+/// The other three: how many ids there are, less one; or [`IDS_IN_RECORD`].
+const COUNT_SHIFT: u32 = KEY_BITS + 1;
+/// Not so many: the ids are in a record, since an entry has no room for them.
+const IDS_IN_RECORD: u64 = 7;
+
+/// Numbers of an entry's ids.
+const ID_WORDS: usize = 4;
+/// The most ids of an entry.
+pub(super) const MAX_INLINE_IDS: usize = 7;
+
+/// How the ids of an entry are kept beside its key, if they are few enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IdWidth {
+    /// Seven of 16 bits.
+    U16,
+    /// Four of 32 bits.
+    U32,
+}
+
+impl IdWidth {
+    /// For ids up to this one.
+    pub(super) fn of(max_id: Option<u32>) -> Self {
+        if max_id.unwrap_or(0) <= u32::from(u16::MAX) { IdWidth::U16 } else { IdWidth::U32 }
+    }
+
+    /// How many are few enough. 98% of all pretokens have one or two; but without merges for their script, words have more.
+    #[inline(always)]
+    pub(super) fn inline_capacity(self) -> usize {
+        match self {
+            IdWidth::U16 => MAX_INLINE_IDS,
+            IdWidth::U32 => ID_WORDS,
+        }
+    }
+}
+
+/// Two entries, one cache line.
+#[derive(Clone, Copy, Default)]
+#[repr(C, align(64))]
+pub(super) struct Bucket {
+    /// Of each entry the key's two halves, with the bits above; zeros for no entry.
+    keys: [[u64; 2]; 2],
+    /// The ids; or the place of their record (two words), and how many they are.
+    ids: [[u32; ID_WORDS]; 2],
+}
+
+impl Bucket {
+    #[inline(always)]
+    pub(super) fn holds(&self, simd: impl Simd, slot: usize, key: Key) -> bool {
+        simd.same(&self.keys[slot], &[key.low, key.high], &[u64::MAX, KEY_MASK])
+    }
+
+    /// How many ids an entry has; more than [`MAX_INLINE_IDS`] if they are in a record.
+    #[inline(always)]
+    pub(super) fn count(&self, slot: usize) -> usize {
+        (self.keys[slot][1] >> COUNT_SHIFT) as usize + 1
+    }
+
+    #[inline(always)]
+    pub(super) fn has_many(&self, slot: usize) -> bool {
+        self.count(slot) > MAX_INLINE_IDS
+    }
+
+    /// The ids of an entry that has few, and anything behind them.
+    #[inline(always)]
+    pub(super) fn ids_u16(&self, slot: usize) -> [u32; 2 * ID_WORDS] {
+        let words = &self.ids[slot];
+        std::array::from_fn(|at| words[at / 2] >> (16 * (at % 2)) & 0xffff)
+    }
+
+    /// The same where they are wide.
+    #[inline(always)]
+    pub(super) fn ids_u32(&self, slot: usize) -> &[u32; ID_WORDS] {
+        &self.ids[slot]
+    }
+
+    /// The ids of an entry that has few, in `room`.
+    pub(super) fn inline_ids<'a>(
+        &self,
+        slot: usize,
+        id_width: IdWidth,
+        room: &'a mut [u32; 2 * ID_WORDS],
+    ) -> &'a [u32] {
+        match id_width {
+            IdWidth::U16 => *room = self.ids_u16(slot),
+            IdWidth::U32 => room[..ID_WORDS].copy_from_slice(self.ids_u32(slot)),
+        }
+        &room[..self.count(slot)]
+    }
+
+    pub(super) fn key(&self, slot: usize) -> Key {
+        let [low, high] = self.keys[slot];
+        Key { low, high: high & KEY_MASK }
+    }
+
+    pub(super) fn is_empty(&self, slot: usize) -> bool {
+        self.keys[slot] == [0; 2]
+    }
+
+    pub(super) fn is_recorded(&self, slot: usize) -> bool {
+        self.keys[slot][1] & RECORDED != 0
+    }
+
+    /// Which entry has this key, or, if none has, is to be given to it.
+    pub(super) fn slot_for(&self, key: Key) -> Option<usize> {
+        (0..2)
+            .find(|&slot| self.holds(Portable, slot, key))
+            .or_else(|| (0..2).find(|&slot| self.is_empty(slot)))
+    }
+
+    /// `recorded` is [`RECORDED`] or nothing.
+    pub(super) fn put(&mut self, slot: usize, key: Key, ids: &[u32], id_width: IdWidth, recorded: u64) {
+        let mut words = [0; ID_WORDS];
+        match id_width {
+            IdWidth::U16 => {
+                for (at, id) in ids.iter().enumerate() {
+                    words[at / 2] |= id << (16 * (at % 2));
+                }
+            }
+            IdWidth::U32 => words[..ids.len()].copy_from_slice(ids),
+        }
+        self.keys[slot] = [key.low, key.high | (ids.len() as u64 - 1) << COUNT_SHIFT | recorded];
+        self.ids[slot] = words;
+    }
+
+    pub(super) fn put_many(&mut self, slot: usize, key: Key, place: u64, count: usize) {
+        self.keys[slot] = [key.low, key.high | IDS_IN_RECORD << COUNT_SHIFT];
+        self.ids[slot] = [place as u32, (place >> 32) as u32, count as u32, 0];
+    }
+
+    /// Where the record of an entry of many ids is, and how many they are.
+    #[inline(always)]
+    pub(super) fn record(&self, slot: usize) -> (u64, usize) {
+        let [low, high, count, _] = self.ids[slot];
+        (u64::from(high) << 32 | u64::from(low), count as usize)
+    }
+}
+
+// SAFETY: numbers alone, which zeros are.
+unsafe impl Zeroed for Bucket {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_both_widths_are_kept_as_they_are() {
+        let key = Key::new(b"a pretoken", 0, 10);
+        for (id_width, highest) in [(IdWidth::U16, 0xffff), (IdWidth::U32, u32::MAX)] {
+            for count in 1..=id_width.inline_capacity() {
+                let ids: Vec<u32> = (0..count as u32).map(|id| highest - id).collect();
+                for slot in 0..2 {
+                    for recorded in [0, RECORDED] {
+                        let mut bucket = Bucket::default();
+                        bucket.put(slot, key, &ids, id_width, recorded);
+                        assert!(
+                            bucket.holds(Portable, slot, key)
+                                && !bucket.has_many(slot)
+                                && bucket.is_empty(1 - slot)
+                        );
+                        assert_eq!((bucket.key(slot), bucket.is_recorded(slot)), (key, recorded != 0));
+                        assert_eq!(bucket.inline_ids(slot, id_width, &mut [0; 8]), ids);
+                        assert_eq!(bucket.slot_for(key), Some(slot));
+                        bucket.put_many(slot, key, 1 << 33 | 5, 1000);
+                        assert!(bucket.has_many(slot) && bucket.record(slot) == (1 << 33 | 5, 1000));
+                    }
+                }
+            }
+        }
+        assert_eq!(IdWidth::of(Some(0xffff)), IdWidth::U16);
+        assert_eq!(IdWidth::of(Some(0x1_0000)), IdWidth::U32);
+        assert_eq!(IdWidth::of(None), IdWidth::U16);
+    }
+}
