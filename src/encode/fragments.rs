@@ -3,10 +3,10 @@
 //! A stretch is encoded as if it stood alone, and is in the cache as if it did. So a sentence of Chinese, which comes
 //! once, is a run of characters and words that come all the time.
 
-use super::Sink;
+use super::cache::Miss;
 use super::hot_loop::{HotLoop, PretokenRun};
-use super::lookup::{Lookup, Miss};
-use super::output::StagedOutput;
+use super::lookup::Lookup;
+use super::output::{Sink, StagedOutput};
 use crate::error::Result;
 use crate::pretokenize::ENDS;
 

@@ -5,11 +5,10 @@
 //! memory asked for beforehand, too. What the first two do is compiled for the instruction set at hand; a gap burdens
 //! neither.
 
-use super::Sink;
-use super::bucket::{Bucket, IdWidth, MAX_INLINE_IDS};
-use super::cache::{Buckets, Cache, Hint};
-use super::lookup::{Lookup, Miss};
-use super::output::{PaddedIds, StagedOutput};
+use super::cache::{Bucket, Buckets, Cache, Hint, IdWidth, MAX_INLINE_IDS, Miss};
+use super::lookup::Lookup;
+use super::output::{Sink, StagedOutput};
+use super::padded_ids::PaddedIds;
 use crate::error::Result;
 use crate::pretokenize::ENDS;
 use crate::pretokenize::key::{Key, Length};

@@ -1,14 +1,12 @@
 //! The ids of what the cache does not have in its first place.
 
-use super::Sink;
-use super::bucket::MAX_INLINE_IDS;
-use super::cache::{Cache, Hint};
-use super::output::StagedOutput;
+use super::cache::{Cache, Hint, MAX_INLINE_IDS, Miss};
+use super::output::{Sink, StagedOutput};
 use super::safe_splits::SafeSplits;
 use crate::control::Control;
 use crate::error::Result;
 use crate::merge::Merger;
-use crate::pretokenize::key::{KEY_BYTES, Key};
+use crate::pretokenize::key::KEY_BYTES;
 use crate::room;
 use crate::simd::Isa;
 use crate::vocab::Vocab;
@@ -28,25 +26,6 @@ pub(super) struct Lookup<'a> {
     pub(super) merger: &'a mut Merger,
     pub(super) buffers: &'a mut Buffers,
     pub(super) control: &'a Control<'a>,
-}
-
-/// A pretoken that is not among the few of its line: `text[start..end]`.
-#[derive(Clone, Copy)]
-pub(super) struct Miss<'t> {
-    pub(super) text: &'t [u8],
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) key: Key,
-    /// The line of the key.
-    pub(super) bucket_index: u32,
-    pub(super) hint: Hint,
-}
-
-impl<'t> Miss<'t> {
-    #[inline]
-    pub(super) fn pretoken(&self) -> &'t [u8] {
-        &self.text[self.start..self.end]
-    }
 }
 
 #[derive(Default)]

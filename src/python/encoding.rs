@@ -94,18 +94,15 @@ impl Encoding {
         if let Some(found) = refusal(text, refused)? {
             return Ok(found);
         }
-        let (py, active) = (text.py(), allowed.get().set.active());
+        let (py, allowed) = (text.py(), &allowed.get().set);
         let text = call::text(text)?.as_bytes();
         if text.len() >= call::GIL_RELEASE_BYTES {
-            let found = call::long(py, None, |control| {
-                self.encoder.encode_long_with_specials(text, active, None, control)
-            })?;
+            let found =
+                call::long(py, None, |control| self.encoder.encode_long(text, allowed, None, control))?;
             return Ok(ids::to_list(py, &found)?.into_any());
         }
         let fill = |ids: &mut Vec<u32>| {
-            call::sized(py, text.len(), |control| {
-                self.encoder.encode_with_specials(text, active, ids, control)
-            })
+            call::sized(py, text.len(), |control| self.encoder.encode(text, allowed, ids, control))
         };
         Ok(call::with_ids(fill, |found| ids::to_list(py, found))?.into_any())
     }
@@ -120,11 +117,10 @@ impl Encoding {
         if let Some(found) = refusal(text, refused)? {
             return Ok(found);
         }
-        let (py, active) = (text.py(), allowed.get().set.active());
+        let (py, allowed) = (text.py(), &allowed.get().set);
         let text = call::text(text)?.as_bytes();
-        let found = call::sized(py, text.len(), |control| {
-            self.encoder.encode_long_with_specials(text, active, None, control)
-        })?;
+        let found =
+            call::sized(py, text.len(), |control| self.encoder.encode_long(text, allowed, None, control))?;
         Ok(arrays::ids(py, found)?.into_any())
     }
 
@@ -148,10 +144,9 @@ impl Encoding {
         }
         let texts: Vec<&[u8]> = room::collected(held.iter().map(|text| text.as_bytes()))?;
         let bytes = texts.iter().map(|text| text.len()).sum();
-        let active = allowed.get().set.active();
-        let batches = call::sized(py, bytes, |control| {
-            self.encoder.encode_batch_with_specials(&texts, active, workers, control)
-        })?;
+        let allowed = &allowed.get().set;
+        let batches =
+            call::sized(py, bytes, |control| self.encoder.encode_batch(&texts, allowed, workers, control))?;
         Ok(ids::to_lists(py, &batches)?.into_any())
     }
 
@@ -160,10 +155,10 @@ impl Encoding {
         text: &Bound<'py, PyString>,
         allowed: &Bound<'py, PySpecialSet>,
     ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
-        let (py, active) = (text.py(), allowed.get().set.active());
+        let (py, allowed) = (text.py(), &allowed.get().set);
         let text = call::text(text)?;
         let found = call::long(py, None, |control| {
-            self.encoder.encode_with_unstable(text, active, self.sorted(), control)
+            self.encoder.encode_with_unstable(text, allowed, self.sorted(), control)
         })?;
         let completions = objects::list(py)?;
         for ids in &found.completions {
@@ -174,7 +169,7 @@ impl Encoding {
 
     /// The ids of bytes as one pretoken.
     fn encode_piece<'py>(&self, py: Python<'py>, piece: PyBackedBytes) -> PyResult<Bound<'py, PyList>> {
-        let found = call::sized(py, piece.len(), |control| self.encoder.encode_piece(&piece, control))?;
+        let found = call::sized(py, piece.len(), |control| self.encoder.encode_as_pretoken(&piece, control))?;
         ids::to_list(py, &found)
     }
 

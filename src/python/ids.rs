@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use super::{call, ints, objects};
-use crate::encode::Batch;
+use crate::encode::EncodedBatch;
 use crate::error::Error;
 use crate::{memory, room as memory_room};
 
@@ -54,7 +54,7 @@ pub(super) fn to_list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, 
 }
 
 /// The ids of many texts as a `list[list[int]]`.
-pub(super) fn to_lists<'py>(py: Python<'py>, batches: &[Batch]) -> PyResult<Bound<'py, PyList>> {
+pub(super) fn to_lists<'py>(py: Python<'py>, batches: &[EncodedBatch]) -> PyResult<Bound<'py, PyList>> {
     let lists = objects::list(py)?;
     let mut yielder = call::GilYielder::new();
     for batch in batches {

@@ -15,7 +15,7 @@ use super::pretokenizer::PyPretokenizer;
 use super::stream::EncodeStream;
 use super::{arrays, call, file, ids, objects, text};
 use crate::control::Control;
-use crate::encode::{Batch, Encoder, FileOptions, Spans, recycle};
+use crate::encode::{EncodedBatch, Encoder, FileOptions, Spans, recycle};
 use crate::error::{Result, show, show_text};
 use crate::room;
 use crate::source::Text;
@@ -167,7 +167,7 @@ impl Tokenizer {
         special: bool,
         workers: usize,
     ) -> PyResult<ArrayAndStarts<'py>> {
-        let Batch { ids, starts } = self.with_texts(py, texts, |texts, control| {
+        let EncodedBatch { ids, starts } = self.with_texts(py, texts, |texts, control| {
             self.encoder.encode_batch_to_one(texts, special, workers, control)
         })?;
         let starts = room::collected(starts.into_iter().map(|start| start as i64))?;

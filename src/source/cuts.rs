@@ -1,4 +1,4 @@
-//! Where a file can be cut with no change of what is found in it.
+//! Where a text or a file can be cut with no change of what is found in it.
 
 use super::SourceFile;
 use crate::control::Control;
@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::pretokenize::{CutRule, Pretokenizer};
 use crate::special::Specials;
 
-/// Finds where a file can be cut.
+/// Finds where a text or a file can be cut: where the pattern allows it, and no special token lies across.
 pub(crate) struct Cutter<'a> {
     specials: &'a Specials,
     rule: CutRule,
@@ -28,6 +28,16 @@ impl<'a> Cutter<'a> {
     /// Whether there are places to cut at.
     pub(crate) fn can_cut(&self) -> bool {
         self.rule != CutRule::Never
+    }
+
+    /// Bytes of context that a decision needs on each side of a place.
+    pub(crate) fn margin(&self) -> usize {
+        self.margin
+    }
+
+    /// The first place from `from` on where `text` can be cut, or its end.
+    pub(crate) fn cut_from(&self, text: &[u8], from: usize) -> usize {
+        self.cut_in(text, from, text.len()).unwrap_or(text.len())
     }
 
     /// A place late in `text`, which goes on, where it can be cut.

@@ -264,13 +264,10 @@ fn chosen_special_tokens_are_found_in_place_of_those_of_the_vocabulary() {
         }
         expected.extend(encoder.encode_to_vec(&text[start..], false, &control).unwrap());
         let mut ids = Vec::new();
-        encoder.encode_with_specials(&text, set.active(), &mut ids, &control).unwrap();
+        encoder.encode(&text, &set, &mut ids, &control).unwrap();
         assert_eq!(ids, expected);
-        assert_eq!(
-            encoder.encode_long_with_specials(text.as_slice(), set.active(), Some(3), &control).unwrap(),
-            expected
-        );
-        let batch = encoder.encode_batch_with_specials(&[&text, b"a"], set.active(), 2, &control).unwrap();
+        assert_eq!(encoder.encode_long(text.as_slice(), &set, Some(3), &control).unwrap(), expected);
+        let batch = encoder.encode_batch(&[&text, b"a"], &set, 2, &control).unwrap();
         assert_eq!(batch[0].ids[..batch[0].starts[1]], expected);
         assert_eq!(set.first_in(&text, &control).unwrap(), first);
     }
@@ -291,7 +288,7 @@ fn completions_begin_with_the_rest_of_the_text() {
         let text = characters(&mut random, len);
         let text = std::str::from_utf8(&text).unwrap();
         let none = SpecialSet::default();
-        let found = encoder.encode_with_unstable(text, none.active(), &sorted, &control).unwrap();
+        let found = encoder.encode_with_unstable(text, &none, &sorted, &control).unwrap();
         let bytes = |ids: &[u32]| decode(encoder.vocab(), ids, &control).unwrap();
         let stable = bytes(&found.stable);
         let rest = text.as_bytes().strip_prefix(stable.as_slice()).unwrap();

@@ -1,21 +1,65 @@
-//! The pretoken cache: short pretokens → their few ids.
+//! The pretoken cache: pretokens of up to 1,024 bytes → their ids.
 //!
-//! A table of a size that is set once, so that memory is bounded and nothing is ever moved or wiped. What is in it
-//! never shows in a result. A key belongs to a line of two entries; when both are taken, the second gives way to what
-//! is new, and goes to the records, where all that has no room here is found. So the vocabulary, which is there from
-//! the start, and the words that came first stay in the first entries, which are looked at first.
+//! It is of a size that is set once, so its memory is bounded, and nothing in it is ever moved or wiped. What it holds
+//! never shows in a result: a pretoken that is not here is merged again.
+//!
+//! # What is stored where
+//!
+//! A pretoken has a 16-byte key. Up to 15 bytes, the key is the bytes and their number, so equal keys are equal
+//! pretokens. From 16 to 1,024 bytes it is a hash and the length ([`long_key`]): then the bytes are compared too.
+//! Longer pretokens have no key and are not cached.
+//!
+//! The hash of the key chooses a [`bucket`]: one cache line with two slots. A slot holds a key and 16 bytes more:
+//!
+//! | pretoken | ids | the slot holds | the [`overflow`] ring holds |
+//! |---|---|---|---|
+//! | up to 15 bytes | up to 7 (ids of 16 bits) or 4 (of 32 bits) | key and ids | nothing |
+//! | up to 15 bytes | more | key, place and number of the ids | pretoken and ids |
+//! | 16 to 1,024 bytes | any number | key, place and number of the ids | pretoken and ids |
+//! | displaced from its slot | any number | nothing | pretoken and ids, listed in the ring's index |
+//!
+//! # What gives way to what
+//!
+//! A new pretoken takes a free slot of its bucket. If both are taken, the second slot is displaced: its ids are written
+//! to the ring, unless they are there already, and its record is listed in the ring's index. The first slot stays: it
+//! holds a token of the vocabulary, which is there from the start, or the word that came first. In the ring, new records
+//! overwrite the oldest ones; in each bucket of the index, a new entry replaces the oldest one.
+//!
+//! A pretoken that would displace another, or that is long, is only kept when it comes for the second time (the
+//! filter of [`OverflowRing::admits`]): most never do. A pretoken that is found through the index and has few ids gets a slot again.
+//!
+//! # How a lookup goes
+//!
+//! 1. The hot loop makes key and hash, and prefetches the bucket ([`Buckets::key_and_prefetch`]).
+//! 2. It compares both slots ([`Buckets::find`]). Ids in the slot are a hit, and the lookup ends here.
+//! 3. For all others it notes a [`Hint`] where the ids may be, and prefetches that ([`Cache::hint_and_prefetch`], then
+//!    [`Cache::prefetch_record`]): in the record that the slot names; in a record that the index names; or nowhere, where
+//!    the bucket has a free slot, so that nothing was ever displaced from it.
+//! 4. [`Cache::get`] follows the hint. If it finds nothing, the caller merges the pretoken, asks
+//!    [`Cache::should_cache`], and [inserts](Cache::insert) it.
 
-use super::bucket::{Bucket, IdWidth, MAX_INLINE_IDS, RECORDED};
-use super::lookup::Miss;
-use super::output::PaddedIds;
-use super::overflow::{OverflowRing, is_long, long_key, long_len, words_before};
+mod bucket;
+mod buckets;
+mod long_key;
+mod miss;
+mod overflow;
+
+pub(super) use bucket::{Bucket, IdWidth, MAX_INLINE_IDS};
+pub(super) use buckets::Buckets;
+pub(super) use long_key::key_of;
+pub(super) use miss::{Hint, Miss};
+
+use super::padded_ids::PaddedIds;
 use crate::memory::LargeTable;
-use crate::pretokenize::key::{HashOf, KEY_BYTES, Key, Length};
+use crate::pretokenize::key::{HashOf, Key};
 use crate::room;
-use crate::simd::{self, Isa, Portable, Simd};
+use crate::simd::{self, Isa, Portable};
+use bucket::RECORDED;
+use long_key::{is_long, long_len};
+use overflow::{OverflowRing, words_before};
 
 /// Pretokens and their ids.
-pub(super) struct Cache {
+pub(in crate::encode) struct Cache {
     buckets: LargeTable<Bucket>,
     shift: u32,
     id_width: IdWidth,
@@ -27,7 +71,7 @@ pub(super) struct Cache {
 /// log2 of the number of lines of a cache that is added to: 16 MB. A text of 15 MB has 70,000 to 230,000 pretokens that
 /// are no tokens; with half the lines, 7% of the pretokens of a text of many languages are not in their line, 1% of those
 /// of English.
-pub(super) const BUCKET_BITS: u32 = 18;
+pub(in crate::encode) const BUCKET_BITS: u32 = 18;
 /// Words of records for each line, as a power of two: 32 MB beside 16.
 const RING_WORDS_PER_BUCKET: u32 = 5;
 /// The same where there are only seeds, a fifth of which have no room in their lines if they are 200,000.
@@ -43,13 +87,13 @@ const MIN_SEED_BUCKET_BITS: u32 = 6;
 
 impl Cache {
     /// An empty one with room for so many seeds.
-    pub(super) fn for_seeds(isa: Isa, id_width: IdWidth, count: usize) -> Self {
+    pub(in crate::encode) fn for_seeds(isa: Isa, id_width: IdWidth, count: usize) -> Self {
         let bits = seed_bits(count);
         Self::with_records(isa, id_width, bits, OverflowRing::with_bits(bits + RING_WORDS_PER_SEED_BUCKET))
     }
 
     /// An empty one of `1 << bits` lines.
-    pub(super) fn with_bits(isa: Isa, id_width: IdWidth, bits: u32) -> Self {
+    pub(in crate::encode) fn with_bits(isa: Isa, id_width: IdWidth, bits: u32) -> Self {
         Self::with_records(isa, id_width, bits, OverflowRing::with_bits(bits + RING_WORDS_PER_BUCKET))
     }
 
@@ -63,7 +107,7 @@ impl Cache {
     /// the room; the others are merged when they are met.
     ///
     /// `None` where there is no memory for it, and for much more: what a call returns needs it first.
-    pub(super) fn to_own(&self, bits: u32) -> Option<Self> {
+    pub(in crate::encode) fn to_own(&self, bits: u32) -> Option<Self> {
         let bytes = (size_of::<Bucket>() + (size_of::<u32>() << RING_WORDS_PER_BUCKET)) << bits;
         room::check_available(MEMORY_MARGIN * bytes).ok()?;
         let overflow = OverflowRing::with_bits(bits + RING_WORDS_PER_BUCKET);
@@ -83,19 +127,19 @@ impl Cache {
 
     /// What the hot loop looks at.
     #[inline(always)]
-    pub(super) fn buckets(&self) -> Buckets<'_> {
+    pub(in crate::encode) fn buckets(&self) -> Buckets<'_> {
         Buckets { buckets: &self.buckets, shift: self.shift }
     }
 
     #[inline(always)]
-    pub(super) fn id_width(&self) -> IdWidth {
+    pub(in crate::encode) fn id_width(&self) -> IdWidth {
         self.id_width
     }
 
     /// Where the ids of a pretoken may be that is not among the few of its line, with that memory asked for. `key` is
     /// its key, `bucket_index` its line, and `slot` its entry there, if it has one. Ahead of [`Cache::prefetch_record`] and [`Cache::get`].
     #[inline(never)] // out of the hot loop; and a result of 16 bytes would be read before it is all written
-    pub(super) fn hint_and_prefetch(
+    pub(in crate::encode) fn hint_and_prefetch(
         &self,
         key: Key,
         bucket_index: u32,
@@ -119,7 +163,7 @@ impl Cache {
 
     /// Asks for the next memory that they may be in.
     #[inline]
-    pub(super) fn prefetch_record(&self, hint: Hint) {
+    pub(in crate::encode) fn prefetch_record(&self, hint: Hint) {
         if let Hint::Record(hash) = hint {
             self.overflow.prefetch_record(hash);
         }
@@ -127,7 +171,7 @@ impl Cache {
 
     /// The ids of a pretoken, if they are here; few of them may be in `room`.
     #[inline]
-    pub(super) fn get<'a>(
+    pub(in crate::encode) fn get<'a>(
         &'a self,
         miss: &Miss<'_>,
         room: &'a mut [u32; MAX_INLINE_IDS + 1],
@@ -166,7 +210,7 @@ impl Cache {
     /// Whether a pretoken that [`Cache::get`] does not find should be kept: one that another has to leave for, or that is
     /// long, only when it comes a second time. Most never do.
     #[inline]
-    pub(super) fn should_cache(&mut self, hint: Hint) -> bool {
+    pub(in crate::encode) fn should_cache(&mut self, hint: Hint) -> bool {
         match hint {
             Hint::Record(hash) => self.overflow.admits(hash),
             _ => true,
@@ -175,7 +219,7 @@ impl Cache {
 
     /// Keeps the ids of a pretoken that [`Cache::get`] does not find, unless it is longer than others ever are.
     /// `pretoken` may be empty where it is short and has few ids.
-    pub(super) fn insert(&mut self, key: Key, pretoken: &[u8], ids: &[u32]) {
+    pub(in crate::encode) fn insert(&mut self, key: Key, pretoken: &[u8], ids: &[u32]) {
         if ids.is_empty() || key == Key::NONE {
             return;
         }
@@ -218,24 +262,24 @@ impl Cache {
 
     /// Whether so many ids have room beside a key.
     #[inline]
-    pub(super) fn has_room(&self, key: Key, ids: usize) -> bool {
+    pub(in crate::encode) fn has_room(&self, key: Key, ids: usize) -> bool {
         ids <= self.id_width.inline_capacity() && !is_long(key)
     }
 
     /// Gives a key whose few ids were found in its record an entry of its line, if it has none.
-    pub(super) fn promote(&mut self, key: Key, bucket_index: u32, ids: &[u32]) {
+    pub(in crate::encode) fn promote(&mut self, key: Key, bucket_index: u32, ids: &[u32]) {
         if (0..2).all(|slot| !self.buckets[bucket_index as usize].holds(Portable, slot, key)) {
             self.put(key, ids, RECORDED);
         }
     }
 
     /// Asks for the line of a key, ahead of [`Cache::seed`].
-    pub(super) fn prefetch_bucket(&self, key: Key) {
+    pub(in crate::encode) fn prefetch_bucket(&self, key: Key) {
         simd::prefetch(&self.buckets, self.bucket_index(key));
     }
 
     /// Like [`Cache::insert`], but pushes out nothing: what has no room in its line has a record.
-    pub(super) fn seed(&mut self, key: Key, pretoken: &[u8], ids: &[u32]) {
+    pub(in crate::encode) fn seed(&mut self, key: Key, pretoken: &[u8], ids: &[u32]) {
         if self.buckets[self.bucket_index(key)].is_empty(1) {
             self.insert(key, pretoken, ids);
         } else {
@@ -245,13 +289,13 @@ impl Cache {
 
     /// The line of a key.
     #[inline]
-    pub(super) fn bucket_index(&self, key: Key) -> usize {
+    pub(in crate::encode) fn bucket_index(&self, key: Key) -> usize {
         (self.isa.run(HashOf(key)) >> self.shift) as usize
     }
 }
 
 /// Bytes of a cache of so many seeds, about.
-pub(super) fn memory_of_seeds(count: usize) -> usize {
+pub(in crate::encode) fn memory_of_seeds(count: usize) -> usize {
     let buckets = 1_usize << seed_bits(count);
     buckets * size_of::<Bucket>() + (buckets << RING_WORDS_PER_SEED_BUCKET) * size_of::<u32>() * 2 + (4 << 20)
 }
@@ -261,11 +305,6 @@ fn seed_bits(count: usize) -> u32 {
     count.next_power_of_two().trailing_zeros().clamp(MIN_SEED_BUCKET_BITS, MAX_SEED_BUCKET_BITS)
 }
 
-/// The key of a pretoken of any length.
-pub(super) fn key_of(pretoken: &[u8]) -> Key {
-    if pretoken.len() > KEY_BYTES { long_key(pretoken) } else { Key::new(pretoken, 0, pretoken.len()) }
-}
-
 /// Where the record of a key begins whose ids are at `place`.
 #[inline]
 fn start(place: u64, key: Key) -> u64 {
@@ -273,64 +312,9 @@ fn start(place: u64, key: Key) -> u64 {
     place - words_before(len) as u64
 }
 
-/// Where ids may be that are not in a line.
-#[derive(Clone, Copy, Default)]
-pub(super) enum Hint {
-    #[default]
-    Nowhere,
-    /// At a place of the records.
-    Ids { place: u64, count: u32 },
-    /// In the record of a pretoken of this hash.
-    Record(u64),
-}
-
-/// The lines of a cache, held near by a loop.
-#[derive(Clone, Copy)]
-pub(super) struct Buckets<'a> {
-    buckets: &'a [Bucket],
-    shift: u32,
-}
-
-impl<'a> Buckets<'a> {
-    /// The key of `text[start..end]` and which line it belongs to; the line is asked for, ahead of [`Buckets::find`].
-    #[inline(always)]
-    pub(super) fn key_and_prefetch(
-        self,
-        simd: impl Simd,
-        text: &[u8],
-        start: usize,
-        end: usize,
-        len: Length,
-    ) -> (Key, u32) {
-        let (mut key, mut hash) = Key::hashed(simd, text, start, len);
-        if len.is_long() {
-            key = long_key(&text[start..end]);
-            hash = key.hash_by(simd);
-        }
-        let bucket = (hash >> self.shift) as usize;
-        simd::prefetch(self.buckets, bucket);
-        (key, bucket as u32)
-    }
-
-    /// A line, and which of its entries is that of a key.
-    #[inline(always)]
-    pub(super) fn find(self, simd: impl Simd, key: Key, bucket: u32) -> (&'a Bucket, Option<usize>) {
-        let bucket = &self.buckets[bucket as usize];
-        // A branch: nine of ten are in the first entry. To choose without one took half as long again.
-        let slot = if bucket.holds(simd, 0, key) {
-            Some(0)
-        } else if bucket.holds(simd, 1, key) {
-            Some(1)
-        } else {
-            None
-        };
-        (bucket, slot)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::overflow::MAX_RECORDED_BYTES;
+    use super::long_key::MAX_RECORDED_BYTES;
     use super::*;
 
     fn key(text: &str) -> Key {

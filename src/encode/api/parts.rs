@@ -1,7 +1,7 @@
 //! Trusted and untrusted parts of one text.
 
-use super::Encoder;
 use crate::control::Control;
+use crate::encode::encoder::Encoder;
 use crate::error::Result;
 use crate::room;
 use crate::special::Found;
@@ -22,7 +22,7 @@ impl Encoder {
             let mut at = 0;
             for found in &specials {
                 self.encode_text(scratch, &text, at..found.range.start, &mut ids, control)?;
-                self.special_into(found, &mut ids)?;
+                room::push(&mut ids, self.vocab.special_ids()[found.index])?;
                 at = found.range.end;
             }
             self.encode_text(scratch, &text, at..text.len(), &mut ids, control)

@@ -6,8 +6,9 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::{ActiveSpecials, Encoder};
 use crate::control::Control;
+use crate::encode::encoder::{Encoder, Request};
+use crate::encode::special_set::{ActiveSpecials, SpecialTokens};
 use crate::error::Result;
 use crate::room;
 use crate::special::Segment;
@@ -61,14 +62,15 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`Encoder::encode`].
-    pub fn encode_with_unstable(
-        &self,
+    pub fn encode_with_unstable<'a>(
+        &'a self,
         text: &str,
-        active: ActiveSpecials<'_>,
+        special: impl Into<SpecialTokens<'a>>,
         sorted: &SortedTokens,
         control: &Control,
     ) -> Result<Completions> {
-        let (mut stable, unstable) = self.split_unstable(text.as_bytes(), active, control)?;
+        let (mut stable, unstable) =
+            self.split_unstable(text.as_bytes(), self.active(special.into()), control)?;
         let mut completions = HashSet::new();
         if let Some(rest) = stable.get(unstable..).filter(|rest| !rest.is_empty()) {
             let rest = self.bytes_of(rest)?;
@@ -88,11 +90,12 @@ impl Encoder {
             Ok(_) => return self.encode_to_vec(data, false, control),
             Err(error) => error.valid_up_to(),
         };
-        let (mut ids, unstable) = self.split_unstable(&data[..valid], self.active(false), control)?;
+        let (mut ids, unstable) =
+            self.split_unstable(&data[..valid], self.active(SpecialTokens::None), control)?;
         let mut rest = self.bytes_of(&ids[unstable..])?;
         room::extend(&mut rest, &data[valid..])?;
         ids.truncate(unstable);
-        room::extend(&mut ids, &self.encode_piece(&rest, control)?)?;
+        room::extend(&mut ids, &self.encode_as_pretoken(&rest, control)?)?;
         Ok(ids)
     }
 
@@ -104,9 +107,9 @@ impl Encoder {
         control: &Control,
     ) -> Result<(Vec<u32>, usize)> {
         let mut ids = Vec::new();
-        self.encode_with_specials(text, active, &mut ids, control)?;
+        self.answer(Request { text, specials: active, worker: 0 }, &mut ids, control)?;
         let last = match self.last_pretoken(text, active, control)? {
-            Some(range) => self.encode_piece(&text[range], control)?.len(),
+            Some(range) => self.encode_as_pretoken(&text[range], control)?.len(),
             None => 0,
         };
         let mut stable = ids.len() - last;
@@ -125,7 +128,7 @@ impl Encoder {
         control: &Control,
     ) -> Result<Option<Range<usize>>> {
         let mut last = None;
-        if let Some(Segment::Text(range)) = active.specials.segments(text, control).last().transpose()? {
+        if let Some(Segment::Text(range)) = active.search.segments(text, control).last().transpose()? {
             self.pretokenizer.for_each(&text[range.clone()], |found| {
                 last = Some(range.start + found.start..range.start + found.end);
                 Ok(())
@@ -164,7 +167,7 @@ impl Encoder {
                 // Behind the end of `rest` the pattern may cut where it did not cut before.
                 let mut ids = match std::str::from_utf8(&possible) {
                     Ok(_) => self.encode_to_vec(&possible, false, control)?,
-                    Err(_) => self.merge_piece(&possible, control)?,
+                    Err(_) => self.merge_bytes(&possible, control)?,
                 };
                 ids.truncate(self.reaching(&ids, rest.len()));
                 completions.insert(ids);
@@ -174,8 +177,8 @@ impl Encoder {
         let last = last_character(rest);
         if rest.len() > last && is_whitespace(&rest[rest.len() - last..]) {
             let (before, blank) = rest.split_at(rest.len() - last);
-            let mut ids = self.merge_piece(before, control)?;
-            room::extend(&mut ids, &self.merge_piece(blank, control)?)?;
+            let mut ids = self.merge_bytes(before, control)?;
+            room::extend(&mut ids, &self.merge_bytes(blank, control)?)?;
             completions.insert(ids);
         }
         Ok(())

@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use super::Encoder;
-use super::ahead::LookAhead;
-use super::sink::{FirstSpans, Spans};
+use super::look_ahead::LookAhead;
 use crate::control::Control;
+use crate::encode::encoder::Encoder;
+use crate::encode::output::{FirstSpans, Spans};
 use crate::error::{Error, Result};
 use crate::room;
-use crate::special::Specials;
 
 /// A piece of a text that encodes to few enough tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,13 +133,6 @@ impl Encoder {
             }
             window = window.saturating_mul(2);
         }
-    }
-
-    /// The first place from `from` on where `text` can be cut, or its end.
-    pub(super) fn cut_from(&self, text: &[u8], from: usize, specials: &Specials) -> usize {
-        let rule = self.pretokenizer.cut_rule();
-        let free = specials.first_uncrossed(text, from..text.len(), |from| rule.next_cut(text, from));
-        free.unwrap_or(text.len())
     }
 
     /// The character at `at` as a piece: for when the first tokens end inside characters.

@@ -3,9 +3,10 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::Encoder;
-use super::spare::BufferPool;
+use super::buffer_pool::BufferPool;
 use crate::control::{Control, Stage};
+use crate::encode::encoder::{Encoder, Request};
+use crate::encode::output::IdDestination;
 use crate::error::Result;
 use crate::room;
 use crate::source::{Cutter, SourceFile};
@@ -29,22 +30,6 @@ impl Default for FileOptions {
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
         FileOptions { special: true, replace: false, workers, window_bytes: 1 << 20 }
     }
-}
-
-/// Where the ids of a file go.
-pub trait IdDestination: Send {
-    /// What a stretch of ids is made into by the thread that found it.
-    type Prepared: Send;
-    /// Makes a stretch into what [`IdDestination::take`] takes; on many threads at once.
-    ///
-    /// # Errors
-    /// Where an id cannot be kept.
-    fn prepare(ids: Vec<u32>) -> Result<Self::Prepared>;
-    /// Takes the stretches in the order of the file, one at a time.
-    ///
-    /// # Errors
-    /// Where it cannot be written.
-    fn take(&mut self, part: Self::Prepared) -> Result<()>;
 }
 
 impl Encoder {
@@ -100,8 +85,8 @@ impl Encoder {
     ) -> Result<Vec<u32>> {
         file.read_exactly(range.start, (range.end - range.start) as usize, text)?;
         let mut ids = room::for_items(text.len() / 3)?;
-        let mut encode =
-            |text: &[u8]| self.encode_for(worker, text, self.active(options.special), &mut ids, control);
+        let specials = self.active(options.special.into());
+        let mut encode = |text: &[u8]| self.answer(Request { text, specials, worker }, &mut ids, control);
         if simdutf8::basic::from_utf8(text).is_ok() {
             encode(text)?;
         } else if options.replace {

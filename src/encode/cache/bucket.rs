@@ -9,7 +9,7 @@ use crate::simd::{Portable, Simd};
 const KEY_BITS: u32 = 60;
 const KEY_MASK: u64 = (1 << KEY_BITS) - 1;
 /// The first of those bits: it would be found among the records, too.
-pub(super) const RECORDED: u64 = 1 << KEY_BITS;
+pub(in crate::encode) const RECORDED: u64 = 1 << KEY_BITS;
 /// The other three: how many ids there are, less one; or [`IDS_IN_RECORD`].
 const COUNT_SHIFT: u32 = KEY_BITS + 1;
 /// Not so many: the ids are in a record, since an entry has no room for them.
@@ -18,11 +18,11 @@ const IDS_IN_RECORD: u64 = 7;
 /// Numbers of an entry's ids.
 const ID_WORDS: usize = 4;
 /// The most ids of an entry.
-pub(super) const MAX_INLINE_IDS: usize = 7;
+pub(in crate::encode) const MAX_INLINE_IDS: usize = 7;
 
 /// How the ids of an entry are kept beside its key, if they are few enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum IdWidth {
+pub(in crate::encode) enum IdWidth {
     /// Seven of 16 bits.
     U16,
     /// Four of 32 bits.
@@ -31,13 +31,13 @@ pub(super) enum IdWidth {
 
 impl IdWidth {
     /// For ids up to this one.
-    pub(super) fn of(max_id: Option<u32>) -> Self {
+    pub(in crate::encode) fn of(max_id: Option<u32>) -> Self {
         if max_id.unwrap_or(0) <= u32::from(u16::MAX) { IdWidth::U16 } else { IdWidth::U32 }
     }
 
     /// How many are few enough. 98% of all pretokens have one or two; but without merges for their script, words have more.
     #[inline(always)]
-    pub(super) fn inline_capacity(self) -> usize {
+    pub(in crate::encode) fn inline_capacity(self) -> usize {
         match self {
             IdWidth::U16 => MAX_INLINE_IDS,
             IdWidth::U32 => ID_WORDS,
@@ -48,7 +48,7 @@ impl IdWidth {
 /// Two entries, one cache line.
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(64))]
-pub(super) struct Bucket {
+pub(in crate::encode) struct Bucket {
     /// Of each entry the key's two halves, with the bits above; zeros for no entry.
     keys: [[u64; 2]; 2],
     /// The ids; or the place of their record (two words), and how many they are.
@@ -57,36 +57,36 @@ pub(super) struct Bucket {
 
 impl Bucket {
     #[inline(always)]
-    pub(super) fn holds(&self, simd: impl Simd, slot: usize, key: Key) -> bool {
+    pub(in crate::encode) fn holds(&self, simd: impl Simd, slot: usize, key: Key) -> bool {
         simd.same(&self.keys[slot], &[key.low, key.high], &[u64::MAX, KEY_MASK])
     }
 
     /// How many ids an entry has; more than [`MAX_INLINE_IDS`] if they are in a record.
     #[inline(always)]
-    pub(super) fn count(&self, slot: usize) -> usize {
+    pub(in crate::encode) fn count(&self, slot: usize) -> usize {
         (self.keys[slot][1] >> COUNT_SHIFT) as usize + 1
     }
 
     #[inline(always)]
-    pub(super) fn has_many(&self, slot: usize) -> bool {
+    pub(in crate::encode) fn has_many(&self, slot: usize) -> bool {
         self.count(slot) > MAX_INLINE_IDS
     }
 
     /// The ids of an entry that has few, and anything behind them.
     #[inline(always)]
-    pub(super) fn ids_u16(&self, slot: usize) -> [u32; 2 * ID_WORDS] {
+    pub(in crate::encode) fn ids_u16(&self, slot: usize) -> [u32; 2 * ID_WORDS] {
         let words = &self.ids[slot];
         std::array::from_fn(|at| words[at / 2] >> (16 * (at % 2)) & 0xffff)
     }
 
     /// The same where they are wide.
     #[inline(always)]
-    pub(super) fn ids_u32(&self, slot: usize) -> &[u32; ID_WORDS] {
+    pub(in crate::encode) fn ids_u32(&self, slot: usize) -> &[u32; ID_WORDS] {
         &self.ids[slot]
     }
 
     /// The ids of an entry that has few, in `room`.
-    pub(super) fn inline_ids<'a>(
+    pub(in crate::encode) fn inline_ids<'a>(
         &self,
         slot: usize,
         id_width: IdWidth,
@@ -99,28 +99,35 @@ impl Bucket {
         &room[..self.count(slot)]
     }
 
-    pub(super) fn key(&self, slot: usize) -> Key {
+    pub(in crate::encode) fn key(&self, slot: usize) -> Key {
         let [low, high] = self.keys[slot];
         Key { low, high: high & KEY_MASK }
     }
 
-    pub(super) fn is_empty(&self, slot: usize) -> bool {
+    pub(in crate::encode) fn is_empty(&self, slot: usize) -> bool {
         self.keys[slot] == [0; 2]
     }
 
-    pub(super) fn is_recorded(&self, slot: usize) -> bool {
+    pub(in crate::encode) fn is_recorded(&self, slot: usize) -> bool {
         self.keys[slot][1] & RECORDED != 0
     }
 
     /// Which entry has this key, or, if none has, is to be given to it.
-    pub(super) fn slot_for(&self, key: Key) -> Option<usize> {
+    pub(in crate::encode) fn slot_for(&self, key: Key) -> Option<usize> {
         (0..2)
             .find(|&slot| self.holds(Portable, slot, key))
             .or_else(|| (0..2).find(|&slot| self.is_empty(slot)))
     }
 
     /// `recorded` is [`RECORDED`] or nothing.
-    pub(super) fn put(&mut self, slot: usize, key: Key, ids: &[u32], id_width: IdWidth, recorded: u64) {
+    pub(in crate::encode) fn put(
+        &mut self,
+        slot: usize,
+        key: Key,
+        ids: &[u32],
+        id_width: IdWidth,
+        recorded: u64,
+    ) {
         let mut words = [0; ID_WORDS];
         match id_width {
             IdWidth::U16 => {
@@ -134,14 +141,14 @@ impl Bucket {
         self.ids[slot] = words;
     }
 
-    pub(super) fn put_many(&mut self, slot: usize, key: Key, place: u64, count: usize) {
+    pub(in crate::encode) fn put_many(&mut self, slot: usize, key: Key, place: u64, count: usize) {
         self.keys[slot] = [key.low, key.high | IDS_IN_RECORD << COUNT_SHIFT];
         self.ids[slot] = [place as u32, (place >> 32) as u32, count as u32, 0];
     }
 
     /// Where the record of an entry of many ids is, and how many they are.
     #[inline(always)]
-    pub(super) fn record(&self, slot: usize) -> (u64, usize) {
+    pub(in crate::encode) fn record(&self, slot: usize) -> (u64, usize) {
         let [low, high, count, _] = self.ids[slot];
         (u64::from(high) << 32 | u64::from(low), count as usize)
     }

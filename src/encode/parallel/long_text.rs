@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use super::id_buffer::IdBuffer;
-use super::sink::Count;
-use super::spare::BufferPool;
-use super::{ActiveSpecials, Encoder};
+use super::buffer_pool::BufferPool;
 use crate::control::Control;
+use crate::encode::encoder::{Encoder, Request};
+use crate::encode::output::{CountSink, IdBuffer};
+use crate::encode::special_set::{ActiveSpecials, SpecialTokens};
 use crate::error::Result;
-use crate::pretokenize::CutRule;
+use crate::pretokenize::Isa;
 use crate::room;
-use crate::source::Text;
+use crate::source::{Cutter, Text};
 use crate::workers;
 
 /// Bytes, or characters, of a chunk on one thread: its UTF-8 is still near when it is read.
@@ -29,63 +29,52 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`Encoder::encode`]; [`crate::Error::Surrogate`].
-    pub fn encode_long<'t>(
-        &self,
+    pub fn encode_long<'a, 't>(
+        &'a self,
         text: impl Into<Text<'t>>,
-        special: bool,
+        special: impl Into<SpecialTokens<'a>>,
         workers: Option<usize>,
         control: &Control,
     ) -> Result<Vec<u32>> {
-        self.encode_long_with_specials(text, self.active(special), workers, control)
-    }
-
-    /// [`Encoder::encode_long`], with the special tokens of `active`.
-    ///
-    /// # Errors
-    /// As [`Encoder::encode_long`].
-    pub fn encode_long_with_specials<'t>(
-        &self,
-        text: impl Into<Text<'t>>,
-        active: ActiveSpecials<'_>,
-        workers: Option<usize>,
-        control: &Control,
-    ) -> Result<Vec<u32>> {
+        let specials = self.active(special.into());
         let text = text.into();
         if let Some(bytes) = short(text) {
             let mut ids = Vec::new();
-            self.encode_with_specials(bytes, active, &mut ids, control)?;
+            self.answer(Request { text: bytes, specials, worker: 0 }, &mut ids, control)?;
             return Ok(ids);
         }
-        let workers = self.useful(workers, text.len());
-        let chunks = self.chunks(text, active, chunk_size(workers, text.len(), active))?;
-        self.encode_chunks(text, &chunks, active, workers, control)
+        let workers = self.useful_workers(workers, text.len());
+        let chunks = self.chunks(text, specials, chunk_size(workers, text.len(), specials))?;
+        self.encode_chunks(text, &chunks, specials, workers, control)
     }
 
     /// How many ids [`Encoder::encode_long`] would find, without keeping them.
     ///
     /// # Errors
     /// As [`Encoder::encode_long`].
-    pub fn count_long<'t>(
-        &self,
+    pub fn count_long<'a, 't>(
+        &'a self,
         text: impl Into<Text<'t>>,
-        special: bool,
+        special: impl Into<SpecialTokens<'a>>,
         workers: Option<usize>,
         control: &Control,
     ) -> Result<usize> {
+        let specials = self.active(special.into());
         let text = text.into();
-        if let Some(bytes) = short(text) {
-            return self.count(bytes, special, control);
+        if let Some(text) = short(text) {
+            let mut count = CountSink(0);
+            self.answer(Request { text, specials, worker: 0 }, &mut count, control)?;
+            return Ok(count.0);
         }
-        let workers = self.useful(workers, text.len());
-        let active = self.active(special);
-        let chunks = self.chunks(text, active, chunk_size(workers, text.len(), active))?;
+        let workers = self.useful_workers(workers, text.len());
+        let chunks = self.chunks(text, specials, chunk_size(workers, text.len(), specials))?;
         let workers = workers.min(chunks.len());
         let spare = BufferPool::default();
         let work = |worker, chunk: Range<usize>| {
             spare.with(|bytes| {
                 let bytes = text.utf8(self.isa, chunk, bytes)?;
-                let mut count = Count(0);
-                self.encode_for(worker, bytes, active, &mut count, control)?;
+                let mut count = CountSink(0);
+                self.answer(Request { text: bytes, specials, worker }, &mut count, control)?;
                 Ok(count.0)
             })
         };
@@ -102,7 +91,7 @@ impl Encoder {
         &self,
         text: Text<'_>,
         chunks: &[Range<usize>],
-        active: ActiveSpecials<'_>,
+        specials: ActiveSpecials<'_>,
         workers: usize,
         control: &Control,
     ) -> Result<Vec<u32>> {
@@ -112,7 +101,7 @@ impl Encoder {
             let mut bytes = Vec::new();
             for chunk in chunks {
                 let bytes = text.utf8(self.isa, chunk.clone(), &mut bytes)?;
-                self.encode_with_specials(bytes, active, &mut all.ids, control)?;
+                self.answer(Request { text: bytes, specials, worker: 0 }, &mut all.ids, control)?;
                 all.done(chunk.len())?;
             }
             return Ok(all.finish());
@@ -123,7 +112,7 @@ impl Encoder {
             let mut ids: Vec<u32> = lists.take();
             texts.with(|bytes| {
                 let bytes = text.utf8(self.isa, chunk.clone(), bytes)?;
-                self.encode_for(worker, bytes, active, &mut ids, control)
+                self.answer(Request { text: bytes, specials, worker }, &mut ids, control)
             })?;
             Ok((ids, chunk.len()))
         };
@@ -140,43 +129,44 @@ impl Encoder {
     }
 
     /// Cuts `text` where that changes nothing, into pieces of at least `size` bytes or characters.
-    fn chunks(&self, text: Text<'_>, active: ActiveSpecials<'_>, size: usize) -> Result<Vec<Range<usize>>> {
+    fn chunks(&self, text: Text<'_>, specials: ActiveSpecials<'_>, size: usize) -> Result<Vec<Range<usize>>> {
+        let cutter = Cutter::new(specials.search, &self.pretokenizer, false);
         let (mut chunks, mut start) = (Vec::new(), 0);
         while start < text.len() {
-            let end = self.next_cut(text, start + size.max(1), active)?;
+            let end = next_cut(&cutter, self.isa, text, start + size.max(1))?;
             room::push(&mut chunks, start..end)?;
             start = end;
         }
         Ok(chunks)
     }
+}
 
-    /// The first place from `from` on where `text` can be cut, or its end.
-    fn next_cut(&self, text: Text<'_>, from: usize, active: ActiveSpecials<'_>) -> Result<usize> {
-        if from >= text.len() || self.pretokenizer.cut_rule() == CutRule::Never {
-            return Ok(text.len());
+/// The first place from `from` on where `text` can be cut, or its end.
+fn next_cut(cutter: &Cutter<'_>, isa: Isa, text: Text<'_>, from: usize) -> Result<usize> {
+    if from >= text.len() || !cutter.can_cut() {
+        return Ok(text.len());
+    }
+    if let Text::Utf8(bytes) = text {
+        return Ok(cutter.cut_from(bytes, from));
+    }
+    // A character has at least one byte, so as many characters hold the context that a decision needs.
+    let margin = cutter.margin();
+    let low = from.saturating_sub(margin);
+    let mut look = 256;
+    loop {
+        let high = text.len().min(from + look + margin);
+        let mut bytes = Vec::new();
+        text.write(isa, low..from, &mut bytes)?;
+        let begin = bytes.len();
+        text.write(isa, from..high, &mut bytes)?;
+        let cut = cutter.cut_from(&bytes, begin);
+        if cut + margin <= bytes.len() {
+            return Ok(from + text.units(&bytes[begin..cut]));
         }
-        if let Text::Utf8(bytes) = text {
-            return Ok(self.cut_from(bytes, from, active.specials));
+        if high == text.len() {
+            return Ok(if cut == bytes.len() { high } else { from + text.units(&bytes[begin..cut]) });
         }
-        // Context that a decision needs on each side: a character has at least one byte.
-        let margin = active.specials.max_len().max(8);
-        let low = from.saturating_sub(margin);
-        let mut look = 256;
-        loop {
-            let high = text.len().min(from + look + margin);
-            let mut bytes = Vec::new();
-            text.write(self.isa, low..from, &mut bytes)?;
-            let begin = bytes.len();
-            text.write(self.isa, from..high, &mut bytes)?;
-            let cut = self.cut_from(&bytes, begin, active.specials);
-            if cut + margin <= bytes.len() {
-                return Ok(from + text.units(&bytes[begin..cut]));
-            }
-            if high == text.len() {
-                return Ok(if cut == bytes.len() { high } else { from + text.units(&bytes[begin..cut]) });
-            }
-            look *= 4;
-        }
+        look *= 4;
     }
 }
 
@@ -189,8 +179,8 @@ fn short(text: Text<'_>) -> Option<&[u8]> {
 }
 
 /// Searching for many special tokens takes memory of its own: to and fro less often.
-fn chunk_size(workers: usize, len: usize, active: ActiveSpecials<'_>) -> usize {
-    match (workers, active.specials.are_many()) {
+fn chunk_size(workers: usize, len: usize, specials: ActiveSpecials<'_>) -> usize {
+    match (workers, specials.search.are_many()) {
         (1, false) => CHUNK_UNITS,
         (_, true) => SHARED_CHUNK_UNITS,
         _ => (len / (CHUNKS_PER_WORKER * workers)).clamp(CHUNK_UNITS, SHARED_CHUNK_UNITS),
@@ -200,7 +190,7 @@ fn chunk_size(workers: usize, len: usize, active: ActiveSpecials<'_>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
+    use crate::pretokenize::{Named, Pattern, Pretokenizer, Unmatched};
     use crate::vocab::Vocab;
 
     #[test]
@@ -218,7 +208,7 @@ mod tests {
         let control = Control::none();
         for special in [true, false] {
             let expected = encoder.encode_to_vec(&text, special, &control).unwrap();
-            let active = encoder.active(special);
+            let active = encoder.active(special.into());
             for size in 0..40 {
                 for text in [Text::Utf8(&text), Text::Two(&units), Text::Four(&points)] {
                     let chunks = encoder.chunks(text, active, size).unwrap();

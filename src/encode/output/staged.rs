@@ -1,6 +1,7 @@
 //! Ids on their way to a sink.
 
-use super::Sink;
+use super::super::padded_ids::PaddedIds;
+use super::sink::Sink;
 use crate::error::Result;
 use crate::vocab::Vocab;
 
@@ -13,37 +14,8 @@ const DIRECT_IDS: usize = 64;
 /// Ids are copied so many at a time, where there is room for it.
 const COPIED_IDS: usize = 16;
 
-/// Some ids, and what lies around them, which may be read, too.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PaddedIds<'a> {
-    all: &'a [u32],
-    from: usize,
-    to: usize,
-}
-
-impl<'a> PaddedIds<'a> {
-    /// The `count` ids from `from` on, if there are so many.
-    #[inline(always)]
-    pub(super) fn new(all: &'a [u32], from: usize, count: usize) -> Option<Self> {
-        let to = from.checked_add(count)?;
-        (to <= all.len()).then_some(PaddedIds { all, from, to })
-    }
-
-    #[inline]
-    pub(super) fn ids(self) -> &'a [u32] {
-        &self.all[self.from..self.to]
-    }
-}
-
-impl<'a> From<&'a [u32]> for PaddedIds<'a> {
-    #[inline(always)]
-    fn from(all: &'a [u32]) -> Self {
-        PaddedIds { all, from: 0, to: all.len() }
-    }
-}
-
 /// Where ids wait that come a few at a time.
-pub(super) struct StagingBuffer([u32; STAGED_IDS]);
+pub(in crate::encode) struct StagingBuffer([u32; STAGED_IDS]);
 
 impl Default for StagingBuffer {
     fn default() -> Self {
@@ -52,8 +24,8 @@ impl Default for StagingBuffer {
 }
 
 /// A sink, and the ids that it does not have yet.
-pub(super) struct StagedOutput<'a, S> {
-    pub(super) sink: &'a mut S,
+pub(in crate::encode) struct StagedOutput<'a, S> {
+    pub(in crate::encode) sink: &'a mut S,
     vocab: &'a Vocab,
     staged: &'a mut StagingBuffer,
     /// Ids that wait, or that are not yet told to a sink that only counts.
@@ -63,7 +35,7 @@ pub(super) struct StagedOutput<'a, S> {
 }
 
 impl<'a, S: Sink> StagedOutput<'a, S> {
-    pub(super) fn new(sink: &'a mut S, vocab: &'a Vocab, staged: &'a mut StagingBuffer) -> Self {
+    pub(in crate::encode) fn new(sink: &'a mut S, vocab: &'a Vocab, staged: &'a mut StagingBuffer) -> Self {
         StagedOutput { sink, vocab, staged, len: 0, is_holding: false }
     }
 
@@ -72,7 +44,7 @@ impl<'a, S: Sink> StagedOutput<'a, S> {
     /// # Errors
     /// What the sink fails with.
     #[inline(always)]
-    pub(super) fn add(&mut self, ids: PaddedIds<'_>) -> Result<()> {
+    pub(in crate::encode) fn add(&mut self, ids: PaddedIds<'_>) -> Result<()> {
         let count = ids.to - ids.from;
         if S::READS_IDS {
             let source = ids.all[ids.from..].first_chunk::<COPIED_IDS>();
@@ -107,14 +79,14 @@ impl<'a, S: Sink> StagedOutput<'a, S> {
     ///
     /// # Errors
     /// As [`StagedOutput::add`].
-    pub(super) fn hold(&mut self) -> Result<()> {
+    pub(in crate::encode) fn hold(&mut self) -> Result<()> {
         self.flush()?;
         self.is_holding = true;
         Ok(())
     }
 
     /// The ids since [`StagedOutput::hold`]; none if they were too many. They are held no longer.
-    pub(super) fn take_held(&mut self) -> &[u32] {
+    pub(in crate::encode) fn take_held(&mut self) -> &[u32] {
         let all = std::mem::replace(&mut self.is_holding, false);
         if all { &self.staged.0[..self.len] } else { &[] }
     }
@@ -123,7 +95,7 @@ impl<'a, S: Sink> StagedOutput<'a, S> {
     ///
     /// # Errors
     /// As [`StagedOutput::add`].
-    pub(super) fn flush(&mut self) -> Result<()> {
+    pub(in crate::encode) fn flush(&mut self) -> Result<()> {
         let count = std::mem::take(&mut self.len);
         self.is_holding = false;
         if S::READS_IDS {

@@ -50,9 +50,9 @@ impl Sink for Vec<u32> {
 }
 
 /// Counts ids.
-pub(super) struct Count(pub(super) usize);
+pub(in crate::encode) struct CountSink(pub(in crate::encode) usize);
 
-impl Sink for Count {
+impl Sink for CountSink {
     const READS_IDS: bool = false;
 
     fn ids(&mut self, _: &Vocab, ids: &[u32]) -> Result<()> {
@@ -104,9 +104,9 @@ impl Sink for Spans {
 }
 
 /// Keeps ids with their places until there are more than `limit`.
-pub(super) struct FirstSpans {
-    pub(super) tokens: Spans,
-    pub(super) limit: usize,
+pub(in crate::encode) struct FirstSpans {
+    pub(in crate::encode) tokens: Spans,
+    pub(in crate::encode) limit: usize,
 }
 
 impl Sink for FirstSpans {

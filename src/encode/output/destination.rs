@@ -4,9 +4,24 @@ use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 
-use super::file::IdDestination;
 use crate::error::{Error, Result};
 use crate::room;
+
+/// Where the ids of a file go.
+pub trait IdDestination: Send {
+    /// What a stretch of ids is made into by the thread that found it.
+    type Prepared: Send;
+    /// Makes a stretch into what [`IdDestination::take`] takes; on many threads at once.
+    ///
+    /// # Errors
+    /// Where an id cannot be kept.
+    fn prepare(ids: Vec<u32>) -> Result<Self::Prepared>;
+    /// Takes the stretches in the order of the file, one at a time.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    fn take(&mut self, part: Self::Prepared) -> Result<()>;
+}
 
 /// A type that ids are kept in.
 pub trait IdType: Copy + Send + 'static {

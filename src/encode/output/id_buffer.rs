@@ -46,8 +46,8 @@ const MAX_IDS_PER_CHARACTER: usize = 4;
 const MIN_GROWTH_IDS: usize = 1 << 17;
 
 /// Ids of a text so far, and how much of it they are: enough to tell how many there will be.
-pub(super) struct IdBuffer {
-    pub(super) ids: Vec<u32>,
+pub(in crate::encode) struct IdBuffer {
+    pub(in crate::encode) ids: Vec<u32>,
     /// How much of the text is done, and how much it is, in any unit.
     done: usize,
     total: usize,
@@ -55,7 +55,7 @@ pub(super) struct IdBuffer {
 
 impl IdBuffer {
     /// None yet, of a text of so many bytes or characters.
-    pub(super) fn new(total: usize) -> Self {
+    pub(in crate::encode) fn new(total: usize) -> Self {
         IdBuffer { ids: kept(MAX_IDS_PER_CHARACTER * total), done: 0, total }
     }
 
@@ -66,7 +66,7 @@ impl IdBuffer {
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
-    pub(super) fn done(&mut self, more: usize) -> Result<()> {
+    pub(in crate::encode) fn done(&mut self, more: usize) -> Result<()> {
         self.done += more;
         let rest = self.total.saturating_sub(self.done);
         let expected = self.ids.len() as f64 / self.done.max(1) as f64 * rest as f64;
@@ -86,7 +86,7 @@ impl IdBuffer {
     }
 
     /// The ids, without much room that was not needed.
-    pub(super) fn finish(mut self) -> Vec<u32> {
+    pub(in crate::encode) fn finish(mut self) -> Vec<u32> {
         // Room for an eighth more is left: it has no pages yet, and what goes round should keep its size.
         if self.ids.capacity() - self.ids.len() > self.ids.len() / 8 {
             self.ids.shrink_to_fit();

@@ -1,7 +1,7 @@
 //! Text that arrives in pieces → the ids of the whole.
 
-use super::Encoder;
 use crate::control::Control;
+use crate::encode::encoder::Encoder;
 use crate::error::Result;
 use crate::pretokenize::{Event, StreamState, TextStream};
 use crate::room;

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use super::id_buffer::IdBuffer;
-use super::spare::BufferPool;
-use super::{ActiveSpecials, Encoder};
+use super::buffer_pool::BufferPool;
 use crate::control::Control;
+use crate::encode::encoder::Encoder;
+use crate::encode::output::IdBuffer;
+use crate::encode::special_set::{ActiveSpecials, SpecialTokens};
 use crate::error::Result;
 use crate::room;
 use crate::workers;
@@ -17,7 +18,7 @@ const MIN_BYTES_PER_WORKER: usize = 1 << 18;
 
 /// The ids of many texts, one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Batch {
+pub struct EncodedBatch {
     /// The ids of all texts.
     pub ids: Vec<u32>,
     /// `ids[starts[i]..starts[i + 1]]` are those of text `i`; one more than there are texts.
@@ -26,7 +27,7 @@ pub struct Batch {
 
 impl Encoder {
     /// How many threads are of use for so many bytes.
-    pub(super) fn useful(&self, workers: Option<usize>, bytes: usize) -> usize {
+    pub(super) fn useful_workers(&self, workers: Option<usize>, bytes: usize) -> usize {
         let useful = if self.pretokenizer.is_parallel() { bytes / MIN_BYTES_PER_WORKER } else { 1 };
         if useful <= 1 {
             return 1; // without a question to the system
@@ -39,30 +40,17 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`Encoder::encode`].
-    pub fn encode_batch(
-        &self,
+    pub fn encode_batch<'a>(
+        &'a self,
         texts: &[&[u8]],
-        special: bool,
+        special: impl Into<SpecialTokens<'a>>,
         workers: usize,
         control: &Control,
-    ) -> Result<Vec<Batch>> {
-        self.encode_batch_with_specials(texts, self.active(special), workers, control)
-    }
-
-    /// [`Encoder::encode_batch`], with the special tokens of `active`.
-    ///
-    /// # Errors
-    /// As [`Encoder::encode`].
-    pub fn encode_batch_with_specials(
-        &self,
-        texts: &[&[u8]],
-        active: ActiveSpecials<'_>,
-        workers: usize,
-        control: &Control,
-    ) -> Result<Vec<Batch>> {
+    ) -> Result<Vec<EncodedBatch>> {
+        let active = self.active(special.into());
         let runs = runs(texts)?;
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
-        let workers = self.useful(Some(workers), bytes).min(runs.len()).max(1);
+        let workers = self.useful_workers(Some(workers), bytes).min(runs.len()).max(1);
         let (mut batches, mut runs) = (room::for_items(runs.len())?, runs.into_iter());
         let work = |worker, run: Range<usize>| self.encode_run(worker, &texts[run], active, control);
         let take = |batch| {
@@ -78,16 +66,16 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`Encoder::encode`].
-    pub fn encode_batch_to_one(
-        &self,
+    pub fn encode_batch_to_one<'a>(
+        &'a self,
         texts: &[&[u8]],
-        special: bool,
+        special: impl Into<SpecialTokens<'a>>,
         workers: usize,
         control: &Control,
-    ) -> Result<Batch> {
-        let (runs, active) = (runs(texts)?, self.active(special));
+    ) -> Result<EncodedBatch> {
+        let (runs, active) = (runs(texts)?, self.active(special.into()));
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
-        let workers = self.useful(Some(workers), bytes).min(runs.len()).max(1);
+        let workers = self.useful_workers(Some(workers), bytes).min(runs.len()).max(1);
         let mut all = IdBuffer::new(bytes);
         let mut starts = room::for_items(texts.len() + 1)?;
         starts.push(0);
@@ -97,7 +85,7 @@ impl Encoder {
                 self.add_run(0, &texts[run.clone()], active, &mut all.ids, &mut starts, control)?;
                 all.done(size(&run))?;
             }
-            return Ok(Batch { ids: all.finish(), starts });
+            return Ok(EncodedBatch { ids: all.finish(), starts });
         }
         // Used again: fresh memory for each run would be handed back and cleared each time.
         let spare = BufferPool::default();
@@ -116,7 +104,7 @@ impl Encoder {
             Ok(())
         };
         workers::in_order(workers, control, || Ok(runs.next()), work, take)?;
-        Ok(Batch { ids: all.finish(), starts })
+        Ok(EncodedBatch { ids: all.finish(), starts })
     }
 
     fn encode_run(
@@ -125,8 +113,8 @@ impl Encoder {
         texts: &[&[u8]],
         active: ActiveSpecials<'_>,
         control: &Control,
-    ) -> Result<Batch> {
-        let mut batch = Batch { ids: Vec::new(), starts: vec![0] };
+    ) -> Result<EncodedBatch> {
+        let mut batch = EncodedBatch { ids: Vec::new(), starts: vec![0] };
         self.add_run(worker, texts, active, &mut batch.ids, &mut batch.starts, control)?;
         Ok(batch)
     }
@@ -143,7 +131,7 @@ impl Encoder {
     ) -> Result<()> {
         self.pool.with(self.isa, worker, |scratch| {
             for text in texts {
-                self.encode_with(scratch, text, active, ids, control)?;
+                self.encode_in(scratch, text, active, ids, control)?;
                 room::push(ends, ids.len())?;
                 control.advance(text.len() as u64);
             }

@@ -4,12 +4,9 @@
 //! others have pushed out. What is new takes the place of what is oldest, in the ring and in each bucket of the index;
 //! so memory is bounded, nothing is ever moved or wiped, and pages are touched only as far as they are needed.
 
-use super::output::PaddedIds;
-use crate::pretokenize::key::{Key, fold};
+use super::super::padded_ids::PaddedIds;
 use crate::{memory, room, simd};
 
-/// Longer pretokens have no record: they are hardly ever met again.
-pub(super) const MAX_RECORDED_BYTES: usize = 1024;
 /// Words of the ring for each bucket of the index, as a power of two.
 const RING_WORDS_PER_INDEX_BUCKET: u32 = 8;
 /// The least log2 of the words of a ring: a record of the longest pretoken is some 1,300.
@@ -38,7 +35,7 @@ const FREE_SLOT: u64 = 1;
 const SKIPPED_AFTER_REFUSAL: u32 = 1 << 12;
 
 /// See the module. Made when first written to.
-pub(super) struct OverflowRing {
+pub(in crate::encode) struct OverflowRing {
     /// Of each record the length of the pretoken in the lower half of the first word, and the number of ids in the
     /// other; its bytes, filled up with zeros; the ids.
     words: Vec<u32>,
@@ -58,7 +55,7 @@ pub(super) struct OverflowRing {
 
 impl OverflowRing {
     /// None yet, with room for about `1 << bits` words.
-    pub(super) fn with_bits(bits: u32) -> Self {
+    pub(in crate::encode) fn with_bits(bits: u32) -> Self {
         OverflowRing {
             words: Vec::new(),
             index: Vec::new(),
@@ -72,20 +69,20 @@ impl OverflowRing {
 
     /// Asks for the memory that [`OverflowRing::find`] and [`OverflowRing::admits`] look at first.
     #[inline]
-    pub(super) fn prefetch_index(&self, hash: u64) {
+    pub(in crate::encode) fn prefetch_index(&self, hash: u64) {
         simd::prefetch(&self.index, self.index_bucket(hash));
         simd::prefetch(&self.admission, self.admission_mark(hash));
     }
 
     /// Asks for the memory that [`OverflowRing::ids`], or [`OverflowRing::read`], looks at first.
     #[inline]
-    pub(super) fn prefetch_ids(&self, place: u64) {
+    pub(in crate::encode) fn prefetch_ids(&self, place: u64) {
         simd::prefetch(&self.words, self.at(place));
     }
 
     /// Asks for the record that [`OverflowRing::find`] looks at first.
     #[inline]
-    pub(super) fn prefetch_record(&self, hash: u64) {
+    pub(in crate::encode) fn prefetch_record(&self, hash: u64) {
         if let Some(slot) = self.index_slots(hash).iter().find(|&&slot| same_tag(slot, hash)) {
             simd::prefetch(&self.words, self.at(self.place(*slot)));
         }
@@ -93,7 +90,7 @@ impl OverflowRing {
 
     /// The ids of a pretoken, if they are here.
     #[inline]
-    pub(super) fn find(&self, hash: u64, pretoken: &[u8]) -> Option<PaddedIds<'_>> {
+    pub(in crate::encode) fn find(&self, hash: u64, pretoken: &[u8]) -> Option<PaddedIds<'_>> {
         self.index_slots(hash)
             .iter()
             .filter(|&&slot| same_tag(slot, hash))
@@ -101,7 +98,7 @@ impl OverflowRing {
     }
 
     /// The ids of the record at `place`, if it is that of the pretoken.
-    pub(super) fn read(&self, place: u64, pretoken: &[u8]) -> Option<PaddedIds<'_>> {
+    pub(in crate::encode) fn read(&self, place: u64, pretoken: &[u8]) -> Option<PaddedIds<'_>> {
         if !self.is_kept(place) {
             return None;
         }
@@ -125,12 +122,12 @@ impl OverflowRing {
 
     /// The `count` ids that are at `place`, if they are still there.
     #[inline]
-    pub(super) fn ids(&self, place: u64, count: usize) -> Option<PaddedIds<'_>> {
+    pub(in crate::encode) fn ids(&self, place: u64, count: usize) -> Option<PaddedIds<'_>> {
         if self.is_kept(place) { PaddedIds::new(&self.words, self.at(place), count) } else { None }
     }
 
     /// Keeps a pretoken of at most [`MAX_RECORDED_BYTES`] bytes, to be found, if there is memory for records.
-    pub(super) fn push(&mut self, hash: u64, pretoken: &[u8], ids: &[u32]) {
+    pub(in crate::encode) fn push(&mut self, hash: u64, pretoken: &[u8], ids: &[u32]) {
         if let Some(place) = self.write(pretoken, ids) {
             self.add_to_index(hash, place - words_before(pretoken.len()) as u64);
         }
@@ -138,7 +135,7 @@ impl OverflowRing {
 
     /// Writes the record of a pretoken of at most [`MAX_RECORDED_BYTES`] bytes; returns the place of its ids. `None` where there is
     /// no memory for records.
-    pub(super) fn write(&mut self, pretoken: &[u8], ids: &[u32]) -> Option<u64> {
+    pub(in crate::encode) fn write(&mut self, pretoken: &[u8], ids: &[u32]) -> Option<u64> {
         if self.words.is_empty() && !self.allocate() {
             return None;
         }
@@ -178,7 +175,7 @@ impl OverflowRing {
     }
 
     /// From now on the record that begins at `start` can be found.
-    pub(super) fn add_to_index(&mut self, hash: u64, start: u64) {
+    pub(in crate::encode) fn add_to_index(&mut self, hash: u64, start: u64) {
         let index_bucket = self.index_bucket(hash);
         let index_slots = &mut self.index[index_bucket..index_bucket + INDEX_SLOTS];
         let oldest = (0..index_slots.len()).min_by_key(|&slot| index_slots[slot]).unwrap_or(0);
@@ -190,7 +187,7 @@ impl OverflowRing {
     ///
     /// A mark gives way to the second hash that wants its place. Would it to the first, two pretokens that come in turn
     /// were never met again: a fifth of those of a text of many languages that are long or had to leave.
-    pub(super) fn admits(&mut self, hash: u64) -> bool {
+    pub(in crate::encode) fn admits(&mut self, hash: u64) -> bool {
         if self.admission.is_empty() {
             // Written to at once, as the index is.
             self.admission = vec![CHALLENGED; 1 << (self.bits - RING_WORDS_PER_MARK)];
@@ -260,7 +257,7 @@ impl OverflowRing {
 
 /// Words of a record in front of the ids.
 #[inline]
-pub(super) fn words_before(len: usize) -> usize {
+pub(in crate::encode) fn words_before(len: usize) -> usize {
     1 + len.div_ceil(4)
 }
 
@@ -277,48 +274,9 @@ fn padded(bytes: &[u8]) -> u32 {
     u32::from_le_bytes(word)
 }
 
-/// The key of a pretoken that is too long for one of its bytes: a number that depends on all of them, and its length. No
-/// short one has it. [`Key::NONE`] if it is longer than [`MAX_RECORDED_BYTES`].
-#[cold]
-#[inline(never)] // in a hot loop, which has no registers to spare
-pub(super) fn long_key(pretoken: &[u8]) -> Key {
-    if pretoken.len() > MAX_RECORDED_BYTES {
-        return Key::NONE;
-    }
-    Key { low: hash_long(pretoken), high: LONG_KEY_MARK | pretoken.len() as u64 }
-}
-
-/// In the second half of all keys of long pretokens, and of no others: those have their length above.
-const LONG_KEY_MARK: u64 = 1 << 16;
-
-#[inline]
-pub(super) fn is_long(key: Key) -> bool {
-    key.len() == 0 && key.high != 0
-}
-
-/// How long the pretoken is that has such a key.
-#[inline]
-pub(super) fn long_len(key: Key) -> usize {
-    (key.high & (LONG_KEY_MARK - 1)) as usize
-}
-
-/// A number that depends on all bytes.
-#[inline]
-fn hash_long(pretoken: &[u8]) -> u64 {
-    let mut hash = pretoken.len() as u64 ^ 0x9E37_79B9_7F4A_7C15;
-    let mut mix = |word: u64| hash = fold(hash ^ word, 0xD6E8_FEB8_6659_FD93);
-    let (whole, _) = pretoken.as_chunks::<8>();
-    for &eight in whole {
-        mix(u64::from_le_bytes(eight));
-    }
-    if let Some(&last) = pretoken.last_chunk() {
-        mix(u64::from_le_bytes(last));
-    }
-    hash
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::long_key::hash_long;
     use super::*;
     use std::collections::VecDeque;
 

@@ -3,11 +3,12 @@
 
 use std::ops::Range;
 
-use super::Encoder;
-use super::sink::Spans;
 use crate::control::Control;
+use crate::encode::encoder::Encoder;
+use crate::encode::output::Spans;
 use crate::error::Result;
 use crate::room;
+use crate::source::Cutter;
 
 /// A cut so far behind what is wanted, or a pretoken so long, is remembered.
 const FAR_BYTES: usize = if cfg!(test) { 8 } else { 1 << 14 };
@@ -38,7 +39,7 @@ impl LookAhead {
     pub(super) fn cut_from(&mut self, encoder: &Encoder, text: &[u8], from: usize, special: bool) -> usize {
         if !(self.cut.start <= from && from < self.cut.end) {
             let end = if from < text.len() {
-                encoder.cut_from(text, from, encoder.specials(special))
+                Cutter::new(encoder.specials(special), &encoder.pretokenizer, false).cut_from(text, from)
             } else {
                 text.len()
             };

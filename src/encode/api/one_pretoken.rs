@@ -1,0 +1,33 @@
+//! Bytes that are one pretoken, whatever the pattern says.
+
+use crate::control::Control;
+use crate::encode::encoder::Encoder;
+use crate::error::Result;
+
+impl Encoder {
+    /// The ids of bytes that are one pretoken, whatever the pattern says.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`].
+    pub fn encode_as_pretoken(&self, piece: &[u8], control: &Control) -> Result<Vec<u32>> {
+        let mut ids = Vec::new();
+        if !piece.is_empty() {
+            self.pool.with(self.isa, 0, |scratch| self.encode_pretoken(scratch, piece, &mut ids, control))?;
+        }
+        Ok(ids)
+    }
+
+    /// The ids that merging makes of bytes: unlike [`Encoder::encode_as_pretoken`], a token that merging does not make
+    /// does not stand for itself.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`].
+    pub(in crate::encode) fn merge_bytes(&self, piece: &[u8], control: &Control) -> Result<Vec<u32>> {
+        let mut tokens = Vec::new();
+        self.pool.with(self.isa, 0, |scratch| {
+            scratch.merger.merge(self.vocab.pairs(), piece, &mut tokens, control)
+        })?;
+        tokens.iter_mut().for_each(|token| *token = self.vocab.tokens().id_at(*token));
+        Ok(tokens)
+    }
+}

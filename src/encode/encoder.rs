@@ -1,0 +1,333 @@
+//! The encoder: one text → ids, on the calling thread.
+//!
+//! Every way of encoding comes down to a [`Request`]: special tokens are found first, the text between them is
+//! pretokenized in runs, and each run goes through the hot loop ([`super::hot_loop`]).
+
+use std::ops::Range;
+
+use super::cache::{self, Cache, Hint, IdWidth, Miss};
+use super::fragments::Fragments;
+use super::hot_loop::{HotLoop, PretokenRun};
+use super::lookup::{Lookup, Store};
+use super::output::{CountSink, Sink, StagedOutput, StagingBuffer};
+use super::scratch::{Scratch, ScratchPool};
+use super::special_set::{ActiveSpecials, SpecialTokens};
+use super::tables::Tables;
+use crate::control::Control;
+use crate::error::Result;
+use crate::once::Once;
+use crate::pretokenize::{ENDS, Isa, Pattern, Pretokenizer};
+use crate::room;
+use crate::simd::Portable;
+use crate::special::{Segment, Specials};
+use crate::vocab::Vocab;
+
+/// Bytes encoded between two looks at the control.
+const BYTES_PER_CHECK: usize = 1 << 16;
+/// Bytes after which a thread gets a cache of its own: making it touches megabytes, too much for a small text.
+const OWN_CACHE_BYTES: usize = 1 << 18;
+/// Calls for fewer bytes than this wait for a cache that they make, which takes milliseconds.
+const SMALL_CALL_BYTES: usize = 1 << 15;
+/// So they go without for so many times as long.
+const SMALL_CALL_DIVISOR: usize = 2;
+
+/// One text to encode on one thread.
+#[derive(Clone, Copy)]
+pub(super) struct Request<'a> {
+    pub(super) text: &'a [u8],
+    pub(super) specials: ActiveSpecials<'a>,
+    /// The number of the worker that encodes it, from 0 on: a worker gets the scratch that it had before, if that is
+    /// free, whose cache then knows its part of a text that is encoded again.
+    pub(super) worker: usize,
+}
+
+/// A vocabulary and a pattern, ready to encode. Immutable; any number of threads may use it at once.
+pub struct Encoder {
+    pub(super) vocab: Vocab,
+    pub(super) pretokenizer: Pretokenizer,
+    no_specials: Specials,
+    /// Made from the vocabulary; after a training, when it is first asked for: who only saves a tokenizer needs none.
+    tables: Once<Tables>,
+    /// log2 of the lines of a thread's cache.
+    cache_bits: u32,
+    /// Bytes after which a thread gets it.
+    cache_after: usize,
+    /// That of the pattern, where it has one.
+    pub(super) isa: Isa,
+    pub(super) pool: ScratchPool,
+}
+
+impl Encoder {
+    /// Puts the two together.
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub fn try_new(vocab: Vocab, pretokenizer: Pretokenizer) -> Result<Self> {
+        let encoder = Self::of_training(vocab, pretokenizer);
+        encoder.tables()?;
+        Ok(encoder)
+    }
+
+    /// The same, in a process that ends where there is no memory for it.
+    pub fn new(vocab: Vocab, pretokenizer: Pretokenizer) -> Self {
+        let encoder = Self::of_training(vocab, pretokenizer);
+        encoder.tables.get_or_make(|| Tables::new(&encoder.vocab, encoder.isa));
+        encoder
+    }
+
+    /// The same, but what takes time is left to the first text.
+    pub fn of_training(vocab: Vocab, pretokenizer: Pretokenizer) -> Self {
+        Self::with_tables(vocab, pretokenizer, Once::new(), (cache::BUCKET_BITS, OWN_CACHE_BYTES))
+    }
+
+    /// With a cache of only `1 << bits` lines, which a thread gets for its first text: for tests of what gives way to
+    /// what.
+    #[doc(hidden)]
+    pub fn with_small_cache(vocab: Vocab, pretokenizer: Pretokenizer, bits: u32) -> Self {
+        let id_width = IdWidth::of(vocab.tokens().max_id());
+        let tables = Tables::with_cache(&vocab, Cache::with_bits(isa_of(&pretokenizer), id_width, bits));
+        Self::with_tables(vocab, pretokenizer, Once::from(tables), (bits, 0))
+    }
+
+    fn with_tables(
+        vocab: Vocab,
+        pretokenizer: Pretokenizer,
+        tables: Once<Tables>,
+        (cache_bits, cache_after): (u32, usize),
+    ) -> Self {
+        let no_specials = Specials::default();
+        let isa = isa_of(&pretokenizer);
+        let pool = ScratchPool::default();
+        Encoder { vocab, pretokenizer, no_specials, tables, cache_bits, cache_after, isa, pool }
+    }
+
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`] where they have still to be made.
+    #[inline]
+    fn tables(&self) -> Result<&Tables> {
+        match self.tables.get() {
+            Some(tables) => Ok(tables),
+            None => self.made_tables(),
+        }
+    }
+
+    #[cold]
+    fn made_tables(&self) -> Result<&Tables> {
+        room::check_available(
+            self.vocab.memory_of_pairs() + cache::memory_of_seeds(self.vocab.tokens().len()),
+        )?;
+        Ok(self.tables.get_or_make(|| Tables::new(&self.vocab, self.isa)))
+    }
+
+    /// The vocabulary.
+    pub fn vocab(&self) -> &Vocab {
+        &self.vocab
+    }
+
+    /// The pattern.
+    pub fn pretokenizer(&self) -> &Pretokenizer {
+        &self.pretokenizer
+    }
+
+    /// Encodes `text` into `sink`. The tokens that `special` stands for become their ids; all others are ordinary
+    /// text. Bytes that are not UTF-8 are characters of their own, of no class.
+    ///
+    /// # Errors
+    /// [`crate::Error::Interrupted`], [`crate::Error::OutOfMemory`], or what the pattern fails with. Text alone never
+    /// fails, below 4 GiB a pretoken.
+    pub fn encode<'a>(
+        &'a self,
+        text: &[u8],
+        special: impl Into<SpecialTokens<'a>>,
+        sink: &mut impl Sink,
+        control: &Control,
+    ) -> Result<()> {
+        self.answer(Request { text, specials: self.active(special.into()), worker: 0 }, sink, control)
+    }
+
+    /// The ids of `text`, as [`Encoder::encode`] finds them.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`].
+    pub fn encode_to_vec<'a>(
+        &'a self,
+        text: &[u8],
+        special: impl Into<SpecialTokens<'a>>,
+        control: &Control,
+    ) -> Result<Vec<u32>> {
+        let mut ids = Vec::new();
+        self.encode(text, special, &mut ids, control)?;
+        Ok(ids)
+    }
+
+    /// How many ids `text` has. Builds no list of them.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`].
+    pub fn count<'a>(
+        &'a self,
+        text: &[u8],
+        special: impl Into<SpecialTokens<'a>>,
+        control: &Control,
+    ) -> Result<usize> {
+        let mut count = CountSink(0);
+        self.encode(text, special, &mut count, control)?;
+        Ok(count.0)
+    }
+
+    /// The special tokens that a call looks for.
+    #[inline]
+    pub(super) fn active<'a>(&'a self, special: SpecialTokens<'a>) -> ActiveSpecials<'a> {
+        match special {
+            SpecialTokens::None => ActiveSpecials { search: &self.no_specials, ids: &[] },
+            SpecialTokens::OfVocabulary => {
+                ActiveSpecials { search: self.vocab.specials(), ids: self.vocab.special_ids() }
+            }
+            SpecialTokens::Chosen(set) => ActiveSpecials { search: &set.specials, ids: &set.ids },
+        }
+    }
+
+    /// The special tokens of the vocabulary, or none, to search for.
+    pub(super) fn specials(&self, special: bool) -> &Specials {
+        if special { self.vocab.specials() } else { &self.no_specials }
+    }
+
+    /// Encodes the text of a request, with a scratch of its worker.
+    pub(super) fn answer(&self, request: Request<'_>, sink: &mut impl Sink, control: &Control) -> Result<()> {
+        let Request { text, specials, worker } = request;
+        self.pool.with(self.isa, worker, |scratch| {
+            let seen = scratch.seen;
+            let done = self.encode_in(scratch, text, specials, sink, control);
+            if text.len() < SMALL_CALL_BYTES {
+                scratch.seen = seen + text.len() / SMALL_CALL_DIVISOR;
+            }
+            done
+        })
+    }
+
+    /// Encodes a text in a scratch that the caller holds.
+    pub(super) fn encode_in(
+        &self,
+        scratch: &mut Scratch,
+        text: &[u8],
+        special: ActiveSpecials<'_>,
+        sink: &mut impl Sink,
+        control: &Control,
+    ) -> Result<()> {
+        for segment in special.search.segments(text, control) {
+            match segment? {
+                Segment::Text(range) => self.encode_text(scratch, text, range, sink, control)?,
+                Segment::Special(found) => sink.token(found.range.clone(), special.ids[found.index])?,
+            }
+            if !sink.wants_more() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Encodes `text[range]`, which holds no special token.
+    pub(super) fn encode_text(
+        &self,
+        scratch: &mut Scratch,
+        text: &[u8],
+        range: Range<usize>,
+        sink: &mut impl Sink,
+        control: &Control,
+    ) -> Result<()> {
+        let (base, text) = (range.start, &text[range]);
+        let PreparedScratch { mut lookup, run, fragments, staged, ends, unchecked } =
+            self.prepare(scratch, text.len(), control)?;
+        let mut output = StagedOutput::new(sink, &self.vocab, staged);
+        let mut last = None;
+        self.pretokenizer.for_each_run(text, ends, |start, ends| {
+            if last != Some(start) {
+                output.sink.start(base + start);
+            }
+            last = ends.last().copied();
+            *unchecked += last.unwrap_or(start) - start;
+            if *unchecked >= BYTES_PER_CHECK {
+                *unchecked = 0;
+                control.check()?;
+            }
+            let ranges = PretokenRun { text, start, ends };
+            run.encode(&mut lookup, ranges, &mut output, |lookup, miss, output| {
+                fragments.encode(lookup, miss, output)
+            })?;
+            output.flush()?;
+            Ok(output.sink.wants_more())
+        })
+    }
+
+    /// Encodes a text that is one pretoken.
+    pub(super) fn encode_pretoken(
+        &self,
+        scratch: &mut Scratch,
+        pretoken: &[u8],
+        sink: &mut impl Sink,
+        control: &Control,
+    ) -> Result<()> {
+        let PreparedScratch { mut lookup, fragments, staged, .. } =
+            self.prepare(scratch, pretoken.len(), control)?;
+        let mut output = StagedOutput::new(sink, &self.vocab, staged);
+        let key = cache::key_of(pretoken);
+        let bucket_index = lookup.cache().bucket_index(key) as u32;
+        let (bucket, slot) = lookup.cache().buckets().find(Portable, key, bucket_index);
+        let mut hint = Hint::Nowhere;
+        lookup.cache().hint_and_prefetch(
+            key,
+            bucket_index,
+            slot.filter(|&slot| bucket.has_many(slot)),
+            &mut hint,
+        );
+        let miss = Miss { text: pretoken, start: 0, end: pretoken.len(), key, bucket_index, hint };
+        if !lookup.add_cached(&miss, &mut output)? {
+            fragments.encode(&mut lookup, &miss, &mut output)?;
+        }
+        output.flush()
+    }
+
+    /// What encodes a text of so many bytes.
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`] where the tables have still to be made.
+    #[inline]
+    fn prepare<'s>(
+        &'s self,
+        scratch: &'s mut Scratch,
+        bytes: usize,
+        control: &'s Control<'s>,
+    ) -> Result<PreparedScratch<'s>> {
+        let Scratch { cache, merger, buffers, run, fragments, staged, ends, seen, unchecked, .. } = scratch;
+        *seen = seen.saturating_add(bytes);
+        let Tables { seeds, safe_splits } = self.tables()?;
+        if cache.is_none() && *seen >= self.cache_after {
+            *cache = seeds.to_own(self.cache_bits);
+            if cache.is_none() {
+                *seen = 0; // no memory for one: it is tried again some text later
+            }
+        }
+        let store = cache.as_mut().map_or(Store::Shared(seeds), Store::Own);
+        let Encoder { isa, ref vocab, .. } = *self;
+        let lookup = Lookup { isa, vocab, safe_splits, store, merger, buffers, control };
+        Ok(PreparedScratch { lookup, run, fragments, staged, ends, unchecked })
+    }
+}
+
+/// A scratch, ready for one text.
+struct PreparedScratch<'s> {
+    lookup: Lookup<'s>,
+    run: &'s mut HotLoop,
+    fragments: &'s mut Fragments,
+    staged: &'s mut StagingBuffer,
+    ends: &'s mut [usize; ENDS],
+    unchecked: &'s mut usize,
+}
+
+/// The instruction set to encode with.
+fn isa_of(pretokenizer: &Pretokenizer) -> Isa {
+    match pretokenizer.pattern {
+        Pattern::Named(_, isa) => isa,
+        _ => Isa::best(),
+    }
+}

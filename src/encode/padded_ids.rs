@@ -1,0 +1,30 @@
+//! Ids that lie among others, as the cache hands them out.
+
+/// Some ids, and what lies around them, which may be read, too.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PaddedIds<'a> {
+    pub(super) all: &'a [u32],
+    pub(super) from: usize,
+    pub(super) to: usize,
+}
+
+impl<'a> PaddedIds<'a> {
+    /// The `count` ids from `from` on, if there are so many.
+    #[inline(always)]
+    pub(super) fn new(all: &'a [u32], from: usize, count: usize) -> Option<Self> {
+        let to = from.checked_add(count)?;
+        (to <= all.len()).then_some(PaddedIds { all, from, to })
+    }
+
+    #[inline]
+    pub(super) fn ids(self) -> &'a [u32] {
+        &self.all[self.from..self.to]
+    }
+}
+
+impl<'a> From<&'a [u32]> for PaddedIds<'a> {
+    #[inline(always)]
+    fn from(all: &'a [u32]) -> Self {
+        PaddedIds { all, from: 0, to: all.len() }
+    }
+}

@@ -1,0 +1,65 @@
+//! Special tokens that a caller chooses, in place of those of the vocabulary.
+
+use crate::control::Control;
+use crate::error::Result;
+use crate::special::Specials;
+
+/// Special tokens, each with its id. They need not be in a vocabulary, and two may have the same id.
+#[derive(Clone, Debug, Default)]
+pub struct SpecialSet {
+    pub(super) specials: Specials,
+    pub(super) ids: Vec<u32>,
+}
+
+impl SpecialSet {
+    /// Prepares a list of special tokens.
+    ///
+    /// # Errors
+    /// As [`Specials::new`].
+    pub fn new(tokens: Vec<(Vec<u8>, u32)>) -> Result<Self> {
+        let (names, ids) = tokens.into_iter().unzip();
+        Ok(SpecialSet { specials: Specials::new(names)?, ids })
+    }
+
+    /// The first of them in a text: the leftmost, of those the longest.
+    ///
+    /// # Errors
+    /// [`crate::Error::Interrupted`].
+    pub fn first_in(&self, text: &[u8], control: &Control) -> Result<Option<&[u8]>> {
+        let found = self.specials.matches(text, 0).next(control)?;
+        Ok(found.map(|found| self.specials.tokens()[found.index].as_slice()))
+    }
+}
+
+/// Which special tokens a call turns into their ids. All others are ordinary text.
+#[derive(Clone, Copy, Debug)]
+pub enum SpecialTokens<'a> {
+    /// None: all text is ordinary.
+    None,
+    /// Those of the encoder's vocabulary.
+    OfVocabulary,
+    /// Those of a set that the caller chose.
+    Chosen(&'a SpecialSet),
+}
+
+/// `true` stands for the special tokens of the vocabulary, `false` for none.
+impl From<bool> for SpecialTokens<'_> {
+    #[inline]
+    fn from(of_vocabulary: bool) -> Self {
+        if of_vocabulary { SpecialTokens::OfVocabulary } else { SpecialTokens::None }
+    }
+}
+
+impl<'a> From<&'a SpecialSet> for SpecialTokens<'a> {
+    #[inline]
+    fn from(set: &'a SpecialSet) -> Self {
+        SpecialTokens::Chosen(set)
+    }
+}
+
+/// The special tokens that one call looks for, and the id of each: what [`SpecialTokens`] stands for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ActiveSpecials<'a> {
+    pub(super) search: &'a Specials,
+    pub(super) ids: &'a [u32],
+}

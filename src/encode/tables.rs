@@ -1,0 +1,54 @@
+//! What encoding needs to know of a vocabulary beside its pairs.
+
+use super::cache::{Cache, IdWidth};
+use super::safe_splits::SafeSplits;
+use crate::pretokenize::Isa;
+use crate::pretokenize::key::Key;
+use crate::vocab::Vocab;
+
+/// What encoding knows of a vocabulary beside its pairs.
+pub(super) struct Tables {
+    /// The vocabulary's own tokens: what every thread's cache starts from, and all that small calls need.
+    pub(super) seeds: Cache,
+    pub(super) safe_splits: SafeSplits,
+}
+
+impl Tables {
+    pub(super) fn new(vocab: &Vocab, isa: Isa) -> Self {
+        Self::with_cache(
+            vocab,
+            Cache::for_seeds(isa, IdWidth::of(vocab.tokens().max_id()), vocab.tokens().len()),
+        )
+    }
+
+    pub(super) fn with_cache(vocab: &Vocab, cache: Cache) -> Self {
+        Tables { seeds: seeds(vocab, cache), safe_splits: SafeSplits::new(vocab) }
+    }
+}
+
+/// Puts in every token that merging makes of its own bytes, the lowest ids first.
+fn seeds(vocab: &Vocab, mut cache: Cache) -> Cache {
+    let mut ahead = [(Key::NONE, 0, &[][..]); SEEDS_PER_PREFETCH];
+    let mut made = vocab.made_by_merging();
+    loop {
+        let mut count = 0;
+        // Their lines are far: all are asked for before the first is needed.
+        for (slot, index) in ahead.iter_mut().zip(made.by_ref()) {
+            let bytes = vocab.tokens().bytes_at(index);
+            *slot = (Key::new(bytes, 0, bytes.len()), vocab.tokens().id_at(index), bytes);
+            cache.prefetch_bucket(slot.0);
+            count += 1;
+        }
+        for &(key, id, bytes) in &ahead[..count] {
+            if key != Key::NONE {
+                cache.seed(key, bytes, &[id]);
+            }
+        }
+        if count < SEEDS_PER_PREFETCH {
+            return cache;
+        }
+    }
+}
+
+/// Seeds that are asked for at a time.
+const SEEDS_PER_PREFETCH: usize = 16;
