@@ -60,6 +60,7 @@ mod simd;
 pub mod source;
 pub mod special;
 pub mod train;
+pub mod transcode;
 pub mod vocab;
 pub mod workers;
 

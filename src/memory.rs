@@ -36,21 +36,6 @@ fn large_pages(start: *mut u8, len: usize) {
     let _ = (start, len);
 }
 
-/// Whether the system would give so much memory now, beside what the process has.
-pub(crate) fn could_have(bytes: usize) -> bool {
-    #[cfg(target_os = "linux")]
-    {
-        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: new memory, at a place that the system chooses, is taken and given back; no memory in use changes.
-        unsafe {
-            let memory = libc::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0);
-            memory != libc::MAP_FAILED && libc::munmap(memory, bytes) == 0
-        }
-    }
-    #[cfg(not(target_os = "linux"))]
-    Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
-}
-
 /// So many zeros, in memory that the system has them in where that is large: it is not written to.
 ///
 /// # Errors

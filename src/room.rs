@@ -10,7 +10,6 @@ use std::collections::TryReserveError;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::error::{Error, Result};
-use crate::memory;
 
 /// Allocations of more bytes than this are large: code that may need so much asks for it by the functions here, and an
 /// allocator's reserve is not for them.
@@ -55,11 +54,23 @@ fn grow<T>(vec: &mut Vec<T>, more: usize, exactly: bool) -> Result<()> {
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub(crate) fn check_available(bytes: usize) -> Result<()> {
-    if bytes <= LARGE_ALLOCATION_BYTES || memory::could_have(bytes) {
-        Ok(())
-    } else {
-        Err(out_of_memory(bytes))
+    if bytes <= LARGE_ALLOCATION_BYTES || could_have(bytes) { Ok(()) } else { Err(out_of_memory(bytes)) }
+}
+
+/// Whether the system would give so much memory now, beside what the process has.
+#[allow(unsafe_code)] // system calls
+fn could_have(bytes: usize) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: new memory, at a place that the system chooses, is taken and given back; no memory in use changes.
+        unsafe {
+            let memory = libc::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0);
+            memory != libc::MAP_FAILED && libc::munmap(memory, bytes) == 0
+        }
     }
+    #[cfg(not(target_os = "linux"))]
+    Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
 }
 
 /// Makes room for so many more items, and for as many again later where that is to be had.

@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::{Counting, UNKNOWN_TEXT_BYTES, Worker};
+use super::counting::{Counting, UNKNOWN_TEXT_BYTES};
+use super::worker::Worker;
 use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
 use crate::workers;

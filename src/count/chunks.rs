@@ -1,6 +1,6 @@
 //! A file → chunks that can be counted apart.
 
-use super::Counting;
+use super::counting::Counting;
 use crate::control::Control;
 use crate::error::Result;
 use crate::source::{Cutter, SourceFile};

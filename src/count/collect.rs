@@ -4,10 +4,11 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use super::counts::{PretokenCounts, SORTED_AT_ONCE, memory_of, sort_by_place};
+use super::counts::PretokenCounts;
 use super::log::SlotLog;
 use super::partition::Partition;
-use super::slot::{CountSlot, store};
+use super::places::{SORTED_AT_ONCE, Span, number_bytes, sort_by_place};
+use super::slot::{CountSlot, memory_of, store};
 use super::spill::SpillFile;
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -24,14 +25,6 @@ pub(super) struct ResultOptions {
     /// What the caller set.
     pub(super) memory_limit: u64,
     pub(super) workers: usize,
-}
-
-/// A stretch of places that were given out before it was known how many of them are needed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
-    pub(super) start: u64,
-    /// Bytes of text in it.
-    pub(super) len: u64,
 }
 
 pub(super) fn collect(
@@ -71,23 +64,6 @@ pub(super) fn collect(
     sort_by_place(&mut slots, control)?;
     let end = number_bytes(&mut slots, spans);
     PretokenCounts::from_slots(slots, long, end)
-}
-
-/// Makes places what they would be, had it been known how long each span is: each span begins where the one
-/// before it ends. Returns where the last one does.
-pub(super) fn number_bytes(slots: &mut [CountSlot], mut spans: Vec<Span>) -> u64 {
-    let end = spans.iter().map(|span| span.len).sum();
-    spans.sort_unstable_by_key(|span| span.start);
-    let mut spans = spans.into_iter().peekable();
-    let (mut now, mut base) = (Span { start: 0, len: 0 }, 0);
-    for slot in slots {
-        while let Some(span) = spans.next_if(|span| span.start <= slot.first) {
-            base += now.len;
-            now = span;
-        }
-        slot.first = base + (slot.first - now.start);
-    }
-    end
 }
 
 /// The slots that are in the result, in no order.

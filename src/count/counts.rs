@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use hashbrown::HashTable;
 
-use super::collect::Span;
 use super::ordered::{CountTable, Ordered, Slots, Unordered};
-use super::slot::{CountSlot, copied, hash_long, room_of, store};
+use super::places::{Span, sort_by_place};
+use super::slot::{CountSlot, copied, hash_long, store};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::once::Once;
@@ -317,28 +317,6 @@ fn sought(pretoken: &[u8], count: u64, first: u64) -> (CountSlot, u64) {
         key => CountSlot::short(key, count, first),
     };
     (slot, slot.hash())
-}
-
-/// Bytes of memory for a pretoken in [`PretokenCounts`].
-pub(super) fn memory_of(slot: &CountSlot, arena: &[u8]) -> usize {
-    size_of::<CountSlot>() + if slot.is_long() { room_of(slot.pretoken(arena)) } else { 0 }
-}
-
-/// Slots that are sorted without a look at the control: some tens of milliseconds.
-pub(super) const SORTED_AT_ONCE: usize = 1 << 19;
-
-/// Sorts by the place of the first occurrence.
-pub(super) fn sort_by_place(slots: &mut [CountSlot], control: &Control) -> Result<()> {
-    control.check()?;
-    if slots.len() <= SORTED_AT_ONCE {
-        slots.sort_unstable_by_key(|slot| slot.first);
-        return Ok(());
-    }
-    let middle = slots.len() / 2;
-    slots.select_nth_unstable_by_key(middle, |slot| slot.first);
-    let (low, high) = slots.split_at_mut(middle);
-    sort_by_place(low, control)?;
-    sort_by_place(high, control)
 }
 
 fn sum(one: u64, other: u64) -> Option<u64> {

@@ -1,57 +1,19 @@
 //! Files of all kinds, on several threads.
 
 use std::fs::Metadata;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use super::chunks::{self, Chunk};
+use super::counting::{Counting, UNKNOWN_TEXT_BYTES};
+use super::input::{DocumentFormat, InputFile};
 use super::streams::Stream;
-use super::{Counting, UNKNOWN_TEXT_BYTES, Worker};
+use super::windows::WindowedDocument;
+use super::worker::Worker;
 use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
-use crate::pretokenize::{Event, StreamState, TextStream};
-use crate::room;
-use crate::source::{Compression, Cutter, SourceFile, Stamp, Utf8Window, most_bytes};
+use crate::source::{Compression, Cutter, SourceFile, Stamp, most_bytes};
 use crate::workers;
-
-/// What in a file is a document.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DocumentFormat {
-    /// All of it.
-    Whole,
-    /// The text under this name in each line, a JSON object.
-    JsonLines(String),
-}
-
-/// A file to count.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InputFile {
-    /// Where it is.
-    pub path: PathBuf,
-    /// How it is compressed.
-    pub compression: Compression,
-    /// What in it is a document.
-    pub records: DocumentFormat,
-    /// The bytes of it that are meant; none for all. Of a plain file only, and its ends have to be between documents.
-    pub range: Option<(u64, u64)>,
-    /// How the file was when it was first looked at; none where that is now.
-    pub seen: Option<Stamp>,
-}
-
-impl InputFile {
-    /// What is wrong with what was read: where the file has changed meanwhile, that.
-    pub(super) fn blame(&self, error: Error) -> Error {
-        if !matches!(error, Error::NotUtf8 { .. } | Error::Record { .. } | Error::Corrupt { .. }) {
-            return error;
-        }
-        let now = self.seen.and_then(|seen| Some((seen, std::fs::metadata(&self.path).ok()?)));
-        match now.map(|(seen, now)| seen.check(&now)) {
-            Some(Err(source)) => Error::Io { path: self.path.clone(), source },
-            _ => error,
-        }
-    }
-}
 
 /// What a worker takes at a time.
 enum WorkUnit {
@@ -277,90 +239,5 @@ impl FileWork<'_> {
             control.advance(want as u64);
         }
         text.finish(worker, control)?.map_err(|invalid| source.not_utf8(chunk.start + invalid))
-    }
-}
-
-impl Counting {
-    /// Counts bytes that are a document, or a part that was cut from one; the inner error is the place of the first
-    /// byte that is not UTF-8.
-    pub(super) fn text(
-        &self,
-        bytes: &[u8],
-        place: u64,
-        worker: &mut Worker<'_>,
-        control: &Control,
-    ) -> Result<std::result::Result<(), u64>> {
-        let mut document = |text: &[u8]| {
-            self.span(place, text.len() as u64);
-            worker.document(text, place, &self.specials, &self.pretokenizer, control)
-        };
-        if simdutf8::basic::from_utf8(bytes).is_ok() {
-            return document(bytes).map(Ok);
-        }
-        match std::str::from_utf8(bytes) {
-            Err(error) if !self.options.replace => Ok(Err(error.valid_up_to() as u64)),
-            _ => {
-                room::check_available(4 * bytes.len())?;
-                document(String::from_utf8_lossy(bytes).as_bytes()).map(Ok)
-            }
-        }
-    }
-}
-
-/// A document that arrives in windows.
-pub(super) struct WindowedDocument<'c> {
-    counting: &'c Counting,
-    stream: TextStream<'c>,
-    window: Utf8Window,
-    place: u64,
-    len: u64,
-}
-
-/// What happened, or where the first byte is that is not UTF-8.
-type Checked = Result<std::result::Result<(), u64>>;
-
-impl<'c> WindowedDocument<'c> {
-    pub(super) fn new(counting: &'c Counting, place: u64) -> Self {
-        let stream = TextStream::new(&counting.specials, &counting.pretokenizer, StreamState::default());
-        let window = Utf8Window::new(counting.options.replace);
-        WindowedDocument { counting, stream, window, place, len: 0 }
-    }
-
-    pub(super) fn push(&mut self, bytes: Vec<u8>, worker: &mut Worker<'_>, control: &Control) -> Checked {
-        self.step(bytes, false, worker, control)
-    }
-
-    pub(super) fn finish(mut self, worker: &mut Worker<'_>, control: &Control) -> Checked {
-        if let Err(invalid) = self.step(Vec::new(), true, worker, control)? {
-            return Ok(Err(invalid));
-        }
-        self.counting.span(self.place, self.len);
-        Ok(Ok(()))
-    }
-
-    fn step(&mut self, bytes: Vec<u8>, last: bool, worker: &mut Worker<'_>, control: &Control) -> Checked {
-        let place = self.place;
-        let mut unchecked = 0;
-        let mut take = |event: Event<'_>, at: u64| {
-            let Event::Pretoken(pretoken) = event else { return Ok(()) };
-            unchecked += pretoken.len();
-            if unchecked > 1 << 16 {
-                unchecked = 0;
-                control.check()?;
-            }
-            worker.pretoken(pretoken, place + at)
-        };
-        control.check()?;
-        room::check_available(4 * bytes.len())?; // repaired, a text is up to three times as long
-        let text = match self.window.push(bytes, last) {
-            Ok(text) => text,
-            Err(invalid) => return Ok(Err(invalid)),
-        };
-        self.len += text.len() as u64;
-        self.stream.push(text, control, &mut take)?;
-        if last {
-            self.stream.finish(control, &mut take)?;
-        }
-        Ok(Ok(()))
     }
 }

@@ -5,8 +5,8 @@
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
-use super::collect::{Span, number_bytes};
 use super::log::SlotLog;
+use super::places::{Span, number_bytes};
 use super::slot::{CountSlot, copied};
 use crate::error::Result;
 use crate::once::Once;

@@ -71,6 +71,11 @@ pub(super) fn hash_long(pretoken: &[u8]) -> u64 {
     hasher.finish()
 }
 
+/// Bytes of memory for a pretoken in the result of counting.
+pub(super) fn memory_of(slot: &CountSlot, arena: &[u8]) -> usize {
+    size_of::<CountSlot>() + if slot.is_long() { room_of(slot.pretoken(arena)) } else { 0 }
+}
+
 impl CountSlot {
     #[inline(always)]
     pub(super) fn short(key: Key, count: u64, first: u64) -> Self {

@@ -1,8 +1,10 @@
 //! Files that are read from front to back, block by block.
 
+use super::counting::Counting;
 use super::file::unreadable;
-use super::files::{DocumentFormat, InputFile, WindowedDocument};
-use super::{Counting, Worker};
+use super::input::{DocumentFormat, InputFile};
+use super::windows::WindowedDocument;
+use super::worker::Worker;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::source::{Blocks, ByteStream, Cutter, StreamBlock, text_of};

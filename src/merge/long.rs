@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::pairs::{NEVER, Pairs};
-use super::windows::PlacedTokens;
+use super::placed_tokens::PlacedTokens;
 use crate::control::Control;
 use crate::error::Result;
 use crate::room;

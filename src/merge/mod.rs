@@ -7,6 +7,7 @@
 
 mod long;
 mod pairs;
+mod placed_tokens;
 mod short;
 mod windows;
 

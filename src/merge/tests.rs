@@ -1,4 +1,4 @@
-use super::{Merger, Pairs, long, short, windows};
+use super::{Merger, Pairs, long, placed_tokens, short};
 use crate::control::Control;
 use crate::simd::Isa;
 
@@ -50,7 +50,7 @@ fn by_definition(listed: &Listed, text: &[u8]) -> Vec<u32> {
 
 /// The heap alone.
 fn heap(pairs: &Pairs, text: &[u8]) -> Vec<u32> {
-    let mut found = windows::PlacedTokens::default();
+    let mut found = placed_tokens::PlacedTokens::default();
     long::PartHeap::default().merge(pairs, text, 0, &mut found, &Control::none()).unwrap();
     found.into_tokens()
 }

@@ -13,6 +13,7 @@
 
 use super::long::PartHeap;
 use super::pairs::Pairs;
+use super::placed_tokens::PlacedTokens;
 use super::short;
 use crate::control::Control;
 use crate::error::Result;
@@ -31,77 +32,6 @@ const PROGRESS_DIVISOR: usize = 4;
 const BYTES_PER_CHECK: usize = 1 << 16;
 /// Tokens for which the memory stays.
 const MAX_IDLE_TOKENS: usize = 1 << 16;
-
-/// Tokens and where each begins.
-#[derive(Debug, Default)]
-pub(super) struct PlacedTokens {
-    tokens: Vec<u32>,
-    starts: Vec<u32>,
-}
-
-impl PlacedTokens {
-    /// Makes room for so many more.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfMemory`].
-    pub(super) fn reserve(&mut self, more: usize) -> Result<()> {
-        room::reserve(&mut self.tokens, more)?;
-        room::reserve(&mut self.starts, more)
-    }
-
-    #[inline]
-    pub(super) fn push(&mut self, token: u32, start: usize) {
-        self.tokens.push(token);
-        self.starts.push(start as u32);
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.tokens.len()
-    }
-
-    #[cfg(test)]
-    pub(super) fn into_tokens(self) -> Vec<u32> {
-        self.tokens
-    }
-
-    fn truncate(&mut self, len: usize) {
-        self.tokens.truncate(len);
-        self.starts.truncate(len);
-    }
-
-    /// The number of tokens before the last one that begins at `at` or before.
-    fn before(&self, at: usize) -> usize {
-        self.starts.partition_point(|&start| start as usize <= at).saturating_sub(1)
-    }
-
-    /// Where token `index` ends, of a text that ends at `end`.
-    fn end_of(&self, index: usize, end: usize) -> usize {
-        self.starts.get(index + 1).map_or(end, |&start| start as usize)
-    }
-
-    /// The first token that is in both, here from token `first` on, as its two places. They end at `end` and `next_end`.
-    fn shared(
-        &self,
-        first: usize,
-        end: usize,
-        next: &PlacedTokens,
-        next_end: usize,
-    ) -> Option<(usize, usize)> {
-        let (mut here, mut there) = (first, 0);
-        while let (Some(start), Some(other)) = (self.starts.get(here), next.starts.get(there)) {
-            let same = start == other
-                && self.tokens[here] == next.tokens[there]
-                && self.end_of(here, end) == next.end_of(there, next_end);
-            if same {
-                return Some((here, there));
-            }
-            let (step, next_step) = (start <= other, other <= start);
-            here += usize::from(step);
-            there += usize::from(next_step);
-        }
-        None
-    }
-}
 
 /// Working memory.
 #[derive(Debug, Default)]

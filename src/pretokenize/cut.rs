@@ -76,14 +76,6 @@ impl CutRule {
         }
     }
 
-    /// The last cut of `text` at or before `until`.
-    pub fn last_cut(self, text: &[u8], until: usize) -> Option<usize> {
-        if self == CutRule::Never {
-            return None;
-        }
-        (1..text.len().min(until.saturating_add(1))).rev().find(|&at| self.is_cut(text, at))
-    }
-
     /// How far the pretokens of `buffer` are final, whatever text follows it.
     ///
     /// `buffer` starts where a pretoken does, and may end inside a character. Those of its pretokens that
@@ -112,6 +104,13 @@ impl CutRule {
         }
         char_start(text, run_start(text, Class::is_space))
     }
+}
+
+/// Whether a cut of any rule could lie inside `token`, where it occurs in a text.
+///
+/// It looks at less than the rules do: each cut stands before an ASCII whitespace byte or after a line end.
+pub(crate) fn may_cut_inside(token: &[u8]) -> bool {
+    token.windows(2).any(|pair| is_ascii_space(pair[1]) || is_newline(pair[0]))
 }
 
 fn is_newline(byte: u8) -> bool {
@@ -178,6 +177,7 @@ mod tests {
                 let end = text.len().min(from + 100);
                 let first = (from..end).find(|&at| rule.is_cut(&text[..end], at));
                 assert_eq!(rule.next_cut(&text[..end], from), first, "{rule:?}, from {from}");
+                assert!(first.is_none_or(|at| may_cut_inside(&text[at - 1..=at])), "{rule:?}, at {first:?}");
             }
         }
     }

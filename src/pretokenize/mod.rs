@@ -14,7 +14,6 @@ mod rules;
 mod scanner;
 mod stable_suffix;
 mod stages;
-mod stream;
 mod unicode_tables;
 
 use std::ops::Range;
@@ -26,7 +25,6 @@ pub use matcher::{CharKind, Matcher};
 pub use named::{Named, next};
 pub use scanner::{PretokenRanges, Scanner};
 pub use stages::{Behavior, SplitStage, SplitStages};
-pub use stream::{Event, StreamState, TextStream};
 pub use unicode_tables::{REGEX_VERSION, UNICODE_VERSION};
 
 use crate::error::Result;

@@ -8,7 +8,7 @@ use pyo3::types::{PyList, PyString};
 
 use super::{call, ids};
 use crate::encode::Encoder;
-use crate::pretokenize::StreamState;
+use crate::special::StreamState;
 
 /// Encodes pieces of a text to the ids of the whole.
 #[pyclass(frozen, module = "toksmith._core")]

@@ -10,6 +10,7 @@ use pyo3::types::PyString;
 use super::call;
 use crate::memory;
 use crate::source::Text;
+use crate::transcode::{CharRange, CodeUnit, Measure, measure, write_units};
 
 /// From this many characters on a `str` is read as it is. The interpreter would make its UTF-8 one character at a
 /// time and keep it as long as the `str` lives; for short ones that is quick, and good for their next use.
@@ -71,54 +72,17 @@ unsafe fn has_utf8(_: *mut ffi::PyObject) -> bool {
 /// `MemoryError`.
 pub(super) fn from_utf8<'py>(py: Python<'py>, bytes: &[u8]) -> Option<PyResult<Bound<'py, PyAny>>> {
     let text = simdutf8::basic::from_utf8(bytes).ok()?;
-    let (characters, highest) = measure(bytes);
-    // The lead byte tells how wide a character is, and a string is as wide as its widest.
-    Some(match highest {
-        0..0x80 => fill::<u8>(py, text, characters, 0x7f),
-        0x80..0xc4 => fill::<u8>(py, text, characters, 0xff),
-        0xc4..0xf0 => fill::<u16>(py, text, characters, 0xffff),
-        0xf0.. => fill::<u32>(py, text, characters, 0x0010_ffff),
+    let Measure { characters, range } = measure(text);
+    Some(match range {
+        CharRange::Ascii => filled::<u8>(py, text, characters, 0x7f),
+        CharRange::Latin1 => filled::<u8>(py, text, characters, 0xff),
+        CharRange::Basic => filled::<u16>(py, text, characters, 0xffff),
+        CharRange::Full => filled::<u32>(py, text, characters, 0x0010_ffff),
     })
 }
 
-/// How many characters there are in valid UTF-8, and its highest byte.
-fn measure(bytes: &[u8]) -> (usize, u8) {
-    let mut characters = 0;
-    let mut highest = 0;
-    // In runs whose counts fit into a byte, of whole vectors.
-    for run in bytes.chunks(192) {
-        let starts: u8 = run.iter().map(|&byte| u8::from(byte as i8 >= -64)).sum();
-        characters += usize::from(starts);
-        highest = run.iter().fold(highest, |highest: u8, &byte| highest.max(byte));
-    }
-    (characters, highest)
-}
-
-/// What strings are made of.
-trait StrUnit: Copy + From<u8> {
-    fn new(point: u32) -> Self;
-}
-
-impl StrUnit for u8 {
-    fn new(point: u32) -> Self {
-        point as u8
-    }
-}
-
-impl StrUnit for u16 {
-    fn new(point: u32) -> Self {
-        point as u16
-    }
-}
-
-impl StrUnit for u32 {
-    fn new(point: u32) -> Self {
-        point
-    }
-}
-
 /// A new `str` of so many characters, none above `highest`, which is the highest that a unit holds.
-fn fill<'py, U: StrUnit>(
+fn filled<'py, U: CodeUnit>(
     py: Python<'py>,
     text: &str,
     characters: usize,
@@ -133,44 +97,6 @@ fn fill<'py, U: StrUnit>(
         memory::advise_huge_pages(units.cast(), characters * size_of::<U>());
         (made, std::slice::from_raw_parts_mut(units, characters))
     };
-    expand(text.as_bytes(), units);
+    write_units(text, units);
     Ok(made)
-}
-
-/// ASCII bytes widened at a time.
-const ASCII_BLOCK_BYTES: usize = 16;
-/// The highest bit of each.
-const HIGH_BITS: u128 = u128::from_ne_bytes([0x80; ASCII_BLOCK_BYTES]);
-
-/// Writes one unit for each character of valid UTF-8.
-fn expand<U: StrUnit>(mut bytes: &[u8], units: &mut [MaybeUninit<U>]) {
-    let low = |byte: u8| u32::from(byte & 0x3f);
-    let mut at = 0;
-    loop {
-        while let Some((block, rest)) = bytes.split_first_chunk::<ASCII_BLOCK_BYTES>()
-            && u128::from_ne_bytes(*block) & HIGH_BITS == 0
-            && let Some(to) = units[at..].first_chunk_mut::<ASCII_BLOCK_BYTES>()
-        {
-            *to = block.map(|byte| MaybeUninit::new(U::from(byte)));
-            (bytes, at) = (rest, at + ASCII_BLOCK_BYTES);
-        }
-        // Some characters one by one before the next look at a block: scripts come in runs.
-        for _ in 0..ASCII_BLOCK_BYTES {
-            let (point, rest) = match *bytes {
-                [] => return,
-                [a, ref rest @ ..] if a < 0x80 => (u32::from(a), rest),
-                [a, b, ref rest @ ..] if a < 0xe0 => (u32::from(a & 0x1f) << 6 | low(b), rest),
-                [a, b, c, ref rest @ ..] if a < 0xf0 => {
-                    (u32::from(a & 0x0f) << 12 | low(b) << 6 | low(c), rest)
-                }
-                [a, b, c, d, ref rest @ ..] => {
-                    (u32::from(a & 0x07) << 18 | low(b) << 12 | low(c) << 6 | low(d), rest)
-                }
-                _ => return, // not in valid UTF-8
-            };
-            let Some(to) = units.get_mut(at) else { return };
-            to.write(U::new(point));
-            (bytes, at) = (rest, at + 1);
-        }
-    }
 }

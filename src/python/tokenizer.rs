@@ -55,7 +55,7 @@ impl Tokenizer {
         let merges = merges
             .map(|merges| objects::extracted(merges, |merge| merge.extract::<MergePair>()))
             .transpose()?;
-        let specials: Vec<SpecialSpec> = special_tokens.into_iter().map(special).collect::<PyResult<_>>()?;
+        let specials = special_specs(special_tokens)?;
         let pretokenizer = pretokenizer.inner.clone();
         let encoder = call::long(py, None, move |_| {
             let tokens = room::collected(tokens.iter().map(|(id, bytes)| (*id, &**bytes)))?;
@@ -77,7 +77,7 @@ impl Tokenizer {
         special_tokens: Vec<(String, Option<i128>)>,
         pretokenizer: &PyPretokenizer,
     ) -> PyResult<Self> {
-        let specials: Vec<SpecialSpec> = special_tokens.into_iter().map(special).collect::<PyResult<_>>()?;
+        let specials = special_specs(special_tokens)?;
         let pretokenizer = pretokenizer.inner.clone();
         let encoder = call::long(py, None, move |_| {
             Encoder::try_new(Vocab::from_state(state, &specials)?, pretokenizer)
@@ -93,7 +93,7 @@ impl Tokenizer {
         special_tokens: Vec<(String, Option<i128>)>,
         pretokenizer: &PyPretokenizer,
     ) -> PyResult<Option<Self>> {
-        let specials: Vec<SpecialSpec> = special_tokens.into_iter().map(special).collect::<PyResult<_>>()?;
+        let specials = special_specs(special_tokens)?;
         let pretokenizer = pretokenizer.inner.clone();
         let encoder = call::long(py, None, move |_| {
             room::check_available(4 * file.len())?;
@@ -448,7 +448,12 @@ fn vocab_id(id: &Bound<'_, PyAny>, token: &Bound<'_, PyAny>) -> PyResult<u32> {
     })
 }
 
-pub(super) fn special((name, id): (String, Option<i128>)) -> PyResult<SpecialSpec> {
+/// Special tokens as the core names them, of names with an id or None.
+pub(super) fn special_specs(tokens: Vec<(String, Option<i128>)>) -> PyResult<Vec<SpecialSpec>> {
+    tokens.into_iter().map(special_spec).collect()
+}
+
+fn special_spec((name, id): (String, Option<i128>)) -> PyResult<SpecialSpec> {
     let narrow = |id: i128| {
         u32::try_from(id).map_err(|_| {
             PyValueError::new_err(format!(

@@ -10,13 +10,11 @@ use pyo3::types::PyList;
 
 use super::counts::PyPretokenCounts;
 use super::pretokenizer::PyPretokenizer;
-use super::tokenizer::{Tokenizer, special};
+use super::tokenizer::{Tokenizer, special_specs};
 use super::{call, objects};
 use crate::encode::Encoder;
-use crate::error::{Error, Result};
-use crate::room;
+use crate::error::Error;
 use crate::train::{self, Merge, Options, Saver, Start, Ties};
-use crate::vocab::SpecialSpec;
 
 /// The merges of a training.
 #[pyclass(frozen, module = "toksmith._core")]
@@ -53,33 +51,6 @@ impl Learned {
     }
 }
 
-/// Bytes of a merge as it is saved.
-const SAVED_MERGE_BYTES: usize = 20;
-
-fn saved(merges: &[Merge]) -> Result<Vec<u8>> {
-    let mut bytes = room::for_items(merges.len() * SAVED_MERGE_BYTES)?;
-    for merge in merges {
-        for number in [merge.left, merge.right, merge.token] {
-            bytes.extend_from_slice(&number.to_le_bytes());
-        }
-        bytes.extend_from_slice(&merge.count.to_le_bytes());
-    }
-    Ok(bytes)
-}
-
-fn loaded(bytes: &[u8]) -> Result<Vec<Merge>> {
-    let (rows, rest) = bytes.as_chunks::<SAVED_MERGE_BYTES>();
-    if !rest.is_empty() {
-        return Err(Error::BrokenState);
-    }
-    let merge = |row: &[u8; SAVED_MERGE_BYTES]| {
-        let number = |at: usize| row[at..].iter().take(4).rev().fold(0, |n, &byte| n << 8 | u32::from(byte));
-        let count = u64::from(number(16)) << 32 | u64::from(number(12));
-        Merge { left: number(0), right: number(4), token: number(8), count }
-    };
-    room::collected(rows.iter().map(merge))
-}
-
 /// Learns merges.
 ///
 /// `base`: a tokenizer to extend. `forced`: tokens to be made first. `made`: what `save` was given by an interrupted
@@ -105,14 +76,14 @@ pub(super) fn learn_merges(
     let max_token_length = max_token_length.unwrap_or(u32::MAX);
     let options = Options { ties: ties_of(ties)?, max_merges, min_frequency, max_token_length };
     let forced: Vec<Vec<u8>> = forced.iter().map(|token| token.to_vec()).collect();
-    let made = loaded(made.unwrap_or_default())?;
+    let made = train::merges_from_bytes(made.unwrap_or_default())?;
     let start = Start { base: base.map(|base| base.encoder().vocab()), forced: &forced, made: &made };
     let failed: Mutex<Option<PyErr>> = Mutex::new(None);
     let counts = if forget { counts.take(py) } else { counts.inner(py) };
     let learned = call::long(py, progress.as_ref(), |control| {
         let mut hand_out = |merges: &[Merge]| {
             let Some(save) = &save else { return Ok(()) };
-            let bytes = saved(merges)?;
+            let bytes = train::merges_to_bytes(merges)?;
             let called = Python::attach(|py| save.call1(py, (objects::bytes(py, &bytes)?,)).map(drop));
             called.map_err(|error| {
                 *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
@@ -174,7 +145,7 @@ pub(super) fn build_tokenizer(
     special_tokens: Vec<(String, Option<i128>)>,
     pretokenizer: &PyPretokenizer,
 ) -> PyResult<Tokenizer> {
-    let specials: Vec<SpecialSpec> = special_tokens.into_iter().map(special).collect::<PyResult<_>>()?;
+    let specials = special_specs(special_tokens)?;
     if base.is_none() && byte_ids.len() != 256 {
         return Err(PyValueError::new_err(format!("{} ids for 256 bytes", byte_ids.len())));
     }

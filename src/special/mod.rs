@@ -4,6 +4,7 @@ mod added;
 mod backward;
 mod many;
 mod matches;
+mod stream;
 #[cfg(test)]
 mod tests;
 
@@ -15,12 +16,14 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::error::{Error, Result};
+use crate::pretokenize::cut::may_cut_inside;
 use crate::room;
 use backward::BackwardAutomaton;
 use many::ManyTokens;
 
 pub use added::{AddedSegment, AddedTokens, Flags};
 pub use matches::{Found, Matches, Segment};
+pub use stream::{Event, StreamState, TextStream};
 
 /// Bytes of a special token at the most. A stream holds back about as many, and a place where text is cut is judged by
 /// as many on both sides.
@@ -100,7 +103,7 @@ impl Specials {
             }
         }
         let max_len = tokens.iter().map(Vec::len).max().unwrap_or(0);
-        let inner = (0..).zip(&tokens).filter(|(_, token)| has_inner_cut(token));
+        let inner = (0..).zip(&tokens).filter(|(_, token)| may_cut_inside(token));
         let inner: Vec<u32> = inner.map(|(index, _)| index).collect();
         Ok(Specials {
             search: SearchMethod::new(&tokens, max_len)?,
@@ -137,8 +140,8 @@ impl Specials {
     }
 
     /// The first place of `range`, of those that `next` finds at or after a place, where no occurrence of a special
-    /// token lies across: so that a cut there changes nothing of what is found. The places must stand before a
-    /// whitespace byte and after a character that is none, or behind a line end; `text` must reach
+    /// token lies across: so that a cut there changes nothing of what is found. The places must be
+    /// cuts of a [`CutRule`](crate::pretokenize::CutRule); `text` must reach
     /// [`Specials::max_len`] bytes beyond `range` on both sides, or end.
     ///
     /// Any occurrence counts, also one that leftmost-longest search would pass over: only then is
@@ -175,7 +178,7 @@ impl Specials {
     pub fn cut_depends_on_replacement(&self) -> bool {
         let replacement = "\u{fffd}".as_bytes();
         let holds = |token: &Vec<u8>| token.windows(3).any(|w| w == replacement);
-        self.tokens.iter().any(|token| has_inner_cut(token) && holds(token))
+        self.tokens.iter().any(|token| may_cut_inside(token) && holds(token))
     }
 }
 
@@ -215,12 +218,4 @@ pub fn overlap(first: Vec<Vec<u8>>, second: Vec<Vec<u8>>) -> Result<bool> {
     check_lengths(&first)?;
     check_lengths(&second)?;
     Ok(touch(&first, &second) || touch(&second, &first))
-}
-
-/// Whether some proper inner position has whitespace after it: cuts are made before ASCII whitespace,
-/// or after a line end (see [`crate::pretokenize::CutRule`]).
-fn has_inner_cut(token: &[u8]) -> bool {
-    token
-        .windows(2)
-        .any(|pair| pair[1].is_ascii_whitespace() || pair[1] == 0x0b || matches!(pair[0], b'\r' | b'\n'))
 }

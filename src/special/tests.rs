@@ -157,7 +157,7 @@ fn across(tokens: &[Vec<u8>], text: &[u8], at: usize) -> bool {
 }
 
 fn next_cut(text: &[u8], from: usize) -> Option<usize> {
-    (from.max(1)..text.len()).find(|&at| has_inner_cut(&text[at - 1..=at]))
+    (from.max(1)..text.len()).find(|&at| may_cut_inside(&text[at - 1..=at]))
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn places_for_cuts_are_those_that_no_token_lies_across() {
             free.push(cut);
             at = cut + 1;
         }
-        let all = (1..text.len()).filter(|&at| has_inner_cut(&text[at - 1..=at]));
+        let all = (1..text.len()).filter(|&at| may_cut_inside(&text[at - 1..=at]));
         assert_eq!(free, all.filter(|&at| !across(&tokens, &text, at)).collect::<Vec<_>>(), "{tokens:?}");
     }
 }

@@ -15,6 +15,7 @@
 //!   threshold are in it. When the queue runs dry the threshold is lowered and the text scanned once more.
 //!   As counts never rise, none of those left out can have been due; the result does not depend on it.
 
+mod checkpoint;
 mod corpus;
 mod corpus16;
 mod corpus32;
@@ -31,6 +32,7 @@ mod ties;
 mod tokens;
 mod trainer;
 
+pub use checkpoint::{merges_from_bytes, merges_to_bytes};
 pub use fingerprint::fingerprint;
 pub use saver::Saver;
 pub use start::{Start, build_vocab};

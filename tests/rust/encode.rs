@@ -3,7 +3,8 @@
 use toksmith::control::Control;
 use toksmith::decode::{Offsets, decode};
 use toksmith::encode::{Encoder, SortedTokens, SpecialSet};
-use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, StreamState, Unmatched};
+use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
+use toksmith::special::StreamState;
 use toksmith::special::{Segment, Specials};
 use toksmith::{Error, Vocab};
 

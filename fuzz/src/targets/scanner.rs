@@ -93,7 +93,6 @@ fn cut(named: Named, text: &[u8], from: usize, whole: &[usize]) {
     let rule = named.cut_rule();
     let next_cut = rule.next_cut(text, from);
     assert_eq!(next_cut, (from..text.len()).find(|&at| rule.is_cut(text, at)));
-    assert_eq!(rule.last_cut(text, from), (0..=from.min(text.len())).rfind(|&at| rule.is_cut(text, at)));
     let Some(at) = next_cut else { return };
     let mut parts = plain_ends(named, &text[..at]);
     parts.extend(plain_ends(named, &text[at..]).iter().map(|end| at + end));

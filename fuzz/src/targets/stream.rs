@@ -2,7 +2,7 @@
 
 use toksmith::Encoder;
 use toksmith::control::Control;
-use toksmith::pretokenize::StreamState;
+use toksmith::special::StreamState;
 
 use super::input::Input;
 use super::vocabulary::{LETTERS, encoded, ids, pretokenizer, vocabulary};

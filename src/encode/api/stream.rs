@@ -3,8 +3,8 @@
 use crate::control::Control;
 use crate::encode::encoder::Encoder;
 use crate::error::Result;
-use crate::pretokenize::{Event, StreamState, TextStream};
 use crate::room;
+use crate::special::{Event, StreamState, TextStream};
 
 impl Encoder {
     /// Adds a piece of text and appends to `ids` those that no later text can change. Together with

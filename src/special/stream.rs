@@ -1,10 +1,10 @@
 //! Text that arrives in pieces → the pretokens and special tokens of the whole.
 
-use super::Pretokenizer;
+use super::Specials;
 use crate::control::Control;
 use crate::error::Result;
+use crate::pretokenize::Pretokenizer;
 use crate::room;
-use crate::special::Specials;
 
 /// What a [`TextStream`] finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

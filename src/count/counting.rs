@@ -1,0 +1,143 @@
+//! Counting: documents in memory, what all workers share, and the result.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::collect::{ResultOptions, collect};
+use super::counts::PretokenCounts;
+use super::options::CountOptions;
+use super::places::Span;
+use super::slot::CountSlot;
+use super::spill::SpillFile;
+use super::worker::{SharedCounts, Worker};
+use crate::control::Control;
+use crate::error::Result;
+use crate::pretokenize::Pretokenizer;
+use crate::room;
+use crate::special::Specials;
+
+/// Bytes of text that a worker is made for where nobody knows how much will come.
+pub(super) const UNKNOWN_TEXT_BYTES: u64 = 1 << 20;
+
+/// Finds and counts the pretokens of documents. Special tokens separate documents and are not counted.
+pub struct Counting {
+    pub(super) specials: Specials,
+    pub(super) pretokenizer: Pretokenizer,
+    pub(super) options: CountOptions,
+    pub(super) shared: SharedCounts,
+    pub(super) spans: Mutex<Vec<Span>>,
+    /// The place of the next document.
+    pub(super) place: u64,
+}
+
+impl Counting {
+    /// Nothing counted yet.
+    pub fn new(specials: Specials, pretokenizer: Pretokenizer, options: CountOptions) -> Self {
+        let shared = SharedCounts::new(options.spill());
+        Counting { specials, pretokenizer, options, shared, spans: Mutex::default(), place: 0 }
+    }
+
+    /// Counts one document.
+    ///
+    /// # Errors
+    /// [`crate::Error::Interrupted`], [`crate::Error::Spill`], or what the pattern fails with.
+    pub fn document(&mut self, text: &[u8], control: &Control) -> Result<()> {
+        let place = self.take_places(text.len() as u64);
+        let mut worker = self.worker(0, text.len() as u64)?;
+        worker.document(text, place, &self.specials, &self.pretokenizer, control)?;
+        worker.finish(control)?;
+        self.span(place, text.len() as u64);
+        Ok(())
+    }
+
+    /// Adds what was counted elsewhere: it comes after all that was counted here so far.
+    ///
+    /// # Errors
+    /// [`crate::Error::Interrupted`], [`crate::Error::Spill`].
+    pub fn add(&mut self, counts: &PretokenCounts, control: &Control) -> Result<()> {
+        let end = counts.end_place();
+        let place = self.take_places(end);
+        let mut arena = Vec::new();
+        for (number, (pretoken, count, first)) in counts.iter().enumerate() {
+            if number % 4096 == 0 {
+                control.check()?;
+            }
+            arena.clear();
+            self.shared.add(&CountSlot::of(pretoken, count, place + first, &mut arena)?, &arena)?;
+        }
+        self.span(place, end);
+        Ok(())
+    }
+
+    /// Ends counting.
+    ///
+    /// # Errors
+    /// [`crate::Error::Interrupted`]; [`crate::Error::Spill`]; [`crate::Error::TooManyUnique`] where the result does
+    /// not fit into the limit; [`crate::Error::CountOverflow`].
+    pub fn finish(self, control: &Control) -> Result<PretokenCounts> {
+        let (partitions, spill) = self.shared.into_partitions();
+        let limit = self.options.memory_limit;
+        let wanted = ResultOptions {
+            least: self.options.min_count,
+            bytes: limit.map(|limit| (limit / 2).max(1 << 19)),
+            memory_limit: limit.unwrap_or(0),
+            workers: self.options.workers,
+        };
+        let spans = self.spans.into_inner().unwrap_or_else(PoisonError::into_inner);
+        collect(partitions, spill, spans, wanted, control)
+    }
+
+    /// Bytes in the temporary file.
+    pub fn spilled_bytes(&self) -> u64 {
+        self.shared.spill.as_ref().map_or(0, SpillFile::bytes)
+    }
+
+    /// How many times a table was written to the temporary file, for tests.
+    #[doc(hidden)]
+    pub fn spills(&self) -> u64 {
+        self.shared.spill.as_ref().map_or(0, SpillFile::count)
+    }
+
+    /// A worker for about so many bytes.
+    pub(super) fn worker(&self, number: usize, bytes: u64) -> Result<Worker<'_>> {
+        Worker::new(&self.shared, self.options.sizes(), bytes, number)
+    }
+
+    /// So many places behind all others.
+    pub(super) fn take_places(&mut self, count: u64) -> u64 {
+        let place = self.place;
+        self.place = self.place.saturating_add(count);
+        place
+    }
+
+    /// Says that `len` bytes of text were counted from a place on.
+    pub(super) fn span(&self, start: u64, len: u64) {
+        self.spans.lock().unwrap_or_else(PoisonError::into_inner).push(Span { start, len });
+    }
+}
+
+impl Counting {
+    /// Counts bytes that are a document, or a part that was cut from one; the inner error is the place of the first
+    /// byte that is not UTF-8.
+    pub(super) fn text(
+        &self,
+        bytes: &[u8],
+        place: u64,
+        worker: &mut Worker<'_>,
+        control: &Control,
+    ) -> Result<std::result::Result<(), u64>> {
+        let mut document = |text: &[u8]| {
+            self.span(place, text.len() as u64);
+            worker.document(text, place, &self.specials, &self.pretokenizer, control)
+        };
+        if simdutf8::basic::from_utf8(bytes).is_ok() {
+            return document(bytes).map(Ok);
+        }
+        match std::str::from_utf8(bytes) {
+            Err(error) if !self.options.replace => Ok(Err(error.valid_up_to() as u64)),
+            _ => {
+                room::check_available(4 * bytes.len())?;
+                document(String::from_utf8_lossy(bytes).as_bytes()).map(Ok)
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The merges of an interrupted training, as bytes.
+
+use super::Merge;
+use crate::error::{Error, Result};
+use crate::room;
+
+/// Bytes of a saved merge: three ids of four bytes, a count of eight.
+const SAVED_MERGE_BYTES: usize = 20;
+
+/// The merges as bytes: the ids of left, right and result, and the count, each little-endian.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub fn merges_to_bytes(merges: &[Merge]) -> Result<Vec<u8>> {
+    let mut bytes = room::for_items(merges.len() * SAVED_MERGE_BYTES)?;
+    for merge in merges {
+        for number in [merge.left, merge.right, merge.token] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        bytes.extend_from_slice(&merge.count.to_le_bytes());
+    }
+    Ok(bytes)
+}
+
+/// The merges that [`merges_to_bytes`] wrote.
+///
+/// # Errors
+/// [`Error::BrokenState`] for bytes of another length; [`Error::OutOfMemory`].
+pub fn merges_from_bytes(bytes: &[u8]) -> Result<Vec<Merge>> {
+    let (rows, rest) = bytes.as_chunks::<SAVED_MERGE_BYTES>();
+    if !rest.is_empty() {
+        return Err(Error::BrokenState);
+    }
+    let merge = |row: &[u8; SAVED_MERGE_BYTES]| {
+        let number = |at: usize| row[at..].iter().take(4).rev().fold(0, |n, &byte| n << 8 | u32::from(byte));
+        let count = u64::from(number(16)) << 32 | u64::from(number(12));
+        Merge { left: number(0), right: number(4), token: number(8), count }
+    };
+    room::collected(rows.iter().map(merge))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merges_are_read_as_they_were_written() {
+        let merge = |number: u32| Merge {
+            left: number,
+            right: u32::MAX - number,
+            token: 256 + number,
+            count: u64::from(number) << 33 | 5,
+        };
+        let merges: Vec<Merge> = (0..1000).map(merge).collect();
+        let bytes = merges_to_bytes(&merges).unwrap();
+        assert_eq!(merges_from_bytes(&bytes).unwrap(), merges);
+        assert!(matches!(merges_from_bytes(&bytes[1..]), Err(Error::BrokenState)));
+        assert!(merges_from_bytes(&[]).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,159 @@
+//! UTF-8 → characters of one, two or four bytes each, as interpreters keep a text. (The way back is
+//! [`crate::source::Text`].)
+
+use std::mem::MaybeUninit;
+
+/// What a text needs where all its characters have the same width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measure {
+    /// How many characters there are.
+    pub characters: usize,
+    /// The narrowest range that has them all.
+    pub range: CharRange,
+}
+
+/// Ranges of characters, each with the one before it in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CharRange {
+    /// Up to U+007F.
+    Ascii,
+    /// Up to U+00FF: one byte a character.
+    Latin1,
+    /// Up to U+FFFF: two bytes.
+    Basic,
+    /// All: four bytes.
+    Full,
+}
+
+/// Counts the characters of a text and finds their range.
+pub fn measure(text: &str) -> Measure {
+    let (mut characters, mut highest) = (0, 0);
+    // A run of 192 bytes is whole vectors, and the number of its characters fits into a byte.
+    for run in text.as_bytes().chunks(192) {
+        let starts: u8 = run.iter().map(|&byte| u8::from(byte as i8 >= -64)).sum();
+        characters += usize::from(starts);
+        highest = run.iter().fold(highest, |highest: u8, &byte| highest.max(byte));
+    }
+    // The first byte of a character tells its range, and is above all bytes of characters of lower ranges.
+    let range = match highest {
+        0..0x80 => CharRange::Ascii,
+        0x80..0xc4 => CharRange::Latin1,
+        0xc4..0xf0 => CharRange::Basic,
+        0xf0.. => CharRange::Full,
+    };
+    Measure { characters, range }
+}
+
+/// A number that holds a character.
+pub trait CodeUnit: Copy + From<u8> {
+    /// The unit of a character, which must be in its range.
+    fn new(point: u32) -> Self;
+}
+
+impl CodeUnit for u8 {
+    fn new(point: u32) -> Self {
+        point as u8
+    }
+}
+
+impl CodeUnit for u16 {
+    fn new(point: u32) -> Self {
+        point as u16
+    }
+}
+
+impl CodeUnit for u32 {
+    fn new(point: u32) -> Self {
+        point
+    }
+}
+
+/// ASCII bytes that are widened at a time.
+const ASCII_BLOCK_BYTES: usize = 16;
+/// The highest bit of each of them.
+const HIGH_BITS: u128 = u128::from_ne_bytes([0x80; ASCII_BLOCK_BYTES]);
+
+/// Writes one unit for each character of a text, as far as there is room.
+pub fn write_units<U: CodeUnit>(text: &str, units: &mut [MaybeUninit<U>]) {
+    let low = |byte: u8| u32::from(byte & 0x3f);
+    let (mut bytes, mut at) = (text.as_bytes(), 0);
+    loop {
+        while let Some((block, rest)) = bytes.split_first_chunk::<ASCII_BLOCK_BYTES>()
+            && u128::from_ne_bytes(*block) & HIGH_BITS == 0
+            && let Some(to) = units[at..].first_chunk_mut::<ASCII_BLOCK_BYTES>()
+        {
+            *to = block.map(|byte| MaybeUninit::new(U::from(byte)));
+            (bytes, at) = (rest, at + ASCII_BLOCK_BYTES);
+        }
+        // Some characters one by one before the next look at a block: scripts come in runs.
+        for _ in 0..ASCII_BLOCK_BYTES {
+            let (point, rest) = match *bytes {
+                [] => return,
+                [a, ref rest @ ..] if a < 0x80 => (u32::from(a), rest),
+                [a, b, ref rest @ ..] if a < 0xe0 => (u32::from(a & 0x1f) << 6 | low(b), rest),
+                [a, b, c, ref rest @ ..] if a < 0xf0 => {
+                    (u32::from(a & 0x0f) << 12 | low(b) << 6 | low(c), rest)
+                }
+                [a, b, c, d, ref rest @ ..] => {
+                    (u32::from(a & 0x07) << 18 | low(b) << 12 | low(c) << 6 | low(d), rest)
+                }
+                _ => return, // not in valid UTF-8
+            };
+            let Some(to) = units.get_mut(at) else { return };
+            to.write(U::new(point));
+            (bytes, at) = (rest, at + 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn units<U: CodeUnit + Into<u32>>(text: &str, characters: usize) -> Vec<u32> {
+        let mut units = vec![MaybeUninit::new(U::from(0)); characters];
+        write_units(text, &mut units);
+        // Each unit had a value before.
+        units
+            .into_iter()
+            .map(|unit| {
+                #[allow(unsafe_code)]
+                // SAFETY: all were made with a value.
+                let unit = unsafe { unit.assume_init() };
+                unit.into()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_character_becomes_its_unit() {
+        let all: Vec<char> = ('\0'..=char::MAX).collect();
+        for (size, step) in [(1, 61), (7, 1), (1000, 1)] {
+            for some in all.chunks(size).step_by(step) {
+                let text: String = some.iter().collect();
+                let expected: Vec<u32> = some.iter().map(|&c| c.into()).collect();
+                let Measure { characters, range } = measure(&text);
+                assert_eq!(characters, some.len());
+                let highest = expected.iter().copied().max().unwrap_or(0);
+                let (found, narrowest) = match range {
+                    CharRange::Ascii => (units::<u8>(&text, characters), 0..0x80),
+                    CharRange::Latin1 => (units::<u8>(&text, characters), 0x80..0x100),
+                    CharRange::Basic => (units::<u16>(&text, characters), 0x100..0x1_0000),
+                    CharRange::Full => (units::<u32>(&text, characters), 0x1_0000..0x11_0000),
+                };
+                assert!(narrowest.contains(&highest), "{highest:x}");
+                assert_eq!(found, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn scripts_and_ascii_may_alternate_anywhere() {
+        for before in 0..40 {
+            let text = format!("{}é{}漢{}😀z", "a".repeat(before), "b".repeat(17), "c".repeat(before % 20));
+            let expected: Vec<u32> = text.chars().map(u32::from).collect();
+            assert_eq!(measure(&text), Measure { characters: expected.len(), range: CharRange::Full });
+            assert_eq!(units::<u32>(&text, expected.len()), expected);
+        }
+    }
+}
