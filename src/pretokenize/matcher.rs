@@ -6,8 +6,11 @@ use std::sync::Arc;
 use memchr::memmem;
 use unicode_categories::UnicodeCategories;
 
-use super::{Isa, Named, Scanner, Splitter};
+use super::named::Named;
+use super::scanner::Scanner;
+use super::splitter::Splitter;
 use crate::error::Result;
+use crate::simd::Isa;
 
 /// A kind of characters, by the Unicode tables of the standard library and, for punctuation, of `unicode_categories`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Where a long pretoken may begin later and still end where it does.
 
 use super::class::{Class, decode_char};
-use super::{CutRule, Pattern, Pretokenizer};
+use super::cut::CutRule;
+use super::pretokenizer::{Pattern, Pretokenizer};
 
 /// What a run of characters is made of, for the patterns' runs without a limit.
 #[derive(Clone, Copy, PartialEq, Eq)]

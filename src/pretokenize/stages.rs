@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::{Matcher, OnMatch, Splitter};
+use super::matcher::Matcher;
+use super::splitter::{OnMatch, Splitter};
 use crate::error::Result;
 use crate::room;
 

@@ -10,6 +10,7 @@ use pyo3::types::{PyList, PyString, PyTuple};
 
 use super::pretokenizer::PyPretokenizer;
 use super::{call, objects};
+use crate::control::Control;
 use crate::count::{self, CountOptions, DocumentFormat, InputFile};
 use crate::error::Error;
 use crate::source::{Compression, Stamp};
@@ -146,7 +147,7 @@ impl PyCounting {
         &self,
         py: Python<'_>,
         progress: Option<&Bound<'_, PyAny>>,
-        work: impl FnOnce(&mut count::Counting, &crate::Control) -> Result<T, Error> + Send,
+        work: impl FnOnce(&mut count::Counting, &Control) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
         let mut counting = self.take(py)?;
         let done = call::long(py, progress, |control| work(&mut counting, control))?;
@@ -340,7 +341,7 @@ impl PyPretokenCounts {
         count: u64,
         end_place: u64,
     ) -> PyResult<Self> {
-        let read = |control: &crate::Control| {
+        let read = |control: &Control| {
             count::PretokenCounts::read_from(&path, (start, end), count, end_place, control)
         };
         Ok(PyPretokenCounts::new_of(call::long(py, None, read)?))

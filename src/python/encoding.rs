@@ -133,7 +133,7 @@ impl Encoding {
         workers: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = texts.py();
-        let mut held: Vec<PyBackedStr> = room::for_items(ids::room(texts))?;
+        let mut held: Vec<PyBackedStr> = room::for_items(objects::size_hint(texts))?;
         for text in texts.try_iter()? {
             let text = text?;
             let text = text.cast::<PyString>()?;

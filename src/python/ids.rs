@@ -12,7 +12,7 @@ use pyo3::types::{PyList, PyTuple};
 use super::{call, ints, objects};
 use crate::encode::EncodedBatch;
 use crate::error::Error;
-use crate::{memory, room as memory_room};
+use crate::{memory, room};
 
 /// Items converted between two looks at the clock: less than a millisecond.
 const ITEMS_PER_CHECK: usize = 1 << 14;
@@ -174,24 +174,18 @@ fn items<'a>(list: &'a Bound<'_, PyAny>) -> &'a [*mut ffi::PyObject] {
 
 fn from_iterable(ids: &Bound<'_, PyAny>, max_id: u32) -> PyResult<Vec<u32>> {
     let mut yielder = call::GilYielder::new();
-    let mut found = memory_room::for_items(room(ids))?;
+    let mut found = room::for_items(objects::size_hint(ids))?;
     for id in ids.try_iter()? {
         let id = one(&id?, Some(found.len()))?;
         if id > max_id {
             return Err(Error::UnknownId { id: i128::from(id), index: Some(found.len()) }.into());
         }
-        memory_room::push(&mut found, id)?;
+        room::push(&mut found, id)?;
         if found.len().is_multiple_of(ITEMS_PER_CHECK) {
             yielder.tick(ids.py())?;
         }
     }
     Ok(found)
-}
-
-/// Room to make for the items of an iterable: the length it claims, as far as that is believed. One of
-/// `range(10**12)` would end the process before the first item is looked at.
-pub(super) fn room(items: &Bound<'_, PyAny>) -> usize {
-    items.len().unwrap_or(0).min(ITEMS_PER_CHECK)
 }
 
 /// One id, at `index` of a list if it is in one.
@@ -230,14 +224,14 @@ pub(super) fn stretches<'a, 'py>(
 /// them.
 fn rising(numbers: &Bound<'_, PyAny>, most: usize) -> PyResult<Vec<i64>> {
     let mut yielder = call::GilYielder::new();
-    let mut found: Vec<i64> = memory_room::for_items(room(numbers))?;
+    let mut found: Vec<i64> = room::for_items(objects::size_hint(numbers))?;
     for number in numbers.try_iter()? {
         let number: i64 = number?.extract()?;
         if number < found.last().copied().unwrap_or(0) || number as usize > most {
             let message = format!("starts must rise within 0 to {most}, the number of ids");
             return Err(PyValueError::new_err(message));
         }
-        memory_room::push(&mut found, number)?;
+        room::push(&mut found, number)?;
         if found.len().is_multiple_of(ITEMS_PER_CHECK) {
             yielder.tick(numbers.py())?;
         }
@@ -281,7 +275,7 @@ where
         // of its type.
         Some(ids) => narrow_runs(py, ids.len(), |at| unsafe { ids.cast::<T>().add(at).read() }, take),
         None => {
-            let mut ids = match memory_room::filled(T::default(), buffer.item_count()) {
+            let mut ids = match room::filled(T::default(), buffer.item_count()) {
                 Ok(ids) => ids,
                 Err(error) => return Some(Err(error.into())),
             };

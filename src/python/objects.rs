@@ -7,7 +7,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes, PyDict, PyList, PySlice, PyString, PyTuple};
 
-use super::{ids, ints};
+use super::ints;
 use crate::room;
 
 /// An empty `list`.
@@ -73,11 +73,20 @@ pub(super) fn extracted<'py, T>(
     items: &Bound<'py, PyAny>,
     make: impl Fn(Bound<'py, PyAny>) -> PyResult<T>,
 ) -> PyResult<Vec<T>> {
-    let mut made = room::for_items(ids::room(items))?;
+    let mut made = room::for_items(size_hint(items))?;
     for item in items.try_iter()? {
         room::push(&mut made, make(item?)?)?;
     }
     Ok(made)
+}
+
+/// Items that room is made for before the first of them is seen.
+const MAX_TRUSTED_LEN: usize = 1 << 14;
+
+/// Room to make for the items of an iterable: the length it claims, as far as that is believed. One of
+/// `range(10**12)` would end the process before the first item is looked at.
+pub(super) fn size_hint(items: &Bound<'_, PyAny>) -> usize {
+    items.len().unwrap_or(0).min(MAX_TRUSTED_LEN)
 }
 
 /// An empty `dict`.

@@ -429,7 +429,7 @@ impl Tokenizer {
         texts: &Bound<'_, PyAny>,
         work: impl FnOnce(&[&[u8]], &Control) -> Result<T> + Send,
     ) -> PyResult<T> {
-        let mut held: Vec<PyBackedStr> = room::for_items(ids::room(texts))?;
+        let mut held: Vec<PyBackedStr> = room::for_items(objects::size_hint(texts))?;
         for text in texts.try_iter()? {
             room::push(&mut held, call::backed_text(text?.cast::<PyString>()?)?)?;
         }

@@ -2,7 +2,9 @@
 
 use std::arch::x86_64::*;
 
-use super::{Ascii, BLOCK_BYTES, Kernel, LANES, NonAscii, SALT, Simd, tables};
+use super::classes::{Ascii, BLOCK_BYTES, NonAscii};
+use super::kernel::{Kernel, LANES, SALT, Simd};
+use super::tables;
 
 /// Proof that this machine has AVX2, and the bit instructions that came with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,10 @@
 
 use std::arch::x86_64::*;
 
-use super::{Ascii, BLOCK_BYTES, ENDS, Kernel, LANES, NonAscii, Portable, Simd, tables};
+use super::classes::{Ascii, BLOCK_BYTES, ENDS, NonAscii};
+use super::kernel::{Kernel, LANES, Simd};
+use super::portable::Portable;
+use super::tables;
 
 /// Proof that this machine has AVX-512 F, BW, DQ and VL, and what came before them; with `VBMI2` also VBMI and VBMI2,
 /// which came with Ice Lake and Zen 4.

@@ -2,7 +2,9 @@
 
 use std::arch::aarch64::*;
 
-use super::{Ascii, BLOCK_BYTES, LANES, NonAscii, Simd, tables};
+use super::classes::{Ascii, BLOCK_BYTES, NonAscii};
+use super::kernel::{LANES, Simd};
+use super::tables;
 
 /// Proof that this machine has NEON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

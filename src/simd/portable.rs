@@ -1,7 +1,8 @@
 //! Without intrinsics: loops over bytes that compilers turn into vector code on every platform, and integer
 //! arithmetic.
 
-use super::{Ascii, BLOCK_BYTES, LANES, NonAscii, Simd};
+use super::classes::{Ascii, BLOCK_BYTES, NonAscii};
+use super::kernel::{LANES, Simd};
 
 /// Every machine has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

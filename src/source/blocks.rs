@@ -1,6 +1,6 @@
 //! A stream of bytes → blocks that can be counted apart.
 
-use super::Cutter;
+use super::cuts::Cutter;
 use super::stream::ByteStream;
 use crate::control::Control;
 use crate::error::Result;

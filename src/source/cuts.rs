@@ -1,6 +1,6 @@
 //! Where a text or a file can be cut with no change of what is found in it.
 
-use super::SourceFile;
+use super::file::SourceFile;
 use crate::control::Control;
 use crate::error::Result;
 use crate::pretokenize::{CutRule, Pretokenizer};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::Stamp;
+use super::stamp::Stamp;
 use super::xz::XzDecoder;
 use crate::control::Control;
 use crate::error::{Error, Result};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Specials;
+use super::set::Specials;
 use crate::control::Control;
 use crate::error::Result;
 use crate::room;

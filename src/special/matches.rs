@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::{SearchMethod, Specials};
+use super::search::SearchMethod;
+use super::set::Specials;
 use crate::control::Control;
 use crate::error::Result;
 
@@ -112,6 +113,11 @@ pub enum Segment {
 }
 
 impl Specials {
+    /// The special tokens in `text` that start at `from` or later.
+    pub fn matches<'a>(&'a self, text: &'a [u8], from: usize) -> Matches<'a> {
+        Matches::new(self, text, from)
+    }
+
     /// Cuts `text` at its special tokens, in order, with nothing left out.
     ///
     /// The iterator yields [`crate::Error::Interrupted`] and ends when `control` says so.

@@ -1,6 +1,6 @@
 //! Text that arrives in pieces → the pretokens and special tokens of the whole.
 
-use super::Specials;
+use super::set::Specials;
 use crate::control::Control;
 use crate::error::Result;
 use crate::pretokenize::Pretokenizer;

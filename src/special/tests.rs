@@ -1,5 +1,8 @@
+use super::search::{MAX_FORWARD_BYTES, MIN_FILTERED_TOKENS, SearchMethod};
 use super::*;
 use crate::control::Control;
+use crate::error::Error;
+use crate::pretokenize::cut::may_cut_inside;
 
 struct Random(u64);
 

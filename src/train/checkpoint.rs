@@ -1,6 +1,6 @@
 //! The merges of an interrupted training, as bytes.
 
-use super::Merge;
+use super::options::Merge;
 use crate::error::{Error, Result};
 use crate::room;
 

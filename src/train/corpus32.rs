@@ -1,7 +1,8 @@
 //! A text in cells of 32 bits: for vocabularies of any size, and with the words in the order given.
 
 use super::corpus::{self, Corpus, WORDS_PER_CHECK};
-use super::{Words, tokens::BYTE_TOKENS};
+use super::options::Words;
+use super::tokens::BYTE_TOKENS;
 use crate::control::Control;
 use crate::error::Result;
 use crate::merge::Merger;

@@ -1,6 +1,6 @@
 //! Tokens that are there whatever the counts say.
 
-use super::Merge;
+use super::options::Merge;
 use super::tokens::BYTE_TOKENS;
 use crate::control::Control;
 use crate::error::{Error, Result};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::Merge;
+use super::options::Merge;
 use crate::error::Result;
 
 type Save<'a> = &'a mut (dyn FnMut(&[Merge]) -> Result<()> + Send);

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::forced;
+use super::options::{Merge, Options, Ties};
 use super::scan::MAX_COUNT;
 use super::tokens::BYTE_TOKENS;
-use super::{Merge, Options, Ties, forced};
 use crate::error::{Error, Result};
 use crate::room;
 use crate::vocab::{Semantics, SpecialSpec, Vocab};

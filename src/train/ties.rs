@@ -1,8 +1,8 @@
 //! Which of several equally frequent pairs comes first.
 
-use super::Ties;
 use super::corpus::Corpus;
 use super::index::PairIndex;
+use super::options::Ties;
 use super::tokens::TokenInfo;
 use crate::error::Result;
 use crate::room;

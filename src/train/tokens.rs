@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::Ties;
+use super::options::Ties;
 use crate::error::Result;
 use crate::room;
 use crate::vocab::Vocab;

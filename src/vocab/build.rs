@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use rustc_hash::FxHashMap;
 
 use super::ordinary::Ordinary;
-use super::{Semantics, TokenBytes, Vocab, reach};
+use super::reach;
+use super::tokens::TokenBytes;
+use super::vocabulary::{Semantics, Vocab, memory_of_pairs, special_indices};
 use crate::error::{Error, Result};
 use crate::merge::Pairs;
 use crate::once::Once;
@@ -18,20 +20,78 @@ pub type SpecialSpec = (Vec<u8>, Option<u32>);
 type TokenList<'a> = Vec<(u32, &'a [u8])>;
 type MergeList<'a> = Option<Vec<(&'a [u8], &'a [u8])>>;
 
-/// Bytes of the pairs and the ordinary tokens of a vocabulary, about.
-pub(super) fn memory_of_pairs(tokens: usize, merges: usize) -> usize {
-    let slots = (tokens.max(merges) * 5 / 4 + 1).next_power_of_two();
-    9 * slots + 16 * (tokens + merges) + (1 << 20)
-}
-
 /// Bytes that building a vocabulary takes, about.
 fn memory_of(tokens: &[(u32, &[u8])], merges: usize) -> usize {
     let bytes: usize = tokens.iter().map(|(_, bytes)| bytes.len()).sum();
     2 * bytes + 128 * tokens.len() + memory_of_pairs(tokens.len(), merges) + (2 << 20)
 }
 
+impl Vocab {
+    /// Validates and indexes a vocabulary.
+    ///
+    /// `tokens` are ids with their bytes, `merges` the merges list (`None` for rank semantics).
+    /// A special token without an id keeps the id that the vocabulary has for its bytes (the lower
+    /// of two), unless that is the one ordinary token with these bytes that merging needs; else it
+    /// gets the next id above all others.
+    ///
+    /// # Errors
+    /// The vocabulary variants of [`Error`], each naming the token or line.
+    pub fn new(
+        tokens: &[(u32, Vec<u8>)],
+        merges: Option<&[(Vec<u8>, Vec<u8>)]>,
+        specials: &[SpecialSpec],
+    ) -> Result<Self> {
+        let tokens = tokens.iter().map(|(id, bytes)| (*id, bytes.as_slice())).collect();
+        let merges =
+            merges.map(|list| list.iter().map(|(left, right)| (left.as_slice(), right.as_slice())).collect());
+        Vocab::of_views(tokens, merges, specials)
+    }
+
+    /// [`Vocab::new`], of bytes that lie elsewhere.
+    ///
+    /// # Errors
+    /// As [`Vocab::new`].
+    pub fn of_views(
+        tokens: Vec<(u32, &[u8])>,
+        merges: Option<Vec<(&[u8], &[u8])>>,
+        specials: &[SpecialSpec],
+    ) -> Result<Self> {
+        build(tokens, merges, specials, false)
+    }
+
+    /// [`Vocab::of_views`], of merges that a training made, of the bytes or of a vocabulary whose tokens merging makes.
+    ///
+    /// Then it makes all others too: two parts of a token stand side by side only where nothing made the token before,
+    /// and what is merged last changes nothing of what was merged before it. To look would take long where a training
+    /// on one giant pretoken made tokens of a megabyte.
+    ///
+    /// # Errors
+    /// As [`Vocab::new`].
+    pub(crate) fn of_extension(
+        tokens: Vec<(u32, &[u8])>,
+        merges: Vec<(&[u8], &[u8])>,
+        specials: &[SpecialSpec],
+    ) -> Result<Self> {
+        build(tokens, Some(merges), specials, true)
+    }
+
+    /// The same of merges of the bytes alone, as pairs of ids, each of which makes a token that was not there before: the
+    /// first one the token of the id `first`, and the others those of the ids behind it.
+    ///
+    /// # Errors
+    /// As [`Vocab::new`].
+    pub(crate) fn of_training(
+        tokens: Vec<(u32, &[u8])>,
+        merges: &[(u32, u32)],
+        first: u32,
+        specials: &[SpecialSpec],
+    ) -> Result<Self> {
+        trained(tokens, merges, first, specials)
+    }
+}
+
 /// With `proper`, every token is known to be what merging its bytes makes, and no look is taken.
-pub(super) fn build(
+fn build(
     tokens: TokenList<'_>,
     merges: MergeList<'_>,
     specials: &[SpecialSpec],
@@ -78,7 +138,7 @@ pub(super) fn build(
 }
 
 /// See [`Vocab::of_training`].
-pub(super) fn trained(
+fn trained(
     tokens: TokenList<'_>,
     merges: &[(u32, u32)],
     first: u32,
@@ -113,29 +173,6 @@ pub(super) fn trained(
         specials: finder,
         special_ids,
     })
-}
-
-/// The ordinary tokens of a training, no two of the same bytes.
-pub(super) fn trained_tokens(vocab: &Vocab) -> Ordinary {
-    let tokens = &vocab.tokens;
-    let mut special = special_indices(tokens, &vocab.special_ids).into_iter().peekable();
-    let mut ordinary = Ordinary::with_room(tokens.len());
-    for index in 0..tokens.len() as u32 {
-        if special.next_if_eq(&index).is_none() {
-            let _ = ordinary.insert(tokens, index);
-        }
-    }
-    ordinary
-}
-
-/// The pairs of a training, no two of the same tokens.
-pub(super) fn trained_pairs(vocab: &Vocab) -> Pairs {
-    let token = |byte: u8| vocab.ordinary_index(&[byte]).unwrap_or_default();
-    let mut pairs = Pairs::new(std::array::from_fn(|byte| token(byte as u8)), vocab.merges.len());
-    for (rank, &(left, right)) in (0..).zip(&vocab.merges) {
-        let _ = pairs.insert(left, right, rank, vocab.trained.unwrap_or_default() + rank);
-    }
-    pairs
 }
 
 fn check_tokens(tokens: &[(u32, &[u8])]) -> Result<()> {
@@ -260,14 +297,6 @@ fn needed_by_merges(
         }
     }
     needed
-}
-
-/// The special tokens by index, in ascending order.
-fn special_indices(tokens: &TokenBytes, special_ids: &[u32]) -> Vec<u32> {
-    let mut indices: Vec<u32> = special_ids.iter().filter_map(|&id| tokens.index_of(id)).collect();
-    indices.sort_unstable();
-    indices.dedup();
-    indices
 }
 
 fn ordinary_tokens(tokens: &TokenBytes, special: &[u32]) -> Result<Ordinary> {

@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 
-use super::TokenBytes;
+use super::tokens::TokenBytes;
 
 /// Bytes → index of an ordinary token. Holds no bytes of its own: five bytes a token.
 #[derive(Clone, Debug, Default)]

@@ -6,7 +6,7 @@
 //! sequence. So one pair a token is all that the table needs, a third of all ways. And what is merged inside a token
 //! is shorter: with the pairs of all shorter tokens in the table, merging its bytes leaves these two.
 
-use super::TokenBytes;
+use super::tokens::TokenBytes;
 use crate::control::Control;
 use crate::error::Result;
 use crate::merge::{Merger, NEVER, Pairs};

@@ -3,7 +3,8 @@
 //! Little-endian: what merges (bits), the number of tokens, id and length of each by ascending id, then their bytes;
 //! then, under merges semantics only, the number of merges and the two ids of each.
 
-use super::{Semantics, SpecialSpec, Vocab};
+use super::build::SpecialSpec;
+use super::vocabulary::{Semantics, Vocab};
 use crate::error::{Error, Result};
 use crate::room;
 

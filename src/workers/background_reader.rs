@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 
-use super::CHECK_INTERVAL;
+use super::threads::CHECK_INTERVAL;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::room;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::{CHECK_INTERVAL, run};
+use super::threads::{CHECK_INTERVAL, run};
 use crate::control::Control;
 use crate::error::{Error, Result};
 

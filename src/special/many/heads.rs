@@ -3,7 +3,7 @@
 //! What begins like many tokens and is none (a word among words) is told by a hash of as many bytes as a token has.
 
 use super::bloom::Bloom;
-use super::group::eight;
+use super::grams::eight;
 use crate::simd::{SALT, fold};
 
 /// The first bytes of tokens, up to [`MAX_HEAD_BYTES`] of each.

@@ -5,6 +5,7 @@
 //! by a filter of hashes.
 
 mod bloom;
+mod grams;
 mod group;
 mod heads;
 mod shape;

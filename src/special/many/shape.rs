@@ -1,7 +1,8 @@
 //! Which grams a group of tokens is told by.
 
 use super::bloom::Bloom;
-use super::group::{ByteSets, Grams, MAX_GRAM_BYTES};
+use super::grams::{Grams, MAX_GRAM_BYTES};
+use super::group::ByteSets;
 
 /// What texts are like: how many places of it a choice leaves is what the choice goes by.
 const SAMPLE: &str = "The first of the two was built in 1897, when the company’s owners had moved to London; it is \

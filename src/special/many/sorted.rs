@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::group::Grams;
+use super::grams::Grams;
 
 /// Indices of tokens, sorted by their bytes, each with tokens that it begins with.
 #[derive(Clone, Debug, Default)]

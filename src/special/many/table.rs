@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use super::group::Grams;
+use super::grams::Grams;
 use super::sorted::Sorted;
 
 /// The tokens of a group.

@@ -1,6 +1,11 @@
 //! The one error type of the core, with the data of each failure in its variant.
 
+mod show;
+
 use std::path::PathBuf;
+
+use show::{asked, offered, place};
+pub(crate) use show::{show, show_reason, show_text};
 
 /// What the core returns where something can fail.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -353,50 +358,4 @@ pub enum Error {
     /// What a [`crate::pretokenize::Splitter`] from outside failed with.
     #[error(transparent)]
     Splitter(Box<dyn std::error::Error + Send + Sync>),
-}
-
-/// Bytes of a value that a message shows, beside its length.
-const MAX_SHOWN_BYTES: usize = 60;
-
-/// Bytes as a message shows them: whole where they are few.
-pub(crate) fn show(bytes: &[u8]) -> String {
-    match bytes.get(..MAX_SHOWN_BYTES) {
-        Some(first) if bytes.len() > MAX_SHOWN_BYTES => {
-            format!("b\"{}\"… ({} bytes)", first.escape_ascii(), bytes.len())
-        }
-        _ => format!("b\"{}\"", bytes.escape_ascii()),
-    }
-}
-
-/// What another library says is wrong, which may repeat a value of any length.
-pub(crate) fn show_reason(reason: &str) -> String {
-    match reason.char_indices().nth(4 * MAX_SHOWN_BYTES) {
-        Some((end, _)) => format!("{}…", &reason[..end]),
-        None => reason.to_owned(),
-    }
-}
-
-/// A text as a message shows it: whole where it is short.
-pub(crate) fn show_text(text: &str) -> String {
-    if text.len() <= MAX_SHOWN_BYTES {
-        return format!("{text:?}");
-    }
-    let end = (0..=MAX_SHOWN_BYTES).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-    format!("{:?}… ({} bytes)", &text[..end], text.len())
-}
-
-fn asked(bytes: usize) -> String {
-    if bytes == 0 { String::new() } else { format!(": {bytes} bytes could not be had") }
-}
-
-fn offered(offer: Option<(u64, u64)>) -> String {
-    let Some((least, kept)) = offer else { return String::new() };
-    format!(
-        ", or leave rare ones out with min_pretoken_count={least}, which keeps {kept} (and changes the result: what \
-         is left out is not trained on)"
-    )
-}
-
-fn place(index: Option<usize>) -> String {
-    index.map(|index| format!(" (at index {index})")).unwrap_or_default()
 }

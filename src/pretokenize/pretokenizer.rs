@@ -1,0 +1,206 @@
+//! A pattern at work: text between special tokens → pretokens.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::cut::CutRule;
+use super::named::Named;
+use super::scanner::Scanner;
+use super::splitter::Splitter;
+use crate::error::Result;
+use crate::simd::{ENDS, Isa};
+
+/// What becomes of text that a pattern does not match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unmatched {
+    /// It is pieces of its own: nothing is lost.
+    Keep,
+    /// It is lost, as with `re.findall`.
+    Drop,
+}
+
+/// Where pretokens begin and end.
+#[derive(Clone)]
+pub enum Pattern {
+    /// Nowhere: the text between special tokens is one piece.
+    Whole,
+    /// A named pattern, by its scanner for an instruction set.
+    Named(Named, Isa),
+    /// Any pattern, run from outside. The rule says where its text may be cut: it is a proven
+    /// property of the pattern, [`CutRule::Never`] for one that nothing is known of.
+    Custom(Arc<dyn Splitter>, CutRule),
+}
+
+/// A pattern, and what becomes of text that it does not match.
+#[derive(Clone)]
+pub struct Pretokenizer {
+    /// The pattern.
+    pub pattern: Pattern,
+    /// What becomes of the rest. Only a custom pattern leaves any.
+    pub unmatched: Unmatched,
+}
+
+impl Pretokenizer {
+    /// Calls `f` with each pretoken of `text` (text between special tokens), in order, in bytes.
+    ///
+    /// # Errors
+    /// What `f` or the splitter fails with.
+    #[inline]
+    pub fn for_each(&self, text: &[u8], mut f: impl FnMut(Range<usize>) -> Result<()>) -> Result<()> {
+        self.for_each_while(text, |range| f(range).map(|()| true))
+    }
+
+    /// Like [`Pretokenizer::for_each`], until `f` returns `false`.
+    ///
+    /// # Errors
+    /// What `f` or the splitter fails with.
+    #[inline]
+    pub fn for_each_while(&self, text: &[u8], mut f: impl FnMut(Range<usize>) -> Result<bool>) -> Result<()> {
+        match &self.pattern {
+            Pattern::Whole if text.is_empty() => Ok(()),
+            Pattern::Whole => f(0..text.len()).map(|_| ()),
+            Pattern::Named(named, isa) => pieces(Scanner::new(*named, *isa, text), text.len(), f).map(|_| ()),
+            Pattern::Custom(splitter, _) => {
+                let (mut end, mut wants_more) = (0, true);
+                splitter.split(text, &mut |found| {
+                    if self.unmatched == Unmatched::Keep && found.start > end {
+                        wants_more = f(end..found.start)?;
+                    }
+                    end = found.end;
+                    wants_more = wants_more && f(found)?;
+                    Ok(wants_more)
+                })?;
+                if wants_more && self.unmatched == Unmatched::Keep && end < text.len() {
+                    f(end..text.len())?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Calls `f` with runs of pretokens of `text`, in order: where the first one starts and where each ends, in
+    /// bytes. Each starts where the one before it ends, and there is a new run where text is left out. Ends
+    /// early when `f` returns `false`. `ends` is working memory.
+    ///
+    /// # Errors
+    /// What `f` or the splitter fails with.
+    pub fn for_each_run(
+        &self,
+        text: &[u8],
+        ends: &mut [usize; ENDS],
+        mut f: impl FnMut(usize, &[usize]) -> Result<bool>,
+    ) -> Result<()> {
+        if let Pattern::Named(named, isa) = &self.pattern {
+            let (mut scanner, mut start) = (Scanner::new(*named, *isa, text), 0);
+            loop {
+                let count = scanner.fill(ends);
+                if count == 0 || !f(start, &ends[..count])? {
+                    return Ok(());
+                }
+                start = ends[count - 1];
+            }
+        }
+        self.for_each_gathered(text, ends, f)
+    }
+
+    /// [`Pretokenizer::for_each_run`] for a pattern that gives one pretoken at a time.
+    fn for_each_gathered(
+        &self,
+        text: &[u8],
+        ends: &mut [usize; ENDS],
+        mut f: impl FnMut(usize, &[usize]) -> Result<bool>,
+    ) -> Result<()> {
+        let (mut start, mut end, mut count) = (0, 0, 0);
+        let mut wants_more = true;
+        self.for_each_while(text, |found| {
+            if count == ENDS || found.start != end {
+                if count > 0 && !f(start, &ends[..count])? {
+                    wants_more = false;
+                    return Ok(false);
+                }
+                (start, count) = (found.start, 0);
+            }
+            ends[count] = found.end;
+            end = found.end;
+            count += 1;
+            Ok(true)
+        })?;
+        if wants_more && count > 0 {
+            f(start, &ends[..count])?;
+        }
+        Ok(())
+    }
+
+    /// Like [`Pretokenizer::for_each`] for text that goes on: only pretokens that no continuation can
+    /// change. Returns where the first of the others starts.
+    ///
+    /// # Errors
+    /// What `f` or the splitter fails with.
+    pub fn for_each_settled(
+        &self,
+        text: &[u8],
+        mut f: impl FnMut(Range<usize>) -> Result<()>,
+    ) -> Result<usize> {
+        let rule = self.cut_rule();
+        let bound = rule.settled_end(text);
+        if bound == 0 {
+            return Ok(0);
+        }
+        match &self.pattern {
+            Pattern::Whole => Ok(0),
+            Pattern::Named(named, isa) => {
+                pieces(Scanner::new(*named, *isa, text), bound, |range| f(range).map(|()| true))
+            }
+            Pattern::Custom(splitter, _) => {
+                let mut end = 0;
+                splitter.split(text, &mut |found| {
+                    if found.end > bound {
+                        return Ok(false);
+                    }
+                    // The named patterns match every character, so there is no rest to keep.
+                    end = found.end;
+                    f(found)?;
+                    Ok(true)
+                })?;
+                Ok(end)
+            }
+        }
+    }
+
+    /// Where text may be cut without changing any pretoken.
+    pub fn cut_rule(&self) -> CutRule {
+        match &self.pattern {
+            Pattern::Whole => CutRule::Never,
+            Pattern::Named(named, _) => named.cut_rule(),
+            Pattern::Custom(_, rule) => *rule,
+        }
+    }
+
+    /// Whether several threads at once gain anything: most custom patterns run under one lock.
+    pub fn is_parallel(&self) -> bool {
+        match &self.pattern {
+            Pattern::Custom(splitter, _) => splitter.is_parallel(),
+            _ => true,
+        }
+    }
+}
+
+/// The pretokens that end at `bound` or before, until `f` returns `false`; returns the end of the last one.
+#[inline]
+fn pieces(
+    scanner: Scanner<'_>,
+    bound: usize,
+    mut f: impl FnMut(Range<usize>) -> Result<bool>,
+) -> Result<usize> {
+    let mut settled = 0;
+    for found in scanner.ranges() {
+        if found.end > bound {
+            break;
+        }
+        settled = found.end;
+        if !f(found)? {
+            break;
+        }
+    }
+    Ok(settled)
+}

@@ -1,0 +1,178 @@
+use super::{Ascii, BLOCK_BYTES, Isa, Kernel, LANES, NonAscii, Simd};
+
+struct Classify<'t>(&'t [u8]);
+
+impl Kernel for Classify<'_> {
+    type Out = (Ascii, NonAscii);
+
+    #[inline(always)]
+    fn run<L: Simd>(self, simd: L) -> Self::Out {
+        let bytes = match self.0.first_chunk() {
+            Some(block) => simd.load(block),
+            None => simd.load_padded(self.0),
+        };
+        (simd.ascii(bytes), simd.non_ascii(bytes))
+    }
+}
+
+fn mask(bytes: &[u8], belongs: impl Fn(u8) -> bool) -> u64 {
+    (0..BLOCK_BYTES).filter(|&at| belongs(bytes.get(at).copied().unwrap_or(0))).map(|at| 1 << at).sum()
+}
+
+fn expected(bytes: &[u8]) -> (Ascii, NonAscii) {
+    let ascii = Ascii {
+        letters: mask(bytes, |b| b.is_ascii_alphabetic()),
+        upper: mask(bytes, |b| b.is_ascii_uppercase()),
+        digits: mask(bytes, |b| b.is_ascii_digit()),
+        spaces: mask(bytes, |b| b == b' '),
+        blanks: mask(bytes, |b| matches!(b, b'\t' | 0x0B | 0x0C)),
+        newlines: mask(bytes, |b| matches!(b, b'\r' | b'\n')),
+        apostrophes: mask(bytes, |b| b == b'\''),
+        slashes: mask(bytes, |b| b == b'/'),
+        beyond: mask(bytes, |b| !b.is_ascii()),
+    };
+    let non_ascii = NonAscii {
+        continuing: mask(bytes, |b| b & 0xC0 == 0x80),
+        latin: mask(bytes, |b| matches!(b, 0xC4..=0xCA)),
+        accents: mask(bytes, |b| b == 0xC3),
+        cyrillic: mask(bytes, |b| b == 0xD0),
+        cyrillic_lower: mask(bytes, |b| b == 0xD1),
+        arabic: mask(bytes, |b| b == 0xD8),
+        han_first: mask(bytes, |b| b == 0xE4),
+        caseless: mask(bytes, |b| matches!(b, 0xE5..=0xE9 | 0xEB | 0xEC)),
+        odd: mask(bytes, |b| matches!(b, 0x97 | 0xB7)),
+        sharp_s: mask(bytes, |b| b == 0x9F),
+        bit4: mask(bytes, |b| b & 0x10 != 0),
+        bit5: mask(bytes, |b| b & 0x20 != 0),
+    };
+    (ascii, non_ascii)
+}
+
+struct Sets<'t>(&'t [u8; BLOCK_BYTES], [u8; 16], [u8; 16]);
+
+impl Kernel for Sets<'_> {
+    type Out = [u64; 8];
+
+    #[inline(always)]
+    fn run<L: Simd>(self, simd: L) -> [u64; 8] {
+        simd.sets(simd.load(self.0), &self.1, &self.2)
+    }
+}
+
+#[test]
+fn sets_are_the_bits_that_both_nibbles_have() {
+    for isa in Isa::available() {
+        for seed in 0..64_u8 {
+            let bytes: [u8; BLOCK_BYTES] =
+                std::array::from_fn(|at| (at as u8).wrapping_mul(4).wrapping_add(seed));
+            let low = std::array::from_fn(|at| (at as u8).wrapping_mul(37).wrapping_add(seed));
+            let high = std::array::from_fn(|at| !(at as u8).wrapping_mul(89).wrapping_mul(seed));
+            let available = |byte: u8| low[usize::from(byte & 15)] & high[usize::from(byte >> 4)];
+            let expected = std::array::from_fn(|bit| mask(&bytes, |byte| available(byte) >> bit & 1 != 0));
+            assert_eq!(isa.run(Sets(&bytes, low, high)), expected, "{}", isa.name());
+        }
+    }
+}
+
+struct Put([u32; LANES], usize, u32);
+
+impl Kernel for Put {
+    type Out = [u32; 2];
+
+    #[inline(always)]
+    fn run<L: Simd>(self, simd: L) -> [u32; 2] {
+        let lanes = simd.lanes(&self.0);
+        [simd.least(lanes), simd.least(simd.put(lanes, self.1, self.2))]
+    }
+}
+
+#[test]
+fn the_least_number_is_found_wherever_it_is_put() {
+    for isa in Isa::available() {
+        for at in 0..LANES {
+            for least in [0, 5, u32::MAX - 1, u32::MAX] {
+                let others: [u32; LANES] = std::array::from_fn(|lane| u32::MAX - (lane as u32 % 3));
+                let mut lanes = others;
+                lanes[at] = least;
+                let expected = [others, lanes].map(|lanes| lanes.into_iter().min().unwrap());
+                assert_eq!(isa.run(Put(others, at, least)), expected, "{} {at} {least}", isa.name());
+            }
+        }
+    }
+}
+
+struct Which([[u64; 2]; 2], [u64; 2]);
+
+impl Kernel for Which {
+    type Out = (usize, [bool; 2]);
+
+    #[inline(always)]
+    fn run<L: Simd>(self, simd: L) -> Self::Out {
+        let mask = [u64::MAX, u64::MAX >> 4];
+        let same = [simd.same(&self.0[0], &self.1, &mask), simd.same(&self.0[1], &self.1, &mask)];
+        (simd.which(&self.0, self.1, mask), same)
+    }
+}
+
+#[test]
+fn a_key_is_found_by_all_of_its_bits_but_the_masked() {
+    for isa in Isa::available() {
+        for bit in 0..128 {
+            let key = [0x0123_4567_89AB_CDEF, 0x0EDC_BA98_7654_3210];
+            let masked = [key[0], key[1] | 0x7 << 60];
+            let mut other = key;
+            other[bit / 64] ^= 1 << (bit % 64);
+            let none = if bit < 124 { 2 } else { 0 };
+            let found = |first, second| isa.run(Which([first, second], key));
+            let counts = bit < 124;
+            assert_eq!(found(masked, other), (0, [true, !counts]), "{} {bit}", isa.name());
+            assert_eq!(found(other, masked), (usize::from(counts), [!counts, true]), "{} {bit}", isa.name());
+            assert_eq!(found(other, other), (none, [!counts; 2]), "{} {bit}", isa.name());
+        }
+    }
+}
+
+#[test]
+fn numbers_are_never_put_beyond_the_end() {
+    for len in 0..12 {
+        for at in 0..20 {
+            let mut numbers = vec![0; len];
+            super::put(&mut numbers, at, &[1, 2, 3, 4]);
+            let expected: Vec<u32> = (0..len)
+                .map(|i| if at + 4 <= len && (at..at + 4).contains(&i) { (i - at) as u32 + 1 } else { 0 })
+                .collect();
+            assert_eq!(numbers, expected);
+        }
+    }
+}
+
+#[test]
+fn no_bytes_are_beyond_the_text() {
+    let text: Vec<u8> = (0..40).collect();
+    for len in 0..40 {
+        for at in 0..50 {
+            let expected = text[..len].get(at..).and_then(|rest| rest.first_chunk::<16>()).copied();
+            assert_eq!(super::sixteen(&text[..len], at), expected);
+            let expected = text[..len].get(at..).and_then(|rest| rest.first_chunk::<8>());
+            assert_eq!(super::eight(&text[..len], at), expected.map(|eight| u64::from_le_bytes(*eight)));
+        }
+    }
+    assert!(super::sixteen(&text, usize::MAX).is_none() && super::eight(&text, usize::MAX).is_none());
+}
+
+/// Every byte at every place, and every number of bytes.
+#[test]
+fn every_instruction_set_says_what_the_standard_library_does() {
+    for isa in Isa::available() {
+        for first in 0..=255_u8 {
+            for step in [0, 1, 7, 129] {
+                let bytes: Vec<u8> =
+                    (0..BLOCK_BYTES as u8).map(|at| first.wrapping_add(at.wrapping_mul(step))).collect();
+                for len in [0, 1, usize::from(first) % BLOCK_BYTES, BLOCK_BYTES - 1, BLOCK_BYTES] {
+                    let got = isa.run(Classify(&bytes[..len]));
+                    assert_eq!(got, expected(&bytes[..len]), "{} {bytes:?}", isa.name());
+                }
+            }
+        }
+    }
+}

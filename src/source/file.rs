@@ -1,0 +1,136 @@
+//! A file that is read at any place.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use super::stamp::Stamp;
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::room;
+use crate::workers;
+
+/// A file to read, which must not change meanwhile.
+pub(crate) struct SourceFile {
+    path: PathBuf,
+    /// Bytes when it was first seen.
+    pub(crate) size: u64,
+    held: FileAccess,
+}
+
+/// What is kept of a file between two reads.
+enum FileAccess {
+    /// How it was: of thousands of files not all can be open.
+    Stamp(Stamp),
+    /// The open file: it is this one that is read, also if another takes its name.
+    File(File, Stamp),
+    /// The contents of what cannot be read at any place, or does not say how long it is: a pipe, a device.
+    Whole(Vec<u8>),
+}
+
+impl SourceFile {
+    /// A file that is opened for each read. `seen` says how it was when its size was first asked for, if that was
+    /// before.
+    pub(crate) fn open(path: &Path, seen: Option<Stamp>, control: &Control) -> Result<Self> {
+        Self::new(path, seen, false, control)
+    }
+
+    /// A file that stays open.
+    pub(crate) fn hold(path: &Path, control: &Control) -> Result<Self> {
+        Self::new(path, None, true, control)
+    }
+
+    fn new(path: &Path, seen: Option<Stamp>, hold: bool, control: &Control) -> Result<Self> {
+        let failed = |source| Error::Io { path: path.to_owned(), source };
+        let meta = std::fs::metadata(path).map_err(failed)?;
+        if meta.is_dir() {
+            return Err(failed(ErrorKind::IsADirectory.into()));
+        }
+        let seen = seen.or(Stamp::of(&meta));
+        let path = path.to_owned();
+        // Some files hold text and say that they are empty: those of Linux's /proc.
+        if let Some(stamp) = seen.filter(|stamp| stamp.size > 0) {
+            let file = File::open(&path).map_err(failed)?;
+            stamp.check(&file.metadata().map_err(failed)?).map_err(failed)?;
+            let held = if hold { FileAccess::File(file, stamp) } else { FileAccess::Stamp(stamp) };
+            return Ok(SourceFile { path, size: stamp.size, held });
+        }
+        let whole = workers::read_in_background(&path, control)?;
+        if let Some(stamp) = seen {
+            stamp.check(&std::fs::metadata(&path).map_err(failed)?).map_err(failed)?;
+        }
+        Ok(SourceFile { path, size: whole.len() as u64, held: FileAccess::Whole(whole) })
+    }
+
+    /// Up to `len` bytes from `at` on; fewer only at the end of the file.
+    ///
+    /// # Errors
+    /// [`Error::Io`], also where the file has changed.
+    pub(crate) fn read(&self, at: u64, len: usize) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let rest = self.size.saturating_sub(at);
+        self.read_exactly(at, rest.min(len as u64) as usize, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// `len` bytes from `at` on, in place of what `bytes` holds.
+    ///
+    /// # Errors
+    /// [`Error::Io`], also where the file has changed, or ends before.
+    pub(crate) fn read_exactly(&self, at: u64, len: usize, bytes: &mut Vec<u8>) -> Result<()> {
+        bytes.clear();
+        let read = match &self.held {
+            FileAccess::Stamp(stamp) => {
+                File::open(&self.path).and_then(|file| read_unchanged(&file, *stamp, at, len, bytes))
+            }
+            FileAccess::File(file, stamp) => read_unchanged(file, *stamp, at, len, bytes),
+            FileAccess::Whole(whole) => {
+                let start = whole.len().min(at as usize);
+                return room::extend(bytes, &whole[start..whole.len().min(start + len)]);
+            }
+        };
+        read.map_err(|source| self.failed(source))?;
+        if bytes.len() < len {
+            let ended = format!("the file ends at byte {}, before its size", at + bytes.len() as u64);
+            return Err(self.failed(std::io::Error::new(ErrorKind::UnexpectedEof, ended)));
+        }
+        Ok(())
+    }
+
+    fn failed(&self, source: std::io::Error) -> Error {
+        Error::Io { path: self.path.clone(), source }
+    }
+
+    pub(crate) fn not_utf8(&self, offset: u64) -> Error {
+        Error::NotUtf8 { name: self.path.display().to_string(), offset }
+    }
+}
+
+/// Reads, and then looks whether the file is as it was: so what was read is of that file.
+fn read_unchanged(
+    file: &File,
+    stamp: Stamp,
+    at: u64,
+    len: usize,
+    bytes: &mut Vec<u8>,
+) -> std::io::Result<()> {
+    read_at(file, at, len, bytes)?;
+    stamp.check(&file.metadata()?)
+}
+
+/// Reads without a place that threads would share.
+pub(crate) fn read_at(file: &File, at: u64, len: usize, bytes: &mut Vec<u8>) -> std::io::Result<()> {
+    struct At<'a>(&'a File, u64);
+    impl Read for At<'_> {
+        fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+            #[cfg(unix)]
+            let read = std::os::unix::fs::FileExt::read_at(self.0, room, self.1)?;
+            #[cfg(windows)]
+            let read = std::os::windows::fs::FileExt::seek_read(self.0, room, self.1)?;
+            self.1 += read as u64;
+            Ok(read)
+        }
+    }
+    bytes.try_reserve(len)?;
+    At(file, at).take(len as u64).read_to_end(bytes).map(|_| ())
+}
