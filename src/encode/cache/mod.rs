@@ -26,7 +26,7 @@
 //! overwrite the oldest ones; in each bucket of the index, a new entry replaces the oldest one.
 //!
 //! A pretoken that would displace another, or that is long, is only kept when it comes for the second time (the
-//! filter of [`OverflowRing::admits`]): most never do. A pretoken that is found through the index and has few ids gets a slot again.
+//! [`admission`] filter): most never do. A pretoken that is found through the index and has few ids gets a slot again.
 //!
 //! # How a lookup goes
 //!
@@ -38,11 +38,14 @@
 //! 4. [`Cache::get`] follows the hint. If it finds nothing, the caller merges the pretoken, asks
 //!    [`Cache::should_cache`], and [inserts](Cache::insert) it.
 
+mod admission;
 mod bucket;
 mod buckets;
 mod long_key;
 mod miss;
 mod overflow;
+#[cfg(test)]
+mod tests;
 
 pub(super) use bucket::{Bucket, IdWidth, MAX_INLINE_IDS};
 pub(super) use buckets::Buckets;
@@ -54,6 +57,7 @@ use crate::memory::LargeTable;
 use crate::pretokenize::key::{HashOf, Key};
 use crate::room;
 use crate::simd::{self, Isa, Portable};
+use admission::AdmissionFilter;
 use bucket::RECORDED;
 use long_key::{is_long, long_len};
 use overflow::{OverflowRing, words_before};
@@ -66,6 +70,7 @@ pub(in crate::encode) struct Cache {
     /// Of the code that looks: hashes are its own.
     isa: Isa,
     overflow: OverflowRing,
+    admission: AdmissionFilter,
 }
 
 /// log2 of the number of lines of a cache that is added to: 16 MB. A text of 15 MB has 70,000 to 230,000 pretokens that
@@ -98,7 +103,9 @@ impl Cache {
     }
 
     fn with_records(isa: Isa, id_width: IdWidth, bits: u32, overflow: OverflowRing) -> Self {
-        Cache { buckets: LargeTable::zeroed(1 << bits), shift: 64 - bits, id_width, isa, overflow }
+        let admission = AdmissionFilter::for_ring(overflow.bits());
+        let buckets = LargeTable::zeroed(1 << bits);
+        Cache { buckets, shift: 64 - bits, id_width, isa, overflow, admission }
     }
 
     /// One of `1 << bits` lines to be added to, with the seeds of this one that it has room for, of the lowest ids.
@@ -112,7 +119,9 @@ impl Cache {
         room::check_available(MEMORY_MARGIN * bytes).ok()?;
         let overflow = OverflowRing::with_bits(bits + RING_WORDS_PER_BUCKET);
         let buckets = LargeTable::try_zeroed(1 << bits).ok()?;
-        let mut own = Cache { buckets, shift: 64 - bits, id_width: self.id_width, isa: self.isa, overflow };
+        let admission = AdmissionFilter::for_ring(overflow.bits());
+        let Cache { id_width, isa, .. } = *self;
+        let mut own = Cache { buckets, shift: 64 - bits, id_width, isa, overflow, admission };
         for bucket in self.buckets.iter() {
             for slot in (0..2).filter(|&slot| !bucket.is_empty(slot) && !bucket.has_many(slot)) {
                 let mut room = [0; MAX_INLINE_IDS + 1];
@@ -157,6 +166,7 @@ impl Cache {
         } else {
             let hash = key.hash();
             self.overflow.prefetch_index(hash);
+            self.admission.prefetch(hash);
             *hint = Hint::Record(hash);
         }
     }
@@ -212,7 +222,7 @@ impl Cache {
     #[inline]
     pub(in crate::encode) fn should_cache(&mut self, hint: Hint) -> bool {
         match hint {
-            Hint::Record(hash) => self.overflow.admits(hash),
+            Hint::Record(hash) => self.admission.admits(hash),
             _ => true,
         }
     }
@@ -310,99 +320,4 @@ fn seed_bits(count: usize) -> u32 {
 fn start(place: u64, key: Key) -> u64 {
     let len = if is_long(key) { long_len(key) } else { key.len() };
     place - words_before(len) as u64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::long_key::MAX_RECORDED_BYTES;
-    use super::*;
-
-    fn key(text: &str) -> Key {
-        key_of(text.as_bytes())
-    }
-
-    fn found(cache: &Cache, text: &str) -> Vec<u32> {
-        let (key, bucket_index) = (key(text), cache.bucket_index(key(text)) as u32);
-        let (bucket, slot) = cache.buckets().find(Portable, key, bucket_index);
-        let mut room = [0; MAX_INLINE_IDS + 1];
-        if let Some(slot) = slot.filter(|&slot| !bucket.has_many(slot)) {
-            return bucket.inline_ids(slot, cache.id_width, &mut room).to_vec();
-        }
-        let mut hint = Hint::Nowhere;
-        cache.hint_and_prefetch(key, bucket_index, slot, &mut hint);
-        let miss = Miss { text: text.as_bytes(), start: 0, end: text.len(), key, bucket_index, hint };
-        cache.get(&miss, &mut room).map_or_else(Vec::new, |ids| ids.ids().to_vec())
-    }
-
-    fn insert(cache: &mut Cache, text: &str, ids: &[u32]) {
-        cache.insert(key(text), text.as_bytes(), ids);
-    }
-
-    #[test]
-    fn what_was_kept_is_found_and_nothing_else() {
-        for (isa, id_width) in Isa::available().flat_map(|isa| [(isa, IdWidth::U16), (isa, IdWidth::U32)]) {
-            let mut cache = Cache::with_bits(isa, id_width, 4);
-            let long = "a pretoken of more than fifteen bytes";
-            assert!(found(&cache, "a").is_empty());
-            assert!(found(&cache, long).is_empty());
-            let all = [("a", 1), ("b", 4), ("cc", 5), ("d", 7), ("e", 8), (long, 9)];
-            for (text, count) in all {
-                insert(&mut cache, text, &(0..count).collect::<Vec<u32>>());
-            }
-            for (text, count) in all {
-                assert_eq!(found(&cache, text), (0..count).collect::<Vec<u32>>());
-            }
-            assert!(found(&cache, "c").is_empty());
-            assert!(found(&cache, &long[1..]).is_empty());
-            let far = "x".repeat(MAX_RECORDED_BYTES + 1);
-            insert(&mut cache, &far, &[1]);
-            assert!(found(&cache, &far).is_empty());
-            insert(&mut cache, &far[1..], &[1, 2]);
-            assert_eq!(found(&cache, &far[1..]), [1, 2]);
-        }
-    }
-
-    #[test]
-    fn what_is_pushed_out_is_found_among_the_records() {
-        let mut cache = Cache::with_bits(Isa::best(), IdWidth::U32, 1);
-        let words: Vec<String> = (0..300).map(|i| format!("k{i}")).collect();
-        for (id, word) in (0..).zip(&words) {
-            insert(&mut cache, word, &[id]);
-            assert_eq!(found(&cache, word), [id]);
-        }
-        let kept = (0..).zip(&words).filter(|&(id, word)| found(&cache, word) == [id]).count();
-        assert!(kept >= 100, "{kept}");
-        for (id, word) in (0..).zip(&words) {
-            let ids = found(&cache, word);
-            assert!(ids.is_empty() || ids == [id]);
-        }
-    }
-
-    #[test]
-    fn what_the_records_have_lost_is_kept_anew_in_its_place() {
-        let mut cache = Cache::with_bits(Isa::best(), IdWidth::U32, 4);
-        let ids_in_record: Vec<u32> = (0..15).collect();
-        insert(&mut cache, "lost", &ids_in_record);
-        for round in 0..1000 {
-            insert(&mut cache, &format!("something else {round}"), &ids_in_record);
-        }
-        assert!(found(&cache, "lost").is_empty());
-        insert(&mut cache, "lost", &ids_in_record[1..]);
-        assert_eq!(found(&cache, "lost"), ids_in_record[1..]);
-    }
-
-    #[test]
-    fn a_cache_to_add_to_has_the_seeds() {
-        let mut seeds = Cache::with_bits(Isa::best(), IdWidth::U32, 5);
-        let words: Vec<String> = (0..30).map(|i| format!("k{i}")).collect();
-        for (id, word) in (0..).zip(&words) {
-            insert(&mut seeds, word, &[id, id + 1]);
-        }
-        let own = seeds.to_own(10).unwrap();
-        for (id, word) in (0..).zip(&words) {
-            let there = found(&own, word);
-            assert!(there.is_empty() || there == [id, id + 1]);
-        }
-        assert!(words.iter().filter(|word| !found(&own, word).is_empty()).count() > 20);
-    }
 }

@@ -12,11 +12,6 @@ const RING_WORDS_PER_INDEX_BUCKET: u32 = 8;
 /// The least log2 of the words of a ring: a record of the longest pretoken is some 1,300.
 const MIN_RING_BITS: u32 = 12;
 
-/// Words of the ring for each mark of what was met once, as a power of two.
-const RING_WORDS_PER_MARK: u32 = 4;
-/// In a mark: another hash came. Alone: it is free.
-const CHALLENGED: u8 = 0x80;
-
 /// Bits of a slot that tell pretokens of a bucket apart, below the place.
 const TAG_BITS: u32 = 24;
 /// A slot has so many places: after as many words, which are terabytes, the index starts anew.
@@ -43,8 +38,6 @@ pub(in crate::encode) struct OverflowRing {
     index: Vec<u64>,
     /// Where the first bucket begins, at a cache line.
     first: usize,
-    /// Some bits of the hash of what was met once, by other bits of it, and whether another hash came since.
-    admission: Vec<u8>,
     /// Words ever written, and those left out where the ring closes. Starts at 1: no place is 0.
     written: u64,
     /// log2 of the number of words.
@@ -60,18 +53,21 @@ impl OverflowRing {
             words: Vec::new(),
             index: Vec::new(),
             first: 0,
-            admission: Vec::new(),
             written: 1,
             bits: bits.max(MIN_RING_BITS),
             refused: 0,
         }
     }
 
-    /// Asks for the memory that [`OverflowRing::find`] and [`OverflowRing::admits`] look at first.
+    /// log2 of the number of words.
+    pub(super) fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// Asks for the memory that [`OverflowRing::find`] looks at first.
     #[inline]
     pub(in crate::encode) fn prefetch_index(&self, hash: u64) {
         simd::prefetch(&self.index, self.index_bucket(hash));
-        simd::prefetch(&self.admission, self.admission_mark(hash));
     }
 
     /// Asks for the memory that [`OverflowRing::ids`], or [`OverflowRing::read`], looks at first.
@@ -182,27 +178,6 @@ impl OverflowRing {
         index_slots[oldest] = start << TAG_BITS | hash & ((1 << TAG_BITS) - 1);
     }
 
-    /// Whether this was asked before for such a hash, and not for too many others since. What was met again is forgotten:
-    /// it has a record from then on.
-    ///
-    /// A mark gives way to the second hash that wants its place. Would it to the first, two pretokens that come in turn
-    /// were never met again: a fifth of those of a text of many languages that are long or had to leave.
-    pub(in crate::encode) fn admits(&mut self, hash: u64) -> bool {
-        if self.admission.is_empty() {
-            // Written to at once, as the index is.
-            self.admission = vec![CHALLENGED; 1 << (self.bits - RING_WORDS_PER_MARK)];
-        }
-        let (place, tag) = (self.admission_mark(hash), (hash as u8 & !CHALLENGED).max(1));
-        let mark = &mut self.admission[place];
-        let again = *mark & !CHALLENGED == tag;
-        *mark = match *mark & CHALLENGED {
-            _ if again => CHALLENGED,
-            CHALLENGED => tag,
-            _ => *mark | CHALLENGED,
-        };
-        again
-    }
-
     /// The place of so many words, which stay together.
     fn reserve_words(&mut self, words: usize) -> u64 {
         let lap = self.written / PLACES_PER_LAP;
@@ -247,11 +222,6 @@ impl OverflowRing {
     fn index_slots(&self, hash: u64) -> &[u64] {
         let index_bucket = self.index_bucket(hash);
         self.index.get(index_bucket..index_bucket + INDEX_SLOTS).unwrap_or_default()
-    }
-
-    #[inline]
-    fn admission_mark(&self, hash: u64) -> usize {
-        (hash >> (64 + RING_WORDS_PER_MARK - self.bits)) as usize
     }
 }
 
@@ -317,28 +287,6 @@ mod tests {
                 assert!(round < 10_000 || kept.len() > (1 << 14) / 25);
             }
         }
-    }
-
-    #[test]
-    fn what_was_met_is_met_again() {
-        let mut records = OverflowRing::with_bits(MIN_RING_BITS);
-        let hashes: Vec<u64> = (0..30).map(|round| hash_long(&pretoken(round))).collect();
-        let again = |records: &mut OverflowRing| hashes.iter().filter(|&&hash| records.admits(hash)).count();
-        assert!(again(&mut records) < 3);
-        assert!(again(&mut records) > 15);
-    }
-
-    #[test]
-    fn what_comes_in_turn_is_met_again() {
-        let mut records = OverflowRing::with_bits(MIN_RING_BITS);
-        // The marks of the two share a place.
-        let mut left = vec![1_u64, 2];
-        for round in 0..9 {
-            left.retain(|&hash| !records.admits(hash));
-            assert!(round > 0 || left.len() == 2);
-        }
-        assert!(left.is_empty());
-        assert!(!records.admits(2), "what was met again is forgotten");
     }
 
     #[test]

@@ -1,0 +1,91 @@
+use super::long_key::MAX_RECORDED_BYTES;
+use super::*;
+
+fn key(text: &str) -> Key {
+    key_of(text.as_bytes())
+}
+
+fn found(cache: &Cache, text: &str) -> Vec<u32> {
+    let (key, bucket_index) = (key(text), cache.bucket_index(key(text)) as u32);
+    let (bucket, slot) = cache.buckets().find(Portable, key, bucket_index);
+    let mut room = [0; MAX_INLINE_IDS + 1];
+    if let Some(slot) = slot.filter(|&slot| !bucket.has_many(slot)) {
+        return bucket.inline_ids(slot, cache.id_width, &mut room).to_vec();
+    }
+    let mut hint = Hint::Nowhere;
+    cache.hint_and_prefetch(key, bucket_index, slot, &mut hint);
+    let miss = Miss { text: text.as_bytes(), start: 0, end: text.len(), key, bucket_index, hint };
+    cache.get(&miss, &mut room).map_or_else(Vec::new, |ids| ids.ids().to_vec())
+}
+
+fn insert(cache: &mut Cache, text: &str, ids: &[u32]) {
+    cache.insert(key(text), text.as_bytes(), ids);
+}
+
+#[test]
+fn what_was_kept_is_found_and_nothing_else() {
+    for (isa, id_width) in Isa::available().flat_map(|isa| [(isa, IdWidth::U16), (isa, IdWidth::U32)]) {
+        let mut cache = Cache::with_bits(isa, id_width, 4);
+        let long = "a pretoken of more than fifteen bytes";
+        assert!(found(&cache, "a").is_empty());
+        assert!(found(&cache, long).is_empty());
+        let all = [("a", 1), ("b", 4), ("cc", 5), ("d", 7), ("e", 8), (long, 9)];
+        for (text, count) in all {
+            insert(&mut cache, text, &(0..count).collect::<Vec<u32>>());
+        }
+        for (text, count) in all {
+            assert_eq!(found(&cache, text), (0..count).collect::<Vec<u32>>());
+        }
+        assert!(found(&cache, "c").is_empty());
+        assert!(found(&cache, &long[1..]).is_empty());
+        let far = "x".repeat(MAX_RECORDED_BYTES + 1);
+        insert(&mut cache, &far, &[1]);
+        assert!(found(&cache, &far).is_empty());
+        insert(&mut cache, &far[1..], &[1, 2]);
+        assert_eq!(found(&cache, &far[1..]), [1, 2]);
+    }
+}
+
+#[test]
+fn what_is_pushed_out_is_found_among_the_records() {
+    let mut cache = Cache::with_bits(Isa::best(), IdWidth::U32, 1);
+    let words: Vec<String> = (0..300).map(|i| format!("k{i}")).collect();
+    for (id, word) in (0..).zip(&words) {
+        insert(&mut cache, word, &[id]);
+        assert_eq!(found(&cache, word), [id]);
+    }
+    let kept = (0..).zip(&words).filter(|&(id, word)| found(&cache, word) == [id]).count();
+    assert!(kept >= 100, "{kept}");
+    for (id, word) in (0..).zip(&words) {
+        let ids = found(&cache, word);
+        assert!(ids.is_empty() || ids == [id]);
+    }
+}
+
+#[test]
+fn what_the_records_have_lost_is_kept_anew_in_its_place() {
+    let mut cache = Cache::with_bits(Isa::best(), IdWidth::U32, 4);
+    let ids_in_record: Vec<u32> = (0..15).collect();
+    insert(&mut cache, "lost", &ids_in_record);
+    for round in 0..1000 {
+        insert(&mut cache, &format!("something else {round}"), &ids_in_record);
+    }
+    assert!(found(&cache, "lost").is_empty());
+    insert(&mut cache, "lost", &ids_in_record[1..]);
+    assert_eq!(found(&cache, "lost"), ids_in_record[1..]);
+}
+
+#[test]
+fn a_cache_to_add_to_has_the_seeds() {
+    let mut seeds = Cache::with_bits(Isa::best(), IdWidth::U32, 5);
+    let words: Vec<String> = (0..30).map(|i| format!("k{i}")).collect();
+    for (id, word) in (0..).zip(&words) {
+        insert(&mut seeds, word, &[id, id + 1]);
+    }
+    let own = seeds.to_own(10).unwrap();
+    for (id, word) in (0..).zip(&words) {
+        let there = found(&own, word);
+        assert!(there.is_empty() || there == [id, id + 1]);
+    }
+    assert!(words.iter().filter(|word| !found(&own, word).is_empty()).count() > 20);
+}
