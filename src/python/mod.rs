@@ -18,7 +18,9 @@ mod regex;
 mod stream;
 mod text;
 mod tokenizer;
+mod tokenizer_calls;
 mod training;
+mod vocabulary;
 
 use pyo3::prelude::*;
 

@@ -4,22 +4,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-use super::ids::IdRun;
-use super::output::{DecodeBuffer, Errors};
+use super::output::Errors;
 use super::pretokenizer::PyPretokenizer;
 use super::stream::EncodeStream;
+use super::vocabulary::{merges_of, special_specs, tokens_of};
 use super::{arrays, call, file, ids, objects, text};
-use crate::control::Control;
-use crate::encode::{EncodedBatch, Encoder, FileOptions, Spans, recycle};
-use crate::error::{Result, show, show_text};
+use crate::encode::{EncodedBatch, Encoder, FileOptions, Spans};
+use crate::error::show;
 use crate::room;
 use crate::source::Text;
-use crate::vocab::{RankLines, Semantics, SpecialSpec, Vocab};
+use crate::vocab::{RankLines, Semantics, Vocab};
 
 /// A vocabulary and a pattern.
 #[pyclass(frozen, module = "toksmith._core")]
@@ -27,7 +26,6 @@ pub(super) struct Tokenizer {
     pub(super) encoder: Arc<Encoder>,
 }
 
-type MergePair = (PyBackedBytes, PyBackedBytes);
 type ArrayAndStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 type IdsAndSpans<'py> = (Bound<'py, PyList>, Bound<'py, PyArray2<i64>>);
 
@@ -44,17 +42,8 @@ impl Tokenizer {
         pretokenizer: &PyPretokenizer,
         ignore_merges: bool,
     ) -> PyResult<Self> {
-        let mut tokens: Vec<(u32, PyBackedBytes)> = room::for_items(vocab.len())?;
-        for (id, token) in vocab.iter() {
-            let id = vocab_id(&id, &token)?;
-            let bytes = token.extract().map_err(|_| {
-                PyValueError::new_err(format!("the token of id {id} is not bytes: {}", shown(&token)))
-            })?;
-            tokens.push((id, bytes));
-        }
-        let merges = merges
-            .map(|merges| objects::extracted(merges, |merge| merge.extract::<MergePair>()))
-            .transpose()?;
+        let tokens = tokens_of(vocab)?;
+        let merges = merges.map(merges_of).transpose()?;
         let specials = special_specs(special_tokens)?;
         let pretokenizer = pretokenizer.inner.clone();
         let encoder = call::long(py, None, move |_| {
@@ -122,7 +111,7 @@ impl Tokenizer {
         special: bool,
         workers: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.list_of(py, text::of(text)?, special, workers)
+        self.encoded_list(py, text::of(text)?, special, workers)
     }
 
     #[pyo3(signature = (data, special, workers=None))]
@@ -133,7 +122,7 @@ impl Tokenizer {
         special: bool,
         workers: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.list_of(py, Text::Utf8(&data), special, workers)
+        self.encoded_list(py, Text::Utf8(&data), special, workers)
     }
 
     #[pyo3(signature = (text, special, workers=None))]
@@ -378,100 +367,4 @@ impl Tokenizer {
     pub(super) fn encoder(&self) -> &Encoder {
         &self.encoder
     }
-
-    /// The text of `ids`, or their bytes.
-    fn decoded<'py>(&self, ids: &Bound<'py, PyAny>, errors: Option<&Errors>) -> PyResult<Bound<'py, PyAny>> {
-        let tokens = self.encoder.vocab().tokens();
-        let mut output = DecodeBuffer::new(ids.py(), errors.is_some());
-        ids::for_runs(ids, tokens.max_id().unwrap_or(0), &mut |run| match run {
-            IdRun::Length(ids) => output.reserve_for(ids),
-            IdRun::Ids(ids) => output.decode(tokens, ids),
-        })?;
-        output.finish(errors)
-    }
-
-    fn list_of<'py>(
-        &self,
-        py: Python<'py>,
-        text: Text<'_>,
-        special: bool,
-        workers: Option<usize>,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let text = match text {
-            Text::Utf8(text) if text.len() < call::GIL_RELEASE_BYTES => text,
-            _ => {
-                let ids = self.encoded(py, text, special, workers)?;
-                let list = ids::to_list(py, &ids);
-                recycle(ids);
-                return list;
-            }
-        };
-        let fill = |ids: &mut Vec<u32>| {
-            call::sized(py, text.len(), |control| self.encoder.encode(text, special, ids, control))
-        };
-        call::with_ids(fill, |ids| ids::to_list(py, ids))
-    }
-
-    fn encoded(
-        &self,
-        py: Python<'_>,
-        text: Text<'_>,
-        special: bool,
-        workers: Option<usize>,
-    ) -> PyResult<Vec<u32>> {
-        call::sized(py, text.len(), |control| self.encoder.encode_long(text, special, workers, control))
-    }
-
-    /// Does `work` with the bytes of many texts.
-    fn with_texts<T: Send>(
-        &self,
-        py: Python<'_>,
-        texts: &Bound<'_, PyAny>,
-        work: impl FnOnce(&[&[u8]], &Control) -> Result<T> + Send,
-    ) -> PyResult<T> {
-        let mut held: Vec<PyBackedStr> = room::for_items(objects::size_hint(texts))?;
-        for text in texts.try_iter()? {
-            room::push(&mut held, call::backed_text(text?.cast::<PyString>()?)?)?;
-        }
-        let texts: Vec<&[u8]> = room::collected(held.iter().map(|text| text.as_bytes()))?;
-        let bytes = texts.iter().map(|text| text.len()).sum();
-        call::sized(py, bytes, |control| work(&texts, control))
-    }
-}
-
-fn vocab_id(id: &Bound<'_, PyAny>, token: &Bound<'_, PyAny>) -> PyResult<u32> {
-    id.extract::<u32>().map_err(|_| {
-        let (id, token) = (shown(id), shown(token));
-        PyValueError::new_err(format!(
-            "the id of token {token} is {id}: ids are whole numbers from 0 to 2^32 - 1"
-        ))
-    })
-}
-
-/// Special tokens as the core names them, of names with an id or None.
-pub(super) fn special_specs(tokens: Vec<(String, Option<i128>)>) -> PyResult<Vec<SpecialSpec>> {
-    tokens.into_iter().map(special_spec).collect()
-}
-
-fn special_spec((name, id): (String, Option<i128>)) -> PyResult<SpecialSpec> {
-    let narrow = |id: i128| {
-        u32::try_from(id).map_err(|_| {
-            PyValueError::new_err(format!(
-                "the id of special token {} is {id}: ids are whole numbers from 0 to 2^32 - 1",
-                show_text(&name)
-            ))
-        })
-    };
-    let id = id.map(narrow).transpose()?;
-    Ok((name.into_bytes(), id))
-}
-
-fn shown(value: &Bound<'_, PyAny>) -> String {
-    if let Ok(bytes) = value.cast::<PyBytes>()
-        && bytes.as_bytes().len() > 60
-    {
-        return show(bytes.as_bytes());
-    }
-    let repr = value.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string());
-    if repr.len() <= 80 { repr } else { show_text(&repr) }
 }

@@ -10,7 +10,8 @@ use pyo3::types::PyList;
 
 use super::counts::PyPretokenCounts;
 use super::pretokenizer::PyPretokenizer;
-use super::tokenizer::{Tokenizer, special_specs};
+use super::tokenizer::Tokenizer;
+use super::vocabulary::special_specs;
 use super::{call, objects};
 use crate::encode::Encoder;
 use crate::error::Error;

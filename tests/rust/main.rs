@@ -4,6 +4,7 @@
 mod count;
 mod encode;
 mod fuzz;
+mod layout;
 mod oracle;
 mod pretokenize;
 mod random;

@@ -1,0 +1,80 @@
+//! What several methods of the tokenizer do: text to ids, as a list or in memory, and ids to text.
+
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::{PyList, PyString};
+
+use super::ids::IdRun;
+use super::output::{DecodeBuffer, Errors};
+use super::tokenizer::Tokenizer;
+use super::{call, ids, objects};
+use crate::control::Control;
+use crate::encode::recycle;
+use crate::error::Result;
+use crate::room;
+use crate::source::Text;
+
+impl Tokenizer {
+    /// The text of `ids`, or their bytes.
+    pub(super) fn decoded<'py>(
+        &self,
+        ids: &Bound<'py, PyAny>,
+        errors: Option<&Errors>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let tokens = self.encoder.vocab().tokens();
+        let mut output = DecodeBuffer::new(ids.py(), errors.is_some());
+        ids::for_runs(ids, tokens.max_id().unwrap_or(0), &mut |run| match run {
+            IdRun::Length(ids) => output.reserve_for(ids),
+            IdRun::Ids(ids) => output.decode(tokens, ids),
+        })?;
+        output.finish(errors)
+    }
+
+    pub(super) fn encoded_list<'py>(
+        &self,
+        py: Python<'py>,
+        text: Text<'_>,
+        special: bool,
+        workers: Option<usize>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let text = match text {
+            Text::Utf8(text) if text.len() < call::GIL_RELEASE_BYTES => text,
+            _ => {
+                let ids = self.encoded(py, text, special, workers)?;
+                let list = ids::to_list(py, &ids);
+                recycle(ids);
+                return list;
+            }
+        };
+        let fill = |ids: &mut Vec<u32>| {
+            call::sized(py, text.len(), |control| self.encoder.encode(text, special, ids, control))
+        };
+        call::with_ids(fill, |ids| ids::to_list(py, ids))
+    }
+
+    pub(super) fn encoded(
+        &self,
+        py: Python<'_>,
+        text: Text<'_>,
+        special: bool,
+        workers: Option<usize>,
+    ) -> PyResult<Vec<u32>> {
+        call::sized(py, text.len(), |control| self.encoder.encode_long(text, special, workers, control))
+    }
+
+    /// Does `work` with the bytes of many texts.
+    pub(super) fn with_texts<T: Send>(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        work: impl FnOnce(&[&[u8]], &Control) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let mut held: Vec<PyBackedStr> = room::for_items(objects::size_hint(texts))?;
+        for text in texts.try_iter()? {
+            room::push(&mut held, call::backed_text(text?.cast::<PyString>()?)?)?;
+        }
+        let texts: Vec<&[u8]> = room::collected(held.iter().map(|text| text.as_bytes()))?;
+        let bytes = texts.iter().map(|text| text.len()).sum();
+        call::sized(py, bytes, |control| work(&texts, control))
+    }
+}

@@ -1,0 +1,69 @@
+//! Vocabularies, merges and special tokens from Python.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict};
+
+use super::objects;
+use crate::error::{show, show_text};
+use crate::room;
+use crate::vocab::SpecialSpec;
+
+/// A merge: the bytes of its two tokens.
+type MergePair = (PyBackedBytes, PyBackedBytes);
+
+/// The ids and bytes of a `dict[int, bytes]`.
+pub(super) fn tokens_of(vocab: &Bound<'_, PyDict>) -> PyResult<Vec<(u32, PyBackedBytes)>> {
+    let mut tokens = room::for_items(vocab.len())?;
+    for (id, token) in vocab.iter() {
+        let id = vocab_id(&id, &token)?;
+        let bytes = token.extract().map_err(|_| {
+            PyValueError::new_err(format!("the token of id {id} is not bytes: {}", shown(&token)))
+        })?;
+        tokens.push((id, bytes));
+    }
+    Ok(tokens)
+}
+
+/// The merges of a sequence of pairs of `bytes`.
+pub(super) fn merges_of(merges: &Bound<'_, PyAny>) -> PyResult<Vec<MergePair>> {
+    objects::extracted(merges, |merge| merge.extract::<MergePair>())
+}
+
+fn vocab_id(id: &Bound<'_, PyAny>, token: &Bound<'_, PyAny>) -> PyResult<u32> {
+    id.extract::<u32>().map_err(|_| {
+        let (id, token) = (shown(id), shown(token));
+        PyValueError::new_err(format!(
+            "the id of token {token} is {id}: ids are whole numbers from 0 to 2^32 - 1"
+        ))
+    })
+}
+
+/// Special tokens as the core names them, of names with an id or None.
+pub(super) fn special_specs(tokens: Vec<(String, Option<i128>)>) -> PyResult<Vec<SpecialSpec>> {
+    tokens.into_iter().map(special_spec).collect()
+}
+
+fn special_spec((name, id): (String, Option<i128>)) -> PyResult<SpecialSpec> {
+    let narrow = |id: i128| {
+        u32::try_from(id).map_err(|_| {
+            PyValueError::new_err(format!(
+                "the id of special token {} is {id}: ids are whole numbers from 0 to 2^32 - 1",
+                show_text(&name)
+            ))
+        })
+    };
+    let id = id.map(narrow).transpose()?;
+    Ok((name.into_bytes(), id))
+}
+
+fn shown(value: &Bound<'_, PyAny>) -> String {
+    if let Ok(bytes) = value.cast::<PyBytes>()
+        && bytes.as_bytes().len() > 60
+    {
+        return show(bytes.as_bytes());
+    }
+    let repr = value.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string());
+    if repr.len() <= 80 { repr } else { show_text(&repr) }
+}

@@ -1,0 +1,217 @@
+//! The layout of the core: no circles between files, and no file that is too long to be read at once.
+//!
+//! An import is an edge from the file that has it to the file that it names: `use` of `crate::…`, `super::…` or a child
+//! module, and such paths in code. `mod.rs` is a file like all others: it may re-export its children, but then they must
+//! import from each other, not through it. There are no exceptions today. What tests import does not count.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Lines that a file may have, tests apart.
+const MAX_LINES: usize = 400;
+/// Files that are tables of numbers, made by a script.
+const TABLES: [&str; 1] = ["pretokenize/unicode_tables.rs"];
+
+/// A module by the names that lead to it; none for the root of the crate.
+type Module = Vec<String>;
+type Graph = BTreeMap<Module, BTreeSet<Module>>;
+
+fn source() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+/// All files of the product, by their modules, without comments and tests.
+fn files() -> BTreeMap<Module, (PathBuf, String)> {
+    let (mut files, mut folders) = (BTreeMap::new(), vec![source()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "rs") && !path.ends_with("tests.rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                let path = path.strip_prefix(source()).unwrap().to_owned();
+                files.insert(module(&path), (path, product(&text)));
+            }
+        }
+    }
+    files
+}
+
+fn module(path: &Path) -> Module {
+    let mut names: Module =
+        path.with_extension("").iter().map(|name| name.to_str().unwrap().into()).collect();
+    if names.last().is_some_and(|name| name == "mod" || name == "lib") {
+        names.pop();
+    }
+    names
+}
+
+/// The lines of a file before its tests.
+fn product(text: &str) -> String {
+    text.split("#[cfg(test)]\nmod tests {").next().unwrap().to_owned()
+}
+
+fn without_comments(text: &str) -> String {
+    let code = text.lines().map(|line| line.split("//").next().unwrap());
+    // A visibility is no import.
+    code.collect::<Vec<_>>().join("\n").replace("pub(in crate", "pub(in ").replace("pub(crate)", "pub")
+}
+
+/// The paths of a `use` tree: `a::{b, c::{d, e}}` has three.
+fn expanded(tree: &str) -> Vec<String> {
+    let tree = tree.trim();
+    let Some(open) = tree.find('{') else {
+        return vec![tree.split(" as ").next().unwrap().trim().to_owned()];
+    };
+    let inner = &tree[open + 1..tree.rfind('}').unwrap()];
+    let (mut paths, mut depth, mut start) = (Vec::new(), 0, 0);
+    for (at, byte) in inner.bytes().chain([b',']).enumerate() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth -= 1,
+            b',' if depth == 0 => {
+                let part = inner[start..at].trim();
+                if !part.is_empty() {
+                    paths.extend(expanded(&format!("{}{part}", &tree[..open])));
+                }
+                start = at + 1;
+            }
+            _ => (),
+        }
+    }
+    paths
+}
+
+/// All paths that a file imports or names.
+fn paths(code: &str) -> Vec<String> {
+    let mut paths = Vec::new();
+    for statement in code.split("use ").skip(1) {
+        if let Some((tree, _)) = statement.split_once(';') {
+            paths.extend(expanded(tree));
+        }
+    }
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    // A word that ends in `::` is the beginning of a tree in braces, which is among the statements.
+    let words = code.split(|c: char| !is_part(c)).filter(|word| !word.ends_with(':'));
+    let inner = words.filter(|word| word.starts_with("crate::") || word.starts_with("super::"));
+    paths.extend(inner.map(str::to_owned));
+    paths
+}
+
+/// The module that a path in `here` leads to: the longest beginning of it that is a file.
+fn target(path: &str, here: &Module, all: &BTreeMap<Module, (PathBuf, String)>) -> Option<Module> {
+    let mut names = path.split("::").map(str::trim).peekable();
+    let mut found = match names.peek().copied()? {
+        "crate" => {
+            names.next();
+            Module::new()
+        }
+        "super" | "self" => here.clone(),
+        child => {
+            // A child of this module; any other name is a crate's, or of this file.
+            let mut found = here.clone();
+            found.push(child.into());
+            return all.contains_key(&found).then_some(found);
+        }
+    };
+    while let Some("super" | "self") = names.peek().copied() {
+        if names.next() == Some("super") {
+            found.pop();
+        }
+    }
+    for name in names {
+        found.push(name.into());
+        if !all.contains_key(&found) {
+            found.pop();
+            break;
+        }
+    }
+    Some(found)
+}
+
+fn graph() -> Graph {
+    let all = files();
+    let edges = all.iter().map(|(here, (_, text))| {
+        let paths = paths(&without_comments(text));
+        let targets = paths.iter().filter_map(|path| target(path, here, &all));
+        (here.clone(), targets.filter(|found| found != here).collect())
+    });
+    edges.collect()
+}
+
+/// A circle of a graph, if it has one.
+fn circle(graph: &Graph) -> Option<Vec<Module>> {
+    fn visit(node: &Module, graph: &Graph, way: &mut Vec<Module>, done: &mut BTreeSet<Module>) -> bool {
+        if let Some(at) = way.iter().position(|other| other == node) {
+            way.drain(..at);
+            return true;
+        }
+        if !done.insert(node.clone()) {
+            return false;
+        }
+        way.push(node.clone());
+        let found = graph.get(node).into_iter().flatten().any(|next| visit(next, graph, way, done));
+        if !found {
+            way.pop();
+        }
+        found
+    }
+    let mut done = BTreeSet::new();
+    graph.keys().find_map(|node| {
+        let mut way = Vec::new();
+        visit(node, graph, &mut way, &mut done).then_some(way)
+    })
+}
+
+fn shown(circle: &[Module]) -> String {
+    circle.iter().map(|names| format!("crate::{}", names.join("::"))).collect::<Vec<_>>().join(" → ")
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let graph = graph();
+    assert!(graph.len() > 100, "all files are looked at");
+    if let Some(circle) = circle(&graph) {
+        panic!("these files import each other in a circle: {}", shown(&circle));
+    }
+}
+
+#[test]
+fn no_modules_of_the_crate_import_each_other_in_a_circle() {
+    let mut modules = Graph::new();
+    for (here, targets) in graph() {
+        let top = |names: &Module| names.iter().take(1).cloned().collect::<Module>();
+        let (here, targets) = (top(&here), targets.iter().map(top).collect::<Vec<_>>());
+        let others = targets.into_iter().filter(|other| *other != here);
+        modules.entry(here.clone()).or_default().extend(others);
+    }
+    if let Some(circle) = circle(&modules) {
+        panic!("these modules import each other in a circle: {}", shown(&circle));
+    }
+}
+
+#[test]
+fn no_file_has_too_many_lines() {
+    for (path, text) in files().into_values() {
+        let lines = text.lines().count();
+        let is_table = TABLES.iter().any(|table| path == Path::new(table));
+        assert!(is_table || lines <= MAX_LINES, "{} has {lines} lines: divide it by topic", path.display());
+    }
+}
+
+#[test]
+fn imports_are_read_as_the_compiler_reads_them() {
+    let code = "use a::b;\npub(super) use super::{c, d::{self, E as F}};\nuse crate::{\n    g::H,\n    i,\n};\nlet x = super::j::k();";
+    let found = paths(&without_comments(code));
+    let expected =
+        ["a::b", "super::c", "super::d::self", "super::d::E", "crate::g::H", "crate::i", "super::j::k"];
+    assert!(expected.iter().all(|path| found.contains(&path.to_string())), "{found:?}");
+    assert!(without_comments("pub(in crate::a) fn b() {} // crate::c").trim_end().ends_with("{}"));
+    let module = |name: &str| vec![name.to_owned()];
+    let edge = |from: &str, to: &[&str]| (module(from), to.iter().map(|name| module(name)).collect());
+    assert_eq!(circle(&Graph::from([edge("a", &["b", "c"]), edge("b", &["c"]), edge("c", &[])])), None);
+    let found = circle(&Graph::from([edge("a", &["b"]), edge("b", &["c"]), edge("c", &["b"])]));
+    assert_eq!(found, Some(vec![module("b"), module("c")]));
+}
