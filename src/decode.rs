@@ -41,7 +41,7 @@ pub fn decode(vocab: &Vocab, ids: &[u32], control: &Control) -> Result<Vec<u8>> 
     Ok(bytes)
 }
 
-/// Room to make for so many ids at first.
+/// The bytes to make room for, for so many ids.
 pub fn estimate(ids: usize) -> usize {
     5 * ids + SLOT_BYTES
 }

@@ -1,5 +1,5 @@
-//! Large memory in large pages.
-#![allow(unsafe_code)] // a system call, and memory of zeros
+//! Large tables: in huge pages where the system has them, zeroed, and aligned to cache lines.
+#![allow(unsafe_code)] // a system call, and memory that is used as zeros
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::marker::PhantomData;
@@ -7,13 +7,13 @@ use std::marker::PhantomData;
 use crate::error::Result;
 use crate::room;
 
-/// Memory from here on is worth the advice; below it a page or two of 2 MB are not.
+/// From so many bytes on, memory is worth the advice; below it, the gain of a page or two of 2 MB is not.
 const HUGE_PAGE_MIN_BYTES: usize = 4 << 20;
-/// Advice is given for whole pages of this size.
+/// The size of a huge page: advice is given for whole ones.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Says that all of the `len` bytes at `start`, newly allocated, will be written soon. Where that is much memory,
-/// the system may give it in large pages: a fifth of the time that as many small ones take at their first use.
+/// Advises the system that all of the `len` bytes at `start`, newly allocated, will be written soon. It may then map
+/// large memory in huge pages, which takes a fifth of the time that small pages take at their first use.
 #[inline]
 pub(crate) fn advise_huge_pages(start: *mut u8, len: usize) {
     if len >= HUGE_PAGE_MIN_BYTES {
@@ -21,7 +21,7 @@ pub(crate) fn advise_huge_pages(start: *mut u8, len: usize) {
     }
 }
 
-/// Asks for large pages for those of the `len` bytes at `start` that make whole ones.
+/// Asks for huge pages for the whole ones among the `len` bytes at `start`.
 #[inline]
 fn large_pages(start: *mut u8, len: usize) {
     #[cfg(target_os = "linux")]
@@ -36,7 +36,7 @@ fn large_pages(start: *mut u8, len: usize) {
     let _ = (start, len);
 }
 
-/// So many zeros, in memory that the system has them in where that is large: it is not written to.
+/// `count` zeros. Where that is large memory, the system has it zeroed: it is not written.
 ///
 /// # Errors
 /// [`crate::Error::OutOfMemory`].
@@ -55,8 +55,8 @@ pub(crate) fn zeros<T: Zeroed>(count: usize) -> Result<Vec<T>> {
     }
 }
 
-/// A table in large pages where the system has them: one of megabytes that is read at random spends more time on
-/// finding its small pages than on reading. It begins with such a page, or with a cache line.
+/// A table in huge pages where the system has them: reading a table of megabytes at random takes more time to find
+/// its small pages than to read. It begins at a huge page, or at a cache line where it is smaller.
 #[derive(Debug)]
 pub(crate) struct LargeTable<T> {
     memory: Vec<u64>,
@@ -66,10 +66,10 @@ pub(crate) struct LargeTable<T> {
     items: PhantomData<T>,
 }
 
-/// A type of which a value may be zeros all over.
+/// A type for which bytes of zeros are a value.
 ///
 /// # Safety
-/// It must.
+/// Bytes of zeros, as many as the type has, must be a valid value of it.
 pub(crate) unsafe trait Zeroed: Copy {}
 
 // SAFETY: numbers.
@@ -86,8 +86,9 @@ const WORD_BYTES: usize = size_of::<u64>();
 impl<T: Copy> LargeTable<T> {
     /// `count` copies of `item`, which are written now.
     ///
-    /// Also if they are zeros. A page that is read before it is written to is given out twice, and the second time all
-    /// threads of the process are interrupted: of a training on two threads that took 5 ms of 115.
+    /// They are written even if they are zeros. Where zeroed memory is read before it is written, the system maps
+    /// each page twice, and the second time interrupts all threads of the process: in a training on two threads that
+    /// took 5 ms of 115.
     pub(crate) fn new(item: T, count: usize) -> Self {
         Self::unwritten(count).written(item)
     }
@@ -102,7 +103,7 @@ impl<T: Copy> LargeTable<T> {
     }
 
     fn written(mut self, item: T) -> Self {
-        let item = std::hint::black_box(item); // a compiler that sees zeros leaves them out: that memory has them
+        let item = std::hint::black_box(item); // a compiler that sees zeros leaves the writes out
         let first = self.memory[self.first..].as_mut_ptr().cast::<T>();
         for at in 0..self.count {
             // SAFETY: `unwritten` has made room for `count` items, suitably aligned, from there on.
@@ -131,20 +132,20 @@ impl<T: Copy> LargeTable<T> {
         Ok(Self::within(zeros((bytes + align).div_ceil(WORD_BYTES))?, count))
     }
 
-    /// One whose memory is zeros, which may be no values of `T` yet.
+    /// A table of zeroed memory, which need not be values of `T` yet.
     fn unwritten(count: usize) -> Self {
         let (bytes, align) = Self::measure(count);
         Self::within(vec![0; (bytes + align).div_ceil(WORD_BYTES)], count)
     }
 
-    /// Bytes of so many items, and what they begin at a multiple of.
+    /// The bytes of `count` items, and the alignment of the first one.
     fn measure(count: usize) -> (usize, usize) {
         let bytes = count * size_of::<T>();
         (bytes, if bytes < HUGE_PAGE_BYTES { CACHE_LINE_BYTES } else { HUGE_PAGE_BYTES })
     }
 
-    /// In memory of zeros that is large enough. It is fresh from the system where it is large, and not written to yet:
-    /// pages are not made larger later.
+    /// A table in zeroed memory that is large enough, and that was not written to yet: pages are not made larger
+    /// later.
     fn within(mut memory: Vec<u64>, count: usize) -> Self {
         const { assert!(CACHE_LINE_BYTES.is_multiple_of(align_of::<T>())) }
         let (_, align) = Self::measure(count);

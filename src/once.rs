@@ -1,4 +1,4 @@
-//! A value that is made when it is first asked for, in a way that a forked child never waits for.
+//! A value that is made when it is first asked for, so that a forked child never waits for it.
 //!
 //! A child of `fork` has a copy of all memory, but of all threads only the one that forked. What another thread of the
 //! parent had locked, or was making, stays locked or half made in the child for ever. `std::sync::OnceLock` waits for the
@@ -12,8 +12,8 @@ use once_cell::race::OnceBox;
 
 /// How long a thread sleeps between two looks at a value that another thread makes.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
-/// How often it looks before it makes the value itself: some ten seconds. Only a child that has the process id of its
-/// parent (in a namespace of its own) gets there, or a machine with far too much to do.
+/// How often a thread looks before it makes the value itself: some ten seconds. Only a child that has the process id
+/// of its parent (in another namespace) gets there, or a machine that is far too busy.
 const MAX_POLLS: usize = 10_000;
 
 /// A cell that is empty until its value is asked for.

@@ -1,30 +1,29 @@
-//! Memory for what follows the size of an input, asked for in a way that may fail; and what happens where it runs out.
+//! Memory that follows the size of an input, allocated in a way that may fail.
 //!
-//! Rust ends the process where an allocation fails. So all memory that may become large is asked for by the functions
-//! here, which return [`Error::OutOfMemory`]. For the many small allocations beside it, the extension module keeps a
-//! reserve of address space, which its allocator gives away once the system has none left
-//! ([`crate::python`]): those succeed then, [`is_short`] says so, and the call ends at its next look at its
-//! [`crate::Control`].
+//! Rust aborts the process where an allocation fails. So all memory that may become large is allocated by the
+//! functions here, which return [`Error::OutOfMemory`]. For the many small allocations beside it, the extension
+//! module keeps a reserve of address space, which its allocator releases once the system has no memory left. Then
+//! those allocations succeed, [`is_short`] says so, and the call ends at its next check of its [`crate::Control`].
 
 use std::collections::TryReserveError;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::error::{Error, Result};
 
-/// Allocations of more bytes than this are large: code that may need so much asks for it by the functions here, and an
+/// Allocations of more bytes than this are large: code that may need so much calls the functions here, and an
 /// allocator's reserve is not for them.
 pub(crate) const LARGE_ALLOCATION_BYTES: usize = 1 << 20;
 
-/// Whether an allocator has given away its reserve.
+/// Whether the allocator has released its reserve.
 static RESERVE_IN_USE: AtomicBool = AtomicBool::new(false);
 
-/// Whether small allocations live on a reserve: then the call that runs should end soon.
+/// Whether small allocations are served from the reserve: then the call that runs should end soon.
 #[inline]
 pub(crate) fn is_short() -> bool {
     RESERVE_IN_USE.load(Relaxed)
 }
 
-/// Says whether an allocator has given away its reserve.
+/// Notes whether the allocator has released its reserve.
 #[cfg_attr(not(feature = "python"), expect(dead_code, reason = "the extension module alone has a reserve"))]
 pub(crate) fn set_short(short: bool) {
     RESERVE_IN_USE.store(short, Relaxed);
@@ -48,8 +47,8 @@ fn grow<T>(vec: &mut Vec<T>, more: usize, exactly: bool) -> Result<()> {
     })
 }
 
-/// Fails where the system would not give so much memory now. For what is made of many tables and lists at once, whose
-/// sizes are known, about, before the first of them is made.
+/// Fails where the system would not give so much memory now. For values that are made of many tables and lists, whose
+/// sizes are known, about, before the first of them is allocated.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
@@ -101,7 +100,7 @@ pub(crate) fn for_items<T>(count: usize) -> Result<Vec<T>> {
     Ok(vec)
 }
 
-/// So many copies of an item.
+/// `count` copies of an item.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
@@ -164,7 +163,7 @@ pub(crate) fn reserve_text(text: &mut String, more: usize) -> Result<()> {
     text.try_reserve_exact(more).map_err(|_| out_of_memory(text.len().saturating_add(more)))
 }
 
-/// The same, and for as many again later where that is to be had.
+/// Makes room for so many more bytes of text, and for as many again later where the system has them.
 ///
 /// # Errors
 /// As [`reserve_text`].

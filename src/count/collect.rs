@@ -41,7 +41,7 @@ pub(super) fn collect(
         let tables = partitions.into_iter().map(|mut partition| partition.take()).collect();
         return PretokenCounts::from_tables(tables, spans);
     }
-    // Room for all at once: what is not used is never touched, and growing would leave holes.
+    // Capacity for all at once: memory that is not used is never touched, and growing would fragment memory.
     let most = wanted.bytes.map_or(count, |bytes| count.min(bytes as usize / size_of::<CountSlot>() + 1));
     let parts = Mutex::new((room::for_items(most)?, Vec::new()));
     let gathered = SlotCollector { parts, room: MemoryBudget::new(wanted) };

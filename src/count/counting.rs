@@ -102,7 +102,7 @@ impl Counting {
         Worker::new(&self.shared, self.options.sizes(), bytes, number)
     }
 
-    /// So many places behind all others.
+    /// Reserves `count` places behind all others, and returns the first.
     pub(super) fn take_places(&mut self, count: u64) -> u64 {
         let place = self.place;
         self.place = self.place.saturating_add(count);

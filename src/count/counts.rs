@@ -89,7 +89,7 @@ impl PretokenCounts {
         Ok(counts)
     }
 
-    /// Both together: all of `other` comes after all of this.
+    /// The sum of both: all of `other` comes after all of this.
     ///
     /// # Errors
     /// As [`PretokenCounts::from_items`].
@@ -221,7 +221,7 @@ impl PretokenCounts {
         slots.iter().map(|slot| (slot.pretoken(long), slot.count, slot.first))
     }
 
-    /// Those of them that stand from `start` on, at most `count`.
+    /// Up to `count` of the pretokens with their counts and first places, from number `start` on.
     pub fn slice(
         &self,
         start: usize,
@@ -239,12 +239,12 @@ impl PretokenCounts {
         self.iter().map(|(pretoken, count, _)| (pretoken, count))
     }
 
-    /// The same in no order, for who needs no more than that: all else is let go of.
+    /// The pretokens with their counts in no order. All other memory is freed.
     pub fn into_words(self) -> Unordered {
         self.slots.into_unordered()
     }
 
-    /// The same as a list.
+    /// The pretokens with their counts, in the order of first occurrence, as a list.
     pub fn in_order(&self) -> Vec<(&[u8], u64)> {
         self.words().collect()
     }
@@ -286,7 +286,7 @@ impl PretokenCounts {
         self.slots.check_memory_for_order()
     }
 
-    /// The same for a copy of them, with room to sort it.
+    /// Fails where there would be no memory to copy the counts and sort the copy.
     #[cfg(feature = "python")]
     pub(crate) fn check_memory_for_copy(&self) -> Result<()> {
         self.check_memory_for_order()?;

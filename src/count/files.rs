@@ -44,7 +44,8 @@ impl Counting {
             failure: Failure::default(),
         };
         let work = |number| work_queue.work(number, bytes, control);
-        // Who waits for another to read a pipe does not look at the control: that is left to the calling thread then.
+        // A worker that waits for another to read a pipe does not check the control. So with streams the calling
+        // thread only watches.
         if streams {
             workers::run(workers, control, work)?
         } else {

@@ -1,9 +1,9 @@
-//! The hot loop of counting: a small table of a worker's own.
+//! The hot loop of counting: a small table that belongs to one worker.
 //!
-//! A line has room for two pretokens. What stands in its line already is counted; anything else takes the place of the
-//! one that occurred less often, which goes on to the tables that all workers share. So the words that every text is
-//! made of stay, and the rare ones pass by. Three passes over a run of pretokens: keys and lines; counts, without a
-//! branch on what is found; the few others.
+//! A bucket has room for two pretokens. A pretoken that is in its bucket is counted there. Any other takes the place
+//! of the one that occurred less often, whose count goes on to the tables that all workers share. So the words that
+//! every text is made of stay, and rare words pass through. A run of pretokens takes three passes: keys and buckets;
+//! counts, without a branch on what is found; and the few misses.
 
 use std::ops::Range;
 
@@ -14,14 +14,14 @@ use crate::pretokenize::ENDS;
 use crate::pretokenize::key::Key;
 use crate::simd::{self, Isa, Kernel, Simd};
 
-/// log2 of the most lines: eight megabytes. What is not here is two looks at far memory and a lock: of a gigabyte of text
-/// a table of half a megabyte had so much of it that counting took twice as long.
+/// log2 of the most buckets: eight megabytes. A miss takes two accesses to far memory and a lock; with a table of
+/// half a megabyte, misses doubled the time of counting a gigabyte of text.
 const MAX_BUCKET_BITS: u32 = 17;
-/// The same of a table that stays in a near cache, with room for the text. It is as quick for some megabytes of text, and
-/// a larger one has to be cleared.
+/// log2 of the most buckets of a table that stays in a near cache. For some megabytes of text it is as fast as a
+/// larger one, which takes longer to clear.
 const NEAR_BUCKET_BITS: u32 = 13;
 
-/// Two pretokens with their counts, one cache line.
+/// Two pretokens with their counts, in one cache line.
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(64))]
 struct CountBucket {
@@ -30,12 +30,13 @@ struct CountBucket {
     firsts: [u64; 2],
 }
 
-/// log2 of the lines that so many bytes of memory have room for.
+/// log2 of the buckets that fit into so many bytes of memory.
 pub(super) fn bits_of(memory: usize) -> u32 {
     (memory / size_of::<CountBucket>()).max(1).ilog2()
 }
 
-/// log2 of the lines for so many bytes of text: a slot for eight of them; from some megabytes on, for 128.
+/// log2 of the buckets for so many bytes of text: a slot for each eight bytes; from some megabytes on, one for each
+/// 128.
 pub(super) fn bits_for(text: u64) -> u32 {
     let near = (text / 16).max(64).ilog2().min(NEAR_BUCKET_BITS);
     (text / 256).max(1).ilog2().clamp(near, MAX_BUCKET_BITS)
@@ -49,7 +50,7 @@ impl CountBucket {
     }
 }
 
-/// See the module.
+/// The table of one worker, and working memory for a run.
 pub(super) struct LocalCounts {
     buckets: LargeTable<CountBucket>,
     shift: u32,
@@ -59,7 +60,7 @@ pub(super) struct LocalCounts {
     missed: Box<[u16; ENDS]>,
 }
 
-/// A pretoken that was not in its place.
+/// A pretoken that was not in its bucket.
 pub(super) struct LocalMiss {
     /// Its number in the run.
     pub(super) at: usize,
@@ -81,8 +82,8 @@ impl LocalCounts {
         })
     }
 
-    /// Counts a run: `ends` are those of neighbouring pretokens of `text`, the first of which begins at `start`.
-    /// Returns how many were not in their place.
+    /// Counts a run of neighbouring pretokens of `text`: the first begins at `start`, and `ends` are their ends.
+    /// Returns how many were not in their buckets.
     #[inline]
     pub(super) fn count(&mut self, text: &[u8], start: usize, ends: &[usize]) -> usize {
         let LocalCounts { buckets, shift, isa, keys, bucket_indices, missed } = self;
@@ -91,14 +92,14 @@ impl LocalCounts {
         isa.run(CountKeys { keys: &keys[..ends.len()], bucket_indices, buckets, missed })
     }
 
-    /// The `number`-th of those.
+    /// The `number`-th of the misses of the last run.
     #[inline]
     pub(super) fn missed(&self, number: usize) -> LocalMiss {
         let at = usize::from(self.missed[number]);
         LocalMiss { at, key: self.keys[at], bucket_index: self.bucket_indices[at] }
     }
 
-    /// Counts a pretoken that was not in its place, whose occurrence is at `first`; returns what has to leave for it.
+    /// Puts a miss, which occurs at `first`, into its bucket. Returns the pretoken that it displaces.
     #[inline]
     pub(super) fn admit(&mut self, missed: &LocalMiss, first: u64) -> Option<CountSlot> {
         let bucket = &mut self.buckets[missed.bucket_index as usize];
@@ -113,12 +114,12 @@ impl LocalCounts {
         left
     }
 
-    /// How many lines there are.
+    /// The number of buckets.
     pub(super) fn len(&self) -> usize {
         self.buckets.len()
     }
 
-    /// Empties some lines.
+    /// Empties some buckets, and returns their pretokens.
     pub(super) fn drain(&mut self, buckets: Range<usize>) -> impl Iterator<Item = CountSlot> + '_ {
         let end = self.buckets.len().min(buckets.end);
         self.buckets[buckets.start..end]
@@ -129,7 +130,7 @@ impl LocalCounts {
     }
 }
 
-/// The first pass.
+/// The first pass: keys and bucket indices.
 struct PrepareCounts<'a> {
     keys: &'a mut [Key; ENDS],
     bucket_indices: &'a mut [u32; ENDS],
@@ -155,7 +156,7 @@ impl Kernel for PrepareCounts<'_> {
     }
 }
 
-/// The second: how many were not in their place, and which.
+/// The second pass: counts, and the numbers of the misses. Returns how many there are.
 struct CountKeys<'a> {
     keys: &'a [Key],
     bucket_indices: &'a [u32; ENDS],

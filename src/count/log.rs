@@ -19,13 +19,13 @@ fn place(at: usize) -> (usize, usize, usize) {
     (bit as usize, at - first, first.max(1 << FIRST_BLOCK_BITS))
 }
 
-/// See the module.
+/// Slots in the order in which they were added.
 #[derive(Debug, Default)]
 pub(super) struct SlotLog {
     /// All but the last one of those with slots in them are full.
     blocks: Vec<Vec<CountSlot>>,
     len: usize,
-    /// The most slots that there ever were.
+    /// The most slots that there were: so much memory was written to.
     most: usize,
 }
 
@@ -34,7 +34,7 @@ impl SlotLog {
         self.len
     }
 
-    /// Asks for the memory of a slot.
+    /// Prefetches a slot.
     #[inline(always)]
     pub(super) fn prefetch(&self, at: usize) {
         let (block, at, _) = place(at);
@@ -65,7 +65,7 @@ impl SlotLog {
         Ok(())
     }
 
-    /// Forgets all, but keeps the memory.
+    /// Removes all slots, but keeps the memory.
     pub(super) fn clear(&mut self) {
         self.most = self.most.max(self.len);
         self.blocks.iter_mut().for_each(Vec::clear);

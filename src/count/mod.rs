@@ -1,12 +1,16 @@
 //! Documents → pretoken counts, in parallel.
 //!
-//! - `local_counts`: the hot loop. A worker's own small table counts nineteen of twenty pretokens, and never grows.
-//! - `worker`: what leaves that table goes, some thousands at a time, to tables that all workers share.
-//! - `partition`, `log`: those tables, by hash, an index and its slots. So there is one of each pretoken, and nothing to merge in the end.
-//! - `spill`: where memory is limited, a table that is full goes to a temporary file, sorted. Sums of counts, and the
-//!   least of places, do not depend on the order they are made in, so the result is the same.
-//! - `collect`: all tables → `counts`, in the order of first occurrence once that is asked for (`ordered`).
-//! - `files`, `chunks`, `streams`: files of all kinds, cut where no result can change.
+//! - `local_counts`: the hot loop. A worker's own small table counts nineteen of twenty pretokens.
+//! - `worker`: what is displaced from that table goes to the shared tables, some thousands at a time. The worker's
+//!   table grows with the text that it has counted.
+//! - `partition`, `log`: the shared tables, by hash: an index and its slots. Each pretoken is in one of them, so
+//!   there is nothing to merge in the end.
+//! - `spill`: where memory is limited, a full table is written to a temporary file, sorted. Sums of counts, and least
+//!   places, do not depend on the order in which they are made, so the result is the same.
+//! - `collect`: all tables → `counts`, which are put in the order of first occurrence when that is asked for
+//!   (`ordered`, `places`).
+//! - `files`, `chunks`, `streams`, `windows`: files of all kinds, cut where no result can change; `batches`:
+//!   documents in memory.
 
 mod batches;
 mod chunks;

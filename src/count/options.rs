@@ -45,8 +45,8 @@ impl Default for CountOptions {
     }
 }
 
-/// Tables and buffers are never smaller than for this limit: to write and sort what does not fit into less takes several
-/// times as long as to count it.
+/// The least limit that tables and buffers are sized for, in bytes. With less, writing and sorting what does not fit
+/// takes several times as long as counting.
 const MIN_MEMORY_LIMIT: u64 = 32 << 20;
 
 /// What the parts of counting take of the limit: the tables a third, the result half, the workers an eighth.
@@ -55,7 +55,7 @@ impl CountOptions {
         self.table_limit.or(self.memory_limit.map(|limit| limit.max(MIN_MEMORY_LIMIT)))
     }
 
-    /// A worker's part: its table, its buffers.
+    /// The bytes that a worker's table and buffers may take.
     fn worker_bytes(&self) -> usize {
         let limit = self.table_limit().unwrap_or(u64::MAX) / 8 / self.workers.max(1) as u64;
         limit.clamp(1 << 15, 1 << 26) as usize
@@ -70,7 +70,7 @@ impl CountOptions {
         }
     }
 
-    /// Bytes of a chunk or a block.
+    /// The bytes of a chunk of a file or a block of a stream.
     pub(super) fn block_bytes(&self) -> u64 {
         self.chunk_bytes.min(self.worker_bytes() as u64 / 8).max(1)
     }

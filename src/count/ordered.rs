@@ -1,7 +1,7 @@
 //! The slots of a result, put in order when somebody asks for that.
 //!
-//! A training does not: to it, words are a set. So it neither waits for the order, nor is there a copy of all slots
-//! beside the tables that they were counted in.
+//! A training needs no order: it takes the words as a set. So it neither waits for sorting, nor is a copy of all
+//! slots made beside the tables in which they were counted.
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
@@ -22,14 +22,15 @@ pub(super) struct Slots {
     pub(super) long: Vec<u8>,
 }
 
-/// See the module.
+/// The slots of a result: in the tables in which they were counted, until somebody asks for their order.
 #[derive(Debug, Default)]
 pub(super) struct Ordered {
     slots: Once<Arc<Slots>>,
-    /// Where they are until then. Never waited for: it is locked for writing only once the slots are there, and then
-    /// nobody needs it. So a child that is forked while another thread reads it can read it too.
+    /// The tables, until the slots are made. Nobody waits for the lock: it is locked for writing only once the slots
+    /// are there, and then nobody needs the tables. So a child that is forked while another thread reads them can
+    /// read them too.
     counted: RwLock<CountedTables>,
-    /// How many there are in those.
+    /// The number of slots in the tables.
     len: usize,
 }
 
@@ -59,7 +60,7 @@ impl Ordered {
         room::check_available(self.len * size_of::<CountSlot>() + 2 * long)
     }
 
-    /// All of them in order.
+    /// All slots in order.
     pub(super) fn slots(&self) -> &Slots {
         match self.slots.get() {
             Some(slots) => slots,
@@ -91,14 +92,14 @@ impl Ordered {
         }
     }
 
-    /// The same, to be changed.
+    /// All slots in order, to be changed.
     pub(super) fn into_slots(self) -> Slots {
         self.slots();
         let Ordered { slots, .. } = self;
         slots.into_inner().unwrap_or_default()
     }
 
-    /// The same as they are.
+    /// The slots in no order, without sorting them.
     pub(super) fn into_unordered(self) -> Unordered {
         if let Some(slots) = self.slots.into_inner() {
             return Unordered { tables: Vec::new(), end: 0, slots };
@@ -172,7 +173,8 @@ impl Unordered {
         counted.chain(self.in_order())
     }
 
-    /// The same, roughly in the order of first occurrence, so that what occurs together stays together.
+    /// The pretokens with their counts, roughly in the order of first occurrence, so that words that occur together
+    /// stay together.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].

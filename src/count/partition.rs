@@ -73,7 +73,7 @@ impl Partition {
         arena: &[u8],
         spill: Option<&SpillFile>,
     ) -> Result<()> {
-        // What is not near is asked for long before it is needed, first the index, then what it points to.
+        // Prefetches in two steps: first the index, then the slots that it names.
         for some in chosen.chunks(SLOTS_PER_PREFETCH) {
             if !self.index.is_empty() {
                 for &(hash, _) in some {

@@ -12,8 +12,8 @@ pub(super) struct Span {
     pub(super) len: u64,
 }
 
-/// Makes places what they would be, had it been known how long each span is: each span begins where the one
-/// before it ends. Returns where the last one does.
+/// Renumbers places as if the length of each span had been known: each span begins where the one before it ends.
+/// Returns the end of the last one.
 pub(super) fn number_bytes(slots: &mut [CountSlot], mut spans: Vec<Span>) -> u64 {
     let end = spans.iter().map(|span| span.len).sum();
     spans.sort_unstable_by_key(|span| span.start);

@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::pretokenize::key::{Key, fold};
 use crate::room;
 
-/// A pretoken of up to 15 bytes lies in its slot. Of a longer one the slot has a hash, and where its bytes are in an
-/// arena that belongs to the slots.
+/// A pretoken with its count and its first place. A pretoken of up to 15 bytes lies in the slot itself; of a longer
+/// one the slot has a hash, and the place of its bytes in an arena.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, align(32))]
 pub(super) struct CountSlot {
@@ -20,9 +20,9 @@ pub(super) struct CountSlot {
     pub(super) first: u64,
 }
 
-/// Where a key has its length, a long pretoken has this.
+/// In place of a key's length: the pretoken is long.
 const LONG_MARK: u64 = 0xFF << 56;
-/// In an arena the length stands before the bytes.
+/// Bytes of the length that stands before each pretoken in an arena.
 const LENGTH_BYTES: usize = size_of::<u64>();
 
 /// Bytes that a pretoken takes in an arena.
@@ -30,13 +30,13 @@ pub(super) fn room_of(pretoken: &[u8]) -> usize {
     LENGTH_BYTES + pretoken.len()
 }
 
-/// Adds a pretoken to an arena; returns its place.
+/// Adds a pretoken to an arena, and returns its place.
 ///
 /// # Errors
 /// [`crate::Error::OutOfMemory`].
 pub(super) fn store(arena: &mut Vec<u8>, pretoken: &[u8]) -> Result<usize> {
     if pretoken.len() > 1 << 20 {
-        // Not twice as much memory for the sake of the next one.
+        // Exactly enough memory: doubling it for the next pretoken would cost too much.
         room::reserve_exact(arena, room_of(pretoken))?;
     } else {
         room::reserve(arena, room_of(pretoken))?;
@@ -44,7 +44,7 @@ pub(super) fn store(arena: &mut Vec<u8>, pretoken: &[u8]) -> Result<usize> {
     Ok(copied(arena, pretoken))
 }
 
-/// The same, where there is memory for all that comes.
+/// Like [`store`], where there is memory for all that is added.
 pub(super) fn copied(arena: &mut Vec<u8>, pretoken: &[u8]) -> usize {
     let place = arena.len();
     arena.extend_from_slice(&(pretoken.len() as u64).to_le_bytes());
@@ -86,7 +86,7 @@ impl CountSlot {
         CountSlot { key: bytes(hash, LONG_MARK | place as u64), count, first }
     }
 
-    /// Of any pretoken; a long one is added to `arena`.
+    /// The slot of a pretoken; a long one is added to `arena`.
     ///
     /// # Errors
     /// As [`store`].
@@ -114,12 +114,12 @@ impl CountSlot {
         (self.words()[1] & !LONG_MARK) as usize
     }
 
-    /// The same, with its bytes elsewhere.
+    /// The slot of the same long pretoken, with its bytes at another place.
     pub(super) fn moved_to(self, place: usize) -> Self {
         CountSlot::long(self.words()[0], place, self.count, self.first)
     }
 
-    /// A number that depends on all of the pretoken.
+    /// A hash of the whole pretoken.
     #[inline(always)]
     pub(super) fn hash(&self) -> u64 {
         let [low, high] = self.words();

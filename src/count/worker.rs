@@ -1,4 +1,4 @@
-//! What one thread counts with, and what all threads share.
+//! The tables that all workers share, and what each worker counts with.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -45,7 +45,7 @@ impl SharedCounts {
 /// How much memory a worker takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WorkerSizes {
-    /// log2 of the lines of its own table, at the most.
+    /// log2 of the most buckets of its own table.
     pub(super) local_bits: u32,
     /// Slots that are brought to the shared tables at once.
     pub(super) pending: usize,
@@ -56,12 +56,12 @@ pub(super) struct WorkerSizes {
 /// Bytes of text between two looks at the control.
 const BYTES_PER_CHECK: usize = 1 << 17;
 
-/// One thread's part in counting. What it holds has to be brought home with [`Worker::finish`].
+/// One thread's part in counting. [`Worker::finish`] must be called: it hands all counts to the shared tables.
 pub(super) struct Worker<'s> {
     shared: &'s SharedCounts,
     local: LocalCounts,
     sizes: WorkerSizes,
-    /// What is on its way to the shared tables.
+    /// Slots that are on their way to the shared tables.
     pending: Vec<CountSlot>,
     /// The bytes of the long ones among them.
     long: Vec<u8>,
@@ -73,16 +73,17 @@ pub(super) struct Worker<'s> {
     unchecked: usize,
     /// Bytes that it has counted.
     seen: u64,
-    /// Behind all text that its table knows of. A hit there is no look at its place, so places have to rise.
+    /// The end of all text that the table knows of. A hit does not look at its place, so places must rise: for text
+    /// before this the table is emptied first.
     high: u64,
     /// Memory for text, kept from chunk to chunk.
     buffer: Vec<u8>,
-    /// Which partition it goes to first: not all to the same.
+    /// The partition that is filled first, so that not all workers wait for the same one.
     turn: usize,
 }
 
 impl<'s> Worker<'s> {
-    /// For about so many `bytes`; for more its table grows.
+    /// A worker for about `bytes` bytes of text; its table grows when more come.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
@@ -168,11 +169,11 @@ impl<'s> Worker<'s> {
         Ok(())
     }
 
-    /// Takes a larger table, once there was text for one four times as large.
+    /// Replaces the table by a larger one, once there was enough text for one four times as large.
     fn grow(&mut self, control: &Control) -> Result<()> {
         let buckets = 1 << bits_for(self.seen).min(self.sizes.local_bits);
         if buckets >= 4 * self.local.len() {
-            // Where there is no memory for it, the one that is there goes on.
+            // Without memory for the larger table, the worker keeps the one that it has.
             if let Ok(larger) = LocalCounts::new(buckets.ilog2()) {
                 self.empty(control)?;
                 self.local = larger;
@@ -186,7 +187,7 @@ impl<'s> Worker<'s> {
         std::mem::take(&mut self.buffer)
     }
 
-    /// Takes it back.
+    /// Takes back a buffer of [`Worker::take_buffer`].
     pub(super) fn give_buffer(&mut self, buffer: Vec<u8>) {
         self.buffer = buffer;
     }
@@ -203,7 +204,7 @@ impl<'s> Worker<'s> {
     fn long(&mut self, pretoken: &[u8], first: u64) -> Result<()> {
         let hash = hash_long(pretoken);
         if room_of(pretoken) > self.sizes.long_bytes {
-            // Too long to be carried along.
+            // It is longer than the buffer for long pretokens: it goes to the shared tables at once.
             let mut arena = Vec::new();
             let place = store(&mut arena, pretoken)?;
             return self.shared.add(&CountSlot::long(hash, place, 1, first), &arena);
@@ -216,7 +217,7 @@ impl<'s> Worker<'s> {
         Ok(())
     }
 
-    /// Brings all to the shared tables.
+    /// Hands all counts to the shared tables.
     pub(super) fn finish(mut self, control: &Control) -> Result<()> {
         self.empty(control)
     }

@@ -22,13 +22,16 @@ use crate::simd::Portable;
 use crate::special::{Segment, Specials};
 use crate::vocab::Vocab;
 
-/// Bytes encoded between two looks at the control.
+/// Bytes of text that are encoded between two checks of the control.
 const BYTES_PER_CHECK: usize = 1 << 16;
-/// Bytes after which a thread gets a cache of its own: making it touches megabytes, too much for a small text.
+/// Bytes of text after which a scratch gets a cache of its own. Making one writes megabytes, which takes longer than
+/// a small text.
 const OWN_CACHE_BYTES: usize = 1 << 18;
-/// Calls for fewer bytes than this wait for a cache that they make, which takes milliseconds.
+/// Calls for fewer bytes of text than this are small: making a cache, which takes milliseconds, would delay them
+/// most.
 const SMALL_CALL_BYTES: usize = 1 << 15;
-/// So they go without for so many times as long.
+/// The text of small calls counts for one part in so many towards [`OWN_CACHE_BYTES`], so that they get a cache
+/// later.
 const SMALL_CALL_DIVISOR: usize = 2;
 
 /// One text to encode on one thread.
@@ -36,8 +39,8 @@ const SMALL_CALL_DIVISOR: usize = 2;
 pub(super) struct Request<'a> {
     pub(super) text: &'a [u8],
     pub(super) specials: ActiveSpecials<'a>,
-    /// The number of the worker that encodes it, from 0 on: a worker gets the scratch that it had before, if that is
-    /// free, whose cache then knows its part of a text that is encoded again.
+    /// The number of the worker that encodes the text, from 0 on. A worker gets the scratch that it had before, if
+    /// that is free: when the same text is encoded again, the scratch's cache then knows this worker's part of it.
     pub(super) worker: usize,
 }
 
@@ -46,19 +49,20 @@ pub struct Encoder {
     pub(super) vocab: Vocab,
     pub(super) pretokenizer: Pretokenizer,
     no_specials: Specials,
-    /// Made from the vocabulary; after a training, when it is first asked for: who only saves a tokenizer needs none.
+    /// Made from the vocabulary. After a training it is made for the first text: a tokenizer that is only saved needs
+    /// none.
     tables: Once<Tables>,
-    /// log2 of the lines of a thread's cache.
+    /// log2 of the number of buckets of a scratch's cache.
     cache_bits: u32,
-    /// Bytes after which a thread gets it.
+    /// Bytes of text after which a scratch gets a cache; see [`OWN_CACHE_BYTES`].
     cache_after: usize,
-    /// That of the pattern, where it has one.
+    /// The instruction set of the pattern's scanner; of other patterns the best one of the machine.
     pub(super) isa: Isa,
     pub(super) pool: ScratchPool,
 }
 
 impl Encoder {
-    /// Puts the two together.
+    /// Makes the encoder of a vocabulary and a pattern, with all its tables.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
@@ -68,20 +72,20 @@ impl Encoder {
         Ok(encoder)
     }
 
-    /// The same, in a process that ends where there is no memory for it.
+    /// Like [`Encoder::try_new`], but the process aborts where there is no memory for the tables.
     pub fn new(vocab: Vocab, pretokenizer: Pretokenizer) -> Self {
         let encoder = Self::of_training(vocab, pretokenizer);
         encoder.tables.get_or_make(|| Tables::new(&encoder.vocab, encoder.isa));
         encoder
     }
 
-    /// The same, but what takes time is left to the first text.
+    /// Makes the encoder without its tables, which are made for the first text.
     pub fn of_training(vocab: Vocab, pretokenizer: Pretokenizer) -> Self {
         Self::with_tables(vocab, pretokenizer, Once::new(), (cache::BUCKET_BITS, OWN_CACHE_BYTES))
     }
 
-    /// With a cache of only `1 << bits` lines, which a thread gets for its first text: for tests of what gives way to
-    /// what.
+    /// Makes an encoder whose scratches have a cache of only `1 << bits` buckets from their first text on: for tests
+    /// of what displaces what.
     #[doc(hidden)]
     pub fn with_small_cache(vocab: Vocab, pretokenizer: Pretokenizer, bits: u32) -> Self {
         let id_width = IdWidth::of(vocab.tokens().max_id());
@@ -192,7 +196,7 @@ impl Encoder {
         if special { self.vocab.specials() } else { &self.no_specials }
     }
 
-    /// Encodes the text of a request, with a scratch of its worker.
+    /// Encodes the text of a request, in a scratch of the request's worker.
     pub(super) fn answer(&self, request: Request<'_>, sink: &mut impl Sink, control: &Control) -> Result<()> {
         let Request { text, specials, worker } = request;
         self.pool.with(self.isa, worker, |scratch| {
@@ -287,7 +291,7 @@ impl Encoder {
         output.flush()
     }
 
-    /// What encodes a text of so many bytes.
+    /// Readies a scratch for a text of `bytes` bytes: gives it a cache of its own once it has seen enough text.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`] where the tables have still to be made.
@@ -304,7 +308,7 @@ impl Encoder {
         if cache.is_none() && *seen >= self.cache_after {
             *cache = seeds.to_own(self.cache_bits);
             if cache.is_none() {
-                *seen = 0; // no memory for one: it is tried again some text later
+                *seen = 0; // there is no memory for a cache: it is tried again after as much text
             }
         }
         let store = cache.as_mut().map_or(Store::Shared(seeds), Store::Own);
@@ -314,7 +318,7 @@ impl Encoder {
     }
 }
 
-/// A scratch, ready for one text.
+/// The parts of a scratch that encode one text, borrowed.
 struct PreparedScratch<'s> {
     lookup: Lookup<'s>,
     run: &'s mut HotLoop,

@@ -1,7 +1,8 @@
-//! A pretoken that is not in the cache: in stretches between junctions that no token crosses, if there are any.
+//! Pretokens that are not in the cache, and fall apart: fragments between places that no token crosses
+//! ([`super::safe_splits`]).
 //!
-//! A stretch is encoded as if it stood alone, and is in the cache as if it did. So a sentence of Chinese, which comes
-//! once, is a run of characters and words that come all the time.
+//! A fragment is encoded, and cached, as if it were a pretoken. So a sentence of Chinese, which is one pretoken and
+//! seldom occurs twice, is encoded as a run of characters and words that occur all the time.
 
 use super::cache::Miss;
 use super::hot_loop::{HotLoop, PretokenRun};
@@ -10,7 +11,7 @@ use super::output::{Sink, StagedOutput};
 use crate::error::Result;
 use crate::pretokenize::ENDS;
 
-/// Working memory for the stretches of one pretoken.
+/// Working memory for the fragments of one pretoken.
 pub(super) struct Fragments {
     run: HotLoop,
     ends: [usize; ENDS],
@@ -23,7 +24,7 @@ impl Default for Fragments {
 }
 
 impl Fragments {
-    /// Adds the ids of a pretoken that is not in the cache, and remembers them.
+    /// Adds the ids of a pretoken that is not in the cache, and caches them.
     ///
     /// # Errors
     /// What merging fails with.
@@ -46,14 +47,14 @@ impl Fragments {
         if !S::READS_IDS || !lookup.should_cache(miss) {
             return self.encode_from(lookup, miss, end, output);
         }
-        // It is remembered whole, too: the ids that it adds are still at hand.
+        // The whole pretoken is cached too: the output still holds the ids that were added.
         output.hold()?;
         self.encode_from(lookup, miss, end, output)?;
         lookup.cache_ids(miss, output.take_held());
         Ok(())
     }
 
-    /// Adds the ids of all stretches; the first one is so long.
+    /// Adds the ids of all fragments; the first one ends at `first`.
     fn encode_from<S: Sink>(
         &mut self,
         lookup: &mut Lookup<'_>,
@@ -67,7 +68,7 @@ impl Fragments {
             self.ends[count] = miss.start + end;
             count += 1;
             if end == pretoken.len() || count == ENDS {
-                // In the text, and not in the pretoken: what follows makes keys quicker to make.
+                // Ranges of the whole text, not of the pretoken: a key is made fastest where 16 bytes can be read.
                 let ranges = PretokenRun { text: miss.text, start, ends: &self.ends[..count] };
                 self.run.encode(lookup, ranges, output, |lookup, miss, output| {
                     lookup.merge_fragment(miss, output)

@@ -1,9 +1,12 @@
-//! Runs of pretokens → ids: the hot loop.
+//! The hot loop: a run of pretokens → ids.
 //!
-//! Three passes over up to [`ENDS`] pretokens. First their keys are made and the cache lines they belong to are asked
-//! for, then the lines are read, and what is not there is left open; then those gaps are filled, in turn, with their
-//! memory asked for beforehand, too. What the first two do is compiled for the instruction set at hand; a gap burdens
-//! neither.
+//! Three passes over up to [`ENDS`] pretokens:
+//!
+//! 1. [`PrepareLookup`] makes the key of each pretoken, finds the bucket of the key, and prefetches it.
+//! 2. [`Find`] compares the keys in the buckets. It copies the ids of each hit, and notes each miss as a [`Gap`].
+//! 3. [`HotLoop::encode`] fills the gaps in order; what each needs was prefetched before.
+//!
+//! The first two passes are kernels, compiled for each instruction set. A miss costs them nothing but the note.
 
 use super::cache::{Bucket, Buckets, Cache, Hint, IdWidth, MAX_INLINE_IDS, Miss};
 use super::lookup::Lookup;
@@ -14,10 +17,10 @@ use crate::pretokenize::ENDS;
 use crate::pretokenize::key::{Key, Length};
 use crate::simd::{self, Isa, Kernel, Simd};
 
-/// Ids that the hits of a run have, at most.
+/// The most ids that the hits of a run have, and one more for the last copy of a fixed size.
 const MAX_HIT_IDS: usize = MAX_INLINE_IDS * ENDS + 1;
 
-/// Keys of a run, the lines that they belong to, and what was found there.
+/// Working memory: the keys of a run, the indices of their buckets, and what was found there.
 pub(super) struct HotLoop {
     keys: [Key; ENDS],
     lens: [Length; ENDS],
@@ -27,7 +30,8 @@ pub(super) struct HotLoop {
     hints: [Hint; ENDS],
 }
 
-/// A pretoken that was not found: its number in the run, and how many ids those before it have that were.
+/// A pretoken whose ids are not in its bucket: its number in the run (`at`), and how many ids the hits before it have
+/// (`len`).
 #[derive(Clone, Copy, Default)]
 struct Gap {
     at: u16,
@@ -47,7 +51,8 @@ impl Default for HotLoop {
     }
 }
 
-/// Neighbouring ranges of a text, at most [`ENDS`]: the first starts at `start`, each goes up to its end.
+/// Neighbouring pretokens of a text, at most [`ENDS`]: the first one starts at `start`, and each ends where the next
+/// one starts.
 #[derive(Clone, Copy)]
 pub(super) struct PretokenRun<'a> {
     pub(super) text: &'a [u8],
@@ -56,7 +61,7 @@ pub(super) struct PretokenRun<'a> {
 }
 
 impl PretokenRun<'_> {
-    /// Where one of them starts.
+    /// Where pretoken number `at` starts.
     #[inline]
     fn start_of(&self, at: usize) -> usize {
         if at == 0 { self.start } else { self.ends[at - 1] }
@@ -64,7 +69,7 @@ impl PretokenRun<'_> {
 }
 
 impl HotLoop {
-    /// Adds the ids of all ranges; of those that are not in the cache, `on_miss` does.
+    /// Adds the ids of all pretokens to `output`. `on_miss` adds those of a pretoken that is not in the cache.
     ///
     /// # Errors
     /// What `on_miss` fails with.
@@ -100,7 +105,7 @@ impl HotLoop {
         output.add(hits(ids, done, len))
     }
 
-    /// The second pass: how many gaps there are, and how many ids.
+    /// The second pass. Returns the number of gaps and the number of ids of all hits.
     fn find<S: Sink>(&mut self, isa: Isa, cache: &Cache, count: usize) -> (usize, usize) {
         let find = Find { run: self, count, cache };
         match (S::READS_IDS, cache.id_width()) {
@@ -111,13 +116,13 @@ impl HotLoop {
     }
 }
 
-/// The ids of hits, from one place of them up to another.
+/// The ids of hits from number `from` up to number `to`.
 #[inline(always)]
 fn hits(ids: &[u32; MAX_HIT_IDS], from: usize, to: usize) -> PaddedIds<'_> {
     PaddedIds::new(ids, from, to - from).unwrap_or((&[][..]).into())
 }
 
-/// The first pass.
+/// The first pass: keys and bucket indices.
 struct PrepareLookup<'a> {
     run: &'a mut HotLoop,
     ranges: PretokenRun<'a>,
@@ -130,7 +135,7 @@ impl Kernel for PrepareLookup<'_> {
     #[inline(always)]
     fn run<L: Simd>(self, simd: L) {
         let PrepareLookup { run, ranges: PretokenRun { text, start: first, ends }, buckets } = self;
-        // In a loop of their own they are made in vectors.
+        // Lengths have a loop of their own, which compilers vectorize.
         let mut start = first;
         for (&end, len) in ends.iter().zip(&mut run.lens) {
             *len = Length::new(start, end);
@@ -146,7 +151,7 @@ impl Kernel for PrepareLookup<'_> {
     }
 }
 
-/// What the second pass needs.
+/// The second pass: ids of hits, and gaps.
 struct Find<'a> {
     run: &'a mut HotLoop,
     count: usize,
@@ -154,7 +159,7 @@ struct Find<'a> {
 }
 
 impl Find<'_> {
-    /// `put` writes the ids of an entry.
+    /// `put(ids, at, bucket, slot)` copies the ids of a slot to `ids[at..]`.
     #[inline(always)]
     fn find(
         self,
@@ -181,7 +186,7 @@ impl Find<'_> {
     }
 }
 
-/// [`Find`] with ids that are kept narrow.
+/// [`Find`] in buckets that hold ids of 16 bits.
 struct FindU16<'a>(Find<'a>);
 
 impl Kernel for FindU16<'_> {
@@ -189,12 +194,13 @@ impl Kernel for FindU16<'_> {
 
     #[inline(always)]
     fn run<L: Simd>(self, simd: L) -> (usize, usize) {
-        // All are written, since a copy of fixed size is one store; the next go over what is too much.
+        // Always copies room for all ids of a slot: a copy of fixed size is one store, and the next copy overwrites
+        // what is too much.
         self.0.find(simd, |ids, len, bucket, slot| simd::put(ids, len, &bucket.ids_u16(slot)))
     }
 }
 
-/// [`Find`] with ids that are kept wide.
+/// [`Find`] in buckets that hold ids of 32 bits.
 struct FindU32<'a>(Find<'a>);
 
 impl Kernel for FindU32<'_> {
@@ -206,7 +212,7 @@ impl Kernel for FindU32<'_> {
     }
 }
 
-/// [`Find`] without the ids.
+/// [`Find`] for a sink that only counts: no ids are copied.
 struct FindCount<'a>(Find<'a>);
 
 impl Kernel for FindCount<'_> {

@@ -1,4 +1,4 @@
-//! The ids of what the cache does not have in its first place.
+//! The ids of a miss: from elsewhere in the cache, or made by merging.
 
 use super::cache::{Cache, Hint, MAX_INLINE_IDS, Miss};
 use super::output::{Sink, StagedOutput};
@@ -11,13 +11,13 @@ use crate::room;
 use crate::simd::Isa;
 use crate::vocab::Vocab;
 
-/// The cache of a call: one that it may add to, or the encoder's own.
+/// The cache that a call uses: the scratch's own, or, as long as that has none, the seeds that all share.
 pub(super) enum Store<'a> {
     Own(&'a mut Cache),
     Shared(&'a Cache),
 }
 
-/// Everything that finds ids.
+/// All that is needed to find the ids of a pretoken.
 pub(super) struct Lookup<'a> {
     pub(super) isa: Isa,
     pub(super) vocab: &'a Vocab,
@@ -43,7 +43,7 @@ impl Lookup<'_> {
         }
     }
 
-    /// Adds the ids of a pretoken that is in the cache, in whichever place; `false` if it is not.
+    /// Adds the ids of a pretoken that is in the cache, but not in a slot; returns `false` if it is not in the cache.
     #[inline]
     ///
     /// # Errors
@@ -69,8 +69,9 @@ impl Lookup<'_> {
         Ok(true)
     }
 
-    /// Under rank semantics, and where merges are ignored, a pretoken that is a token is its id, also if no merge makes
-    /// it. Such an id must not be in the cache, which has the results of merging.
+    /// The id of a pretoken that is a token, though no merge makes it. Under rank semantics, and where merges are
+    /// ignored, such a pretoken is that token. Its id must not be cached: the cache holds results of merging, which
+    /// also serve fragments.
     #[inline]
     pub(super) fn whole_token_id(&self, pretoken: &[u8]) -> Option<u32> {
         if !self.vocab.ignores_merges() || !self.vocab.has_unreachable() {
@@ -80,7 +81,7 @@ impl Lookup<'_> {
         self.vocab.is_unreachable(index).then(|| self.vocab.tokens().id_at(index))
     }
 
-    /// Whether the ids of a pretoken that is not in the cache should be [remembered](Lookup::remember).
+    /// Whether the ids of a pretoken that is not in the cache should be [cached](Lookup::cache_ids).
     #[inline]
     pub(super) fn should_cache(&mut self, miss: &Miss<'_>) -> bool {
         match &mut self.store {
@@ -89,7 +90,7 @@ impl Lookup<'_> {
         }
     }
 
-    /// Adds the ids of what does not fall apart, and remembers them.
+    /// Adds the ids of a pretoken or fragment that does not fall apart, and caches them.
     ///
     /// # Errors
     /// What merging fails with.
@@ -101,7 +102,8 @@ impl Lookup<'_> {
         let pretoken = miss.pretoken();
         let Buffers { tokens, ids } = &mut *self.buffers;
         tokens.clear();
-        // Most tokens of up to so many bytes were in the cache from the start; merging makes the others.
+        // Most tokens of up to `KEY_BYTES` bytes are in the cache from the start, so a look at the vocabulary pays
+        // for longer ones only.
         let token = if pretoken.len() > KEY_BYTES { self.vocab.ordinary_index(pretoken) } else { None };
         match token {
             Some(index) if !self.vocab.is_unreachable(index) => tokens.push(index),
@@ -111,7 +113,8 @@ impl Lookup<'_> {
         room::reserve(ids, tokens.len())?;
         ids.extend(tokens.iter().map(|&token| self.vocab.tokens().id_at(token)));
         output.add(ids.as_slice().into())?;
-        // Not of a piece of another pretoken that, as a pretoken, would be one id.
+        // A fragment whose bytes are a token would be that token if it were a pretoken: its merged ids must not be
+        // found for that.
         if self.should_cache(miss)
             && self.whole_token_id(pretoken).is_none()
             && let Store::Own(cache) = &mut self.store
@@ -121,7 +124,7 @@ impl Lookup<'_> {
         Ok(())
     }
 
-    /// Keeps the ids of a pretoken.
+    /// Caches the ids of a pretoken.
     pub(super) fn cache_ids(&mut self, miss: &Miss<'_>, ids: &[u32]) {
         if let Store::Own(cache) = &mut self.store {
             cache.insert(miss.key, miss.pretoken(), ids);

@@ -1,6 +1,7 @@
-//! Ids that lie among others, as the cache hands them out.
+//! Ids that lie in a larger list.
 
-/// Some ids, and what lies around them, which may be read, too.
+/// Some ids of a list, with the list: what lies behind the ids may be read too, so that they can be copied in pieces
+/// of a fixed size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PaddedIds<'a> {
     pub(super) all: &'a [u32],
@@ -9,7 +10,7 @@ pub(super) struct PaddedIds<'a> {
 }
 
 impl<'a> PaddedIds<'a> {
-    /// The `count` ids from `from` on, if there are so many.
+    /// The `count` ids from `from` on; `None` if the list ends before.
     #[inline(always)]
     pub(super) fn new(all: &'a [u32], from: usize, count: usize) -> Option<Self> {
         let to = from.checked_add(count)?;

@@ -1,34 +1,35 @@
-//! Where a pretoken falls apart: junctions of characters that no token reaches across.
+//! Safe splits of a pretoken: places between two characters that no token of the vocabulary reaches across.
 //!
-//! A merge across a place makes a token with the bytes of both its sides. So where no token has them, no merge ever
-//! crosses, and the two sides are encoded each alone. Text without spaces (Chinese, Japanese, Thai) is one long
-//! pretoken a sentence, hardly ever seen twice; between such junctions it is a few characters at a time, which are
-//! seen again and again. Measured on 150,000 characters of Chinese and Japanese: no token crosses 81% (Qwen 3) to 99%
-//! (GPT-2) of the junctions of characters; the tables here, which may take one for crossed that is not, find 72% to 96%.
+//! A merge across a place makes a token with the bytes of both its sides. Where no token has them, no merge ever
+//! crosses, and the two sides can be encoded each alone. Text without spaces (Chinese, Japanese, Thai) is one long
+//! pretoken per sentence, which is hardly ever seen twice; between safe splits it is a few characters at a time,
+//! which are seen again and again. Measured on 150,000 characters of Chinese and Japanese: no token crosses 81% (Qwen
+//! 3) to 99% (GPT-2) of the places between characters. The filters here, which may take a place for crossed that is
+//! not, find 72% to 96%.
 //!
-//! Only junctions of two characters beyond ASCII are looked at: the pairs of ASCII letters are all in some token.
+//! Only places between two characters beyond ASCII are looked at: pairs of ASCII letters are all in some token.
 
 use crate::pretokenize::key::fold;
 use crate::vocab::Vocab;
 
-/// Bytes looked at on each side.
+/// Bytes that are looked at on each side of a place.
 const SIDE_BYTES: usize = 3;
-/// log2 of the number of bits, at least and at most: 128 KB.
+/// log2 of the number of bits of the filter, at least and at most; the most are 128 KB.
 const FILTER_BITS: std::ops::RangeInclusive<u32> = 10..=20;
-/// Bits for each window, so that few others share one.
+/// Bits of the filter for each place inside a token, so that few other places share one.
 const FILTER_BITS_PER_WINDOW: usize = 32;
 
-/// What the tokens of a vocabulary have around the junctions inside them.
+/// Filters of the bytes that tokens have around the places inside them.
 pub(super) struct SafeSplits {
-    /// A bit for each hash of the three bytes before and after.
+    /// A bit for each hash of the [`SIDE_BYTES`] bytes before and after a place.
     windows: Vec<u64>,
     shift: u32,
-    /// A bit for each pair of bytes before and after, of junctions nearer than that to an end of the token.
+    /// A bit for each pair of one byte before and one after, of places that are nearer to an end of their token.
     edges: Vec<u64>,
 }
 
 impl SafeSplits {
-    /// Looks at every ordinary token.
+    /// Fills the filters with all tokens of a vocabulary.
     pub(super) fn new(vocab: &Vocab) -> Self {
         let mut windows = Vec::new();
         let mut edges = vec![0; (1 << 16) / 64];
@@ -49,7 +50,7 @@ impl SafeSplits {
         all
     }
 
-    /// The next junction after `start` that no token crosses, or the end.
+    /// The next safe split after `start`, or the end of the pretoken.
     #[inline]
     pub(super) fn next(&self, pretoken: &[u8], start: usize) -> usize {
         let mut at = start + character_len(pretoken[start]);
@@ -69,14 +70,14 @@ impl SafeSplits {
     }
 }
 
-/// Whether both sides of `at` are bytes of characters beyond ASCII, and one begins there.
+/// Whether the bytes on both sides of `at` are of characters beyond ASCII, and a character begins at `at`.
 #[inline(always)]
 fn is_junction(bytes: &[u8], at: usize) -> bool {
     bytes[at - 1] >= 0x80 && bytes[at] >= 0xC0
 }
 
-/// How far the next character is, by a look at its first byte: it may be wrong where bytes are not UTF-8, and then a
-/// junction may be passed over.
+/// The length of a character in bytes, by its first byte. Where bytes are not UTF-8 it may be wrong; then a safe
+/// split is passed over, which changes no result.
 #[inline(always)]
 fn character_len(lead: u8) -> usize {
     match lead {
@@ -87,7 +88,7 @@ fn character_len(lead: u8) -> usize {
     }
 }
 
-/// A hash of the bytes around a junction; `None` if there are too few of them.
+/// A hash of the bytes around a place; `None` if a side has fewer than [`SIDE_BYTES`].
 #[inline(always)]
 fn window(bytes: &[u8], at: usize) -> Option<u64> {
     let bytes = bytes.get(at.checked_sub(SIDE_BYTES)?..at + SIDE_BYTES)?;

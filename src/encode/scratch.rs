@@ -1,4 +1,4 @@
-//! Working memory of one encoding thread, lent from call to call.
+//! Working memory of an encoding thread, lent from call to call.
 
 use std::sync::{Mutex, TryLockError};
 
@@ -11,9 +11,10 @@ use crate::merge::Merger;
 use crate::pretokenize::ENDS;
 use crate::simd::Isa;
 
-/// What encoding needs beside the text and the vocabulary. Never changes a result.
+/// Working memory for encoding. What it holds never changes a result.
 pub(super) struct Scratch {
-    /// A copy of the encoder's cache, to be added to; made once there was text enough to be worth it.
+    /// The scratch's own cache, which starts with the vocabulary's tokens; made once there was enough text to be
+    /// worth it.
     pub(super) cache: Option<Cache>,
     pub(super) merger: Merger,
     pub(super) buffers: Buffers,
@@ -21,16 +22,16 @@ pub(super) struct Scratch {
     pub(super) fragments: Fragments,
     pub(super) staged: StagingBuffer,
     pub(super) ends: [usize; ENDS],
-    /// Bytes encoded so far.
+    /// Bytes of text encoded so far; those of small calls count for less.
     pub(super) seen: usize,
-    /// Bytes since the control was last looked at.
+    /// Bytes of text encoded since the last check of the control.
     pub(super) unchecked: usize,
-    /// Whom it was made for.
+    /// The number of the worker that it was made for.
     worker: usize,
 }
 
 impl Scratch {
-    /// Never inlined: it has room for one on the stack, and every call would look for all of that.
+    /// Never inlined: it builds a scratch on the stack, and a caller would reserve that stack for every call.
     #[cold]
     #[inline(never)]
     fn boxed(isa: Isa, worker: usize) -> Box<Self> {
@@ -49,21 +50,23 @@ impl Scratch {
     }
 }
 
-/// Scratches not in use.
+/// The scratches that no call uses now.
 ///
-/// Hardly waits for its lock: what another thread holds is free in a moment, and what one held when the process forked
-/// never is; then this call makes a scratch of its own.
+/// It waits some microseconds at most for its lock. A thread that holds the lock releases it in a moment; a lock that
+/// was held when the process forked is never released in the child. Where the lock is not to be had, a call makes a
+/// scratch of its own.
 #[derive(Default)]
 pub(super) struct ScratchPool(Mutex<Vec<Box<Scratch>>>);
 
-/// Scratches kept at the most; each holds a cache of some megabytes.
+/// The most scratches that are kept; each holds a cache of some megabytes.
 const MAX_IDLE_SCRATCHES: usize = 16;
-/// Times that the lock is tried: some microseconds.
+/// How often the lock is tried: some microseconds.
 const MAX_LOCK_ATTEMPTS: usize = 100;
 
 impl ScratchPool {
-    /// Lends one: that which was made for this user, if it is there. Users are numbers of a caller's own, from 0 on; if
-    /// one always has the same part of a text that is encoded again, its cache knows that part.
+    /// Calls `f` with a scratch: the one that was made for this worker if it is free, else another, else a new one.
+    /// Workers are numbers from 0 on. If a worker always has the same part of a text that is encoded again, its cache
+    /// knows that part.
     pub(super) fn with<T>(&self, isa: Isa, worker: usize, f: impl FnOnce(&mut Scratch) -> T) -> T {
         let mut scratch =
             self.try_lock(|kept| take(kept, worker)).flatten().unwrap_or_else(|| Scratch::boxed(isa, worker));

@@ -1,4 +1,4 @@
-//! Special tokens that a caller chooses, in place of those of the vocabulary.
+//! The special tokens that a call looks for.
 
 use crate::control::Control;
 use crate::error::Result;
@@ -21,7 +21,7 @@ impl SpecialSet {
         Ok(SpecialSet { specials: Specials::new(names)?, ids })
     }
 
-    /// The first of them in a text: the leftmost, of those the longest.
+    /// The first of these tokens in a text: the leftmost, of several that start there the longest.
     ///
     /// # Errors
     /// [`crate::Error::Interrupted`].

@@ -1,4 +1,4 @@
-//! What encoding needs to know of a vocabulary beside its pairs.
+//! What encoding needs of a vocabulary beside its pairs.
 
 use super::cache::{Cache, IdWidth};
 use super::safe_splits::SafeSplits;
@@ -6,9 +6,9 @@ use crate::pretokenize::Isa;
 use crate::pretokenize::key::Key;
 use crate::vocab::Vocab;
 
-/// What encoding knows of a vocabulary beside its pairs.
+/// Tables made from a vocabulary, shared by all threads.
 pub(super) struct Tables {
-    /// The vocabulary's own tokens: what every thread's cache starts from, and all that small calls need.
+    /// A cache of the vocabulary's tokens. A scratch's own cache starts with them; small calls need no other.
     pub(super) seeds: Cache,
     pub(super) safe_splits: SafeSplits,
 }
@@ -26,13 +26,13 @@ impl Tables {
     }
 }
 
-/// Puts in every token that merging makes of its own bytes, the lowest ids first.
+/// Puts every token that merging makes of its own bytes into the cache, the lowest ids first.
 fn seeds(vocab: &Vocab, mut cache: Cache) -> Cache {
     let mut ahead = [(Key::NONE, 0, &[][..]); SEEDS_PER_PREFETCH];
     let mut made = vocab.made_by_merging();
     loop {
         let mut count = 0;
-        // Their lines are far: all are asked for before the first is needed.
+        // Buckets are in far memory: those of a group are prefetched before the first is used.
         for (slot, index) in ahead.iter_mut().zip(made.by_ref()) {
             let bytes = vocab.tokens().bytes_at(index);
             *slot = (Key::new(bytes, 0, bytes.len()), vocab.tokens().id_at(index), bytes);
@@ -50,5 +50,5 @@ fn seeds(vocab: &Vocab, mut cache: Cache) -> Cache {
     }
 }
 
-/// Seeds that are asked for at a time.
+/// Tokens whose buckets are prefetched at a time.
 const SEEDS_PER_PREFETCH: usize = 16;

@@ -32,7 +32,7 @@ pub(crate) struct Pairs {
     shift: u32,
     /// A bit for each hash of a pair that is in `slots`.
     present: Vec<u64>,
-    /// What does not fit `slots`: vocabularies of millions.
+    /// Pairs that do not fit into `slots`: vocabularies of millions of tokens.
     others: HashMap<u64, u32, FxBuildHasher>,
     results: Results,
 }

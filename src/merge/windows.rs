@@ -39,7 +39,7 @@ pub(super) struct WindowedMerger {
     parts: PartHeap,
     /// The tokens of the text up to the end of the last window.
     found: PlacedTokens,
-    /// Those of a window.
+    /// The tokens of the current window.
     next: PlacedTokens,
 }
 
@@ -121,7 +121,7 @@ impl WindowedMerger {
         } else {
             parts.merge(pairs, text, from, next, control)?;
         }
-        // What begins with the text needs no token in common.
+        // The first window needs no token in common with what was found before it.
         let shared = if from == 0 { Some((0, 0)) } else { found.shared(first, end, next, to) };
         let Some((here, there)) = shared else { return Ok(false) };
         found.truncate(here);

@@ -74,7 +74,7 @@ impl Aligned {
             }
             return Ok(());
         };
-        // What comes from nowhere, at the very beginning, stays out of it.
+        // Bytes at the very beginning that come from nowhere stay as they are.
         let first = places.iter().take_while(|place| place.0 == place.1).count();
         room::reserve_text(&mut self.text, old.len())?;
         self.text.push_str(&old[..first]);

@@ -156,7 +156,8 @@ fn char_start(text: &[u8], end: usize) -> usize {
 /// Whole-character bytes after a pretoken that fix its end under GPT-2's pattern: `'` and `l` may become `'ll`.
 const GPT2_LOOKAHEAD_BYTES: usize = 2;
 
-/// The same for the other patterns. O200k's need 3 (a word, then `'ll`), the others a character; the rest is margin.
+/// Whole-character bytes after a pretoken that fix its end under all other patterns. O200k's needs 3 (a word, then
+/// `'ll`), the others a character; the rest is margin.
 const LOOKAHEAD_BYTES: usize = 12;
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ static KEY_MASKS: [KeyMask; 256] = {
 };
 
 impl Key {
-    /// What no pretoken has: stands for those that are too long, and for nothing.
+    /// A key that no pretoken has: for pretokens that are too long, and for empty ones.
     pub(crate) const NONE: Key = Key { low: u64::MAX, high: 0 };
 
     /// The key of `text[start..end]`, or [`Key::NONE`] if that is too long or empty.

@@ -68,7 +68,8 @@ impl BlockPosition<'_> {
 #[derive(Clone, Copy)]
 pub(super) struct Starts {
     pub(super) bits: u64,
-    /// From this byte of the text on they may be wrong. Without trouble, [`NO_FALLBACK`].
+    /// From this byte of the text on, the starts may be wrong, and the plain matcher must be used. [`NO_FALLBACK`] if
+    /// all are right.
     pub(super) fallback_at: usize,
 }
 

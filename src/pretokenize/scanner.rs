@@ -76,10 +76,11 @@ impl<'t> Scanner<'t> {
         self.base = if at == self.text.len() { at + 1 } else { at };
         self.last = at;
         self.split_char = SplitChar::default();
-        self.carry = Carry { clear: 1, ..Carry::default() }; // an end there is no news
+        self.carry = Carry { clear: 1, ..Carry::default() }; // the end of the pretoken before is already known
     }
 
-    /// From the last end on, goes over what the masks do not tell, up to behind `fallback_at`, with the plain matcher.
+    /// From the last end on, finds pretokens with the plain matcher, until one ends behind `fallback_at`: the masks
+    /// do not tell them there.
     #[cold]
     fn step_over(&mut self, fallback_at: usize, ends: &mut [usize; ENDS], mut count: usize) -> usize {
         let mut at = if count > 0 { ends[count - 1] } else { self.last };

@@ -30,8 +30,9 @@ impl RunKind {
 }
 
 impl Pretokenizer {
-    /// Of a pretoken `range` of `text`, UTF-8: from where on, up to two characters before its end, a text that begins
-    /// there with any character has a first pretoken of the same end. `None` where that is not known.
+    /// The place from which on, up to two characters before the pretoken's end, the rest of the text has a first
+    /// pretoken that ends where `range` does, whichever character it begins with. `range` is a pretoken of `text`,
+    /// which is UTF-8. `None` where no such place is known.
     ///
     /// For the named patterns, where it ends with a run of one kind that ends there, and is longer than any
     /// contraction: letters, of which the first of a text is taken by no other alternative, and of which all up to the

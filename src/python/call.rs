@@ -23,7 +23,7 @@ pub(super) fn text<'a>(text: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
     text.to_str().map_err(|error| errors::surrogate(text.py(), error))
 }
 
-/// The same, for a text that is held longer than the `str` that it is of.
+/// The text of a `str`, for a caller that keeps it longer than the `str`.
 pub(super) fn backed_text(text: &Bound<'_, PyString>) -> PyResult<PyBackedStr> {
     PyBackedStr::try_from(text.clone()).map_err(|error| errors::surrogate(text.py(), error))
 }
@@ -33,7 +33,7 @@ thread_local! {
     static IDS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
 }
 
-/// Ids that a thread keeps room for.
+/// The capacity, in ids, of memory that a thread keeps.
 const MAX_IDLE_IDS: usize = 1 << 14;
 
 /// Gathers ids in memory that is kept for the next call, and makes something of them.
@@ -109,13 +109,13 @@ pub(super) fn long<T: Send>(
     }
 }
 
-/// Time between two breaths. A thread that waits for the GIL asks for it after Python's switch interval, 5 ms, and
-/// only one that has asked is handed it: given back more often, the GIL is taken again before the other
-/// thread has woken, which then starts to wait anew and never asks.
+/// Time between two yields of the GIL. A thread that waits for the GIL asks for it after Python's switch interval, 5
+/// ms, and only a thread that has asked is handed it. If the GIL is given back more often, it is taken again before
+/// the other thread has woken, which then starts to wait anew and never asks.
 const YIELD_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Lets other Python threads and Python's signal handlers run, in a loop that needs the GIL for long: such
-/// loops run no byte code, so nothing else asks them for it.
+/// Yields the GIL now and then in a loop that needs it for long, so that other Python threads and signal handlers
+/// run. Such loops run no byte code, so nothing else asks them for it.
 pub(super) struct GilYielder {
     /// `None` until the clock is looked at for the first time.
     last: Option<Instant>,

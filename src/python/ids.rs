@@ -19,7 +19,7 @@ const ITEMS_PER_CHECK: usize = 1 << 14;
 
 /// Ids as a `list[int]`.
 ///
-/// Filled in place, with a breath now and then: fifty million ids take a second.
+/// The list is filled in place, and the GIL is yielded now and then: fifty million ids take a second.
 pub(super) fn to_list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
     let len = ids.len() as ffi::Py_ssize_t;
     // SAFETY: PyList_New returns a new list of `len` empty slots, or null with an exception set,
@@ -102,7 +102,7 @@ pub(super) fn for_runs(
     })
 }
 
-/// What [`for_runs`] hands on.
+/// Ids that [`for_runs`] hands on, or how many will come.
 pub(super) enum IdRun<'a> {
     /// There may be so many ids.
     Length(usize),

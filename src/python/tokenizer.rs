@@ -363,7 +363,7 @@ impl Tokenizer {
         Tokenizer { encoder }
     }
 
-    /// What it runs on.
+    /// The encoder of the core.
     pub(super) fn encoder(&self) -> &Encoder {
         &self.encoder
     }

@@ -76,8 +76,8 @@ fn look_up(bytes: __m512i, low: &[u8; 16], high: &[u8; 16]) -> __m512i {
     }
 }
 
-/// The same mask, made here. Else compilers put off what is needed late, and keep the block in memory for it: a fifth of a
-/// scan was a wait for that.
+/// Makes a compiler compute the mask here. Otherwise it puts off masks that are needed late, and keeps the block in
+/// memory for them: a fifth of a scan was a wait for that.
 #[inline(always)]
 fn now(mut mask: u64) -> u64 {
     // SAFETY: no instruction at all.

@@ -1,7 +1,7 @@
 //! Asking for memory before it is needed.
 
-/// Asks for the cache line of `items[index]`, so that it is near when it is read. Does nothing where the machine, or
-/// this code, knows no such hint.
+/// Hints the processor to load the cache line of `items[index]`. Does nothing where the machine, or this code, knows
+/// no such hint.
 #[inline(always)]
 pub(crate) fn prefetch<T>(items: &[T], index: usize) {
     let item = items.as_ptr().wrapping_add(index);

@@ -14,7 +14,7 @@ pub(crate) struct Cutter<'a> {
     margin: usize,
 }
 
-/// Bytes read at a time to find a cut.
+/// Bytes of a file that are read to find a cut.
 const CUT_READ_BYTES: usize = 1 << 12;
 
 impl<'a> Cutter<'a> {

@@ -19,7 +19,7 @@ pub(crate) fn text_of<'a>(line: &'a [u8], field: &str) -> Result<Cow<'a, str>, S
         Ok(None) => Err(missing(line, field)),
         Err(error) => {
             let whole = error.to_string();
-            // It counts lines and columns of its own; the line is known.
+            // serde_json adds the line and column within this text; the caller knows the line of the file.
             let said = whole.split(" at line ").next().unwrap_or(&whole);
             let said = show_reason(said);
             Err(format!("{said} (at byte {} of the line)", error.column()))

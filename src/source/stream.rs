@@ -39,7 +39,7 @@ impl Compression {
 
 /// How many times longer than a file its contents can be (Zstandard: a block of 4 bytes for 2^17).
 const MAX_EXPANSION: u64 = 1 << 15;
-/// For what does not say how long it is.
+/// The most bytes that are assumed of a source that does not tell its size.
 const UNKNOWN_SIZE_BYTES: u64 = 1 << 48;
 
 /// A file that is read from front to back, and must not change meanwhile.
@@ -55,7 +55,7 @@ pub(crate) struct ByteStream {
 
 enum Inner {
     Read(Box<dyn Read + Send>),
-    /// What may wait for ever.
+    /// A pipe or a device, which may never have data.
     BackgroundReader(BackgroundReader),
 }
 

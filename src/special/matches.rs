@@ -18,7 +18,7 @@ pub struct Found {
 
 /// Bytes that are searched between two looks at the control.
 const SEARCH_WINDOW_BYTES: usize = if cfg!(test) { 1 << 7 } else { 1 << 20 };
-/// The same at the most for [`SearchMethod::Long`], which remembers where tokens start in them.
+/// The most bytes that are searched at once by [`SearchMethod::Long`], which remembers where tokens start in them.
 const LONG_SEARCH_WINDOW_BYTES: usize = if cfg!(test) { 1 << 9 } else { 1 << 16 };
 
 /// The special tokens of a text from left to right: of those that overlap the leftmost, of those the longest.

@@ -13,10 +13,10 @@ use crate::error::{Error, Result};
 /// Words between two looks at the control while a text is laid out.
 pub(super) const WORDS_PER_CHECK: usize = 1 << 12;
 
-/// Cells that are addressed: positions are `u32`.
+/// The most cells: positions are `u32`.
 const MAX_CELLS: u64 = u32::MAX as u64;
 
-/// See the module.
+/// The text of all words, in cells.
 pub(super) trait Corpus {
     /// How many merges there are ids for.
     fn max_merges(&self) -> usize;
@@ -24,7 +24,7 @@ pub(super) trait Corpus {
     /// Pairs in the text, weighted; only where it was laid out by a vocabulary.
     fn pairs(&self) -> u64;
 
-    /// How often a word occurs that so many words occur as often as, or more often; 0 where that is not known.
+    /// A weight that at least `words` words have or exceed; 0 where that is not known.
     fn common_weight(&self, words: usize) -> u64;
 
     /// Number of cells.
@@ -33,7 +33,7 @@ pub(super) trait Corpus {
     /// What stands between the words, in place of a token.
     fn sentinel(&self) -> u32;
 
-    /// Asks for the cell at `position`.
+    /// Prefetches the cell at `position`.
     fn prefetch(&self, position: u32);
 
     /// The token whose first or last cell is at `position`, or the sentinel.
@@ -42,7 +42,7 @@ pub(super) trait Corpus {
     /// How often the word around `position`, where a token starts, occurs.
     fn weight(&self, position: u32) -> u64;
 
-    /// The same, where positions are asked for in ascending order. `hint` is 0 at first.
+    /// Like [`Corpus::weight`], for positions in ascending order. `hint` is 0 at first, and kept by the caller.
     fn next_weight(&self, position: u32, hint: &mut usize) -> u64;
 
     /// Makes the tokens at `first` and at `second`, which ends before `end`, into `token`.

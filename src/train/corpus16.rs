@@ -13,13 +13,13 @@ use crate::room;
 use crate::simd;
 
 const SENTINEL: u16 = u16::MAX;
-/// What stands at the start of a token that is no more: no posting matches it.
+/// In the first cell of a token that was merged into another: no posting matches it.
 const DEAD: u16 = SENTINEL - 1;
 
 /// How many merges there are ids for.
 pub(super) const MAX_MERGES: usize = DEAD as usize - BYTE_TOKENS as usize;
 
-/// Words that occur less often find their place at once, of the few others it is looked for.
+/// Weights below this have a share in a list, the few greater ones in a map.
 const LIGHT_WEIGHTS: usize = 1 << 12;
 
 /// Cells of a page: for each it is known which words it begins with.
@@ -32,7 +32,7 @@ struct WeightRun {
     words: u32,
 }
 
-/// See the module. The order of words is not that of the text.
+/// The corpus in cells of 16 bits. Words are not in the order of the text.
 pub(super) struct Corpus16 {
     cells: Vec<u16>,
     runs: Vec<WeightRun>,
@@ -40,14 +40,14 @@ pub(super) struct Corpus16 {
     pages: Vec<u32>,
 }
 
-/// What there is of words that occur equally often; then, where the next of them goes.
+/// The cells and words of one weight; later, where the next word of this weight goes.
 #[derive(Clone, Copy, Default)]
 struct Share {
     cells: u32,
     words: u32,
 }
 
-/// The same by how often words occur.
+/// Shares by weight.
 struct Shares {
     light: Vec<Share>,
     heavy: BTreeMap<u64, Share>,
@@ -88,7 +88,7 @@ impl Corpus16 {
         let mut shares = Shares { light: vec![Share::default(); LIGHT_WEIGHTS], heavy: BTreeMap::new() };
         let size = corpus::measure(measured, control, |word, weight| {
             let share = shares.of(weight);
-            // What does not fit is refused before it is used.
+            // An overflow is refused by `measure` before the sum is used.
             share.cells = share.cells.wrapping_add(word.len() as u32 + 1);
             share.words += 1;
         })?;

@@ -10,7 +10,7 @@ use crate::room;
 use crate::simd::{self, Isa};
 use crate::vocab::{Semantics, Vocab};
 
-/// See the module.
+/// The corpus in cells of 32 bits.
 ///
 /// A cell holds a token id in its low bits and, in the bits that ids leave free, how often its word
 /// occurs: position, id and weight then share one cache line, and the line holds sixteen cells. The few
@@ -117,7 +117,7 @@ impl Corpus32 {
         Ok(())
     }
 
-    /// What stands at the start of a token that is no more: no posting matches it.
+    /// In the first cell of a token that was merged into another: no posting matches it.
     fn dead(&self) -> u32 {
         self.sentinel - 1
     }

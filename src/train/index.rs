@@ -9,13 +9,13 @@ use crate::error::Result;
 use crate::room;
 use crate::simd;
 
-/// Postings of pairs that are gone stay in the pool until they are a quarter of it, and this many.
+/// Postings of removed pairs stay in the pool until they are a quarter of it, and at least so many.
 const MIN_GARBAGE_POSTINGS: usize = 1 << 16;
 
-/// Pairs that there is room for before they are there: memory that is not used is never touched.
+/// Pairs that room is made for at the start: memory that is not used is never touched.
 const RESERVED_PAIRS: usize = 1 << 16;
 
-/// Postings whose text is asked for before the pair's turn comes.
+/// Postings whose cells are prefetched before the pair is merged.
 const PREFETCHED_POSTINGS: usize = 24;
 
 /// A pair of the index. Its count only ever falls.
@@ -34,7 +34,7 @@ impl Pair {
     }
 }
 
-/// See the module. Pairs are named by a number that is never used again.
+/// The pairs that may still be merged. Each has a number, which is never used again.
 #[derive(Default)]
 pub(super) struct PairIndex {
     table: PairTable,
@@ -92,13 +92,14 @@ impl PairIndex {
         self.pairs.iter().enumerate().map(|(number, pair)| (number as u32, pair.count))
     }
 
-    /// Asks for what [`PairIndex::guess`] reads.
+    /// Prefetches the entry of the pair table that [`PairIndex::guess`] reads.
     #[inline]
     pub(super) fn prefetch_lookup(&self, left: u32, right: u32) {
         self.table.prefetch(left, right);
     }
 
-    /// The number of the pair, or of another; `None` if it is not there. Asks for what [`PairIndex::lower`] reads.
+    /// The number of the pair, or of another pair with the same tag; `None` if the pair is not in the index.
+    /// Prefetches the pair of that number for [`PairIndex::lower`].
     #[inline]
     pub(super) fn guess(&self, left: u32, right: u32) -> Option<u32> {
         let number = self.table.first(left, right)?;
@@ -116,19 +117,19 @@ impl PairIndex {
         }
     }
 
-    /// Asks for what is known of a pair.
+    /// Prefetches a pair.
     #[inline]
     pub(super) fn prefetch_pair(&self, number: u32) {
         simd::prefetch(&self.pairs, number as usize);
     }
 
-    /// Asks for the first postings of a pair.
+    /// Prefetches the first postings of a pair.
     #[inline]
     pub(super) fn prefetch_postings(&self, number: u32) {
         simd::prefetch(&self.pool, self.pairs[number as usize].start);
     }
 
-    /// Asks for the text at the first postings of a pair that will soon be merged.
+    /// Prefetches the cells at the first postings of a pair that will soon be merged.
     #[inline]
     pub(super) fn prefetch_cells(&self, number: u32, corpus: &impl Corpus) {
         let pair = &self.pairs[number as usize];
@@ -165,7 +166,8 @@ impl PairIndex {
         taken
     }
 
-    /// Closes the gaps in the pool once they are worth it. Copying down costs less than to let it grow.
+    /// Closes the gaps in the pool once they are large enough. Copying the postings down costs less than letting the
+    /// pool grow.
     pub(super) fn tidy(&mut self) {
         if self.garbage < MIN_GARBAGE_POSTINGS || 4 * self.garbage < self.pool.len() {
             return;
@@ -184,7 +186,8 @@ impl PairIndex {
         self.garbage = 0;
     }
 
-    /// The pair's first occurrence that is still there. Forgets those before it: none ever comes back.
+    /// The pair's first occurrence that still stands in the corpus. Those before it are removed: they never come
+    /// back.
     pub(super) fn first_live(
         &mut self,
         number: u32,

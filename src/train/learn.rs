@@ -26,8 +26,8 @@ pub fn learn_merges<'w>(
     resume(words, &Start::default(), options, &mut Saver::none(), control)
 }
 
-/// Learns merges as [`resume`] does, from counts that nobody needs any more: they are let go of as soon as the text is
-/// laid out.
+/// Learns merges as [`resume`] does, from counts that are not needed any more: they are freed as soon as the corpus
+/// is laid out.
 ///
 /// # Errors
 /// As [`resume`].

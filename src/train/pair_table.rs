@@ -1,4 +1,4 @@
-//! From a pair of tokens to its number: one line of memory for a look, and known before it is needed.
+//! A hash table from pairs of tokens to their numbers: a lookup reads one cache line, which can be prefetched.
 
 use super::tokens::pack;
 use crate::error::Result;
@@ -40,7 +40,7 @@ impl PairTable {
         (place + 1) & (self.places.len() - 1)
     }
 
-    /// Asks for the memory that a look for this pair reads.
+    /// Prefetches the entry that a lookup of this pair reads first.
     #[inline]
     pub(super) fn prefetch(&self, left: u32, right: u32) {
         simd::prefetch(&self.places, self.first_place(tag(left, right)));

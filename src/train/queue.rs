@@ -7,7 +7,7 @@ use super::tokens::TokenInfo;
 use crate::error::Result;
 use crate::room;
 
-/// Entries whose pairs are asked for before their turn comes.
+/// Entries whose pairs are prefetched before they are looked at.
 const PREFETCHED_ENTRIES: usize = 8;
 
 /// A radix queue. Counts only fall, and no new pair is more frequent than the one just merged, so what
@@ -82,8 +82,8 @@ impl Queue {
         }
     }
 
-    /// Asks for the memory of the pairs that will probably come next, step by step: each step needs what the one
-    /// before it asked for.
+    /// Prefetches what the pairs that probably come next need, in steps: each step reads what the one before it
+    /// prefetched.
     #[inline]
     pub(super) fn prefetch_next(&self, index: &PairIndex, corpus: &impl Corpus) {
         if let Some(next) = self.tied.at(0) {

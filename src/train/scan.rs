@@ -55,7 +55,7 @@ fn for_each_pair(
     Ok(())
 }
 
-/// The same before the first merge, when every cell is a token or a sentinel.
+/// Like [`for_each_pair`], before the first merge, when every cell is a byte or a sentinel.
 #[inline]
 fn for_each_byte_pair(
     corpus: &impl Corpus,
@@ -229,7 +229,7 @@ pub(super) fn first_threshold(tallies: &[PairTally], cells: usize, merges: usize
     threshold_of_total(total, cells, merges).min(most)
 }
 
-/// The same for a text of `total` pairs of any tokens.
+/// Like [`first_threshold`], for a corpus with `total` pairs of any tokens.
 pub(super) fn threshold_of_total(total: u64, cells: usize, merges: usize) -> u64 {
     let scale = (u128::from(total) * cells as u128).isqrt() as u64;
     scale / 20 / (merges as u64).max(1)

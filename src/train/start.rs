@@ -106,7 +106,7 @@ pub fn build_vocab(
     Vocab::of_training(tokens, &pairs, first, specials)
 }
 
-/// The same, of merges that may come from a file.
+/// Like [`build_vocab`], for merges that may come from a file: all are checked.
 fn checked(
     base: Option<&Vocab>,
     merges: &[Merge],

@@ -75,8 +75,8 @@ impl Vocab {
         build(tokens, Some(merges), specials, true)
     }
 
-    /// The same of merges of the bytes alone, as pairs of ids, each of which makes a token that was not there before: the
-    /// first one the token of the id `first`, and the others those of the ids behind it.
+    /// A vocabulary of the merges of a training that began with the bytes alone. They are pairs of ids, and each
+    /// makes a new token: the first one the token of the id `first`, the others those of the ids behind it.
     ///
     /// # Errors
     /// As [`Vocab::new`].

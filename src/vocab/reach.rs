@@ -68,7 +68,7 @@ fn candidates<'a>(tokens: &'a TokenBytes, special: &'a [u32]) -> impl Iterator<I
         .filter(move |&index| special.next_if_eq(&index).is_none() && tokens.bytes_at(index).len() > 1)
 }
 
-/// The same, the shortest first.
+/// The ordinary tokens of more than a byte, the shortest first.
 fn by_length(tokens: &TokenBytes, special: &[u32]) -> Vec<u32> {
     let mut lens: Vec<u64> = candidates(tokens, special)
         .map(|index| (tokens.bytes_at(index).len() as u64) << 32 | u64::from(index))

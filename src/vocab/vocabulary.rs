@@ -136,7 +136,7 @@ impl Vocab {
         self.merges.iter().map(|&(left, right)| (id(left), id(right))).collect()
     }
 
-    /// The same as indices.
+    /// The merges list as pairs of indices.
     pub(crate) fn merges_by_index(&self) -> &[(u32, u32)] {
         &self.merges
     }

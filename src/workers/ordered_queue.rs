@@ -107,7 +107,8 @@ impl<Jobs, J, Take, T> OrderedQueue<Jobs, J, Take, T> {
         }
     }
 
-    /// Hands in the result of a job. Whoever brings the one that is due hands it on, with those after it.
+    /// Submits the result of a job. The worker that brings the result that is due takes it, and all results after it
+    /// that are there.
     fn submit(&self, number: usize, result: Result<T>, control: &Control) -> Result<()>
     where
         Take: FnMut(T) -> Result<()>,
@@ -166,7 +167,7 @@ impl<Jobs, J, Take, T> QueueState<Jobs, J, Take, T> {
         Ok(false)
     }
 
-    /// Keeps the error of the first job that failed, and lets go of those behind it; an interruption ends the worker at
+    /// Keeps the error of the first job that failed, and drops the jobs behind it. An interruption ends the worker at
     /// once.
     fn fail(&mut self, number: usize, error: Error) -> Result<()> {
         if matches!(error, Error::Interrupted) {
@@ -181,7 +182,7 @@ impl<Jobs, J, Take, T> QueueState<Jobs, J, Take, T> {
     }
 }
 
-/// Lets the others end if a worker panics: what it had in hand will never come.
+/// Ends the other workers if one panics: the results of its jobs will never come.
 struct PanicGuard<'l, Jobs, J, Take, T>(&'l OrderedQueue<Jobs, J, Take, T>);
 
 impl<Jobs, J, Take, T> Drop for PanicGuard<'_, Jobs, J, Take, T> {

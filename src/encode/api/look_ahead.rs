@@ -1,5 +1,5 @@
-//! What is known of the text ahead while it is cut into pieces: so that a piece costs what it is long, however far the
-//! next cut is, and however long its last pretoken.
+//! What is known of the text ahead while it is cut into pieces. With it the cost of a piece follows the length of the
+//! piece, however far away the next cut is, and however long the pretoken at its end.
 
 use std::ops::Range;
 
@@ -10,15 +10,15 @@ use crate::error::Result;
 use crate::room;
 use crate::source::Cutter;
 
-/// A cut so far behind what is wanted, or a pretoken so long, is remembered.
+/// Bytes that a cut or the end of a pretoken must be beyond the piece to be worth remembering.
 const FAR_BYTES: usize = if cfg!(test) { 8 } else { 1 << 14 };
 
-/// Of one text.
+/// What is known ahead in one text.
 #[derive(Default)]
 pub(super) struct LookAhead {
-    /// The first cut at or after the start of this range is its end.
+    /// A range whose end is the first cut at or after its start.
     cut: Range<usize>,
-    /// There is no special token in here.
+    /// A range without special tokens.
     plain: Range<usize>,
     pretoken: Option<Pretoken>,
     /// Bytes of the longest token.
@@ -28,7 +28,7 @@ pub(super) struct LookAhead {
 /// A long pretoken.
 struct Pretoken {
     start: usize,
-    /// A text that begins here, at a character, has a first pretoken that ends with it.
+    /// Places where the rest of the text, from a character on, has a first pretoken that ends where this one does.
     stable: Range<usize>,
     /// Where its tokens end.
     ends: Vec<usize>,
@@ -61,7 +61,7 @@ impl LookAhead {
         let Some(Pretoken { start: first, stable, ends }) = &self.pretoken else { return Ok(None) };
         let before = ends.partition_point(|&end| end <= start);
         let known = start == *first || (stable.contains(&start) && before > 0 && ends[before - 1] == start);
-        // What any neighbours in a pretoken's tokens merge to is themselves.
+        // Neighbouring tokens of a pretoken, merged alone, become themselves again.
         let rest = &ends[before..];
         (known && rest.len() > count).then(|| room::copied(&rest[..count])).transpose()
     }
@@ -102,7 +102,7 @@ impl LookAhead {
         encoder.pool.with(encoder.isa, 0, |scratch| {
             encoder.encode_pretoken(scratch, &own[..len], &mut tokens, control)
         })?;
-        // A rest that is a token could stand for itself.
+        // A rest that is as short as a token could itself be one token.
         let longest = *self.longest.get_or_insert_with(|| {
             encoder.vocab.tokens().iter().map(|(_, token)| token.len()).max().unwrap_or(0)
         });

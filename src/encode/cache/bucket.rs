@@ -1,41 +1,42 @@
-//! A line of the pretoken cache.
-#![allow(unsafe_code)] // to say that zeros are a line
+//! A bucket of the pretoken cache: two slots in one cache line.
+#![allow(unsafe_code)] // `Zeroed`: zeros are an empty bucket
 
 use crate::memory::Zeroed;
 use crate::pretokenize::key::Key;
 use crate::simd::{Portable, Simd};
 
-/// Where an entry's key ends, in its second half; what is above says where the ids are.
+/// Bits of a key's second half. The four bits above say where the ids of the slot are.
 const KEY_BITS: u32 = 60;
 const KEY_MASK: u64 = (1 << KEY_BITS) - 1;
-/// The first of those bits: it would be found among the records, too.
+/// Bit 60: the pretoken has a record in the overflow ring too, so it needs no new one when it is displaced.
 pub(in crate::encode) const RECORDED: u64 = 1 << KEY_BITS;
-/// The other three: how many ids there are, less one; or [`IDS_IN_RECORD`].
+/// Where bits 61 to 63 begin: the number of ids less one, or [`IDS_IN_RECORD`].
 const COUNT_SHIFT: u32 = KEY_BITS + 1;
-/// Not so many: the ids are in a record, since an entry has no room for them.
+/// In place of a number of ids: the slot has no room for them, and names their record.
 const IDS_IN_RECORD: u64 = 7;
 
-/// Numbers of an entry's ids.
+/// Words of 32 bits that a slot has for ids.
 const ID_WORDS: usize = 4;
-/// The most ids of an entry.
+/// The most ids that a slot holds.
 pub(in crate::encode) const MAX_INLINE_IDS: usize = 7;
 
-/// How the ids of an entry are kept beside its key, if they are few enough.
+/// How a slot keeps ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::encode) enum IdWidth {
-    /// Seven of 16 bits.
+    /// Up to seven ids of 16 bits.
     U16,
-    /// Four of 32 bits.
+    /// Up to four ids of 32 bits.
     U32,
 }
 
 impl IdWidth {
-    /// For ids up to this one.
+    /// The width for the ids of a vocabulary whose highest is `max_id`.
     pub(in crate::encode) fn of(max_id: Option<u32>) -> Self {
         if max_id.unwrap_or(0) <= u32::from(u16::MAX) { IdWidth::U16 } else { IdWidth::U32 }
     }
 
-    /// How many are few enough. 98% of all pretokens have one or two; but without merges for their script, words have more.
+    /// How many ids a slot holds. 98% of all pretokens have one or two; words of a script that the vocabulary has no
+    /// merges for have more.
     #[inline(always)]
     pub(in crate::encode) fn inline_capacity(self) -> usize {
         match self {
@@ -45,13 +46,13 @@ impl IdWidth {
     }
 }
 
-/// Two entries, one cache line.
+/// Two slots, in one cache line.
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(64))]
 pub(in crate::encode) struct Bucket {
-    /// Of each entry the key's two halves, with the bits above; zeros for no entry.
+    /// The two halves of each slot's key, the second with the bits above [`KEY_BITS`]; zeros where the slot is free.
     keys: [[u64; 2]; 2],
-    /// The ids; or the place of their record (two words), and how many they are.
+    /// The ids of each slot; or the place of their record (two words) and their number.
     ids: [[u32; ID_WORDS]; 2],
 }
 
@@ -61,7 +62,7 @@ impl Bucket {
         simd.same(&self.keys[slot], &[key.low, key.high], &[u64::MAX, KEY_MASK])
     }
 
-    /// How many ids an entry has; more than [`MAX_INLINE_IDS`] if they are in a record.
+    /// How many ids a slot has; more than [`MAX_INLINE_IDS`] if they are in a record.
     #[inline(always)]
     pub(in crate::encode) fn count(&self, slot: usize) -> usize {
         (self.keys[slot][1] >> COUNT_SHIFT) as usize + 1
@@ -72,20 +73,20 @@ impl Bucket {
         self.count(slot) > MAX_INLINE_IDS
     }
 
-    /// The ids of an entry that has few, and anything behind them.
+    /// The ids that a slot holds in 16 bits, and anything behind them.
     #[inline(always)]
     pub(in crate::encode) fn ids_u16(&self, slot: usize) -> [u32; 2 * ID_WORDS] {
         let words = &self.ids[slot];
         std::array::from_fn(|at| words[at / 2] >> (16 * (at % 2)) & 0xffff)
     }
 
-    /// The same where they are wide.
+    /// The ids that a slot holds in 32 bits, and anything behind them.
     #[inline(always)]
     pub(in crate::encode) fn ids_u32(&self, slot: usize) -> &[u32; ID_WORDS] {
         &self.ids[slot]
     }
 
-    /// The ids of an entry that has few, in `room`.
+    /// The ids that a slot holds, unpacked into `room`.
     pub(in crate::encode) fn inline_ids<'a>(
         &self,
         slot: usize,
@@ -112,14 +113,14 @@ impl Bucket {
         self.keys[slot][1] & RECORDED != 0
     }
 
-    /// Which entry has this key, or, if none has, is to be given to it.
+    /// The slot that has this key, or else a free slot.
     pub(in crate::encode) fn slot_for(&self, key: Key) -> Option<usize> {
         (0..2)
             .find(|&slot| self.holds(Portable, slot, key))
             .or_else(|| (0..2).find(|&slot| self.is_empty(slot)))
     }
 
-    /// `recorded` is [`RECORDED`] or nothing.
+    /// Fills a slot. `recorded` is [`RECORDED`] or 0.
     pub(in crate::encode) fn put(
         &mut self,
         slot: usize,
@@ -146,7 +147,7 @@ impl Bucket {
         self.ids[slot] = [place as u32, (place >> 32) as u32, count as u32, 0];
     }
 
-    /// Where the record of an entry of many ids is, and how many they are.
+    /// The place of the ids of a slot that names a record, and their number.
     #[inline(always)]
     pub(in crate::encode) fn record(&self, slot: usize) -> (u64, usize) {
         let [low, high, count, _] = self.ids[slot];
@@ -154,7 +155,7 @@ impl Bucket {
     }
 }
 
-// SAFETY: numbers alone, which zeros are.
+// SAFETY: all fields are integers, and `repr(C)` leaves no padding: zeros are a valid value, two free slots.
 unsafe impl Zeroed for Bucket {}
 
 #[cfg(test)]

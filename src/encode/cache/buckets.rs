@@ -5,7 +5,7 @@ use super::long_key::long_key;
 use crate::pretokenize::key::{Key, Length};
 use crate::simd::{self, Simd};
 
-/// The lines of a cache, held near by a loop.
+/// A view of the buckets that the hot loop keeps in registers.
 #[derive(Clone, Copy)]
 pub(in crate::encode) struct Buckets<'a> {
     pub(super) buckets: &'a [Bucket],
@@ -14,7 +14,7 @@ pub(in crate::encode) struct Buckets<'a> {
 }
 
 impl<'a> Buckets<'a> {
-    /// The key of `text[start..end]` and which line it belongs to; the line is asked for, ahead of [`Buckets::find`].
+    /// The key of `text[start..end]` and the index of its bucket, which is prefetched for [`Buckets::find`].
     #[inline(always)]
     pub(in crate::encode) fn key_and_prefetch(
         self,
@@ -34,7 +34,7 @@ impl<'a> Buckets<'a> {
         (key, bucket as u32)
     }
 
-    /// A line, and which of its entries is that of a key.
+    /// A bucket, and which of its slots has the key.
     #[inline(always)]
     pub(in crate::encode) fn find(
         self,
@@ -43,7 +43,8 @@ impl<'a> Buckets<'a> {
         bucket: u32,
     ) -> (&'a Bucket, Option<usize>) {
         let bucket = &self.buckets[bucket as usize];
-        // A branch: nine of ten are in the first entry. To choose without one took half as long again.
+        // A branch, and no choice without one, which took half as long again: nine of ten pretokens are in the first
+        // slot.
         let slot = if bucket.holds(simd, 0, key) {
             Some(0)
         } else if bucket.holds(simd, 1, key) {

@@ -1,15 +1,15 @@
-//! A pretoken whose ids are not in its bucket, and where else they may be.
+//! A pretoken whose ids are not in a slot, and where else they may be.
 
 use crate::pretokenize::key::Key;
 
-/// A pretoken that is not among the few of its line: `text[start..end]`.
+/// The pretoken `text[start..end]`, whose ids are not in a slot of its bucket.
 #[derive(Clone, Copy)]
 pub(in crate::encode) struct Miss<'t> {
     pub(in crate::encode) text: &'t [u8],
     pub(in crate::encode) start: usize,
     pub(in crate::encode) end: usize,
     pub(in crate::encode) key: Key,
-    /// The line of the key.
+    /// The index of the key's bucket.
     pub(in crate::encode) bucket_index: u32,
     pub(in crate::encode) hint: Hint,
 }
@@ -21,13 +21,13 @@ impl<'t> Miss<'t> {
     }
 }
 
-/// Where ids may be that are not in a line.
+/// Where in the overflow ring the ids of a pretoken may be.
 #[derive(Clone, Copy, Default)]
 pub(in crate::encode) enum Hint {
     #[default]
     Nowhere,
-    /// At a place of the records.
+    /// At a place that the slot names.
     Ids { place: u64, count: u32 },
-    /// In the record of a pretoken of this hash.
+    /// In a record that the ring's index has under this hash.
     Record(u64),
 }

@@ -67,37 +67,39 @@ pub(in crate::encode) struct Cache {
     buckets: LargeTable<Bucket>,
     shift: u32,
     id_width: IdWidth,
-    /// Of the code that looks: hashes are its own.
+    /// The instruction set that makes the hashes: each has its own.
     isa: Isa,
     overflow: OverflowRing,
     admission: AdmissionFilter,
 }
 
-/// log2 of the number of lines of a cache that is added to: 16 MB. A text of 15 MB has 70,000 to 230,000 pretokens that
-/// are no tokens; with half the lines, 7% of the pretokens of a text of many languages are not in their line, 1% of those
-/// of English.
+/// log2 of the number of buckets of a scratch's own cache: 16 MB. A text of 15 MB has 70,000 to 230,000 pretokens
+/// that are no tokens. With half the buckets, 7% of the pretokens of a text of many languages are not in their
+/// bucket, 1% of those of English.
 pub(in crate::encode) const BUCKET_BITS: u32 = 18;
-/// Words of records for each line, as a power of two: 32 MB beside 16.
+/// Words of the overflow ring for each bucket, as a power of two: 32 MB beside 16.
 const RING_WORDS_PER_BUCKET: u32 = 5;
-/// The same where there are only seeds, a fifth of which have no room in their lines if they are 200,000.
+/// Words of the overflow ring for each bucket of a cache of seeds, as a power of two. Of 200,000 seeds a fifth have
+/// no room in their buckets.
 const RING_WORDS_PER_SEED_BUCKET: u32 = 4;
-/// The most for a cache of seeds.
+/// log2 of the most buckets of a cache of seeds.
 const MAX_SEED_BUCKET_BITS: u32 = 17;
-/// Ids from here on are no seeds of a thread's cache.
+/// Tokens of this id or a higher one are not put into a scratch's own cache.
 const FIRST_UNSEEDED_ID: u32 = 1 << 16;
-/// A thread has a cache of its own only where the system would give so many times its memory.
+/// A scratch gets a cache only where the system would give so many times its memory: what a call returns needs memory
+/// first.
 const MEMORY_MARGIN: usize = 4;
-/// The least for a cache of seeds.
+/// log2 of the fewest buckets of a cache of seeds.
 const MIN_SEED_BUCKET_BITS: u32 = 6;
 
 impl Cache {
-    /// An empty one with room for so many seeds.
+    /// An empty cache with room for `count` seeds.
     pub(in crate::encode) fn for_seeds(isa: Isa, id_width: IdWidth, count: usize) -> Self {
         let bits = seed_bits(count);
         Self::with_records(isa, id_width, bits, OverflowRing::with_bits(bits + RING_WORDS_PER_SEED_BUCKET))
     }
 
-    /// An empty one of `1 << bits` lines.
+    /// An empty cache of `1 << bits` buckets.
     pub(in crate::encode) fn with_bits(isa: Isa, id_width: IdWidth, bits: u32) -> Self {
         Self::with_records(isa, id_width, bits, OverflowRing::with_bits(bits + RING_WORDS_PER_BUCKET))
     }
@@ -108,12 +110,13 @@ impl Cache {
         Cache { buckets, shift: 64 - bits, id_width, isa, overflow, admission }
     }
 
-    /// One of `1 << bits` lines to be added to, with the seeds of this one that it has room for, of the lowest ids.
+    /// A cache of `1 << bits` buckets for a scratch, with those seeds of this one that are below
+    /// [`FIRST_UNSEEDED_ID`] and find a free slot.
     ///
-    /// Those are the frequent ones. Most tokens of a large vocabulary never occur in a text, and the words that do need
-    /// the room; the others are merged when they are met.
+    /// Low ids are frequent tokens. Most tokens of a large vocabulary never occur in a text, and the words that do
+    /// need the room; other tokens are merged when they occur.
     ///
-    /// `None` where there is no memory for it, and for much more: what a call returns needs it first.
+    /// `None` where there is not [`MEMORY_MARGIN`] times the memory.
     pub(in crate::encode) fn to_own(&self, bits: u32) -> Option<Self> {
         let bytes = (size_of::<Bucket>() + (size_of::<u32>() << RING_WORDS_PER_BUCKET)) << bits;
         room::check_available(MEMORY_MARGIN * bytes).ok()?;
@@ -134,7 +137,7 @@ impl Cache {
         Some(own)
     }
 
-    /// What the hot loop looks at.
+    /// The buckets, for the hot loop.
     #[inline(always)]
     pub(in crate::encode) fn buckets(&self) -> Buckets<'_> {
         Buckets { buckets: &self.buckets, shift: self.shift }
@@ -145,8 +148,9 @@ impl Cache {
         self.id_width
     }
 
-    /// Where the ids of a pretoken may be that is not among the few of its line, with that memory asked for. `key` is
-    /// its key, `bucket_index` its line, and `slot` its entry there, if it has one. Ahead of [`Cache::prefetch_record`] and [`Cache::get`].
+    /// Notes in `hint` where the ids of a pretoken may be that are not in a slot, and prefetches that. `bucket_index`
+    /// is the bucket of its key, and `slot` the slot that names its record, if one does. To be called before
+    /// [`Cache::prefetch_record`] and [`Cache::get`].
     #[inline(never)] // out of the hot loop; and a result of 16 bytes would be read before it is all written
     pub(in crate::encode) fn hint_and_prefetch(
         &self,
@@ -161,7 +165,8 @@ impl Cache {
             self.overflow.prefetch_ids(start(place, key));
             *hint = Hint::Ids { place, count: count as u32 };
         } else if bucket.is_empty(1) && !is_long(key) || key == Key::NONE {
-            // Where there is room, nothing was ever pushed out; but of what is long it is kept whether it was met.
+            // Nothing was ever displaced from a bucket with a free slot. But of a long pretoken the filter knows
+            // whether it occurred before.
             *hint = Hint::Nowhere;
         } else {
             let hash = key.hash();
@@ -171,7 +176,7 @@ impl Cache {
         }
     }
 
-    /// Asks for the next memory that they may be in.
+    /// Prefetches the record that the ring's index names.
     #[inline]
     pub(in crate::encode) fn prefetch_record(&self, hint: Hint) {
         if let Hint::Record(hash) = hint {
@@ -179,7 +184,7 @@ impl Cache {
         }
     }
 
-    /// The ids of a pretoken, if they are here; few of them may be in `room`.
+    /// The ids of a pretoken, if they are in the cache; ids from a slot are unpacked into `room`.
     #[inline]
     pub(in crate::encode) fn get<'a>(
         &'a self,
@@ -190,7 +195,7 @@ impl Cache {
         if let Hint::Ids { place, count } = hint {
             return self.ids_in_record(miss, place, count as usize);
         }
-        // It may have come a moment ago for the first time, after the hint was given.
+        // It may have been cached since the hint was made: it may occur twice in a run.
         let bucket = &self.buckets[bucket_index as usize];
         if let Some(slot) = (0..2).find(|&slot| bucket.holds(Portable, slot, key)) {
             let (place, count) = bucket.record(slot);
@@ -206,8 +211,8 @@ impl Cache {
         }
     }
 
-    /// The ids in a record, if they are not lost, and if they are those of this pretoken: the key of a long one does not
-    /// tell.
+    /// The ids at a place that a slot names, if they are not overwritten; of a long pretoken, whose key is a hash,
+    /// only if the bytes are the same.
     #[inline]
     fn ids_in_record(&self, miss: &Miss<'_>, place: u64, count: usize) -> Option<PaddedIds<'_>> {
         if is_long(miss.key) {
@@ -217,8 +222,8 @@ impl Cache {
         }
     }
 
-    /// Whether a pretoken that [`Cache::get`] does not find should be kept: one that another has to leave for, or that is
-    /// long, only when it comes a second time. Most never do.
+    /// Whether a pretoken that [`Cache::get`] does not find should be cached. One that would displace another, or
+    /// that is long, only when it occurs for the second time.
     #[inline]
     pub(in crate::encode) fn should_cache(&mut self, hint: Hint) -> bool {
         match hint {
@@ -227,8 +232,8 @@ impl Cache {
         }
     }
 
-    /// Keeps the ids of a pretoken that [`Cache::get`] does not find, unless it is longer than others ever are.
-    /// `pretoken` may be empty where it is short and has few ids.
+    /// Caches the ids of a pretoken that [`Cache::get`] does not find, unless it is too long for a key. `pretoken`
+    /// may be empty where its ids fit into a slot.
     pub(in crate::encode) fn insert(&mut self, key: Key, pretoken: &[u8], ids: &[u32]) {
         if ids.is_empty() || key == Key::NONE {
             return;
@@ -243,14 +248,16 @@ impl Cache {
         }
     }
 
-    /// Puts a key with few ids, which has no entry, into its line; `recorded` is [`RECORDED`] if it has a record.
+    /// Puts a key that has no slot, and ids that fit into one, into its bucket. `recorded` is [`RECORDED`] if the
+    /// ring has a record of it, else 0.
     fn put(&mut self, key: Key, ids: &[u32], recorded: u64) {
         let bucket_index = self.bucket_index(key);
         let slot = self.room(bucket_index, key);
         self.buckets[bucket_index].put(slot, key, ids, self.id_width, recorded);
     }
 
-    /// Which entry of its line a key goes to; what has to leave for it can be found among the records from now on.
+    /// The slot that a key goes to. A pretoken that is displaced from it is listed in the ring's index, if it has ids
+    /// there, or written to the ring.
     fn room(&mut self, bucket_index: usize, key: Key) -> usize {
         let bucket = &self.buckets[bucket_index];
         if let Some(slot) = bucket.slot_for(key) {
@@ -270,25 +277,25 @@ impl Cache {
         1
     }
 
-    /// Whether so many ids have room beside a key.
+    /// Whether so many ids fit into the slot of this key.
     #[inline]
     pub(in crate::encode) fn has_room(&self, key: Key, ids: usize) -> bool {
         ids <= self.id_width.inline_capacity() && !is_long(key)
     }
 
-    /// Gives a key whose few ids were found in its record an entry of its line, if it has none.
+    /// Gives a slot to a key whose ids were found through the ring's index and fit into it, if it has none.
     pub(in crate::encode) fn promote(&mut self, key: Key, bucket_index: u32, ids: &[u32]) {
         if (0..2).all(|slot| !self.buckets[bucket_index as usize].holds(Portable, slot, key)) {
             self.put(key, ids, RECORDED);
         }
     }
 
-    /// Asks for the line of a key, ahead of [`Cache::seed`].
+    /// Prefetches the bucket of a key, for [`Cache::seed`].
     pub(in crate::encode) fn prefetch_bucket(&self, key: Key) {
         simd::prefetch(&self.buckets, self.bucket_index(key));
     }
 
-    /// Like [`Cache::insert`], but pushes out nothing: what has no room in its line has a record.
+    /// Like [`Cache::insert`], but displaces nothing: a pretoken without a free slot goes to the ring.
     pub(in crate::encode) fn seed(&mut self, key: Key, pretoken: &[u8], ids: &[u32]) {
         if self.buckets[self.bucket_index(key)].is_empty(1) {
             self.insert(key, pretoken, ids);
@@ -297,7 +304,7 @@ impl Cache {
         }
     }
 
-    /// The line of a key.
+    /// The index of a key's bucket.
     #[inline]
     pub(in crate::encode) fn bucket_index(&self, key: Key) -> usize {
         (self.isa.run(HashOf(key)) >> self.shift) as usize
@@ -310,12 +317,12 @@ pub(in crate::encode) fn memory_of_seeds(count: usize) -> usize {
     buckets * size_of::<Bucket>() + (buckets << RING_WORDS_PER_SEED_BUCKET) * size_of::<u32>() * 2 + (4 << 20)
 }
 
-/// log2 of the lines for so many seeds.
+/// log2 of the buckets for so many seeds.
 fn seed_bits(count: usize) -> u32 {
     count.next_power_of_two().trailing_zeros().clamp(MIN_SEED_BUCKET_BITS, MAX_SEED_BUCKET_BITS)
 }
 
-/// Where the record of a key begins whose ids are at `place`.
+/// The place where a record begins, of the place of its ids.
 #[inline]
 fn start(place: u64, key: Key) -> u64 {
     let len = if is_long(key) { long_len(key) } else { key.len() };

@@ -1,53 +1,56 @@
-//! Pretokens with their ids one after the other in a ring, and an index to find them by.
+//! The overflow ring: records of pretokens with their ids, one after the other, and an index to find them by.
 //!
-//! For what the lines of a [`super::cache::Cache`] have no room for: long pretokens, those of many ids, and words that
-//! others have pushed out. What is new takes the place of what is oldest, in the ring and in each bucket of the index;
-//! so memory is bounded, nothing is ever moved or wiped, and pages are touched only as far as they are needed.
+//! It holds what slots have no room for: the ids of long pretokens, lists of more ids than a slot has, and pretokens
+//! that were displaced. New records overwrite the oldest ones; in each bucket of the index, a new entry replaces the
+//! oldest one. So memory is bounded, nothing is ever moved or wiped, and pages are touched only as far as they are
+//! needed.
 
 use super::super::padded_ids::PaddedIds;
 use crate::{memory, room, simd};
 
 /// Words of the ring for each bucket of the index, as a power of two.
 const RING_WORDS_PER_INDEX_BUCKET: u32 = 8;
-/// The least log2 of the words of a ring: a record of the longest pretoken is some 1,300.
+/// log2 of the fewest words of a ring. A record of the longest pretoken has some 1,300.
 const MIN_RING_BITS: u32 = 12;
 
-/// Bits of a slot that tell pretokens of a bucket apart, below the place.
+/// Bits of an index entry that are taken from the hash, below the place.
 const TAG_BITS: u32 = 24;
-/// A slot has so many places: after as many words, which are terabytes, the index starts anew.
+/// An index entry can hold so many places. When as many words were written, which are terabytes, the index is
+/// emptied.
 const PLACES_PER_LAP: u64 = 1 << (64 - TAG_BITS);
 
-/// Slots of a bucket: one cache line of them.
+/// Entries in a bucket of the index: one cache line.
 const INDEX_SLOTS: usize = 8;
 
-/// A slot of no record; below those of all records.
+/// An index entry of no record, lower than all others.
 ///
-/// Not 0: of memory that is zeros the system gives out a page when it is read, and another when it is written to, which on
-/// several threads interrupts all of them. Tables that are read first are written to at once.
+/// Not 0: where zeroed memory is read before it is written, the system maps each page twice, and the second time
+/// interrupts all threads. So tables that are read first are filled at once.
 const FREE_SLOT: u64 = 1;
 
-/// See [`OverflowRing::refused`].
+/// Records that are skipped before the system is asked for memory again.
 const SKIPPED_AFTER_REFUSAL: u32 = 1 << 12;
 
-/// See the module. Made when first written to.
+/// The overflow ring. Its memory is allocated for the first record.
 pub(in crate::encode) struct OverflowRing {
-    /// Of each record the length of the pretoken in the lower half of the first word, and the number of ids in the
-    /// other; its bytes, filled up with zeros; the ids.
+    /// Records. Each has a word with the length of the pretoken (lower half) and the number of ids (upper half); the
+    /// bytes, padded with zeros to whole words; and the ids.
     words: Vec<u32>,
-    /// Buckets of places of records, each with some bits of the hash; or [`FREE_SLOT`].
+    /// Buckets of [`INDEX_SLOTS`] entries, each the place of a record and [`TAG_BITS`] of its hash; or [`FREE_SLOT`].
     index: Vec<u64>,
-    /// Where the first bucket begins, at a cache line.
+    /// The number of the first entry that begins a cache line.
     first: usize,
-    /// Words ever written, and those left out where the ring closes. Starts at 1: no place is 0.
+    /// Words ever written, including those left out where the ring wraps. A place is this number when the record was
+    /// written. It starts at 1, so no place is 0.
     written: u64,
     /// log2 of the number of words.
     bits: u32,
-    /// Records to go without before the system is asked again for memory that it did not have.
+    /// Records to skip before the system is asked again for memory that it did not have.
     refused: u32,
 }
 
 impl OverflowRing {
-    /// None yet, with room for about `1 << bits` words.
+    /// An empty ring of `1 << bits` words, not allocated yet.
     pub(in crate::encode) fn with_bits(bits: u32) -> Self {
         OverflowRing {
             words: Vec::new(),
@@ -64,19 +67,19 @@ impl OverflowRing {
         self.bits
     }
 
-    /// Asks for the memory that [`OverflowRing::find`] looks at first.
+    /// Prefetches the bucket of the index that [`OverflowRing::find`] reads.
     #[inline]
     pub(in crate::encode) fn prefetch_index(&self, hash: u64) {
         simd::prefetch(&self.index, self.index_bucket(hash));
     }
 
-    /// Asks for the memory that [`OverflowRing::ids`], or [`OverflowRing::read`], looks at first.
+    /// Prefetches the words that [`OverflowRing::ids`] or [`OverflowRing::read`] reads.
     #[inline]
     pub(in crate::encode) fn prefetch_ids(&self, place: u64) {
         simd::prefetch(&self.words, self.at(place));
     }
 
-    /// Asks for the record that [`OverflowRing::find`] looks at first.
+    /// Prefetches the first record that [`OverflowRing::find`] reads.
     #[inline]
     pub(in crate::encode) fn prefetch_record(&self, hash: u64) {
         if let Some(slot) = self.index_slots(hash).iter().find(|&&slot| same_tag(slot, hash)) {
@@ -84,7 +87,7 @@ impl OverflowRing {
         }
     }
 
-    /// The ids of a pretoken, if they are here.
+    /// The ids of a pretoken, if the index lists it.
     #[inline]
     pub(in crate::encode) fn find(&self, hash: u64, pretoken: &[u8]) -> Option<PaddedIds<'_>> {
         self.index_slots(hash)
@@ -107,7 +110,7 @@ impl OverflowRing {
         let (whole, tail) = pretoken.as_chunks::<4>();
         let mut differs = 0;
         for (&word, &four) in bytes.iter().zip(whole) {
-            differs |= word ^ u32::from_le_bytes(four); // no way out halfway: vectors
+            differs |= word ^ u32::from_le_bytes(four); // no early exit, so that compilers vectorize the loop
         }
         if !tail.is_empty() {
             differs |= bytes[whole.len()] ^ padded(tail);
@@ -116,21 +119,22 @@ impl OverflowRing {
         if differs == 0 { PaddedIds::new(&self.words, ids, (head >> 16) as usize) } else { None }
     }
 
-    /// The `count` ids that are at `place`, if they are still there.
+    /// The `count` ids at `place`, if they are not overwritten.
     #[inline]
     pub(in crate::encode) fn ids(&self, place: u64, count: usize) -> Option<PaddedIds<'_>> {
         if self.is_kept(place) { PaddedIds::new(&self.words, self.at(place), count) } else { None }
     }
 
-    /// Keeps a pretoken of at most [`MAX_RECORDED_BYTES`] bytes, to be found, if there is memory for records.
+    /// Writes the record of a pretoken of at most [`MAX_RECORDED_BYTES`](super::long_key::MAX_RECORDED_BYTES) bytes
+    /// and lists it in the index, if there is memory for the ring.
     pub(in crate::encode) fn push(&mut self, hash: u64, pretoken: &[u8], ids: &[u32]) {
         if let Some(place) = self.write(pretoken, ids) {
             self.add_to_index(hash, place - words_before(pretoken.len()) as u64);
         }
     }
 
-    /// Writes the record of a pretoken of at most [`MAX_RECORDED_BYTES`] bytes; returns the place of its ids. `None` where there is
-    /// no memory for records.
+    /// Writes the record of a pretoken of at most [`MAX_RECORDED_BYTES`](super::long_key::MAX_RECORDED_BYTES) bytes,
+    /// and returns the place of its ids; `None` where there is no memory for the ring.
     pub(in crate::encode) fn write(&mut self, pretoken: &[u8], ids: &[u32]) -> Option<u64> {
         if self.words.is_empty() && !self.allocate() {
             return None;
@@ -150,14 +154,14 @@ impl OverflowRing {
         Some(place + before as u64)
     }
 
-    /// Takes the memory for all records; `false` where there is none.
+    /// Allocates the ring and the index; returns `false` where there is no memory.
     #[cold]
     fn allocate(&mut self) -> bool {
         if self.refused > 0 {
             self.refused -= 1;
             return false;
         }
-        // Zeros that the system gives out when they are written to.
+        // Zeroed memory, whose pages the system maps when they are written to.
         let words = memory::zeros(1 << self.bits);
         let index =
             room::filled(FREE_SLOT, (INDEX_SLOTS << (self.bits - RING_WORDS_PER_INDEX_BUCKET)) + INDEX_SLOTS);
@@ -170,7 +174,7 @@ impl OverflowRing {
         true
     }
 
-    /// From now on the record that begins at `start` can be found.
+    /// Lists the record that begins at `start` in the index.
     pub(in crate::encode) fn add_to_index(&mut self, hash: u64, start: u64) {
         let index_bucket = self.index_bucket(hash);
         let index_slots = &mut self.index[index_bucket..index_bucket + INDEX_SLOTS];
@@ -178,7 +182,7 @@ impl OverflowRing {
         index_slots[oldest] = start << TAG_BITS | hash & ((1 << TAG_BITS) - 1);
     }
 
-    /// The place of so many words, which stay together.
+    /// Reserves `words` words that do not wrap around the end, and returns their place.
     fn reserve_words(&mut self, words: usize) -> u64 {
         let lap = self.written / PLACES_PER_LAP;
         let left = self.words.len() - self.at(self.written);
@@ -194,7 +198,7 @@ impl OverflowRing {
         place
     }
 
-    /// Whether nothing was written over what begins at `place`.
+    /// Whether the record that holds `place` is not overwritten.
     #[inline]
     fn is_kept(&self, place: u64) -> bool {
         place < self.written && self.written <= place + self.words.len() as u64
@@ -205,19 +209,19 @@ impl OverflowRing {
         place as usize & ((1 << self.bits) - 1)
     }
 
-    /// The place in a slot: all slots are of the same lap.
+    /// The place in an index entry: all entries are of the same lap of [`PLACES_PER_LAP`].
     #[inline]
     fn place(&self, slot: u64) -> u64 {
         (self.written / PLACES_PER_LAP * PLACES_PER_LAP) | (slot >> TAG_BITS)
     }
 
-    /// Where the bucket of a hash begins.
+    /// The first entry of the index bucket of a hash.
     #[inline]
     fn index_bucket(&self, hash: u64) -> usize {
         self.first + INDEX_SLOTS * (hash >> (64 + RING_WORDS_PER_INDEX_BUCKET - self.bits)) as usize
     }
 
-    /// The bucket of a hash; nothing before the first record.
+    /// The index bucket of a hash; empty before the first record.
     #[inline]
     fn index_slots(&self, hash: u64) -> &[u64] {
         let index_bucket = self.index_bucket(hash);
@@ -225,7 +229,7 @@ impl OverflowRing {
     }
 }
 
-/// Words of a record in front of the ids.
+/// Words of a record before its ids, for a pretoken of `len` bytes.
 #[inline]
 pub(in crate::encode) fn words_before(len: usize) -> usize {
     1 + len.div_ceil(4)
@@ -236,7 +240,7 @@ fn same_tag(slot: u64, hash: u64) -> bool {
     slot != FREE_SLOT && (slot ^ hash) & ((1 << TAG_BITS) - 1) == 0
 }
 
-/// Up to four bytes, filled up with zeros.
+/// Up to four bytes as a word, padded with zeros.
 #[inline]
 fn padded(bytes: &[u8]) -> u32 {
     let mut word = [0; 4];

@@ -9,14 +9,14 @@ use crate::room;
 
 /// Where the ids of a file go.
 pub trait IdDestination: Send {
-    /// What a stretch of ids is made into by the thread that found it.
+    /// What the ids of a part of the file are converted to, by the thread that found them.
     type Prepared: Send;
-    /// Makes a stretch into what [`IdDestination::take`] takes; on many threads at once.
+    /// Converts the ids of a part for [`IdDestination::take`]; called on many threads at once.
     ///
     /// # Errors
     /// Where an id cannot be kept.
     fn prepare(ids: Vec<u32>) -> Result<Self::Prepared>;
-    /// Takes the stretches in the order of the file, one at a time.
+    /// Takes the parts in the order of the file, one at a time.
     ///
     /// # Errors
     /// Where it cannot be written.
@@ -25,12 +25,12 @@ pub trait IdDestination: Send {
 
 /// A type that ids are kept in.
 pub trait IdType: Copy + Send + 'static {
-    /// The id in this type.
+    /// Converts an id to this type.
     ///
     /// # Errors
     /// [`Error::IdTooWide`].
     fn of(id: u32) -> Result<Self>;
-    /// All of them.
+    /// Converts all ids.
     ///
     /// # Errors
     /// [`Error::IdTooWide`], for the first.
@@ -41,7 +41,7 @@ pub trait IdType: Copy + Send + 'static {
         }
         Ok(all)
     }
-    /// Appends the bytes of a number, the lowest first.
+    /// Appends the bytes of the id, little-endian.
     fn put(self, bytes: &mut Vec<u8>);
 }
 
@@ -92,7 +92,7 @@ impl<T: IdType> IdDestination for IdArray<T> {
 /// Ids written to a file, one after the other, little-endian.
 pub struct IdFile<T> {
     file: File,
-    /// What to call the file in an error.
+    /// The name of the file in errors.
     name: PathBuf,
     /// Ids written.
     pub count: u64,

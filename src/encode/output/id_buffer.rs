@@ -1,8 +1,8 @@
-//! The ids of a long text, gathered in memory that is asked for once, or that an earlier result had.
+//! The ids of a long text, in memory that is allocated once or taken from an earlier result.
 //!
-//! A system hands out large memory in pages, each of which it clears at its first use: of a text of 15 MB that takes as
-//! long as a fifth of the encoding. Allocators keep what is given back, but not of such a size. So the last result that was
-//! let go is kept for the next one.
+//! The system clears each page of large memory at its first use: for a text of 15 MB that takes a fifth of the time
+//! of encoding. Allocators keep freed memory for the next allocation, but not blocks of this size. So the last large
+//! result that was freed is kept here.
 
 use std::ops::RangeInclusive;
 use std::sync::Mutex;
@@ -10,14 +10,14 @@ use std::sync::Mutex;
 use crate::error::Result;
 use crate::room;
 
-/// The memory that was let go last. Never waited for: a lock that another thread holds, or held when the process forked,
-/// only means that there is none.
+/// The memory of the last result that was given to [`recycle`]. Nobody waits for the lock: where another thread holds
+/// it, or held it when the process forked, there is just no memory to take.
 static RECYCLED: Mutex<Vec<u32>> = Mutex::new(Vec::new());
-/// How many ids there must be room for in what is kept: 4 MB to 64 MB.
+/// The capacity, in ids, of memory that is kept: 4 MB to 64 MB.
 const RECYCLED_IDS: RangeInclusive<usize> = 1 << 20..=1 << 24;
 
-/// Takes the memory of ids that nobody needs any more, to be used for those of the next long text. The process keeps 64 MB
-/// at the most.
+/// Takes ids that are not needed any more, and keeps their memory for the next long text. The process keeps at most
+/// 64 MB.
 pub fn recycle(mut ids: Vec<u32>) {
     if RECYCLED_IDS.contains(&ids.capacity())
         && let Ok(mut kept) = RECYCLED.try_lock()
@@ -27,7 +27,7 @@ pub fn recycle(mut ids: Vec<u32>) {
     }
 }
 
-/// The memory that is kept, if it is no larger than that of `most` ids.
+/// The kept memory, if it has a capacity of at most `most` ids.
 fn kept(most: usize) -> Vec<u32> {
     match RECYCLED.try_lock() {
         Ok(mut kept) if kept.capacity() <= most => std::mem::take(&mut *kept),
@@ -35,33 +35,33 @@ fn kept(most: usize) -> Vec<u32> {
     }
 }
 
-/// Room for so many ids, a little over 32 MB, is pages of its own with glibc (`mallopt`, `M_MMAP_THRESHOLD`), which grow by
-/// being moved. Less may come from its heap, once as much was given back: to grow there, all ids so far are copied, into
-/// fresh memory.
+/// Ids in a little over 32 MB. From that size on glibc maps pages of its own for an allocation (`mallopt`,
+/// `M_MMAP_THRESHOLD`), and grows it by moving the pages. Less may come from its heap, where growing copies all ids
+/// so far into fresh memory.
 const MOVABLE_IDS: usize = (33 << 20) / size_of::<u32>();
-/// The most ids that a character may have: one for each byte.
+/// The most ids that a character can become: one for each byte of its UTF-8.
 const MAX_IDS_PER_CHARACTER: usize = 4;
 
-/// Ids that there must be room for to go on.
+/// Ids that room is made for at least, where there is no memory for all that are expected.
 const MIN_GROWTH_IDS: usize = 1 << 17;
 
-/// Ids of a text so far, and how much of it they are: enough to tell how many there will be.
+/// The ids of a text so far, and how much of the text they are, which tells how many there will be.
 pub(in crate::encode) struct IdBuffer {
     pub(in crate::encode) ids: Vec<u32>,
-    /// How much of the text is done, and how much it is, in any unit.
+    /// How much of the text is encoded, and how much there is, in any unit.
     done: usize,
     total: usize,
 }
 
 impl IdBuffer {
-    /// None yet, of a text of so many bytes or characters.
+    /// An empty buffer for a text of `total` bytes or characters.
     pub(in crate::encode) fn new(total: usize) -> Self {
         IdBuffer { ids: kept(MAX_IDS_PER_CHARACTER * total), done: 0, total }
     }
 
-    /// So much more of the text is done: its ids were added. Makes room for those of the rest.
+    /// Notes that the ids of `more` bytes or characters of the text were added, and makes room for those of the rest.
     ///
-    /// In pages of the usual size: large ones are quicker where the machine has them at hand, and four times slower
+    /// It does not ask for huge pages. They are faster where the machine has them at hand, but four times slower
     /// where a virtual machine must first be given the memory.
     ///
     /// # Errors
@@ -70,13 +70,13 @@ impl IdBuffer {
         self.done += more;
         let rest = self.total.saturating_sub(self.done);
         let expected = self.ids.len() as f64 / self.done.max(1) as f64 * rest as f64;
-        // A twentieth more than at this rate, so that it is seldom asked for again.
+        // A twentieth more than at this rate, so that room seldom has to be made again.
         let mut wanted = expected as usize + expected as usize / 20;
         if self.ids.len() + wanted >= *RECYCLED_IDS.start() {
-            wanted = wanted.max(MOVABLE_IDS); // what is not needed has no pages yet, and goes back in the end
+            wanted = wanted.max(MOVABLE_IDS); // what is not needed is never touched, and is freed in the end
         }
         if self.ids.capacity() - self.ids.len() < expected as usize {
-            // What is expected is too much for some systems: then it is asked for bit by bit.
+            // Some systems refuse that much at once: then room is made step by step.
             return room::reserve_exact(&mut self.ids, wanted + 1024).or_else(|_| {
                 let next = (expected as usize).min(MIN_GROWTH_IDS);
                 room::reserve_exact(&mut self.ids, next)
@@ -85,9 +85,9 @@ impl IdBuffer {
         Ok(())
     }
 
-    /// The ids, without much room that was not needed.
+    /// The ids, without most of the capacity that was not needed.
     pub(in crate::encode) fn finish(mut self) -> Vec<u32> {
-        // Room for an eighth more is left: it has no pages yet, and what goes round should keep its size.
+        // An eighth of spare capacity may stay: its pages are not touched, and recycled memory should keep its size.
         if self.ids.capacity() - self.ids.len() > self.ids.len() / 8 {
             self.ids.shrink_to_fit();
         }
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn what_was_let_go_is_used_for_a_text_of_its_size_alone() {
-        // The only test that lets ids of this size go.
+        // No other test recycles ids of this size.
         let count = *RECYCLED_IDS.start() + 5;
         recycle(vec![7; count]);
         assert_eq!(IdBuffer::new(count / MAX_IDS_PER_CHARACTER - 10).ids.capacity(), 0);

@@ -8,30 +8,30 @@ use crate::vocab::Vocab;
 
 /// Takes ids in the order of the text.
 pub trait Sink {
-    /// Whether it looks at the ids, and not at their number alone.
+    /// Whether the sink reads the ids, not only their number.
     const READS_IDS: bool = true;
 
-    /// The next ids are those of the text from byte `start` on, with no gap.
+    /// Says that the next ids are those of the text from byte `start` on, without a gap.
     #[inline]
     fn start(&mut self, _start: usize) {}
 
-    /// The next ids.
+    /// Takes the next ids.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
     fn ids(&mut self, vocab: &Vocab, ids: &[u32]) -> Result<()>;
 
-    /// A special token and its place in bytes.
+    /// Takes a special token, which is at `range`, in bytes.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
     fn token(&mut self, range: Range<usize>, id: u32) -> Result<()>;
 
-    /// So many ids, for one that does not look at them.
+    /// Takes the number of the next ids, for a sink that does not read them.
     #[inline]
     fn count(&mut self, _ids: usize) {}
 
-    /// Whether it takes more; encoding ends soon after it does not.
+    /// Whether the sink wants more ids; encoding ends soon after it does not.
     #[inline]
     fn wants_more(&self) -> bool {
         true

@@ -1,20 +1,20 @@
-//! Ids on their way to a sink.
+//! Ids on their way to a sink: few at a time are gathered before the sink is called.
 
 use super::super::padded_ids::PaddedIds;
 use super::sink::Sink;
 use crate::error::Result;
 use crate::vocab::Vocab;
 
-/// Ids that wait at the most.
+/// The most ids that are gathered.
 const STAGED_IDS: usize = 2048;
 
-/// From this many on, ids go to the sink at once.
+/// From so many ids at a time on, they go to the sink directly.
 const DIRECT_IDS: usize = 64;
 
-/// Ids are copied so many at a time, where there is room for it.
+/// Ids are copied so many at a time where both sides have room for it: a copy of a fixed size is a few stores.
 const COPIED_IDS: usize = 16;
 
-/// Where ids wait that come a few at a time.
+/// Memory for the ids that are gathered.
 pub(in crate::encode) struct StagingBuffer([u32; STAGED_IDS]);
 
 impl Default for StagingBuffer {
@@ -23,14 +23,14 @@ impl Default for StagingBuffer {
     }
 }
 
-/// A sink, and the ids that it does not have yet.
+/// A sink, and the gathered ids that it does not have yet.
 pub(in crate::encode) struct StagedOutput<'a, S> {
     pub(in crate::encode) sink: &'a mut S,
     vocab: &'a Vocab,
     staged: &'a mut StagingBuffer,
-    /// Ids that wait, or that are not yet told to a sink that only counts.
+    /// How many ids are gathered; for a sink that only counts, how many it was not told of yet.
     len: usize,
-    /// Whether ids wait that will be asked for.
+    /// Whether [`StagedOutput::take_held`] will ask for the gathered ids.
     is_holding: bool,
 }
 
@@ -50,7 +50,8 @@ impl<'a, S: Sink> StagedOutput<'a, S> {
             let source = ids.all[ids.from..].first_chunk::<COPIED_IDS>();
             let room = self.staged.0[self.len..].first_chunk_mut::<COPIED_IDS>();
             match (source, room) {
-                // So much whatever their number, and the next go over what is too much: a copy of that very size is a call.
+                // Always copies `COPIED_IDS` ids, and the next copy overwrites what is too much: a copy of exactly
+                // `count` ids would be a call of `memcpy`.
                 (Some(source), Some(room)) if count <= COPIED_IDS => *room = *source,
                 _ => return self.add_many(ids.ids()),
             }
@@ -59,7 +60,7 @@ impl<'a, S: Sink> StagedOutput<'a, S> {
         Ok(())
     }
 
-    /// Adds ids, of any number.
+    /// Adds any number of ids.
     #[inline(never)]
     fn add_many(&mut self, ids: &[u32]) -> Result<()> {
         if self.len + ids.len() > STAGED_IDS {
@@ -75,7 +76,7 @@ impl<'a, S: Sink> StagedOutput<'a, S> {
         }
     }
 
-    /// Sees to it that the next ids wait together, if they are not too many, and that [`StagedOutput::take_held`] has them.
+    /// Gathers the next ids, if they are not too many, so that [`StagedOutput::take_held`] can return them.
     ///
     /// # Errors
     /// As [`StagedOutput::add`].
@@ -85,13 +86,13 @@ impl<'a, S: Sink> StagedOutput<'a, S> {
         Ok(())
     }
 
-    /// The ids since [`StagedOutput::hold`]; none if they were too many. They are held no longer.
+    /// The ids since [`StagedOutput::hold`], or none if they were too many. Ends the holding.
     pub(in crate::encode) fn take_held(&mut self) -> &[u32] {
         let all = std::mem::replace(&mut self.is_holding, false);
         if all { &self.staged.0[..self.len] } else { &[] }
     }
 
-    /// Gives the sink all that it does not have.
+    /// Gives the sink all gathered ids.
     ///
     /// # Errors
     /// As [`StagedOutput::add`].

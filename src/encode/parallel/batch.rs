@@ -30,7 +30,7 @@ impl Encoder {
     pub(super) fn useful_workers(&self, workers: Option<usize>, bytes: usize) -> usize {
         let useful = if self.pretokenizer.is_parallel() { bytes / MIN_BYTES_PER_WORKER } else { 1 };
         if useful <= 1 {
-            return 1; // without a question to the system
+            return 1; // without asking the system for its cores
         }
         workers.unwrap_or_else(workers::cores).min(useful).max(1)
     }
@@ -87,7 +87,7 @@ impl Encoder {
             }
             return Ok(EncodedBatch { ids: all.finish(), starts });
         }
-        // Used again: fresh memory for each run would be handed back and cleared each time.
+        // Reused by the next runs: freeing memory and having the system clear it anew takes long.
         let spare = BufferPool::default();
         let mut runs = runs.into_iter();
         let work = |worker, run: Range<usize>| {
@@ -119,7 +119,7 @@ impl Encoder {
         Ok(batch)
     }
 
-    /// Adds the ids of some texts, and where each ends, for a user of the scratches.
+    /// Adds the ids of some texts, and where each text's ids end, in a scratch of this worker.
     fn add_run(
         &self,
         worker: usize,

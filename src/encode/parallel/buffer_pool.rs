@@ -1,8 +1,8 @@
-//! Memory that the threads of a call use again.
+//! Vectors that the threads of a call reuse.
 
 use std::sync::{Mutex, PoisonError};
 
-/// Memory that threads use again.
+/// Vectors that are not in use, with their capacity.
 pub(super) struct BufferPool<T>(Mutex<Vec<Vec<T>>>);
 
 impl<T> Default for BufferPool<T> {

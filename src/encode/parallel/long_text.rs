@@ -13,11 +13,13 @@ use crate::room;
 use crate::source::{Cutter, Text};
 use crate::workers;
 
-/// Bytes, or characters, of a chunk on one thread: its UTF-8 is still near when it is read.
+/// Bytes or characters of a chunk on one thread: few enough that its UTF-8 is still in the cache when it is encoded.
 const CHUNK_UNITS: usize = 1 << 17;
-/// The same on several, which must not wait for each other all the time.
+/// Bytes or characters of a chunk at most where several threads work: larger chunks, so that they seldom wait for
+/// each other.
 const SHARED_CHUNK_UNITS: usize = 1 << 19;
-/// Chunks of each thread, if they need not be larger: at the end one waits for half a chunk of another.
+/// Chunks per thread, unless they would be too large: at the end a thread waits for half a chunk of another on
+/// average.
 const CHUNKS_PER_WORKER: usize = 8;
 
 impl Encoder {
@@ -106,7 +108,7 @@ impl Encoder {
             }
             return Ok(all.finish());
         }
-        // Used again: fresh memory for each chunk would be handed back and cleared each time.
+        // Reused by the next chunks: freeing memory and having the system clear it anew takes long.
         let (texts, lists) = (BufferPool::default(), BufferPool::default());
         let work = |worker, chunk: &Range<usize>| {
             let mut ids: Vec<u32> = lists.take();
@@ -178,7 +180,8 @@ fn short(text: Text<'_>) -> Option<&[u8]> {
     }
 }
 
-/// Searching for many special tokens takes memory of its own: to and fro less often.
+/// A search for many special tokens needs hundreds of kilobytes of tables: larger chunks, so that they are loaded
+/// less often.
 fn chunk_size(workers: usize, len: usize, specials: ActiveSpecials<'_>) -> usize {
     match (workers, specials.search.are_many()) {
         (1, false) => CHUNK_UNITS,

@@ -1,8 +1,8 @@
-//! A filter of numbers: says of few that it has them though it has not, and never the other way round.
+//! A Bloom filter of numbers: it may say that it has a number that was never added, but never the other way round.
 
 use crate::simd;
 
-/// Two bits of one word for each number.
+/// Three bits of one word are set for each number; a lookup tests two of them.
 #[derive(Clone, Debug)]
 pub(super) struct Bloom {
     words: Vec<u64>,

@@ -1,6 +1,7 @@
 //! Whether a text may begin with a token: by up to 16 bytes of it, in a filter of hashes.
 //!
-//! What begins like many tokens and is none (a word among words) is told by a hash of as many bytes as a token has.
+//! Text that begins like many tokens and is none (a word among words) is told from them by a hash of as many bytes as
+//! a token has.
 
 use super::bloom::Bloom;
 use super::grams::eight;

@@ -4,16 +4,16 @@ use super::bloom::Bloom;
 use super::grams::{Grams, MAX_GRAM_BYTES};
 use super::group::ByteSets;
 
-/// What texts are like: how many places of it a choice leaves is what the choice goes by.
+/// A sample of English text. The choice of grams goes by the number of its places that they leave to be checked.
 const SAMPLE: &str = "The first of the two was built in 1897, when the company’s owners had moved to London; it is \
     still in use today. \"Nobody knows,\" she said, \"why they aren't interested in what we've been asking for.\"\n\n\
     Researchers at the University of California have shown that higher temperatures lead to significantly \
     different patterns of behaviour (see https://www.example.com/reports/2021/index.html), although others \
     disagree. Visit our website, or call us before Friday: prices start at $19.99 each.\n";
 
-/// The cost of a gram whose hash the filter knows, in those of any gram that is looked at.
+/// The cost of a gram that the filter knows, as a multiple of the cost of looking at a gram.
 const KNOWN_GRAM_COST: f64 = 8.0;
-/// Below this many of a hundred places of a text, fewer are not worth a choice.
+/// Where grams are looked at in less than this share of places, fewer places are not worth a search for better grams.
 const NEGLIGIBLE_SHARE: f64 = 0.01;
 
 /// The cheapest grams for tokens that have at least `shortest` bytes.
