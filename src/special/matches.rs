@@ -30,76 +30,106 @@ pub struct Matches<'a> {
     text: &'a [u8],
     /// The next one starts here or later.
     from: usize,
+    /// Of a text that is searched in windows, from the first search on.
+    windows: Option<Windows>,
+}
+
+/// How far a search in windows has come.
+#[derive(Debug)]
+struct Windows {
     /// The control is looked at when `from` is here.
     check_at: usize,
     /// Bytes that are searched at once.
-    window: usize,
+    bytes: usize,
     /// Of [`SearchMethod::Long`]: where tokens start before `known`, the last one first.
     starts: Vec<(usize, usize)>,
     known: usize,
 }
 
-impl<'a> Matches<'a> {
-    pub(super) fn new(specials: &'a Specials, text: &'a [u8], from: usize) -> Self {
+impl Windows {
+    fn new(specials: &Specials, from: usize) -> Self {
         let long = matches!(specials.search, SearchMethod::Long(_));
         // The first one is often all that is asked for.
-        let window = if long { specials.max_len / 8 } else { SEARCH_WINDOW_BYTES };
-        let check_at = from.saturating_add(SEARCH_WINDOW_BYTES);
-        Matches { specials, text, from, check_at, window, starts: Vec::new(), known: 0 }
+        let bytes = if long { specials.max_len / 8 } else { SEARCH_WINDOW_BYTES };
+        Windows { check_at: from.saturating_add(SEARCH_WINDOW_BYTES), bytes, starts: Vec::new(), known: 0 }
+    }
+
+    /// The first special token that starts at `from` or later and before `end`.
+    fn first(&mut self, specials: &Specials, text: &[u8], from: usize, end: usize) -> Option<Found> {
+        // All that a token that starts before `end` can have.
+        let text = &text[..text.len().min(end.saturating_add(specials.max_len))];
+        let SearchMethod::Long(backward) = &specials.search else {
+            return specials.find(text, from).filter(|found| found.range.start < end);
+        };
+        if self.known <= from {
+            self.starts.clear();
+            backward.each_start(text, from..end, |start, index| self.starts.push((start, index)));
+            self.known = end;
+            self.bytes = (2 * self.bytes).min(LONG_SEARCH_WINDOW_BYTES);
+        }
+        // Those before `from` lie in the token before.
+        let mut starts = std::iter::from_fn(|| self.starts.pop());
+        let (start, index) = starts.find(|&(start, _)| start >= from)?;
+        Some(Found { index, range: start..start + specials.tokens[index].len() })
+    }
+}
+
+impl<'a> Matches<'a> {
+    #[inline]
+    pub(super) fn new(specials: &'a Specials, text: &'a [u8], from: usize) -> Self {
+        Matches { specials, text, from, windows: None }
     }
 
     /// The next special token.
     ///
     /// # Errors
     /// [`crate::Error::Interrupted`].
-    #[inline]
+    #[inline(always)] // most texts are short, and searched at one go
     pub fn next(&mut self, control: &Control) -> Result<Option<Found>> {
-        while self.from < self.text.len() {
-            if self.from >= self.check_at {
+        if self.text.len() > SEARCH_WINDOW_BYTES || matches!(self.specials.search, SearchMethod::Long(_)) {
+            return self.next_in_windows(control);
+        }
+        let found = self.specials.find(self.text, self.from);
+        self.from = found.as_ref().map_or(self.text.len(), |found| found.range.end);
+        Ok(found)
+    }
+
+    #[inline(never)]
+    fn next_in_windows(&mut self, control: &Control) -> Result<Option<Found>> {
+        let Matches { specials, text, ref mut from, ref mut windows } = *self;
+        let windows = windows.get_or_insert_with(|| Windows::new(specials, *from));
+        while *from < text.len() {
+            if *from >= windows.check_at {
                 control.check()?;
-                self.check_at = self.from.saturating_add(SEARCH_WINDOW_BYTES);
+                windows.check_at = from.saturating_add(SEARCH_WINDOW_BYTES);
             }
-            let end = if self.known > self.from { self.known } else { self.from.saturating_add(self.window) };
-            let end = end.min(self.text.len());
-            let found = self.first_before(end);
-            self.from = found.as_ref().map_or(end, |found| found.range.end);
+            let end = if windows.known > *from { windows.known } else { from.saturating_add(windows.bytes) };
+            let end = end.min(text.len());
+            let found = windows.first(specials, text, *from, end);
+            *from = found.as_ref().map_or(end, |found| found.range.end);
             if found.is_some() {
                 return Ok(found);
             }
         }
         Ok(None)
     }
+}
 
-    /// The first one that starts before `end`.
-    fn first_before(&mut self, end: usize) -> Option<Found> {
-        let Specials { tokens, search, max_len, .. } = self.specials;
-        // All that a token that starts before `end` can have.
-        let text = &self.text[..self.text.len().min(end.saturating_add(*max_len))];
-        let found = match search {
-            SearchMethod::None => None,
+impl Specials {
+    /// The first one that starts at `from` or later, searched forward: not by [`SearchMethod::Long`].
+    #[inline]
+    fn find(&self, text: &[u8], from: usize) -> Option<Found> {
+        match &self.search {
+            SearchMethod::None | SearchMethod::Long(_) => None,
             SearchMethod::Automaton(automaton) => {
-                let found = automaton.find(aho_corasick::Input::new(text).span(self.from..text.len()))?;
+                let found = automaton.find(aho_corasick::Input::new(text).span(from..text.len()))?;
                 Some(Found { index: found.pattern().as_usize(), range: found.start()..found.end() })
             }
             SearchMethod::ManyTokens(many) => {
-                let (index, start) = many.find(tokens, text, self.from)?;
-                Some(Found { index, range: start..start + tokens[index].len() })
+                let (index, start) = many.find(&self.tokens, text, from)?;
+                Some(Found { index, range: start..start + self.tokens[index].len() })
             }
-            SearchMethod::Long(backward) => {
-                if self.known <= self.from {
-                    self.starts.clear();
-                    backward
-                        .each_start(text, self.from..end, |start, index| self.starts.push((start, index)));
-                    self.known = end;
-                    self.window = (2 * self.window).min(LONG_SEARCH_WINDOW_BYTES);
-                }
-                // Those before `from` lie in the token before.
-                let mut starts = std::iter::from_fn(|| self.starts.pop());
-                let (start, index) = starts.find(|&(start, _)| start >= self.from)?;
-                Some(Found { index, range: start..start + tokens[index].len() })
-            }
-        };
-        found.filter(|found| found.range.start < end)
+        }
     }
 }
 
