@@ -41,7 +41,6 @@ check: $(VENV)/.installed
 	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy --quiet --locked --all-targets --features python -- -D warnings
 	RUSTDOCFLAGS="-D warnings" PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo doc --quiet --locked --no-deps \
 		--document-private-items --features python
-	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --document-private-items
 	@! grep -rlE '\bpyo3\b' src --include='*.rs' | grep -v '^src/python/' || (echo 'pyo3 belongs to src/python/ alone'; false)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
