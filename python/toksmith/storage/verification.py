@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core, patterns
 from ..comparison.stress import PROSE, SPACES
+from ..formats import rank_file
 from ..formats.gpt2 import spell
 from ..huggingface import read
 from . import head, load, load_ranks
@@ -167,11 +168,8 @@ def tiktoken(parts: Parts, paths: list[Path]) -> None:
 
 
 def _encoding(module: Any, path: Path) -> Any:
-    """Return tiktoken's encoding of a rank file, read as its own loader does, but without a copy in its cache."""
-    import base64
-
-    lines = (line.split() for line in path.read_bytes().splitlines() if line)
-    ranks = {base64.b64decode(token): int(rank) for token, rank in lines}
+    """Return tiktoken's encoding of a rank file. Its own loader would keep a copy of the file in its cache."""
+    ranks = {token: rank for rank, token in rank_file.read(path).items()}
     return module.Encoding("export", pat_str=".", mergeable_ranks=ranks, special_tokens={})
 
 
