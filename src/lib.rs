@@ -9,9 +9,11 @@
 //!                                  ids ── decode ── bytes
 //! ```
 //!
-//! A module uses only what stands to its left, plus [`vocab`], `merge` (the BPE of one pretoken),
-//! [`normalize`] (what may change a text before), `simd` (what the machine offers), [`control`] (how a long call is stopped), [`workers`] (threads) and [`error`]. Everything here
-//! works on bytes and ids; Python is known to the binding alone.
+//! Each step uses the ones before it. [`special`] also knows where [`pretokenize`] may cut a text, so that streams
+//! and files can be cut anywhere else. All of them use `merge` (the BPE of one pretoken), [`normalize`] (changes of a
+//! text before all else), [`source`] (files and text in memory), [`transcode`] (UTF-8 to characters of a fixed
+//! width), `simd` (instruction sets), [`control`] (progress and interruption), [`workers`] (threads) and [`error`].
+//! No two modules use each other. Everything here works on bytes and ids; Python is known to the binding alone.
 //!
 //! From text to merges, to a vocabulary, to ids and back:
 //!

@@ -15,14 +15,14 @@ use crate::error::{Error, Result};
 use crate::room;
 use crate::workers;
 
-/// What is asked of the result.
+/// The limits of the result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ResultOptions {
     /// Pretokens that occur less often are left out.
     pub(super) least: u64,
     /// Memory that the result may take.
     pub(super) bytes: Option<u64>,
-    /// What the caller set.
+    /// The limit that the caller set, for messages.
     pub(super) memory_limit: u64,
     pub(super) workers: usize,
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::error::Error;
 use crate::source::{Compression, Stamp};
 
-/// What in a file is a document.
+/// Which parts of a file are documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DocumentFormat {
     /// All of it.
@@ -30,7 +30,7 @@ pub struct InputFile {
 }
 
 impl InputFile {
-    /// What is wrong with what was read: where the file has changed meanwhile, that.
+    /// The error to report for a file: where the file has changed meanwhile, that it has.
     pub(super) fn blame(&self, error: Error) -> Error {
         if !matches!(error, Error::NotUtf8 { .. } | Error::Record { .. } | Error::Corrupt { .. }) {
             return error;

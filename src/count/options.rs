@@ -49,7 +49,7 @@ impl Default for CountOptions {
 /// takes several times as long as counting.
 const MIN_MEMORY_LIMIT: u64 = 32 << 20;
 
-/// What the parts of counting take of the limit: the tables a third, the result half, the workers an eighth.
+/// How the memory limit is divided: a third for the tables, half for the result, an eighth for the workers.
 impl CountOptions {
     fn table_limit(&self) -> Option<u64> {
         self.table_limit.or(self.memory_limit.map(|limit| limit.max(MIN_MEMORY_LIMIT)))

@@ -41,9 +41,9 @@ pub enum Error {
     /// The unique pretokens are more than the merge loop can address.
     #[error("the unique pretokens hold {bytes} bytes, more than the {limit} that training can address")]
     TooManyPretokens {
-        /// What there is.
+        /// The bytes that there are.
         bytes: u64,
-        /// What can be.
+        /// The bytes that there may be.
         limit: u64,
     },
 
@@ -166,7 +166,7 @@ pub enum Error {
         left: Vec<u8>,
         /// Its right part.
         right: Vec<u8>,
-        /// What is not in the vocabulary.
+        /// The token that is not in the vocabulary.
         unknown: Vec<u8>,
     },
 
@@ -203,9 +203,9 @@ pub enum Error {
     /// Forced tokens for which the vocabulary has no room.
     #[error("the forced tokens need {merges} new tokens, and there is room for {room}: raise vocab_size")]
     TooManyForced {
-        /// What they need.
+        /// The new tokens that they need.
         merges: usize,
-        /// What may be added.
+        /// The tokens that may be added.
         room: usize,
     },
 
@@ -230,11 +230,11 @@ pub enum Error {
     NormalizedTooLong {
         /// Which step it is, from 0.
         step: usize,
-        /// What the step is called.
+        /// The name of the step.
         name: &'static str,
         /// The bytes of the text.
         bytes: usize,
-        /// What the step may make.
+        /// The bytes that the step may make.
         most: usize,
     },
 
@@ -297,7 +297,7 @@ pub enum Error {
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// What it should be.
+        /// The format that it should have.
         format: &'static str,
         /// What is wrong.
         reason: String,

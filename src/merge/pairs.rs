@@ -99,7 +99,7 @@ impl Pairs {
         }
     }
 
-    /// The same pairs, with room for `more`.
+    /// A copy of the pairs, with room for `more`.
     pub(crate) fn with_room(&self, more: usize) -> Self {
         let held = self.slots.iter().filter(|&&slot| slot != EMPTY_SLOT);
         let mut pairs = Pairs::new(self.byte_tokens, held.clone().count() + more);

@@ -155,7 +155,7 @@ impl NormalizeStep {
     }
 }
 
-/// What [`forms::is_nfc`] says, without its tables for the characters that most texts are of.
+/// Whether a text is in NFC, as [`forms::is_nfc`] says, without its tables for the characters of most texts.
 fn is_nfc(text: &str) -> bool {
     let (mut last, mut is_sure) = (0, true);
     for character in text.chars() {
@@ -186,12 +186,12 @@ fn is_inert(character: char) -> bool {
     )
 }
 
-/// What `Nmt` leaves out.
+/// Whether `Nmt` removes a character.
 fn is_control(character: char) -> bool {
     matches!(u32::from(character), 1..=8 | 0x0B | 0x0E..=0x1F | 0x7F | 0x8F | 0x9F)
 }
 
-/// What `Nmt` makes a space of.
+/// Whether `Nmt` replaces a character by a space.
 fn is_rare_space(character: char) -> bool {
     matches!(
         u32::from(character),

@@ -18,7 +18,7 @@ pub(super) fn next_char(firsts: u64, continuing: u64, carry: &mut u64) -> u64 {
     sum & !continuing
 }
 
-/// What of the runs in `mask` is at or behind a bit of `seeds`, which are in `mask`.
+/// The bits of each run in `mask` that are at or behind a bit of `seeds`; all seeds are in `mask`.
 #[inline(always)]
 pub(super) fn fill(mask: u64, seeds: u64) -> u64 {
     // The sum clears a run from its first seed on, but for further seeds.
@@ -47,7 +47,8 @@ pub(super) fn reaches_end(starts: u64, mask: u64) -> bool {
     mask.overflowing_add(starts).1
 }
 
-/// What one block tells the next: each is 0 or 1 unless it says otherwise, and all 0 where a pretoken starts.
+/// The state that one block hands to the next: each field is 0 or 1 unless it says otherwise, and all are 0 where a
+/// pretoken starts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Carry {
     pub(super) letters: u64,

@@ -26,7 +26,8 @@ impl<const DIGITS: u32, const TRAILING: bool> Rules for Cl100k<DIGITS, TRAILING>
     }
 }
 
-/// What punctuation takes along behind it: of the runs in `takes`, what is at or behind `seeds`.
+/// The newlines (and slashes) that belong to the punctuation before them: of the runs in `takes`, the bits at or
+/// behind `seeds`.
 #[inline(always)]
 pub(super) fn tail(takes: u64, seeds: u64, carry: &mut u64) -> u64 {
     let tail = fill(takes, seeds | takes & *carry);
@@ -63,7 +64,7 @@ impl<const TRAILING: bool> WhitespaceStarts<TRAILING> {
         WhitespaceStarts { starts: first | rest | last, after_blank }
     }
 
-    /// Those of `rest`, which follow newlines, that no further newline of the same whitespace follows.
+    /// The bits of `rest`, which follow newlines, that no further newline of the same whitespace follows.
     #[inline(always)]
     fn after_last_newline(rest: u64, blanks: u64, block: &BlockClasses, position: BlockPosition<'_>) -> u64 {
         let end_of_text = if TRAILING { !block.valid } else { 0 };

@@ -1,4 +1,4 @@
-//! What is looked for in a text: a literal, characters of a kind, or a pattern.
+//! Matchers: they find a literal, characters of a kind, or a pattern in a text.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl CharKind {
     }
 }
 
-/// What finds stretches of a text.
+/// Something that finds matches in a text.
 #[derive(Clone)]
 pub enum Matcher {
     /// A text that is not empty.

@@ -73,7 +73,7 @@ impl SplitStage {
                 pieces
                     .extend(stretches.into_iter().filter(|(_, is_match)| !is_match).map(|(range, _)| range));
             }
-            // What the first stretch is compared with counts as no match.
+            // The first stretch is compared with a stretch that is no match.
             Behavior::Contiguous => join(stretches, pieces, first, |is_match, before| is_match == before),
             Behavior::MergedWithPrevious => {
                 join(stretches, pieces, first, |is_match, before| is_match && !before);

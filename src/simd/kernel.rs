@@ -56,7 +56,8 @@ pub(crate) trait Simd: Copy {
             let low = |shift: u32| 0x80 | point >> shift & 0x3f;
             let longer = [0x80, 0x800, 0x1_0000].map(|least| usize::from(point >= least));
             let longer = longer[0] + longer[1] + longer[2];
-            // All of them are made, and four bytes written: no branch, which text of many kinds could not foretell.
+            // All forms are made and one is chosen, and always four bytes are written: branches would be mispredicted
+            // in text of many scripts.
             let bytes = [
                 point,
                 0xc0 | point >> 6 | low(0) << 8,

@@ -11,7 +11,7 @@ const READ_BYTES: usize = 1 << 16;
 /// A stream, cut into blocks of about the same size.
 pub(crate) struct Blocks {
     pub(crate) stream: ByteStream,
-    /// What is read and not given out.
+    /// Bytes that are read and not given out.
     held: Vec<u8>,
     ended: bool,
     size: usize,

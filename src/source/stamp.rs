@@ -4,7 +4,7 @@ use std::fs::Metadata;
 use std::io::{Error, ErrorKind, Result};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What the system says of a regular file that changes with its contents.
+/// The size and the time of change of a regular file, by which a change is noticed.
 ///
 /// The number of the file is not part of it: some file systems give a file another number each time it is opened, and a
 /// file that takes the place of another has a size or a time of its own.

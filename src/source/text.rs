@@ -140,7 +140,7 @@ fn longer<U: Copy + Into<u32>>(simd: impl Simd, units: &[U], room: &mut [u8]) ->
             *point = unit.into();
         }
         let Some(room) = room[len..].first_chunk_mut() else { return len };
-        // Those that are not there are bytes of zero behind the others.
+        // Lanes without a unit are written as zeros behind the others.
         len += simd.utf8(&points, room) - (LANES - units.len());
     }
     len

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::pretokenize::Pretokenizer;
 use crate::room;
 
-/// What a [`TextStream`] finds.
+/// A pretoken or a special token that a [`TextStream`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'t> {
     /// A pretoken.
@@ -38,7 +38,7 @@ pub struct TextStream<'a> {
     state: StreamState,
 }
 
-/// What a [`TextStream`] remembers from one piece of text to the next.
+/// The state that a [`TextStream`] keeps from one piece of text to the next.
 #[derive(Clone, Debug, Default)]
 pub struct StreamState {
     /// Text not yet given out; it starts at a pretoken boundary.

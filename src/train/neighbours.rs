@@ -1,4 +1,4 @@
-//! What stands on one side of the occurrences of the pair that is being merged.
+//! The tokens on one side of the occurrences of the pair that is being merged.
 
 use crate::error::Result;
 use crate::room;

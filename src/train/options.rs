@@ -17,7 +17,7 @@ pub enum Ties {
     HuggingFace,
 }
 
-/// What the merge loop is asked for.
+/// The options of the merge loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Which of several pairs of equal count is merged.
@@ -44,7 +44,7 @@ pub struct Merge {
     pub left: u32,
     /// The right token.
     pub right: u32,
-    /// What they become: a token that was added, or one of the extended vocabulary that its own merges never made.
+    /// The token that the pair becomes: a new one, or one of the extended vocabulary that its own merges never made.
     pub token: u32,
     /// How often the pair occurred when it was chosen; 0 where it was not chosen by its count.
     pub count: u64,

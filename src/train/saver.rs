@@ -1,4 +1,4 @@
-//! What a long training hands out on its way.
+//! How a long training hands out its merges now and then.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ type Save<'a> = &'a mut (dyn FnMut(&[Merge]) -> Result<()> + Send);
 
 /// Takes the merges of a training that may be interrupted, every so often.
 ///
-/// They are all that there is to keep: words laid out by them are in the state that the training was in.
+/// The merges are the whole state of a training: words that are laid out by them are as the training had them.
 pub struct Saver<'a> {
     save: Option<Save<'a>>,
     every: Duration,
@@ -17,7 +17,7 @@ pub struct Saver<'a> {
 }
 
 impl<'a> Saver<'a> {
-    /// One that takes nothing.
+    /// A saver that does nothing.
     pub fn none() -> Self {
         Saver { save: None, every: Duration::MAX, last: Instant::now() }
     }

@@ -16,7 +16,7 @@ const CELLS_PER_CHECK: u32 = 1 << 16;
 /// Counts above this are refused.
 pub(super) const MAX_COUNT: u64 = 1 << 63;
 
-/// What a scan finds out about a pair.
+/// The count and the places of a pair, found by a scan.
 #[derive(Clone, Copy, Default)]
 pub(super) struct PairTally {
     /// How often it occurs, weighted.

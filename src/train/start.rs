@@ -1,4 +1,4 @@
-//! What a training begins with, or goes on from.
+//! The state that a training begins with, or continues from.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -63,7 +63,8 @@ impl<'a> Start<'a> {
         room::copied(self.made)
     }
 
-    /// What words are laid out by; `None` for the bytes alone. A token's index in it is its internal id.
+    /// The vocabulary that words are laid out by; `None` for the bytes alone. A token's index in it is its internal
+    /// id.
     pub(super) fn vocab(&self, merges: &[Merge]) -> Result<Option<Cow<'a, Vocab>>> {
         match self.base {
             None if merges.is_empty() => Ok(None),

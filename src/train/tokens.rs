@@ -1,4 +1,4 @@
-//! What is known of each token: its bytes and its rank.
+//! The bytes and the rank of each token.
 
 use std::cmp::Ordering;
 
@@ -100,9 +100,9 @@ impl TokenInfo {
         start..self.ends[id]
     }
 
-    /// What ranks a pair among its equals; the greater comes first. Under [`Ties::Bytes`] these are the
-    /// beginnings of both tokens, and equal ones say nothing yet. Under [`Ties::First`] it would be a
-    /// position: until that is looked up, the best there is.
+    /// The number that ranks a pair among equally frequent ones; the greater comes first. Under [`Ties::Bytes`] it is
+    /// the first bytes of both tokens, and equal ones say nothing yet. Under [`Ties::First`] it would be a position:
+    /// until that is looked up, the best one possible.
     pub(super) fn key(&self, left: u32, right: u32) -> [u64; 2] {
         match self.ties {
             Ties::Bytes => [self.prefixes[left as usize], self.prefixes[right as usize]],

@@ -55,7 +55,7 @@ pub(super) struct Trainer<'c, T> {
     floor: u64,
     /// Bytes that a token may have.
     longest: u32,
-    /// What the text was laid out by, if it has tokens that merging does not make.
+    /// The vocabulary that the corpus was laid out by, if it has tokens that merging does not make.
     unreachable_vocab: Option<&'c Vocab>,
     /// Work since the last look at the control.
     unchecked: usize,

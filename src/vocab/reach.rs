@@ -1,4 +1,5 @@
-//! What merging reaches: under rank semantics, the pair that makes each token; for both, the tokens that none does.
+//! Which tokens merging makes: under rank semantics, the pair that makes each token; under both, the tokens that none
+//! makes.
 //!
 //! Rank semantics merges any pair whose bytes are a token. But of all the ways to cut a token in two only one can ever
 //! be met: as long as a text's merges stay inside the bytes of a token, they are those of the token's bytes alone

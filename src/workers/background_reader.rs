@@ -78,7 +78,7 @@ impl BackgroundReader {
     }
 }
 
-/// What the thread that reads sent.
+/// The next piece that the reading thread sent.
 fn received(
     pieces: &Receiver<std::io::Result<Vec<u8>>>,
     control: &Control,

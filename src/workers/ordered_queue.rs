@@ -38,7 +38,7 @@ pub fn in_order<J: Send, T: Send>(
     queue.finish()
 }
 
-/// What the workers share: the jobs, and the results that wait for those before them.
+/// The state that the workers share: the jobs, and the results that wait for those before them.
 struct OrderedQueue<Jobs, J, Take, T> {
     state: Mutex<QueueState<Jobs, J, Take, T>>,
     moved: Condvar,

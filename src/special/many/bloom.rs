@@ -51,7 +51,7 @@ impl Bloom {
     }
 }
 
-/// What a loop needs of a filter.
+/// A view of a filter that a loop keeps in registers.
 #[derive(Clone, Copy)]
 pub(super) struct BloomView<'a> {
     words: &'a [u64],

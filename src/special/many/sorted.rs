@@ -30,7 +30,7 @@ impl Sorted {
         let mut nodes: Vec<Node> = Vec::with_capacity(indices.len());
         for index in indices {
             let at = nodes.len() as u32;
-            // What this token begins with is the one before it, or above that one.
+            // The longest token that this one begins with is the one before it, or above that one.
             let mut above = at.checked_sub(1);
             while let Some(node) = above.map(|above| nodes[above as usize])
                 && !all[index as usize].starts_with(&all[node.index as usize])
