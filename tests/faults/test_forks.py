@@ -299,7 +299,7 @@ def test_a_fork_during_the_first_use_in_a_process(name: str, moment: float, tmp_
 IMPORTING = r"""
 import os, sys, threading, time
 sys.path.insert(0, sys.argv[1])
-import toksmith.forks
+import toksmith.common.forks
 
 thread = threading.Thread(target=lambda: __import__(sys.argv[2]))
 thread.start()
@@ -321,7 +321,7 @@ def test_a_fork_waits_for_the_import_of_what_the_child_may_need(tmp_path: Path) 
 
 REGISTRY = r"""
 import os, threading, time
-from toksmith import registry
+from toksmith.tiktoken import registry
 
 holds = threading.Event()
 def hold():

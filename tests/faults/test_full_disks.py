@@ -23,7 +23,8 @@ from pathlib import Path
 if "named" in sys.argv:
     del os.O_TMPFILE  # as on a system that has no files without a name
 import toksmith
-from toksmith import PretokenCounts, Tokenizer, rank_files
+from toksmith import PretokenCounts, Tokenizer
+from toksmith.tiktoken import rank_cache
 from toksmith.cli import app
 from toksmith.compat import huggingface, minbpe
 from toksmith.compat.tiktoken import load
@@ -78,7 +79,7 @@ WRITERS = {
     "encode_file": lambda is_large: Tokenizer().encode_file(text(is_large), folder / "ids.npy", workers=2),
     "encode_file, raw": lambda is_large: Tokenizer().encode_file(text(is_large), folder / "ids", workers=1),
     "log": lambda is_large: toksmith.train(many if is_large else few, size(is_large), log=folder / "log.csv"),
-    "cache": lambda is_large: rank_files.write(folder / "cache", bytes(100_000 if is_large else 100)),
+    "cache": lambda is_large: rank_cache.write(folder / "cache", bytes(100_000 if is_large else 100)),
     "checkpoint": lambda is_large: checkpoint(is_large),
     "toksmith train": lambda is_large: command(
         "train", text(is_large), "--vocab-size", 900 if is_large else 260, "-o", folder / "t.json"
@@ -92,7 +93,7 @@ WRITERS = {
 
 def checkpoint(is_large):
     # A long training: its own old checkpoint becomes larger.
-    from toksmith.checkpoints import Checkpoint
+    from toksmith.training.checkpoint import Checkpoint
 
     made = Checkpoint(folder / "ck", {"vocab_size": 2000})
     made.begin("0" * 32)

@@ -23,7 +23,9 @@ from pathlib import Path
 if sys.argv[1] == "named":
     del os.O_TMPFILE  # as on a system that has no files without a name
 import toksmith
-from toksmith import PretokenCounts, Tokenizer, checkpoints, rank_files
+from toksmith import PretokenCounts, Tokenizer
+from toksmith.tiktoken import rank_cache
+from toksmith.training.checkpoint import Checkpoint
 from toksmith.compat import minbpe
 from toksmith.cli import app
 
@@ -39,7 +41,7 @@ basic.train("low lower lowest" * 3, 260)
 
 
 def checkpoint(counts):
-    made = checkpoints.Checkpoint("out/ck", {"vocab_size": 300})
+    made = Checkpoint("out/ck", {"vocab_size": 300})
     made.begin("0" * 32)
     if counts:
         made.save(bytes(20 * counts))
@@ -60,7 +62,7 @@ WRITERS = {
     "encode_file": lambda it: it.encode_file("text", "out/ids.npy", workers=1),
     "checkpoint": lambda it: checkpoint(1 if it is old else 2),
     "log": lambda it: toksmith.train_from_iterator(["low lower"], 258 if it is old else 260, log="out/log.csv"),
-    "cache": lambda it: rank_files.write(Path("out/cache/name"), b"old" if it is old else b"new"),
+    "cache": lambda it: rank_cache.write(Path("out/cache/name"), b"old" if it is old else b"new"),
     "minbpe": lambda it: basic.save("out/basic"),
     "toksmith train": lambda it: command("train", "text", "--vocab-size", str(it.vocab_size), "-o", "out/t.json"),
     "toksmith encode": lambda it: command("encode", "-t", "trained/t.json", "text", "-o", "out/ids"),

@@ -28,7 +28,8 @@ LOOP = r"""
 import itertools, os, random, sys, warnings
 from pathlib import Path
 import toksmith
-from toksmith import PretokenCounts, Tokenizer, rank_files
+from toksmith import PretokenCounts, Tokenizer
+from toksmith.tiktoken import rank_cache
 from toksmith.compat import huggingface, minbpe
 
 warnings.simplefilter("ignore")
@@ -70,7 +71,7 @@ CALLS = {
     "encode_to_numpy": lambda: large.encode_to_numpy(text * 30),
     "encode_batch_to_numpy": lambda: large.encode_batch_to_numpy([text] * 30),
     "decode_batch": lambda: large.decode_batch([ids] * 30),
-    "cache": lambda: rank_files.write(folder / "cache" / "ranks", bytes(1 << 20)),
+    "cache": lambda: rank_cache.write(folder / "cache" / "ranks", bytes(1 << 20)),
 }
 call = CALLS[sys.argv[1]]
 call()
