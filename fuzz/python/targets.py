@@ -242,8 +242,8 @@ def pickled(data: bytes) -> None:
     input = Input(data)
     original, stream = input.pick(_pickles())
     # Else it is the one that is here already.
-    identity._known.clear()
-    identity._unread.clear()
+    identity._by_fingerprint.clear()
+    identity._without_fingerprint.clear()
     stream = changed_bytes(stream, input)
     if _is_bomb(stream):
         return
