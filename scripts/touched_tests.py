@@ -66,6 +66,8 @@ def changed(revision: str) -> list[str]:
 def tests_of(path: str) -> tuple[list[str], list[str]]:
     """Return the folders and files for pytest, and the filters for `cargo test`, of a changed file."""
     here = ROOT / path
+    if path.startswith(f"{PYTHON}/helpers/"):
+        return [PYTHON], []
     if path.startswith(("tests/python/", "tests/faults/")):
         return ([path] if here.name.startswith("test_") and here.exists() else [str(Path(path).parent)]), []
     if path.startswith("tests/rust/"):

@@ -13,8 +13,8 @@ use crate::encode::recycle;
 /// Whether NumPy is imported, and all is made that the `numpy` crate makes at its first array.
 static READY: AtomicBool = AtomicBool::new(false);
 
-/// Imports NumPy, through a module of the package: no fork falls into the import of one (see `toksmith.forks`), so no
-/// child finds NumPy or the crate's cells half made.
+/// Imports NumPy, through a module of the package: no fork falls into the import of one (see
+/// `toksmith.common.forks`), so no child finds NumPy or the crate's cells half made.
 ///
 /// # Errors
 /// What the first import of NumPy fails with: `KeyboardInterrupt`, for one. (The crate that makes arrays panics then.)
