@@ -11,14 +11,16 @@ use crate::error::{Error, Result};
 pub(super) enum SearchMethod {
     #[default]
     None,
-    /// The best for few: vector code finds their first bytes.
+    /// The fastest for few tokens: vector code finds their first bytes.
     Automaton(AhoCorasick),
+    /// For many tokens.
     ManyTokens(ManyTokens),
-    /// For tokens of any length.
+    /// For tokens of any length, and any number that begin alike.
     Long(BackwardAutomaton),
 }
 
-/// From so many tokens on [`ManyTokens`] is used.
+/// From so many tokens on an automaton may have too many first bytes to look for, and is then slower than
+/// [`ManyTokens`].
 pub(super) const MIN_FILTERED_TOKENS: usize = 64;
 /// Bytes of a token up to which text is searched forward. A forward search reads a byte again for up to so many tokens
 /// that could have started before it.
@@ -29,14 +31,12 @@ impl SearchMethod {
         if tokens.is_empty() {
             return Ok(SearchMethod::None);
         }
+        let long = || SearchMethod::Long(BackwardAutomaton::new(tokens, (0..tokens.len() as u32).collect()));
         if max_len > MAX_FORWARD_BYTES {
-            return Ok(SearchMethod::Long(BackwardAutomaton::new(
-                tokens,
-                (0..tokens.len() as u32).collect(),
-            )));
+            return Ok(long());
         }
         if tokens.len() >= MIN_FILTERED_TOKENS {
-            return Ok(SearchMethod::ManyTokens(ManyTokens::new(tokens)));
+            return Ok(ManyTokens::new(tokens).map_or_else(long, SearchMethod::ManyTokens));
         }
         let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(tokens);
         built

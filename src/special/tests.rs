@@ -101,6 +101,26 @@ fn tokens_of_any_length_are_found_as_defined() {
 }
 
 #[test]
+fn many_tokens_that_begin_alike_in_more_lengths_than_are_tried() {
+    let mut random = Random(4);
+    for lengths in [32, 33, 100] {
+        let mut tokens: Vec<Vec<u8>> =
+            (0..lengths).map(|at| [b"12345678", &b"a".repeat(at)[..]].concat()).collect();
+        tokens.extend((0..MIN_FILTERED_TOKENS).map(|_| random.word(9, b"xyz")));
+        let tokens = distinct(tokens);
+        let search = SearchMethod::new(&tokens, MAX_FORWARD_BYTES).unwrap();
+        assert_eq!(matches!(search, SearchMethod::Long(_)), lengths > 32);
+        let text: Vec<u8> = (0..60)
+            .flat_map(|round| match round % 3 {
+                0 => random.word(9, b"xyz"),
+                _ => [b"12345678", &b"a".repeat(random.below(110))[..]].concat(),
+            })
+            .collect();
+        assert_eq!(found(&tokens, &text), naive(&tokens, &text));
+    }
+}
+
+#[test]
 fn an_end_of_every_length_and_a_beginning_of_every_length() {
     let mut random = Random(2);
     let word = random.word(200, b"ab");

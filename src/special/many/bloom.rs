@@ -1,74 +1,60 @@
-//! A Bloom filter of numbers: it may say that it has a number that was never added, but never the other way round.
+//! A Bloom filter of keys: it may report a key that was never added, but never misses one that was.
 
-use crate::simd;
-
-/// Three bits of one word are set for each number; a lookup tests two of them.
+/// Two bits of one word are set for each key.
 #[derive(Clone, Debug)]
 pub(super) struct Bloom {
     words: Vec<u64>,
-    /// Of the number of words, which is a power of two.
+    /// 64 less log2 of the number of words: the upper bits of a hash choose the word.
     shift: u32,
 }
 
-/// Numbers for one word, on average at the most.
-const MAX_NUMBERS_PER_WORD: usize = 4;
-/// log2 of words at the most: 256 KB stay in a cache of the second level.
+/// Keys for each word, on average: 1.4% of the keys that were never added are then reported.
+const KEYS_PER_WORD: usize = 4;
+/// log2 of the most words: 256 KB, which a second-level cache holds.
 const MAX_WORD_BITS: u32 = 15;
+/// An odd number without a pattern in its bits (2^64 divided by the golden ratio): Fibonacci hashing.
+const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl Bloom {
-    /// log2 of the words for so many numbers.
-    fn bits(numbers: usize) -> u32 {
-        (numbers / MAX_NUMBERS_PER_WORD + 1).next_power_of_two().trailing_zeros().clamp(1, MAX_WORD_BITS)
-    }
-
-    /// About how often a filter of so many numbers has one that was never added.
-    pub(super) fn wrong(numbers: usize) -> f64 {
-        let set = 2.0 * numbers as f64 / f64::from(64_u32 << Self::bits(numbers));
-        (1.0 - (-set).exp()).powi(2)
-    }
-
-    /// An empty filter for so many numbers.
-    pub(super) fn new(numbers: usize) -> Self {
-        let bits = Self::bits(numbers);
+    /// An empty filter for so many keys.
+    pub(super) fn new(keys: usize) -> Self {
+        let bits = (keys / KEYS_PER_WORD + 1).next_power_of_two().trailing_zeros().clamp(1, MAX_WORD_BITS);
         Bloom { words: vec![0; 1 << bits], shift: 64 - bits }
     }
 
-    pub(super) fn add(&mut self, number: u64) {
-        let hash = hash(number);
-        self.words[(hash >> self.shift) as usize] |=
-            1 << (hash & 63) | 1 << (hash >> 6 & 63) | 1 << (hash >> 12 & 63);
+    /// The word of a key, and its two bits: from the upper bits of the hash, on which all bits of the key have effect.
+    #[inline(always)]
+    fn place(&self, key: u64) -> (usize, u64) {
+        let hash = key.wrapping_mul(MULTIPLIER);
+        let bit = |shift: u32| 1 << ((hash >> shift) & 63);
+        ((hash >> self.shift) as usize, bit(self.shift - 6) | bit(self.shift - 12))
     }
 
-    #[inline(always)]
-    pub(super) fn may_have(&self, number: u64) -> bool {
-        self.view().may_have(number) != 0
+    pub(super) fn add(&mut self, key: u64) {
+        let (word, bits) = self.place(key);
+        self.words[word] |= bits;
     }
 
-    /// For a loop, which holds it in registers.
+    /// `false` for a key that was never added.
     #[inline(always)]
-    pub(super) fn view(&self) -> BloomView<'_> {
-        BloomView { words: &self.words, shift: self.shift }
+    pub(super) fn may_have(&self, key: u64) -> bool {
+        let (word, bits) = self.place(key);
+        self.words[word] & bits == bits
     }
 }
 
-/// A view of a filter that a loop keeps in registers.
-#[derive(Clone, Copy)]
-pub(super) struct BloomView<'a> {
-    words: &'a [u64],
-    shift: u32,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl BloomView<'_> {
-    /// 1 for a number that the filter may have, else 0.
-    #[inline(always)]
-    pub(super) fn may_have(self, number: u64) -> u64 {
-        let hash = hash(number);
-        let word = self.words.get((hash >> self.shift) as usize).copied().unwrap_or(0);
-        word >> (hash & 63) & word >> (hash >> 6 & 63) & 1
+    #[test]
+    fn it_has_what_was_added_and_little_else() {
+        for keys in [1, 10, 1000, 100_000_u64] {
+            let mut bloom = Bloom::new(keys as usize);
+            (0..keys).for_each(|key| bloom.add(key << 20 | key));
+            assert!((0..keys).all(|key| bloom.may_have(key << 20 | key)));
+            let others = (0..10_000_u64).filter(|key| bloom.may_have(!(key << 3))).count();
+            assert!(others < 500, "{others} of 10,000 beside {keys}");
+        }
     }
-}
-
-#[inline(always)]
-fn hash(number: u64) -> u64 {
-    simd::fold(number, simd::SALT[1])
 }
