@@ -49,6 +49,11 @@ O200K = (
     r"""|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"""
     r"""|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"""
 )
+QWEN35 = (
+    r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*"""
+    r"""|\s*[\r\n]+|\s+(?!\S)|\s+"""
+)
+TEKKEN = O200K.replace("(?i:'s|'t|'re|'ve|'m|'ll|'d)?", "").replace(r"\p{N}{1,3}", r"\p{N}")
 
 NAMED: dict[str, str] = {
     "gpt2": GPT2,
@@ -59,6 +64,8 @@ NAMED: dict[str, str] = {
     "o200k": O200K,
     "qwen2": QWEN2,
     "nanochat": NANOCHAT,
+    "qwen3.5": QWEN35,
+    "tekken": TEKKEN,
 }
 """What each name stands for. `r50k` is `gpt2`, and `llama3` is `cl100k_old`, by other names."""
 
@@ -76,6 +83,9 @@ SPELLINGS: dict[str, str] = {
     QWEN2: "qwen2",
     # nanochat/tokenizer.py, SPLIT_PATTERN.
     NANOCHAT: "nanochat",
+    # llama.cpp, src/llama-vocab.cpp, which quotes the tokenizer.json of Qwen 3.5 and of Mistral's models with Tekken.
+    QWEN35: "qwen3.5",
+    TEKKEN: "tekken",
     # tiktoken 0.5 to 0.8, cl100k_base; minbpe/regex.py, GPT4_SPLIT_PATTERN; the default of rustbpe 0.1.0.
     NANOCHAT.replace(r"\p{N}{1,2}", r"\p{N}{1,3}"): "cl100k_old",
 }

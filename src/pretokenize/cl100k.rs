@@ -5,21 +5,25 @@ use super::block::BlockClasses;
 use super::rules::{BlockPosition, NO_FALLBACK, Rules, Starts, last_spaces, with_contractions};
 
 /// `DIGITS`: how many make a group, 1, 2 or 3. `TRAILING`: whether whitespace at the end of the text is one pretoken
-/// (`\s++$`), newlines or not.
-pub(super) struct Cl100k<const DIGITS: u32, const TRAILING: bool>;
+/// (`\s++$`), newlines or not. `MARKS`: whether marks are among the letters, not the punctuation.
+pub(super) struct Cl100k<const DIGITS: u32, const TRAILING: bool, const MARKS: bool>;
 
-impl<const DIGITS: u32, const TRAILING: bool> Rules for Cl100k<DIGITS, TRAILING> {
-    const CASE: bool = false;
+impl<const DIGITS: u32, const TRAILING: bool, const MARKS: bool> Rules for Cl100k<DIGITS, TRAILING, MARKS> {
+    const CASE: bool = MARKS;
 
     #[inline(always)]
     fn starts(block: &BlockClasses, position: BlockPosition<'_>, carry: &mut Carry) -> Starts {
-        let after_others = next_byte(block.others, &mut carry.others);
+        let (letters, others) = match MARKS {
+            true => (block.letters | block.marks, block.others & !block.marks),
+            false => (block.letters, block.others),
+        };
+        let after_others = next_byte(others, &mut carry.others);
         let tail = tail(block.newlines, block.newlines & after_others, &mut carry.tail);
         let lines = WhitespaceStarts::<TRAILING>::new(block, tail, position, carry);
         let after_space = next_byte(block.spaces, &mut carry.spaces);
-        let others = block.others & !after_others & !after_space;
+        let others = others & !after_others & !after_space;
         let prefixed = lines.after_blank | next_char(others, block.continuing, &mut carry.lone);
-        let letters = block.letters & !next_byte(block.letters, &mut carry.letters) & !prefixed;
+        let letters = letters & !next_byte(letters, &mut carry.letters) & !prefixed;
         let starts = lines.starts | others | letters | numbers::<DIGITS>(block, carry);
         let bits = with_contractions(starts, others & block.apostrophes, true, position, carry);
         Starts { bits, fallback_at: NO_FALLBACK }

@@ -27,9 +27,9 @@ pub enum CutRule {
     Never,
     /// `gpt2`, `r50k`, `p50k`.
     Gpt2,
-    /// `cl100k`, `cl100k_old`, `llama3`, `qwen2`, `nanochat`.
+    /// `cl100k`, `cl100k_old`, `llama3`, `qwen2`, `nanochat`, `qwen3.5`.
     Cl100k,
-    /// `o200k`.
+    /// `o200k`, `tekken`.
     O200k,
 }
 

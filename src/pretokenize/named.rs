@@ -22,14 +22,26 @@ pub enum Named {
     Qwen2,
     /// [`Named::Cl100kOld`] with `\p{N}{1,2}` in place of `\p{N}{1,3}`.
     Nanochat,
+    /// [`Named::Qwen2`] with marks among the letters: `[\p{L}\p{M}]+` and ` ?[^\s\p{L}\p{M}\p{N}]+`.
+    Qwen35,
+    /// [`Named::O200k`] without contractions, and with `\p{N}` in place of `\p{N}{1,3}`: Mistral's.
+    Tekken,
 }
 
 impl Named {
     /// All of them.
-    pub const ALL: [Named; 6] =
-        [Named::Gpt2, Named::Cl100k, Named::Cl100kOld, Named::O200k, Named::Qwen2, Named::Nanochat];
+    pub const ALL: [Named; 8] = [
+        Named::Gpt2,
+        Named::Cl100k,
+        Named::Cl100kOld,
+        Named::O200k,
+        Named::Qwen2,
+        Named::Nanochat,
+        Named::Qwen35,
+        Named::Tekken,
+    ];
 
-    /// `gpt2`, `cl100k`, `cl100k_old`, `o200k`, `qwen2` or `nanochat`.
+    /// `gpt2`, `cl100k`, `cl100k_old`, `o200k`, `qwen2`, `nanochat`, `qwen3.5` or `tekken`.
     pub const fn name(self) -> &'static str {
         match self {
             Named::Gpt2 => "gpt2",
@@ -38,6 +50,8 @@ impl Named {
             Named::O200k => "o200k",
             Named::Qwen2 => "qwen2",
             Named::Nanochat => "nanochat",
+            Named::Qwen35 => "qwen3.5",
+            Named::Tekken => "tekken",
         }
     }
 
@@ -50,8 +64,10 @@ impl Named {
     pub const fn cut_rule(self) -> CutRule {
         match self {
             Named::Gpt2 => CutRule::Gpt2,
-            Named::Cl100k | Named::Cl100kOld | Named::Qwen2 | Named::Nanochat => CutRule::Cl100k,
-            Named::O200k => CutRule::O200k,
+            Named::Cl100k | Named::Cl100kOld | Named::Qwen2 | Named::Nanochat | Named::Qwen35 => {
+                CutRule::Cl100k
+            }
+            Named::O200k | Named::Tekken => CutRule::O200k,
         }
     }
 }
@@ -65,15 +81,19 @@ impl Named {
 pub fn next(named: Named, text: &[u8], start: usize) -> usize {
     let found = match named {
         Named::Gpt2 => gpt2(text, start),
-        Named::Cl100k | Named::Cl100kOld => cl100k(text, start, 3),
-        Named::Qwen2 => cl100k(text, start, 1),
-        Named::Nanochat => cl100k(text, start, 2),
-        Named::O200k => o200k(text, start),
+        Named::Cl100k | Named::Cl100kOld => cl100k(text, start, 3, Class::is_letter),
+        Named::Qwen2 => cl100k(text, start, 1, Class::is_letter),
+        Named::Nanochat => cl100k(text, start, 2, Class::is_letter),
+        Named::Qwen35 => cl100k(text, start, 1, |class| class.is_letter() || class.is_mark()),
+        Named::O200k => o200k(text, start, 3, true),
+        Named::Tekken => o200k(text, start, 1, false),
     };
     found.unwrap_or_else(|| match named {
         Named::Gpt2 => spaces(text, start),
         Named::Cl100k => trailing_spaces(text, start).unwrap_or_else(|| lines_or_spaces(text, start)),
-        Named::Cl100kOld | Named::O200k | Named::Qwen2 | Named::Nanochat => lines_or_spaces(text, start),
+        Named::Cl100kOld | Named::O200k | Named::Qwen2 | Named::Nanochat | Named::Qwen35 | Named::Tekken => {
+            lines_or_spaces(text, start)
+        }
     })
 }
 
@@ -85,22 +105,24 @@ fn gpt2(text: &[u8], start: usize) -> Option<usize> {
         .or_else(|| some(text, head, is_other))
 }
 
-fn cl100k(text: &[u8], start: usize, digits: usize) -> Option<usize> {
+/// `in_word`: what words are made of.
+fn cl100k(text: &[u8], start: usize, digits: usize, in_word: fn(Class) -> bool) -> Option<usize> {
     contraction(text, start, true)
-        .or_else(|| prefix(text, start).and_then(|head| some(text, head, Class::is_letter)))
-        .or_else(|| some(text, start, Class::is_letter))
+        .or_else(|| prefix(text, start).and_then(|head| some(text, head, in_word)))
+        .or_else(|| some(text, start, in_word))
         .or_else(|| number(text, start, digits))
-        .or_else(|| others(text, start, is_newline))
+        .or_else(|| others(text, start, |class| is_other(class) && !in_word(class), is_newline))
 }
 
-fn o200k(text: &[u8], start: usize) -> Option<usize> {
+/// `suffixes`: whether contractions belong to the words before them.
+fn o200k(text: &[u8], start: usize, digits: usize, suffixes: bool) -> Option<usize> {
     let heads = || prefix(text, start).into_iter().chain([start]);
     let word = heads()
         .find_map(|head| word_to_lower(text, head))
         .or_else(|| heads().find_map(|head| capitals(text, head)));
-    word.map(|end| contraction(text, end, true).unwrap_or(end))
-        .or_else(|| number(text, start, 3))
-        .or_else(|| others(text, start, |byte| is_newline(byte) || byte == b'/'))
+    word.map(|end| if suffixes { contraction(text, end, true).unwrap_or(end) } else { end })
+        .or_else(|| number(text, start, digits))
+        .or_else(|| others(text, start, is_other, |byte| is_newline(byte) || byte == b'/'))
 }
 
 /// `'(?:[sdmt]|ll|ve|re)`, or `'(?i:[sdmt]|ll|ve|re)`: then U+017F is an `s` too.
@@ -152,10 +174,15 @@ fn number(text: &[u8], start: usize, limit: usize) -> Option<usize> {
     (end > start).then_some(end)
 }
 
-/// ` ?[^\s\p{L}\p{N}]+`, and the bytes that `tail` takes behind it.
-fn others(text: &[u8], start: usize, tail: impl Fn(u8) -> bool) -> Option<usize> {
+/// A space or none, characters that `belongs` takes, and the bytes that `tail` takes behind them.
+fn others(
+    text: &[u8],
+    start: usize,
+    belongs: impl Fn(Class) -> bool,
+    tail: impl Fn(u8) -> bool,
+) -> Option<usize> {
     let head = start + usize::from(text[start] == b' ');
-    let end = some(text, head, is_other)?;
+    let end = some(text, head, belongs)?;
     Some(end + text[end..].iter().take_while(|&&byte| tail(byte)).count())
 }
 

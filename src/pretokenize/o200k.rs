@@ -1,4 +1,4 @@
-//! The rules of o200k's pattern, which tells upper from lower case and takes marks for letters.
+//! The rules of the patterns in the manner of o200k, which tell upper from lower case and take marks for letters.
 //!
 //! A word is `[upper caseless]*[lower caseless]+` or, where that is nowhere, capitals alone; so a capital starts a
 //! new word behind a small letter (and what has no case behind that), and behind a caseless letter if the
@@ -11,9 +11,10 @@ use super::class::{Class, decode_char};
 use super::named::contraction;
 use super::rules::{BlockPosition, NO_FALLBACK, Rules, Starts, edited};
 
-pub(super) struct O200k;
+/// `DIGITS`: how many make a group. `SUFFIXES`: whether contractions belong to the words before them.
+pub(super) struct O200k<const DIGITS: u32, const SUFFIXES: bool>;
 
-impl Rules for O200k {
+impl<const DIGITS: u32, const SUFFIXES: bool> Rules for O200k<DIGITS, SUFFIXES> {
     const CASE: bool = true;
 
     #[inline(always)]
@@ -34,9 +35,13 @@ impl Rules for O200k {
         let prefixed = lines.after_blank | next_char(first_others, block.continuing, &mut carry.lone);
         let after_letters = next_byte(letters, &mut carry.letters);
         let words = letters & !after_letters & !prefixed | capitals(block, letters, position, carry);
-        let starts = lines.starts | first_others | words | numbers::<3>(block, carry);
+        let starts = lines.starts | first_others | words | numbers::<DIGITS>(block, carry);
 
-        let mut found = with_suffixes(starts, block.apostrophes & after_letters, position, carry);
+        let mut found = match SUFFIXES {
+            true => with_suffixes(starts, block.apostrophes & after_letters, position, carry),
+            // The end of what the plain matcher found is known: see `Scanner::start_at`.
+            false => Starts { bits: edited(starts, 0, 0, carry), fallback_at: NO_FALLBACK },
+        };
         if block.marks != 0 && tail & block.slashes != 0 {
             // Whether marks behind such slashes are letters was decided as if the slashes were punctuation.
             let slash = position.base + (tail & block.slashes).trailing_zeros() as usize;

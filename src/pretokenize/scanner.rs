@@ -62,11 +62,13 @@ impl<'t> Scanner<'t> {
     pub fn fill(&mut self, ends: &mut [usize; ENDS]) -> usize {
         match self.named {
             Named::Gpt2 => self.isa.run(Fill::<Gpt2>::new(self, ends)),
-            Named::Cl100k => self.isa.run(Fill::<Cl100k<3, true>>::new(self, ends)),
-            Named::Cl100kOld => self.isa.run(Fill::<Cl100k<3, false>>::new(self, ends)),
-            Named::Qwen2 => self.isa.run(Fill::<Cl100k<1, false>>::new(self, ends)),
-            Named::Nanochat => self.isa.run(Fill::<Cl100k<2, false>>::new(self, ends)),
-            Named::O200k => self.isa.run(Fill::<O200k>::new(self, ends)),
+            Named::Cl100k => self.isa.run(Fill::<Cl100k<3, true, false>>::new(self, ends)),
+            Named::Cl100kOld => self.isa.run(Fill::<Cl100k<3, false, false>>::new(self, ends)),
+            Named::Qwen2 => self.isa.run(Fill::<Cl100k<1, false, false>>::new(self, ends)),
+            Named::Nanochat => self.isa.run(Fill::<Cl100k<2, false, false>>::new(self, ends)),
+            Named::Qwen35 => self.isa.run(Fill::<Cl100k<1, false, true>>::new(self, ends)),
+            Named::O200k => self.isa.run(Fill::<O200k<3, true>>::new(self, ends)),
+            Named::Tekken => self.isa.run(Fill::<O200k<1, false>>::new(self, ends)),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::class::{Class, decode_char};
 use super::cut::CutRule;
+use super::named::Named;
 use super::pretokenizer::{Pattern, Pretokenizer};
 
 /// What a run of characters is made of, for the patterns' runs without a limit.
@@ -16,14 +17,15 @@ enum RunKind {
 }
 
 impl RunKind {
-    fn of(class: Class, rule: CutRule) -> Option<Self> {
+    fn of(class: Class, named: Named) -> Option<Self> {
         match class {
             _ if class.is_letter() => Some(RunKind::Letters),
+            _ if class.is_mark() && named == Named::Qwen35 => Some(RunKind::Letters),
             _ if class.is_space() => Some(RunKind::Spaces),
             // All other patterns take three at the most.
-            _ if class.is_number() => (rule == CutRule::Gpt2).then_some(RunKind::Numbers),
+            _ if class.is_number() => (named.cut_rule() == CutRule::Gpt2).then_some(RunKind::Numbers),
             // A letter's, or one of the others, by what is before it.
-            _ if class.is_mark() && rule == CutRule::O200k => Some(RunKind::Marks),
+            _ if class.is_mark() && named.cut_rule() == CutRule::O200k => Some(RunKind::Marks),
             _ => Some(RunKind::Others),
         }
     }
@@ -39,16 +41,16 @@ impl Pretokenizer {
     /// end of the run follow, whatever their case; numbers in GPT-2's; characters of no class, where another one
     /// follows; marks, where no letter follows; and whitespace, if all of it is: its last newline, or its last character, stays where it is.
     pub(crate) fn stable_suffix(&self, text: &[u8], range: std::ops::Range<usize>) -> Option<usize> {
-        let rule = match &self.pattern {
+        let named = match &self.pattern {
             Pattern::Whole => return Some(range.start),
-            Pattern::Named(named, _) => named.cut_rule(),
+            &Pattern::Named(named, _) => named,
             Pattern::Custom(..) => return None,
         };
         let mut from = range.end;
         let mut run = None;
         while from > range.start {
             let start = (range.start..from).rev().find(|&at| text[at] & 0xC0 != 0x80)?;
-            let kind = RunKind::of(decode_char(text, start).0, rule)?;
+            let kind = RunKind::of(decode_char(text, start).0, named)?;
             if *run.get_or_insert(kind) != kind {
                 break;
             }
@@ -58,7 +60,7 @@ impl Pretokenizer {
         let continues = range.end < text.len() && {
             let class = decode_char(text, range.end).0;
             let joins = run == RunKind::Marks && class.is_letter();
-            joins || class.is_mark() || RunKind::of(class, rule) == Some(run)
+            joins || class.is_mark() || RunKind::of(class, named) == Some(run)
         };
         match run {
             RunKind::Spaces => (from == range.start).then_some(from),

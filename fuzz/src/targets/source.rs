@@ -25,7 +25,7 @@ const MOST: u64 = 1 << 20;
 pub(super) fn run(data: &[u8]) {
     let mut input = Input(data);
     let (compression, lines) = (input.below(6), input.flag());
-    let (replace, pattern) = (input.flag(), input.below(7));
+    let (replace, pattern) = (input.flag(), input.below(1 + Named::ALL.len()));
     // Without a limit the tables are so large that filling them takes most of the time.
     let table_limit = input.pick(&[Some(1), Some(1 << 20), Some(1 << 20), Some(1 << 20), Some(1), None]);
     let (workers, window) = (1 + input.below(3), 1 + input.below(64));

@@ -61,7 +61,7 @@ fn compared(words: &Words, options: &Options) -> Vec<Merge> {
 /// Pretokens of documents, counted in memory that is too small for them or is not, and then trained on.
 fn counted(words: &Words, options: &Options, choices: usize) {
     let documents: Vec<Vec<u8>> = words.iter().map(|(word, _)| word.repeat(1 + choices % 3)).collect();
-    let pattern = Pattern::Named(Named::ALL[choices % 6], Isa::best());
+    let pattern = Pattern::Named(Named::ALL[choices % Named::ALL.len()], Isa::best());
     let pretokenizer = Pretokenizer { pattern, unmatched: Unmatched::Keep };
     // Without a limit the tables are so large that filling them takes most of the time.
     let table_limit = [Some(1), Some(1 << 20), Some(1 << 20), None][choices >> 3 & 3];

@@ -60,7 +60,7 @@ pub(super) fn vocabulary(input: &mut Input<'_>, with_specials: bool) -> Vocab {
 pub(super) fn pretokenizer(input: &mut Input<'_>) -> Pretokenizer {
     let all: Vec<Isa> = Isa::available().collect();
     let isa = input.pick(&all);
-    let pattern = match input.below(8) {
+    let pattern = match input.below(2 + Named::ALL.len()) {
         0 | 1 => Pattern::Whole,
         named => Pattern::Named(Named::ALL[named - 2], isa),
     };

@@ -30,6 +30,10 @@ SPELLINGS: dict[str, str] = {
     patterns.QWEN2: "qwen2",
     # gpt-oss, GPT-4o.
     patterns.O200K: "o200k",
+    # Qwen 3.5.
+    patterns.QWEN35: "qwen3.5",
+    # Mistral's models with the Tekken tokenizer: Nemo and later.
+    patterns.TEKKEN: "tekken",
     # As `save_huggingface` writes tiktoken's own, and nanochat's.
     NAMED["cl100k"]: "cl100k",
     NAMED["nanochat"]: "nanochat",

@@ -31,6 +31,8 @@ NAMED: dict[str, str] = {
     "nanochat": patterns.CL100K_OLD.replace("{1,3}", "{1,2}"),
     "o200k": patterns.O200K,
     "qwen2": patterns.QWEN2,
+    "qwen3.5": patterns.QWEN35,
+    "tekken": patterns.TEKKEN,
 }
 """Spellings of the named patterns for Oniguruma: the published ones, where they are the same pattern there."""
 

@@ -21,6 +21,8 @@ PATTERNS: list[str | None] = [
     "qwen2",
     "nanochat",
     "o200k",
+    "qwen3.5",
+    "tekken",
     None,
     r"\p{L}+|\s+",
     r"(?<=a )b|\S+",  # looks behind: no cut of the text would be safe

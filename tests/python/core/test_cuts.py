@@ -9,7 +9,7 @@ import regex
 
 from toksmith import patterns
 
-NAMES = ["gpt2", "cl100k", "cl100k_old", "llama3", "qwen2", "nanochat", "o200k"]
+NAMES = ["gpt2", "cl100k", "cl100k_old", "llama3", "qwen2", "nanochat", "o200k", "qwen3.5", "tekken"]
 CORE = {name: patterns.resolve(name).core() for name in NAMES}
 HARD = "aAbltvreSs12 \n\r\t.!'/_é日。\u3000\xa0\u0301٣\u2028ʰǅ\x85\x1cſЯя"
 
@@ -103,6 +103,8 @@ REFUSED = {
     "qwen2": ["!|\n", "。|\n", "\n|\n"],
     "nanochat": ["!|\n", "。|\n", "\n|\n", "1|2"],
     "o200k": ["!\n|/", "!|\n", "。|\n", "!/|\n", "\n|\n", "a|'s"],
+    "qwen3.5": ["!|\n", "。|\n", "\n|\n", "\u0301|\u0301"],
+    "tekken": ["!\n|/", "!|\n", "。|\n", "!/|\n", "\n|\n"],
 }
 
 
@@ -123,6 +125,8 @@ OPEN = {
     "qwen2": [("\n  ", "\n", 1), ("x!", "\n", 2)],
     "nanochat": [("\n  ", "\n", 1), ("1", "2", 1)],
     "o200k": [("Aʰ" + "B" * 30, "c", 2), ("can'l", "l", 3), ("\n" + " " * 30, "\n", 1), ("!\n", "/", 2)],
+    "qwen3.5": [("\n  ", "\n", 1), ("x!", "\n", 2), ("!a", "\u0301", 2)],
+    "tekken": [("Aʰ" + "B" * 30, "c", 2), ("\n" + " " * 30, "\n", 1), ("!\n", "/", 2)],
 }
 
 

@@ -79,6 +79,8 @@ PATTERNS: dict[str, tuple[Any, str]] = {
     "qwen2": ("qwen2", "keep"),
     "nanochat": ("nanochat", "keep"),
     "o200k": ("o200k", "keep"),
+    "qwen3.5": ("qwen3.5", "keep"),
+    "tekken": ("tekken", "keep"),
     "none": (None, "keep"),
     "words kept": (r"\p{L}+", "keep"),
     "words": (r"\p{L}+", "drop"),

@@ -10,7 +10,7 @@ from published_data import assert_ids, on
 
 from toksmith import Tokenizer, patterns, reference
 
-PATTERNS = ("gpt2", "cl100k", "cl100k_old", "qwen2", "nanochat", "o200k")
+PATTERNS = ("gpt2", "cl100k", "cl100k_old", "qwen2", "nanochat", "o200k", "qwen3.5", "tekken")
 SEMANTICS = ("merges", "ranks")
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}

@@ -42,7 +42,7 @@ def check(tokenizer: Tokenizer, text: str, rng: random.Random) -> None:
 
 # Encoding
 
-NAMED = ["gpt2", "cl100k", "cl100k_old", "llama3", "qwen2", "nanochat", "o200k"]
+NAMED = ["gpt2", "cl100k", "cl100k_old", "llama3", "qwen2", "nanochat", "o200k", "qwen3.5", "tekken"]
 OTHERS: dict[str, tuple[Any, str]] = {
     "none": (None, "keep"),
     "words kept": (r"\p{L}+", "keep"),

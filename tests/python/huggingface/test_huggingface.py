@@ -33,6 +33,8 @@ FAMILIES: dict[str, Any] = {
     "llama3": sequence(split(patterns.CL100K_OLD), byte_level(use_regex=False)),
     "qwen2": sequence(split(patterns.QWEN2), byte_level(use_regex=False)),
     "o200k": sequence(split(patterns.O200K), byte_level(use_regex=False)),
+    "qwen3.5": sequence(split(patterns.QWEN35), byte_level(use_regex=False)),
+    "tekken": sequence(split(patterns.TEKKEN), byte_level(use_regex=False)),
     "starcoder": sequence(pre_tokenizers.Digits(True), byte_level()),
     "digits together, prefixed": sequence(pre_tokenizers.Digits(False), byte_level(add_prefix_space=True)),
     "deepseek": sequence(

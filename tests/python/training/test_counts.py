@@ -20,7 +20,7 @@ from training_data import END, assert_equal, pattern_source
 
 from toksmith import PretokenCounts, _core, patterns, reference, train
 
-NAMED = ["gpt2", "cl100k", "cl100k_old", "qwen2", "o200k"]
+NAMED = ["gpt2", "cl100k", "cl100k_old", "qwen2", "o200k", "qwen3.5", "tekken"]
 # Tables of a few KB: nearly all that is counted goes through the temporary file.
 TINY = 1 << 10
 
