@@ -88,13 +88,6 @@ pub enum Error {
         reason: String,
     },
 
-    /// A token without a byte.
-    #[error("the token of id {id} is empty: every token needs at least one byte")]
-    EmptyToken {
-        /// Its id.
-        id: u32,
-    },
-
     /// One id for two tokens.
     #[error(
         "id {id} is given to {} but belongs to {}: every token needs an id of its own",

@@ -100,7 +100,7 @@ fn build(
     room::check_available(memory_of(&tokens, merges.as_ref().map_or(0, Vec::len)))?;
     let mut tokens: TokenList<'_> = tokens; // shortened to live as long as the special tokens
     tokens.sort_by_key(|(id, _)| *id);
-    check_tokens(&tokens)?;
+    check_ids(&tokens)?;
     let finder = Specials::new(specials.iter().map(|(name, _)| name.clone()).collect())?;
     let of_bytes = ids_of(specials, &tokens);
     let needed = needed_by_merges(merges.as_ref(), &of_bytes);
@@ -149,7 +149,7 @@ fn trained(
     if !tokens.is_sorted_by_key(|(id, _)| *id) {
         tokens.sort_by_key(|(id, _)| *id);
     }
-    check_tokens(&tokens)?;
+    check_ids(&tokens)?;
     let finder = Specials::new(specials.iter().map(|(name, _)| name.clone()).collect())?;
     let of_bytes = ids_of(specials, &tokens);
     // Every token is a byte, or made by a merge.
@@ -175,10 +175,9 @@ fn trained(
     })
 }
 
-fn check_tokens(tokens: &[(u32, &[u8])]) -> Result<()> {
-    if let Some((id, _)) = tokens.iter().find(|(_, bytes)| bytes.is_empty()) {
-        return Err(Error::EmptyToken { id: *id });
-    }
+/// Checks that each id is given once. A token may be empty: published vocabularies have such a one (Whisper's), which no
+/// text is encoded to and which decodes to nothing.
+fn check_ids(tokens: &[(u32, &[u8])]) -> Result<()> {
     match tokens.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         Some(pair) => {
             Err(Error::IdTaken { id: pair[0].0, token: pair[1].1.to_vec(), owner: pair[0].1.to_vec() })
@@ -335,7 +334,7 @@ fn listed_pairs(
     let mut result = Vec::new();
     for (index, &(left, right)) in list.iter().enumerate() {
         let find = |token: &[u8]| {
-            ordinary.get(tokens, token).ok_or_else(|| Error::MergeUnknown {
+            ordinary.get(tokens, token).filter(|_| !token.is_empty()).ok_or_else(|| Error::MergeUnknown {
                 index,
                 left: left.to_vec(),
                 right: right.to_vec(),

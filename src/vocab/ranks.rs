@@ -1,4 +1,6 @@
 //! tiktoken's rank file, as it is always written: a token in base64, one space, its id, a line feed.
+//!
+//! The empty token is a lone `=` (Whisper's file has one), and a byte order mark may stand before the first line.
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
@@ -7,6 +9,8 @@ use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 /// As Python's `b64decode(validate=True)`: padded, and what is left of the last character is not looked at.
 const BASE64: GeneralPurpose =
     GeneralPurpose::new(&STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The tokens of a rank file.
 #[derive(Debug)]
@@ -20,15 +24,18 @@ impl RankLines {
     /// Reads a file; `None` if any line of it is not of that form. What is wrong with it, or whether it can be read in
     /// some other way, is for a slower reader to say.
     pub fn parse(file: &[u8]) -> Option<Self> {
+        let file = file.strip_prefix(BYTE_ORDER_MARK).unwrap_or(file);
         let mut lines = RankLines { bytes: Vec::with_capacity(file.len() / 2), ends: Vec::new() };
         for line in file.split_inclusive(|&byte| byte == b'\n') {
             let line = line.strip_suffix(b"\n").unwrap_or(line);
-            let space = line.iter().position(|&byte| byte == b' ')?;
+            let space = line.iter().position(|&byte| byte == b' ').filter(|&space| space > 0)?;
             let start = lines.bytes.len();
-            lines.bytes.resize(start + space, 0);
-            let len = BASE64.decode_slice(&line[..space], &mut lines.bytes[start..]).ok()?;
-            lines.bytes.truncate(start + len);
-            lines.ends.push((number(&line[space + 1..])?, start + len));
+            if &line[..space] != b"=" {
+                lines.bytes.resize(start + space, 0);
+                let len = BASE64.decode_slice(&line[..space], &mut lines.bytes[start..]).ok()?;
+                lines.bytes.truncate(start + len);
+            }
+            lines.ends.push((number(&line[space + 1..])?, lines.bytes.len()));
         }
         Some(lines)
     }
@@ -59,9 +66,22 @@ mod tests {
         let lines = RankLines::parse(b"YQ== 0\nYWI= 7\nYWJj 4294967295").unwrap();
         assert_eq!(lines.tokens(), [(0, &b"a"[..]), (7, b"ab"), (u32::MAX, b"abc")]);
         assert!(RankLines::parse(b"").unwrap().tokens().is_empty());
-        for odd in
-            ["YQ==", "YQ== ", "YQ==  1", "YQ== 1 ", "YQ== 1\r\n", "YQ 1", "Y*== 1", "YQ== -1", "YQ== +1"]
-        {
+        let marked = RankLines::parse(b"\xef\xbb\xbfYQ== 0\n= 1\n").unwrap();
+        assert_eq!(marked.tokens(), [(0, &b"a"[..]), (1, b"")]);
+        for odd in [
+            "YQ==",
+            "YQ== ",
+            "YQ==  1",
+            "YQ== 1 ",
+            "YQ== 1\r\n",
+            "YQ 1",
+            "Y*== 1",
+            "YQ== -1",
+            "YQ== +1",
+            " 1",
+            "== 1",
+            "\u{feff}\u{feff}YQ== 1",
+        ] {
             assert!(RankLines::parse(odd.as_bytes()).is_none(), "{odd}");
         }
         assert!(RankLines::parse(b"YQ== 1\n\nYg== 2\n").is_none());

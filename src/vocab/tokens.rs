@@ -25,12 +25,14 @@ pub(crate) struct TokenSlot([u8; SLOT_BYTES]);
 pub(crate) const SLOT_BYTES: usize = 16;
 /// Where a slot has its tag: what kind of token it holds.
 pub(crate) const TAG_OFFSET: usize = SLOT_BYTES - 1;
-/// Bits of a tag that are the length of a short token; 0 for a long one, and for none.
+/// Bits of a tag that are the length of a short token; 0 for a long one, for the empty one, and for none.
 pub(crate) const TAG_LENGTH_MASK: u8 = 0x0f;
 /// Bit of a tag: the token is not all ASCII.
 pub(crate) const TAG_NOT_ASCII: u8 = 0x80;
 /// Bit of a tag: a long token.
 const TAG_LONG: u8 = 0x40;
+/// Bit of a tag: the empty token, which differs from a slot without a token by this bit alone.
+const TAG_EMPTY: u8 = 0x20;
 
 /// A table may be this many times larger than the tokens it holds, beyond a free allowance.
 const MAX_SPARSENESS: usize = 2;
@@ -49,7 +51,7 @@ impl TokenSlot {
         slot.0[TAG_OFFSET] = if token.is_ascii() { 0 } else { TAG_NOT_ASCII };
         if token.len() < SLOT_BYTES {
             slot.0[..token.len()].copy_from_slice(token);
-            slot.0[TAG_OFFSET] |= token.len() as u8;
+            slot.0[TAG_OFFSET] |= if token.is_empty() { TAG_EMPTY } else { token.len() as u8 };
         } else {
             // 40 bits for the place and 64 for the length: more than a vocabulary can have.
             slot.0[..8].copy_from_slice(&(token.len() as u64).to_le_bytes());
@@ -62,7 +64,7 @@ impl TokenSlot {
 }
 
 impl TokenBytes {
-    /// From ids in ascending order, each once; no token is empty.
+    /// From ids in ascending order, each once.
     pub(super) fn new(tokens: &[(u32, &[u8])]) -> Self {
         let Some(&(max_id, _)) = tokens.last() else { return Self::default() };
         let mut long = Vec::new();
@@ -120,6 +122,7 @@ impl TokenBytes {
     fn token<'a>(&'a self, slot: &'a TokenSlot) -> Option<&'a [u8]> {
         let tag = slot.0[TAG_OFFSET];
         match tag & TAG_LENGTH_MASK {
+            0 if tag & TAG_EMPTY != 0 => Some(&[]),
             0 if tag & TAG_LONG == 0 => None,
             0 => {
                 let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |n, &b| n << 8 | usize::from(b));
@@ -171,6 +174,8 @@ mod tests {
                 assert_eq!(table.get(id + 1).is_some(), stride == 1 && id < 79);
             }
         }
+        let with_empty = TokenBytes::new(&[(0, b"a"), (2, b"")]);
+        assert_eq!([0, 1, 2].map(|id| with_empty.get(id)), [Some(&b"a"[..]), None, Some(b"")]);
         let empty = TokenBytes::new(&[]);
         assert!(empty.is_empty() && empty.max_id().is_none() && empty.get(0).is_none());
     }

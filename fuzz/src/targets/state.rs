@@ -65,6 +65,7 @@ fn encodes(vocab: Vocab) {
 /// Lines of base64 and a number.
 fn ranks(bytes: &[u8]) {
     let Some(lines) = RankLines::parse(bytes) else { return };
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let tokens = lines.tokens();
     assert_eq!(tokens.len(), bytes.split_inclusive(|&byte| byte == b'\n').count());
     for ((id, token), line) in tokens.iter().zip(bytes.split(|&byte| byte == b'\n')) {

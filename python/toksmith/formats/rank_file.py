@@ -1,6 +1,9 @@
 """tiktoken's rank file: one token a line, base64 of its bytes, a space, its id.
 
 Such a file holds ordinary tokens alone: no pattern, no special tokens, no merges (they follow from the ids).
+
+The empty token is written as padding alone, `=`: Whisper's multilingual file has one, which no text is encoded to. A
+byte order mark before the first line is skipped.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ def parse(content: str | bytes, place: str = "") -> dict[int, bytes]:
     """
     vocab: dict[int, bytes] = {}
     text = content if isinstance(content, str) else content.decode()
-    for number, line in enumerate(text_files.lines(text), 1):
+    for number, line in enumerate(text_files.lines(text.removeprefix("\ufeff")), 1):
         if not line.strip():
             continue
         token, id = _parse(line, f"{place}line {number}")
@@ -49,8 +52,9 @@ def _parse(line: str, place: str) -> tuple[bytes, int]:
     fields = line.split()
     if len(fields) != 2:
         raise ValueError(f"{place}: expected a token in base64 and its id, got {shown(line)}")
+    padding = not fields[0].strip("=")
     try:
-        token = base64.b64decode(fields[0], validate=True)
+        token = b"" if padding else base64.b64decode(fields[0], validate=True)
     except (binascii.Error, ValueError) as error:
         raise ValueError(f"{place}: {shown(fields[0])} is not base64 ({error})") from None
     if not (fields[1].isascii() and fields[1].isdigit()) or len(fields[1]) > 10 or int(fields[1]) >= 2**32:
@@ -60,4 +64,9 @@ def _parse(line: str, place: str) -> tuple[bytes, int]:
 
 def write(path: str | os.PathLike[str], vocab: Mapping[int, bytes], check: whole_files.Check | None = None) -> None:
     """Write ordinary tokens, by ascending id."""
-    whole_files.write(path, (base64.b64encode(vocab[id]) + b" %d\n" % id for id in sorted(vocab)), check)
+    whole_files.write(path, (line_of(vocab[id], id) for id in sorted(vocab)), check)
+
+
+def line_of(token: bytes, id: int) -> bytes:
+    """Return the line of a token."""
+    return (base64.b64encode(token) or b"=") + b" %d\n" % id

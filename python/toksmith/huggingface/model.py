@@ -62,7 +62,7 @@ def read(model: dict[str, Any], vocab: dict[str, int], added: list[AddedToken]) 
         if token in contents and token not in needed and spelled in (None, token.encode()) and len(token) > 1:
             specials.append((token, id))
             continue
-        if spelled is None or spelled == b"":
+        if spelled is None:
             raise refused(
                 f"$.model.vocab[{shown(token)}]", "holds a character that stands for no byte, and is no added token"
             )

@@ -124,10 +124,10 @@ def _with_specials(specials: list[str], words: list[str]) -> Iterator[str]:
 
 
 def pretokens(parts: Parts) -> list[bytes]:
-    """Return the pretokens of the stress text, each once, and every ordinary token."""
+    """Return the pretokens of the stress text, each once, and every ordinary token but the empty one."""
     split = parts.pattern.core().split
     found = dict.fromkeys(itertools.chain.from_iterable(split(text.encode()) for text in _texts([], [])))
-    return [*found, *(token for token in parts.ordinary.values() if token not in found)]
+    return [*found, *(token for token in parts.ordinary.values() if token and token not in found)]
 
 
 # Verification, a function for each format

@@ -8,7 +8,7 @@ from ..common.messages import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any, NoReturn
 
     from .._core import Tokenizer
@@ -19,7 +19,7 @@ def raise_disallowed_special_token(token: str) -> NoReturn:
     """Raise the error of a special token in a text where none is allowed."""
     name = shown(token)
     raise ValueError(
-        f"the text has the special token {name}, which is not allowed in it.\n"
+        f"the text has the disallowed special token {name}.\n"
         f"To turn it into its id, pass allowed_special={{{name}, ...}}.\n"
         f"To read it as ordinary text, pass disallowed_special=(enc.special_tokens_set - {{{name}}}).\n"
         "To read all special tokens as ordinary text, pass disallowed_special=()."
@@ -84,11 +84,15 @@ def name_the_repeated(ranks: Mapping[bytes, int]) -> NoReturn:
     raise ValueError("two tokens have the same rank")
 
 
-def checked_threads(num_threads: int) -> int:
-    """Return how many threads may be used."""
+def checked_threads(num_threads: float | None) -> int:
+    """Return how many threads may be used; for None, those that a `ThreadPoolExecutor` would have."""
+    if num_threads is None:
+        import os
+
+        return min(32, (os.cpu_count() or 1) + 4)
     if num_threads <= 0:
         raise ValueError(f"num_threads is at least 1, not {num_threads}")
-    return min(num_threads, 1024)
+    return max(1, int(min(num_threads, 1024)))
 
 
 def of_range(tokens: Iterable[int], error: KeyError) -> Exception:
@@ -99,15 +103,26 @@ def of_range(tokens: Iterable[int], error: KeyError) -> Exception:
     """
     import operator
 
-    if isinstance(tokens, (list, tuple)):
-        numbers: Iterable[Any] = tokens
-    else:
-        found = re.search(r"of id (-?\d+)", str(error))
-        numbers = [int(found[1])] if found and len(found[1]) < 4000 else [-1]
+    found = re.search(r"of id (-?\d+)", str(error))
+    unknown = int(found[1]) if found and len(found[1]) < 4000 else -1
+    numbers: Iterable[Any] = tokens if isinstance(tokens, (list, tuple)) else [unknown]
     for token in numbers:
         if not 0 <= operator.index(token) < 2**32:
             return OverflowError(f"an id is a whole number from 0 to 2^32 - 1, not {shown(token)}")
-    return error
+    return KeyError(f"Invalid token for decoding: {error.args[0]}")
+
+
+def first_error(decode_one: Callable[[Any], object], tokens: Iterable[Any], error: Exception) -> Exception:
+    """Return the error for ids that are decoded one by one: that of the first that is none, whatever follows it.
+
+    Ids that are in no list or tuple may be gone by now: then it is the one that was met.
+    """
+    for token in tokens if isinstance(tokens, (list, tuple)) else ():
+        try:
+            decode_one(token)
+        except Exception as first:
+            return first
+    return of_range(tokens, error) if isinstance(error, KeyError) else error
 
 
 def checked_state(value: Any) -> dict[str, Any]:

@@ -14,10 +14,11 @@ from .._core import Tokenizer as CoreTokenizer
 from ..storage import load_ranks
 from . import checks, special_policy
 from .checks import raise_disallowed_special_token
+from .private_names import PrivateNames
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from collections.abc import Set as AbstractSet
     from typing import Any, Literal
 
@@ -28,12 +29,12 @@ if TYPE_CHECKING:
     from ..patterns import Pattern
 
     Allowed = Literal["all"] | AbstractSet[str]
-    Disallowed = Literal["all"] | Collection[str]
+    Disallowed = Literal["all"] | Collection[str] | None
 
 _NONE: AbstractSet[str] = frozenset()
 
 
-class Encoding:
+class Encoding(PrivateNames):
     r"""A byte-level BPE encoding under tiktoken's rules.
 
     Args:
@@ -211,7 +212,7 @@ class Encoding:
             raise_disallowed_special_token(found)
         return found
 
-    def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
+    def encode_ordinary_batch(self, text: list[str], *, num_threads: int | None = 8) -> list[list[int]]:
         """Return the ids of each text as `encode_ordinary` does, on up to `num_threads` threads."""
         workers = checks.checked_threads(num_threads)
         texts = text if isinstance(text, (list, tuple)) else list(text)
@@ -224,7 +225,7 @@ class Encoding:
         self,
         text: list[str],
         *,
-        num_threads: int = 8,
+        num_threads: int | None = 8,
         allowed_special: Allowed = _NONE,
         disallowed_special: Disallowed = "all",
     ) -> list[list[int]]:
@@ -304,8 +305,8 @@ class Encoding:
         """Return the bytes of each id."""
         try:
             return self._encoding.tokens_bytes(tokens)
-        except KeyError as error:
-            raise checks.of_range(tokens, error) from None
+        except (KeyError, TypeError, OverflowError) as error:
+            raise checks.first_error(self.decode_single_token_bytes, tokens, error) from None
 
     def decode_with_offsets(self, tokens: Sequence[int]) -> tuple[str, list[int]]:
         """Return the text of ids, and in which character of it each id starts.
@@ -321,16 +322,19 @@ class Encoding:
         # Ids that are not in a list are kept while they are decoded: the first that is no id ends the call.
         seen: Any = tokens if isinstance(tokens, (list, tuple)) else []
         ids: Any = tokens if tokens is seen else checks.kept(tokens, seen)
-        return self.decode(ids, "strict"), self._encoding.offsets(seen)
+        try:
+            return self.decode(ids, "strict"), self._encoding.offsets(seen)
+        except (KeyError, TypeError, OverflowError) as error:
+            raise checks.first_error(self.decode_single_token_bytes, tokens, error) from None
 
     def decode_batch(
-        self, batch: Sequence[Sequence[int]], *, errors: str = "replace", num_threads: int = 8
+        self, batch: Sequence[Sequence[int]], *, errors: str = "replace", num_threads: int | None = 8
     ) -> list[str]:
         """Return the text of each list of ids. Decoding is fast on one thread: `num_threads` is only checked."""
         checks.checked_threads(num_threads)
         return [self.decode(tokens, errors) for tokens in batch]
 
-    def decode_bytes_batch(self, batch: Sequence[Sequence[int]], *, num_threads: int = 8) -> list[bytes]:
+    def decode_bytes_batch(self, batch: Sequence[Sequence[int]], *, num_threads: int | None = 8) -> list[bytes]:
         """Return the bytes of each list of ids. `num_threads` is only checked."""
         checks.checked_threads(num_threads)
         return [self.decode_bytes(tokens) for tokens in batch]
@@ -361,25 +365,6 @@ class Encoding:
     def n_vocab(self) -> int:
         """The highest id + 1: more than there are tokens where ids have gaps."""
         return self.max_token_value + 1
-
-    # Private names of tiktoken that programs use
-
-    @property
-    def _mergeable_ranks(self) -> dict[bytes, int]:
-        if self._ranks is None:
-            self._ranks = self._encoding.ranks()
-        return self._ranks
-
-    def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
-        piece = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
-        return self._encoding.encode_piece(piece)
-
-    def _encode_only_native_bpe(self, text: str) -> list[int]:
-        pieces: Iterable[Any] = self._pattern.compiled().finditer(text)
-        return [id for piece in pieces for id in self._encoding.encode_piece(piece.group().encode())]
-
-    def _encode_bytes(self, text: bytes) -> list[int]:
-        return self._encoding.encode_broken(text)
 
     # Pickle, by its arguments; the registry pickles those that it made by their names
 

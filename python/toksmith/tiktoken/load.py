@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import os
 from typing import TYPE_CHECKING
 
@@ -40,7 +39,9 @@ def read_file_cached(blobpath: str, expected_hash: str | None = None) -> bytes:
         return rank_cache.obtain(blobpath, expected_hash)
     data = reading.read(blobpath)
     if expected_hash is not None and not check_hash(data, expected_hash):
-        raise ValueError(f"{blobpath}: the SHA-256 is {rank_cache.digest(data)}, not {expected_hash}")
+        raise ValueError(
+            f"Hash mismatch for {blobpath}: the SHA-256 is {rank_cache.digest(data)}, not {expected_hash}"
+        )
     return data
 
 
@@ -52,7 +53,10 @@ def load_tiktoken_bpe(tiktoken_bpe_file: str, expected_hash: str | None = None) 
         ValueError: It has another SHA-256, or a line is malformed; names the line.
     """
     data = read_file_cached(tiktoken_bpe_file, expected_hash)
-    return {token: rank for rank, token in rank_file.parse(data, f"{tiktoken_bpe_file}, ").items()}
+    try:
+        return {token: rank for rank, token in rank_file.parse(data).items()}
+    except ValueError as error:
+        raise ValueError(f"Error parsing line in {tiktoken_bpe_file}: {error}") from None
 
 
 def data_gym_to_mergeable_bpe_ranks(
@@ -89,4 +93,4 @@ def data_gym_to_mergeable_bpe_ranks(
 def dump_tiktoken_bpe(bpe_ranks: Mapping[bytes, int], tiktoken_bpe_file: str | os.PathLike[str]) -> None:
     """Write a rank file, by ascending rank."""
     ordered = sorted(bpe_ranks.items(), key=lambda item: item[1])
-    whole_files.write(tiktoken_bpe_file, (base64.b64encode(token) + b" %d\n" % rank for token, rank in ordered))
+    whole_files.write(tiktoken_bpe_file, (rank_file.line_of(token, rank) for token, rank in ordered))

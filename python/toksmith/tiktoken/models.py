@@ -87,5 +87,5 @@ def encoding_name_for_model(model_name: str) -> str:
         if model_name.startswith(prefix):
             return name
     raise KeyError(
-        f"no encoding is known for the model {model_name}: name the encoding itself with toksmith.get_encoding"
+        f"Could not automatically map {model_name} to a tokeniser: name its encoding yourself, with get_encoding"
     )

@@ -139,7 +139,8 @@ def download(url: str, sha256: str | None, mirror: str | None = None) -> bytes:
         raise ValueError(f"{address}: larger than {reading.MAX_BYTES} bytes, which no rank file is")
     if sha256 is not None and digest(data) != sha256:
         raise ValueError(
-            f"{address}: the SHA-256 of what was downloaded is {digest(data)}, not {sha256} as published: try again"
+            f"Hash mismatch for data downloaded from {address}: the SHA-256 is {digest(data)}, not {sha256} as "
+            "published: try again"
         )
     return data
 

@@ -66,7 +66,9 @@ def get_encoding(encoding_name: str) -> Encoding:
         FileNotFoundError: Its rank file is not on this machine and cannot be downloaded; says where to put it.
     """
     if not isinstance(encoding_name, str):
-        raise ValueError(f"the name of an encoding is a str, not {type(encoding_name).__name__}")
+        raise ValueError(
+            f"Expected a string in get_encoding, the name of an encoding, got {type(encoding_name).__name__}"
+        )
     made = ENCODINGS.get(encoding_name)
     if made is not None:
         return made
@@ -80,7 +82,7 @@ def _make(name: str) -> Encoding:
     constructor = _constructors().get(name)
     if constructor is None:
         raise ValueError(
-            f"there is no encoding {shown(name)}: known are {', '.join(_constructors())} (plug-ins: "
+            f"Unknown encoding {shown(name)}: known are {', '.join(_constructors())} (plug-ins: "
             f"{', '.join(_available_plugin_modules()) or 'none'})"
         )
     if constructor is _PUBLISHED.get(name):
@@ -124,7 +126,9 @@ def _find_constructors() -> dict[str, Constructor]:
     for module in modules:
         for name, constructor in _constructors_of(module).items():
             if name in found:
-                raise ValueError(f"the tiktoken plug-in {module} has the encoding {name}, which is there already")
+                raise ValueError(
+                    f"Duplicate encoding name {name}: the tiktoken plug-in {module} has one that is there already"
+                )
             found[name] = constructor
     return found
 
@@ -136,7 +140,7 @@ def _constructors_of(module: str) -> dict[str, Constructor]:
         plugin = importlib.import_module(module)
     constructors: dict[str, Constructor] | None = getattr(plugin, "ENCODING_CONSTRUCTORS", None)
     if constructors is None:
-        raise ValueError(f"the tiktoken plug-in {module} has no ENCODING_CONSTRUCTORS")
+        raise ValueError(f"the tiktoken plug-in {module} does not define ENCODING_CONSTRUCTORS")
     return constructors
 
 

@@ -71,7 +71,7 @@ class Rules:
                 raise TypeError(f"allowed_special is a set or 'all', not {type(allowed).__name__}")
             allowed = frozenset(allowed)
         disallowed = self._names - allowed if _is_all(disallowed_special) else disallowed_special
-        return allowed, disallowed if isinstance(disallowed, frozenset) else frozenset(disallowed)
+        return allowed, disallowed if isinstance(disallowed, frozenset) else frozenset(disallowed or ())
 
     def _set_of(self, allowed: frozenset[str]) -> SpecialSet:
         for name in allowed:

@@ -334,7 +334,7 @@ def test_vocabularies(files: Files) -> None:
         ({**BYTES, None: b"ab"}, ValueError, r"b'ab' is None"),
         ({**BYTES, 256: "ab"}, ValueError, r"the token of id 256 is not bytes: 'ab'"),
         ({**BYTES, 256: None}, ValueError, r"the token of id 256 is not bytes: None"),
-        ({**BYTES, 256: b""}, ValueError, r"the token of id 256 is empty"),
+        ({**BYTES, 256: b"", 257: b""}, ValueError, r'the token b"" has two ids, 256 and 257'),
         ({**BYTES, 256: b"a"}, ValueError, r'the token b"a" has two ids, 97 and 256'),
         ({id: token for id, token in BYTES.items() if id != 7}, ValueError, r"no token for the single byte 0x07"),
         ({}, ValueError, "single byte 0x00"),
@@ -428,7 +428,7 @@ def test_rank_files(files: Files) -> None:
         (b"YWM= " + b"9" * 5000, "line 258"),
         (b"YWM= 3.0", "line 258"),
         (b"YWM= 97", "line 258: id 97 is taken"),
-        (b"= 300", "line 258|empty"),
+        (b"= 300\n= 301", 'b"" has two ids, 300 and 301'),
         (b"YQ== 300", '"a" has two ids'),
     ]:
         bad = files.write("bad.tiktoken", good + line + b"\n")
@@ -454,7 +454,7 @@ def test_native_files(files: Files) -> None:
         ({"tokens": [*tokens, [999, "a"]]}, "two ids"),
         ({"tokens": [*tokens, [999, "a\\b"]]}, "backslash"),
         ({"tokens": [*tokens, [999, "\ud800"]]}, "surrogate"),
-        ({"tokens": [*tokens, [999, ""]]}, "empty"),
+        ({"tokens": [*tokens, [998, ""], [999, ""]]}, 'b"" has two ids, 998 and 999'),
         ({"tokens": tokens[2:]}, "single byte 0x0[01]"),
         ({"merges": [["a", "c"]]}, '"ac"'),
         ({"merges": [["a"]]}, "merge number 0"),
