@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from .. import patterns
 from ..regex_dialects.fancy_regex import translate
-from . import _pairs
+from . import _pairs, aliases
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -101,7 +101,16 @@ class Tokenizer:
         try:
             return self.tokenizer.decode(ids, errors="strict")
         except KeyError as error:
-            raise ValueError(error.args[0]) from None
+            raise ValueError(f"Unknown token id: {error.args[0]}") from None
+
+
+def install() -> aliases.Installation:
+    """Make `import rustbpe` import this module from now on.
+
+    Returns:
+        What undoes it: by its method `uninstall`, or at the end of a `with` block.
+    """
+    return aliases.Installation("rustbpe")
 
 
 def _checked_text(text: str) -> str:

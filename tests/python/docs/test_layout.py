@@ -37,6 +37,7 @@ ROOMS = {
     "": "the package itself: its public names, most of them imported when they are first used",
     "compat": "stand-ins for other libraries: each a shell around the rooms below",
     "cli": "the command line",
+    "run": "`python -m toksmith.run`: a program with stand-ins in place of libraries",
     "numpy_arrays": "NumPy made ready for the core, which imports this module by its name",
     "__main__": "`python -m toksmith`",
 }

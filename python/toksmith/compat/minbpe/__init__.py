@@ -11,9 +11,21 @@ Its modules are here too: `toksmith.compat.minbpe.base`, `basic`, `regex` and `g
 'aaabdaaabac'
 """
 
+from .. import aliases as _aliases
 from .base import Tokenizer
 from .basic import BasicTokenizer
 from .gpt4 import GPT4Tokenizer
 from .regex import RegexTokenizer
 
 __all__ = ["BasicTokenizer", "GPT4Tokenizer", "RegexTokenizer", "Tokenizer"]
+
+_aliases.ensure_finder()
+
+
+def install() -> _aliases.Installation:
+    """Make `import minbpe` import this package from now on.
+
+    Returns:
+        What undoes it: by its method `uninstall`, or at the end of a `with` block.
+    """
+    return _aliases.Installation("minbpe")

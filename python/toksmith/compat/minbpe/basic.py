@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .base import Tokenizer
+from .backed import BackedTokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ... import patterns
 
 
-class BasicTokenizer(Tokenizer):
+class BasicTokenizer(BackedTokenizer):
     """BPE over the whole text, which nothing cuts.
 
     >>> tokenizer = BasicTokenizer()
@@ -47,6 +47,8 @@ class BasicTokenizer(Tokenizer):
         Raises:
             KeyError: There is no token of an id.
         """
+        if self._own_vocab is not None:
+            return b"".join(self._own_vocab[id] for id in ids).decode(errors="replace")
         return self.tokenizer.decode(ids)
 
     def _resolved(self, pattern: str) -> patterns.Pattern:

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 
 import toksmith
 
-from ... import patterns
+from ... import patterns, reference
+from ...common.messages import shown
 from ...files import whole_files
 from ...formats import rank_file as rank_files
 from . import model
 from .regex import GPT4_SPLIT_PATTERN, RegexTokenizer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     Pair = tuple[int, int]
 
 GPT4_SPECIAL_TOKENS = {
@@ -67,16 +70,49 @@ class GPT4Tokenizer(RegexTokenizer):
 
     def save(self, file_prefix: str | os.PathLike[str]) -> None:
         """Raise NotImplementedError: a `.model` file has no place for the order of the bytes."""
-        raise NotImplementedError("GPT4Tokenizer cannot be saved so; `tokenizer.save(path)` writes what is inside")
+        raise NotImplementedError("GPT4Tokenizer cannot be saved. `tokenizer.save(path)` writes what is inside")
 
     def load(self, model_file: str | os.PathLike[str]) -> None:
         """Raise NotImplementedError, as `save` does."""
-        raise NotImplementedError("GPT4Tokenizer cannot be loaded: it is what it is made with")
+        raise NotImplementedError("GPT4Tokenizer cannot be loaded. It is what it is made with")
 
     def save_vocab(self, vocab_file: str | os.PathLike[str]) -> None:
         """Write the tokens for people to read, in the form of a `.vocab` file."""
         vocab = {id: self.tokenizer.token_bytes(id) for id in self.vocab}
         whole_files.write(vocab_file, (line.encode() for line in model.vocab_lines(vocab, self._merges)))
+
+
+def bpe(mergeable_ranks: Mapping[bytes, int], token: bytes, max_rank: int | None) -> list[bytes]:
+    """Return what the bytes of a token merge to by ranks below `max_rank`, or by all ranks.
+
+    >>> bpe({b"lo": 256, b"low": 257}, b"low", 257)
+    [b'lo', b'w']
+    """
+
+    def rank_of(left: bytes, right: bytes) -> int | None:
+        rank = mergeable_ranks.get(left + right)
+        return None if rank is None or (max_rank is not None and rank >= max_rank) else rank
+
+    return list(reference.encode_word(token, rank_of))
+
+
+def recover_merges(mergeable_ranks: Mapping[bytes, int]) -> dict[Pair, int]:
+    """Return the pair of ids that each token is merged from, with the id of the token, in the order of the ranks.
+
+    Raises:
+        ValueError: A single byte has no rank, or lower ranks make no two parts of a token.
+    """
+    whole = toksmith.Tokenizer({rank: token for token, rank in mergeable_ranks.items()}, None, pattern=None)
+    vocab = whole.vocab
+    made = {vocab[left] + vocab[right]: (left, right) for left, right in whole._core.merges()}
+    merges: dict[Pair, int] = {}
+    for token, rank in mergeable_ranks.items():
+        if len(token) == 1:
+            continue
+        if token not in made:
+            raise ValueError(f"the token {shown(token)} of rank {rank} is not made of two tokens of lower ranks")
+        merges[made[token]] = rank
+    return merges
 
 
 def _ranks(path: str | os.PathLike[str] | None) -> dict[bytes, int]:

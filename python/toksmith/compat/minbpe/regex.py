@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import re
 from typing import TYPE_CHECKING
 
 from ... import _core, patterns
 from ...common.messages import shown
-from .base import Tokenizer
+from .backed import BackedTokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -20,7 +21,7 @@ GPT4_SPLIT_PATTERN = (
 )
 
 
-class RegexTokenizer(Tokenizer):
+class RegexTokenizer(BackedTokenizer):
     """BPE of the chunks that a pattern finds; text between its matches is lost, as with `findall`.
 
     Args:
@@ -79,8 +80,22 @@ class RegexTokenizer(Tokenizer):
         self.special_tokens = special_tokens
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """Return the ids of `text`, with special tokens read as ordinary text."""
-        return self.tokenizer.encode_ordinary(text)
+        """Return the ids of `text`, with special tokens read as ordinary text.
+
+        Where a subclass has its own `_encode_chunk`, that is called for each chunk.
+        """
+        if not self._has_own("_encode_chunk"):
+            return self.tokenizer.encode_ordinary(text)
+        chunks = self.compiled_pattern.finditer(text)
+        return [id for chunk in chunks for id in self._encode_chunk(chunk.group().encode())]
+
+    def _encode_chunk(self, text_bytes: bytes) -> list[int]:
+        """Return the ids of bytes that nothing cuts."""
+        return _core.Encoding(self.tokenizer._core).encode_piece(bytes(text_bytes))
+
+    def _has_own(self, name: str) -> bool:
+        """Return whether a subclass that is not of this package has a method of its own."""
+        return not getattr(type(self), name).__module__.startswith(__package__)
 
     def encode(self, text: str, allowed_special: str | Collection[str] = "none_raise") -> list[int]:
         """Return the ids of `text`.
@@ -95,10 +110,23 @@ class RegexTokenizer(Tokenizer):
             ValueError: A special token is in the text, and nothing was said of it.
         """
         special = self._allowed(text, allowed_special)
+        if self._has_own("_encode_chunk") or self._has_own("encode_ordinary"):
+            return self._encode_parts(text, special)
         if not special:
             return self.tokenizer.encode_ordinary(text)
         found: Any = _core.Encoding(self.tokenizer._core).encode(text, _set_of(tuple(special.items())), None)
         return list(found)
+
+    def _encode_parts(self, text: str, special: dict[str, int]) -> list[int]:
+        """Return the ids of `text` by `encode_ordinary`, which a subclass has changed, and of the special tokens."""
+        cuts = f"({'|'.join(map(re.escape, special))})" if special else "(?!)"
+        ids: list[int] = []
+        for part in re.split(cuts, text):
+            if part in special:
+                ids.append(special[part])
+            else:
+                ids += self.encode_ordinary(part)
+        return ids
 
     def _allowed(self, text: str, allowed_special: str | Collection[str]) -> dict[str, int]:
         if allowed_special == "all":
@@ -116,7 +144,8 @@ class RegexTokenizer(Tokenizer):
         if isinstance(allowed_special, (set, frozenset, list, tuple)):
             return {name: id for name, id in self._special_tokens.items() if name in allowed_special}
         raise ValueError(
-            f"allowed_special is 'all', 'none', 'none_raise' or a set of special tokens, not {shown(allowed_special)}"
+            f"allowed_special={shown(allowed_special)} not understood: it is 'all', 'none', 'none_raise' or a set of "
+            "special tokens"
         )
 
     def decode(self, ids: Iterable[int]) -> str:
@@ -125,10 +154,21 @@ class RegexTokenizer(Tokenizer):
         Raises:
             ValueError: There is no token of an id.
         """
+        if self._own_vocab is not None:
+            return b"".join(map(self._bytes_of, ids)).decode(errors="replace")
         try:
             return self.tokenizer.decode(ids)
         except KeyError as error:
-            raise ValueError(error.args[0]) from None
+            raise ValueError(f"invalid token id: {error.args[0]}") from None
+
+    def _bytes_of(self, id: int) -> bytes:
+        """Return the bytes of an id by the vocabulary that was assigned, else by the special tokens."""
+        if id in self.vocab:
+            return self.vocab[id]
+        name = self.inverse_special_tokens.get(id)
+        if name is None:
+            raise ValueError(f"invalid token id: {id}")
+        return name.encode()
 
     def _check_kind(self, pattern: str, name: str) -> None:
         if not pattern:

@@ -1,10 +1,15 @@
 """A stand-in for tiktoken: `import toksmith.compat.tiktoken as tiktoken` is all that a program changes.
 
-It has what tiktoken 0.14 has under these names, its modules `core`, `load`, `model` and `registry` included, with the
-same ids, errors and rules for special tokens. Rank files in tiktoken's cache folder are found.
+It has what tiktoken 0.14 has under these names, its modules `core`, `load`, `model`, `registry` and `_educational`
+included, with the same ids, errors and rules for special tokens. Rank files in tiktoken's cache folder are found.
+
+Programs that are not yours import it as `tiktoken` after `install()`, or once it is `sys.modules["tiktoken"]`.
 """
 
 from ...tiktoken import registry as _registry
+from .. import aliases as _aliases
+from . import _educational as _educational
+from . import _tiktoken as _tiktoken
 from . import core as core
 from . import load as load
 from . import model as model
@@ -14,6 +19,25 @@ from .model import encoding_for_model as encoding_for_model
 from .model import encoding_name_for_model as encoding_name_for_model
 from .registry import get_encoding as get_encoding
 from .registry import list_encoding_names as list_encoding_names
+
+_aliases.ensure_finder()
+
+
+def install() -> _aliases.Installation:
+    """Make `import tiktoken` import this module from now on, its submodules and `tiktoken_ext` included.
+
+    Call it before anything imports tiktoken: a module that has done so keeps what it has. Once more does no harm.
+
+    Returns:
+        What undoes it: by its method `uninstall`, or at the end of a `with` block.
+
+    >>> with install():
+    ...     from tiktoken.load import load_tiktoken_bpe
+    >>> load_tiktoken_bpe.__module__
+    'toksmith.tiktoken.load'
+    """
+    return _aliases.Installation("tiktoken")
+
 
 __version__ = _registry.TIKTOKEN_VERSION
 """The version of tiktoken that this stands in for, for programs that ask."""

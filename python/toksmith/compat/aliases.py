@@ -1,0 +1,136 @@
+"""A stand-in under the name of the library that it stands for: `import tiktoken` gives toksmith's.
+
+There are two ways: `install()` of each stand-in, which can be undone, and the plain assignment
+`sys.modules["tiktoken"] = stand_in`. Both need the finder of this module: with it `tiktoken.load` is the stand-in's
+module `load`, and not a second copy of it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.machinery
+import importlib.util
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import types
+    from collections.abc import Sequence
+    from typing import Any
+
+    from typing_extensions import Self
+
+STAND_INS = {name: f"toksmith.compat.{name}" for name in ("minbpe", "rustbpe", "tiktoken")}
+"""The libraries, each with the module that stands for it."""
+
+_PLUGINS = "tiktoken_ext"  # a namespace package of its own, to which other distributions add modules
+
+
+class _Finder:
+    """Finds the submodules of a library that a stand-in is installed for."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Return how to import `name`, if a stand-in has it."""
+        own = _own_name(name, path)
+        if own is None:
+            return None
+        loader: Any = _Loader(own)
+        spec = importlib.machinery.ModuleSpec(name, loader, is_package=name == _PLUGINS)
+        if name == _PLUGINS:
+            spec.submodule_search_locations = list(importlib.import_module(own).__path__)
+        return spec
+
+
+def _own_name(name: str, path: Sequence[str] | None) -> str | None:
+    library, _, rest = name.partition(".")
+    if library == _PLUGINS and _stands("tiktoken"):
+        # Where tiktoken is installed, or a plug-in by itself, the package is there already.
+        own = f"toksmith.compat.{name}"
+        missing = importlib.machinery.PathFinder.find_spec(name, path) is None
+        return own if missing and importlib.util.find_spec(own) else None
+    if not rest or not _stands(library):
+        return None
+    own = f"{STAND_INS[library]}.{rest}"
+    try:
+        return own if importlib.util.find_spec(own) else None
+    except ModuleNotFoundError:  # the parent is no package
+        return None
+
+
+def _stands(library: str) -> bool:
+    """Return whether the name of a library is that of its stand-in now."""
+    module = sys.modules.get(library)
+    return module is not None and module is sys.modules.get(STAND_INS.get(library, ""))
+
+
+class _Loader:
+    """Gives the module of a stand-in for the one of the library, as it is."""
+
+    def __init__(self, own: str) -> None:
+        self.own = own
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        """Return the module of the stand-in."""
+        module = importlib.import_module(self.own)
+        self.spec = module.__spec__
+        return module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Leave the module its own spec, which the import system has replaced by that of the alias."""
+        module.__spec__ = self.spec
+
+
+_finder = _Finder()
+
+
+def ensure_finder() -> None:
+    """Let submodules be found under any stand-in that has the name of its library."""
+    if _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)
+
+
+class Installation:
+    """A stand-in that has the name of its library. As a context manager it leaves everything as it was before.
+
+    Args:
+        library: The name.
+    """
+
+    def __init__(self, library: str) -> None:
+        self.library = library
+        self._installed_here = not _stands(library)
+        ensure_finder()
+        if self._installed_here:
+            _originals[library] = _taken_out(library)
+        sys.modules[library] = importlib.import_module(STAND_INS[library])
+
+    def uninstall(self) -> None:
+        """Give the name back to the library, whoever installed the stand-in. Once more does nothing.
+
+        Modules that have imported the stand-in keep what they have.
+        """
+        if _stands(self.library):
+            _taken_out(self.library)
+            sys.modules.update(_originals.pop(self.library, {}))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._installed_here:
+            self.uninstall()
+
+    def __repr__(self) -> str:
+        return f"<{STAND_INS[self.library]} {'as' if _stands(self.library) else 'no longer as'} {self.library}>"
+
+
+_originals: dict[str, dict[str, types.ModuleType]] = {}
+
+
+def _taken_out(library: str) -> dict[str, types.ModuleType]:
+    """Forget the imported modules of a library, and return them by name."""
+    libraries = (library, _PLUGINS) if library == "tiktoken" else (library,)
+    names = [name for name in sys.modules if name.partition(".")[0] in libraries]
+    return {name: sys.modules.pop(name) for name in names}

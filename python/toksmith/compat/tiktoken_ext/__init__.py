@@ -1,0 +1,1 @@
+"""tiktoken's namespace package of plug-ins, with the one that tiktoken itself ships."""

@@ -1,0 +1,66 @@
+"""Run a program on toksmith as it is: `python -m toksmith.run [--as tiktoken,rustbpe] script.py …`.
+
+The stand-ins of `toksmith.compat` have the names of their libraries while it runs. Those need not be installed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import runpy
+import sys
+from typing import TYPE_CHECKING
+
+from .compat import aliases
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+USAGE = f"""usage: python -m toksmith.run [--as NAMES] (SCRIPT | -m MODULE) [ARGUMENTS …]
+
+Run a Python program with toksmith in place of tokenizer libraries.
+
+  --as NAMES  the libraries, with commas between them: {", ".join(sorted(aliases.STAND_INS))} (default: tiktoken)
+"""
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the program that command line arguments name.
+
+    Raises:
+        SystemExit: They name none, or a library without a stand-in; or the program ends so.
+    """
+    rest, names = list(arguments), ["tiktoken"]
+    while rest and rest[0].startswith("--as"):
+        option, equals, value = rest.pop(0).partition("=")
+        if option != "--as" or not (equals or rest):
+            raise SystemExit(USAGE)
+        names = (value if equals else rest.pop(0)).split(",")
+    if rest[:1] in (["-h"], ["--help"]):
+        print(USAGE, end="")
+        return
+    as_module = rest[:1] == ["-m"]
+    program = rest[1:] if as_module else rest
+    if not program or program[0].startswith("-"):
+        raise SystemExit(USAGE)
+    for name in names:
+        _install(name.strip())
+    sys.argv = program
+    if as_module:
+        sys.path[0] = ""
+        runpy.run_module(program[0], run_name="__main__", alter_sys=True)
+    else:
+        import os
+
+        sys.path[0] = os.path.dirname(os.path.abspath(program[0]))  # noqa: PTH100, PTH120
+        runpy.run_path(program[0], run_name="__main__")
+
+
+def _install(name: str) -> None:
+    if name not in aliases.STAND_INS:
+        known = ", ".join(sorted(aliases.STAND_INS))
+        raise SystemExit(f"toksmith.run: there is no stand-in for {name!r}: known are {known}")
+    importlib.import_module(aliases.STAND_INS[name]).install()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
