@@ -63,8 +63,10 @@ PYTHONS := 3.10 3.12 3.13
 test-pythons:
 	scripts/test_pythons.sh $(PYTHONS)
 
-# What takes minutes, on the extension as users get it.
+# What takes minutes, on the extension as users get it; and programs that use tiktoken, on toksmith. Those that cannot be
+# installed are skipped.
 test-long: build
+	-$(BIN)/pip install --quiet --no-deps --upgrade --target target/consumers -r tests/consumers.txt
 	$(BIN)/pytest -m long
 
 # The Rust tests under AddressSanitizer: every read and write of the unsafe leaves is checked. Needs Linux on x86-64.

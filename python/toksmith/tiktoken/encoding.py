@@ -140,7 +140,7 @@ class Encoding(PrivateNames):
         self, name: str, pat_str: str, core: CoreTokenizer, pattern: Pattern, special_tokens: dict[str, int]
     ) -> None:
         self.name, self._pat_str, self._pattern = name, pat_str, pattern
-        self._special_tokens, self._special_names = special_tokens, set(special_tokens)
+        self._special_tokens, self._special_names = special_tokens, set(special_tokens.keys())
         self._special_token_values = set(special_tokens.values())
         self._rules = special_policy.Rules(special_tokens)
         self._default = self._rules.default

@@ -50,7 +50,7 @@ class PrivateNames:
             self._ranks = self._encoding.ranks()
         self._core, self._encoding, self._pattern = made._core, made._encoding, made._pattern
         self._rules, self._default = made._rules, made._rules.default
-        self._special_names = set(self._special_tokens)
+        self._special_names = set(self._special_tokens.keys())
         self._special_token_values = set(self._special_tokens.values())
 
     def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:

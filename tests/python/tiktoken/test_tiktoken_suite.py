@@ -1,7 +1,5 @@
 """tiktoken's own tests, from its source distribution, with toksmith in its place; nothing of them is kept."""
 
-import base64
-import hashlib
 import os
 import subprocess
 import sys
@@ -11,16 +9,12 @@ from pathlib import Path
 import pytest
 import tiktoken
 
-from toksmith.tiktoken import openai_public, rank_cache
-
+# Nothing but the alias: submodules are found through it.
 SHIM = """
 import sys
-import toksmith.compat.tiktoken as stand_in
-from toksmith.compat.tiktoken import core, load, model, registry
+import toksmith.compat.tiktoken
 
-sys.modules["tiktoken"] = stand_in
-for module in (core, load, model, registry):
-    sys.modules["tiktoken." + module.__name__.rpartition(".")[2]] = module
+sys.modules["tiktoken"] = toksmith.compat.tiktoken
 """
 
 NO_NETWORK = """
@@ -50,21 +44,6 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tests = folder / "alone" / "tests"
     tests.parent.mkdir()
     return next(folder.glob("tiktoken-*/tests")).rename(tests)
-
-
-@pytest.fixture(scope="module")
-def cache(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """tiktoken's cache folder with the published rank files."""
-    folder = tmp_path_factory.mktemp("cache")
-    for name, file in openai_public.FILES.items():
-        source = {"r50k_base": "gpt2", "p50k_base": "gpt2"}.get(name, name)
-        data = (shared_data / f"vocabs/{source}.tiktoken").read_bytes()
-        if name == "p50k_base":
-            runs = enumerate(range(2, 26), 50257)
-            data += b"".join(base64.b64encode(b" " * count) + b" %d\n" % id for id, count in runs)
-        assert hashlib.sha256(data).hexdigest() == file.sha256
-        (folder / rank_cache.cache_key(file.url)).write_bytes(data)
-    return folder
 
 
 def test_the_suite_of_tiktoken_passes(suite: Path, cache: Path, tmp_path: Path) -> None:
