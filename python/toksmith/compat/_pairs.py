@@ -28,7 +28,7 @@ def learn(texts: Iterable[str], vocab_size: int, pattern: Pattern, ties: Ties) -
     """
     size = operator.index(vocab_size)
     if not 256 <= size < 2**32:
-        raise ValueError(f"vocab_size is {size}, not between 256, the single bytes, and 2^32 - 1")
+        raise ValueError(f"vocab_size must be at least 256, the single bytes, and at most 2^32 - 1, not {size}")
     counts = count_pretokens_from_iterator(texts, pattern=pattern)
     learned = _core.learn_merges(counts._core, size - 256, ties=ties)
     return [(left, right, count) for left, right, _, count in learned.items()]

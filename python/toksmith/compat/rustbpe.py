@@ -125,4 +125,7 @@ def _resolved(spelling: str) -> patterns.Pattern:
         raise TypeError(f"a pattern is a regular expression as str, not {type(spelling).__name__}")
     if spelling in patterns.SPELLINGS:  # the same in both dialects
         return patterns.of_source(spelling, 0, "drop")
-    return patterns.of_source(translate(spelling), 0, "drop")
+    try:
+        return patterns.of_source(translate(spelling), 0, "drop")
+    except ValueError as error:
+        raise ValueError(f"Invalid regex pattern: {error}") from None

@@ -259,3 +259,13 @@ def test_a_dollar_is_the_end_of_the_text() -> None:
     for text in ("a\n", "a", "aa", "$b]c$\n", "\\$"):
         assert mine.encode(text) == peer.encode(text), text
     assert re.search("a$", "a\n")
+
+
+def test_phrases_that_programs_look_for() -> None:
+    for kind in (ours.Tokenizer, theirs.Tokenizer):
+        with pytest.raises(ValueError, match=r"^Unknown token id: "):
+            kind().decode([300])
+        with pytest.raises(ValueError, match=r"^Invalid regex pattern: "):
+            kind().train_from_iterator(["a"], 300, pattern="(")
+    with pytest.raises(ValueError, match="vocab_size must be at least 256"):
+        ours.Tokenizer().train_from_iterator(["a"], 255)
