@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._core import Tokenizer as CoreTokenizer
+    from .huggingface.origin import Origin
     from .huggingface.pipeline import Pipeline
     from .patterns import Pattern
     from .training_record import Record
@@ -20,15 +21,21 @@ class Parts:
         pattern: What cuts text into pretokens.
         pipeline: What a Hugging Face tokenizer does beside that; None for nothing.
         record: What is known of the training; None for a tokenizer that was not trained here.
+        origin: What a Hugging Face folder or object says beside all that; None for any other tokenizer.
     """
 
-    __slots__ = ("_merges", "_vocab", "core", "pattern", "pipeline", "record")
+    __slots__ = ("_merges", "_vocab", "core", "origin", "pattern", "pipeline", "record")
 
     def __init__(
-        self, core: Any, pattern: Pattern, pipeline: Pipeline | None = None, record: Record | None = None
+        self,
+        core: Any,
+        pattern: Pattern,
+        pipeline: Pipeline | None = None,
+        record: Record | None = None,
+        origin: Origin | None = None,
     ) -> None:
         self.core: CoreTokenizer = core
-        self.pattern, self.pipeline, self.record = pattern, pipeline, record
+        self.pattern, self.pipeline, self.record, self.origin = pattern, pipeline, record, origin
         self._vocab: dict[int, bytes] | None = None
         self._merges: list[tuple[bytes, bytes]] | None = None
 

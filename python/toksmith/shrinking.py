@@ -26,7 +26,8 @@ def shrink(parts: Parts, n: int) -> Parts:
     gone = _of_ranks(parts, size) if merges is None else _of_merges(parts, merges, size)
     vocab, moved = _moved_down(parts, gone)
     core = CoreTokenizer(vocab, merges, list(moved.items()), parts.pattern.core())
-    return Parts(core, parts.pattern, None, record and record.shrunk(len(core.merges())))
+    origin = parts.origin and parts.origin.moved()
+    return Parts(core, parts.pattern, None, record and record.shrunk(len(core.merges())), origin)
 
 
 def _of_merges(parts: Parts, merges: list[tuple[bytes, bytes]], size: int) -> set[int]:

@@ -28,11 +28,16 @@ class AddedToken(NamedTuple):
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 
 
-def read(rows: Any, vocab: dict[str, int]) -> list[AddedToken]:
+def read(rows: Any, vocab: dict[str, int], keep_ids: bool = False) -> list[AddedToken]:
     """Return the added tokens with the ids that the original gives them.
 
     Those are not the ids in the file: a token that the vocabulary has keeps the id there, any other gets the next one
     behind the vocabulary's size and the added tokens. Where that is another id than the file says, a warning says so.
+
+    Args:
+        rows: The added tokens.
+        vocab: The vocabulary of the model.
+        keep_ids: Whether the ids of new tokens are those of the rows, since the rows come from no file.
 
     Raises:
         ValueError: A row is malformed; names it.
@@ -47,6 +52,8 @@ def read(rows: Any, vocab: dict[str, int]) -> list[AddedToken]:
         if content == "":
             continue
         id = by_content.get(content, vocab.get(content))
+        if id is None and keep_ids:
+            id = wanted
         if id is None:
             id, next_id = next_id, next_id + 1
         if id != wanted:

@@ -6,6 +6,7 @@ is, which is most, goes to the core whole.
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import os
 from pathlib import Path
@@ -65,10 +66,21 @@ class _Finder:
 class PipelineCore:
     """What `Tokenizer` calls in place of its core. Everything that takes no text is the core's own."""
 
-    __slots__ = ("_after", "_before", "_in_text", "_inner", "_normalizer", "_ordinary", "_pipeline", "_raw")
+    __slots__ = (
+        "_after",
+        "_before",
+        "_in_text",
+        "_inner",
+        "_normalizer",
+        "_ordinary",
+        "_pipeline",
+        "_raw",
+        "_splitter",
+    )
 
     def __init__(self, inner: _core.Tokenizer, pipeline: Pipeline) -> None:
         self._inner, self._pipeline = inner, pipeline
+        self._splitter: _core.Pretokenizer | None = None
         self._normalizer = _core.Normalizer(pipeline.normalizer) if pipeline.normalizer else None
         before = pipeline.splits.before
         self._before = _core.Pretokenizer.of_stages(before) if before else None
@@ -252,6 +264,23 @@ class PipelineCore:
             tokens += [stretch.text] if stretch.id is not None else [spell(self._inner.token_bytes(id)) for id in ids]
             spans += [(start, end) for start, end in _in_characters(text, found).tolist()]
         return Encoded(all_ids, tokens, spans)
+
+    def word_ids(self, text: str, special: bool) -> list[int]:
+        """Return for each id the number of its pretoken; an added token is one by itself."""
+        if self._splitter is None:
+            self._splitter = self._pipeline.pattern.core()
+        words: list[int] = []
+        count = 0
+        for id, piece, _ in self._stretches(text, special):
+            if id is not None:
+                words.append(count)
+                count += 1
+                continue
+            starts = [start for start, _ in self._splitter.ranges(piece.encode())]
+            spans = self._inner.encode_with_offsets(piece, False, False)[1]
+            words += [count + bisect.bisect_right(starts, start) - 1 for start in spans[:, 0].tolist()]
+            count += len(starts)
+        return words
 
     def encode_parts(self, parts: list[tuple[str, bool]]) -> list[int]:
         """See `encode`; refused where the pipeline changes the joined text."""

@@ -8,7 +8,7 @@ from .. import _core
 from ..common.messages import shown
 from ..files import text_files
 from ..parts import Parts
-from . import added, document, model
+from . import added, document, model, origin
 from .checks import refused
 from .pipeline import Pipeline
 from .pipeline_core import PipelineCore
@@ -24,17 +24,24 @@ def read(source: Any) -> Parts:
     """
     content, name = document.load(source)
     with text_files.naming(name):
-        return _parts(content)
+        return parts_of(content, origin.files_of(source))
 
 
-def _parts(content: dict[str, Any]) -> Parts:
+def parts_of(content: dict[str, Any], files: origin.Files | None = None, keep_ids: bool = False) -> Parts:
+    """Return the tokenizer of the content of a `tokenizer.json`, and of the files beside it.
+
+    `keep_ids`: see `added.read`.
+
+    Raises:
+        ValueError: It is inconsistent, or holds what cannot be had exactly; names the place.
+    """
     version = content.get("version", "1.0")
     if version != "1.0":
         raise refused("$.version", f'{shown(version)}: toksmith reads "1.0"')
     if "model" not in content:
         raise refused("$", "the field 'model' is missing")
     vocab = model.read_vocab(content["model"])
-    tokens = added.read(content.get("added_tokens") or [], vocab)
+    tokens = added.read(content.get("added_tokens") or [], vocab, keep_ids)
     made = model.read(content["model"], vocab, tokens)
     spec = {
         "added_tokens": [token._asdict() for token in tokens],
@@ -44,6 +51,7 @@ def _parts(content: dict[str, Any]) -> Parts:
     pipeline = Pipeline(spec, {token.id for token in made.kept})
     pattern = pipeline.pattern
     core = _core.Tokenizer(made.vocab, made.merges, made.specials, pattern.core(), made.ignore_merges)
+    came_from = origin.Origin.of(content, tokens, files or {})
     if pipeline.is_trivial:
-        return Parts(core, pattern, None)
-    return Parts(core if pipeline.is_plain else PipelineCore(core, pipeline), pattern, pipeline)
+        return Parts(core, pattern, None, None, came_from)
+    return Parts(core if pipeline.is_plain else PipelineCore(core, pipeline), pattern, pipeline, None, came_from)

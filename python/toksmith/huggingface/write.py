@@ -1,9 +1,8 @@
-"""A tokenizer as `tokenizers` and `transformers` write it: `tokenizer.json` and the files beside it."""
+"""A tokenizer as `tokenizers` writes it: the content of a `tokenizer.json`."""
 
 from __future__ import annotations
 
 import heapq
-import json
 from typing import TYPE_CHECKING, Any
 
 from .. import _core, patterns
@@ -18,20 +17,7 @@ if TYPE_CHECKING:
 
 Merges = list[tuple[bytes, bytes]]
 
-ROLES = ("bos_token", "eos_token", "unk_token", "pad_token")
-"""The special tokens that `transformers` knows by what they do."""
-
-_END, _BOTH = ("<|end_of_text|>", "</s>", "<eos>", "<|eos|>", "[EOS]"), ("<|endoftext|>",)
-_BY_NAME = {
-    "eos_token": (*_BOTH, *_END),
-    "bos_token": ("<|begin_of_text|>", "<|startoftext|>", "<s>", "<bos>", "<|bos|>", "[BOS]", *_BOTH),
-    "unk_token": ("<unk>", "<|unk|>", "[UNK]"),
-    "pad_token": ("<pad>", "<|pad|>", "[PAD]", "<|padding|>", "<|finetune_right_pad_id|>", *_BOTH, *_END),
-}
-
 _FIELDS = ("truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder")
-
-_NO_LIMIT = 10**30  # what `transformers` reads as "this model has no longest input"
 
 
 def tokenizer_object(parts: Parts) -> dict[str, Any]:
@@ -40,9 +26,10 @@ def tokenizer_object(parts: Parts) -> dict[str, Any]:
     Raises:
         ValueError: Some part of the tokenizer cannot be expressed there; names it.
     """
-    pipeline = parts.pipeline
-    fields = _own_fields(parts) if pipeline is None else {name: pipeline.spec.get(name) for name in _FIELDS}
-    specials = dict(sorted(parts.special_tokens.items(), key=lambda item: item[1]))
+    fields, options = _fields(parts)
+    beside = parts.origin.beside if parts.origin is not None else ()
+    in_model = {name: id for name, id in parts.special_tokens.items() if name not in beside}
+    specials = dict(sorted(in_model.items(), key=lambda item: item[1]))
     merges, ignore_merges = merges_of(parts)
     return {
         "version": "1.0",
@@ -50,17 +37,36 @@ def tokenizer_object(parts: Parts) -> dict[str, Any]:
         "model": {
             "type": "BPE",
             "dropout": None,
-            "unk_token": None,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
-            "fuse_unk": False,
-            "byte_fallback": False,
+            **options,
             "ignore_merges": ignore_merges,
             "vocab": _vocabulary(parts, specials),
             # A merge as one string is read by every version; no spelling of a token holds a space.
             "merges": [f"{spell(left)} {spell(right)}" for left, right in merges],
         },
     }
+
+
+_OPTIONS: dict[str, Any] = {
+    "unk_token": None,
+    "continuing_subword_prefix": None,
+    "end_of_word_suffix": None,
+    "fuse_unk": False,
+    "byte_fallback": False,
+}
+
+
+def _fields(parts: Parts) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return all but the model, and those options of the model that have no effect on ids."""
+    origin = parts.origin
+    if origin is not None and origin.content is not None:
+        options = {
+            name: _OPTIONS[name] if value is None else value for name, value in origin.content["model"].items()
+        }
+        return {name: origin.content.get(name) for name in _FIELDS}, options
+    if parts.pipeline is not None:
+        spec = parts.pipeline.spec
+        return {name: spec.get(name) for name in _FIELDS}, _OPTIONS
+    return _own_fields(parts), _OPTIONS
 
 
 def _own_fields(parts: Parts) -> dict[str, Any]:
@@ -83,10 +89,11 @@ def _byte_level(use_regex: bool = False) -> dict[str, Any]:
 
 def added(name: str, id: int, special: bool = True) -> dict[str, Any]:
     """Return an added token that is found wherever its name stands."""
-    return {"id": id, **_added(name), "special": special}
+    return {"id": id, **flags_of(name), "special": special}
 
 
-def _added(name: str) -> dict[str, Any]:
+def flags_of(name: str) -> dict[str, Any]:
+    """Return a special token that is found wherever its name stands, as a configuration describes it."""
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     return {"content": name, **flags, "special": True}
 
@@ -178,74 +185,3 @@ def _vocabulary(parts: Parts, specials: Mapping[str, int]) -> dict[str, int]:
             )
         vocab[name] = id
     return dict(sorted(vocab.items(), key=lambda item: item[1]))
-
-
-def roles(parts: Parts, chosen: Mapping[str, Any]) -> dict[str, str]:
-    """Return the special token of each role: the one that is chosen, or, for `...`, one of a usual name, if any.
-
-    Raises:
-        ValueError: What is chosen is no special token of the tokenizer.
-    """
-    found: dict[str, str] = {}
-    for role in ROLES:
-        name = chosen.get(role, ...)
-        if name is ...:
-            name = next((usual for usual in _BY_NAME[role] if usual in parts.special_tokens), None)
-            if name is None and role == "pad_token":
-                name = found.get("eos_token")
-        elif name is not None and name not in parts.special_tokens:
-            raise ValueError(f"{role} is {shown(name)}, which is no special token of this tokenizer")
-        if name is not None:
-            found[role] = name
-    return found
-
-
-def config_object(
-    parts: Parts, found: Mapping[str, str], chat_template: str | None, model_max_length: int | None
-) -> dict[str, Any]:
-    """Return the content of `tokenizer_config.json`."""
-    by_id = sorted((id, name) for name, id in parts.special_tokens.items())
-    config: dict[str, Any] = {
-        "tokenizer_class": "PreTrainedTokenizerFast",
-        "added_tokens_decoder": {str(id): _added(name) for id, name in by_id},
-        "clean_up_tokenization_spaces": False,
-        "model_max_length": _NO_LIMIT if model_max_length is None else model_max_length,
-        **map_object(parts, found),
-    }
-    if chat_template is not None:
-        config["chat_template"] = chat_template
-    return config
-
-
-def map_object(parts: Parts, found: Mapping[str, str]) -> dict[str, Any]:
-    """Return the content of `special_tokens_map.json`."""
-    by_id = sorted((id, name) for name, id in parts.special_tokens.items())
-    others = [name for _, name in by_id if name not in found.values()]
-    return {**found, **({"additional_special_tokens": others} if others else {})}
-
-
-def files_of(
-    parts: Parts, chosen: Mapping[str, Any], chat_template: str | None, model_max_length: int | None
-) -> dict[str, bytes]:
-    """Return the files of the folder by name.
-
-    Raises:
-        ValueError: Some part of the tokenizer cannot be expressed; names it.
-    """
-    found = roles(parts, chosen)
-    content = tokenizer_object(parts)
-    model = content["model"]
-    files = {
-        "tokenizer.json": _json(content),
-        "tokenizer_config.json": _json(config_object(parts, found, chat_template, model_max_length)),
-        "special_tokens_map.json": _json(map_object(parts, found)),
-    }
-    # GPT-2's two files hold neither a pattern nor `ignore_merges`: they are written only where the usual ones apply.
-    if parts.pattern.name == "gpt2" and not model["ignore_merges"]:
-        files["vocab.json"] = json.dumps(model["vocab"], ensure_ascii=False).encode()
-        files["merges.txt"] = "\n".join(["#version: 0.2", *model["merges"], ""]).encode()
-    return files
-
-
-def _json(content: dict[str, Any]) -> bytes:
-    return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()

@@ -87,9 +87,9 @@ def huggingface(
     verify: bool = True,
 ) -> None:
     """Write the files of `transformers`."""
-    from ..huggingface import write
+    from ..huggingface import folder as huggingface_folder
 
-    content = write.files_of(parts, roles, chat_template, model_max_length)
+    content = huggingface_folder.files_of(parts, roles, chat_template, model_max_length)
     # The first of the paths that are read back is that of tokenizer.json.
     names = sorted(content, key=lambda name: name != "tokenizer.json")
     check = _check(parts, verification.huggingface, verify)

@@ -209,10 +209,9 @@ def test_added_tokens(pair: tuple[Any, Tokenizer]) -> None:
         assert ours.decode(ids, skip) == other.decode(ids, skip_special_tokens=skip)
     assert ours.get_vocab_size(True) == other.get_vocab_size(True)
     assert ours.get_vocab_size(False) == other.get_vocab_size(False)
-    with pytest.raises(ValueError, match="'he' is an ordinary token"):
-        ours.add_tokens(["he"])
-    with pytest.raises(ValueError, match="lstrip is not supported"):
-        ours.add_tokens([token("<v>", lstrip=True)])
+    for tokenizer in pair:
+        with pytest.raises(TypeError, match="Input must be a List"):
+            tokenizer.add_tokens([5])
 
 
 def test_what_is_written_is_what_tokenizers_writes(pair: tuple[Any, Tokenizer], tmp_path: Path) -> None:
@@ -298,10 +297,6 @@ def test_wrong_arguments(pair: tuple[Any, Tokenizer]) -> None:
         ours.encode("\ud800")
     with pytest.raises(TypeError, match=r"expected a toksmith\.Tokenizer"):
         Tokenizer("x")  # type: ignore[arg-type]
-    ours.post_processor = processors()[1]
-    ours.enable_truncation(0)
-    with pytest.raises(ValueError, match="no room for the 1 tokens"):
-        ours.encode("a")
 
 
 def test_copies_and_pickles(pair: tuple[Any, Tokenizer]) -> None:
@@ -320,7 +315,7 @@ def test_copies_and_pickles(pair: tuple[Any, Tokenizer]) -> None:
 def test_every_public_name_is_known() -> None:
     # What is left out is said here, and in the documentation.
     left_out = {
-        *("train", "train_from_iterator", "from_pretrained"),
+        "from_pretrained",
         *("async_encode", "async_encode_batch", "async_encode_batch_fast", "async_decode_batch"),
     }
     names = {name for name in dir(tokenizers_module().Tokenizer) if not name.startswith("_")}

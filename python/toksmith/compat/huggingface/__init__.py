@@ -6,15 +6,17 @@ its `encode` returns. `pretrained` makes a tokenizer for `transformers`, and `To
 
 from __future__ import annotations
 
+from .added import AddedToken
+from .components import BPE
 from .encoding import Encoding
-from .parts import AddedToken
-from .tokenizer import Tokenizer
+from .tokenizers import Tokenizer
+from .training import BpeTrainer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .for_transformers import ToksmithTokenizer, pretrained
 
-__all__ = ["AddedToken", "Encoding", "Tokenizer", "ToksmithTokenizer", "pretrained"]
+__all__ = ["BPE", "AddedToken", "BpeTrainer", "Encoding", "Tokenizer", "ToksmithTokenizer", "pretrained"]
 
 
 def __getattr__(name: str) -> object:

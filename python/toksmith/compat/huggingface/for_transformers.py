@@ -18,8 +18,8 @@ except ImportError as error:
     ) from error
 
 from ...files import text_files, whole_files
-from ...huggingface import write
-from .tokenizer import Tokenizer
+from ...huggingface import folder
+from .tokenizers import Tokenizer
 
 if TYPE_CHECKING:
     import os
@@ -104,7 +104,7 @@ def pretrained(
     """
     adapter = tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer(tokenizer)
     chosen = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token, "pad_token": pad_token}
-    found = write.roles(adapter._tokenizer._parts, chosen)
+    found = folder.roles(adapter._tokenizer._parts, chosen)
     names = adapter._tokenizer.special_tokens
     others = sorted((name for name in names if name not in found.values()), key=names.__getitem__)
     options.setdefault("clean_up_tokenization_spaces", False)

@@ -21,8 +21,8 @@ _STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only
 _DIRECTIONS = {"right": "Right", "left": "Left"}
 
 
-def check_truncation(given: Settings) -> None:
-    """Check what `enable_truncation` is called with."""
+def check_truncation(given: Settings, added: int) -> None:
+    """Check what `enable_truncation` is called with, where a post-processor adds some tokens to one text."""
     if given["strategy"] not in _STRATEGIES:
         known = "`longest_first`, `only_first`, or `only_second`"
         raise ValueError(f"Unknown `strategy`: `{given['strategy']}`. Use one of {known}")
@@ -30,6 +30,12 @@ def check_truncation(given: Settings) -> None:
     for name in ("max_length", "stride"):
         if given[name] < 0:
             raise OverflowError(f"{name} is {given[name]}, which is negative")
+    room = given["max_length"] - added
+    if 0 <= room < given["stride"]:
+        raise ValueError(
+            f"tokenizer stride set to {given['stride']}, which is greater than or equal to its effective max length "
+            f"of {room} (= {given['max_length']} original max length - {added} added special tokens), "
+        )
 
 
 def check_padding(given: Settings) -> None:
@@ -43,12 +49,14 @@ def check_padding(given: Settings) -> None:
 def truncate(encodings: Sequence[Encoding], given: Mapping[str, Any], added: int) -> None:
     """Cut one or two encodings so that with `added` tokens they have at most `max_length`.
 
+    As in `tokenizers`, nothing is cut where there is no room for the added tokens alone.
+
     Raises:
-        ValueError: The strategy leaves no way to, or there is no room beside the added tokens.
+        ValueError: The strategy leaves no way to.
     """
     room, stride, direction = given["max_length"] - added, given["stride"], given["direction"]
     if room < 0:
-        raise ValueError(f"max_length ({given['max_length']}) has no room for the {added} tokens that are added")
+        return
     counts = [len(encoding) for encoding in encodings]
     excess = sum(counts) - room
     if room == 0:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from ...common.messages import shown
+from . import components
 from .encoding import Encoding, Run
 
 Content = dict[str, Any]
@@ -14,14 +14,23 @@ _ROBERTA = "RobertaProcessing"
 _KNOWN = ("ByteLevel", "TemplateProcessing", _ROBERTA, "BertProcessing", "Sequence")
 
 
+class PostProcessor(components.Component):
+    """What is put around the ids of a text."""
+
+    _LIST = "processors"
+
+    def num_special_tokens_to_add(self, is_pair: bool) -> int:
+        """Return how many tokens it adds."""
+        return added_count(self, is_pair)
+
+
 def content_of(processor: Any) -> Content | None:
     """Return what a post-processor is in a `tokenizer.json`; of one of `tokenizers`, by its state.
 
     Raises:
         ValueError: It is of a kind that is not known here; names it.
     """
-    as_is = processor is None or isinstance(processor, dict)
-    content: Content | None = processor if as_is else json.loads(processor.__getstate__())
+    content = None if processor is None else components.content_of(processor)
     _check(content)
     return content
 

@@ -26,10 +26,11 @@ class Settings:
         """Cut encodings to `max_length` tokens, those of the post-processor included.
 
         Raises:
-            ValueError: A strategy or direction that does not exist, or no room beside the post-processor's tokens.
+            ValueError: A strategy or direction that does not exist, or `stride` is more than what the
+                post-processor's tokens leave of `max_length`.
         """
         given = {"max_length": max_length, "stride": stride, "strategy": strategy, "direction": direction}
-        lengths.check_truncation(given)
+        lengths.check_truncation(given, self.num_special_tokens_to_add(False))
         self._truncation = given
 
     def no_truncation(self) -> None:
@@ -67,9 +68,9 @@ class Settings:
         self._padding = None
 
     @property
-    def post_processor(self) -> processors.Content | None:
+    def post_processor(self) -> processors.PostProcessor | None:
         """What is done to the ids of a text, as in a `tokenizer.json`. Takes one of `tokenizers.processors`, too."""
-        return self._post_processor
+        return processors.PostProcessor.of(self._post_processor)
 
     @post_processor.setter
     def post_processor(self, processor: Any) -> None:

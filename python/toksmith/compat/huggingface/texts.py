@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import bisect
-import itertools
 from typing import TYPE_CHECKING, Any
 
-from ... import patterns
 from ...formats.gpt2 import spell
+from . import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,15 +56,13 @@ class Text:
         return self._columns[name]
 
     def _tokens(self) -> list[str]:
-        tokens = list(map(self._spelling.__getitem__, self._ids))
         pipeline = self._tokenizer.pipeline
-        if pipeline is not None and self._special:
-            # The token of an added token that takes the whitespace beside it includes that whitespace.
-            taking = {token.id for token in pipeline.added_tokens if token.lstrip or token.rstrip}
-            for i, id in enumerate(self._ids):
-                if id in taking:
-                    tokens[i] = self._text[slice(*self.column("offsets")[i])]
-        return tokens
+        if pipeline is not None and not pipeline.is_plain:
+            # The token of an added token is the text that it was found as, normalized and with whitespace it takes.
+            core: Any = self._tokenizer._core
+            found: list[str] = core.encoded(self._text, self._special).tokens
+            return found
+        return list(map(self._spelling.__getitem__, self._ids))
 
     def _offsets(self) -> list[tuple[int, int]]:
         _, spans = self._tokenizer.encode_with_offsets(self._text, special=self._special)
@@ -75,37 +71,7 @@ class Text:
     def _words(self) -> list[int]:
         if self._word is not None:
             return [self._word] * len(self._ids)
-        _, spans = self._tokenizer.encode_with_offsets(self._text, unit="bytes", special=self._special)
-        added = set(self._tokenizer.special_tokens.values()) if self._special else set()
-        places = spans.tolist()
-        found = [tuple(place) for place, id in zip(places, self._ids, strict=True) if id in added]
-        words = self._word_starts(found)
-        return [bisect.bisect_right(words, start) - 1 for start, _ in places]
-
-    def _word_starts(self, added: list[tuple[int, int]]) -> list[int]:
-        """Return the byte at which each word starts: each pretoken, and each special token."""
-        data, starts, at = self._text.encode(), [], 0
-        for start, stop in [*added, (len(data), len(data))]:
-            starts += [at + place for place in self._pretokens(data[at:start])]
-            if stop > start:
-                starts.append(start)
-            at = stop
-        return starts
-
-    def _pretokens(self, data: bytes) -> list[int]:
-        pattern, pipeline = self._tokenizer._pattern, self._tokenizer.pipeline
-        lengths = [len(piece) for piece in pattern.core().split(data)]
-        plain = pipeline is None or pipeline.is_plain
-        if plain and sum(lengths) == len(data):
-            return [0, *itertools.accumulate(lengths)][:-1]
-        if not plain or pattern.name is not None or type(pattern) is not patterns.Pattern:
-            raise NotImplementedError(
-                "word ids where the text is normalized, or split in stages that drop some of it"
-            )
-        text = data.decode()
-        places = [match.start() for match in pattern.compiled().finditer(text)]
-        lengths = [len(text[start:stop].encode()) for start, stop in itertools.pairwise([0, *places])]
-        return list(itertools.accumulate(lengths))
+        return words.word_ids(self._tokenizer, self._text, self._special)
 
 
 class Trimmed:

@@ -1,7 +1,7 @@
 """`Tokenizer`: the methods that programs call on `tokenizers.Tokenizer`, with the same results.
 
 A small mutable shell around an immutable `toksmith.Tokenizer`: what it holds itself is truncation, padding, the
-post-processor, and which added tokens are special.
+post-processor, and which added tokens are special. Changing a part makes a new `toksmith.Tokenizer`.
 """
 
 from __future__ import annotations
@@ -12,29 +12,28 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from ...common.messages import shown
-from ...files import temporary, text_files, whole_files
-from ...formats.gpt2 import unspell
+from ...files import text_files, whole_files
 from ...storage import verification
 from ...tokenizer import Tokenizer as Core
-from . import inputs, lengths, processors
+from . import inputs, lengths, processors, state
+from .added import AddedToken
+from .components import BPE, Decoder, Normalizer, PreTokenizer
 from .encoding import Encoding, Run
-from .parts import BPE, AddedToken, Decoder
 from .settings import Settings
-from .texts import Spelling, Text
+from .texts import Text
+from .training import train, train_from_iterator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
 
 class Tokenizer(Settings):
     """A `toksmith.Tokenizer` behind the interface of `tokenizers.Tokenizer`.
 
-    It encodes as `tokenizers` does from the folder that `save_huggingface` writes. `normalizer`, `pre_tokenizer` and
-    `model` cannot be taken apart or replaced, and it does not train: make a `toksmith.Tokenizer` for that.
+    It encodes as `tokenizers` does from the folder that `save_huggingface` writes.
 
     Args:
-        tokenizer: What encodes.
+        tokenizer: What encodes; or a model, `BPE()` for one that is going to be trained.
 
     >>> from toksmith import Tokenizer as Ours
     >>> tokenizer = Tokenizer(Ours(None, None, ["<|end|>"]))
@@ -44,25 +43,29 @@ class Tokenizer(Settings):
     ['a', 'Ġ', 'b', '<|end|>']
     """
 
-    def __init__(self, tokenizer: Core) -> None:
-        if not isinstance(tokenizer, Core):
-            raise TypeError(f"expected a toksmith.Tokenizer, not {type(tokenizer).__name__}")
+    def __init__(self, tokenizer: Core | BPE | Any) -> None:
         super().__init__()
         self.encode_special_tokens = False
-        self._plain: set[int] = set()
-        self._skipped: set[int] = set()
-        self._beside_model: set[int] = set()
-        self._source: dict[str, Any] | None = None
-        self._take(tokenizer)
+        if isinstance(tokenizer, Core):
+            self._state = state.of_core(tokenizer)
+            self._take_settings(self._state.settings)
+        elif isinstance(tokenizer, BPE) or type(tokenizer).__name__ == "BPE":
+            self._state = state.of_model(tokenizer)
+        else:
+            raise TypeError(f"expected a toksmith.Tokenizer or a BPE, not {type(tokenizer).__name__}")
 
-    def _take(self, tokenizer: Core) -> None:
-        self._tokenizer = tokenizer
-        pipeline = tokenizer.pipeline
-        listed = {token.content: token.id for token in pipeline.added_tokens} if pipeline else {}
-        self._added: dict[str, int] = {**tokenizer.special_tokens, **listed}
-        self._spelling = Spelling(tokenizer, {id: name for name, id in self._added.items()})
-        # As in `tokenizers`, a token that was special once is skipped, even when it is added again as not special.
-        self._skipped = self._skipped | (set(self._added.values()) - self._plain)
+    def _take_settings(self, content: dict[str, Any]) -> None:
+        self.post_processor = content.get("post_processor")
+        self._truncation = lengths.truncation_of(content.get("truncation"))
+        self._padding = lengths.padding_of(content.get("padding"))
+
+    @property
+    def _tokenizer(self) -> Core:
+        return self._state.core
+
+    @property
+    def _spelling(self) -> Any:
+        return self._state.spelling
 
     # Files
 
@@ -74,15 +77,13 @@ class Tokenizer(Settings):
             OSError: The file cannot be read.
             ValueError: It is no such file, or a part of it is not supported; names the part.
         """
-        return cls._of(Core.from_huggingface(path), text_files.read_object(path, "tokenizer.json"))
+        with text_files.naming(path):
+            return cls._of(text_files.read_object(path, "tokenizer.json"))
 
     @classmethod
     def from_str(cls, json: str) -> Tokenizer:
         """Load the content of a `tokenizer.json`."""
-        with temporary.file() as given:
-            given.file.write(json.encode())
-            given.file.flush()
-            return cls.from_file(given.path)
+        return cls._of(text_files.parse_object(json, "the tokenizer.json", "tokenizer.json"))
 
     @classmethod
     def from_buffer(cls, buffer: bytes) -> Tokenizer:
@@ -90,17 +91,12 @@ class Tokenizer(Settings):
         return cls.from_str(bytes(buffer).decode())
 
     @classmethod
-    def _of(cls, tokenizer: Core, content: dict[str, Any]) -> Tokenizer:
-        made = cls(tokenizer)
-        added = content.get("added_tokens") or []
-        made._plain = {token["id"] for token in added if not token.get("special")}
-        in_model = content["model"]["vocab"]
-        made._beside_model = {token["id"] for token in added if token["content"] not in in_model}
-        made._source, made._skipped = content, set()
-        made._take(tokenizer)
-        made.post_processor = content.get("post_processor")
-        made._truncation = lengths.truncation_of(content.get("truncation"))
-        made._padding = lengths.padding_of(content.get("padding"))
+    def _of(cls, content: dict[str, Any]) -> Tokenizer:
+        made = cls.__new__(cls)
+        Settings.__init__(made)
+        made.encode_special_tokens = False
+        made._state = state.of_content(content)
+        made._take_settings(content)
         return made
 
     def to_str(self, pretty: bool = False) -> str:
@@ -120,18 +116,13 @@ class Tokenizer(Settings):
         Raises:
             ValueError: The tokenizer cannot be expressed there, or is read back as another. Nothing is written.
         """
-        check = functools.partial(verification.huggingface, self._tokenizer._parts) if verify else None
+        check = None
+        if verify and self._state.is_trained:
+            check = functools.partial(verification.huggingface, self._tokenizer._parts)
         whole_files.write(path, [self.to_str(pretty).encode()], check)
 
     def _content(self) -> dict[str, Any]:
-        if self._source is None:
-            from ...huggingface import write
-
-            content = write.tokenizer_object(self._tokenizer._parts)
-            for token in content["added_tokens"]:
-                token["special"] = token["id"] not in self._plain
-        else:
-            content = dict(self._source)
+        content = self._state.content()
         content["truncation"] = lengths.truncation_content(self._truncation)
         content["padding"] = lengths.padding_content(self._padding)
         content["post_processor"] = self._post_processor
@@ -229,47 +220,29 @@ class Tokenizer(Settings):
 
     def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str:
         """Return the text of ids, without special tokens. An id that is no token is left out."""
-        return self._tokenizer.decode(self._shown(ids, skip_special_tokens))
+        return self._state.decode(self._state.shown(ids, skip_special_tokens))
 
     def decode_batch(self, sequences: Iterable[Sequence[int]], skip_special_tokens: bool = True) -> list[str]:
         """Return the text of each list of ids."""
-        return self._tokenizer.decode_batch([self._shown(ids, skip_special_tokens) for ids in sequences])
-
-    def _shown(self, ids: Sequence[int], skip_special_tokens: bool) -> list[int]:
-        vocab = self._tokenizer.vocab
-        skipped = self._skipped if skip_special_tokens else ()
-        return [id for id in ids if id in vocab and id not in skipped]
+        return [self.decode(ids, skip_special_tokens) for ids in sequences]
 
     # The vocabulary
 
     def token_to_id(self, token: str) -> int | None:
         """Return the id of a token, spelled as the vocabulary has it; None if there is none."""
-        if token in self._added:
-            return self._added[token]
-        plain = unspell(token) if token else None
-        if plain is None:
-            return None
-        try:
-            id = self._tokenizer.token_id(plain)
-        except KeyError:
-            return None
-        return None if id in self._added.values() else id
+        return self._state.token_id(token)
 
     def id_to_token(self, id: int) -> str | None:
         """Return the token of an id, spelled as the vocabulary has it; None if there is none."""
-        try:
-            return self._spelling[id]
-        except KeyError:
-            return None
+        return self._state.token(id)
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
         """Return ids by token; without added tokens, those of the model, which may have some of them too."""
-        left_out = set() if with_added_tokens else self._beside_model
-        return {self._spelling[id]: id for id in self._tokenizer.vocab if id not in left_out}
+        return self._state.vocab(with_added_tokens)
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
         """Return how many tokens there are."""
-        return self._tokenizer.vocab_size - (0 if with_added_tokens else len(self._beside_model))
+        return self._state.size(with_added_tokens)
 
     def get_added_tokens_decoder(self) -> dict[int, Any]:
         """Return the added tokens by id; of the class of `tokenizers` where that is installed."""
@@ -277,14 +250,8 @@ class Tokenizer(Settings):
             kind: Any = importlib.import_module("tokenizers").AddedToken
         except ImportError:
             kind = AddedToken
-        flags = {token["id"]: token for token in (self._source or {}).get("added_tokens", ())}
-        names = ("single_word", "lstrip", "rstrip", "normalized")
-        return {
-            id: kind(
-                name, special=id not in self._plain, **{flag: flags.get(id, {}).get(flag, False) for flag in names}
-            )
-            for name, id in sorted(self._added.items(), key=lambda item: item[1])
-        }
+        rows = self._state.added.rows.items()
+        return {id: kind(**{name: value for name, value in row.items() if name != "id"}) for id, row in rows}
 
     def add_special_tokens(self, tokens: Iterable[Any]) -> int:
         """Add tokens that decoding leaves out by default; returns how many are new."""
@@ -295,47 +262,8 @@ class Tokenizer(Settings):
         return self._add(tokens, special=False)
 
     def _add(self, tokens: Iterable[Any], special: bool) -> int:
-        new: dict[str, int] = {}
-        changed = 0
-        for token in tokens:
-            name = str(token)
-            skipped = special or bool(getattr(token, "special", False))
-            for flag in ("lstrip", "rstrip", "single_word"):
-                if not isinstance(token, str) and getattr(token, flag, False) and name not in self._added:
-                    raise ValueError(f"added token {shown(name)}: {flag} is not supported here")
-            if name in self._added:
-                # A known token counts only if it changes between special and not special.
-                changed += skipped == (self._added[name] in self._plain)
-                (self._plain.discard if skipped else self._plain.add)(self._added[name])
-            elif name and name not in new:
-                if self.token_to_id(name) is not None:
-                    raise ValueError(
-                        f"{shown(name)} is an ordinary token: as an added token it would need an id of its own"
-                    )
-                new[name] = self._next_id(new)
-                if not skipped:
-                    self._plain.add(new[name])
-        self._take(self._with(new) if new else self._tokenizer)
-        self._beside_model |= set(new.values())
-        return len(new) + changed
-
-    def _next_id(self, new: Mapping[str, int]) -> int:
-        """Return the id of a new token, by the rule of `tokenizers`: above all added ones, and the model's size."""
-        size = self.get_vocab_size(with_added_tokens=False)
-        highest = max([*self._added.values(), *new.values()], default=-1)
-        return max(highest + 1, size)
-
-    def _with(self, new: Mapping[str, int]) -> Core:
-        if self._source is not None:
-            from ...huggingface import write
-
-            listed = [write.added(name, id, id not in self._plain) for name, id in new.items()]
-            self._source = {**self._source, "added_tokens": [*self._source["added_tokens"], *listed]}
-            return self.from_str(json.dumps(self._source))._tokenizer
-        core, ordinary = self._tokenizer, set(self._added.values())
-        vocab = {id: token for id, token in core.vocab.items() if id not in ordinary}
-        merges = core.merges if core._core.has_merges() else None
-        return Core(vocab, merges, {**self._added, **new}, pattern=core._pattern)
+        self._state, changed = self._state.with_tokens(tokens, special)
+        return changed
 
     # What is done to encodings
 
@@ -345,34 +273,53 @@ class Tokenizer(Settings):
         """Return an encoding truncated, post-processed and padded."""
         return self._finish([part._copy() for part in (encoding, pair) if part is not None], add_special_tokens)
 
-    # What `transformers` looks at
-
-    @property
-    def decoder(self) -> Decoder:
-        """What turns tokens into text."""
-        return Decoder()
+    # Its parts
 
     @property
     def model(self) -> BPE:
-        """The vocabulary, by itself."""
-        return BPE(self)
+        """Vocabulary and merges. May be set."""
+        return BPE._of(self._state)
+
+    @model.setter
+    def model(self, model: Any) -> None:
+        self._state = state.of_model(model, self._state)
 
     @property
-    def normalizer(self) -> None:
-        """Part of the `toksmith.Tokenizer`, and not to be had alone."""
-        return None
+    def normalizer(self) -> Normalizer | None:
+        """What changes a text before it is split. May be set, also to one of `tokenizers`."""
+        return Normalizer.of(self._state.part("normalizer"))
+
+    @normalizer.setter
+    def normalizer(self, part: Any) -> None:
+        self._state = self._state.with_part("normalizer", Normalizer.of(part))
 
     @property
-    def pre_tokenizer(self) -> None:
-        """Part of the `toksmith.Tokenizer`, and not to be had alone."""
-        return None
+    def pre_tokenizer(self) -> PreTokenizer | None:
+        """What cuts a text into pretokens. May be set, also to one of `tokenizers`."""
+        return PreTokenizer.of(self._state.part("pre_tokenizer"))
 
-    def __deepcopy__(self, memo: Any) -> Tokenizer:
-        copy = object.__new__(type(self))
-        for name, value in vars(self).items():
-            # Only sets are changed in place. All other attributes are immutable, or replaced as a whole.
-            setattr(copy, name, value.copy() if isinstance(value, set) else value)
-        return copy
+    @pre_tokenizer.setter
+    def pre_tokenizer(self, part: Any) -> None:
+        self._state = self._state.with_part("pre_tokenizer", PreTokenizer.of(part))
+
+    @property
+    def decoder(self) -> Decoder | None:
+        """What turns tokens into text. May be set, also to one of `tokenizers`."""
+        return Decoder.of(self._state.part("decoder"))
+
+    @decoder.setter
+    def decoder(self, part: Any) -> None:
+        self._state = self._state.with_part("decoder", Decoder.of(part))
+
+    # Training
+
+    def train(self, files: Sequence[str], trainer: Any = None) -> None:
+        """Learn vocabulary and merges from files of text, each line by itself; `trainer` is a `BpeTrainer`."""
+        self._state = train(self._state, files, trainer)
+
+    def train_from_iterator(self, iterator: Iterable[Any], trainer: Any = None, length: int | None = None) -> None:
+        """Learn vocabulary and merges from texts, or from lists of texts; `trainer` is a `BpeTrainer`."""
+        self._state = train_from_iterator(self._state, iterator, trainer)
 
     def __repr__(self) -> str:
-        return f"<Tokenizer of tokenizers' interface over {self._tokenizer!r}>"
+        return f"<Tokenizer of tokenizers' interface over {self._state!r}>"

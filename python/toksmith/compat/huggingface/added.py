@@ -1,0 +1,126 @@
+"""Added tokens: what is found in a text before all else, and how adding gives them ids."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+
+Row = dict[str, Any]
+
+
+class AddedToken:
+    """A token that is found in the text before all else: `tokenizers.AddedToken` where that is not installed.
+
+    `normalized` left out is the opposite of `special`.
+    """
+
+    def __init__(
+        self,
+        content: str = "",
+        single_word: bool = False,
+        lstrip: bool = False,
+        rstrip: bool = False,
+        normalized: bool | None = None,
+        special: bool = False,
+    ) -> None:
+        self.content, self.single_word, self.lstrip, self.rstrip = content, single_word, lstrip, rstrip
+        self._normalized, self.special = normalized, special
+
+    @property
+    def normalized(self) -> bool:
+        """Whether it is looked for in the normalized text, and normalized for that."""
+        return not self.special if self._normalized is None else self._normalized
+
+    def __getstate__(self) -> Row:
+        return {"content": self.content, **{flag: getattr(self, flag) for flag in FLAGS}}
+
+    def __setstate__(self, state: Row) -> None:
+        AddedToken.__init__(self, **state)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, AddedToken):
+            return NotImplemented
+        return self.__getstate__() == other.__getstate__()
+
+    def __hash__(self) -> int:
+        return hash(self.content)
+
+    def __str__(self) -> str:
+        return self.content
+
+    def __repr__(self) -> str:
+        flags = ", ".join(f"{flag}={getattr(self, flag)}" for flag in FLAGS)
+        return f'AddedToken("{self.content}", {flags})'
+
+
+def row_of(token: Any, special: bool) -> Row:
+    """Return an added token as a `tokenizer.json` has it, without id; `special` marks it so, as in `tokenizers`.
+
+    Raises:
+        TypeError: It is neither a text nor an added token.
+    """
+    if isinstance(token, str):
+        token = AddedToken(token, special=special)
+    elif not all(hasattr(token, name) for name in ("content", *FLAGS)):
+        raise TypeError(f"Input must be a List[Union[str, AddedToken]], and one of them is {type(token).__name__}")
+    if special and not token.special:
+        token.special = True
+    return {"content": token.content, **{flag: getattr(token, flag) for flag in FLAGS}}
+
+
+class Added:
+    """The added tokens of a tokenizer. A change gives a new one.
+
+    Attributes:
+        rows: Id → the token as a `tokenizer.json` has it.
+        ids: Content → id.
+        once_special: Contents that were special once: decoding skips them, even if they are added again as others.
+        beside: Ids of tokens that the vocabulary of the model does not have.
+    """
+
+    def __init__(self, rows: Iterable[Row], beside: Iterable[int], once_special: Iterable[str] = ()) -> None:
+        self.rows = {row["id"]: row for row in sorted(rows, key=lambda row: row["id"])}
+        self.ids = {row["content"]: id for id, row in self.rows.items()}
+        self.once_special = {*once_special, *(row["content"] for row in self.rows.values() if row["special"])}
+        self.beside = frozenset(beside)
+
+    def with_tokens(
+        self, tokens: Iterable[Any], special: bool, model_id: Callable[[str], int | None], model_size: int
+    ) -> tuple[Added, int]:
+        """Return the added tokens after more were added, and how many of those changed something.
+
+        Args:
+            tokens: Texts and added tokens.
+            special: Whether each is marked as special.
+            model_id: Returns the id that the model has for a token.
+            model_size: How many tokens the model has.
+        """
+        new = [row_of(token, special) for token in tokens]
+        rows, ids, beside = dict(self.rows), dict(self.ids), set(self.beside)
+        once = {*self.once_special, *(row["content"] for row in new if row["special"] and row["content"])}
+        changed = 0
+        for row in new:
+            name = row["content"]
+            id = ids.get(name)
+            if id is None:
+                id = model_id(name)
+            if not name or (id in rows and _flags(rows[id]) == _flags(row)):
+                continue
+            if id is None:
+                id = max(max(ids.values(), default=-1) + 1, model_size)
+                beside.add(id)
+            ids[name], rows[id] = id, {"id": id, **row}
+            changed += 1
+        return Added(rows.values(), beside, once), changed
+
+    def as_found(self) -> list[Row]:
+        """Return the rows by which tokens are found: one that was special once is found as a special token."""
+        return [{**row, "special": row["content"] in self.once_special} for row in self.rows.values()]
+
+
+def _flags(row: Row) -> tuple[Any, ...]:
+    return tuple(row[name] for name in ("content", *FLAGS))

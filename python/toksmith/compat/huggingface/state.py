@@ -1,0 +1,277 @@
+"""What a tokenizer encodes with: a `toksmith.Tokenizer`, its added tokens, and the file it comes from. Immutable.
+
+A change of a part gives a new state, with a new `toksmith.Tokenizer`.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from ... import _core
+from ...common.messages import shown
+from ...formats.gpt2 import spell, unspell
+from ...huggingface import read, write
+from ...tokenizer import Tokenizer as Core
+from . import components
+from .added import Added, Row
+from .components import Decoder
+from .texts import Spelling
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Content = dict[str, Any]
+
+_BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+
+
+class State:
+    """A tokenizer, or what there is of one before it has a vocabulary.
+
+    Args:
+        core: What encodes; None before there is a vocabulary.
+        added: The added tokens.
+        source: The content of the `tokenizer.json`, which has other added tokens; None if there was none.
+    """
+
+    def __init__(self, core: Core | None, added: Added, source: Content | None) -> None:
+        self._made, self.added, self._source = core, added, source
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether there is a vocabulary."""
+        return self._made is not None
+
+    @property
+    def core(self) -> Core:
+        """What encodes.
+
+        Raises:
+            ValueError: There is no vocabulary yet.
+        """
+        if self._made is None:
+            raise ValueError("this tokenizer has no vocabulary yet: train it, or load one")
+        return self._made
+
+    @functools.cached_property
+    def spelling(self) -> Spelling:
+        """The spelling of each id."""
+        return Spelling(self.core, {id: row["content"] for id, row in self.added.rows.items()})
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_made": self._made, "added": self.added, "_source": self._source}
+
+    def __repr__(self) -> str:
+        return "no vocabulary" if self._made is None else repr(self._made)
+
+    # As a file
+
+    def content(self) -> Content:
+        """Return the content of a `tokenizer.json`: a new dictionary, of parts that must not be changed."""
+        found = dict(self._source) if self._source is not None else write.tokenizer_object(self.core._parts)
+        found["added_tokens"] = list(self.added.rows.values())
+        return found
+
+    @functools.cached_property
+    def settings(self) -> Content:
+        """Post-processor, truncation and padding as the tokenizer came with them."""
+        parts = self.core._parts
+        if parts.origin is not None and parts.origin.content is not None:
+            return parts.origin.content
+        return parts.pipeline.spec if parts.pipeline is not None else {}
+
+    def part(self, name: str) -> Content | None:
+        """Return the normalizer, pre-tokenizer or decoder, as the file has it."""
+        if self._source is not None:
+            found: Content | None = self._source.get(name)
+            return found
+        if self.settings:
+            return self.settings.get(name)
+        return write.pre_tokenizer(self.core._parts) if name == "pre_tokenizer" else _own_decoder(name)
+
+    def with_part(self, name: str, part: Content | None) -> State:
+        """Return a state with another normalizer, pre-tokenizer or decoder.
+
+        Raises:
+            ValueError: It is not supported; names the place.
+        """
+        return of_changed({**self.content(), name: None if part is None else dict(part)}, self.added)
+
+    def with_tokens(self, tokens: Iterable[Any], special: bool) -> tuple[State, int]:
+        """Return a state with more added tokens, and how many of them changed something.
+
+        Raises:
+            ValueError: A token cannot be added; names it.
+        """
+        added, changed = self.added.with_tokens(tokens, special, self.model_id, self.size(False))
+        if added.as_found() == self.added.as_found():
+            return State(self._made, added, self._source), changed
+        if self._source is None and (core := self._extended(added)) is not None:
+            return State(core, added, None), changed
+        return of_changed(self.content(), added), changed
+
+    def _extended(self, added: Added) -> Core | None:
+        """Return the tokenizer with more special tokens, where no more than that is new; else None."""
+        core, old = self.core, self.added.rows
+        changed = [row for row in added.as_found() if row["id"] not in old or row != {**old[row["id"]]}]
+        is_simple = all(
+            row["id"] not in old and row["id"] in added.beside and row["special"] and not _has_flags(row)
+            for row in changed
+        )
+        if core.pipeline is not None or not is_simple:
+            return None
+        vocab = {id: token for id, token in core.vocab.items() if id not in old}
+        merges = core.merges if core._core.has_merges() else None
+        ignores = merges is not None and core.ignore_merges
+        return Core(vocab, merges, added.ids, pattern=core._pattern, ignore_merges=ignores)
+
+    # The vocabulary
+
+    def token_id(self, token: str) -> int | None:
+        """Return the id of a token, spelled as the vocabulary has it; None if there is none."""
+        return self.added.ids[token] if token in self.added.ids else self.model_id(token)
+
+    def model_id(self, token: str) -> int | None:
+        """Return the id that the model has for a token; None if it has none."""
+        if self._source is not None:
+            found: int | None = self._source["model"]["vocab"].get(token)
+            return found
+        id = self.added.ids.get(token)
+        if id is not None:
+            return None if id in self.added.beside else id
+        plain = unspell(token) if token else None
+        try:
+            id = None if plain is None else self.core.token_id(plain)
+        except KeyError:
+            return None
+        return None if id in self.added.rows else id
+
+    def token(self, id: int) -> str | None:
+        """Return the token of an id, spelled as the vocabulary has it; None if there is none."""
+        try:
+            return self.spelling[id]
+        except KeyError:
+            return None
+
+    def model_token(self, id: int) -> str | None:
+        """Return the token that the model has for an id; None if it has none."""
+        return None if id in self.added.beside else self.token(id)
+
+    def vocab(self, with_added_tokens: bool) -> dict[str, int]:
+        """Return ids by token; without added tokens, those of the model."""
+        if self._made is None:
+            return dict(self.added.ids) if with_added_tokens else {}
+        left_out = set() if with_added_tokens else self.added.beside
+        return {self.spelling[id]: id for id in self.core.vocab if id not in left_out}
+
+    def size(self, with_added_tokens: bool) -> int:
+        """Return how many tokens there are."""
+        if self._made is None:
+            return len(self.added.beside) if with_added_tokens else 0
+        return self.core.vocab_size - (0 if with_added_tokens else len(self.added.beside))
+
+    def model_tokens(self, spelled: str) -> list[tuple[int, str, tuple[int, int]]]:
+        """Return id, spelling and place of the tokens that the model makes of one spelled pretoken."""
+        core = self.core
+        id = self.model_id(spelled)
+        if id is not None and core.ignore_merges:
+            return [(id, spelled, (0, len(spelled.encode())))]
+        data = b"".join(byte for c in spelled if (byte := unspell(c)) is not None)
+        found: list[tuple[int, str, tuple[int, int]]] = []
+        at = 0
+        for id in self._bare.encode_bytes(data, False):
+            token = spell(core.token_bytes(id))
+            end = at + len(token.encode())
+            found.append((id, token, (at, end)))
+            at = end
+        return found
+
+    @functools.cached_property
+    def _bare(self) -> _core.Tokenizer:
+        """The model alone: it takes each text as one pretoken."""
+        from ...storage import verification
+
+        return verification._bare(self.core._parts)
+
+    # Ids to text
+
+    def shown(self, ids: Sequence[int], skip_special_tokens: bool) -> list[int]:
+        """Return those of some ids that are decoded."""
+        vocab, added = self.core.vocab, self.added
+        skipped = {added.ids[name] for name in added.once_special} if skip_special_tokens else ()
+        return [id for id in ids if id in vocab and id not in skipped]
+
+    def decode(self, ids: list[int]) -> str:
+        """Return the text of ids, as the decoder has it."""
+        if self._decodes_bytes:
+            return self.core.decode(ids)
+        tokens = [self.spelling[id] for id in ids]
+        decoder = self.part("decoder")
+        return " ".join(tokens) if decoder is None else Decoder(decoder).decode(tokens)
+
+    @functools.cached_property
+    def _decodes_bytes(self) -> bool:
+        """Whether the bytes of the tokens are what the decoder makes of their spellings."""
+        names = self.added.ids
+        odd = any(not name.isascii() and unspell(name) not in (None, name.encode()) for name in names)
+        return self.part("decoder") is not None and not odd
+
+
+def _own_decoder(name: str) -> Content | None:
+    return dict(_BYTE_LEVEL) if name == "decoder" else None
+
+
+def _has_flags(row: Row) -> bool:
+    return bool(row["single_word"] or row["lstrip"] or row["rstrip"])
+
+
+def of_core(core: Core) -> State:
+    """Return the state of a `toksmith.Tokenizer`."""
+    parts = core._parts
+    origin = parts.origin
+    if origin is not None and origin.content is not None:
+        rows, beside = origin.content["added_tokens"], origin.beside
+    else:
+        listed = {token.content: token._asdict() for token in core.pipeline.added_tokens} if core.pipeline else {}
+        rows = [listed.get(name) or write.added(name, id) for name, id in core.special_tokens.items()]
+        rows += [row for name, row in listed.items() if name not in core.special_tokens]
+        beside = frozenset()
+    return State(core, Added(rows, [row["id"] for row in rows if row["content"] in beside]), None)
+
+
+def of_content(content: Content) -> State:
+    """Return the state of the content of a `tokenizer.json`.
+
+    Raises:
+        ValueError: It is inconsistent, or a part is not supported; names the place.
+    """
+    model = content.get("model")
+    if isinstance(model, dict) and model.get("vocab") == {} and not content.get("added_tokens"):
+        return State(None, Added((), ()), content)
+    parts = read.parts_of(content)
+    assert parts.origin is not None and parts.origin.content is not None
+    rows, beside = parts.origin.content["added_tokens"], parts.origin.beside
+    return State(Core._of(parts), Added(rows, [row["id"] for row in rows if row["content"] in beside]), content)
+
+
+def of_model(model: Any, before: State | None = None) -> State:
+    """Return the state of a model, with the other parts of a state before, if any."""
+    own: Content = {"version": "1.0", "normalizer": None, "pre_tokenizer": None, "decoder": None}
+    content = own if before is None else before.content()
+    content = {**content, "model": components.content_of(model)}
+    if before is not None and before.added.rows:
+        raise ValueError("a tokenizer with added tokens takes no other model: make a new tokenizer")
+    return of_changed({**content, "added_tokens": []}, Added((), ()))
+
+
+def of_changed(content: Content, added: Added) -> State:
+    """Return the state of a changed content with its added tokens; without a vocabulary nothing is checked."""
+    if not content["model"]["vocab"] or content.get("pre_tokenizer") is None:
+        if added.rows:
+            raise ValueError(
+                f"{shown(next(iter(added.ids)))} cannot be added to a tokenizer without vocabulary: train it first"
+            )
+        return State(None, added, content)
+    parts = read.parts_of({**content, "added_tokens": added.as_found()}, keep_ids=True)
+    return State(Core._of(parts), added, content)

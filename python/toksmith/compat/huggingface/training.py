@@ -1,0 +1,179 @@
+"""Training as `tokenizers` does it: the text of each word is counted, and toksmith learns the same merges."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ... import _core, patterns
+from ...common.messages import shown
+from ...files import text_files
+from ...formats.gpt2 import spell, unspell
+from ...huggingface import normalizers, pretokenizers
+from ...training.train import train_from_iterator as learn
+from . import state
+from .added import Added, AddedToken
+from .components import PreTokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ...tokenizer import Tokenizer as Core
+    from .state import State
+
+
+class BpeTrainer:
+    """The options of a training: `tokenizers.trainers.BpeTrainer` where that is not installed."""
+
+    def __init__(
+        self,
+        *,
+        vocab_size: int = 30000,
+        min_frequency: int = 0,
+        show_progress: bool = True,
+        special_tokens: Sequence[Any] = (),
+        limit_alphabet: int | None = None,
+        initial_alphabet: Sequence[str] = (),
+        continuing_subword_prefix: str | None = None,
+        end_of_word_suffix: str | None = None,
+        max_token_length: int | None = None,
+    ) -> None:
+        self.vocab_size, self.min_frequency, self.show_progress = vocab_size, min_frequency, show_progress
+        self.special_tokens, self.limit_alphabet = list(special_tokens), limit_alphabet
+        self.initial_alphabet, self.max_token_length = list(initial_alphabet), max_token_length
+        self.continuing_subword_prefix, self.end_of_word_suffix = continuing_subword_prefix, end_of_word_suffix
+
+
+def train(before: State, files: Sequence[str], trainer: Any = None) -> State:
+    """Return the state of a tokenizer that is trained on files: each line is a text, its end included."""
+    if isinstance(files, str):
+        raise TypeError("files must be a list of paths")
+    return train_from_iterator(before, (line for path in files for line in _lines(path)), trainer)
+
+
+def _lines(path: str) -> Iterator[str]:
+    with Path(path).open("rb") as file:
+        for line in file:
+            yield text_files.text_of(line, path)
+
+
+def train_from_iterator(before: State, iterator: Iterable[Any], trainer: Any = None) -> State:
+    """Return the state of a tokenizer that is trained on texts, or lists of texts.
+
+    Raises:
+        ValueError: An option has no equal in toksmith, or the tokenizer has added tokens; names it.
+    """
+    trainer = BpeTrainer() if trainer is None else trainer
+    specials = [AddedToken(t, special=True) if isinstance(t, str) else t for t in trainer.special_tokens]
+    _check(before, trainer, specials)
+    content = before.content()
+    splits = pretokenizers.read(content.get("pre_tokenizer"))
+    texts, pattern = _pieces(_flat(iterator), content, splits)
+    names = list(dict.fromkeys(token.content for token in specials if token.content))
+    size = max(trainer.vocab_size - len(names), 256)
+    # Special tokens in the text are text, as in the original, so they are none of this training's.
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "no pair is left", UserWarning)
+        learned = learn(
+            texts,
+            size,
+            pattern=pattern,
+            ties="huggingface",
+            byte_order="gpt2",
+            min_frequency=trainer.min_frequency,
+        )
+    return _state(content, learned, names, specials)
+
+
+def _check(before: State, trainer: Any, specials: list[Any]) -> None:
+    """Refuse what toksmith does not have: its vocabularies hold all 256 bytes, and nothing at ends of words."""
+    if before.added.rows:
+        raise ValueError(
+            f"the tokenizer has added tokens ({shown(next(iter(before.added.ids)))} is one): train one without, and "
+            "give them to the trainer as special_tokens"
+        )
+    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
+        if getattr(trainer, name, None):
+            raise ValueError(f"{name}: byte-level tokenizers have none, leave it out")
+    if getattr(trainer, "max_token_length", None) is not None:
+        raise ValueError("max_token_length: it counts otherwise there; use toksmith.train, or leave it out")
+    alphabet = set(trainer.initial_alphabet)
+    missing = [c for c in PreTokenizer.alphabet() if c not in alphabet]
+    if missing:
+        raise ValueError(
+            f"initial_alphabet lacks {len(missing)} of the 256 characters that stand for bytes ({shown(missing[0])}, "
+            "for one); toksmith has all bytes: give initial_alphabet=pre_tokenizers.ByteLevel.alphabet()"
+        )
+    if len(alphabet) > 256:
+        raise ValueError("initial_alphabet has characters that stand for no byte: leave them out")
+    limit = getattr(trainer, "limit_alphabet", None)
+    if limit is not None and limit < 256:
+        raise ValueError(f"limit_alphabet is {limit}: all 256 bytes are tokens; leave it out")
+    for token in specials:
+        if token.content in alphabet:
+            raise ValueError(f"special token {shown(token.content)} is the spelling of a byte: give it another name")
+
+
+def _flat(iterator: Iterable[Any]) -> Iterator[str]:
+    """Yield the texts of an iterator of texts, or of lists of texts."""
+    for item in iterator:
+        if isinstance(item, str):
+            yield item
+        else:
+            for text in item:
+                if not isinstance(text, str):
+                    raise TypeError(f"a text must be a str, not {type(text).__name__}")
+                yield text
+
+
+def _pieces(
+    texts: Iterable[str], content: dict[str, Any], splits: pretokenizers.Splits
+) -> tuple[Iterator[str], patterns.Pattern]:
+    """Return what is counted, and the pattern that cuts it into pretokens."""
+    steps = normalizers.read(content.get("normalizer"))
+    normalizer = _core.Normalizer(steps) if steps else None
+    before = _core.Pretokenizer.of_stages(splits.before) if splits.before else None
+    pattern = pretokenizers.one_pattern(splits)
+    after = None
+    if pattern is None:
+        pattern, after = patterns.resolve(None), _core.Pretokenizer.of_stages(splits.after)
+    return _ready(texts, normalizer, before, splits.prefix, after), pattern
+
+
+def _ready(
+    texts: Iterable[str],
+    normalizer: _core.Normalizer | None,
+    before: _core.Pretokenizer | None,
+    prefix: bool,
+    after: _core.Pretokenizer | None,
+) -> Iterator[str]:
+    for text in texts:
+        changed = text if normalizer is None else normalizer.apply(text)
+        for piece in _cut(before, changed):
+            begun = f" {piece}" if prefix and piece and not piece.startswith(" ") else piece
+            yield from _cut(after, begun)
+
+
+def _cut(splitter: _core.Pretokenizer | None, text: str) -> Iterable[str]:
+    if splitter is None:
+        return [text]
+    data = text.encode()
+    return (data[start:stop].decode() for start, stop in splitter.ranges(data))
+
+
+def _state(content: dict[str, Any], learned: Core, names: list[str], specials: list[Any]) -> State:
+    """Return the state of the trained tokenizer: special tokens have the first ids."""
+    vocab = {name: id for id, name in enumerate(names)}
+    for id, token in sorted(learned.vocab.items()):
+        spelled = spell(token)
+        if spelled in vocab:
+            raise ValueError(f"special token {shown(spelled)} is also learned from the text: give it another name")
+        vocab[spelled] = id + len(names)
+    merges = [[spell(left), spell(right)] for left, right in learned.merges]
+    for name in names:
+        if unspell(name) not in (None, name.encode()):
+            raise ValueError(f"special token {shown(name)} spells other bytes: give it another name")
+    model = {**content["model"], "vocab": vocab, "merges": merges}
+    added, _ = Added((), ()).with_tokens(specials, False, vocab.get, len(vocab))
+    return state.of_changed({**content, "model": model, "post_processor": None}, added)

@@ -1,0 +1,189 @@
+"""What a Hugging Face folder or object says of a tokenizer beside what decides its ids.
+
+That is: the roles of special tokens, chat templates, the side on which batches are padded, the class of
+`transformers`, and how `tokenizer.json` spells its parts. It is no part of a tokenizer's identity. It is kept so that
+`save_huggingface` and `toksmith.compat.huggingface` can give it back.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..common.messages import shown
+from ..files import reading, temporary, text_files
+
+if TYPE_CHECKING:
+    from .added import AddedToken
+
+CONFIG, SPECIALS, GENERATION = "tokenizer_config.json", "special_tokens_map.json", "generation_config.json"
+TEMPLATE, TEMPLATES = "chat_template.jinja", "additional_chat_templates"
+_MODEL = "config.json"
+_OBJECTS = (CONFIG, SPECIALS, GENERATION, "added_tokens.json", _MODEL)
+
+MAX_BYTES = 16 << 20
+"""Most bytes of a file beside `tokenizer.json`."""
+MAX_TEMPLATES = 100
+"""Most files of chat templates."""
+
+Files = dict[str, Any]
+
+_SPELLED = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "truncation", "padding")
+_OPTIONS = ("unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback")
+_CLASS_OF_MODEL = ("model_type", "tokenizer_class", "transformers_version")
+
+
+class Origin:
+    """Where a tokenizer came from. Immutable; copies are cheap.
+
+    Attributes:
+        content: The parts of `tokenizer.json` as they were spelled, without vocabulary and merges; None once the
+            tokenizer is another one.
+        beside: Names of the added tokens that are not in the vocabulary of the model.
+        files: The files beside `tokenizer.json` by name: JSON objects, and the texts of chat templates.
+    """
+
+    __slots__ = ("beside", "content", "files")
+
+    def __init__(self, content: dict[str, Any] | None, beside: frozenset[str], files: Files) -> None:
+        self.content, self.beside, self.files = content, beside, files
+
+    @classmethod
+    def of(cls, content: dict[str, Any], added: list[AddedToken], files: Files) -> Origin:
+        """Return the origin of a tokenizer that was read from the content of a `tokenizer.json`."""
+        vocab = content["model"]["vocab"]
+        spelled = {name: content.get(name) for name in _SPELLED}
+        options = {name: content["model"].get(name) for name in _OPTIONS}
+        rows = [token._asdict() for token in added]
+        kept = copy.deepcopy({**spelled, "added_tokens": rows, "model": options})
+        return cls(kept, frozenset(token.content for token in added if token.content not in vocab), files)
+
+    def moved(self) -> Origin:
+        """Return what is still true once ids have moved: neither ids nor flags by id."""
+        gone = (GENERATION, "added_tokens.json")
+        files = {name: value for name, value in self.files.items() if name not in gone}
+        if CONFIG in files:
+            left = {key: value for key, value in files[CONFIG].items() if key != "added_tokens_decoder"}
+            files[CONFIG] = left
+        return Origin(None, frozenset(), files)
+
+    def state(self) -> dict[str, Any]:
+        """Return it as a dictionary for JSON."""
+        return {"content": self.content, "beside": sorted(self.beside), "files": self.files}
+
+    @classmethod
+    def of_state(cls, state: Any) -> Origin:
+        """Return the origin of a `state`.
+
+        Raises:
+            ValueError: It is none.
+        """
+        fields = state if isinstance(state, dict) else {}
+        content, beside, files = (fields.get(name) for name in ("content", "beside", "files"))
+        is_whole = isinstance(files, dict) and isinstance(beside, list) and isinstance(content, (dict, type(None)))
+        if not is_whole or not all(isinstance(name, str) for name in beside or ()):
+            raise ValueError(f"the field 'huggingface' is {shown(state)}, not what save() writes")
+        for name, value in (files or {}).items():
+            if not is_known(name) or not isinstance(value, dict if name in _OBJECTS else str):
+                raise ValueError(f"the field 'huggingface' holds {shown(name)}, which is no file that is read")
+        if content is not None and not (isinstance(content.get("model"), dict) and "added_tokens" in content):
+            raise ValueError("the field 'huggingface' has no parts of a tokenizer.json")
+        return cls(content, frozenset(beside or ()), files or {})
+
+
+def is_known(name: str) -> bool:
+    """Return whether a file of this name is read and written beside `tokenizer.json`."""
+    folder, _, base = name.rpartition("/")
+    is_template = folder == TEMPLATES and base.endswith(".jinja") and "\\" not in base
+    return name in _OBJECTS or name == TEMPLATE or is_template
+
+
+def files_of(source: Any) -> Files:
+    """Return what stands beside the `tokenizer.json` of a source, or what an object of `transformers` says of itself.
+
+    A file that cannot be read is left out, and a warning names it.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(source)
+        if path.is_dir():
+            return _files_in(path)
+        return _files_in(path.parent) if path.name == "tokenizer.json" else {}
+    return _files_of_object(source) if callable(getattr(source, "save_pretrained", None)) else {}
+
+
+def _files_in(folder: Path) -> Files:
+    found: Files = {}
+    templates = sorted((folder / TEMPLATES).glob("*.jinja"))[:MAX_TEMPLATES]
+    for path in (*(folder / name for name in _OBJECTS), folder / TEMPLATE, *templates):
+        name = path.relative_to(folder).as_posix()
+        if not path.is_file():
+            continue
+        try:
+            text = text_files.text_of(reading.read(path, MAX_BYTES), path)
+            found[name] = text_files.parse_object(text, str(path), name) if name in _OBJECTS else text
+        except (OSError, ValueError) as error:
+            warnings.warn(f"{error}; what {name} says of the tokenizer is not kept", stacklevel=5)
+    if _MODEL in found:  # of the model's own configuration only what decides the class of the tokenizer
+        model = found.pop(_MODEL)
+        if kept := {key: model[key] for key in _CLASS_OF_MODEL if isinstance(model.get(key), str)}:
+            found[_MODEL] = kept
+    return found
+
+
+def _files_of_object(source: Any) -> Files:
+    """Return what `save_pretrained` of a tokenizer of `transformers` writes, its `tokenizer.json` apart."""
+    light = copy.copy(source)
+    light.__dict__["_save_pretrained"] = lambda *_args, **_options: ()
+    try:
+        with temporary.own_folder() as folder:
+            light.save_pretrained(folder)
+            return _files_in(Path(folder))
+    except Exception as error:  # whatever a class of somebody else raises
+        warnings.warn(
+            f"{type(source).__name__}: its roles of special tokens and chat templates are not kept, since its "
+            f"save_pretrained failed: {error}",
+            stacklevel=5,
+        )
+        return {}
+
+
+def tokenizer_class(files: Files) -> str | None:
+    """Return the class of `transformers` that `AutoTokenizer` takes for these files; None if they do not say."""
+    named = files.get(CONFIG, {}).get("tokenizer_class") or files.get(_MODEL, {}).get("tokenizer_class")
+    if isinstance(named, str):
+        return named
+    model = files.get(_MODEL, {}).get("model_type")
+    if model is None:
+        return None
+    try:
+        from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
+    except ImportError:
+        found = None
+    else:
+        found = TOKENIZER_MAPPING_NAMES.get(model)
+        found = found[-1] or found[0] if isinstance(found, tuple) else found
+    if found is None:
+        warnings.warn(
+            f"config.json says that the model is of type {shown(model)}; which class of tokenizer that means is not "
+            "known here, and is not kept: write tokenizer_class into tokenizer_config.json",
+            stacklevel=5,
+        )
+    return found
+
+
+def written(files: Files) -> dict[str, bytes]:
+    """Return the content of the files that are written beside `tokenizer.json`; not that of the model."""
+    found: dict[str, bytes] = {}
+    for name, value in files.items():
+        if name != _MODEL:
+            found[name] = value.encode() if isinstance(value, str) else as_json(value)
+    return found
+
+
+def as_json(content: dict[str, Any]) -> bytes:
+    """Return a JSON object as the bytes of a file."""
+    return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode(errors="backslashreplace")
