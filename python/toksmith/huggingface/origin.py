@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 CONFIG, SPECIALS, GENERATION = "tokenizer_config.json", "special_tokens_map.json", "generation_config.json"
 TEMPLATE, TEMPLATES = "chat_template.jinja", "additional_chat_templates"
-_MODEL = "config.json"
-_OBJECTS = (CONFIG, SPECIALS, GENERATION, "added_tokens.json", _MODEL)
+MODEL = "config.json"
+_OBJECTS = (CONFIG, SPECIALS, GENERATION, "added_tokens.json", MODEL)
 
 MAX_BYTES = 16 << 20
 """Most bytes of a file beside `tokenizer.json`."""
@@ -34,7 +34,7 @@ Files = dict[str, Any]
 
 _SPELLED = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "truncation", "padding")
 _OPTIONS = ("unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback")
-_CLASS_OF_MODEL = ("model_type", "tokenizer_class", "transformers_version")
+_CLASS_OFMODEL = ("model_type", "tokenizer_class", "transformers_version")
 
 
 class Origin:
@@ -127,10 +127,10 @@ def _files_in(folder: Path) -> Files:
             found[name] = text_files.parse_object(text, str(path), name) if name in _OBJECTS else text
         except (OSError, ValueError) as error:
             warnings.warn(f"{error}; what {name} says of the tokenizer is not kept", stacklevel=5)
-    if _MODEL in found:  # of the model's own configuration only what decides the class of the tokenizer
-        model = found.pop(_MODEL)
-        if kept := {key: model[key] for key in _CLASS_OF_MODEL if isinstance(model.get(key), str)}:
-            found[_MODEL] = kept
+    if MODEL in found:  # of the model's own configuration only what decides the class of the tokenizer
+        model = found.pop(MODEL)
+        if kept := {key: model[key] for key in _CLASS_OFMODEL if isinstance(model.get(key), str)}:
+            found[MODEL] = kept
     return found
 
 
@@ -153,10 +153,10 @@ def _files_of_object(source: Any) -> Files:
 
 def tokenizer_class(files: Files) -> str | None:
     """Return the class of `transformers` that `AutoTokenizer` takes for these files; None if they do not say."""
-    named = files.get(CONFIG, {}).get("tokenizer_class") or files.get(_MODEL, {}).get("tokenizer_class")
+    named = files.get(CONFIG, {}).get("tokenizer_class") or files.get(MODEL, {}).get("tokenizer_class")
     if isinstance(named, str):
         return named
-    model = files.get(_MODEL, {}).get("model_type")
+    model = files.get(MODEL, {}).get("model_type")
     if model is None:
         return None
     try:
@@ -179,7 +179,7 @@ def written(files: Files) -> dict[str, bytes]:
     """Return the content of the files that are written beside `tokenizer.json`; not that of the model."""
     found: dict[str, bytes] = {}
     for name, value in files.items():
-        if name != _MODEL:
+        if name != MODEL:
             found[name] = value.encode() if isinstance(value, str) else as_json(value)
     return found
 

@@ -169,8 +169,3 @@ def test_folders_are_loaded(pair: tuple[Any, Any], tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").unlink()
     with pytest.raises((ValueError, OSError), match=r"tokenizer"):
         ToksmithTokenizer.from_pretrained(str(tmp_path), local_files_only=True)
-
-
-def test_training_is_elsewhere(pair: tuple[Any, Any]) -> None:
-    with pytest.raises(NotImplementedError, match=r"toksmith\.train"):
-        pair[1].train_new_from_iterator([["a"]], 300)

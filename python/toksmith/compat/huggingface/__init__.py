@@ -1,12 +1,14 @@
 """toksmith behind the interfaces of `tokenizers` and `transformers`.
 
 `Tokenizer` has the methods that programs call on `tokenizers.Tokenizer`, with the same results; `Encoding` is what
-its `encode` returns. `pretrained` makes a tokenizer for `transformers`, and `ToksmithTokenizer` is its class.
+its `encode` returns. `pretrained` makes a tokenizer for `transformers`, and `ToksmithTokenizer` is its class;
+`install` puts toksmith into every tokenizer that `transformers` makes.
 """
 
 from __future__ import annotations
 
 from .added import AddedToken
+from .byte_level_bpe import ByteLevelBPETokenizer
 from .components import BPE
 from .encoding import Encoding
 from .tokenizers import Tokenizer
@@ -15,14 +17,34 @@ from .training import BpeTrainer
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .for_transformers import ToksmithTokenizer, pretrained
+    from .installing import Installed, install
 
-__all__ = ["BPE", "AddedToken", "BpeTrainer", "Encoding", "Tokenizer", "ToksmithTokenizer", "pretrained"]
+__all__ = [
+    "BPE",
+    "AddedToken",
+    "BpeTrainer",
+    "ByteLevelBPETokenizer",
+    "Encoding",
+    "Installed",
+    "Tokenizer",
+    "ToksmithTokenizer",
+    "install",
+    "pretrained",
+]
+
+
+_NEED_TRANSFORMERS = {
+    "ToksmithTokenizer": "for_transformers",
+    "pretrained": "for_transformers",
+    "Installed": "installing",
+    "install": "installing",
+}
 
 
 def __getattr__(name: str) -> object:
     """Import what needs `transformers` on first use."""
-    if name not in ("ToksmithTokenizer", "pretrained"):
+    if name not in _NEED_TRANSFORMERS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module(".for_transformers", __name__), name)
+    return getattr(importlib.import_module(f".{_NEED_TRANSFORMERS[name]}", __name__), name)

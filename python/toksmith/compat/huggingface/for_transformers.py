@@ -1,24 +1,31 @@
 """A tokenizer for `transformers`: a class of that library, with the tokenization of toksmith.
 
 `transformers` keeps everything of a fast tokenizer (special tokens, padding, truncation, tensors, chat templates,
-saving) in a base class around a `tokenizers.Tokenizer`; here it is around the adapter of this package.
+saving) in a class around a `tokenizers.Tokenizer`; here it is around the adapter of this package. What the class of a
+model does beside (Cohere pads on the left, Whisper puts tokens in front) stays: the class is kept, with another
+tokenizer inside.
 """
 
 from __future__ import annotations
 
+import copy
+import functools
 import json
+import types
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 try:
-    from transformers import PreTrainedTokenizerFast
+    from transformers import AutoTokenizer, PreTrainedTokenizerFast
+    from transformers.models.auto.tokenization_auto import tokenizer_class_from_name
 except ImportError as error:
     raise ImportError(
         "toksmith.compat.huggingface.pretrained needs the package `transformers`: install it"
     ) from error
 
-from ...files import text_files, whole_files
-from ...huggingface import folder
+from ...common.messages import shown
+from ...files import temporary, text_files, whole_files
+from ...huggingface import folder, origin
 from .tokenizers import Tokenizer
 
 if TYPE_CHECKING:
@@ -35,23 +42,21 @@ _SAVED_AS = "PreTrainedTokenizerFast"  # a class of `transformers`: the folder c
 class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not typed, for mypy
     """A fast tokenizer of `transformers` that encodes and decodes with toksmith.
 
-    Made by `pretrained`, or from a folder by `from_pretrained`. `save_pretrained` writes a folder that
-    `transformers.AutoTokenizer` loads as its own. It does not train: see `toksmith.train`.
+    Made by `pretrained`, or from a folder by `from_pretrained`. Where the folder names a class of its own, the result
+    is an instance of that class, too. `save_pretrained` writes a folder that `transformers.AutoTokenizer` loads
+    without toksmith.
     """
 
     @classmethod
-    def convert_to_native_format(cls, **kwargs: Any) -> dict[str, Any]:
-        """Return what makes the tokenizer, with toksmith in the place of `tokenizers`.
+    def from_pretrained(cls, pretrained_model_name_or_path: Any, *inputs: Any, **options: Any) -> ToksmithTokenizer:
+        """Load a folder, or the name of a model, as `AutoTokenizer.from_pretrained` does.
 
         Raises:
-            ValueError: The folder has no `tokenizer.json`, or one with a part that is not supported.
+            OSError: There is no such folder, or it cannot be read.
+            ValueError: Its tokenizer has a part that is not supported, or is of a class that is not around a
+                `tokenizers.Tokenizer`; names it.
         """
-        path = kwargs.pop("tokenizer_file", None)
-        if path is not None:
-            kwargs["tokenizer_object"] = Tokenizer.from_file(path)
-        elif kwargs.get("tokenizer_object") is None:
-            raise ValueError("there is no tokenizer.json in the folder: toksmith reads no other form of it here")
-        return kwargs
+        return swapped(AutoTokenizer.from_pretrained(pretrained_model_name_or_path, *inputs, **options))
 
     @property
     def toksmith(self) -> Core:
@@ -59,28 +64,90 @@ class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not t
         adapter: Tokenizer = self._tokenizer
         return adapter._tokenizer
 
-    def _encode_without_added_tokens(self, text: str) -> list[int]:
-        return self.toksmith.encode_ordinary(text)
+    def train_new_from_iterator(self, *args: Any, **options: Any) -> Any:
+        """Return a tokenizer of the same kind with another vocabulary, which toksmith learns from texts.
 
-    def train_new_from_iterator(self, *args: Any, **kwargs: Any) -> Any:
-        """Not here: train with `toksmith.train`, and give the result to `pretrained`."""
-        raise NotImplementedError(
-            "train with toksmith.train, and give the result to toksmith.compat.huggingface.pretrained"
-        )
+        Raises:
+            ValueError: An option of the training has no equal in toksmith; names it.
+        """
+        return _trains_with_toksmith(self._model_class().train_new_from_iterator)(self, *args, **options)
+
+    @classmethod
+    def _model_class(cls) -> Any:
+        """Return the class of `transformers` that this one stands for."""
+        return next(kind for kind in cls.__mro__ if not issubclass(kind, ToksmithTokenizer))
 
     def _save_pretrained(
         self, save_directory: str | os.PathLike[str], file_names: tuple[str, ...], *args: Any, **kwargs: Any
     ) -> tuple[str, ...]:
         names: tuple[str, ...] = super()._save_pretrained(save_directory, file_names, *args, **kwargs)
+        if type(self) is not ToksmithTokenizer:
+            return names
         config = Path(next(name for name in names if name.endswith("tokenizer_config.json")))
         content = text_files.read_object(config, "tokenizer_config.json") | {"tokenizer_class": _SAVED_AS}
         text = json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
         whole_files.write(config, [text.encode()])
         return names
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._model_class(), self.__dict__.copy())
+
+
+def _trains_with_toksmith(method: Any) -> Any:
+    """Return the method that trains, with the adapter in the place of `tokenizers.Tokenizer`."""
+    names = {**method.__globals__, "TokenizerFast": Tokenizer}
+    made = types.FunctionType(method.__code__, names, method.__name__, method.__defaults__, method.__closure__)
+    made.__kwdefaults__ = method.__kwdefaults__
+    return made
+
+
+@functools.cache
+def _class_for(kind: Any) -> Any:
+    """Return the class of a tokenizer that is of a class of `transformers`, with toksmith inside."""
+    if kind is PreTrainedTokenizerFast:
+        return ToksmithTokenizer
+    return type(kind.__name__, (ToksmithTokenizer, kind), {"__doc__": kind.__doc__, "__module__": __name__})
+
+
+def _restored(kind: Any, state: dict[str, Any]) -> ToksmithTokenizer:
+    made: ToksmithTokenizer = object.__new__(_class_for(kind))
+    made.__dict__.update(state)
+    return made
+
+
+def swapped(tokenizer: Any) -> ToksmithTokenizer:
+    """Return a fast tokenizer of `transformers`, with toksmith inside; everything else of it is copied.
+
+    Raises:
+        ValueError: It is of a class that is not around a `tokenizers.Tokenizer`, or has a part that is not supported.
+    """
+    if isinstance(tokenizer, ToksmithTokenizer):
+        return tokenizer
+    kind = type(tokenizer)
+    if not isinstance(tokenizer, PreTrainedTokenizerFast):
+        raise ValueError(
+            f"{kind.__name__} is not around a tokenizers.Tokenizer, so toksmith cannot stand in: use it as it is"
+        )
+    state = {name: copy.deepcopy(value) for name, value in tokenizer.__dict__.items() if name != "_tokenizer"}
+    backend = tokenizer.backend_tokenizer
+    inside = backend if isinstance(backend, Tokenizer) else adapter_of(backend, kind.__name__)
+    return _restored(kind, {**state, "_tokenizer": inside})
+
+
+def adapter_of(backend: Any, name: str) -> Tokenizer:
+    """Return the adapter that does what a `tokenizers.Tokenizer` does.
+
+    Raises:
+        ValueError: A part of it is not supported; names it.
+    """
+    with text_files.naming(name):
+        made = Tokenizer.from_str(backend.to_str())
+    made.encode_special_tokens = backend.encode_special_tokens
+    return made
+
 
 def pretrained(
-    tokenizer: Core | Tokenizer,
+    tokenizer: Core | Tokenizer | Any,
     *,
     bos_token: SpecialToken = ...,
     eos_token: SpecialToken = ...,
@@ -90,9 +157,13 @@ def pretrained(
 ) -> ToksmithTokenizer:
     """Return a tokenizer for `transformers` that encodes with a toksmith tokenizer.
 
+    One that came from a Hugging Face folder, or from an object of `transformers`, keeps all that was said there: its
+    class, roles of special tokens, chat templates, lengths and sides. What is given here replaces it.
+
     Args:
-        tokenizer: A `toksmith.Tokenizer`, or the adapter around one.
-        bos_token: As in `Tokenizer.save_huggingface`: left out, one of a usual name, if any; None: none.
+        tokenizer: A `toksmith.Tokenizer`, the adapter around one, or a fast tokenizer of `transformers`.
+        bos_token: As in `Tokenizer.save_huggingface`: left out, the one that it came with, else one of a usual name,
+            if any; None: none.
         eos_token: Likewise.
         unk_token: Likewise.
         pad_token: Likewise; left out, and with none of a usual name, the eos token.
@@ -100,12 +171,62 @@ def pretrained(
 
     Raises:
         ImportError: `transformers` is not installed.
-        ValueError: A role is given to what is no special token of the tokenizer.
+        ValueError: A role is given to what is no special token of the tokenizer, or the tokenizer is of a class that
+            is not around a `tokenizers.Tokenizer`, or that is not known.
     """
+    given = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token, "pad_token": pad_token}
+    if callable(getattr(tokenizer, "save_pretrained", None)):
+        return _of_object(tokenizer, {**{k: v for k, v in given.items() if v is not ...}, **options})
     adapter = tokenizer if isinstance(tokenizer, Tokenizer) else Tokenizer(tokenizer)
-    chosen = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token, "pad_token": pad_token}
-    found = folder.roles(adapter._tokenizer._parts, chosen)
+    parts = adapter._tokenizer._parts
+    if parts.origin is not None and parts.origin.files and not isinstance(tokenizer, Tokenizer):
+        return _of_origin(parts, given, options)
+    found = folder.roles(parts, given)
     names = adapter._tokenizer.special_tokens
-    others = sorted((name for name in names if name not in found.values()), key=names.__getitem__)
+    special = [name for id, name in sorted((id, name) for name, id in names.items()) if _is_special(adapter, id)]
+    others = [name for name in special if name not in found.values()]
     options.setdefault("clean_up_tokenization_spaces", False)
     return ToksmithTokenizer(tokenizer_object=adapter, **found, extra_special_tokens=others, **options)
+
+
+def _is_special(adapter: Tokenizer, id: int) -> bool:
+    row = adapter._state.added.rows.get(id)
+    return row is None or bool(row["special"])
+
+
+def _of_object(tokenizer: Any, changes: dict[str, Any]) -> ToksmithTokenizer:
+    """Return a fast tokenizer of `transformers` with toksmith inside, and some attributes changed."""
+    made = swapped(tokenizer)
+    if made is tokenizer and changes:
+        made = copy.deepcopy(made)
+    names = made.get_vocab() if changes else {}
+    for name, value in changes.items():
+        if name in folder.ROLES and value is not None and str(value) not in names:
+            raise ValueError(f"{name} is {shown(str(value))}, which is no token of this tokenizer")
+        setattr(made, name, value)
+        made.init_kwargs[name] = value
+    return made
+
+
+def _of_origin(parts: Any, given: dict[str, Any], options: dict[str, Any]) -> ToksmithTokenizer:
+    """Return what `transformers` loads of the folder that a tokenizer came from, with toksmith inside."""
+    files = folder.files_of(parts, given, None, None)
+    config = json.loads(files[origin.CONFIG])
+    if tokenizer_class_from_name(config["tokenizer_class"]) is None:
+        raise ValueError(
+            f"the folder names the class {config['tokenizer_class']}, which transformers does not have: load it with "
+            "AutoTokenizer.from_pretrained(folder, trust_remote_code=True) if you trust its code, and give the result"
+        )
+    config.pop("auto_map", None)  # the class is here, and the code that it names is not
+    files[origin.CONFIG] = origin.as_json(config)
+    with temporary.own_folder() as made:
+        if origin.MODEL in parts.origin.files:
+            files[origin.MODEL] = origin.as_json(parts.origin.files[origin.MODEL])
+        for name, content in files.items():
+            path = Path(made, name)
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content)
+        chosen = {name: value for name, value in given.items() if value is not ...}
+        found = ToksmithTokenizer.from_pretrained(made, **chosen, **options)
+    found.name_or_path = found.init_kwargs["name_or_path"] = ""
+    return found

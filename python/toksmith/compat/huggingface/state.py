@@ -198,17 +198,20 @@ class State:
 
     def shown(self, ids: Sequence[int], skip_special_tokens: bool) -> list[int]:
         """Return those of some ids that are decoded."""
-        vocab, added = self.core.vocab, self.added
-        skipped = {added.ids[name] for name in added.once_special} if skip_special_tokens else ()
+        vocab, skipped = self.core.vocab, self._skipped if skip_special_tokens else ()
         return [id for id in ids if id in vocab and id not in skipped]
 
-    def decode(self, ids: list[int]) -> str:
-        """Return the text of ids, as the decoder has it."""
+    @functools.cached_property
+    def _skipped(self) -> set[int]:
+        return {self.added.ids[name] for name in self.added.once_special}
+
+    def decode(self, batch: list[list[int]]) -> list[str]:
+        """Return the text of each list of ids, as the decoder has it."""
         if self._decodes_bytes:
-            return self.core.decode(ids)
-        tokens = [self.spelling[id] for id in ids]
-        decoder = self.part("decoder")
-        return " ".join(tokens) if decoder is None else Decoder(decoder).decode(tokens)
+            return self.core.decode_batch(batch) if len(batch) != 1 else [self.core.decode(batch[0])]
+        tokens = [[self.spelling[id] for id in ids] for ids in batch]
+        decoder = Decoder.of(self.part("decoder"))
+        return [" ".join(some) if decoder is None else decoder.decode(some) for some in tokens]
 
     @functools.cached_property
     def _decodes_bytes(self) -> bool:

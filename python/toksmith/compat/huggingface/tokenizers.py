@@ -6,6 +6,7 @@ post-processor, and which added tokens are special. Changing a part makes a new 
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import importlib
 import json
@@ -220,11 +221,29 @@ class Tokenizer(Settings):
 
     def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str:
         """Return the text of ids, without special tokens. An id that is no token is left out."""
-        return self._state.decode(self._state.shown(ids, skip_special_tokens))
+        return self._state.decode([self._state.shown(ids, skip_special_tokens)])[0]
 
     def decode_batch(self, sequences: Iterable[Sequence[int]], skip_special_tokens: bool = True) -> list[str]:
         """Return the text of each list of ids."""
-        return [self.decode(ids, skip_special_tokens) for ids in sequences]
+        return self._state.decode([self._state.shown(ids, skip_special_tokens) for ids in sequences])
+
+    # The same in a thread, for programs with an event loop
+
+    async def async_encode(self, *args: Any, **options: Any) -> Encoding:
+        """Do what `encode` does, in a thread."""
+        return await asyncio.to_thread(self.encode, *args, **options)
+
+    async def async_encode_batch(self, *args: Any, **options: Any) -> list[Encoding]:
+        """Do what `encode_batch` does, in a thread."""
+        return await asyncio.to_thread(self.encode_batch, *args, **options)
+
+    async def async_encode_batch_fast(self, *args: Any, **options: Any) -> list[Encoding]:
+        """Do what `encode_batch_fast` does, in a thread."""
+        return await asyncio.to_thread(self.encode_batch_fast, *args, **options)
+
+    async def async_decode_batch(self, *args: Any, **options: Any) -> list[str]:
+        """Do what `decode_batch` does, in a thread."""
+        return await asyncio.to_thread(self.decode_batch, *args, **options)
 
     # The vocabulary
 

@@ -1,0 +1,109 @@
+"""`ByteLevelBPETokenizer`: GPT-2's kind of tokenizer, ready to be trained, as `tokenizers.implementations` has it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .components import BPE, PreTokenizer
+from .tokenizers import Tokenizer
+from .training import BpeTrainer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_FORMS = ("nfc", "nfd", "nfkc", "nfkd")
+
+
+class ByteLevelBPETokenizer(Tokenizer):
+    """A tokenizer that is made like GPT-2's. It has all methods of `Tokenizer`.
+
+    Args:
+        vocab: Ids by spelled token, or the path of a `vocab.json`. Left out, with `merges`: it is to be trained.
+        merges: Pairs of spelled tokens, or the path of a `merges.txt`.
+        add_prefix_space: Whether a text gets a space in front.
+        lowercase: Whether a text is made lower case.
+        dropout: Must be None: merges left out at random cannot be repeated.
+        unicode_normalizer: "nfc", "nfd", "nfkc" or "nfkd".
+        continuing_subword_prefix: Must be empty.
+        end_of_word_suffix: Must be empty.
+        trim_offsets: Whether offsets leave whitespace out.
+    """
+
+    def __init__(
+        self,
+        vocab: str | dict[str, int] | None = None,
+        merges: str | Sequence[tuple[str, str]] | None = None,
+        add_prefix_space: bool = False,
+        lowercase: bool = False,
+        dropout: float | None = None,
+        unicode_normalizer: str | None = None,
+        continuing_subword_prefix: str | None = None,
+        end_of_word_suffix: str | None = None,
+        trim_offsets: bool = False,
+    ) -> None:
+        options: dict[str, Any] = {}
+        if vocab is not None and merges is not None:
+            options["continuing_subword_prefix"] = continuing_subword_prefix or ""
+            options["end_of_word_suffix"] = end_of_word_suffix or ""
+            options["dropout"] = dropout
+        else:
+            vocab = merges = None
+        super().__init__(BPE(vocab, merges, **options))
+        if unicode_normalizer and unicode_normalizer not in _FORMS:
+            raise ValueError(
+                f"{unicode_normalizer!r} is not a known unicode normalizer: use one of {', '.join(_FORMS)}"
+            )
+        kinds = [unicode_normalizer.upper()] if unicode_normalizer else []
+        steps = [{"type": kind} for kind in [*kinds, *(["Lowercase"] if lowercase else [])]]
+        if steps:
+            self.normalizer = {"type": "Sequence", "normalizers": steps} if len(steps) > 1 else steps[0]
+        byte_level = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+        self.pre_tokenizer = {**byte_level, "add_prefix_space": add_prefix_space}
+        self.decoder = byte_level
+        self.post_processor = {**byte_level, "trim_offsets": trim_offsets}
+
+    @staticmethod
+    def from_file(vocab_filename: str, merges_filename: str, **options: Any) -> ByteLevelBPETokenizer:  # type: ignore[override]
+        """Load GPT-2's two files."""
+        return ByteLevelBPETokenizer(vocab_filename, merges_filename, **options)
+
+    def train(
+        self,
+        files: str | Sequence[str],
+        vocab_size: int = 30000,
+        min_frequency: int = 2,
+        show_progress: bool = True,
+        special_tokens: Sequence[Any] = (),
+    ) -> None:
+        """Learn vocabulary and merges from files of text, each line by itself."""
+        trainer = _trainer(vocab_size, min_frequency, special_tokens)
+        super().train([files] if isinstance(files, str) else files, trainer)
+
+    def train_from_iterator(  # type: ignore[override]
+        self,
+        iterator: Iterable[Any],
+        vocab_size: int = 30000,
+        min_frequency: int = 2,
+        show_progress: bool = True,
+        special_tokens: Sequence[Any] = (),
+        length: int | None = None,
+    ) -> None:
+        """Learn vocabulary and merges from texts, or from lists of texts."""
+        super().train_from_iterator(iterator, _trainer(vocab_size, min_frequency, special_tokens))
+
+    def normalize(self, sequence: str) -> str:
+        """Return a text as the normalizer has it."""
+        return sequence if self.normalizer is None else self.normalizer.normalize_str(sequence)
+
+    def save_model(self, directory: str, prefix: str | None = None) -> list[str]:
+        """Write `vocab.json` and `merges.txt`; returns their paths."""
+        return self.model.save(directory, prefix)
+
+
+def _trainer(vocab_size: int, min_frequency: int, special_tokens: Sequence[Any]) -> BpeTrainer:
+    return BpeTrainer(
+        vocab_size=vocab_size,
+        min_frequency=min_frequency,
+        special_tokens=special_tokens,
+        initial_alphabet=PreTokenizer.alphabet(),
+    )

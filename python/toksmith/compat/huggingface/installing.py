@@ -1,0 +1,91 @@
+"""`install`: every fast tokenizer that `transformers` makes from now on has toksmith inside."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from . import for_transformers
+from .tokenizers import Tokenizer
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+Backend: Any = for_transformers.ToksmithTokenizer.__base__  # the class around a `tokenizers.Tokenizer`
+
+_lock = threading.Lock()
+_installed: Installed | None = None
+
+
+class Installed:
+    """What `install` returns: `uninstall` ends it, and so does the end of a `with`.
+
+    Attributes:
+        kept: Names of classes whose tokenizers stayed as they are, with the reason.
+    """
+
+    def __init__(self) -> None:
+        self.kept: dict[str, str] = {}
+        self._original: Any = None
+
+    def _start(self) -> None:
+        original = self._original = Backend.__init__
+
+        @functools.wraps(original)
+        def init(tokenizer: Any, *args: Any, **options: Any) -> None:
+            original(tokenizer, *args, **options)
+            self._put_into(tokenizer)
+
+        Backend.__init__ = init
+
+    def _put_into(self, tokenizer: Any) -> None:
+        name, backend = type(tokenizer).__name__, tokenizer.backend_tokenizer
+        if isinstance(backend, Tokenizer):
+            return
+        try:
+            tokenizer._tokenizer = for_transformers.adapter_of(backend, name)
+        except ValueError as error:
+            self.kept[name] = str(error)
+            warnings.warn(f"this tokenizer stays as it is, without toksmith: {error}", stacklevel=4)
+
+    def uninstall(self) -> None:
+        """Let `transformers` make its own tokenizers again. Those that were made stay as they are."""
+        global _installed
+        with _lock:
+            if self._original is not None:
+                Backend.__init__ = self._original
+                self._original = None
+            if _installed is self:
+                _installed = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.uninstall()
+
+
+def install() -> Installed:
+    """Put toksmith into every fast tokenizer that `transformers` makes from now on, whatever makes it.
+
+    A tokenizer that toksmith cannot stand in for (WordPiece, Unigram, …) stays as it is, and a warning names the part
+    that is the reason. A second call changes nothing, and returns what the first returned.
+
+    Returns:
+        What undoes it: by `uninstall`, or at the end of a `with`.
+
+    Raises:
+        ImportError: `transformers` is not installed.
+    """
+    global _installed
+    with _lock:
+        if _installed is None:
+            _installed = Installed()
+            _installed._start()
+        return _installed

@@ -1,0 +1,116 @@
+"""`install`: whatever makes a fast tokenizer of `transformers`, toksmith is inside, and goes out again."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from huggingface_peers import transformers_module
+from test_round_trips import OPTIONS, assert_same, backend, fast, of_class
+
+from toksmith.compat.huggingface import Tokenizer, install, pretrained
+
+
+def is_ours(tokenizer: Any) -> bool:
+    return isinstance(tokenizer.backend_tokenizer, Tokenizer)
+
+
+@pytest.mark.parametrize("name", ["instruct", "bos and eos", "sides"])
+def test_all_ways_to_make_one(name: str, tmp_path: Path) -> None:
+    module = transformers_module()
+    fast(**OPTIONS[name]).save_pretrained(tmp_path)
+    path = str(tmp_path)
+    ways = (
+        lambda: module.AutoTokenizer.from_pretrained(path),
+        lambda: module.PreTrainedTokenizerFast.from_pretrained(path),
+        lambda: module.PreTrainedTokenizerFast(tokenizer_file=f"{path}/tokenizer.json", **OPTIONS[name]),
+        lambda: fast(**OPTIONS[name]),
+    )
+    theirs = [make() for make in ways]
+    with install() as installed:
+        found = [make() for make in ways]
+        assert all(map(is_ours, found))
+        assert installed.kept == {}
+    for ours, other in zip(found, theirs, strict=True):
+        assert type(ours) is type(other)
+        assert_same(ours, other, 10)
+    assert not any(map(is_ours, [make() for make in ways]))
+
+
+@pytest.mark.parametrize("name", ["CohereTokenizer", "WhisperTokenizer", "GPT2Tokenizer", "RobertaTokenizer"])
+def test_classes_of_models(name: str, corpora: dict[str, str], tmp_path: Path) -> None:
+    theirs = of_class(name)
+    with install():
+        ours = of_class(name)
+        assert type(ours) is type(theirs)
+        assert is_ours(ours)
+        assert_same(ours, theirs, 15)
+        ours.save_pretrained(tmp_path)
+        texts = [corpora["en"][:3000]]
+        if name == "GPT2Tokenizer":
+            assert_same(ours.train_new_from_iterator([texts], 300), theirs.train_new_from_iterator([texts], 300), 5)
+    assert_same(transformers_module().AutoTokenizer.from_pretrained(str(tmp_path)), theirs, 5)
+
+
+def test_twice_and_back() -> None:
+    original = transformers_module().PreTrainedTokenizerFast.__init__
+    first = install()
+    assert install() is first
+    assert is_ours(fast())
+    assert is_ours(pretrained(fast()))
+    first.uninstall()
+    first.uninstall()
+    assert transformers_module().PreTrainedTokenizerFast.__init__ is original
+    assert not is_ours(fast())
+    again = install()
+    assert again is not first
+    first.uninstall()  # does not end another
+    assert is_ours(fast())
+    again.uninstall()
+    assert transformers_module().PreTrainedTokenizerFast.__init__ is original
+
+
+def test_what_is_not_supported_stays_as_it_is() -> None:
+    kind = transformers_module().BertTokenizer
+    vocab = {"[UNK]": 0, "a": 1, "[CLS]": 2, "[SEP]": 3, "[PAD]": 4, "[MASK]": 5}
+    with (
+        install() as installed,
+        pytest.warns(UserWarning, match=r"stays as it is, without toksmith: BertTokenizer: \$\.model"),
+    ):
+        made = kind(vocab=vocab)
+    assert not is_ours(made)
+    assert "WordPiece" in installed.kept["BertTokenizer"]
+    assert made("a")["input_ids"] == [2, 1, 3]
+
+
+def test_programs_see_the_names_that_they_look_for() -> None:
+    # Programs choose by `"tokenizers" in str(type(x))` and `"transformers" in str(type(x))`.
+    adapter = Tokenizer.from_str(backend().to_str())
+    assert "tokenizers" in str(type(adapter))
+    assert type(adapter).__module__.rpartition(".")[2] == "tokenizers"
+    for made in (pretrained(adapter), pretrained(of_class("GPT2Tokenizer"))):
+        assert "transformers" in str(type(made))
+    with install():
+        assert "transformers" in str(type(of_class("GPT2Tokenizer")))
+
+
+def test_the_adapter_does_not_need_transformers() -> None:
+    program = (
+        "import json, sys\n"
+        "sys.modules['transformers'] = sys.modules['tokenizers'] = None\n"
+        "from toksmith.compat.huggingface import AddedToken, BPE, BpeTrainer, ByteLevelBPETokenizer, Tokenizer\n"
+        "made = ByteLevelBPETokenizer()\n"
+        "made.train_from_iterator(['ab ab'], vocab_size=259, special_tokens=['<s>'], show_progress=False)\n"
+        "made.add_tokens([AddedToken('ab', lstrip=True)])\n"
+        "found = made.encode('x  ab<s>')\n"
+        "decoder = {str(id): str(token) for id, token in made.get_added_tokens_decoder().items()}\n"
+        "print(json.dumps([found.tokens, found.word_ids, found.offsets, decoder]))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    tokens, words, offsets, decoder = json.loads(done.stdout)
+    assert tokens == ["x", "  ab", "<s>"]
+    assert words == [0, 1, 2]
+    assert offsets == [[0, 1], [1, 5], [5, 8]]
+    assert sorted(decoder.values()) == ["<s>", "ab"]
