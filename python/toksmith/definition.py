@@ -321,11 +321,13 @@ class Definition:
 
         It gets `tokenizer.json`, `tokenizer_config.json` and `special_tokens_map.json`; under GPT-2's pattern also
         `vocab.json` and `merges.txt`. Ids agree on all text but for code points that the Unicode version in
-        `tokenizers` puts into another class (docs/unicode.md).
+        `tokenizers` puts into another class (docs/unicode.md). What a Hugging Face folder or object said of the
+        tokenizer beside is written as it was, but for what is given here.
 
         Args:
             folder: Where the files go; made if need be.
-            bos_token: The special token that begins a text. Left out: one of a usual name, if any; None: none.
+            bos_token: The special token that begins a text. Left out: the one that the tokenizer came with, else one
+                of a usual name, if any; None: none.
             eos_token: The one that ends a text.
             unk_token: The one for what is unknown. Byte-level BPE needs none.
             pad_token: The one that fills up a batch. Left out: one of a usual name, else the eos token.

@@ -45,11 +45,11 @@ def _here(kind: type[Definition], digest: str) -> Definition | None:
 
 
 def reduced(tokenizer: Definition) -> tuple[Any, ...]:
-    """Return what the pickle of a tokenizer holds: its state with its fingerprint, its record with a digest."""
-    rest: tuple[Any, ...] = ()
-    if tokenizer._record is not None:
-        written = _written_record(tokenizer)
-        rest = (written, _digest(written))
+    """Return what the pickle of a tokenizer holds: its state with its fingerprint, record and origin with digests."""
+    record, origin = _written_record(tokenizer), _written_origin(tokenizer)
+    rest: tuple[Any, ...] = (record or None, _digest(record)) if record or origin else ()
+    if origin:
+        rest += (origin, _digest(origin))
     return restore, (type(tokenizer), fingerprint(tokenizer), *state(tokenizer), *rest)
 
 
@@ -67,6 +67,14 @@ def _written_record(tokenizer: Definition) -> bytes:
     return b"" if tokenizer._record is None else json.dumps(tokenizer._record.state()).encode()
 
 
+def _written_origin(tokenizer: Definition) -> bytes:
+    """Return where a tokenizer came from, as its pickle holds it; empty if that is not known."""
+    import json
+
+    origin = tokenizer._parts.origin
+    return b"" if origin is None else json.dumps(origin.state()).encode()
+
+
 def restore(
     kind: type[Definition],
     digest: str,
@@ -74,6 +82,8 @@ def restore(
     core: bytes,
     record: bytes | None = None,
     record_digest: str = "",
+    origin: bytes | None = None,
+    origin_digest: str = "",
 ) -> Definition:
     """Return the tokenizer of this state: the one that this process has, or a new one with its record of training.
 
@@ -85,11 +95,15 @@ def restore(
     """
     check("Tokenizer", isinstance(kind, type) and hasattr(kind, "_parts") and isinstance(digest, str))
     known = _here(kind, digest)
-    # An equal tokenizer may come from a file that holds no record of the training.
-    if known is not None and (record is None or record == _written_record(known)):
+    # An equal tokenizer may come from a file that holds no record of the training, or from another folder.
+    if known is not None and all(
+        written is None or written == written_there(known)
+        for written, written_there in ((record, _written_record), (origin, _written_origin))
+    ):
         return known
     check("Tokenizer", isinstance(head, bytes) and isinstance(core, bytes) and _of_state(head, core) == digest)
-    check("Tokenizer", record is None or (isinstance(record, bytes) and _digest(record) == record_digest))
+    for written, its_digest in ((record, record_digest), (origin, origin_digest)):
+        check("Tokenizer", written is None or (isinstance(written, bytes) and _digest(written) == its_digest))
     import json
 
     from .parts import Parts
@@ -100,7 +114,8 @@ def restore(
     pattern, pipeline = heads.pattern_and_pipeline(content, "the pickled tokenizer")
     inner = _core.Tokenizer.from_state(core, list(content["special_tokens"].items()), pattern.core())
     found = None if record is None else Record.of_state(json.loads(record))
-    return kind._of(Parts(heads.with_pipeline(inner, pipeline), pattern, pipeline, found))
+    parts = Parts(heads.with_pipeline(inner, pipeline), pattern, pipeline, found)
+    return kind._of(heads.with_origin(parts, None if origin is None else json.loads(origin)))
 
 
 def digest_of_encoding(state: Any) -> str:

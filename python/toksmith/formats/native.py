@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 VERSION = 2
 """Of the form of the file. A reader refuses a later one."""
 
-_OPTIONAL = {"ignore_merges": bool, "pipeline": dict}
+_OPTIONAL = {"ignore_merges": bool, "pipeline": dict, "huggingface": dict}
 """What came with version 2; a file without them is written as version 1."""
 
 _FIELDS = {

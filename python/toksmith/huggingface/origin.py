@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..common.messages import shown
 from ..files import reading, temporary, text_files
+from .pipeline import Pipeline
 
 if TYPE_CHECKING:
+    from ..parts import Parts
     from .added import AddedToken
 
 CONFIG, SPECIALS, GENERATION = "tokenizer_config.json", "special_tokens_map.json", "generation_config.json"
@@ -70,6 +72,27 @@ class Origin:
             left = {key: value for key, value in files[CONFIG].items() if key != "added_tokens_decoder"}
             files[CONFIG] = left
         return Origin(None, frozenset(), files)
+
+    def check(self, parts: Parts) -> None:
+        """Check that the parts of a `tokenizer.json` are those of a tokenizer.
+
+        Raises:
+            ValueError: They are not: they come from a file that was changed.
+        """
+        if self.content is None:
+            return
+        names = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "added_tokens")
+        spec = {name: self.content.get(name) for name in names}
+        if parts.pipeline is None:
+            made = Pipeline.of_spec({**spec, "kept": []})
+            ids = {token.content: token.id for token in made.added_tokens}
+            same = made.is_trivial and made.pattern == parts.pattern and ids == parts.special_tokens
+        else:
+            known = parts.pipeline.spec
+            same = all(spec[name] == known.get(name) for name in names)
+        contents = {row["content"] for row in self.content["added_tokens"]} if same else set()
+        if not same or not self.beside <= contents:
+            raise ValueError("the field 'huggingface' is that of another tokenizer")
 
     def state(self) -> dict[str, Any]:
         """Return it as a dictionary for JSON."""

@@ -59,9 +59,8 @@ def _fields(parts: Parts) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return all but the model, and those options of the model that have no effect on ids."""
     origin = parts.origin
     if origin is not None and origin.content is not None:
-        options = {
-            name: _OPTIONS[name] if value is None else value for name, value in origin.content["model"].items()
-        }
+        given = origin.content["model"]
+        options = {name: usual if given.get(name) is None else given[name] for name, usual in _OPTIONS.items()}
         return {name: origin.content.get(name) for name in _FIELDS}, options
     if parts.pipeline is not None:
         spec = parts.pipeline.spec

@@ -69,3 +69,19 @@ def with_pipeline(core: Any, pipeline: Pipeline | None) -> Any:
     from ..huggingface.pipeline_core import PipelineCore
 
     return PipelineCore(core, pipeline)
+
+
+def with_origin(parts: Parts, state: Any) -> Parts:
+    """Return a tokenizer with the origin of this state; None for none.
+
+    Raises:
+        ValueError: It is no such state, or that of another tokenizer.
+    """
+    if state is None:
+        return parts
+    from ..huggingface.origin import Origin
+    from ..parts import Parts
+
+    origin = Origin.of_state(state)
+    origin.check(parts)
+    return Parts(parts.core, parts.pattern, parts.pipeline, parts.record, origin)

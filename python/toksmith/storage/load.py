@@ -36,7 +36,8 @@ def native(path: str | os.PathLike[str]) -> Parts:
         specials = list(content["special_tokens"].items())
         ignore_merges = content.get("ignore_merges", False)
         core = _core.Tokenizer(content["tokens"], merges, specials, pattern.core(), ignore_merges)
-    return Parts(head.with_pipeline(core, pipeline), pattern, pipeline, record)
+        parts = Parts(head.with_pipeline(core, pipeline), pattern, pipeline, record)
+        return head.with_origin(parts, content.get("huggingface"))
 
 
 def gpt2(

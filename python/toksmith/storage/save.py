@@ -34,7 +34,10 @@ def native(parts: Parts, path: str | os.PathLike[str], verify: bool = True) -> N
     if parts.record:
         training = parts.record.state() | {"merge_counts": parts.merge_counts}
     check = _check(parts, verification.native, verify)
-    native_file.write(path, head.of_parts(parts), parts.vocab.items(), merges, training, check)
+    content = head.of_parts(parts)
+    if parts.origin is not None:
+        content["huggingface"] = parts.origin.state()
+    native_file.write(path, content, parts.vocab.items(), merges, training, check)
 
 
 def gpt2(parts: Parts, folder: str | os.PathLike[str], verify: bool = True) -> None:

@@ -170,20 +170,30 @@ def test_models_alone(ignore_merges: bool) -> None:
 CONTENTS = ("the", "ing", "King", "new", "<x>", "x y", "a", "<s>", "<|end|>", "Å", "hello", "", " b")
 
 
-def random_tokens(rng: random.Random) -> list[Any]:
+def random_tokens(rng: random.Random, contents: list[str], again: bool) -> list[Any]:
     def one() -> Any:
         flags = {flag: rng.random() < 0.3 for flag in ("lstrip", "rstrip", "single_word", "special")}
-        return rng.choice([rng.choice(CONTENTS), AddedToken(rng.choice(CONTENTS), **flags)])
+        if rng.random() < 0.4:
+            flags["normalized"] = rng.random() < 0.5
+        content = rng.choice(contents)
+        if not again:
+            contents.remove(content)
+        return rng.choice([content, AddedToken(content, **flags)])
 
-    return [one() for _ in range(rng.randrange(1, 4))]
+    return [one() for _ in range(rng.randrange(1, 4)) if contents]
 
 
 @pytest.mark.parametrize("seed", range(24))
 def test_tokens_that_are_added(seed: int) -> None:
     rng = random.Random(seed)
-    theirs, ours = pair_of(rng.choice([*PRE_TOKENIZERS.values()]))
+    normalizer = rng.choice([None, normalizers.Lowercase(), normalizers.NFKC()])
+    theirs, ours = pair_of(rng.choice([*PRE_TOKENIZERS.values()]), normalizer)
+    contents = [token for token in CONTENTS if normalizer is None or token not in ("<s>", "<|end|>")]
     for _ in range(6):
-        add, tokens = rng.choice(["add_tokens", "add_special_tokens"]), random_tokens(rng)
+        add, tokens = (
+            rng.choice(["add_tokens", "add_special_tokens"]),
+            random_tokens(rng, contents, again=normalizer is None),
+        )
         counts = [getattr(tokenizer, add)(tokens) for tokenizer in (theirs, ours)]
         assert counts[0] == counts[1], (add, tokens)
         assert ours.get_added_tokens_decoder() == theirs.get_added_tokens_decoder()

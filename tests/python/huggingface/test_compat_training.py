@@ -152,3 +152,9 @@ def test_what_has_no_equal_is_refused() -> None:
     ours.train_from_iterator(["ab ab"], BpeTrainer(initial_alphabet=ALPHABET, special_tokens=["<s>"]))
     with pytest.raises(ValueError, match="the tokenizer has added tokens"):
         ours.train_from_iterator(["ab ab"], BpeTrainer(initial_alphabet=ALPHABET))
+
+
+def test_training_shows_no_bar(capfd: pytest.CaptureFixture[str]) -> None:
+    _, ours = pair_of(byte_level())
+    ours.train_from_iterator(["ab ab"], BpeTrainer(initial_alphabet=ALPHABET, show_progress=True))
+    assert capfd.readouterr() == ("", "")

@@ -5,6 +5,8 @@ import copy
 import json
 import pickle
 import random
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -142,6 +144,45 @@ def test_files_are_written_as_they_were(tmp_path: Path) -> None:
         UserWarning, match=r"generation_config\.json keeps eos_token_id \[3, 5\], .* '<\|endoftext\|>'"
     ):
         Tokenizer.from_huggingface(tmp_path / "original").save_huggingface(tmp_path / "x", eos_token="<|endoftext|>")
+
+
+PROGRAM = "import pickle, sys; pickle.load(open(sys.argv[1], 'rb')).save_huggingface(sys.argv[2])"
+
+
+@pytest.mark.parametrize("name", ["instruct", "several templates"])
+def test_our_own_files_and_pickles_keep_it(name: str, tmp_path: Path) -> None:
+    theirs = fast(**OPTIONS[name])
+    core = Tokenizer.from_huggingface(theirs)
+    core.save(tmp_path / "t.json")
+    Tokenizer.load(tmp_path / "t.json").save_huggingface(tmp_path / "of_file")
+    (tmp_path / "t.pickle").write_bytes(pickle.dumps(core))
+    run = [sys.executable, "-c", PROGRAM, str(tmp_path / "t.pickle"), str(tmp_path / "of_pickle")]
+    subprocess.run(run, check=True)  # in another process, where no equal tokenizer is
+    for folder in ("of_file", "of_pickle"):
+        assert_same(transformers_module().AutoTokenizer.from_pretrained(str(tmp_path / folder)), theirs, 5)
+
+
+def test_changed_files_of_ours_are_refused(tmp_path: Path) -> None:
+    core = Tokenizer.from_huggingface(fast(**OPTIONS["instruct"]))
+    core.save(tmp_path / "t.json")
+    content = json.loads((tmp_path / "t.json").read_text("utf-8"))
+    for path, value, message in (
+        (("files",), {"../evil": "x"}, "holds '../evil', which is no file that is read"),
+        (("files",), {"additional_chat_templates/../x.jinja": "x"}, "which is no file that is read"),
+        (("files",), {"tokenizer_config.json": "x"}, "which is no file that is read"),
+        (("files",), [], "not what save"),
+        (("content", "normalizer"), {"type": "NFD"}, "is that of another tokenizer"),
+        (("content", "added_tokens"), [], "is that of another tokenizer"),
+        (("beside",), ["x"], "is that of another tokenizer"),
+    ):
+        changed = copy.deepcopy(content)
+        place = changed["huggingface"]
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = value
+        (tmp_path / "x.json").write_text(json.dumps(changed), "utf-8")
+        with pytest.raises(ValueError, match=message):
+            Tokenizer.load(tmp_path / "x.json")
 
 
 def test_the_vocabulary_is_as_it_was(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from ...huggingface import read, write
 from ...tokenizer import Tokenizer as Core
 from . import components
 from .added import Added, Row
-from .components import Decoder
+from .components import Decoder, Normalizer
 from .texts import Spelling
 
 if TYPE_CHECKING:
@@ -57,7 +57,16 @@ class State:
     @functools.cached_property
     def spelling(self) -> Spelling:
         """The spelling of each id."""
-        return Spelling(self.core, {id: row["content"] for id, row in self.added.rows.items()})
+        return Spelling(self.core, dict(self._added_spelling))
+
+    @functools.cached_property
+    def _added_spelling(self) -> dict[int, str]:
+        """What the original calls the token of each added id: where it is normalized, its normalized content."""
+        normalizer = Normalizer.of(self.part("normalizer")) if self.added.rows else None
+        return {
+            id: normalizer.normalize_str(row["content"]) if row["normalized"] and normalizer else row["content"]
+            for id, row in self.added.rows.items()
+        }
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_made": self._made, "added": self.added, "_source": self._source}
@@ -156,14 +165,18 @@ class State:
 
     def model_token(self, id: int) -> str | None:
         """Return the token that the model has for an id; None if it has none."""
-        return None if id in self.added.beside else self.token(id)
+        if id in self.added.beside:
+            return None
+        return self.added.rows[id]["content"] if id in self.added.rows else self.token(id)
 
     def vocab(self, with_added_tokens: bool) -> dict[str, int]:
         """Return ids by token; without added tokens, those of the model."""
         if self._made is None:
             return dict(self.added.ids) if with_added_tokens else {}
         left_out = set() if with_added_tokens else self.added.beside
-        return {self.spelling[id]: id for id in self.core.vocab if id not in left_out}
+        ordinary = (id for id in self.core.vocab if id not in self.added.rows)
+        added = {name: id for name, id in self.added.ids.items() if id not in left_out}
+        return {**{self.spelling[id]: id for id in ordinary}, **added}
 
     def size(self, with_added_tokens: bool) -> int:
         """Return how many tokens there are."""
@@ -203,7 +216,7 @@ class State:
 
     @functools.cached_property
     def _skipped(self) -> set[int]:
-        return {self.added.ids[name] for name in self.added.once_special}
+        return {id for id, name in self._added_spelling.items() if name in self.added.once_special}
 
     def decode(self, batch: list[list[int]]) -> list[str]:
         """Return the text of each list of ids, as the decoder has it."""
@@ -216,8 +229,11 @@ class State:
     @functools.cached_property
     def _decodes_bytes(self) -> bool:
         """Whether the bytes of the tokens are what the decoder makes of their spellings."""
-        names = self.added.ids
-        odd = any(not name.isascii() and unspell(name) not in (None, name.encode()) for name in names)
+        names = {row["content"]: self._added_spelling[id] for id, row in self.added.rows.items()}
+        odd = any(
+            name != content or (not name.isascii() and unspell(name) not in (None, name.encode()))
+            for content, name in names.items()
+        )
         return self.part("decoder") is not None and not odd
 
 
