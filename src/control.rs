@@ -1,4 +1,4 @@
-//! How a long call is watched and stopped from outside.
+//! How a long call reports its progress and is stopped from outside.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::thread::{self, ThreadId};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::room;
 
-/// What a long call is doing.
+/// What a long call does at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Stage {
@@ -26,24 +26,25 @@ pub struct Progress {
     pub stage: Stage,
     /// Units done in this stage.
     pub done: u64,
-    /// Units that this stage has in all; 0 where that is not known.
+    /// Units of the whole stage; 0 if unknown.
     pub total: u64,
 }
 
-/// How often the observer is asked at the most.
+/// The least time between two calls of the observer. Chosen without measurement: a user does not notice it,
+/// and it costs nothing beside the work.
 const OBSERVER_INTERVAL: Duration = Duration::from_millis(40);
 
 type Observer<'a> = &'a (dyn Fn(Progress) -> bool + Sync);
 
-/// Carries progress out of a long call, and the wish to stop into it.
+/// Carries progress out of a long call, and the request to stop into it.
 ///
 /// Every loop of the core that can run for long calls [`Control::check`] at least every few
 /// milliseconds. Only the thread that made the `Control` ever runs the observer (a Python signal
 /// is seen by the calling thread alone); workers learn of a stop through a flag.
 pub struct Control<'a> {
-    /// `None`: the clock is not asked either, which costs more than a small call.
+    /// `None`: no observer. Then the clock is not read either, which would take longer than a small call.
     watch: Option<Watch<'a>>,
-    /// Milliseconds after the start at which the observer is next due.
+    /// Milliseconds from the start to the next call of the observer.
     due: AtomicU64,
     stopped: AtomicBool,
     stage: AtomicU8,
@@ -58,7 +59,7 @@ struct Watch<'a> {
 }
 
 impl Control<'static> {
-    /// A control that nobody watches: nothing stops the call.
+    /// A control without an observer; only [`Control::stop`] ends the call.
     pub fn none() -> Self {
         Self::with(None)
     }
@@ -99,16 +100,17 @@ impl<'a> Control<'a> {
         self.stopped.store(true, Relaxed);
     }
 
-    /// Whether a stop was asked for.
+    /// Whether [`Control::stop`] was called.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Relaxed)
     }
 
-    /// Fails once the call should end. On the owner's thread it also runs the observer when that is
-    /// due. Costs about 30 ns there: call it per merge or per some thousand bytes, not per byte.
+    /// Fails once the call should end. On the thread that made the control it also calls the observer when
+    /// that is due. Costs about 30 ns there: call it for each merge or for each few thousand bytes, not for
+    /// each byte.
     ///
     /// # Errors
-    /// [`Error::Interrupted`]; [`Error::OutOfMemory`] where small allocations live on a reserve by now.
+    /// [`Error::Interrupted`]; [`Error::OutOfMemory`] once small allocations are served from the reserve.
     pub fn check(&self) -> Result<()> {
         if let Some(watch) = &self.watch
             && thread::current().id() == watch.owner
@@ -132,7 +134,7 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Tells the observer once more how far the call came, when it is done.
+    /// Reports the final progress to the observer.
     pub fn finish(&self) {
         if let Some(watch) = &self.watch {
             (watch.observer)(self.progress());

@@ -1,5 +1,5 @@
-//! Large tables: in huge pages where the system has them, zeroed, and aligned to cache lines.
-#![allow(unsafe_code)] // a system call, and memory that is used as zeros
+//! Large tables, zeroed and aligned to cache lines, in huge pages if the system provides them.
+#![allow(unsafe_code)] // calls `madvise`, and reads zeroed memory as values
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::marker::PhantomData;
@@ -7,13 +7,13 @@ use std::marker::PhantomData;
 use crate::error::Result;
 use crate::room;
 
-/// From so many bytes on, memory is worth the advice; below it, the gain of a page or two of 2 MB is not.
+/// Allocations of fewer bytes are not advised: they hold at most two huge pages, which gains too little.
 const HUGE_PAGE_MIN_BYTES: usize = 4 << 20;
-/// The size of a huge page: advice is given for whole ones.
+/// The size of a huge page on x86-64 and on most other systems. Advice is given for whole pages only.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Advises the system that all of the `len` bytes at `start`, newly allocated, will be written soon. It may then map
-/// large memory in huge pages, which takes a fifth of the time that small pages take at their first use.
+/// Advises the system that all of the `len` bytes at `start`, newly allocated, will be written soon. The
+/// system may then map the memory in huge pages, whose first use takes a fifth of the time of small pages.
 #[inline]
 pub(crate) fn advise_huge_pages(start: *mut u8, len: usize) {
     if len >= HUGE_PAGE_MIN_BYTES {
@@ -21,22 +21,22 @@ pub(crate) fn advise_huge_pages(start: *mut u8, len: usize) {
     }
 }
 
-/// Asks for huge pages for the whole ones among the `len` bytes at `start`.
+/// Asks for huge pages wherever a whole huge page lies within the `len` bytes at `start`.
 #[inline]
 fn large_pages(start: *mut u8, len: usize) {
     #[cfg(target_os = "linux")]
     if len >= HUGE_PAGE_BYTES {
         let skip = start.align_offset(HUGE_PAGE_BYTES);
         let whole = len.saturating_sub(skip) & !(HUGE_PAGE_BYTES - 1);
-        // SAFETY: advice about memory that the caller has; it changes nothing that a program can see. What
-        // the system answers does not matter.
+        // SAFETY: `MADV_HUGEPAGE` changes neither the contents nor the validity of memory, so any range may
+        // be passed. An error means only that the pages stay small.
         unsafe { libc::madvise(start.wrapping_add(skip).cast(), whole, libc::MADV_HUGEPAGE) };
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (start, len);
 }
 
-/// `count` zeros. Where that is large memory, the system has it zeroed: it is not written.
+/// `count` zeros. The system zeroes large allocations itself, so their pages are not touched here.
 ///
 /// # Errors
 /// [`crate::Error::OutOfMemory`].
@@ -44,8 +44,8 @@ pub(crate) fn zeros<T: Zeroed>(count: usize) -> Result<Vec<T>> {
     let Some(layout) = Layout::array::<T>(count).ok().filter(|layout| layout.size() > 0) else {
         return if count == 0 { Ok(Vec::new()) } else { Err(room::out_of_memory(usize::MAX)) };
     };
-    // SAFETY: the layout has a size. The memory is that of an array of `count` items of this allocator, all of them
-    // zeros, which are values.
+    // SAFETY: the layout has a size above zero. The memory comes from the global allocator with the layout of
+    // an array of `count` items, and it is zeroed, which is a valid value of a `Zeroed` type.
     unsafe {
         let memory = alloc_zeroed(layout);
         if memory.is_null() {
@@ -55,45 +55,46 @@ pub(crate) fn zeros<T: Zeroed>(count: usize) -> Result<Vec<T>> {
     }
 }
 
-/// A table in huge pages where the system has them: reading a table of megabytes at random takes more time to find
-/// its small pages than to read. It begins at a huge page, or at a cache line where it is smaller.
+/// A table of `count` items, in huge pages if the system provides them: random reads of a table of megabytes
+/// spend more time on translating the addresses of small pages than on reading. A table of 2 MB or more
+/// begins at a huge page, a smaller one at a cache line.
 #[derive(Debug)]
 pub(crate) struct LargeTable<T> {
     memory: Vec<u64>,
-    /// The word of `memory` that the first item begins with.
+    /// The index of the word of `memory` in which the first item begins.
     first: usize,
     count: usize,
     items: PhantomData<T>,
 }
 
-/// A type for which bytes of zeros are a value.
+/// A type for which zero bytes are a valid value.
 ///
 /// # Safety
-/// Bytes of zeros, as many as the type has, must be a valid value of it.
+/// `size_of::<Self>()` zero bytes must be a valid value of the type.
 pub(crate) unsafe trait Zeroed: Copy {}
 
-// SAFETY: numbers.
+// SAFETY: 0 is a valid number.
 unsafe impl Zeroed for u8 {}
-// SAFETY: numbers.
+// SAFETY: 0 is a valid number.
 unsafe impl Zeroed for u32 {}
-// SAFETY: numbers.
+// SAFETY: 0 is a valid number.
 unsafe impl Zeroed for u64 {}
 
-/// Bytes of a cache line.
+/// Bytes of a cache line on x86-64 and on most aarch64 machines.
 const CACHE_LINE_BYTES: usize = 64;
 const WORD_BYTES: usize = size_of::<u64>();
 
 impl<T: Copy> LargeTable<T> {
-    /// `count` copies of `item`, which are written now.
+    /// `count` copies of `item`, written at once.
     ///
-    /// They are written even if they are zeros. Where zeroed memory is read before it is written, the system maps
-    /// each page twice, and the second time interrupts all threads of the process: in a training on two threads that
-    /// took 5 ms of 115.
+    /// They are written even if they are zeros. If zeroed memory is read before it is written, the system
+    /// maps each page twice, and the second mapping interrupts all threads of the process: in a training on
+    /// two threads that took 5 ms of 115.
     pub(crate) fn new(item: T, count: usize) -> Self {
         Self::unwritten(count).written(item)
     }
 
-    /// The same, where there is memory for it.
+    /// [`LargeTable::new`] that reports a failed allocation.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
@@ -103,16 +104,16 @@ impl<T: Copy> LargeTable<T> {
     }
 
     fn written(mut self, item: T) -> Self {
-        let item = std::hint::black_box(item); // a compiler that sees zeros leaves the writes out
+        let item = std::hint::black_box(item); // otherwise the compiler leaves out writes of zeros
         let first = self.memory[self.first..].as_mut_ptr().cast::<T>();
         for at in 0..self.count {
-            // SAFETY: `unwritten` has made room for `count` items, suitably aligned, from there on.
+            // SAFETY: `LargeTable::within` has made sure that `count` aligned items fit behind `first`.
             unsafe { first.add(at).write(item) };
         }
         self
     }
 
-    /// `count` items of zeros, which large memory has without being written to.
+    /// `count` items of zeros. Large memory comes zeroed from the system and is not written here.
     pub(crate) fn zeroed(count: usize) -> Self
     where
         T: Zeroed,
@@ -120,7 +121,7 @@ impl<T: Copy> LargeTable<T> {
         Self::unwritten(count)
     }
 
-    /// The same, where there is memory for it.
+    /// [`LargeTable::zeroed`] that reports a failed allocation.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
@@ -132,20 +133,20 @@ impl<T: Copy> LargeTable<T> {
         Ok(Self::within(zeros((bytes + align).div_ceil(WORD_BYTES))?, count))
     }
 
-    /// A table of zeroed memory, which need not be values of `T` yet.
+    /// A table in zeroed memory. The caller writes all items if zeros are not a value of `T`.
     fn unwritten(count: usize) -> Self {
         let (bytes, align) = Self::measure(count);
         Self::within(vec![0; (bytes + align).div_ceil(WORD_BYTES)], count)
     }
 
-    /// The bytes of `count` items, and the alignment of the first one.
+    /// The bytes of `count` items, and the alignment of the first item.
     fn measure(count: usize) -> (usize, usize) {
         let bytes = count * size_of::<T>();
         (bytes, if bytes < HUGE_PAGE_BYTES { CACHE_LINE_BYTES } else { HUGE_PAGE_BYTES })
     }
 
-    /// A table in zeroed memory that is large enough, and that was not written to yet: pages are not made larger
-    /// later.
+    /// A table in `memory`, which is zeroed, holds at least the bytes and the alignment of [`Self::measure`],
+    /// and was never written to: the system uses huge pages only for pages that are not mapped yet.
     fn within(mut memory: Vec<u64>, count: usize) -> Self {
         const { assert!(CACHE_LINE_BYTES.is_multiple_of(align_of::<T>())) }
         let (_, align) = Self::measure(count);
@@ -179,8 +180,9 @@ impl<T> std::ops::Deref for LargeTable<T> {
 
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        // SAFETY: `LargeTable::unwritten` has made room for so many items there, at a multiple of a cache line, which is one
-        // of their alignment; `LargeTable::new` has written them, or zeros are values. The vector never changes its size.
+        // SAFETY: `within` placed `first` so that `count` items fit behind it, at a multiple of a cache line,
+        // which `align_of::<T>()` divides. All of them are valid: `new` and `try_new` wrote them, and the
+        // other constructors require `T: Zeroed` or have no item. `memory` never changes its size.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(self.first).cast(), self.count) }
     }
 }
@@ -188,7 +190,7 @@ impl<T> std::ops::Deref for LargeTable<T> {
 impl<T> std::ops::DerefMut for LargeTable<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above; and what is borrowed is all of the table.
+        // SAFETY: as in `deref`; `&mut self` makes the borrow exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.memory.as_mut_ptr().add(self.first).cast(), self.count) }
     }
 }
@@ -197,11 +199,11 @@ impl<T> std::ops::DerefMut for LargeTable<T> {
 mod tests {
     use super::*;
 
-    // SAFETY: numbers.
+    // SAFETY: 0 is a valid number.
     unsafe impl Zeroed for [u64; 8] {}
 
     #[test]
-    fn tables_of_all_sizes_have_what_they_begin_with() {
+    fn tables_of_all_sizes_are_aligned_and_initialized() {
         for count in [
             1,
             2,

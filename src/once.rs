@@ -1,8 +1,8 @@
 //! A value that is made when it is first asked for, so that a forked child never waits for it.
 //!
-//! A child of `fork` has a copy of all memory, but of all threads only the one that forked. What another thread of the
-//! parent had locked, or was making, stays locked or half made in the child for ever. `std::sync::OnceLock` waits for the
-//! thread that makes its value: in such a child it waits for ever.
+//! A child of `fork` has a copy of all memory, but only the thread that forked. What another thread of the
+//! parent had locked, or was making, stays locked or half made in the child for ever. `std::sync::OnceLock`
+//! waits for the thread that makes its value, so in such a child it would wait for ever.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,21 +10,23 @@ use std::time::Duration;
 
 use once_cell::race::OnceBox;
 
-/// How long a thread sleeps between two looks at a value that another thread makes.
+/// How long a thread sleeps between two looks at a value that another thread makes. Chosen without
+/// measurement: short beside making a value, long beside a look.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
-/// How often a thread looks before it makes the value itself: some ten seconds. Only a child that has the process id
-/// of its parent (in another namespace) gets there, or a machine that is far too busy.
+/// How often a thread looks before it makes the value itself: about ten seconds, chosen without measurement.
+/// Only a child with the same process id as its parent (in another namespace) waits that long, or a thread on
+/// an overloaded machine.
 const MAX_POLLS: usize = 10_000;
 
 /// A cell that is empty until its value is asked for.
 ///
-/// Where several threads ask at once, one makes the value and the others of its process wait. Nothing is locked meanwhile:
-/// the thread says which process it belongs to, and what says so of another process is the copy that a child has of its
-/// parent's memory. There the first thread that asks makes the value anew.
+/// If several threads ask at once, one makes the value and the others of its process wait. Nothing is locked
+/// meanwhile: the cell holds the id of the process whose thread makes the value. A child finds the id of its
+/// parent there, which is not its own, so the first of its threads that asks makes the value anew.
 #[derive(Debug)]
 pub(crate) struct Once<T> {
     value: OnceBox<T>,
-    /// The process whose thread makes the value; 0 for none.
+    /// The id of the process whose thread makes the value; 0 if none does.
     maker: AtomicU32,
 }
 
@@ -33,14 +35,15 @@ impl<T> Once<T> {
         Once { value: OnceBox::new(), maker: AtomicU32::new(0) }
     }
 
-    /// The value, if it is made.
+    /// The value, if it was made.
     #[inline]
     pub(crate) fn get(&self) -> Option<&T> {
         self.value.get()
     }
 
-    /// The value. `make` makes it where there is none: on one thread at a time, and it must give the same value each
-    /// time, since a second process, and in the end a thread out of patience, makes its own.
+    /// The value, made by `make` if there is none yet. Threads make it one at a time, but it can be made more
+    /// than once (by a child process, or by a thread that has waited for [`MAX_POLLS`]), so `make` must
+    /// return the same value each time.
     #[inline]
     pub(crate) fn get_or_make(&self, make: impl FnOnce() -> T) -> &T {
         match self.value.get() {
@@ -53,11 +56,12 @@ impl<T> Once<T> {
     #[inline(never)]
     fn make(&self, make: impl FnOnce() -> T) -> &T {
         let _claim = self.claim();
-        // Looks first whether there is a value by now: who made one lets the claim go after that.
+        // `get_or_init` looks again: another thread may have made the value before it released its claim.
         self.value.get_or_init(|| Box::new(make()))
     }
 
-    /// Waits until no other thread of this process makes the value.
+    /// Waits until no other thread of this process makes the value. `None` if the value is there by then, or
+    /// after [`MAX_POLLS`].
     fn claim(&self) -> Option<Claim<'_>> {
         let own = std::process::id();
         for _ in 0..MAX_POLLS {
@@ -78,7 +82,7 @@ impl<T> Once<T> {
     }
 }
 
-/// Says that no thread makes the value any more, also after a panic.
+/// Resets the maker when it is dropped, also after a panic.
 struct Claim<'o>(&'o AtomicU32);
 
 impl Drop for Claim<'_> {
@@ -106,7 +110,7 @@ impl<T: Clone> Clone for Once<T> {
 }
 
 impl<T> Once<Arc<T>> {
-    /// The value itself, where there is one and nobody else has it.
+    /// The value itself, if there is one and nobody else holds it.
     pub(crate) fn into_inner(self) -> Option<T> {
         let value = self.value.get().cloned();
         drop(self);
@@ -140,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_thread_of_another_process_makes_is_not_waited_for() {
+    fn a_value_that_another_process_makes_is_not_waited_for() {
         let once: Once<u32> = Once::new();
         once.maker.store(std::process::id() ^ 1, Relaxed);
         assert_eq!(*once.get_or_make(|| 5), 5);
@@ -148,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_panic_the_next_one_makes_it() {
+    fn after_a_panic_the_next_thread_makes_the_value() {
         let once: Once<u32> = Once::new();
         let panics = || once.get_or_make(|| std::panic::resume_unwind(Box::new(()))).to_owned();
         assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).is_err());
@@ -156,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_comes_out_and_a_copy_has_its_own() {
+    fn into_inner_gives_the_value_to_its_only_owner() {
         let once = Once::from(Arc::new(String::from("it")));
         assert_eq!(once.clone().into_inner(), None, "the original has it too");
         assert_eq!(once.into_inner().as_deref(), Some("it"));

@@ -1,35 +1,36 @@
 //! Memory that follows the size of an input, allocated in a way that may fail.
 //!
-//! Rust aborts the process where an allocation fails. So all memory that may become large is allocated by the
-//! functions here, which return [`Error::OutOfMemory`]. For the many small allocations beside it, the extension
-//! module keeps a reserve of address space, which its allocator releases once the system has no memory left. Then
-//! those allocations succeed, [`is_short`] says so, and the call ends at its next check of its [`crate::Control`].
+//! Rust aborts the process if an allocation fails. So all memory whose size follows an input is allocated by
+//! the functions here, which return [`Error::OutOfMemory`]. For the many small allocations beside it, the
+//! extension module keeps a reserve of address space, which its allocator releases once the system has no
+//! memory left. Small allocations then still succeed, [`is_short`] returns `true`, and the call ends at its
+//! next check of its [`crate::Control`].
 
 use std::collections::TryReserveError;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::error::{Error, Result};
 
-/// Allocations of more bytes than this are large: code that may need so much calls the functions here, and an
-/// allocator's reserve is not for them.
+/// Bytes above which an allocation is large. Code that may need more calls the functions here, and an
+/// allocator does not use its reserve for it. Chosen without measurement.
 pub(crate) const LARGE_ALLOCATION_BYTES: usize = 1 << 20;
 
 /// Whether the allocator has released its reserve.
 static RESERVE_IN_USE: AtomicBool = AtomicBool::new(false);
 
-/// Whether small allocations are served from the reserve: then the call that runs should end soon.
+/// Whether small allocations are served from the reserve. A running call should then end soon.
 #[inline]
 pub(crate) fn is_short() -> bool {
     RESERVE_IN_USE.load(Relaxed)
 }
 
-/// Notes whether the allocator has released its reserve.
+/// Records whether the allocator has released its reserve.
 #[cfg_attr(not(feature = "python"), expect(dead_code, reason = "the extension module alone has a reserve"))]
 pub(crate) fn set_short(short: bool) {
     RESERVE_IN_USE.store(short, Relaxed);
 }
 
-/// The error of an allocation of so many bytes that failed.
+/// The error of a failed allocation of `bytes` bytes.
 #[cold]
 pub(crate) fn out_of_memory(bytes: usize) -> Error {
     Error::OutOfMemory { bytes }
@@ -40,15 +41,15 @@ pub(crate) fn out_of_memory(bytes: usize) -> Error {
 fn grow<T>(vec: &mut Vec<T>, more: usize, exactly: bool) -> Result<()> {
     let found = if exactly { vec.try_reserve_exact(more) } else { vec.try_reserve(more) };
     found.or_else(|_| {
-        // Twice the room is refused where just enough of it may be had.
+        // `try_reserve` may ask for twice the room; the exact amount can still be available.
         let needed = vec.len().saturating_add(more);
         let failed = |_: TryReserveError| out_of_memory(needed.saturating_mul(size_of::<T>()));
         vec.try_reserve_exact(more).map_err(failed)
     })
 }
 
-/// Fails where the system would not give so much memory now. For values that are made of many tables and lists, whose
-/// sizes are known, about, before the first of them is allocated.
+/// Fails if the system would not give `bytes` bytes now. Called before a value of many tables and lists is
+/// built, whose total size is known approximately.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
@@ -56,13 +57,14 @@ pub(crate) fn check_available(bytes: usize) -> Result<()> {
     if bytes <= LARGE_ALLOCATION_BYTES || could_have(bytes) { Ok(()) } else { Err(out_of_memory(bytes)) }
 }
 
-/// Whether the system would give so much memory now, beside what the process has.
+/// Whether the system would give the process `bytes` more bytes now.
 #[allow(unsafe_code)] // system calls
 fn could_have(bytes: usize) -> bool {
     #[cfg(target_os = "linux")]
     {
         let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: new memory, at a place that the system chooses, is taken and given back; no memory in use changes.
+        // SAFETY: the system chooses the address of a new mapping, which is removed again unused; no memory
+        // in use changes.
         unsafe {
             let memory = libc::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0);
             memory != libc::MAP_FAILED && libc::munmap(memory, bytes) == 0
@@ -72,25 +74,25 @@ fn could_have(bytes: usize) -> bool {
     Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
 }
 
-/// Makes room for so many more items, and for as many again later where that is to be had.
+/// Makes room for `more` items, and doubles the capacity if the system has the memory.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`]; the items are as they were.
+/// [`Error::OutOfMemory`]; the vector is unchanged.
 #[inline]
 pub(crate) fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
     if vec.capacity() - vec.len() < more { grow(vec, more, false) } else { Ok(()) }
 }
 
-/// Makes room for so many more items and no more.
+/// Makes room for exactly `more` items.
 ///
 /// # Errors
-/// As [`reserve`].
+/// Same as [`reserve`].
 #[inline]
 pub(crate) fn reserve_exact<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
     if vec.capacity() - vec.len() < more { grow(vec, more, true) } else { Ok(()) }
 }
 
-/// An empty vector with room for so many items.
+/// An empty vector with room for `count` items.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
@@ -110,7 +112,7 @@ pub(crate) fn filled<T: Clone>(item: T, count: usize) -> Result<Vec<T>> {
     Ok(vec)
 }
 
-/// A copy of some items.
+/// A copy of `items`.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
@@ -123,7 +125,7 @@ pub(crate) fn copied<T: Copy>(items: &[T]) -> Result<Vec<T>> {
 /// Appends an item.
 ///
 /// # Errors
-/// As [`reserve`].
+/// Same as [`reserve`].
 #[inline]
 pub(crate) fn push<T>(vec: &mut Vec<T>, item: T) -> Result<()> {
     reserve(vec, 1)?;
@@ -134,7 +136,7 @@ pub(crate) fn push<T>(vec: &mut Vec<T>, item: T) -> Result<()> {
 /// Appends items.
 ///
 /// # Errors
-/// As [`reserve`].
+/// Same as [`reserve`].
 #[inline]
 pub(crate) fn extend<T: Copy>(vec: &mut Vec<T>, items: &[T]) -> Result<()> {
     reserve(vec, items.len())?;
@@ -142,7 +144,7 @@ pub(crate) fn extend<T: Copy>(vec: &mut Vec<T>, items: &[T]) -> Result<()> {
     Ok(())
 }
 
-/// The items of an iterator, in a vector.
+/// Collects an iterator into a vector.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
@@ -155,18 +157,18 @@ pub(crate) fn collected<T>(items: impl IntoIterator<Item = T>) -> Result<Vec<T>>
     Ok(vec)
 }
 
-/// Makes room for so many more bytes of text.
+/// Makes room for exactly `more` bytes of text.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`]; the text is as it was.
+/// [`Error::OutOfMemory`]; the text is unchanged.
 pub(crate) fn reserve_text(text: &mut String, more: usize) -> Result<()> {
     text.try_reserve_exact(more).map_err(|_| out_of_memory(text.len().saturating_add(more)))
 }
 
-/// Makes room for so many more bytes of text, and for as many again later where the system has them.
+/// Makes room for `more` bytes of text, and doubles the capacity if the system has the memory.
 ///
 /// # Errors
-/// As [`reserve_text`].
+/// Same as [`reserve_text`].
 #[inline]
 pub(crate) fn grow_text(text: &mut String, more: usize) -> Result<()> {
     if text.capacity() - text.len() >= more {
@@ -191,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_no_system_has_is_an_error_and_changes_nothing() {
+    fn impossible_sizes_are_errors_and_change_nothing() {
         let mut items = vec![1_u64, 2, 3];
         let most = usize::MAX / 64;
         for found in [
@@ -208,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_room_for_is_there() {
+    fn possible_sizes_are_allocated() {
         let mut items = copied(&[1, 2, 3]).unwrap();
         push(&mut items, 4).unwrap();
         extend(&mut items, &[5, 6]).unwrap();

@@ -1,40 +1,41 @@
-//! UTF-8 → characters of one, two or four bytes each, as interpreters keep a text. (The way back is
-//! [`crate::source::Text`].)
+//! UTF-8 → characters of one, two or four bytes each, the forms in which CPython stores a `str`. (The way
+//! back is [`crate::source::Text`].)
 
 use std::mem::MaybeUninit;
 
-/// What a text needs where all its characters have the same width.
+/// How many characters a text has, and how wide a unit must be that holds any of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measure {
     /// How many characters there are.
     pub characters: usize,
-    /// The narrowest range that has them all.
+    /// The narrowest range that contains all of them.
     pub range: CharRange,
 }
 
-/// Ranges of characters, each with the one before it in it.
+/// Ranges of code points; each contains the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CharRange {
-    /// Up to U+007F.
+    /// Up to U+007F; one byte for each character.
     Ascii,
-    /// Up to U+00FF: one byte a character.
+    /// Up to U+00FF; one byte for each character.
     Latin1,
-    /// Up to U+FFFF: two bytes.
+    /// Up to U+FFFF; two bytes for each character.
     Basic,
-    /// All: four bytes.
+    /// All code points; four bytes for each character.
     Full,
 }
 
 /// Counts the characters of a text and finds their range.
 pub fn measure(text: &str) -> Measure {
     let (mut characters, mut highest) = (0, 0);
-    // A run of 192 bytes is whole vectors, and the number of its characters fits into a byte.
+    // 192 bytes are whole vectors of 16, 32 or 64 bytes, and the number of their characters fits into a `u8`.
     for run in text.as_bytes().chunks(192) {
         let starts: u8 = run.iter().map(|&byte| u8::from(byte as i8 >= -64)).sum();
         characters += usize::from(starts);
         highest = run.iter().fold(highest, |highest: u8, &byte| highest.max(byte));
     }
-    // The first byte of a character tells its range, and is above all bytes of characters of lower ranges.
+    // The first byte of a character determines its range, and is greater than all bytes of characters of
+    // lower ranges.
     let range = match highest {
         0..0x80 => CharRange::Ascii,
         0x80..0xc4 => CharRange::Latin1,
@@ -44,9 +45,9 @@ pub fn measure(text: &str) -> Measure {
     Measure { characters, range }
 }
 
-/// A number that holds a character.
+/// A number that holds one character.
 pub trait CodeUnit: Copy + From<u8> {
-    /// The unit of a character, which must be in its range.
+    /// The unit of a code point, which must be in the range of the type.
     fn new(point: u32) -> Self;
 }
 
@@ -68,12 +69,12 @@ impl CodeUnit for u32 {
     }
 }
 
-/// ASCII bytes that are widened at a time.
+/// ASCII bytes that are widened at a time: one vector of 128 bits.
 const ASCII_BLOCK_BYTES: usize = 16;
-/// The highest bit of each of them.
+/// The highest bit of each of these bytes; all are 0 in ASCII text.
 const HIGH_BITS: u128 = u128::from_ne_bytes([0x80; ASCII_BLOCK_BYTES]);
 
-/// Writes one unit for each character of a text, as far as there is room.
+/// Writes one unit for each character of a text, until `units` is full.
 pub fn write_units<U: CodeUnit>(text: &str, units: &mut [MaybeUninit<U>]) {
     let low = |byte: u8| u32::from(byte & 0x3f);
     let (mut bytes, mut at) = (text.as_bytes(), 0);
@@ -85,7 +86,8 @@ pub fn write_units<U: CodeUnit>(text: &str, units: &mut [MaybeUninit<U>]) {
             *to = block.map(|byte| MaybeUninit::new(U::from(byte)));
             (bytes, at) = (rest, at + ASCII_BLOCK_BYTES);
         }
-        // Some characters one by one before the next look at a block: scripts come in runs.
+        // Up to 16 characters are decoded one by one before the next look for an ASCII block: text beyond
+        // ASCII comes in runs.
         for _ in 0..ASCII_BLOCK_BYTES {
             let (point, rest) = match *bytes {
                 [] => return,
@@ -97,7 +99,7 @@ pub fn write_units<U: CodeUnit>(text: &str, units: &mut [MaybeUninit<U>]) {
                 [a, b, c, d, ref rest @ ..] => {
                     (u32::from(a & 0x07) << 18 | low(b) << 12 | low(c) << 6 | low(d), rest)
                 }
-                _ => return, // not in valid UTF-8
+                _ => return, // cannot happen in valid UTF-8
             };
             let Some(to) = units.get_mut(at) else { return };
             to.write(U::new(point));
@@ -113,12 +115,11 @@ mod tests {
     fn units<U: CodeUnit + Into<u32>>(text: &str, characters: usize) -> Vec<u32> {
         let mut units = vec![MaybeUninit::new(U::from(0)); characters];
         write_units(text, &mut units);
-        // Each unit had a value before.
         units
             .into_iter()
             .map(|unit| {
                 #[allow(unsafe_code)]
-                // SAFETY: all were made with a value.
+                // SAFETY: all units were initialized above.
                 let unit = unsafe { unit.assume_init() };
                 unit.into()
             })

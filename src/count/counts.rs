@@ -92,7 +92,7 @@ impl PretokenCounts {
     /// The sum of both: all of `other` comes after all of this.
     ///
     /// # Errors
-    /// As [`PretokenCounts::from_items`].
+    /// Same as [`PretokenCounts::from_items`].
     pub fn plus(&self, other: &PretokenCounts, control: &Control) -> Result<Self> {
         self.check_memory_for_order()?;
         other.check_memory_for_order()?;
@@ -191,7 +191,7 @@ impl PretokenCounts {
     /// The count of a pretoken; 0 for one that does not occur. The first time takes as long as looking at all.
     ///
     /// # Errors
-    /// As [`PretokenCounts::from_items`].
+    /// Same as [`PretokenCounts::from_items`].
     pub fn get(&self, pretoken: &[u8], control: &Control) -> Result<u64> {
         self.check_memory_for_order()?;
         let index = match self.index.0.get() {

@@ -89,7 +89,7 @@ impl CountSlot {
     /// The slot of a pretoken; a long one is added to `arena`.
     ///
     /// # Errors
-    /// As [`store`].
+    /// Same as [`store`].
     pub(super) fn of(pretoken: &[u8], count: u64, first: u64, arena: &mut Vec<u8>) -> Result<Self> {
         Ok(match Key::new(pretoken, 0, pretoken.len()) {
             Key::NONE => CountSlot::long(hash_long(pretoken), store(arena, pretoken)?, count, first),

@@ -152,7 +152,7 @@ impl Encoder {
     /// The ids of `text`, as [`Encoder::encode`] finds them.
     ///
     /// # Errors
-    /// As [`Encoder::encode`].
+    /// Same as [`Encoder::encode`].
     pub fn encode_to_vec<'a>(
         &'a self,
         text: &[u8],
@@ -167,7 +167,7 @@ impl Encoder {
     /// How many ids `text` has. Builds no list of them.
     ///
     /// # Errors
-    /// As [`Encoder::encode`].
+    /// Same as [`Encoder::encode`].
     pub fn count<'a>(
         &'a self,
         text: &[u8],

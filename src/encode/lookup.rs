@@ -47,7 +47,7 @@ impl Lookup<'_> {
     #[inline]
     ///
     /// # Errors
-    /// As [`StagedOutput::add`].
+    /// Same as [`StagedOutput::add`].
     pub(super) fn add_cached(
         &mut self,
         miss: &Miss<'_>,

@@ -15,7 +15,7 @@ impl SpecialSet {
     /// Prepares a list of special tokens.
     ///
     /// # Errors
-    /// As [`Specials::new`].
+    /// Same as [`Specials::new`].
     pub fn new(tokens: Vec<(Vec<u8>, u32)>) -> Result<Self> {
         let (names, ids) = tokens.into_iter().unzip();
         Ok(SpecialSet { specials: Specials::new(names)?, ids })

@@ -10,7 +10,7 @@ pub(crate) use show::{show, show_reason, show_text};
 /// What the core returns where something can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Everything that can go wrong in the core. Bytes are shown as Rust writes byte strings.
+/// Everything that can go wrong in the core. Messages show bytes like Rust's byte strings.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -18,14 +18,14 @@ pub enum Error {
     #[error("interrupted")]
     Interrupted,
 
-    /// The system has no memory for what follows the size of the input.
+    /// The system has no memory for data whose size follows the input.
     #[error("out of memory{}", asked(*bytes))]
     OutOfMemory {
-        /// What was asked for; 0 where that is not known.
+        /// The size of the allocation in bytes; 0 if unknown.
         bytes: usize,
     },
 
-    /// A sum of counts left the range that is kept exact (2^63).
+    /// A sum of counts passed 2^63, the highest count that is accepted.
     #[error(
         "the count of {} followed by {} passes 2^63: counts of this size cannot be added",
         show(left),
@@ -34,61 +34,61 @@ pub enum Error {
     CountOverflow {
         /// Bytes of the pair's left token.
         left: Vec<u8>,
-        /// Bytes of the pair's right token; empty where the count is of a pretoken.
+        /// Bytes of the pair's right token; empty if the count is that of a pretoken.
         right: Vec<u8>,
     },
 
-    /// The unique pretokens are more than the merge loop can address.
+    /// The unique pretokens have more bytes than the merge loop can address.
     #[error("the unique pretokens hold {bytes} bytes, more than the {limit} that training can address")]
     TooManyPretokens {
-        /// The bytes that there are.
+        /// Their bytes.
         bytes: u64,
-        /// The bytes that there may be.
+        /// The bytes that can be addressed.
         limit: u64,
     },
 
-    /// A special token without a byte.
+    /// A special token without bytes.
     #[error("special token number {index} is empty: leave it out")]
     EmptySpecial {
-        /// Where it stands in the list, from 0.
+        /// Its index in the list.
         index: usize,
     },
 
-    /// The same special token twice.
+    /// A special token that is listed twice.
     #[error("special token {} is there twice, as number {first} and {second}: leave one out", show(token))]
     RepeatedSpecial {
         /// The token.
         token: Vec<u8>,
-        /// Where it stands first, from 0.
+        /// Its first index in the list.
         first: usize,
-        /// Where it stands again.
+        /// Its second index.
         second: usize,
     },
 
-    /// A special token of more bytes than one may have.
+    /// A special token that is too long.
     #[error(
         "special token number {index}, which begins with {}, has {bytes} bytes: at most {limit} are possible",
         show(start)
     )]
     SpecialTooLong {
-        /// Where it stands in the list, from 0.
+        /// Its index in the list.
         index: usize,
         /// Its first bytes.
         start: Vec<u8>,
-        /// What it has.
+        /// Its length in bytes.
         bytes: usize,
-        /// What it may have.
+        /// The most bytes that are possible.
         limit: usize,
     },
 
     /// The special tokens have too many bytes together.
     #[error("the special tokens are too many or too long: {reason}")]
     TooManySpecials {
-        /// How many there are, and may be.
+        /// How many bytes there are, and how many are possible.
         reason: String,
     },
 
-    /// One id for two tokens.
+    /// One id that is given to two tokens.
     #[error(
         "id {id} is given to {} but belongs to {}: every token needs an id of its own",
         show(token),
@@ -97,13 +97,13 @@ pub enum Error {
     IdTaken {
         /// The id.
         id: u32,
-        /// The second token.
+        /// The token that is given the id.
         token: Vec<u8>,
-        /// The first.
+        /// The token that has the id already.
         owner: Vec<u8>,
     },
 
-    /// Two ids for the same ordinary token.
+    /// An ordinary token with two ids.
     #[error(
         "the token {} has two ids, {first} and {second}: drop one, or list it as a special token",
         show(token)
@@ -117,7 +117,7 @@ pub enum Error {
         second: u32,
     },
 
-    /// A byte value without a token.
+    /// A byte value that has no token.
     #[error(
         "the vocabulary has no token for the single byte 0x{byte:02x}: all 256 are needed, or some text could not be encoded"
     )]
@@ -126,7 +126,7 @@ pub enum Error {
         byte: u8,
     },
 
-    /// A special token on the id of an ordinary token that merging needs.
+    /// A special token with the id of an ordinary token that merging needs.
     #[error(
         "special token {} is given id {id}, which is the ordinary token of these bytes: give the special token an id of its own",
         show(token)
@@ -138,14 +138,14 @@ pub enum Error {
         id: u32,
     },
 
-    /// All ids up to 2^32 - 1 lie below one in use.
+    /// A special token needs a new id, and the highest id in use is 2^32 - 1.
     #[error("there is no id left for special token {}: the highest id in use is 2^32 - 1", show(token))]
     NoIdLeft {
         /// The special token.
         token: Vec<u8>,
     },
 
-    /// A merge of something that is no token, or into something that is none.
+    /// A merge with a part, or a result, that is not in the vocabulary.
     #[error(
         "merge number {index} ({}, {}) needs the token {}, which is not in the vocabulary",
         show(left),
@@ -153,7 +153,7 @@ pub enum Error {
         show(unknown)
     )]
     MergeUnknown {
-        /// Where it stands in the list, from 0.
+        /// The index of the merge in the list.
         index: usize,
         /// Its left part.
         left: Vec<u8>,
@@ -163,16 +163,16 @@ pub enum Error {
         unknown: Vec<u8>,
     },
 
-    /// The same merge twice.
+    /// A merge that is listed twice.
     #[error(
         "merge number {index} ({}, {}) is the same as number {first}: leave one out",
         show(left),
         show(right)
     )]
     RepeatedMerge {
-        /// Where it stands again, from 0.
+        /// Its second index in the list.
         index: usize,
-        /// Where it stands first.
+        /// Its first index in the list.
         first: usize,
         /// Its left part.
         left: Vec<u8>,
@@ -180,14 +180,15 @@ pub enum Error {
         right: Vec<u8>,
     },
 
-    /// Forced tokens on a vocabulary whose own merges they could set off.
+    /// Forced tokens for a vocabulary with tokens that its own merges do not make: the merges of the forced
+    /// tokens could make them.
     #[error(
         "forced tokens cannot be added to a tokenizer with tokens that merging does not make, such as {} (id {id}): \
          train without forced tokens",
         show(token)
     )]
     ForcedOnUnreachable {
-        /// Such a token's id.
+        /// The id of such a token.
         id: u32,
         /// Its bytes.
         token: Vec<u8>,
@@ -202,7 +203,7 @@ pub enum Error {
         room: usize,
     },
 
-    /// Bytes that [`crate::Vocab::state`] did not write.
+    /// Bytes that were not written by [`crate::Vocab::state`].
     #[error("the saved state of the vocabulary is broken")]
     BrokenState,
 
@@ -211,30 +212,30 @@ pub enum Error {
     UnknownId {
         /// The id.
         id: i128,
-        /// Where it stands in the list that was given, from 0.
+        /// Its index in the list that was given, if there was a list.
         index: Option<usize>,
     },
 
-    /// A normalizer that makes much more of a text than there was.
+    /// A step of a normalizer that would make a text far longer.
     #[error(
         "step {step} of the normalizer ({name}) makes more than {most} bytes of {bytes}: a text and its stretches may \
          come to 64 times as many bytes, and to 16 MB in any case"
     )]
     NormalizedTooLong {
-        /// Which step it is, from 0.
+        /// The index of the step.
         step: usize,
         /// The name of the step.
         name: &'static str,
-        /// The bytes of the text.
+        /// The bytes of the text before the first step.
         bytes: usize,
         /// The bytes that the step may make.
         most: usize,
     },
 
-    /// A character that is none: it has no UTF-8.
+    /// A lone surrogate, which is no character and has no UTF-8.
     #[error("the text has a lone surrogate at character {at}, which is no character and has no UTF-8 bytes")]
     Surrogate {
-        /// Which of the text's characters, from 0.
+        /// The index of the surrogate, in characters.
         at: usize,
     },
 
@@ -245,23 +246,23 @@ pub enum Error {
         id: u32,
     },
 
-    /// One character alone is more tokens than a piece may have.
+    /// A single character that has more tokens than a piece may have.
     #[error(
         "the character at byte {at} alone is {tokens} tokens, more than the {limit} of a piece: raise max_tokens"
     )]
     CharacterTooLong {
-        /// Its first byte.
+        /// The offset of the character in bytes.
         at: usize,
-        /// What it needs.
+        /// The number of its tokens.
         tokens: usize,
-        /// What it may have.
+        /// The most tokens of a piece.
         limit: usize,
     },
 
     /// A pretoken of 4 GiB or more.
     #[error("a pretoken of {bytes} bytes is too long: at most {} can be merged as one piece", u32::MAX)]
     PretokenTooLong {
-        /// Its length.
+        /// Its length in bytes.
         bytes: usize,
     },
 
@@ -270,7 +271,7 @@ pub enum Error {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: std::io::Error,
     },
 
@@ -281,49 +282,49 @@ pub enum Error {
     NotUtf8 {
         /// The file, or the element of an iterable.
         name: String,
-        /// The first invalid byte.
+        /// The offset of the first invalid byte in the file or the element.
         offset: u64,
     },
 
-    /// A compressed file that cannot be read as what it says it is.
+    /// A compressed file that is damaged, or has another format.
     #[error("{}: this is no whole {format} file: {reason}", path.display())]
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// The format that it should have.
+        /// The format that was expected.
         format: &'static str,
         /// What is wrong.
         reason: String,
     },
 
-    /// A record of a file that has no text.
+    /// A line of a JSON Lines file without a readable text field.
     #[error("{}: line {line} (byte {offset}): {reason}", path.display())]
     Record {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: u64,
-        /// Where the line begins.
+        /// The offset of the line in bytes.
         offset: u64,
         /// What is wrong.
         reason: String,
     },
 
-    /// The temporary file of counting cannot be written, or read again.
+    /// The temporary file of counting cannot be written or read.
     #[error(
         "{source}: the temporary file of counting, with {} MB in it so far: free some space, set TMPDIR to a folder that has more, or raise memory_limit",
         written / 1_000_000
     )]
     Spill {
-        /// The folder it is in.
+        /// The folder of the temporary file.
         folder: PathBuf,
-        /// Bytes in the file before.
+        /// Bytes that were written before the failure.
         written: u64,
-        /// What the system says.
+        /// The error of the system.
         source: std::io::Error,
     },
 
-    /// The unique pretokens do not fit into memory.
+    /// The unique pretokens alone take more than the memory limit.
     #[error(
         "there are {unique} different pretokens, which take {} MB: more than memory_limit, {} MB, has room for. Raise it{}",
         needed.div_ceil(1_000_000),
@@ -333,22 +334,22 @@ pub enum Error {
     TooManyUnique {
         /// How many there are.
         unique: u64,
-        /// Bytes that they take.
+        /// The bytes that they take.
         needed: u64,
-        /// Bytes that there are.
+        /// The memory limit in bytes.
         limit: u64,
-        /// A least count, and how many pretokens occur as often; there is room for those.
+        /// A `min_pretoken_count` that would fit, and the number of pretokens that it keeps.
         offer: Option<(u64, u64)>,
     },
 
-    /// A file of counts that does not hold what it should.
+    /// A file of counts with damaged contents.
     #[error("the counts in the file are broken at byte {offset}")]
     BrokenCounts {
-        /// Where.
+        /// The offset of the damage in bytes.
         offset: u64,
     },
 
-    /// What a [`crate::pretokenize::Splitter`] from outside failed with.
+    /// An error of a [`crate::pretokenize::Splitter`] that the caller supplied, such as a Python exception.
     #[error(transparent)]
     Splitter(Box<dyn std::error::Error + Send + Sync>),
 }

@@ -1,9 +1,10 @@
-//! Values in messages: a value of any length is shown by its beginning.
+//! Values in error messages; a long value is cut.
 
-/// Bytes of a value that a message shows, beside its length.
+/// The most bytes of a value that a message shows. Chosen without measurement, so that a message stays on one
+/// or two lines.
 const MAX_SHOWN_BYTES: usize = 60;
 
-/// Bytes as a message shows them: whole where they are few.
+/// Bytes as a message shows them: whole if they are few, else their beginning and their number.
 pub(crate) fn show(bytes: &[u8]) -> String {
     match bytes.get(..MAX_SHOWN_BYTES) {
         Some(first) if bytes.len() > MAX_SHOWN_BYTES => {
@@ -13,7 +14,7 @@ pub(crate) fn show(bytes: &[u8]) -> String {
     }
 }
 
-/// What another library says is wrong, which may repeat a value of any length.
+/// The reason that another library gives, cut because it may contain a value of any length.
 pub(crate) fn show_reason(reason: &str) -> String {
     match reason.char_indices().nth(4 * MAX_SHOWN_BYTES) {
         Some((end, _)) => format!("{}…", &reason[..end]),
@@ -21,7 +22,7 @@ pub(crate) fn show_reason(reason: &str) -> String {
     }
 }
 
-/// A text as a message shows it: whole where it is short.
+/// Text as a message shows it: whole if it is short, else its beginning and its length.
 pub(crate) fn show_text(text: &str) -> String {
     if text.len() <= MAX_SHOWN_BYTES {
         return format!("{text:?}");

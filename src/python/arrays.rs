@@ -60,7 +60,7 @@ impl Drop for IdMemory {
 /// [`array()`] for the ids of a text.
 ///
 /// # Errors
-/// As [`array()`].
+/// Same as [`array()`].
 pub(super) fn ids(py: Python<'_>, ids: Vec<u32>) -> PyResult<Bound<'_, PyArray1<u32>>> {
     if ids.len() < MIN_BORROWED_IDS {
         return array(py, ids);

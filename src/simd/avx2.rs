@@ -1,4 +1,4 @@
-//! AVX2: two registers a block. With AES, which such machines have, too: two of its rounds are a quick hash.
+//! AVX2: two registers for each block. Machines with AVX2 also have AES, two rounds of which are a fast hash.
 
 use std::arch::x86_64::*;
 
@@ -6,7 +6,7 @@ use super::classes::{Ascii, BLOCK_BYTES, NonAscii};
 use super::kernel::{Kernel, LANES, SALT, Simd};
 use super::tables;
 
-/// Proof that this machine has AVX2, and the bit instructions that came with it.
+/// Proof that this machine has AVX2, AES and the bit instructions BMI1, BMI2, LZCNT and POPCNT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Avx2(());
 
@@ -23,7 +23,7 @@ impl Avx2 {
 
     #[inline]
     pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Out {
-        // SAFETY: `self` exists only where `detect` has found all these features.
+        // SAFETY: `detect` made `self`, so this machine has all the features that the function enables.
         unsafe { run(self, kernel) }
     }
 }
@@ -35,13 +35,15 @@ fn run<K: Kernel>(simd: Avx2, kernel: K) -> K::Out {
 
 type Halves = [__m256i; 2];
 
-// No closures from here on: one that holds an intrinsic is compiled without the instruction set, and called.
+// The functions below use no closures: a closure with an intrinsic in it is compiled without the instruction
+// set, and the intrinsic becomes a call.
 
-/// What both nibbles of each byte say.
+/// For each byte, the entry of `low` for its lower nibble and the entry of `high` for its upper nibble,
+/// combined by AND.
 #[inline(always)]
 fn look_up(bytes: __m256i, low: &[u8; 16], high: &[u8; 16]) -> __m256i {
-    // SAFETY: a value of type `Avx2` exists wherever this is called, all calls being in its methods; both loads
-    // read the 16 bytes of a table.
+    // SAFETY: this function is called by methods of `Avx2` only, and a value of that type proves that the
+    // instructions exist. Both loads read the 16 bytes of a table.
     unsafe {
         let nibble = _mm256_set1_epi8(0x0F);
         let low = _mm256_broadcastsi128_si256(_mm_loadu_si128(low.as_ptr().cast()));
@@ -52,10 +54,11 @@ fn look_up(bytes: __m256i, low: &[u8; 16], high: &[u8; 16]) -> __m256i {
     }
 }
 
-/// Bit `7 - UP` of each byte.
+/// A mask of bit `7 - UP` of each byte.
 #[inline(always)]
 fn bit<const UP: i32>([low, high]: Halves) -> u64 {
-    // SAFETY: as in `look_up`. The shift of 16 bits moves nothing of another byte into bit 7.
+    // SAFETY: as in `look_up`. The shift works on 16-bit lanes; what it moves across the border of two bytes
+    // ends in lower bits than bit 7, the only one that is read.
     let (low, high) = unsafe {
         (
             _mm256_movemask_epi8(_mm256_slli_epi16::<UP>(low)),
@@ -65,7 +68,7 @@ fn bit<const UP: i32>([low, high]: Halves) -> u64 {
     u64::from(high.cast_unsigned()) << 32 | u64::from(low.cast_unsigned())
 }
 
-/// Which bytes are `byte`.
+/// A mask of the bytes that equal `byte`.
 #[inline(always)]
 fn equal([low, high]: Halves, byte: u8) -> u64 {
     // SAFETY: as in `look_up`.
@@ -76,7 +79,8 @@ fn equal([low, high]: Halves, byte: u8) -> u64 {
     bit::<0>(same)
 }
 
-/// By which of the four halves of two keys are the same: the first key with both its halves, the second, or none.
+/// The result of [`which`] for each outcome of comparing the two 64-bit halves of two keys (one bit for each
+/// half): 0 if both halves of the first key are equal, else 1 if those of the second are, else 2.
 static FIRST_EQUAL_KEY: [u8; 16] = {
     let mut first = [2; 16];
     let mut same = 0;
@@ -97,7 +101,7 @@ static FIRST_EQUAL_KEY: [u8; 16] = {
 /// The machine must have AVX2.
 #[inline(always)]
 pub(super) unsafe fn which(keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) -> usize {
-    // SAFETY: AVX2 is there; both loads of 16 bytes and the one of 32 read arrays of that size.
+    // SAFETY: the caller guarantees AVX2. The loads of 16 and 32 bytes read arrays of these sizes.
     let same = unsafe {
         let key = _mm256_broadcastsi128_si256(_mm_loadu_si128(key.as_ptr().cast()));
         let mask = _mm256_broadcastsi128_si256(_mm_loadu_si128(mask.as_ptr().cast()));
@@ -114,7 +118,7 @@ pub(super) unsafe fn which(keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) 
 /// The machine must have AVX.
 #[inline(always)]
 pub(super) unsafe fn same(one: &[u64; 2], other: &[u64; 2], mask: &[u64; 2]) -> bool {
-    // SAFETY: AVX, and what came before it, is there; all loads read arrays of 16 bytes.
+    // SAFETY: the caller guarantees AVX, which includes SSE4.1. All loads read arrays of 16 bytes.
     unsafe {
         let (one, other) = (_mm_loadu_si128(one.as_ptr().cast()), _mm_loadu_si128(other.as_ptr().cast()));
         _mm_testz_si128(_mm_xor_si128(one, other), _mm_loadu_si128(mask.as_ptr().cast())) != 0
@@ -127,11 +131,12 @@ pub(super) unsafe fn same(one: &[u64; 2], other: &[u64; 2], mask: &[u64; 2]) -> 
 /// The machine must have AVX and AES.
 #[inline(always)]
 pub(super) unsafe fn key(bytes: &[u8; 16], keep: &[u64; 2], add: &[u64; 2]) -> ([u64; 2], u64) {
-    // SAFETY: the instructions are there; all loads read arrays of 16 bytes, and an array of two numbers takes as many.
+    // SAFETY: the caller guarantees AVX and AES. All loads read arrays of 16 bytes, and `[u64; 2]` has the
+    // size of `__m128i`.
     unsafe {
         let (keep, add) = (_mm_loadu_si128(keep.as_ptr().cast()), _mm_loadu_si128(add.as_ptr().cast()));
         let key = _mm_or_si128(_mm_and_si128(_mm_loadu_si128(bytes.as_ptr().cast()), keep), add);
-        // After two rounds each byte of the result depends on all of the key.
+        // After two rounds each byte of the hash depends on all bytes of the key.
         let salt = _mm_set_epi64x(SALT[1].cast_signed(), SALT[0].cast_signed());
         let hash = _mm_aesenc_si128(_mm_aesenc_si128(key, salt), salt);
         (std::mem::transmute::<__m128i, [u64; 2]>(key), _mm_cvtsi128_si64(hash).cast_unsigned())
@@ -145,13 +150,14 @@ impl Simd for Avx2 {
     #[inline(always)]
     fn lanes(self, numbers: &[u32; LANES]) -> Halves {
         let half = numbers.as_ptr().cast::<__m256i>();
-        // SAFETY: as in `load`: sixteen numbers are two times 32 bytes.
+        // SAFETY: `self` proves that the instruction exists; sixteen `u32` are 64 bytes, and the load needs
+        // no alignment.
         unsafe { [_mm256_loadu_si256(half), _mm256_loadu_si256(half.add(1))] }
     }
 
     #[inline(always)]
     fn least(self, [low, high]: Halves) -> u32 {
-        // SAFETY: `self` proves that the instructions are there.
+        // SAFETY: `self` proves that the instructions exist.
         unsafe {
             let eight = _mm256_min_epu32(low, high);
             let four = _mm_min_epu32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256::<1>(eight));
@@ -163,7 +169,7 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn put(self, [low, high]: Halves, at: usize, number: u32) -> Halves {
-        // SAFETY: `self` proves that the instructions are there.
+        // SAFETY: `self` proves that the instructions exist.
         unsafe {
             let number = _mm256_set1_epi32(number.cast_signed());
             let at = _mm256_set1_epi32(at as i32);
@@ -176,27 +182,27 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn key(self, bytes: &[u8; 16], keep: &[u64; 2], add: &[u64; 2]) -> ([u64; 2], u64) {
-        // SAFETY: `self` proves it.
+        // SAFETY: `self` proves that AVX and AES exist.
         unsafe { key(bytes, keep, add) }
     }
 
     #[inline(always)]
     fn same(self, one: &[u64; 2], other: &[u64; 2], mask: &[u64; 2]) -> bool {
-        // SAFETY: no machine has AVX2 without AVX.
+        // SAFETY: `self` proves AVX2, which includes AVX.
         unsafe { same(one, other, mask) }
     }
 
     #[inline(always)]
     fn which(self, keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) -> usize {
-        // SAFETY: `self` proves it.
+        // SAFETY: `self` proves that AVX2 exists.
         unsafe { which(keys, key, mask) }
     }
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK_BYTES]) -> Halves {
         let half = block.as_ptr().cast::<__m256i>();
-        // SAFETY: `self` proves that the instruction is there; the block has the two times 32 bytes that it reads,
-        // and it asks for no alignment.
+        // SAFETY: `self` proves that the instruction exists; the block has the 64 bytes that the two loads
+        // read, and the loads need no alignment.
         unsafe { [_mm256_loadu_si256(half), _mm256_loadu_si256(half.add(1))] }
     }
 

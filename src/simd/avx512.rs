@@ -1,4 +1,5 @@
-//! AVX-512: one register a block, and a mask register a kind. F, BW, DQ and VL are enough: every such machine of a server or a laptop has them.
+//! AVX-512: one register for each block, and a mask register for each kind of byte. The parts F, BW, DQ and
+//! VL are enough, which all such machines for servers and laptops have.
 
 use std::arch::x86_64::*;
 
@@ -7,8 +8,8 @@ use super::kernel::{Kernel, LANES, Simd};
 use super::portable::Portable;
 use super::tables;
 
-/// Proof that this machine has AVX-512 F, BW, DQ and VL, and what came before them; with `VBMI2` also VBMI and VBMI2,
-/// which came with Ice Lake and Zen 4.
+/// Proof that this machine has AVX-512 F, BW, DQ and VL, AES and the bit instructions of AVX2's proof; with
+/// `VBMI2` also VBMI and VBMI2, which came with Ice Lake and Zen 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Avx512<const VBMI2: bool>(());
 
@@ -31,7 +32,7 @@ impl<const VBMI2: bool> Avx512<VBMI2> {
 impl Avx512<false> {
     #[inline]
     pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Out {
-        // SAFETY: `self` exists only where `detect` has found all these features.
+        // SAFETY: `detect` made `self`, so this machine has all the features that the function enables.
         unsafe { run(self, kernel) }
     }
 }
@@ -39,7 +40,7 @@ impl Avx512<false> {
 impl Avx512<true> {
     #[inline]
     pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Out {
-        // SAFETY: `self` exists only where `detect` has found all these features.
+        // SAFETY: `detect` made `self`, so this machine has all the features that the function enables.
         unsafe { run_with_vbmi2(self, kernel) }
     }
 }
@@ -56,14 +57,16 @@ fn run_with_vbmi2<K: Kernel>(simd: Avx512<true>, kernel: K) -> K::Out {
     kernel.run(simd)
 }
 
-/// The same 16 bytes in all four lanes.
+/// The 16 bytes of a table in each of the four lanes.
 #[inline(always)]
 fn rows(table: &[u8; 16]) -> __m512i {
-    // SAFETY: a value of type `Avx512` exists wherever this is called, all calls being in its methods.
+    // SAFETY: this function is called by methods of `Avx512` only, and a value of that type proves that the
+    // instructions exist. The load reads the 16 bytes of the table.
     unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(table.as_ptr().cast())) }
 }
 
-/// What both nibbles of each byte say.
+/// For each byte, the entry of `low` for its lower nibble and the entry of `high` for its upper nibble,
+/// combined by AND.
 #[inline(always)]
 fn look_up(bytes: __m512i, low: &[u8; 16], high: &[u8; 16]) -> __m512i {
     // SAFETY: as in `rows`.
@@ -76,16 +79,16 @@ fn look_up(bytes: __m512i, low: &[u8; 16], high: &[u8; 16]) -> __m512i {
     }
 }
 
-/// Makes a compiler compute the mask here. Otherwise it puts off masks that are needed late, and keeps the block in
-/// memory for them: a fifth of a scan was a wait for that.
+/// Forces the compiler to compute the mask here. Otherwise it computes masks that are needed late only then,
+/// and keeps the block in memory until that point: a fifth of the time of a scan was a wait for that memory.
 #[inline(always)]
 fn now(mut mask: u64) -> u64 {
-    // SAFETY: no instruction at all.
+    // SAFETY: the assembly is a comment; it contains no instruction.
     unsafe { std::arch::asm!("/* {} */", inout(reg) mask, options(nomem, nostack, preserves_flags)) };
     mask
 }
 
-/// Which bytes have one of `bits`.
+/// A mask of the bytes that have any of `bits`.
 #[inline(always)]
 fn test(bytes: __m512i, bits: u8) -> u64 {
     // SAFETY: as in `rows`.
@@ -98,32 +101,32 @@ impl<const VBMI2: bool> Simd for Avx512<VBMI2> {
 
     #[inline(always)]
     fn lanes(self, numbers: &[u32; LANES]) -> __m512i {
-        // SAFETY: `self` proves that the instruction is there; sixteen numbers are the 64 bytes that it reads.
+        // SAFETY: `self` proves that the instruction exists; sixteen `u32` are the 64 bytes that it reads.
         unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
     }
 
     #[inline(always)]
     fn least(self, lanes: __m512i) -> u32 {
-        // SAFETY: `self` proves that the instructions are there.
+        // SAFETY: `self` proves that the instructions exist.
         unsafe { _mm512_reduce_min_epu32(lanes) }
     }
 
     #[inline(always)]
     fn put(self, lanes: __m512i, at: usize, number: u32) -> __m512i {
-        // SAFETY: `self` proves that the instruction is there.
+        // SAFETY: `self` proves that the instruction exists.
         unsafe { _mm512_mask_set1_epi32(lanes, 1 << (at % LANES), number.cast_signed()) }
     }
 
     #[inline(always)]
     fn key(self, bytes: &[u8; 16], keep: &[u64; 2], add: &[u64; 2]) -> ([u64; 2], u64) {
-        // SAFETY: `detect` has found AES; no machine has AVX-512 without AVX.
+        // SAFETY: `detect` found AES, and AVX-512 includes AVX.
         unsafe { super::avx2::key(bytes, keep, add) }
     }
 
     #[inline(always)]
     fn utf8(self, points: &[u32; LANES], room: &mut [u8; 4 * LANES]) -> usize {
         if VBMI2 {
-            // SAFETY: `VBMI2` is true only where `detect` has found it.
+            // SAFETY: `detect` made `self`, which with `VBMI2` it does only if VBMI2 exists.
             unsafe { utf8(points, room) }
         } else {
             Portable.utf8(points, room)
@@ -132,28 +135,28 @@ impl<const VBMI2: bool> Simd for Avx512<VBMI2> {
 
     #[inline(always)]
     fn same(self, one: &[u64; 2], other: &[u64; 2], mask: &[u64; 2]) -> bool {
-        // SAFETY: no machine has AVX-512 without AVX.
+        // SAFETY: AVX-512 includes AVX.
         unsafe { super::avx2::same(one, other, mask) }
     }
 
     #[inline(always)]
     fn which(self, keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) -> usize {
-        // SAFETY: no machine has AVX-512 without AVX2.
+        // SAFETY: AVX-512 includes AVX2.
         unsafe { super::avx2::which(keys, key, mask) }
     }
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK_BYTES]) -> __m512i {
-        // SAFETY: `self` proves that the instruction is there; the block has the 64 bytes that it reads, and it
-        // asks for no alignment.
+        // SAFETY: `self` proves that the instruction exists; the block has the 64 bytes that it reads, and
+        // the load needs no alignment.
         unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
     }
 
     #[inline(always)]
     fn load_padded(self, bytes: &[u8]) -> __m512i {
         let mask = (1 << (bytes.len() % BLOCK_BYTES)) - 1;
-        // SAFETY: `self` proves that the instruction is there; it reads only bytes that `mask` has, which are in
-        // front of the slice's end, and faults on no other.
+        // SAFETY: `self` proves that the instruction exists. It reads only the bytes of `mask`, all of which
+        // lie in the slice, and masked-out bytes cannot fault.
         unsafe { _mm512_maskz_loadu_epi8(mask, bytes.as_ptr().cast()) }
     }
 
@@ -177,7 +180,7 @@ impl<const VBMI2: bool> Simd for Avx512<VBMI2> {
     #[inline(always)]
     fn non_ascii(self, bytes: __m512i) -> NonAscii {
         let kinds = look_up(bytes, &tables::NON_ASCII_LOW, &tables::NON_ASCII_HIGH);
-        // SAFETY: `self` proves that the instructions are there.
+        // SAFETY: `self` proves that the instructions exist.
         let (continuing, sharp_s) = unsafe {
             (
                 _mm512_cmplt_epi8_mask(bytes, _mm512_set1_epi8(-64)),
@@ -214,7 +217,7 @@ impl<const VBMI2: bool> Simd for Avx512<VBMI2> {
     fn add_places(self, bits: u64, base: usize, places: &mut [usize; ENDS], count: usize) -> usize {
         let Some(room) = places[count..].first_chunk_mut::<BLOCK_BYTES>() else { return count };
         if VBMI2 {
-            // SAFETY: `VBMI2` is true only where `detect` has found it.
+            // SAFETY: `detect` made `self`, which with `VBMI2` it does only if VBMI2 exists.
             unsafe { add_bytes(bits, base, room) }
             count + bits.count_ones() as usize
         } else {
@@ -223,19 +226,22 @@ impl<const VBMI2: bool> Simd for Avx512<VBMI2> {
     }
 }
 
-/// [`Simd::utf8`]: all four bytes that each character may have, and those that it has pressed together.
+/// [`Simd::utf8`]: makes all four bytes that each character may have, then moves those that it does have
+/// together.
 ///
 /// # Safety
 /// The machine must have AVX-512 with VBMI2.
 #[inline(always)]
 unsafe fn utf8(points: &[u32; LANES], room: &mut [u8; 4 * LANES]) -> usize {
-    // SAFETY: the instructions are there; 64 bytes are read and written, which both arrays have.
+    // SAFETY: the caller guarantees AVX-512 with VBMI2. 64 bytes are read and written, the sizes of the two
+    // arrays.
     unsafe {
         let points = _mm512_loadu_si512(points.as_ptr().cast());
         let two = _mm512_cmpge_epu32_mask(points, _mm512_set1_epi32(0x80));
         let three = _mm512_cmpge_epu32_mask(points, _mm512_set1_epi32(0x800));
         let four = _mm512_cmpge_epu32_mask(points, _mm512_set1_epi32(0x1_0000));
-        // Six bits a byte, the last first: then the bytes are turned round, and moved to the front.
+        // Each byte gets six bits of the character. The bytes of a character are in the order of the text:
+        // the first one in the lowest bits.
         let six = _mm512_set1_epi32(0x3f);
         let last = _mm512_and_si512(points, six);
         let third = _mm512_and_si512(_mm512_srli_epi32::<6>(points), six);
@@ -258,15 +264,17 @@ unsafe fn utf8(points: &[u32; LANES], room: &mut [u8; 4 * LANES]) -> usize {
     }
 }
 
-/// The numbers of the bits are bytes, pressed together at once. Four stores of eight places, whatever their count; more
-/// are rare.
+/// Writes `base` plus the number of each bit of `bits` to the front of `room`. The bit numbers are bytes,
+/// moved together by one instruction. The first half, four stores of eight numbers, is always written; the
+/// second half is rarely needed.
 ///
 /// # Safety
 /// The machine must have AVX-512 with VBMI2.
 #[inline(always)]
 unsafe fn add_bytes(bits: u64, base: usize, room: &mut [usize; BLOCK_BYTES]) {
     let place = room.as_mut_ptr();
-    // SAFETY: the instructions are there; the stores write 64 places at the most.
+    // SAFETY: the caller guarantees AVX-512 with VBMI2. The two halves write 32 numbers each, and `room` has
+    // 64.
     unsafe {
         let mut numbers = _mm512_maskz_compress_epi8(bits, _mm512_loadu_si512(BYTE_NUMBERS.as_ptr().cast()));
         let base = _mm512_set1_epi64(base as i64);
@@ -290,7 +298,7 @@ unsafe fn add_bytes(bits: u64, base: usize, room: &mut [usize; BLOCK_BYTES]) {
     }
 }
 
-/// 0 to 63.
+/// The numbers 0 to 63.
 static BYTE_NUMBERS: [u8; BLOCK_BYTES] = {
     let mut bytes = [0; BLOCK_BYTES];
     let mut at = 0;
@@ -301,15 +309,15 @@ static BYTE_NUMBERS: [u8; BLOCK_BYTES] = {
     bytes
 };
 
-/// Sixteen bits at a time: their numbers, pressed together. One store of eight, whatever their count; more are rare.
-/// Returns how many there are.
+/// [`add_bytes`] without VBMI2, for sixteen bits at a time; returns how many numbers there are. The first
+/// store of eight numbers is always done; the second is rarely needed.
 #[inline(always)]
 fn add_quarters(bits: u64, base: usize, room: &mut [usize; BLOCK_BYTES]) -> usize {
-    let mut from = 0; // at most 16 for each part before
+    let mut from = 0; // each part adds at most 16
     for part in 0..4 {
         let bits = (bits >> (16 * part)) as u16;
-        // SAFETY: as in `rows`; the stores write 16 places from `from` on, which is at most 16 times `part`, so at most
-        // 48 of the 64.
+        // SAFETY: the instructions exist, as in `rows`. The stores write up to 16 numbers from `from` on,
+        // which is at most 16 * `part`, so at most 48; `room` has 64.
         unsafe {
             let numbers =
                 _mm512_maskz_compress_epi32(bits, _mm512_add_epi32(iota(), _mm512_set1_epi32(16 * part)));
@@ -327,7 +335,7 @@ fn add_quarters(bits: u64, base: usize, room: &mut [usize; BLOCK_BYTES]) -> usiz
     from
 }
 
-/// 0 to 15.
+/// The numbers 0 to 15.
 #[inline(always)]
 fn iota() -> __m512i {
     // SAFETY: as in `rows`.

@@ -1,4 +1,4 @@
-//! The instruction sets of this machine.
+//! The instruction sets that this machine has, and the choice of one.
 
 #[cfg(target_arch = "x86_64")]
 use super::avx2;
@@ -43,12 +43,12 @@ impl Isa {
         available.into_iter().flatten().map(Isa)
     }
 
-    /// The best one of this machine.
+    /// The best instruction set of this machine.
     pub fn best() -> Isa {
         Self::available().next().unwrap_or(Isa(IsaKind::Portable(Portable)))
     }
 
-    /// By its name, if this machine has it.
+    /// The instruction set of a name, if this machine has it.
     pub fn from_name(name: &str) -> Option<Isa> {
         Self::available().find(|isa| isa.name() == name)
     }
@@ -68,7 +68,7 @@ impl Isa {
         }
     }
 
-    /// Does `kernel` in code for this instruction set.
+    /// Runs `kernel`, compiled for this instruction set.
     #[inline]
     pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Out {
         match self.0 {

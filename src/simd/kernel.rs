@@ -1,28 +1,28 @@
-//! What code for an instruction set can do, and code that is compiled for each of them.
+//! The operations of an instruction set, and kernels: code that is compiled for each of them.
 
 use super::classes::{Ascii, BLOCK_BYTES, ENDS, NonAscii};
 
-/// Numbers that are compared at once.
+/// Numbers that are compared at once: one register of AVX-512.
 pub(crate) const LANES: usize = 16;
 
-/// Numbers without a pattern, for hashes.
+/// Constants without a pattern in their bits, for hashes.
 pub(crate) const SALT: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xD1B5_4A32_D192_ED03];
 
-/// The two halves of the product, mixed: one multiplication.
+/// Multiplies two numbers to 128 bits and combines the two halves of the product: a fast hash.
 #[inline(always)]
 pub(crate) fn fold(one: u64, other: u64) -> u64 {
     let product = u128::from(one) * u128::from(other);
     product as u64 ^ (product >> 64) as u64
 }
 
-/// Code for one instruction set.
+/// The operations of one instruction set. A value of an implementing type proves that the machine has it.
 pub(crate) trait Simd: Copy {
-    /// A block in registers.
+    /// A block of bytes in registers.
     type Bytes: Copy;
 
     fn load(self, block: &[u8; BLOCK_BYTES]) -> Self::Bytes;
 
-    /// Fewer than 64 bytes, and zeros behind them.
+    /// Loads fewer than 64 bytes, followed by zeros.
     #[inline(always)]
     fn load_padded(self, bytes: &[u8]) -> Self::Bytes {
         let mut block = [0; BLOCK_BYTES];
@@ -34,7 +34,8 @@ pub(crate) trait Simd: Copy {
 
     fn non_ascii(self, bytes: Self::Bytes) -> NonAscii;
 
-    /// The bits of each byte that both its nibbles' rows have: a mask for each bit, the lowest first.
+    /// For each byte, the AND of the entry of `low` for its lower nibble and the entry of `high` for its
+    /// upper nibble; returned as a mask for each bit of the result, the lowest bit first.
     fn sets(self, bytes: Self::Bytes, low: &[u8; 16], high: &[u8; 16]) -> [u64; 8];
 
     /// [`LANES`] numbers in registers.
@@ -42,13 +43,14 @@ pub(crate) trait Simd: Copy {
 
     fn lanes(self, numbers: &[u32; LANES]) -> Self::Lanes;
 
-    /// The least of them.
+    /// The least of the numbers.
     fn least(self, lanes: Self::Lanes) -> u32;
 
-    /// With another number at `at`.
+    /// The numbers with the one at `at` replaced.
     fn put(self, lanes: Self::Lanes, at: usize, number: u32) -> Self::Lanes;
 
-    /// Writes the UTF-8 of characters, and anything behind it; returns how many bytes it is.
+    /// Writes the UTF-8 of characters to the front of `room` and returns its length. The bytes behind it are
+    /// undefined.
     #[inline(always)]
     fn utf8(self, points: &[u32; LANES], room: &mut [u8; 4 * LANES]) -> usize {
         let mut len = 0;
@@ -56,8 +58,8 @@ pub(crate) trait Simd: Copy {
             let low = |shift: u32| 0x80 | point >> shift & 0x3f;
             let longer = [0x80, 0x800, 0x1_0000].map(|least| usize::from(point >= least));
             let longer = longer[0] + longer[1] + longer[2];
-            // All forms are made and one is chosen, and always four bytes are written: branches would be mispredicted
-            // in text of many scripts.
+            // All four forms are made and one is chosen, and four bytes are always written: in text of many
+            // scripts, branches would be mispredicted.
             let bytes = [
                 point,
                 0xc0 | point >> 6 | low(0) << 8,
@@ -72,13 +74,13 @@ pub(crate) trait Simd: Copy {
         len
     }
 
-    /// Whether two keys are the same, where only the bits of `mask` count.
+    /// Whether two keys are equal in the bits of `mask`.
     #[inline(always)]
     fn same(self, one: &[u64; 2], other: &[u64; 2], mask: &[u64; 2]) -> bool {
         (one[0] ^ other[0]) & mask[0] | (one[1] ^ other[1]) & mask[1] == 0
     }
 
-    /// Which of two keys is `key`, where only the bits of `mask` count: 0, 1, or 2 for none.
+    /// The index of the first of two keys that equals `key` in the bits of `mask`; 2 if neither does.
     #[inline(always)]
     fn which(self, keys: &[[u64; 2]; 2], key: [u64; 2], mask: [u64; 2]) -> usize {
         let differs = |[low, high]: [u64; 2]| (low ^ key[0]) & mask[0] | (high ^ key[1]) & mask[1];
@@ -86,8 +88,8 @@ pub(crate) trait Simd: Copy {
         usize::from(first != 0) + usize::from((first != 0) & (second != 0))
     }
 
-    /// What `keep` has of these bytes, and `add`; and a number that depends on all of it, the upper bits of which are
-    /// the better ones, and which differs from leaf to leaf.
+    /// The key `bytes & keep | add`, and a hash of it. The upper bits of the hash are the better ones.
+    /// Instruction sets hash differently, so hashes must not leave the process.
     #[inline(always)]
     fn key(self, bytes: &[u8; 16], keep: &[u64; 2], add: &[u64; 2]) -> ([u64; 2], u64) {
         let all = u128::from_le_bytes(*bytes);
@@ -95,14 +97,14 @@ pub(crate) trait Simd: Copy {
         ([low, high], fold(low ^ SALT[0], high ^ SALT[1]))
     }
 
-    /// Adds `base` and the number of each bit of `bits` to the `count` places there are; returns how many there
-    /// are then. With room for fewer than 64, none.
+    /// Appends `base` plus the number of each bit of `bits` to the first `count` of `places` and returns the
+    /// new count. Appends nothing if there is room for fewer than 64.
     #[inline(always)]
     fn add_places(self, mut bits: u64, base: usize, places: &mut [usize; ENDS], count: usize) -> usize {
         let found = bits.count_ones() as usize;
         let Some(room) = places[count..].first_chunk_mut::<BLOCK_BYTES>() else { return count };
         for eight in room.as_chunks_mut::<8>().0 {
-            // Without a branch for each: what is too much is overwritten later.
+            // Eight are written without a branch for each; those that are too many are overwritten later.
             for place in eight {
                 *place = base + bits.trailing_zeros() as usize;
                 bits &= bits.wrapping_sub(1);
@@ -115,10 +117,11 @@ pub(crate) trait Simd: Copy {
     }
 }
 
-/// Something to do with whichever leaf there is; inlined into code that is compiled for its instruction set.
+/// Code that is compiled for every instruction set.
 pub(crate) trait Kernel {
     type Out;
 
-    /// To be marked `#[inline(always)]`, like all that it calls.
+    /// Implementations, and all functions they call, must be `#[inline(always)]`: only then are they compiled
+    /// for the instruction set of `L`.
     fn run<L: Simd>(self, simd: L) -> Self::Out;
 }

@@ -1,7 +1,8 @@
-//! Sixty-four bytes at a time: what kind of byte stands where, as bit masks, by the instruction set of the machine.
+//! Blocks of 64 bytes: kinds of bytes as bit masks, computed with the instruction set of the machine.
 //!
-//! One small file an instruction set, and the only `unsafe` code of the scanners. A value of a leaf's type
-//! exists only where its instruction set does: that is what every block here rests on.
+//! Each instruction set has one small file; they contain the only `unsafe` code of the scanners. A value of
+//! an instruction set's type can be made only where the machine has that instruction set, and every `unsafe`
+//! block in these files relies on that.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]

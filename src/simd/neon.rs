@@ -1,4 +1,4 @@
-//! NEON: four registers a block. Run in an emulator so far, against the portable code.
+//! NEON: four registers for each block. So far tested in an emulator only.
 
 use std::arch::aarch64::*;
 
@@ -12,19 +12,20 @@ pub(super) struct Neon(());
 
 impl Neon {
     pub(super) fn detect() -> Option<Self> {
-        // Code for aarch64 is compiled with it: there is nothing to switch on.
+        // NEON is part of the baseline of aarch64, so no function has to enable it.
         std::arch::is_aarch64_feature_detected!("neon").then_some(Neon(()))
     }
 }
 
 type Quarters = [uint8x16_t; 4];
 
-/// What both nibbles of each byte say.
+/// For each byte, the entry of `low` for its lower nibble and the entry of `high` for its upper nibble,
+/// combined by AND.
 #[inline(always)]
 fn look_up(bytes: Quarters, low: [u8; 16], high: [u8; 16]) -> Quarters {
     bytes.map(|bytes| {
-        // SAFETY: a value of type `Neon` exists wherever this is called, all calls being in its methods; both
-        // loads read the 16 bytes of a table.
+        // SAFETY: this function is called by methods of `Neon` only, and a value of that type proves that the
+        // instructions exist. Both loads read the 16 bytes of a table.
         unsafe {
             let lower = vqtbl1q_u8(vld1q_u8(low.as_ptr()), vandq_u8(bytes, vdupq_n_u8(0x0F)));
             let upper = vqtbl1q_u8(vld1q_u8(high.as_ptr()), vshrq_n_u8::<4>(bytes));
@@ -33,13 +34,13 @@ fn look_up(bytes: Quarters, low: [u8; 16], high: [u8; 16]) -> Quarters {
     })
 }
 
-/// The weights of eight bytes that become one.
+/// A different bit for each of eight bytes: their sum is a byte with one bit for each of them.
 const WEIGHTS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
 
-/// One bit of each byte of `bytes`, which are all zeros or all ones.
+/// One bit for each byte of `bytes`. Every byte must be all zeros or all ones.
 #[inline(always)]
 fn gather(bytes: Quarters) -> u64 {
-    // SAFETY: as in `look_up`.
+    // SAFETY: as in `look_up`; the load reads the 16 bytes of `WEIGHTS`.
     unsafe {
         let [a, b, c, d] = bytes.map(|bytes| vandq_u8(bytes, vld1q_u8(WEIGHTS.as_ptr())));
         let sum = vpaddq_u8(vpaddq_u8(a, b), vpaddq_u8(c, d));
@@ -47,14 +48,14 @@ fn gather(bytes: Quarters) -> u64 {
     }
 }
 
-/// Which bytes have one of `bits`.
+/// A mask of the bytes that have any of `bits`.
 #[inline(always)]
 fn test(bytes: Quarters, bits: u8) -> u64 {
     // SAFETY: as in `look_up`.
     gather(bytes.map(|bytes| unsafe { vtstq_u8(bytes, vdupq_n_u8(bits)) }))
 }
 
-/// Which bytes are `byte`.
+/// A mask of the bytes that equal `byte`.
 #[inline(always)]
 fn equal(bytes: Quarters, byte: u8) -> u64 {
     // SAFETY: as in `look_up`.
@@ -84,7 +85,8 @@ impl Simd for Neon {
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK_BYTES]) -> Quarters {
         let first = block.as_ptr();
-        // SAFETY: `self` proves that the instruction is there; the block has the four times 16 bytes that it reads.
+        // SAFETY: `self` proves that the instruction exists; the block has the 64 bytes that the four loads
+        // read.
         unsafe {
             [vld1q_u8(first), vld1q_u8(first.add(16)), vld1q_u8(first.add(32)), vld1q_u8(first.add(48))]
         }

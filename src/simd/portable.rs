@@ -1,10 +1,9 @@
-//! Without intrinsics: loops over bytes that compilers turn into vector code on every platform, and integer
-//! arithmetic.
+//! Portable code without intrinsics: loops over bytes that compilers vectorize, and integer arithmetic.
 
 use super::classes::{Ascii, BLOCK_BYTES, NonAscii};
 use super::kernel::{LANES, Simd};
 
-/// Every machine has it.
+/// The portable code; a value needs no proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Portable;
 
@@ -75,7 +74,7 @@ impl Simd for Portable {
     }
 }
 
-/// What one byte is, a bit for each mask.
+/// The kinds of an ASCII character, one bit for each mask of [`Ascii`].
 #[inline(always)]
 fn ascii_flags(byte: u8) -> u8 {
     let upper = within(byte, b'A', b'Z');
@@ -90,6 +89,7 @@ fn ascii_flags(byte: u8) -> u8 {
 }
 
 #[inline(always)]
+/// The kinds of another byte, one bit for each mask of [`NonAscii`] that is not a plain bit of the byte.
 fn non_ascii_flags(byte: u8) -> u8 {
     let latin = within(byte, 0xC4, 0xCA);
     let [accents, cyrillic, cyrillic_lower, arabic, han_first] =
@@ -111,10 +111,11 @@ fn within(byte: u8, first: u8, last: u8) -> u8 {
     u8::from(byte.wrapping_sub(first) <= last - first)
 }
 
-/// Bit `which` of each of the flags.
+/// A mask of bit `which` of each of the flags.
 ///
-/// Three operations for eight bytes, and a turn at the end. Measured: a multiplication that packs each eight
-/// bytes takes twice as long (SSE2 has none of that width), a table look-up per byte nearly so.
+/// Eight bytes take three operations, and the whole block one transposition at the end. Measured: packing
+/// eight bytes with a multiplication takes twice as long (SSE2 has no 64-bit one), a table lookup for each
+/// byte nearly as long.
 #[inline(always)]
 fn gather(flags: &[u8; BLOCK_BYTES], which: u32) -> u64 {
     let mut matrix = 0;
@@ -126,7 +127,7 @@ fn gather(flags: &[u8; BLOCK_BYTES], which: u32) -> u64 {
 
 const ONES: u64 = u64::from_le_bytes([1; 8]);
 
-/// Bit `8 * i + j` to bit `8 * j + i`.
+/// Transposes a matrix of 8 by 8 bits: bit `8 * i + j` moves to bit `8 * j + i`.
 #[inline(always)]
 fn transpose(mut matrix: u64) -> u64 {
     for (shift, upper) in [(7, 0x00AA_00AA_00AA_00AA), (14, 0x0000_CCCC_0000_CCCC), (28, 0xF0F0_F0F0)] {

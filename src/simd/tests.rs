@@ -87,7 +87,7 @@ impl Kernel for Put {
 }
 
 #[test]
-fn the_least_number_is_found_wherever_it_is_put() {
+fn the_least_number_is_found_at_every_place() {
     for isa in Isa::available() {
         for at in 0..LANES {
             for least in [0, 5, u32::MAX - 1, u32::MAX] {
@@ -115,7 +115,7 @@ impl Kernel for Which {
 }
 
 #[test]
-fn a_key_is_found_by_all_of_its_bits_but_the_masked() {
+fn a_key_is_found_by_its_unmasked_bits() {
     for isa in Isa::available() {
         for bit in 0..128 {
             let key = [0x0123_4567_89AB_CDEF, 0x0EDC_BA98_7654_3210];
@@ -133,7 +133,7 @@ fn a_key_is_found_by_all_of_its_bits_but_the_masked() {
 }
 
 #[test]
-fn numbers_are_never_put_beyond_the_end() {
+fn put_writes_nothing_beyond_the_end() {
     for len in 0..12 {
         for at in 0..20 {
             let mut numbers = vec![0; len];
@@ -147,7 +147,7 @@ fn numbers_are_never_put_beyond_the_end() {
 }
 
 #[test]
-fn no_bytes_are_beyond_the_text() {
+fn reads_of_fixed_size_stay_inside_the_text() {
     let text: Vec<u8> = (0..40).collect();
     for len in 0..40 {
         for at in 0..50 {
@@ -160,9 +160,9 @@ fn no_bytes_are_beyond_the_text() {
     assert!(super::sixteen(&text, usize::MAX).is_none() && super::eight(&text, usize::MAX).is_none());
 }
 
-/// Every byte at every place, and every number of bytes.
+/// Every byte value at every place, and blocks of several lengths.
 #[test]
-fn every_instruction_set_says_what_the_standard_library_does() {
+fn every_instruction_set_agrees_with_the_standard_library() {
     for isa in Isa::available() {
         for first in 0..=255_u8 {
             for step in [0, 1, 7, 129] {

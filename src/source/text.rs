@@ -56,7 +56,7 @@ impl<'a> Text<'a> {
     /// Appends the UTF-8 of a part.
     ///
     /// # Errors
-    /// As [`Text::utf8`].
+    /// Same as [`Text::utf8`].
     pub(crate) fn write(self, isa: Isa, range: Range<usize>, bytes: &mut Vec<u8>) -> Result<()> {
         let start = range.start;
         let written = match self {

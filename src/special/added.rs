@@ -40,7 +40,7 @@ impl AddedTokens {
     /// Prepares a list of texts with their flags.
     ///
     /// # Errors
-    /// As [`Specials::new`].
+    /// Same as [`Specials::new`].
     pub fn new(tokens: Vec<(String, Flags)>) -> Result<Self> {
         let (texts, flags) = tokens.into_iter().map(|(text, flags)| (text.into_bytes(), flags)).unzip();
         Ok(AddedTokens { found: Specials::new(texts)?, flags })
@@ -57,7 +57,7 @@ impl AddedTokens {
     /// As [`AddedTokens::segments`], in characters.
     ///
     /// # Errors
-    /// As [`AddedTokens::segments`].
+    /// Same as [`AddedTokens::segments`].
     pub fn segments_in_characters(
         &self,
         text: &str,

@@ -30,7 +30,7 @@ pub fn learn_merges<'w>(
 /// is laid out.
 ///
 /// # Errors
-/// As [`resume`].
+/// Same as [`resume`].
 pub fn learn_from(
     counts: PretokenCounts,
     start: &Start<'_>,

@@ -56,7 +56,7 @@ impl Queue {
     /// Takes out the most frequent pair, the first by the tie rule among equals.
     ///
     /// # Errors
-    /// As [`Queue::push`].
+    /// Same as [`Queue::push`].
     pub(super) fn pop(
         &mut self,
         index: &mut PairIndex,

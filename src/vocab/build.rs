@@ -50,7 +50,7 @@ impl Vocab {
     /// [`Vocab::new`], of bytes that lie elsewhere.
     ///
     /// # Errors
-    /// As [`Vocab::new`].
+    /// Same as [`Vocab::new`].
     pub fn of_views(
         tokens: Vec<(u32, &[u8])>,
         merges: Option<Vec<(&[u8], &[u8])>>,
@@ -66,7 +66,7 @@ impl Vocab {
     /// on one giant pretoken made tokens of a megabyte.
     ///
     /// # Errors
-    /// As [`Vocab::new`].
+    /// Same as [`Vocab::new`].
     pub(crate) fn of_extension(
         tokens: Vec<(u32, &[u8])>,
         merges: Vec<(&[u8], &[u8])>,
@@ -79,7 +79,7 @@ impl Vocab {
     /// makes a new token: the first one the token of the id `first`, the others those of the ids behind it.
     ///
     /// # Errors
-    /// As [`Vocab::new`].
+    /// Same as [`Vocab::new`].
     pub(crate) fn of_training(
         tokens: Vec<(u32, &[u8])>,
         merges: &[(u32, u32)],

@@ -35,7 +35,7 @@ pub fn run<T: Send>(
 /// less to start, and the memory that it used is there for what the caller does next.
 ///
 /// # Errors
-/// As [`run`].
+/// Same as [`run`].
 pub fn run_here_too<T: Send>(
     workers: usize,
     control: &Control,

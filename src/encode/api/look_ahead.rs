@@ -69,7 +69,7 @@ impl LookAhead {
     /// Looks for a long pretoken at the start of `range`, of which the end is far away.
     ///
     /// # Errors
-    /// As [`Encoder::encode`].
+    /// Same as [`Encoder::encode`].
     pub(super) fn look(
         &mut self,
         encoder: &Encoder,

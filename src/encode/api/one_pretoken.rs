@@ -8,7 +8,7 @@ impl Encoder {
     /// The ids of bytes that are one pretoken, whatever the pattern says.
     ///
     /// # Errors
-    /// As [`Encoder::encode`].
+    /// Same as [`Encoder::encode`].
     pub fn encode_as_pretoken(&self, piece: &[u8], control: &Control) -> Result<Vec<u32>> {
         let mut ids = Vec::new();
         if !piece.is_empty() {
@@ -21,7 +21,7 @@ impl Encoder {
     /// does not stand for itself.
     ///
     /// # Errors
-    /// As [`Encoder::encode`].
+    /// Same as [`Encoder::encode`].
     pub(in crate::encode) fn merge_bytes(&self, piece: &[u8], control: &Control) -> Result<Vec<u32>> {
         let mut tokens = Vec::new();
         self.pool.with(self.isa, 0, |scratch| {

@@ -12,7 +12,7 @@ impl Encoder {
     /// pretokenized and merged as the one joined text.
     ///
     /// # Errors
-    /// As [`Encoder::encode`].
+    /// Same as [`Encoder::encode`].
     pub fn encode_parts(&self, parts: &[(&[u8], bool)], control: &Control) -> Result<Vec<u32>> {
         let mut text = room::for_items(parts.iter().map(|(part, _)| part.len()).sum())?;
         parts.iter().for_each(|(part, _)| text.extend_from_slice(part));

@@ -29,7 +29,7 @@ impl Encoder {
     /// Cost: that of encoding the prefix and some more; a pretoken is always encoded whole.
     ///
     /// # Errors
-    /// As [`Encoder::encode`].
+    /// Same as [`Encoder::encode`].
     pub fn truncate(
         &self,
         text: &str,

@@ -12,7 +12,7 @@ impl Encoder {
     /// starts with a default `state`.
     ///
     /// # Errors
-    /// As [`Encoder::encode`]; the state is lost then.
+    /// Same as [`Encoder::encode`]; the state is lost then.
     pub fn push_stream(
         &self,
         state: &mut StreamState,
@@ -27,7 +27,7 @@ impl Encoder {
     /// Ends the text and appends the ids that are left. The state is as new.
     ///
     /// # Errors
-    /// As [`Encoder::encode`].
+    /// Same as [`Encoder::encode`].
     pub fn finish_stream(
         &self,
         state: &mut StreamState,

@@ -61,7 +61,7 @@ impl Encoder {
     /// Cost: for each byte of the last pretoken, one encoding for every token that begins with the bytes behind it.
     ///
     /// # Errors
-    /// As [`Encoder::encode`].
+    /// Same as [`Encoder::encode`].
     pub fn encode_with_unstable<'a>(
         &'a self,
         text: &str,
@@ -84,7 +84,7 @@ impl Encoder {
     /// a text; from the last pretoken of that on, one piece.
     ///
     /// # Errors
-    /// As [`Encoder::encode`].
+    /// Same as [`Encoder::encode`].
     pub fn encode_broken(&self, data: &[u8], control: &Control) -> Result<Vec<u32>> {
         let valid = match std::str::from_utf8(data) {
             Ok(_) => return self.encode_to_vec(data, false, control),

@@ -79,7 +79,7 @@ impl<'a, S: Sink> StagedOutput<'a, S> {
     /// Gathers the next ids, if they are not too many, so that [`StagedOutput::take_held`] can return them.
     ///
     /// # Errors
-    /// As [`StagedOutput::add`].
+    /// Same as [`StagedOutput::add`].
     pub(in crate::encode) fn hold(&mut self) -> Result<()> {
         self.flush()?;
         self.is_holding = true;
@@ -95,7 +95,7 @@ impl<'a, S: Sink> StagedOutput<'a, S> {
     /// Gives the sink all gathered ids.
     ///
     /// # Errors
-    /// As [`StagedOutput::add`].
+    /// Same as [`StagedOutput::add`].
     pub(in crate::encode) fn flush(&mut self) -> Result<()> {
         let count = std::mem::take(&mut self.len);
         self.is_holding = false;

@@ -39,7 +39,7 @@ impl Encoder {
     /// not depend on their number; a small batch starts none.
     ///
     /// # Errors
-    /// As [`Encoder::encode`].
+    /// Same as [`Encoder::encode`].
     pub fn encode_batch<'a>(
         &'a self,
         texts: &[&[u8]],
@@ -65,7 +65,7 @@ impl Encoder {
     /// ids of a run of texts a thread.
     ///
     /// # Errors
-    /// As [`Encoder::encode`].
+    /// Same as [`Encoder::encode`].
     pub fn encode_batch_to_one<'a>(
         &'a self,
         texts: &[&[u8]],

@@ -30,7 +30,7 @@ impl Encoder {
     /// Memory: the ids, and the bytes and ids of some chunks a thread.
     ///
     /// # Errors
-    /// As [`Encoder::encode`]; [`crate::Error::Surrogate`].
+    /// Same as [`Encoder::encode`]; [`crate::Error::Surrogate`].
     pub fn encode_long<'a, 't>(
         &'a self,
         text: impl Into<Text<'t>>,
@@ -53,7 +53,7 @@ impl Encoder {
     /// How many ids [`Encoder::encode_long`] would find, without keeping them.
     ///
     /// # Errors
-    /// As [`Encoder::encode_long`].
+    /// Same as [`Encoder::encode_long`].
     pub fn count_long<'a, 't>(
         &'a self,
         text: impl Into<Text<'t>>,
