@@ -1,17 +1,18 @@
-//! A text that is being changed, with the place in the original that each byte comes from.
+//! A text that is being changed, with the range of the original text that each byte comes from.
 //!
-//! The rules are those of `NormalizedString` in Hugging Face's tokenizers: a change is a list of characters, each with
-//! what it replaces; a character that is new comes from where the one before it does.
+//! The rules are those of `NormalizedString` in Hugging Face's tokenizers. A change is a list of characters,
+//! each with the number of old characters that it replaces; a new character gets the range of the character
+//! before it.
 
 use super::limit::Limit;
 use crate::error::Result;
 use crate::pretokenize::Matcher;
 use crate::room;
 
-/// Where in the original a byte comes from.
+/// The range of the original text, in bytes, that a byte comes from.
 type OriginRange = (u32, u32);
 
-/// A text, and where its bytes come from if that is wanted.
+/// A text and, if requested, the origin of each of its bytes.
 #[derive(Clone, Debug)]
 pub struct Aligned {
     text: String,
@@ -19,15 +20,15 @@ pub struct Aligned {
 }
 
 impl Aligned {
-    /// A text without places.
+    /// A text whose origins are not tracked.
     ///
     /// # Errors
-    /// As all changes: [`crate::Error::OutOfMemory`].
+    /// [`crate::Error::OutOfMemory`], as of all changes.
     pub fn plain(text: &str) -> Result<Self> {
         Ok(Aligned { text: room::text(text)?, places: None })
     }
 
-    /// A text with places, of less than 4 GiB.
+    /// A text of less than 4 GiB whose origins are tracked.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
@@ -40,24 +41,24 @@ impl Aligned {
         Ok(Aligned { text: room::text(text)?, places: Some(places) })
     }
 
-    /// The text as it is now.
+    /// The current text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The text, and the place of each byte; none if they were not wanted.
+    /// The text and the origin of each byte; no origins if they are not tracked.
     pub fn into_parts(self) -> (String, Vec<OriginRange>) {
         (self.text, self.places.unwrap_or_default())
     }
 
-    /// The text, to be read while [`Aligned::transform`] writes the new one.
+    /// Takes the current text out, to be read while [`Aligned::transform`] writes the new one.
     pub(super) fn take(&mut self) -> String {
         std::mem::take(&mut self.text)
     }
 
-    /// Puts `new` in place of `old`, which is what [`Aligned::take`] returned. Beside each character stands what it
-    /// does: 0, it replaces the next one; above, it is new; `-n`, it replaces the next one and `n` more. The first
-    /// `removed` characters go.
+    /// Replaces `old`, which [`Aligned::take`] returned, by the characters of `new`. The number of each
+    /// character says what it replaces: 0 the next old character, `-n` the next one and `n` more, a positive
+    /// number none (the character is inserted). The first `removed` old characters are left out.
     pub(super) fn transform(
         &mut self,
         old: &str,
@@ -74,7 +75,7 @@ impl Aligned {
             }
             return Ok(());
         };
-        // Bytes at the very beginning that come from nowhere stay as they are.
+        // Inserted bytes at the beginning, which have empty origins, are kept as they are.
         let first = places.iter().take_while(|place| place.0 == place.1).count();
         room::reserve_text(&mut self.text, old.len())?;
         self.text.push_str(&old[..first]);
@@ -98,13 +99,13 @@ impl Aligned {
         Ok(())
     }
 
-    /// Puts `text` before the first character, as a part of it; an empty text stays empty.
+    /// Inserts `text` before the first character, as a part of that character. An empty text stays empty.
     pub(super) fn prepend(&mut self, text: &str, limit: Limit) -> Result<()> {
         let Some(next) = self.text.chars().next() else { return Ok(()) };
         limit.check(self.text.len(), text.len())?;
         room::grow_text(&mut self.text, text.len())?;
         if let Some(places) = &mut self.places {
-            // The first of the new characters replaces the one that was first, and the others come from there too.
+            // All inserted bytes, and the old first character, get the origin of the old first character.
             let place = places.first().copied().unwrap_or((0, 0));
             room::reserve(places, text.len())?;
             let before = self.text.len().min(next.len_utf8());
@@ -114,8 +115,8 @@ impl Aligned {
         Ok(())
     }
 
-    /// Replaces what `matcher` finds, in order and none of it empty, by `content`, which comes from where the last byte
-    /// of a match does.
+    /// Replaces each match of `matcher` by `content`. The matches must be in order and not empty. `content`
+    /// gets the origin of the last byte of the match.
     pub(super) fn replace(&mut self, matcher: &Matcher, content: &str, limit: Limit) -> Result<()> {
         let old = self.take();
         let mut text = String::new();
@@ -155,7 +156,7 @@ impl Aligned {
         Ok(())
     }
 
-    /// Leaves out characters.
+    /// Keeps the characters for which `keep` returns `true`.
     pub(super) fn filter(&mut self, keep: impl Fn(char) -> bool, limit: Limit) -> Result<()> {
         let old = self.take();
         let removed_first = old.chars().take_while(|&character| !keep(character)).count();
@@ -171,13 +172,13 @@ impl Aligned {
         self.transform(&old, new, removed_first, limit)
     }
 
-    /// Puts another character in place of each.
+    /// Replaces each character by another one.
     pub(super) fn map(&mut self, map: impl Fn(char) -> char, limit: Limit) -> Result<()> {
         let old = self.take();
         self.transform(&old, old.chars().map(|character| (map(character), 0)), 0, limit)
     }
 
-    /// Leaves out whitespace at the ends.
+    /// Removes whitespace at the chosen ends.
     pub(super) fn strip(&mut self, left: bool, right: bool, limit: Limit) -> Result<()> {
         let leading = if left { self.text.chars().take_while(|c| c.is_whitespace()).count() } else { 0 };
         let kept = if left { self.text.trim_start() } else { &self.text };

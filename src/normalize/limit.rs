@@ -1,32 +1,33 @@
-//! How large a normalizer may make a text.
+//! A limit for the growth of a text by normalization.
 
 use crate::error::{Error, Result};
 
-/// Times as large a normalized text may be as the text is, in bytes. Compatibility decomposition makes up to 11 bytes
-/// of one, a letter in place of a space 3.
+/// A normalized text may have this many times the bytes of the original. Compatibility decomposition makes up
+/// to 11 bytes of one, a replacement of spaces by "▁" makes 3 of one; the rest is a margin, chosen without
+/// measurement.
 const MAX_GROWTH_FACTOR: usize = 64;
-/// Bytes that it may have, however small the text is.
+/// A normalized text may have this many bytes even if the original is short. Chosen without measurement.
 const ALWAYS_ALLOWED_BYTES: usize = 1 << 24;
 
-/// The most bytes that a text of `bytes` bytes may have at any step of a normalizer.
+/// The most bytes that a text of `bytes` bytes may have after any step of a normalizer.
 pub fn most_bytes(bytes: usize) -> usize {
     bytes.saturating_mul(MAX_GROWTH_FACTOR).max(ALWAYS_ALLOWED_BYTES)
 }
 
-/// What one step may make.
+/// The limit of one step, with what an error message needs.
 #[derive(Clone, Copy)]
 pub(super) struct Limit {
-    /// Which step it is, from 0, and what it is called.
+    /// The index and the name of the step.
     pub step: usize,
     pub name: &'static str,
     /// The bytes of the text before the first step.
     pub bytes: usize,
-    /// The bytes that there may be.
+    /// The most bytes that the text may have after the step.
     pub most: usize,
 }
 
 impl Limit {
-    /// Checks that `more` bytes may be added to `now`, before they are.
+    /// Checks that `more` bytes may be added to a text of `now` bytes. Called before they are added.
     #[inline]
     pub(super) fn check(self, now: usize, more: usize) -> Result<()> {
         if now.saturating_add(more) <= self.most { Ok(()) } else { Err(self.passed()) }

@@ -1,7 +1,8 @@
-//! Changes of a text before it is pretokenized: Unicode's normalization forms and what else Hugging Face's files ask for.
+//! Changes of a text before pretokenization: Unicode's normalization forms, and the other steps of Hugging
+//! Face's files.
 //!
-//! The forms are those of the crate that Hugging Face's tokenizers use, whose tables are of Unicode 9: its results, also
-//! where a newer version has other ones.
+//! The forms come from the crate that Hugging Face's tokenizers use. Its tables are of Unicode 9, and its
+//! results are kept even where a newer Unicode version differs.
 
 mod aligned;
 mod limit;
@@ -16,7 +17,7 @@ use limit::Limit;
 use crate::error::Result;
 use crate::pretokenize::Matcher;
 
-/// One change.
+/// One step of a normalizer.
 #[derive(Clone)]
 pub enum NormalizeStep {
     /// Canonical composition.
@@ -27,34 +28,34 @@ pub enum NormalizeStep {
     Nfkc,
     /// Compatibility decomposition.
     Nfkd,
-    /// Each character's own lower case.
+    /// Each character becomes its lower-case form, without looking at its context.
     Lowercase,
-    /// Combining marks go.
+    /// Removes combining marks.
     StripAccents,
-    /// Controls go, and rare spaces become spaces.
+    /// Removes control characters, and replaces rare spaces by plain ones.
     Nmt,
-    /// Whitespace at the ends goes.
+    /// Removes whitespace at the ends.
     Strip {
         /// At the beginning.
         left: bool,
         /// At the end.
         right: bool,
     },
-    /// A text before the first character.
+    /// Inserts a text before the first character.
     Prepend(String),
-    /// Each match, none of them empty, becomes a text.
+    /// Replaces each match by a text. Matches must not be empty.
     Replace(Matcher, String),
 }
 
-/// Changes, one after the other.
+/// A list of steps, applied one after the other.
 #[derive(Clone, Default)]
 pub struct Normalizer(pub Vec<NormalizeStep>);
 
 impl Normalizer {
-    /// Changes a text, which has at most `most` bytes after each step.
+    /// Applies all steps to a text. After each step the text must have at most `most` bytes.
     ///
     /// # Errors
-    /// [`Error::NormalizedTooLong`](crate::error::Error) before a step makes more; what a pattern fails with.
+    /// [`Error::NormalizedTooLong`](crate::error::Error) before a step passes the limit; errors of a pattern.
     pub fn apply(&self, text: &mut Aligned, most: usize) -> Result<()> {
         let bytes = text.text().len();
         self.0
@@ -63,12 +64,13 @@ impl Normalizer {
             .try_for_each(|(i, step)| step.apply(text, Limit { step: i, name: step.name(), bytes, most }))
     }
 
-    /// Whether the text, and each stretch of it alone, stays as it is. May say no where it does.
+    /// Whether the steps leave the text, and each part of it alone, unchanged. May return `false` for such a
+    /// text, too.
     ///
-    /// Cost: for a text that is ASCII and has no capitals, next to nothing; else one look at each character.
+    /// Cost: next to nothing for ASCII text without capitals; otherwise one look at each character.
     ///
     /// # Errors
-    /// What a pattern fails with.
+    /// Errors of a pattern.
     pub fn leaves(&self, text: &str) -> Result<bool> {
         for step in &self.0 {
             if !step.leaves(text)? {
@@ -98,7 +100,7 @@ impl NormalizeStep {
         }
     }
 
-    /// The steps that write each character in another way.
+    /// Applies a step that rewrites characters: the normalization forms and lower case.
     fn respell(&self, text: &mut Aligned, limit: Limit) -> Result<()> {
         let old = text.take();
         match self {
@@ -128,7 +130,8 @@ impl NormalizeStep {
         }
     }
 
-    /// As [`Normalizer::leaves`]. The forms, and what looks at one character, hold for each part of what they hold for.
+    /// [`Normalizer::leaves`] of one step. If a text is in a normalization form, or consists of characters
+    /// that a step leaves, so does each part of it.
     fn leaves(&self, text: &str) -> Result<bool> {
         Ok(match self {
             NormalizeStep::Nfc => is_nfc(text),
@@ -155,7 +158,8 @@ impl NormalizeStep {
     }
 }
 
-/// Whether a text is in NFC, as [`forms::is_nfc`] says, without its tables for the characters of most texts.
+/// Whether a text is in NFC. Returns the same as [`forms::is_nfc`], but needs no tables for the characters of
+/// most texts.
 fn is_nfc(text: &str) -> bool {
     let (mut last, mut is_sure) = (0, true);
     for character in text.chars() {
@@ -177,8 +181,8 @@ fn is_nfc(text: &str) -> bool {
     is_sure || text.chars().eq(text.nfc().map(|(character, _)| character))
 }
 
-/// Whether a character is in one of the large ranges that composition leaves alone: Latin, Greek's and Cyrillic's
-/// letters without marks, Chinese characters, Hangul's syllables.
+/// Whether a character lies in a large range that composition leaves unchanged: Latin letters, most of
+/// Cyrillic, Chinese characters, Hangul syllables.
 fn is_inert(character: char) -> bool {
     matches!(
         character,
@@ -186,12 +190,12 @@ fn is_inert(character: char) -> bool {
     )
 }
 
-/// Whether `Nmt` removes a character.
+/// Whether [`NormalizeStep::Nmt`] removes a character.
 fn is_control(character: char) -> bool {
     matches!(u32::from(character), 1..=8 | 0x0B | 0x0E..=0x1F | 0x7F | 0x8F | 0x9F)
 }
 
-/// Whether `Nmt` replaces a character by a space.
+/// Whether [`NormalizeStep::Nmt`] replaces a character by a space.
 fn is_rare_space(character: char) -> bool {
     matches!(
         u32::from(character),
@@ -204,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_front_changes_nothing() {
+    fn prepending_nothing_changes_nothing() {
         let normalizer = Normalizer(vec![NormalizeStep::Prepend(String::new()), NormalizeStep::Nfkd]);
         for text in ["#", "é"] {
             let (mut plain, mut tracked) = (Aligned::plain(text).unwrap(), Aligned::tracked(text).unwrap());
@@ -216,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_inert_is_of_no_combining_class_and_stays() {
+    fn inert_characters_have_no_combining_class_and_stay() {
         for character in ('\0'..=char::MAX).filter(|&character| is_inert(character)) {
             assert_eq!(forms::char::canonical_combining_class(character), 0, "{character:?}");
             let quick = forms::is_nfc_quick(std::iter::once(character));

@@ -1,4 +1,5 @@
-//! Added tokens, as Hugging Face's tokenizers find them: special ones and others, some with conditions.
+//! Added tokens, found like in Hugging Face's tokenizers: special ones and others, some of them with
+//! conditions.
 
 use std::ops::Range;
 
@@ -10,26 +11,27 @@ use crate::room;
 /// How an added token is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
-    /// Only where no word character stands beside it.
+    /// The token is found only if no word character stands directly before or behind it.
     pub single_word: bool,
-    /// Whitespace before it belongs to it.
+    /// Whitespace before the token belongs to it.
     pub lstrip: bool,
-    /// Whitespace behind it belongs to it.
+    /// Whitespace behind the token belongs to it.
     pub rstrip: bool,
-    /// Whether it can be passed over.
+    /// The token is special: a search may be told to read it as text.
     pub special: bool,
 }
 
-/// A stretch of a text: text, or an added token by its place in the list.
+/// A part of a text: ordinary text, or an added token by its index in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddedSegment {
-    /// The token; `None` for text.
+    /// The index of the token; `None` for text.
     pub token: Option<usize>,
-    /// Where it lies, in bytes. A token may reach back into whitespace that the one before took.
+    /// The range in bytes. The range of a token may reach back into whitespace that the token before it has
+    /// taken.
     pub range: Range<usize>,
 }
 
-/// A list of added tokens, ready to be searched for.
+/// A list of added tokens that can be searched for.
 #[derive(Clone, Debug)]
 pub struct AddedTokens {
     found: Specials,
@@ -37,7 +39,7 @@ pub struct AddedTokens {
 }
 
 impl AddedTokens {
-    /// Prepares a list of texts with their flags.
+    /// Builds the search for a list of tokens with their flags.
     ///
     /// # Errors
     /// Same as [`Specials::new`].
@@ -46,7 +48,7 @@ impl AddedTokens {
         Ok(AddedTokens { found: Specials::new(texts)?, flags })
     }
 
-    /// Whether any of the texts stands anywhere, whatever its flags.
+    /// Whether any of the tokens occurs in `text`, regardless of its flags.
     ///
     /// # Errors
     /// [`crate::Error::Interrupted`].
@@ -54,7 +56,7 @@ impl AddedTokens {
         Ok(self.found.matches(text.as_bytes(), 0).next(control)?.is_some())
     }
 
-    /// As [`AddedTokens::segments`], in characters.
+    /// [`AddedTokens::segments`] with ranges in characters.
     ///
     /// # Errors
     /// Same as [`AddedTokens::segments`].
@@ -72,10 +74,11 @@ impl AddedTokens {
         room::collected(segments.map(place))
     }
 
-    /// The tokens in a text, and all text between them. Without `special`, special ones are text.
+    /// The added tokens in a text, and all text between them. If `special` is false, special tokens are read
+    /// as text.
     ///
-    /// Occurrences are the leftmost, of those the longest, and never overlap; one that its flags refuse, or that is
-    /// passed over, hides what overlaps it all the same.
+    /// The occurrences are leftmost, then longest, and never overlap. An occurrence that its flags rule out,
+    /// or that is read as text, still hides other occurrences that overlap it.
     ///
     /// Cost: linear in the text.
     ///
@@ -95,11 +98,12 @@ impl AddedTokens {
                 continue;
             }
             if flags.lstrip {
-                // Up to what the token before took, which may be all of it and more.
+                // Whitespace up to the end of the token before, which may have taken all of it and more.
                 start = text.get(end..start).map_or(end, |between| end + between.trim_end().len());
             }
             if flags.rstrip {
-                // Inside whitespace that was measured before, it ends where that does.
+                // `blank_to` is the end of the whitespace that was measured last, so that no whitespace is
+                // measured twice.
                 if stop > blank_to {
                     blank_to = text.len() - text[stop..].trim_start().len();
                 }
@@ -121,13 +125,15 @@ impl AddedTokens {
     }
 }
 
-/// How many characters there are before a byte of a text.
+/// Converts offsets of a text from bytes to characters.
 struct Characters<'t> {
     text: &'t [u8],
-    /// The number before each [`STEP_BYTES`]th byte; empty for ASCII.
+    /// The number of characters before every [`STEP_BYTES`]th byte; empty for ASCII text.
     before: Vec<usize>,
 }
 
+/// Bytes of text for each stored number of characters: an offset needs a look at fewer than these. Chosen
+/// without measurement.
 const STEP_BYTES: usize = 64;
 
 impl<'t> Characters<'t> {
@@ -153,7 +159,7 @@ impl<'t> Characters<'t> {
     }
 }
 
-/// Characters that begin in some bytes.
+/// The number of characters that begin in `bytes`.
 fn characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
 }
@@ -166,9 +172,9 @@ fn starts_with_word(text: &str) -> bool {
     text.chars().next().is_some_and(is_word)
 }
 
-/// `\w` of the regex crate.
+/// Whether a character is matched by `\w` of the regex crate.
 fn is_word(character: char) -> bool {
-    // Without its tables this would be an error; they are compiled in.
+    // An error would mean that the tables of `regex-syntax` are missing; they are compiled in.
     regex_syntax::try_is_word_character(character).unwrap_or(false)
 }
 
@@ -204,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_of_its_own() {
+    fn single_word_tokens_are_found_between_other_characters_only() {
         let single = Flags { single_word: true, ..Flags::default() };
         assert_eq!(segments(&[("ing", single)], "king ing"), [text("king "), token("ing")]);
         assert_eq!(segments(&[("ing", single)], "ing,_ing"), [token("ing"), text(",_ing")]);

@@ -1,8 +1,8 @@
-//! The longest token that starts at each place of a text, in linear time whatever the tokens and the text are.
+//! The longest token that starts at each place of a text, in linear time for any tokens and any text.
 //!
-//! This is an Aho-Corasick automaton of the reversed tokens, walked over the text from its end to its start. Its state
-//! at a place tells the longest token that starts there. A forward search has to read on to see whether a longer token
-//! follows, and reads the same bytes again when none does; here every byte is read once.
+//! This is an Aho-Corasick automaton of the reversed tokens, run over the text from its end to its start. Its
+//! state at a place tells the longest token that starts there. A forward search has to read on to see whether
+//! a longer token follows, and reads the same bytes again if none does; here every byte is read once.
 
 use std::ops::Range;
 
@@ -11,27 +11,27 @@ use std::ops::Range;
 /// Memory: 13 bytes for each byte of the tokens. Building takes time linear in these bytes.
 #[derive(Clone, Debug)]
 pub(super) struct BackwardAutomaton {
-    /// The node below the root for each byte; the root where there is none.
+    /// The child of the root for each byte; the root itself if there is none.
     below_root: Box<[u32; 256]>,
     /// Nodes are in breadth-first order, so the children of `node` are `children[node]..children[node + 1]`.
     children: Vec<u32>,
-    /// The byte that leads to a node; the children of a node are sorted by it.
+    /// The byte that leads to each node; the children of a node are sorted by it.
     bytes: Vec<u8>,
-    /// The node of the longest proper suffix of what leads to a node.
+    /// The failure link of each node: the node of the longest proper suffix of the bytes that lead to it.
     links: Vec<u32>,
-    /// The longest token that a text begins with whose walk has come to a node.
+    /// The longest token that starts at the current place when the automaton is in a node.
     longest: Vec<u32>,
     /// Bytes of the longest token.
     max_len: usize,
 }
 
 const ROOT: u32 = 0;
-/// In place of the index of a token.
+/// Marks in `longest` that no token starts at the place.
 const NO_TOKEN: u32 = u32::MAX;
 
 impl BackwardAutomaton {
-    /// The automaton of the tokens `members` of `all`, by index. They are distinct, not empty, and hold fewer than
-    /// 2^32 bytes together.
+    /// An automaton of the tokens `members` of `all`, by index. They must be distinct and not empty, and have
+    /// fewer than 2^32 bytes together.
     pub(super) fn new(all: &[Vec<u8>], members: Vec<u32>) -> Self {
         let max_len = members.iter().map(|&index| all[index as usize].len()).max().unwrap_or(0);
         let mut automaton = BackwardAutomaton {
@@ -47,7 +47,8 @@ impl BackwardAutomaton {
         automaton
     }
 
-    /// Makes the trie, level by level: a node is a range of the tokens that end alike.
+    /// Builds the trie level by level. A node is a range of `members`: the tokens that have the same last
+    /// bytes.
     fn add_nodes(&mut self, all: &[Vec<u8>], mut members: Vec<u32>) {
         let (mut level, mut below) = (Vec::new(), Vec::new());
         level.push(0..members.len());
@@ -56,7 +57,7 @@ impl BackwardAutomaton {
                 let token = &all[index as usize];
                 token.len().checked_sub(depth + 1).map(|at| token[at])
             };
-            // The nodes of the level are the last ones.
+            // The nodes of the current level are the last ones that were added.
             let first = self.bytes.len() - level.len();
             for (node, range) in (first..).zip(level.drain(..)) {
                 self.children.push(self.bytes.len() as u32);
@@ -79,7 +80,7 @@ impl BackwardAutomaton {
         self.children.push(self.bytes.len() as u32);
     }
 
-    /// Sets the failure links, and with them the longest token of each node: its own, or that of its link.
+    /// Sets the failure links, and gives each node without a token of its own the longest token of its link.
     fn add_links(&mut self) {
         self.links.resize(self.bytes.len(), ROOT);
         for child in self.children_of(ROOT) {
@@ -100,7 +101,8 @@ impl BackwardAutomaton {
         self.children[node as usize] as usize..self.children[node as usize + 1] as usize
     }
 
-    /// The node behind `node` when `byte` is read. Over a walk, links are followed at most once for each byte read.
+    /// The node that `byte` leads to from `node`. Over a whole text, links are followed at most once for each
+    /// byte read.
     #[inline]
     fn step(&self, mut node: u32, byte: u8) -> u32 {
         while node != ROOT {
@@ -115,8 +117,8 @@ impl BackwardAutomaton {
         self.below_root[usize::from(byte)]
     }
 
-    /// Calls `found` for each place of `range` where a token starts, from the last to the first, with the index of the
-    /// longest token there.
+    /// Calls `found` for each place of `range` where a token starts, from the last to the first, with the
+    /// place and the index of the longest token there.
     pub(super) fn each_start(&self, text: &[u8], range: Range<usize>, mut found: impl FnMut(usize, usize)) {
         let end = text.len().min(range.end + self.max_len.saturating_sub(1));
         let mut node = ROOT;
@@ -129,8 +131,8 @@ impl BackwardAutomaton {
         }
     }
 
-    /// For each place of `range`, where the token ends that starts before the place and reaches furthest; a number
-    /// that is not greater than the place where no token lies across it.
+    /// For each place of `range`, the furthest end of a token that starts before the place. If that is not
+    /// greater than the place, no token lies across it.
     pub(super) fn reach(&self, all: &[Vec<u8>], text: &[u8], range: Range<usize>) -> Vec<usize> {
         let low = range.start.saturating_sub(self.max_len);
         let mut reach = vec![0; range.end - low];
@@ -147,7 +149,7 @@ impl BackwardAutomaton {
         reach.split_off(range.start - low)
     }
 
-    /// Whether a text holds a token, or begins with the last bytes of one.
+    /// Whether a text contains a token, or begins with a suffix of one.
     pub(super) fn touches(&self, text: &[u8]) -> bool {
         let (mut node, mut holds) = (ROOT, false);
         for &byte in text.iter().rev() {
@@ -158,7 +160,7 @@ impl BackwardAutomaton {
     }
 }
 
-/// How much work the automaton does: for tests that it is linear.
+/// Counts the work of the automaton, for tests that it is linear.
 #[cfg(test)]
 pub(crate) mod steps {
     use std::cell::Cell;
@@ -171,7 +173,7 @@ pub(crate) mod steps {
         STEPS.set(STEPS.get() + 1);
     }
 
-    /// The steps since the last call.
+    /// The number of steps since the last call.
     pub(crate) fn take() -> u64 {
         STEPS.replace(0)
     }

@@ -1,4 +1,4 @@
-//! The special tokens of a text, one after the other.
+//! Iterates over the special tokens of a text.
 
 use std::ops::Range;
 
@@ -12,51 +12,55 @@ use crate::error::Result;
 pub struct Found {
     /// Index of the token in the list that [`Specials::new`] was given.
     pub index: usize,
-    /// Where it stands, in bytes.
+    /// The range of the token in the text, in bytes.
     pub range: Range<usize>,
 }
 
-/// Bytes that are searched between two looks at the control.
+/// Bytes that are searched between two checks of the control; at the slowest speed measured (200 MB/s, text
+/// full of tokens) that takes 5 ms.
 const SEARCH_WINDOW_BYTES: usize = if cfg!(test) { 1 << 7 } else { 1 << 20 };
-/// The most bytes that are searched at once by [`SearchMethod::Long`], which remembers where tokens start in them.
+/// The most bytes that [`SearchMethod::Long`] searches at once; it stores every place in them where a token
+/// starts. Chosen without measurement.
 const LONG_SEARCH_WINDOW_BYTES: usize = if cfg!(test) { 1 << 9 } else { 1 << 16 };
 
-/// The special tokens of a text from left to right: of those that overlap the leftmost, of those the longest.
+/// The special tokens of a text from left to right. Of overlapping ones the leftmost is found, of those the
+/// longest.
 ///
-/// Cost: linear in the text. [`Matches::next`] looks at the control about every megabyte.
+/// Cost: linear in the text. [`Matches::next`] checks the control about every megabyte.
 #[derive(Debug)]
 pub struct Matches<'a> {
     specials: &'a Specials,
     text: &'a [u8],
-    /// The next one starts here or later.
+    /// The next token starts here or later.
     from: usize,
-    /// Of a text that is searched in windows, from the first search on.
+    /// The state of a search in windows, made at the first search; `None` for short texts.
     windows: Option<Windows>,
 }
 
-/// How far a search in windows has come.
+/// The progress of a search in windows.
 #[derive(Debug)]
 struct Windows {
-    /// The control is looked at when `from` is here.
+    /// The control is checked once `from` reaches this place.
     check_at: usize,
-    /// Bytes that are searched at once.
+    /// Bytes of a window.
     bytes: usize,
-    /// Of [`SearchMethod::Long`]: where tokens start before `known`, the last one first.
+    /// For [`SearchMethod::Long`]: where tokens start before `known`, and their indices, the last one first.
     starts: Vec<(usize, usize)>,
+    /// The end of the text that [`SearchMethod::Long`] has searched.
     known: usize,
 }
 
 impl Windows {
     fn new(specials: &Specials, from: usize) -> Self {
         let long = matches!(specials.search, SearchMethod::Long(_));
-        // The first one is often all that is asked for.
+        // The first window is small, since often only the first token is asked for.
         let bytes = if long { specials.max_len / 8 } else { SEARCH_WINDOW_BYTES };
         Windows { check_at: from.saturating_add(SEARCH_WINDOW_BYTES), bytes, starts: Vec::new(), known: 0 }
     }
 
     /// The first special token that starts at `from` or later and before `end`.
     fn first(&mut self, specials: &Specials, text: &[u8], from: usize, end: usize) -> Option<Found> {
-        // All that a token that starts before `end` can have.
+        // No token that starts before `end` reaches beyond this part.
         let text = &text[..text.len().min(end.saturating_add(specials.max_len))];
         let SearchMethod::Long(backward) = &specials.search else {
             return specials.find(text, from).filter(|found| found.range.start < end);
@@ -67,7 +71,7 @@ impl Windows {
             self.known = end;
             self.bytes = (2 * self.bytes).min(LONG_SEARCH_WINDOW_BYTES);
         }
-        // Those before `from` lie in the token before.
+        // Tokens that start before `from` overlap the token that was found last.
         let mut starts = std::iter::from_fn(|| self.starts.pop());
         let (start, index) = starts.find(|&(start, _)| start >= from)?;
         Some(Found { index, range: start..start + specials.tokens[index].len() })
@@ -84,7 +88,7 @@ impl<'a> Matches<'a> {
     ///
     /// # Errors
     /// [`crate::Error::Interrupted`].
-    #[inline(always)] // most texts are short, and searched at one go
+    #[inline(always)] // most texts are short and need no windows
     pub fn next(&mut self, control: &Control) -> Result<Option<Found>> {
         if self.text.len() > SEARCH_WINDOW_BYTES || matches!(self.specials.search, SearchMethod::Long(_)) {
             return self.next_in_windows(control);
@@ -116,7 +120,8 @@ impl<'a> Matches<'a> {
 }
 
 impl Specials {
-    /// The first one that starts at `from` or later, searched forward: not by [`SearchMethod::Long`].
+    /// The first token that starts at `from` or later, by one of the forward searches; [`SearchMethod::Long`]
+    /// is not one.
     #[inline]
     fn find(&self, text: &[u8], from: usize) -> Option<Found> {
         match &self.search {
@@ -133,7 +138,7 @@ impl Specials {
     }
 }
 
-/// A piece of a text: ordinary, or one special token.
+/// A part of a text: ordinary text or one special token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Segment {
     /// Ordinary text between special tokens; never empty.
@@ -150,7 +155,7 @@ impl Specials {
 
     /// Cuts `text` at its special tokens, in order, with nothing left out.
     ///
-    /// The iterator yields [`crate::Error::Interrupted`] and ends when `control` says so.
+    /// The iterator yields [`crate::Error::Interrupted`] and ends once `control` is stopped.
     pub fn segments<'a>(
         &'a self,
         text: &'a [u8],

@@ -1,4 +1,4 @@
-//! Special tokens: found in text before anything else, leftmost and then longest.
+//! Special tokens. They are found in a text before anything else: the leftmost, then the longest.
 
 mod added;
 mod backward;

@@ -1,4 +1,4 @@
-//! How the tokens of a set are searched for.
+//! The choice of a search for a set of tokens.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
@@ -6,24 +6,25 @@ use super::backward::BackwardAutomaton;
 use super::many::ManyTokens;
 use crate::error::{Error, Result};
 
-/// How tokens are searched for.
+/// A search for the tokens of a set.
 #[derive(Clone, Debug, Default)]
 pub(super) enum SearchMethod {
     #[default]
     None,
-    /// The fastest for few tokens: vector code finds their first bytes.
+    /// For few tokens: vector code finds their first bytes, which is the fastest search.
     Automaton(AhoCorasick),
-    /// For many tokens.
+    /// For [`MIN_FILTERED_TOKENS`] tokens or more, none of them long.
     ManyTokens(ManyTokens),
-    /// For tokens of any length, and any number that begin alike.
+    /// For tokens of any length, and any number of lengths behind one prefix.
     Long(BackwardAutomaton),
 }
 
-/// From so many tokens on an automaton may have too many first bytes to look for, and is then slower than
-/// [`ManyTokens`].
+/// The number of tokens from which [`ManyTokens`] is used: an automaton may then have too many first bytes to
+/// look for. With 1,100 random tokens it is ten times slower, with 10 it is faster; the number between was
+/// chosen without measurement.
 pub(super) const MIN_FILTERED_TOKENS: usize = 64;
-/// Bytes of a token up to which text is searched forward. A forward search reads a byte again for up to so many tokens
-/// that could have started before it.
+/// The most bytes of a token for which text is searched forward. A forward search may read a byte once for
+/// each token that could have started before it, so up to this many times. [`ManyTokens`] has no longer ones.
 pub(super) const MAX_FORWARD_BYTES: usize = 128;
 
 impl SearchMethod {

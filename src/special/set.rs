@@ -1,4 +1,4 @@
-//! A set of special tokens.
+//! The set of special tokens of a tokenizer.
 
 use std::ops::Range;
 
@@ -8,34 +8,35 @@ use crate::error::{Error, Result};
 use crate::pretokenize::cut::may_cut_inside;
 use crate::room;
 
-/// Bytes of a special token at the most. A stream holds back about as many, and a place where text is cut is judged by
-/// as many on both sides.
+/// The most bytes of a special token. A stream holds back about as many bytes, and a place for a cut is
+/// judged by as many on both sides. Longer than any token in use; chosen without measurement.
 pub const MAX_TOKEN_BYTES: usize = 1 << 12;
-/// Bytes of all special tokens of a set at the most: building, which nothing interrupts, then takes some seconds and 250
-/// MB at the worst.
+/// The most bytes of all special tokens of a set. Building a search for as many takes some seconds and 250 MB
+/// at the worst, and cannot be interrupted.
 pub const MAX_SET_BYTES: usize = 1 << 24;
 
-/// The special tokens of a tokenizer, ready to be searched for.
+/// The special tokens of a tokenizer, with the search for them.
 ///
-/// Cost: building is linear in the bytes of the tokens; searching is linear in the text, whatever the tokens are.
+/// Cost: building is linear in the bytes of the tokens; searching is linear in the text for any tokens.
 #[derive(Clone, Debug, Default)]
 pub struct Specials {
     pub(super) tokens: Vec<Vec<u8>>,
     pub(super) search: SearchMethod,
-    /// Tokens in which text could be cut, at any offset; `None` without any.
+    /// The tokens inside which the pattern allows a cut; `None` if there is none.
     inner: Option<BackwardAutomaton>,
     pub(super) max_len: usize,
 }
 
 impl Specials {
-    /// Prepares a list of special tokens.
+    /// Builds the search for a list of special tokens.
     ///
     /// # Errors
     /// [`Error::EmptySpecial`] and [`Error::RepeatedSpecial`]; [`Error::SpecialTooLong`] for one of more than
     /// [`MAX_TOKEN_BYTES`] bytes; [`Error::TooManySpecials`] for more than [`MAX_SET_BYTES`] together.
     pub fn new(tokens: Vec<Vec<u8>>) -> Result<Self> {
         check_lengths(&tokens)?;
-        // An automaton has a state for each byte, and is made of another one.
+        // The states of an automaton and of what it is built from take about 64 bytes for each byte of the
+        // tokens.
         room::check_available(64 * tokens.iter().map(Vec::len).sum::<usize>())?;
         let mut seen = std::collections::HashMap::new();
         for (index, token) in tokens.iter().enumerate() {
@@ -62,29 +63,31 @@ impl Specials {
         &self.tokens
     }
 
-    /// Bytes of the longest one; 0 without any.
+    /// Bytes of the longest token; 0 for an empty set.
     pub fn max_len(&self) -> usize {
         self.max_len
     }
 
-    /// Whether they are so many that searching for them takes hundreds of kilobytes.
+    /// Whether the search for the tokens takes hundreds of kilobytes of memory, so that it competes with
+    /// others for the cache of the processor.
     pub(crate) fn are_many(&self) -> bool {
         self.tokens.len() >= 1 << 14
     }
 
-    /// Bytes of new text for which what a stream holds back is searched again: so few more than it holds back that
-    /// nobody waits for them, and so many that searching again costs little for each.
+    /// Bytes of new text after which a stream searches its held text again. A quarter of the longest token
+    /// keeps the cost of searching again small, and holds back only that much more.
     pub(crate) fn search_step(&self) -> usize {
         if self.max_len > MAX_FORWARD_BYTES { self.max_len / 4 } else { 1 }
     }
 
-    /// The first place of `range`, of those that `next` finds at or after a place, where no occurrence of a special
-    /// token lies across: so that a cut there changes nothing of what is found. The places must be
-    /// cuts of a [`CutRule`](crate::pretokenize::CutRule); `text` must reach
-    /// [`Specials::max_len`] bytes beyond `range` on both sides, or end.
+    /// The first place in `range`, among those that `next` returns, that no occurrence of a special token
+    /// lies across, so that a cut there does not change which tokens are found. `next` returns the first
+    /// possible place at or after its argument; these must be cuts of a
+    /// [`CutRule`](crate::pretokenize::CutRule). `text` must reach [`Specials::max_len`] bytes beyond `range`
+    /// on both sides, or end there.
     ///
-    /// Any occurrence counts, also one that leftmost-longest search would pass over: only then is
-    /// searching the two sides alone the same as searching the whole.
+    /// Every occurrence counts, even one that a leftmost-longest search would not find: only then do searches
+    /// of the two sides find the same tokens as a search of the whole.
     ///
     /// Cost: linear in `range`.
     pub fn first_uncrossed(
@@ -96,7 +99,7 @@ impl Specials {
         let next = |from| next(from).filter(|&at| at < range.end);
         let mut at = next(range.start)?;
         let Some(inner) = &self.inner else { return Some(at) };
-        // Most first places are free: only then are many looked at together.
+        // The first place is usually free, so it is judged alone before many are judged together.
         let mut window = 1;
         loop {
             let known = at..range.end.min(at + window);
@@ -112,8 +115,8 @@ impl Specials {
         }
     }
 
-    /// Whether a special token contains both U+FFFD and a place where text could be cut: then a cut
-    /// cannot be judged before invalid bytes are replaced.
+    /// Whether a special token contains both U+FFFD and a place where the pattern allows a cut. A cut cannot
+    /// be judged then before invalid bytes are replaced.
     pub fn cut_depends_on_replacement(&self) -> bool {
         let replacement = "\u{fffd}".as_bytes();
         let holds = |token: &Vec<u8>| token.windows(3).any(|w| w == replacement);
@@ -121,10 +124,11 @@ impl Specials {
     }
 }
 
-/// Places that are looked at together.
+/// Bytes in which places for a cut are judged together. Chosen without measurement; a multiple of the longest
+/// token, since each search also reads as many bytes before the window.
 const CUT_WINDOW_BYTES: usize = 4 * MAX_TOKEN_BYTES;
 
-/// Checks that no token is too long, nor all of them together.
+/// Checks the length of each token and of all tokens together.
 fn check_lengths(tokens: &[Vec<u8>]) -> Result<()> {
     if let Some(index) = tokens.iter().position(|token| token.len() > MAX_TOKEN_BYTES) {
         let (bytes, limit) = (tokens[index].len(), MAX_TOKEN_BYTES);
@@ -139,10 +143,10 @@ fn check_lengths(tokens: &[Vec<u8>]) -> Result<()> {
     Ok(())
 }
 
-/// Bytes of a long token that a message shows.
+/// Bytes of a token that is too long that the error message shows.
 const SHOWN_BYTES: usize = 24;
 
-/// Whether an occurrence of one of `first` could share a byte with an occurrence of one of `second`.
+/// Whether an occurrence of a token of `first` could share a byte with an occurrence of a token of `second`.
 ///
 /// Cost: linear in the bytes of both.
 ///

@@ -1,4 +1,4 @@
-//! Text that arrives in pieces → the pretokens and special tokens of the whole.
+//! Text that arrives in parts → the pretokens and special tokens of the whole text.
 
 use super::set::Specials;
 use crate::control::Control;
@@ -22,51 +22,54 @@ impl StreamState {
     }
 }
 
-/// Below this many held bytes a scan that settles nothing is repeated at every push.
+/// Held bytes up to which every push scans again, even if the last scan settled nothing. Chosen without
+/// measurement.
 const ALWAYS_SCANNED_BYTES: usize = 4096;
 
-/// Finds in pieces of text, however it is cut, what would be found in the whole.
+/// Finds in parts of a text, wherever it is cut, the pretokens and special tokens of the whole text.
 ///
-/// Holds back what later text could still change: for a pattern with a proven cut rule the last
-/// pretoken and the length of the longest special token, otherwise everything since the last special
-/// token. A pretoken longer than 4 KB is looked at again only when what is held has doubled, so that
-/// feeding it byte by byte stays linear; up to twice its length is held then. For the same reason a special token
-/// longer than 128 bytes has a quarter more than its length held back.
+/// Text that later text could still change is held back: for a pattern with a proven cut rule the last
+/// pretoken and the length of the longest special token, for another pattern everything since the last
+/// special token. A held pretoken of more than 4 KB is scanned again only once the held text has doubled, so
+/// that feeding it byte by byte stays linear; up to twice its length is held then. For the same reason a
+/// quarter more than the length of the longest special token is held back if that is over 128 bytes.
 pub struct TextStream<'a> {
     specials: &'a Specials,
     pretokenizer: &'a Pretokenizer,
     state: StreamState,
 }
 
-/// The state that a [`TextStream`] keeps from one piece of text to the next.
+/// The state of a [`TextStream`] between two parts of a text.
 #[derive(Clone, Debug, Default)]
 pub struct StreamState {
-    /// Text not yet given out; it starts at a pretoken boundary.
+    /// Text that was not yet given out; it starts at a pretoken boundary.
     held: Vec<u8>,
     /// No special token starts in `held` before here.
     searched: usize,
-    /// No scan before `held` is this long.
+    /// `held` is not scanned again before it has this many bytes.
     scan_at: usize,
-    /// Place of `held` in the whole text, in bytes.
+    /// Offset of `held` in the whole text, in bytes.
     offset: u64,
 }
 
 impl<'a> TextStream<'a> {
-    /// A stream that goes on from `state`; a default one starts a text. Pass empty `Specials` to read
-    /// special tokens as ordinary text.
+    /// A stream that continues from `state`; a default state starts a new text. With empty `Specials`,
+    /// special tokens are read as ordinary text.
     pub fn new(specials: &'a Specials, pretokenizer: &'a Pretokenizer, state: StreamState) -> Self {
         TextStream { specials, pretokenizer, state }
     }
 
-    /// What a later stream over the same text needs.
+    /// The state from which a later stream can continue.
     pub fn into_state(self) -> StreamState {
         self.state
     }
 
-    /// Adds text; calls `f` with everything that is settled now, and its place in the whole text.
+    /// Adds text, and calls `f` with each event that is settled now and its offset in the whole text, in
+    /// bytes.
     ///
     /// # Errors
-    /// What `f` or the pattern fails with, and [`crate::Error::Interrupted`]; the stream is of no more use then.
+    /// Errors of `f` or of the pattern, and [`crate::Error::Interrupted`]; the stream cannot be used after an
+    /// error.
     pub fn push(
         &mut self,
         text: &[u8],
@@ -93,10 +96,10 @@ impl<'a> TextStream<'a> {
         Ok(())
     }
 
-    /// Ends the text: gives out the rest. The stream starts anew.
+    /// Ends the text and calls `f` with the remaining events. The stream can then start a new text.
     ///
     /// # Errors
-    /// What `f` or the pattern fails with, and [`crate::Error::Interrupted`].
+    /// Errors of `f` or of the pattern, and [`crate::Error::Interrupted`].
     pub fn finish(
         &mut self,
         control: &Control,
@@ -109,8 +112,8 @@ impl<'a> TextStream<'a> {
         Ok(())
     }
 
-    /// Gives out every special token that is decided, with the text before it; returns where the
-    /// text after the last one starts.
+    /// Gives out every special token that is settled, with the text before it. Returns where the text behind
+    /// the last one starts.
     fn close_segments(
         &self,
         open: bool,
@@ -120,7 +123,7 @@ impl<'a> TextStream<'a> {
         let mut from = 0;
         let mut matches = self.specials.matches(&self.state.held, self.state.searched);
         while let Some(found) = matches.next(control)? {
-            // A longer one could start here, or one a little to the left that has not all arrived.
+            // Later text could still complete a longer token here, or one that starts a little earlier.
             if open && found.range.start + self.specials.max_len() > self.state.held.len() {
                 break;
             }
@@ -131,13 +134,13 @@ impl<'a> TextStream<'a> {
         Ok(from)
     }
 
-    /// Up to here `held` cannot be part of a special token that has not all arrived.
+    /// The end of the part of `held` that cannot belong to an incomplete special token.
     fn plain_end(&self) -> usize {
         let undecided = self.specials.max_len().saturating_sub(1);
         self.state.held.len().saturating_sub(undecided)
     }
 
-    /// Gives out the pretokens of a whole segment.
+    /// Gives out the pretokens of a whole segment between special tokens.
     fn give(&self, from: usize, to: usize, f: &mut impl FnMut(Event<'_>, u64) -> Result<()>) -> Result<()> {
         let segment = &self.state.held[from..to];
         let offset = self.state.offset + from as u64;
@@ -160,7 +163,7 @@ mod tests {
     use crate::special::steps;
 
     #[test]
-    fn text_that_arrives_byte_by_byte_is_searched_a_few_times() {
+    fn text_in_single_bytes_is_searched_in_linear_time() {
         let specials = Specials::new(vec![[&[b'x'; 3000], &b"y"[..]].concat(), b"x".to_vec()]).unwrap();
         let pattern = Pattern::Named(Named::Gpt2, Isa::best());
         let pretokenizer = Pretokenizer { pattern, unmatched: Unmatched::Keep };

@@ -16,7 +16,7 @@ impl Random {
         (0..len).map(|_| letters[self.below(letters.len())]).collect()
     }
 
-    /// A word of the kinds that make a search read again: periods, words in words, long runs.
+    /// A word that makes naive searches read bytes again: periodic, a Fibonacci word, or random.
     fn hard_word(&mut self, letters: &[u8]) -> Vec<u8> {
         let len = 1 + self.below(400);
         let period = 1 + self.below(6);
@@ -28,7 +28,8 @@ impl Random {
     }
 }
 
-/// The beginning of the word that is its own image when each `one` becomes `one other`, and each `other` `one`.
+/// The first `len` letters of the Fibonacci word, which maps to itself when each `one` becomes `one other`
+/// and each `other` becomes `one`.
 fn fibonacci(len: usize, one: u8, other: u8) -> Vec<u8> {
     let (mut word, mut before) = (vec![one], vec![other]);
     while word.len() < len {
@@ -53,7 +54,7 @@ fn found(tokens: &[Vec<u8>], text: &[u8]) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// The definition.
+/// The definition of the search.
 fn naive(tokens: &[Vec<u8>], text: &[u8]) -> Vec<(usize, usize)> {
     let (mut all, mut at) = (Vec::new(), 0);
     while at < text.len() {
@@ -77,7 +78,7 @@ fn tokens_of_any_length_are_found_as_defined() {
         let letters = &b"abc"[..1 + round % 3];
         let word = random.hard_word(letters);
         let mut tokens: Vec<Vec<u8>> = (0..1 + random.below(8)).map(|_| random.hard_word(letters)).collect();
-        // Beginnings, ends and parts of one word.
+        // Prefixes, suffixes and parts of one word.
         for _ in 0..random.below(8) {
             let from = random.below(word.len());
             let part = word[from..from + 1 + random.below(word.len() - from)].to_vec();
@@ -101,7 +102,7 @@ fn tokens_of_any_length_are_found_as_defined() {
 }
 
 #[test]
-fn many_tokens_that_begin_alike_in_more_lengths_than_are_tried() {
+fn tokens_with_one_prefix_and_too_many_lengths_use_the_automaton() {
     let mut random = Random(4);
     for lengths in [32, 33, 100] {
         let mut tokens: Vec<Vec<u8>> =
@@ -121,7 +122,7 @@ fn many_tokens_that_begin_alike_in_more_lengths_than_are_tried() {
 }
 
 #[test]
-fn an_end_of_every_length_and_a_beginning_of_every_length() {
+fn prefixes_and_suffixes_of_every_length_are_found() {
     let mut random = Random(2);
     let word = random.word(200, b"ab");
     let mut tokens: Vec<Vec<u8>> = (0..200).map(|at| word[at..].to_vec()).collect();
@@ -131,7 +132,7 @@ fn an_end_of_every_length_and_a_beginning_of_every_length() {
     assert_eq!(found(&tokens, &text), naive(&tokens, &text));
 }
 
-/// Tokens and a text that make other ways to search take time that is quadratic.
+/// Tokens and texts for which other searches take quadratic time.
 fn hard(len: usize) -> Vec<(Vec<Vec<u8>>, Vec<u8>)> {
     let run = |len: usize| vec![b'x'; len];
     let behind = |len: usize, last: u8| [run(len), vec![last]].concat();
@@ -165,13 +166,14 @@ fn building_and_searching_are_linear() {
         let control = Control::none();
         let mut matches = specials.matches(&text, 0);
         while matches.next(&control).unwrap().is_some() {}
-        // Windows are small in tests: each byte is read for the window that it lies in, and for those before it.
+        // Windows are small in tests. A byte is read for its own window, and for those before it that a token
+        // could reach from.
         let read = text.len() * (1 + specials.max_len().div_ceil(512));
         assert!(steps::take() <= 2 * read as u64, "{name}");
     }
 }
 
-/// Where a token lies across a place of a text, by the definition.
+/// Whether a token lies across a place of a text, by the definition.
 fn across(tokens: &[Vec<u8>], text: &[u8], at: usize) -> bool {
     tokens.iter().any(|token| {
         let from = (at + 1).saturating_sub(token.len());
@@ -184,7 +186,7 @@ fn next_cut(text: &[u8], from: usize) -> Option<usize> {
 }
 
 #[test]
-fn places_for_cuts_are_those_that_no_token_lies_across() {
+fn cuts_are_possible_where_no_token_lies_across() {
     let mut random = Random(3);
     for round in 0..300 {
         let most = [9, 90, 300][round % 3];
@@ -218,7 +220,7 @@ fn a_place_for_a_cut_is_found_in_linear_time() {
 }
 
 #[test]
-fn which_texts_can_share_a_byte() {
+fn overlap_agrees_with_its_definition_and_is_linear() {
     let mut random = Random(4);
     let share = |one: &[u8], other: &[u8]| {
         let ends = (1..=one.len().min(other.len())).any(|size| one[one.len() - size..] == other[..size]);
@@ -244,7 +246,7 @@ fn which_texts_can_share_a_byte() {
 }
 
 #[test]
-fn what_is_too_long_is_refused_by_name() {
+fn tokens_that_are_too_long_are_refused_by_name() {
     assert!(Specials::new(vec![vec![b'x'; MAX_TOKEN_BYTES]]).is_ok());
     let long = [&b"x".repeat(MAX_TOKEN_BYTES)[..], b"y"].concat();
     let message = "special token number 1, which begins with b\"xxxxxxxxxxxxxxxxxxxxxxxx\", has 4097 bytes: at most \
@@ -259,7 +261,7 @@ fn what_is_too_long_is_refused_by_name() {
 }
 
 #[test]
-fn a_search_ends_when_it_is_told_to() {
+fn a_search_ends_when_the_control_is_stopped() {
     let control = Control::none();
     control.stop();
     for tokens in [vec![b"x".to_vec()], vec![b"z".to_vec()], vec![vec![b'x'; 200]], vec![vec![b'z'; 200]]] {

@@ -4,25 +4,27 @@
 #[derive(Clone, Debug)]
 pub(super) struct Bloom {
     words: Vec<u64>,
-    /// 64 less log2 of the number of words: the upper bits of a hash choose the word.
+    /// 64 minus log2 of the number of words: the upper bits of a hash choose the word.
     shift: u32,
 }
 
-/// Keys for each word, on average: 1.4% of the keys that were never added are then reported.
+/// Keys for each word at most, until [`MAX_WORD_BITS`] is reached. With 4 keys a word, 1.4% of the keys that
+/// were never added are reported.
 const KEYS_PER_WORD: usize = 4;
-/// log2 of the most words: 256 KB, which a second-level cache holds.
+/// log2 of the greatest number of words. 2^15 words are 256 KB, which fit into a second-level cache.
 const MAX_WORD_BITS: u32 = 15;
-/// An odd number without a pattern in its bits (2^64 divided by the golden ratio): Fibonacci hashing.
+/// An odd number without a pattern in its bits (2^64 divided by the golden ratio), for Fibonacci hashing.
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl Bloom {
-    /// An empty filter for so many keys.
+    /// An empty filter for `keys` keys.
     pub(super) fn new(keys: usize) -> Self {
         let bits = (keys / KEYS_PER_WORD + 1).next_power_of_two().trailing_zeros().clamp(1, MAX_WORD_BITS);
         Bloom { words: vec![0; 1 << bits], shift: 64 - bits }
     }
 
-    /// The word of a key, and its two bits: from the upper bits of the hash, on which all bits of the key have effect.
+    /// The word of a key and its two bits. They come from the upper bits of the product, which depend on all
+    /// bits of the key.
     #[inline(always)]
     fn place(&self, key: u64) -> (usize, u64) {
         let hash = key.wrapping_mul(MULTIPLIER);
@@ -35,7 +37,7 @@ impl Bloom {
         self.words[word] |= bits;
     }
 
-    /// `false` for a key that was never added.
+    /// Returns `false` only for a key that was never added.
     #[inline(always)]
     pub(super) fn may_have(&self, key: u64) -> bool {
         let (word, bits) = self.place(key);
@@ -48,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_has_what_was_added_and_little_else() {
+    fn added_keys_are_found_and_few_others() {
         for keys in [1, 10, 1000, 100_000_u64] {
             let mut bloom = Bloom::new(keys as usize);
             (0..keys).for_each(|key| bloom.add(key << 20 | key));

@@ -1,20 +1,20 @@
-//! Tokens of similar length, and how places where none of them starts are passed over.
+//! Tokens of similar length, and filters that skip places where none of them starts.
 //!
-//! A place is looked at in up to three steps: whether its first bytes are ones that some token has there, in vector code
-//! for 64 places at once; whether all of them together may be the prefix of a token, in a filter of hashes; whether a
-//! token stands there.
+//! A place is checked in up to three steps: whether each of its first bytes occurs at that position of some
+//! token, in vector code for 64 places at once; whether the bytes together may be the prefix of a token, in a
+//! Bloom filter; and whether a token stands there.
 
 use super::bloom::Bloom;
 use super::table::TokenTable;
 use crate::simd::{self, BLOCK_BYTES, ENDS, Kernel, Simd};
 
-/// Bytes of a prefix at the most.
+/// The most bytes of a prefix: those of a `u64`.
 const MAX_PREFIX_BYTES: usize = 8;
 
-/// Tokens of at least so many bytes, up to those of the next group.
+/// The tokens whose lengths lie in the range of the group.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
-    /// Bytes of a prefix: those of the shortest token, [`MAX_PREFIX_BYTES`] at the most.
+    /// Bytes of a prefix: those of the shortest token of the group, at most [`MAX_PREFIX_BYTES`].
     prefix_len: usize,
     sets: ByteSets,
     filter: Bloom,
@@ -22,7 +22,8 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// The tokens `members` of `all`, by index. None is longer than [`MAX_LENGTH`](super::table::MAX_LENGTH).
+    /// A group of the tokens `members` of `all`, by index. None may be longer than
+    /// [`MAX_LENGTH`](super::table::MAX_LENGTH).
     pub(super) fn new(all: &[Vec<u8>], members: &[u32]) -> Self {
         let tokens = || members.iter().map(|&index| all[index as usize].as_slice());
         let prefix_len = tokens().map(<[u8]>::len).min().unwrap_or(0).clamp(1, MAX_PREFIX_BYTES);
@@ -32,7 +33,8 @@ impl Group {
         Group { prefix_len, sets: ByteSets::new(prefix_len, tokens()), filter, table }
     }
 
-    /// The most lengths that tokens with the same prefix have: each may be tried at a place.
+    /// The greatest number of different lengths among tokens with the same prefix. Each of them may have to
+    /// be tried at a place.
     pub(super) fn most_lengths(&self) -> u32 {
         self.table.most_lengths()
     }
@@ -42,7 +44,7 @@ impl Group {
         self.table.longest(all, text, prefix(text, self.prefix_len))
     }
 
-    /// Whether a token may stand at a place of a text.
+    /// Whether a token may stand at a place of a text; checked in the Bloom filter only.
     #[inline(always)]
     fn may_start(&self, text: &[u8], at: usize) -> bool {
         let eight = simd::eight(text, at).unwrap_or_else(|| padded(&text[at..]));
@@ -50,7 +52,7 @@ impl Group {
     }
 }
 
-/// The first `len` bytes of a text as a number; zeros behind its end.
+/// The first `len` bytes of a text as a number, with zeros behind the end of the text.
 fn prefix(text: &[u8], len: usize) -> u64 {
     text.first_chunk().map_or_else(|| padded(text), |eight| u64::from_le_bytes(*eight)) & mask(len)
 }
@@ -66,10 +68,12 @@ fn padded(text: &[u8]) -> u64 {
     u64::from_le_bytes(eight)
 }
 
-/// The bytes that prefixes have at each place, told by their two halves of four bits: some bytes may be too many.
+/// For each position of a prefix, the set of bytes that occur there. A set is stored by nibbles, so it may
+/// contain bytes that do not occur.
 #[derive(Clone, Copy, Debug)]
 struct ByteSets {
-    /// By the lower half, and by the upper one: bit `i` for the `i`th byte from the end of a prefix.
+    /// The positions that contain each lower nibble, and below each upper nibble: bit `i` stands for the
+    /// `i`th byte from the end of a prefix.
     low: [u8; 16],
     high: [u8; 16],
 }
@@ -88,8 +92,8 @@ impl ByteSets {
     }
 }
 
-/// Searches a range of a text for the first place from `from` to `to` where `check` finds a token, among those that the
-/// filters of one group leave.
+/// Searches for the first place in `from..to` where `check` finds a token. `check` is called for the places
+/// that the filters of the group let through.
 pub(super) struct Search<'a, F> {
     pub(super) group: &'a Group,
     pub(super) text: &'a [u8],
@@ -99,7 +103,7 @@ pub(super) struct Search<'a, F> {
 }
 
 impl<T, F: FnMut(usize) -> Option<T>> Search<'_, F> {
-    /// Looks at the places whose prefixes end at `ends`.
+    /// Checks the places whose prefixes end at `ends`.
     #[inline(always)]
     fn check_places(&mut self, ends: &[usize]) -> Option<T> {
         for &end in ends {
@@ -121,8 +125,9 @@ impl<T, F: FnMut(usize) -> Option<T>> Kernel for Search<'_, F> {
     fn run<L: Simd>(mut self, simd: L) -> Option<T> {
         let Group { prefix_len, sets, .. } = self.group;
         let limit = self.text.len().min(self.to + prefix_len - 1);
-        // For each place of a prefix, whether the block before ended with all bytes up to it. A prefix that began
-        // before the first block is none.
+        // For each position of a prefix, whether the last byte of the block before matched all positions up
+        // to it. Positions that the prefix does not use match always; a prefix that began before the first
+        // block does not count.
         let mut carries: [u64; MAX_PREFIX_BYTES] =
             std::array::from_fn(|back| u64::from(back + 1 >= *prefix_len));
         let (mut ends, mut count) = ([0; ENDS], 0);
@@ -135,7 +140,8 @@ impl<T, F: FnMut(usize) -> Option<T>> Kernel for Search<'_, F> {
             let masks = simd.sets(bytes, &sets.low, &sets.high);
             let mut hits = masks[MAX_PREFIX_BYTES - 1];
             for back in (0..MAX_PREFIX_BYTES - 1).rev() {
-                // An addition: a shift of two words is slow on many machines.
+                // This addition shifts by one bit and carries one in; shifting two words together is slow on
+                // many machines.
                 let shifted = hits.wrapping_add(hits).wrapping_add(carries[back]);
                 carries[back] = hits >> (BLOCK_BYTES - 1);
                 hits = shifted & masks[back];

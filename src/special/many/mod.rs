@@ -1,8 +1,8 @@
-//! Search for many special tokens: filters, then tables.
+//! Search for many special tokens: filters first, then hash tables.
 //!
-//! An automaton of 100,000 words takes 30 MB and half a second to build, and is walked at 50 to 100 MB/s: its states do
-//! not fit any cache. Here text without tokens is passed over in vector code as far as its bytes tell, and what is left
-//! by a filter of hashes: 1 to 4 GB/s.
+//! An automaton of 100,000 words takes 30 MB and half a second to build, and searches 50 to 100 MB/s, since
+//! its states fit no cache. Here, vector code skips most of a text without tokens, and a Bloom filter most of
+//! the rest: about 1 to 4 GB/s.
 
 mod bloom;
 mod group;
@@ -14,28 +14,31 @@ use group::{Group, Search};
 
 use crate::simd::{BLOCK_BYTES, Isa};
 
-/// Tokens by their bytes, behind filters.
+/// Tokens in hash tables behind filters.
 #[derive(Clone, Debug)]
 pub(super) struct ManyTokens {
-    /// By length, the longest first.
+    /// Groups of tokens by length, the longest first.
     groups: Vec<Group>,
     isa: Isa,
 }
 
-/// Bytes of the shortest tokens of the groups: a prefix tells the better the longer it is, and none is longer than the
-/// shortest token of its group.
+/// The length of the shortest token of each group. A longer prefix lets fewer places through, and a prefix
+/// cannot be longer than the shortest token of its group. The four lengths were chosen without measurement.
 const GROUP_MIN_BYTES: [usize; 4] = [6, 3, 2, 1];
 
-/// Bytes searched at first, and at the most, before the places of all groups are compared.
+/// Bytes of the first window that is searched for all groups, and of the largest one: windows double, so that
+/// a token that is near is found soon and a long search starts the groups seldom. Both end 8 bytes before a
+/// block does, so that a prefix that reaches beyond a window stays in the block. Chosen without measurement.
 const FIRST_WINDOW_BYTES: usize = BLOCK_BYTES - 8;
 const MAX_WINDOW_BYTES: usize = 64 * BLOCK_BYTES - 8;
 
-/// Lengths of tokens with the same prefix at the most: each may be tried at one place of a text.
+/// The most different lengths of tokens with the same prefix, since each of them may be tried at one place of
+/// a text. Chosen without measurement.
 const MAX_LENGTHS: u32 = 32;
 
 impl ManyTokens {
-    /// The tokens, which are not empty. `None` where one is longer than 128 bytes, or where a search could take long
-    /// because tokens of more than [`MAX_LENGTHS`] lengths begin alike.
+    /// A search for tokens, none of them empty. `None` if a token is longer than [`table::MAX_LENGTH`], or if
+    /// tokens of more than [`MAX_LENGTHS`] lengths have the same prefix, which could make a search slow.
     pub(super) fn new(all: &[Vec<u8>]) -> Option<Self> {
         if all.iter().any(|token| token.len() > table::MAX_LENGTH) {
             return None;
@@ -58,7 +61,7 @@ impl ManyTokens {
         ManyTokens { groups, isa }
     }
 
-    /// The leftmost token from `from` on, of those the longest: its index and where it starts.
+    /// The leftmost token that starts at `from` or later, the longest one there: its index and its start.
     pub(super) fn find(&self, all: &[Vec<u8>], text: &[u8], from: usize) -> Option<(usize, usize)> {
         let (mut from, mut len) = (from, FIRST_WINDOW_BYTES);
         while from < text.len() {

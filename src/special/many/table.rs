@@ -1,4 +1,4 @@
-//! Tokens by their bytes: the longest one that a text begins with.
+//! Hash tables of tokens: the longest token that a text begins with.
 
 use std::hash::BuildHasher;
 
@@ -8,17 +8,17 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 /// The tokens of a group.
 #[derive(Clone, Debug)]
 pub(super) struct TokenTable {
-    /// For each prefix, the lengths of the tokens that begin with it: bit `n - 1` for `n` bytes.
+    /// For each prefix, the lengths of its tokens: bit `n - 1` for `n` bytes.
     lengths: FxHashMap<u64, u128>,
-    /// Indices of tokens by the hash of all their bytes.
+    /// Indices of the tokens by the hash of all their bytes.
     tokens: HashTable<u32>,
 }
 
-/// Bytes of a token at the most: a bit for each length.
+/// The most bytes of a token: each length has a bit of a `u128`.
 pub(super) const MAX_LENGTH: usize = u128::BITS as usize;
 
 impl TokenTable {
-    /// The tokens `members` of `all`, by index, with the prefix of each.
+    /// A table of the tokens `members` of `all`, by index; `prefix` returns the prefix of a token.
     pub(super) fn new(all: &[Vec<u8>], members: &[u32], prefix: impl Fn(&[u8]) -> u64) -> Self {
         let bytes = |index: u32| all[index as usize].as_slice();
         let mut tokens = HashTable::with_capacity(members.len());
@@ -31,17 +31,17 @@ impl TokenTable {
         TokenTable { lengths, tokens }
     }
 
-    /// The prefixes, each once.
+    /// All prefixes, each once.
     pub(super) fn prefixes(&self) -> impl Iterator<Item = u64> + '_ {
         self.lengths.keys().copied()
     }
 
-    /// The most lengths that tokens with the same prefix have.
+    /// The greatest number of different lengths among tokens with the same prefix.
     pub(super) fn most_lengths(&self) -> u32 {
         self.lengths.values().map(|lengths| lengths.count_ones()).max().unwrap_or(0)
     }
 
-    /// The longest token that `text` begins with; its own prefix is `prefix`.
+    /// The longest token that `text` begins with; `prefix` is the prefix of `text`.
     pub(super) fn longest(&self, all: &[Vec<u8>], text: &[u8], prefix: u64) -> Option<usize> {
         let mut lengths = *self.lengths.get(&prefix)?;
         while lengths != 0 {

@@ -1,6 +1,6 @@
 use super::*;
 
-/// The definition.
+/// The definition of the search, without filters.
 fn naive(all: &[Vec<u8>], text: &[u8], from: usize) -> Option<(usize, usize)> {
     (from..text.len()).find_map(|at| {
         let starts = (0..all.len()).filter(|&index| text[at..].starts_with(&all[index]));
@@ -21,7 +21,7 @@ impl Random {
     }
 }
 
-/// Tokens without repetitions, as [`super::super::Specials`] has them.
+/// Removes repeated tokens, which [`super::super::Specials`] never has, and shuffles the rest.
 fn distinct(mut all: Vec<Vec<u8>>, random: &mut Random) -> Vec<Vec<u8>> {
     all.sort();
     all.dedup();
@@ -31,7 +31,7 @@ fn distinct(mut all: Vec<Vec<u8>>, random: &mut Random) -> Vec<Vec<u8>> {
     all
 }
 
-/// All tokens of a text, one behind the other, in every instruction set.
+/// Finds all tokens of a text, one behind the other, with every instruction set.
 fn check(all: &[Vec<u8>], text: &[u8]) {
     for isa in Isa::available() {
         let many = ManyTokens::with_isa(all, isa);
@@ -46,7 +46,7 @@ fn check(all: &[Vec<u8>], text: &[u8]) {
 }
 
 #[test]
-fn it_finds_what_a_naive_search_finds() {
+fn the_search_finds_what_a_naive_search_finds() {
     let mut random = Random(1);
     for round in 0..2000 {
         let (letters, least, more) = (1 + random.below(5), 1 + random.below(20), 1 + random.below(20));
@@ -57,10 +57,10 @@ fn it_finds_what_a_naive_search_finds() {
 }
 
 #[test]
-fn tokens_in_tokens_and_text_that_nearly_has_them() {
+fn tokens_in_tokens_and_near_misses_are_found_as_defined() {
     let mut random = Random(2);
     for _ in 0..300 {
-        // Prefixes, suffixes and parts of one word, in a text made of the same.
+        // The tokens are prefixes, suffixes and parts of one word; the text is made of the same.
         let letters = 1 + random.below(3);
         let word = random.word(1, 128, letters);
         let part = |random: &mut Random| {
@@ -111,7 +111,7 @@ fn a_token_is_found_at_every_place_of_a_long_text() {
 }
 
 #[test]
-fn tokens_of_every_first_byte_and_of_every_length() {
+fn tokens_of_every_first_byte_and_many_lengths_are_found() {
     let mut random = Random(4);
     let bytes =
         |random: &mut Random, len: usize| (0..len).map(|_| random.below(256) as u8).collect::<Vec<u8>>();
