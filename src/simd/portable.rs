@@ -88,8 +88,8 @@ fn ascii_flags(byte: u8) -> u8 {
     letter | upper << 1 | digit << 2 | space << 3 | blank << 4 | newline << 5 | apostrophe << 6 | slash << 7
 }
 
-#[inline(always)]
 /// The kinds of another byte, one bit for each mask of [`NonAscii`] that is not a plain bit of the byte.
+#[inline(always)]
 fn non_ascii_flags(byte: u8) -> u8 {
     let latin = within(byte, 0xC4, 0xCA);
     let [accents, cyrillic, cyrillic_lower, arabic, han_first] =

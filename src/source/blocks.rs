@@ -1,37 +1,42 @@
-//! A stream of bytes → blocks that can be counted apart.
+//! A stream of bytes → blocks that can be counted separately.
 
 use super::cuts::Cutter;
 use super::stream::ByteStream;
 use crate::control::Control;
 use crate::error::Result;
 
-/// Bytes that are read at a time.
+/// Bytes of one read. Progress is reported and the control checked after each of them; chosen without
+/// measurement.
 const READ_BYTES: usize = 1 << 16;
 
 /// A stream, cut into blocks of about the same size.
 pub(crate) struct Blocks {
     pub(crate) stream: ByteStream,
-    /// Bytes that are read and not given out.
+    /// Bytes that were read and not yet given out.
     held: Vec<u8>,
     ended: bool,
     size: usize,
-    /// Where `held` is in the stream: bytes, lines, blocks.
+    /// Bytes before `held` in the stream.
     offset: u64,
+    /// The number of the first line of `held`, from 1.
     line: u64,
+    /// Blocks that were given out.
     number: usize,
 }
 
-/// Some bytes of a stream.
+/// A block of a stream.
 pub(crate) struct StreamBlock {
     pub(crate) bytes: Vec<u8>,
+    /// Bytes before the block in the stream.
     pub(crate) offset: u64,
-    /// The number of its first line, from 1.
+    /// The number of the block's first line, from 1.
     pub(crate) line: u64,
-    /// Whether it ends where the text cannot be cut, and goes on.
+    /// Whether the block ends where text must not be cut, so that the next block continues it.
     pub(crate) is_open: bool,
 }
 
-/// Text in which there is no place to cut is not held any longer from here on.
+/// Held bytes from which text without a place for a cut is given out as open blocks. Chosen without
+/// measurement.
 const MAX_UNCUT_BYTES: usize = 1 << 23;
 
 impl Blocks {
@@ -39,7 +44,7 @@ impl Blocks {
         Blocks { stream, held: Vec::new(), ended: false, size, offset: 0, line: 1, number: 0 }
     }
 
-    /// The next block, of whole lines.
+    /// The next block, which ends with a line; `None` at the end of the stream.
     pub(crate) fn next_lines(&mut self, control: &Control) -> Result<Option<StreamBlock>> {
         let block = self.next(control, usize::MAX, |held| memchr::memrchr(b'\n', held).map(|at| at + 1))?;
         if let Some(block) = &block {
@@ -48,7 +53,7 @@ impl Blocks {
         Ok(block)
     }
 
-    /// The next block of text, which ends where the text may be cut.
+    /// The next block, which ends where `cutter` allows a cut or is open; `None` at the end of the stream.
     pub(crate) fn next_text(
         &mut self,
         cutter: &Cutter<'_>,
@@ -57,16 +62,18 @@ impl Blocks {
         self.next(control, MAX_UNCUT_BYTES, |held| cutter.late_cut(held))
     }
 
-    /// The next bytes, wherever they end.
+    /// The next block, which may end anywhere; `None` at the end of the stream.
     pub(crate) fn next_bytes(&mut self, control: &Control) -> Result<Option<StreamBlock>> {
         self.next(control, 0, |_| None)
     }
 
-    /// How many blocks were given out.
+    /// The number of blocks that were given out.
     pub(crate) fn number(&self) -> usize {
         self.number
     }
 
+    /// The next block, which ends where `cut` says. If `cut` finds no place in `most` held bytes, the block
+    /// is open.
     fn next(
         &mut self,
         control: &Control,
@@ -95,6 +102,7 @@ impl Blocks {
         }
     }
 
+    /// Reads until `want` bytes are held or the stream has ended.
     fn fill(&mut self, want: usize, control: &Control) -> Result<()> {
         while !self.ended && self.held.len() < want {
             let piece = READ_BYTES.min(want - self.held.len());

@@ -1,4 +1,4 @@
-//! Where a text or a file can be cut with no change of what is found in it.
+//! Places where a text or a file can be cut without a change of its pretokens and special tokens.
 
 use super::file::SourceFile;
 use crate::control::Control;
@@ -6,49 +6,51 @@ use crate::error::Result;
 use crate::pretokenize::{CutRule, Pretokenizer};
 use crate::special::Specials;
 
-/// Finds where a text or a file can be cut: where the pattern allows it, and no special token lies across.
+/// Finds places for a cut: those that the pattern allows and that no special token lies across.
 pub(crate) struct Cutter<'a> {
     specials: &'a Specials,
     rule: CutRule,
-    /// Bytes of context that a decision needs on each side.
+    /// Bytes of context that must be known on each side of a place.
     margin: usize,
 }
 
-/// Bytes of a file that are read to find a cut.
+/// Bytes of a file that are first read to find a cut, twice as many after each failure. Chosen without
+/// measurement: most texts have a place within them.
 const CUT_READ_BYTES: usize = 1 << 12;
 
 impl<'a> Cutter<'a> {
-    /// `replace`: invalid bytes of the file are read as U+FFFD.
+    /// `replace` says whether invalid bytes of the file are read as U+FFFD.
     pub(crate) fn new(specials: &'a Specials, pretokenizer: &Pretokenizer, replace: bool) -> Self {
         let unsure = replace && specials.cut_depends_on_replacement();
         let rule = if unsure { CutRule::Never } else { pretokenizer.cut_rule() };
         Cutter { specials, rule, margin: specials.max_len().max(8) }
     }
 
-    /// Whether there are places to cut at.
+    /// Whether there can be places for a cut at all.
     pub(crate) fn can_cut(&self) -> bool {
         self.rule != CutRule::Never
     }
 
-    /// Bytes of context that a decision needs on each side of a place.
+    /// Bytes of context that must be known on each side of a place.
     pub(crate) fn margin(&self) -> usize {
         self.margin
     }
 
-    /// The first place from `from` on where `text` can be cut, or its end.
+    /// The first place in `text`, from `from` on, for a cut; the end of `text` if there is none.
     pub(crate) fn cut_from(&self, text: &[u8], from: usize) -> usize {
         self.cut_in(text, from, text.len()).unwrap_or(text.len())
     }
 
-    /// A place late in `text`, which goes on, where it can be cut.
+    /// A place for a cut near the end of `text`, which is not the end of its source.
     pub(crate) fn late_cut(&self, text: &[u8]) -> Option<usize> {
         let known = text.len().saturating_sub(self.margin);
-        // The first one in the last stretch that has one: looked for forward, where most are found at once.
+        // Searches a short part at the end first, then longer ones, and takes the first place in it:
+        // searching forward is fast.
         let late = |stretch: usize| self.cut_in(text, known.saturating_sub(stretch).max(1), known);
         [1 << 9, 1 << 13, 1 << 17, usize::MAX].into_iter().find_map(late)
     }
 
-    /// The first place from `from` on where the file can be cut, or its end.
+    /// The first place in the file, from `from` on, for a cut; the end of the file if there is none.
     pub(crate) fn next_cut(&self, file: &SourceFile, from: u64, control: &Control) -> Result<u64> {
         if self.rule == CutRule::Never || from >= file.size {
             return Ok(file.size);

@@ -1,4 +1,4 @@
-//! A file that is read at any place.
+//! Files that are read at any offset.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -10,27 +10,27 @@ use crate::error::{Error, Result};
 use crate::room;
 use crate::workers;
 
-/// A file to read, which must not change meanwhile.
+/// A file to read. A change of the file while it is in use is an error.
 pub(crate) struct SourceFile {
     path: PathBuf,
-    /// Bytes when it was first seen.
+    /// Bytes of the file when its stamp was taken.
     pub(crate) size: u64,
     held: FileAccess,
 }
 
-/// What is kept of a file between two reads.
+/// How a [`SourceFile`] reads.
 enum FileAccess {
-    /// How it was: of thousands of files not all can be open.
+    /// Opens the file for each read and compares its stamp: thousands of files cannot all stay open.
     Stamp(Stamp),
-    /// The open file: it is this one that is read, also if another takes its name.
+    /// Keeps the file open, so that the same file is read even if another one takes its name.
     File(File, Stamp),
-    /// The contents of what cannot be read at any place, or does not say how long it is: a pipe, a device.
+    /// Has the whole contents in memory. Used where reads at an offset are impossible or the size is unknown:
+    /// for pipes and devices.
     Whole(Vec<u8>),
 }
 
 impl SourceFile {
-    /// A file that is opened for each read. `seen` says how it was when its size was first asked for, if that was
-    /// before.
+    /// A file that is opened for each read. `seen` is the stamp of the file if one was taken before.
     pub(crate) fn open(path: &Path, seen: Option<Stamp>, control: &Control) -> Result<Self> {
         Self::new(path, seen, false, control)
     }
@@ -48,7 +48,7 @@ impl SourceFile {
         }
         let seen = seen.or(Stamp::of(&meta));
         let path = path.to_owned();
-        // Some files hold text and say that they are empty: those of Linux's /proc.
+        // Files of Linux's /proc have text although their size is given as 0.
         if let Some(stamp) = seen.filter(|stamp| stamp.size > 0) {
             let file = File::open(&path).map_err(failed)?;
             stamp.check(&file.metadata().map_err(failed)?).map_err(failed)?;
@@ -65,7 +65,7 @@ impl SourceFile {
     /// Up to `len` bytes from `at` on; fewer only at the end of the file.
     ///
     /// # Errors
-    /// [`Error::Io`], also where the file has changed.
+    /// [`Error::Io`], also if the file has changed.
     pub(crate) fn read(&self, at: u64, len: usize) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let rest = self.size.saturating_sub(at);
@@ -73,10 +73,10 @@ impl SourceFile {
         Ok(bytes)
     }
 
-    /// `len` bytes from `at` on, in place of what `bytes` holds.
+    /// Replaces the contents of `bytes` by the `len` bytes of the file from `at` on.
     ///
     /// # Errors
-    /// [`Error::Io`], also where the file has changed, or ends before.
+    /// [`Error::Io`], also if the file has changed or ends earlier.
     pub(crate) fn read_exactly(&self, at: u64, len: usize, bytes: &mut Vec<u8>) -> Result<()> {
         bytes.clear();
         let read = match &self.held {
@@ -106,7 +106,8 @@ impl SourceFile {
     }
 }
 
-/// Reads, and then looks whether the file is as it was: so what was read is of that file.
+/// Reads, then checks the stamp of the file. The check comes second, so that a change before the end of the
+/// read is found.
 fn read_unchanged(
     file: &File,
     stamp: Stamp,
@@ -118,7 +119,7 @@ fn read_unchanged(
     stamp.check(&file.metadata()?)
 }
 
-/// Reads without a place that threads would share.
+/// Appends up to `len` bytes from `at` on. The position of the file is not used, since threads share it.
 pub(crate) fn read_at(file: &File, at: u64, len: usize, bytes: &mut Vec<u8>) -> std::io::Result<()> {
     struct At<'a>(&'a File, u64);
     impl Read for At<'_> {

@@ -1,4 +1,4 @@
-//! Sources of text: files, read at any place and cut only where no result can change, and text in memory.
+//! Sources of text: files, read at any offset and cut only where no result can change, and text in memory.
 
 mod blocks;
 mod cuts;

@@ -7,10 +7,11 @@ use crate::error::{show_reason, show_text};
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
-/// The string under `field` of the JSON object that `line` is. Of a name that is there twice, the last, as in Python.
+/// The string in the field `field` of the JSON object `line`. If the name occurs twice, the last one counts,
+/// as in Python.
 ///
 /// # Errors
-/// What is wrong with the line.
+/// A message that says what is wrong with the line.
 pub(crate) fn text_of<'a>(line: &'a [u8], field: &str) -> Result<Cow<'a, str>, String> {
     let mut json = serde_json::Deserializer::from_slice(line);
     let found = Object { field }.deserialize(&mut json).and_then(|found| json.end().map(|()| found));
@@ -27,6 +28,7 @@ pub(crate) fn text_of<'a>(line: &'a [u8], field: &str) -> Result<Cow<'a, str>, S
     }
 }
 
+/// The error message for a line without the field.
 fn missing(line: &[u8], field: &str) -> String {
     let value = serde_json::from_slice::<serde_json::Value>(line).unwrap_or_default();
     let names =
@@ -35,6 +37,7 @@ fn missing(line: &[u8], field: &str) -> String {
     format!("there is no field {field}, only [{names}]: name the one that has the text with field=…")
 }
 
+/// Reads an object and returns the text of one of its fields.
 struct Object<'f> {
     field: &'f str,
 }
@@ -67,7 +70,7 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 }
 
-/// Whether a name is the one that is looked for.
+/// Compares the name of a field.
 struct IsName<'f>(&'f str);
 
 impl<'de> DeserializeSeed<'de> for IsName<'_> {
@@ -90,7 +93,7 @@ impl Visitor<'_> for IsName<'_> {
     }
 }
 
-/// The text itself.
+/// Reads the value of the field, which must be a string.
 struct FieldText<'f>(&'f str);
 
 impl<'de> DeserializeSeed<'de> for FieldText<'_> {
@@ -126,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_text_of_a_field() {
+    fn the_text_of_a_field_is_read() {
         let text = |line: &str| text_of(line.as_bytes(), "text").map(Cow::into_owned);
         assert_eq!(text(r#"{"text": "a"}"#), Ok("a".into()));
         assert_eq!(
@@ -138,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn messages_say_what_is_wrong_with_a_line() {
         let wrong = |line: &str| text_of(line.as_bytes(), "text").unwrap_err();
         assert!(wrong(r#"{"a": 1, "b": 2}"#).contains(r#"there is no field "text", only ["a", "b"]"#));
         assert!(wrong(r#"{"text": null}"#).contains("null"));

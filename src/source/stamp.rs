@@ -1,32 +1,33 @@
-//! Whether a file is still as it was when it was first seen.
+//! Detection of files that change while they are read.
 
 use std::fs::Metadata;
 use std::io::{Error, ErrorKind, Result};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The size and the time of change of a regular file, by which a change is noticed.
+/// The size and modification time of a regular file, compared to notice a change.
 ///
-/// The number of the file is not part of it: some file systems give a file another number each time it is opened, and a
-/// file that takes the place of another has a size or a time of its own.
+/// The inode number is not part of it: some file systems give a file another number each time it is opened. A
+/// file that takes the place of another is noticed by its size or time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// When the contents changed last, in nanoseconds since 1970; none where the system does not say.
+    /// Time of the last change of the contents, in nanoseconds since 1970; `None` if the system does not
+    /// provide it.
     pub modified: Option<i128>,
 }
 
 impl Stamp {
-    /// Of a regular file; none of a pipe or a device, which has no size.
+    /// The stamp of a regular file; `None` for a pipe or a device, which has no size.
     pub(crate) fn of(meta: &Metadata) -> Option<Self> {
         let modified = meta.modified().ok().map(nanoseconds);
         meta.is_file().then_some(Stamp { size: meta.len(), modified })
     }
 
-    /// Compares with what the system says now.
+    /// Compares the stamp with the present metadata of the file.
     ///
     /// # Errors
-    /// What has changed.
+    /// An error that says what has changed.
     pub(crate) fn check(self, now: &Metadata) -> Result<()> {
         let Some(now) = Stamp::of(now) else {
             return Err(changed(ErrorKind::Other, "was replaced by something that is no file", ""));
@@ -38,7 +39,7 @@ impl Stamp {
         if now.size > self.size {
             return Err(changed(ErrorKind::Other, "became longer", &sizes));
         }
-        // Files of Linux's /proc say that they are empty, and have the time at which they are asked.
+        // Files of Linux's /proc have the size 0, and the time of the query as modification time.
         if now.modified != self.modified && self.size > 0 {
             return Err(changed(ErrorKind::Other, "was changed", ""));
         }
@@ -46,7 +47,7 @@ impl Stamp {
     }
 }
 
-/// The words are those of the package's `watching.py`.
+/// An error message with the same words as `watching.py` of the Python package.
 fn changed(kind: ErrorKind, what: &str, how: &str) -> Error {
     let advice = "wait until nothing writes to it, or give a copy";
     Error::new(kind, format!("the file {what} while it was read{how}: {advice}"))

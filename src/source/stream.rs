@@ -1,4 +1,4 @@
-//! Files that are read from front to back: pipes, and what is compressed.
+//! Files that are read from front to back: pipes, and compressed files.
 
 use std::fs::{File, Metadata};
 use std::io::{BufReader, ErrorKind, Read};
@@ -13,12 +13,12 @@ use crate::error::{Error, Result};
 use crate::room;
 use crate::workers::BackgroundReader;
 
-/// How a file is compressed.
+/// The compression of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// No compression.
     None,
-    /// gzip; also several one behind the other.
+    /// gzip; a file may have several members.
     Gzip,
     /// Zstandard.
     Zstd,
@@ -37,33 +37,35 @@ impl Compression {
     }
 }
 
-/// How many times longer than a file its contents can be (Zstandard: a block of 4 bytes for 2^17).
+/// The most bytes that one byte of a compressed file can stand for. Zstandard is the extreme: a block of 4
+/// bytes can stand for 2^17.
 const MAX_EXPANSION: u64 = 1 << 15;
-/// The most bytes that are assumed of a source that does not tell its size.
+/// The size that is assumed for a source that does not tell its size. Larger than any file, and small enough
+/// that sums do not overflow.
 const UNKNOWN_SIZE_BYTES: u64 = 1 << 48;
 
-/// A file that is read from front to back, and must not change meanwhile.
+/// A file that is read from front to back. A change of the file meanwhile is an error.
 pub(crate) struct ByteStream {
     path: PathBuf,
     compression: Compression,
     inner: Inner,
-    /// The open file, and how it was when it was first seen; none of a pipe or a device.
+    /// The open file and its stamp; `None` for a pipe or a device.
     watched: Option<(Arc<File>, Stamp)>,
-    /// Bytes of the file that were read so far.
+    /// Bytes of the file that were read since [`ByteStream::take_progress`].
     taken: Arc<AtomicU64>,
 }
 
 enum Inner {
     Read(Box<dyn Read + Send>),
-    /// A pipe or a device, which may never have data.
+    /// Reads a pipe or a device, which may never have data.
     BackgroundReader(BackgroundReader),
 }
 
-/// More than the contents of a file can be long, without reading it.
+/// An upper bound of the length of a file's contents, computed without reading the file.
 pub(crate) fn most_bytes(meta: &Metadata, compression: Compression) -> u64 {
     match compression {
         _ if !meta.is_file() => UNKNOWN_SIZE_BYTES,
-        // Some files hold text and say that they are empty: those of Linux's /proc.
+        // Files of Linux's /proc have text although their size is given as 0.
         Compression::None if meta.len() == 0 => 1 << 32,
         Compression::None => meta.len(),
         _ => (meta.len() + (1 << 10)).saturating_mul(MAX_EXPANSION),
@@ -71,7 +73,7 @@ pub(crate) fn most_bytes(meta: &Metadata, compression: Compression) -> u64 {
 }
 
 impl ByteStream {
-    /// `seen` says how the file was when it was first seen, if that was before.
+    /// Opens a file. `seen` is the stamp of the file if one was taken before.
     pub(crate) fn open(path: &Path, compression: Compression, seen: Option<Stamp>) -> Result<Self> {
         let failed = |source| Error::Io { path: path.to_owned(), source };
         let taken = Arc::new(AtomicU64::new(0));
@@ -97,19 +99,19 @@ impl ByteStream {
         Ok(ByteStream { path: path.to_owned(), compression, inner, watched, taken })
     }
 
-    /// Looks whether the file is as it was.
+    /// Fails if the file has changed since its stamp was taken.
     fn check(&self) -> Result<()> {
         let Some((file, stamp)) = &self.watched else { return Ok(()) };
         let checked = file.metadata().and_then(|now| stamp.check(&now));
         checked.map_err(|source| Error::Io { path: self.path.clone(), source })
     }
 
-    /// Bytes of the file that were read since this was last asked.
+    /// Bytes of the file that were read since the last call.
     pub(crate) fn take_progress(&self) -> u64 {
         self.taken.swap(0, Relaxed)
     }
 
-    /// Appends up to `want` bytes; returns how many: 0 only at the end.
+    /// Appends up to `want` bytes and returns how many; 0 only at the end.
     pub(crate) fn read(&mut self, want: usize, bytes: &mut Vec<u8>, control: &Control) -> Result<usize> {
         control.check()?;
         match &mut self.inner {
@@ -131,7 +133,7 @@ impl ByteStream {
         }
     }
 
-    /// An error of the system, or of what the file holds.
+    /// Turns an I/O error into an error of the system, or of the compressed format.
     fn failed(&self, source: std::io::Error) -> Error {
         if source.raw_os_error().is_some() || self.compression == Compression::None {
             return Error::Io { path: self.path.clone(), source };
@@ -144,6 +146,7 @@ impl ByteStream {
     }
 }
 
+/// A reader of the decompressed contents. Its buffer of 128 KB was chosen without measurement.
 fn decoder(read: Box<dyn Read + Send>, compression: Compression) -> std::io::Result<Box<dyn Read + Send>> {
     let buffered = |read| BufReader::with_capacity(1 << 17, read);
     Ok(match compression {
@@ -151,14 +154,14 @@ fn decoder(read: Box<dyn Read + Send>, compression: Compression) -> std::io::Res
         Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(read))),
         Compression::Zstd => {
             let mut decoder = zstd::stream::read::Decoder::with_buffer(buffered(read))?;
-            decoder.window_log_max(31)?; // as `zstd --long=31` writes
+            decoder.window_log_max(31)?; // the largest window that `zstd --long` writes
             Box::new(decoder)
         }
         Compression::Xz => Box::new(XzDecoder::new(buffered(read))),
     })
 }
 
-/// Counts the bytes that are read.
+/// A reader that counts the bytes it has read.
 struct CountingReader<R> {
     read: R,
     taken: Arc<AtomicU64>,
@@ -180,9 +183,9 @@ mod tests {
 
     type Change = (fn(&File), &'static str);
 
-    /// A change after a stream was opened is found at its end, when all bytes may have been read already.
+    /// A change after a stream was opened is found at its end, although all bytes may have been read already.
     #[test]
-    fn a_file_that_changes_is_found_out_at_its_end() {
+    fn a_file_that_changes_is_an_error_at_its_end() {
         let path = std::env::temp_dir().join(format!("toksmith-stream-{}", std::process::id()));
         let changes: [Change; 3] = [
             (

@@ -2,14 +2,15 @@
 
 use std::str::from_utf8;
 
-/// Checks, or repairs, UTF-8 that arrives in windows. A character may be cut by their ends.
+/// Checks or repairs UTF-8 that arrives in windows, which may end inside characters.
 pub(crate) struct Utf8Window {
+    /// Whether invalid bytes become U+FFFD; otherwise they are an error.
     replace: bool,
-    /// Start of a character that has not all arrived, then the text of the current window.
+    /// The start of a character whose end is still to come, then the text of the current window.
     text: Vec<u8>,
-    /// Bytes of `text` that were given out.
+    /// Bytes of `text` that the last call returned.
     given: usize,
-    /// Place of `text` in the file, from where this began.
+    /// Bytes before `text` in the file.
     offset: u64,
 }
 
@@ -18,10 +19,10 @@ impl Utf8Window {
         Utf8Window { replace, text: Vec::new(), given: 0, offset: 0 }
     }
 
-    /// The valid text up to the end of this window; `last` when nothing follows.
+    /// Adds a window and returns its valid text. `last` says that nothing follows.
     ///
     /// # Errors
-    /// The place of the first invalid byte, unless it is to be replaced.
+    /// The offset of the first invalid byte in the file, unless invalid bytes are replaced.
     pub(crate) fn push(&mut self, bytes: Vec<u8>, last: bool) -> Result<&[u8], u64> {
         self.drop_given();
         if self.text.is_empty() {
@@ -38,14 +39,15 @@ impl Utf8Window {
         Ok(&self.text[..self.given])
     }
 
+    /// Removes the text that the last call returned.
     fn drop_given(&mut self) {
         self.text.drain(..self.given);
         self.offset += self.given as u64;
         self.given = 0;
     }
 
-    /// Replaces invalid bytes by U+FFFD as Python's `errors="replace"` does, all but a character at
-    /// the end that may still be completed.
+    /// Replaces invalid bytes by U+FFFD like Python's `errors="replace"`, except for a character at the end
+    /// that may still be completed.
     fn repair(&mut self, last: bool) -> &[u8] {
         let mut repaired = Vec::with_capacity(self.text.len() + 64);
         let mut tail = 0;
@@ -64,7 +66,7 @@ impl Utf8Window {
         if !kept.is_empty() {
             repaired.truncate(repaired.len() - "\u{fffd}".len());
         }
-        // No error is reported any more, so places in the file are of no more use.
+        // `offset` is not kept up to date, since no error is reported if invalid bytes are replaced.
         self.given = repaired.len();
         repaired.extend_from_slice(&kept);
         self.text = repaired;
@@ -87,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn any_window_gives_what_the_whole_gives() {
+    fn windows_of_any_size_give_the_text_of_the_whole() {
         let samples: [&[u8]; 6] = [
             "añ日👍\u{fffd}".as_bytes(),
             b"a\xff\xf0\x9f\x91b\xe2\x82",

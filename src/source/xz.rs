@@ -1,13 +1,13 @@
-//! xz, unpacked as it is read.
+//! Decompression of xz while the file is read.
 
 use std::io::{BufRead, Error, ErrorKind, Read, Result};
 
 use lzma_rust2::{Action, Status, XzStream};
 
-/// Reads what a file of xz holds; several streams one behind the other are one.
+/// Reads the contents of an xz file, which may have several streams.
 ///
-/// The crate has a reader too, but that reads for ever in some damaged files (lzma-rust2 0.25). Here every step takes
-/// bytes of the file or makes some, or the file is damaged.
+/// The reader of lzma-rust2 0.25 loops for ever in some damaged files. Here every step must consume input or
+/// produce output; otherwise the file is reported as damaged.
 pub(super) struct XzDecoder<R> {
     read: R,
     stream: XzStream,
@@ -46,11 +46,11 @@ impl<R: BufRead> Read for XzDecoder<R> {
 mod tests {
     use super::*;
 
-    /// Two documents of JSON lines, packed, with some bytes changed: found by fuzzing.
+    /// Two documents of JSON Lines, compressed, with some bytes changed; found by fuzzing.
     const DAMAGED: &[u8] = include_bytes!("xz/damaged.xz");
 
     #[test]
-    fn a_damaged_file_ends() {
+    fn a_damaged_file_is_an_error() {
         let mut text = Vec::new();
         assert!(XzDecoder::new(DAMAGED).read_to_end(&mut text).is_err());
     }

@@ -1,4 +1,4 @@
-//! Pipes and devices, read on a thread beside the one that waits for them.
+//! Pipes and devices, read on a background thread.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -11,24 +11,26 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::room;
 
-/// Bytes that [`BackgroundReader`] reads at a time.
+/// Bytes that [`BackgroundReader`] reads at a time. Chosen without measurement.
 const PIPE_READ_BYTES: u64 = 1 << 20;
 
-/// The contents of a pipe or a device. They are read on a thread of its own, because opening and reading
-/// may wait for ever; the calling thread watches the control. After an interruption the thread ends
-/// with its wait.
+/// Reads a pipe or a device on a background thread, because opening and reading may block for ever. The
+/// calling thread checks the control meanwhile. After an interruption the background thread ends when its
+/// read does.
 ///
-/// Where the system starts no thread, the calling thread reads. A signal then ends a wait for more data, and the control is
-/// looked at; but not a wait for a pipe that nobody has opened for writing.
+/// If the system starts no thread, the calling thread reads. A signal then ends a wait for data, and the
+/// control is checked; a wait for a pipe that nobody has opened for writing cannot be interrupted.
 pub(crate) struct BackgroundReader {
     path: PathBuf,
     from: From,
 }
 
+/// Where the data comes from.
 enum From {
     Thread(Receiver<std::io::Result<Vec<u8>>>),
-    /// Not opened yet.
+    /// The calling thread reads the file, which is not open yet.
     Path,
+    /// The calling thread reads the file.
     File(File),
 }
 
@@ -44,7 +46,8 @@ impl BackgroundReader {
             loop {
                 let mut piece = Vec::new();
                 let read = file.by_ref().take(PIPE_READ_BYTES).read_to_end(&mut piece);
-                // An empty piece is the end. Nobody takes it any more after an interruption.
+                // An empty piece marks the end. After an interruption nobody receives any more, and sending
+                // fails.
                 if sender.send(read.map(|_| piece)).is_err() {
                     return;
                 }
@@ -57,7 +60,7 @@ impl BackgroundReader {
         }
     }
 
-    /// The next piece; none at the end.
+    /// The next piece; `None` at the end.
     pub(crate) fn next(&mut self, control: &Control) -> Result<Option<Vec<u8>>> {
         let piece = match &mut self.from {
             From::Thread(pieces) => received(pieces, control)?,
@@ -78,7 +81,7 @@ impl BackgroundReader {
     }
 }
 
-/// The next piece that the reading thread sent.
+/// Waits for the next piece from the background thread.
 fn received(
     pieces: &Receiver<std::io::Result<Vec<u8>>>,
     control: &Control,
@@ -92,7 +95,7 @@ fn received(
     }
 }
 
-/// As much as is there, on the calling thread.
+/// Reads what is available, on the calling thread.
 fn read_here(file: &mut File, control: &Control) -> Result<std::io::Result<Vec<u8>>> {
     let mut piece = vec![0; PIPE_READ_BYTES as usize];
     loop {
@@ -108,10 +111,10 @@ fn read_here(file: &mut File, control: &Control) -> Result<std::io::Result<Vec<u
     }
 }
 
-/// All that is in a pipe or a device.
+/// The whole contents of a pipe or a device.
 ///
 /// # Errors
-/// [`Error::Io`], [`Error::Interrupted`].
+/// [`Error::Io`]; [`Error::Interrupted`].
 pub fn read_in_background(path: &Path, control: &Control) -> Result<Vec<u8>> {
     let mut background_reader = BackgroundReader::open(path);
     let mut whole = Vec::new();

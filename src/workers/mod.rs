@@ -1,6 +1,7 @@
-//! Worker threads for one call: started in it, joined in it, no pool that a fork could break.
+//! Worker threads of one call. They are started and joined in the call; there is no pool that a fork could
+//! break.
 //!
-//! Where the system starts no more threads, a call goes on with those that it has, the calling thread at the least.
+//! If the system does not start all threads, the call goes on with fewer, at least with the calling thread.
 
 mod background_reader;
 mod ordered_queue;

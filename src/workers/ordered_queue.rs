@@ -1,4 +1,4 @@
-//! Results of worker threads, taken in the order of their jobs.
+//! Jobs for worker threads, with the results in the order of the jobs.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,19 +7,22 @@ use super::threads::{CHECK_INTERVAL, run};
 use crate::control::Control;
 use crate::error::{Error, Result};
 
-/// Jobs that each worker may be ahead of the one that is waited for.
+/// Jobs that each worker may begin beyond the first unfinished one; it bounds the memory of waiting results.
+/// Chosen without measurement.
 const JOBS_AHEAD: usize = 4;
 
-/// Runs `work` on each of the `jobs`, which are made one at a time as workers become free (`None` is the end), on up to
-/// `workers` threads, and hands the results to `take`, one at a time, in the order of the jobs and as soon as they are
-/// due. Results wait for those before them while their workers go on: at most five for each worker exist at once.
+/// Runs `work` on each of the `jobs` on up to `workers` threads, and hands the results to `take` in the order
+/// of the jobs, as soon as possible and one at a time. `jobs` makes one job for each call, when a worker is
+/// free, and returns `None` at the end. Workers go on while results wait for earlier ones; at most five
+/// results for each worker exist at once.
 ///
-/// `work` is told which worker it is. Of two workers one has every second job, and of others' jobs only those that are
-/// late: the same jobs again are mostly done by the same workers, which may know them.
+/// `work` also gets the number of its worker. Each worker prefers the jobs whose number modulo `workers` is
+/// its own, and takes others only if they would wait. If the same jobs are run again, most of them are then
+/// done by the worker that did them before and still has their data in its cache.
 ///
 /// # Errors
-/// That of the first job that failed, of whichever of the three: all before it were taken, none behind it is begun
-/// once it has failed. [`Error::Interrupted`].
+/// The error of the first job for which `jobs`, `work` or `take` failed: all results before it were taken,
+/// and no later job is begun after the failure. [`Error::Interrupted`].
 pub fn in_order<J: Send, T: Send>(
     workers: usize,
     control: &Control,
@@ -38,7 +41,7 @@ pub fn in_order<J: Send, T: Send>(
     queue.finish()
 }
 
-/// The state that the workers share: the jobs, and the results that wait for those before them.
+/// What the workers share: the jobs, and the results that wait for earlier ones.
 struct OrderedQueue<Jobs, J, Take, T> {
     state: Mutex<QueueState<Jobs, J, Take, T>>,
     moved: Condvar,
@@ -46,18 +49,19 @@ struct OrderedQueue<Jobs, J, Take, T> {
 }
 
 struct QueueState<Jobs, J, Take, T> {
-    /// `None` at their end, or after a failure.
+    /// The source of jobs; `None` at its end or after a failure.
     jobs: Option<Jobs>,
-    /// Jobs that nobody has begun, with their numbers.
+    /// Jobs that were made and not begun, with their numbers.
     unstarted: VecDeque<(usize, J)>,
-    /// `None` while a worker hands results to it.
+    /// The receiver of results; `None` while a worker calls it.
     take: Option<Take>,
-    /// The number of the next job that is made.
+    /// The number of the next job to be made.
     next: usize,
-    /// The number of the result that is to be taken next.
+    /// The number of the next result to be taken.
     due: usize,
+    /// Results that wait for earlier ones, by the number of their job.
     ready: BTreeMap<usize, T>,
-    /// The first job that failed. None is begun after that.
+    /// The failed job with the lowest number, and its error. No job is begun after a failure.
     failed: Option<(usize, Error)>,
 }
 
@@ -80,7 +84,7 @@ impl<Jobs, J, Take, T> OrderedQueue<Jobs, J, Take, T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A job that nobody has begun, and its number; `None` at the end, or after a failure of one before it.
+    /// The next job for a worker, with its number; `None` at the end, or after a failure.
     fn begin(&self, worker: usize, control: &Control) -> Result<Option<(usize, J)>>
     where
         Jobs: FnMut() -> Result<Option<J>>,
@@ -92,7 +96,7 @@ impl<Jobs, J, Take, T> OrderedQueue<Jobs, J, Take, T> {
             {
                 return Ok(state.unstarted.remove(own));
             }
-            // Not far ahead of a job that takes long: the results of its successors wait in memory.
+            // Stops making jobs if one of them takes long: the results of later ones wait in memory.
             if state.next <= state.due + JOBS_AHEAD * self.workers && state.make()? {
                 continue;
             }
@@ -107,8 +111,8 @@ impl<Jobs, J, Take, T> OrderedQueue<Jobs, J, Take, T> {
         }
     }
 
-    /// Submits the result of a job. The worker that brings the result that is due takes it, and all results after it
-    /// that are there.
+    /// Submits the result of a job. If it is the next result to be taken, this worker takes it, and all
+    /// results after it that are ready.
     fn submit(&self, number: usize, result: Result<T>, control: &Control) -> Result<()>
     where
         Take: FnMut(T) -> Result<()>,
@@ -149,7 +153,7 @@ impl<Jobs, J, Take, T> OrderedQueue<Jobs, J, Take, T> {
 }
 
 impl<Jobs, J, Take, T> QueueState<Jobs, J, Take, T> {
-    /// Makes the next job; `false` if there is none.
+    /// Makes the next job; returns `false` if there is none.
     fn make(&mut self) -> Result<bool>
     where
         Jobs: FnMut() -> Result<Option<J>>,
@@ -167,8 +171,8 @@ impl<Jobs, J, Take, T> QueueState<Jobs, J, Take, T> {
         Ok(false)
     }
 
-    /// Keeps the error of the first job that failed, and drops the jobs behind it. An interruption ends the worker at
-    /// once.
+    /// Keeps the error of the failed job with the lowest number, and drops later jobs. An interruption is
+    /// returned, which ends the worker at once.
     fn fail(&mut self, number: usize, error: Error) -> Result<()> {
         if matches!(error, Error::Interrupted) {
             return Err(error);
@@ -182,7 +186,7 @@ impl<Jobs, J, Take, T> QueueState<Jobs, J, Take, T> {
     }
 }
 
-/// Ends the other workers if one panics: the results of its jobs will never come.
+/// Ends the other workers if this one panics, since the result of its job will never come.
 struct PanicGuard<'l, Jobs, J, Take, T>(&'l OrderedQueue<Jobs, J, Take, T>);
 
 impl<Jobs, J, Take, T> Drop for PanicGuard<'_, Jobs, J, Take, T> {
@@ -217,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_taken_in_order_and_few_wait() {
+    fn results_are_taken_in_order_and_few_wait_for_others() {
         for workers in 1..=8 {
             let (mut taken, alive, most) = (Vec::new(), AtomicUsize::new(0), AtomicUsize::new(0));
             let work = |_, number: u8| {
@@ -254,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn workers_that_keep_step_have_their_own_jobs() {
+    fn workers_of_equal_speed_do_their_own_jobs() {
         for workers in 1..=4 {
             let step = Barrier::new(workers);
             let work = |worker, number: u8| {
@@ -271,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_error_of_any_side_ends_all() {
+    fn the_first_error_of_jobs_work_or_take_ends_all() {
         let fails = |found: Result<()>, byte: u8, taken: u8, case: &str| {
             assert!(matches!(found, Err(Error::MissingByte { byte: b }) if b == byte), "{case} {found:?}");
             assert_eq!(taken, byte, "{case}: all before it are taken");
@@ -285,7 +289,7 @@ mod tests {
                     taken += 1;
                     Ok(())
                 };
-                // Later ones fail too, and sooner.
+                // Later jobs fail, too, and earlier in time.
                 let work = |_, number: u8| {
                     sleep(Duration::from_micros(if number == at { 300 } else { 0 }));
                     if number >= at { Err(error(number)) } else { Ok(number) }
@@ -314,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_either_side_ends_all() {
+    fn a_panic_of_work_or_take_ends_all() {
         for workers in 2..=4 {
             for at in [0, 50, 99] {
                 let fails = |_, number: u8| {

@@ -1,4 +1,4 @@
-//! Threads that are started and joined within a call.
+//! Threads that are started and joined within one call.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -7,22 +7,24 @@ use std::time::Duration;
 use crate::control::Control;
 use crate::error::{Error, Result};
 
-/// How often a thread that waits looks at the control.
+/// How often a waiting thread checks the control. Chosen without measurement, like the observer's interval.
 pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(40);
 
-/// How many threads this process may run at once.
+/// The number of threads that this process may run at once.
 pub fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Runs `work(0)` … `work(workers - 1)` on threads of their own and returns their results in order. Where the system
-/// starts fewer threads, these are fewer, so the workers take their work from what they share.
+/// Runs `work(0)` … `work(workers - 1)` on threads of their own and returns their results in order. If the
+/// system starts fewer threads, fewer workers run, so workers must take their work from a shared source.
 ///
-/// With one worker, or where no thread starts, `work(0)` runs on the calling thread. While workers run, the calling thread
-/// only watches the control: a Python signal is seen there alone, and the workers stop when they next check it.
+/// With one worker, or if no thread starts, `work(0)` runs on the calling thread. Otherwise the calling
+/// thread only checks the control, since Python signals are seen by this thread alone; workers stop when they
+/// next check it.
 ///
 /// # Errors
-/// The error of the lowest worker that failed for a reason of its own; else [`Error::Interrupted`].
+/// The error of the lowest worker that failed for another reason than an interruption; else
+/// [`Error::Interrupted`].
 pub fn run<T: Send>(
     workers: usize,
     control: &Control,
@@ -31,8 +33,8 @@ pub fn run<T: Send>(
     run_from(0, workers, control, work)
 }
 
-/// As [`run`], but the calling thread is the first of the workers, for work that often looks at the control: a thread
-/// less to start, and the memory that it used is there for what the caller does next.
+/// [`run`] with the calling thread as the first worker, for work that checks the control often. One thread
+/// less is started, and the allocator can give the memory that this worker frees to the caller.
 ///
 /// # Errors
 /// Same as [`run`].
@@ -44,7 +46,7 @@ pub fn run_here_too<T: Send>(
     run_from(1, workers, control, work)
 }
 
-/// Runs the workers from `first` on on threads of their own, those before it here.
+/// Runs the workers before `first` on the calling thread, the others on threads of their own.
 fn run_from<T: Send>(
     first: usize,
     workers: usize,
@@ -62,7 +64,7 @@ fn run_from<T: Send>(
                 let done = done.clone();
                 start(scope, move || {
                     let result = work(worker);
-                    // Dropping the sender wakes the watching thread once all are gone.
+                    // Once all workers have dropped their sender, the wait below ends.
                     drop(done);
                     result
                 })
@@ -84,7 +86,7 @@ fn run_from<T: Send>(
     results.into_iter().collect()
 }
 
-/// Starts a thread of a scope; `None` where the system starts no more.
+/// Starts a thread of a scope; `None` if the system starts no more threads.
 pub(crate) fn start<'scope, T: Send + 'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
@@ -97,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_caller_is_the_first_worker_where_it_works_too() {
+    fn the_calling_thread_is_the_first_worker() {
         let caller = thread::current().id();
         for workers in 1..=4 {
             let work = |number| Ok((number, thread::current().id() == caller));
