@@ -1,4 +1,4 @@
-//! Documents in memory, which one thread brings and others count.
+//! Documents in memory, which the calling thread supplies in batches.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -12,17 +12,19 @@ use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
 use crate::workers;
 
-/// Before so many bytes no thread is started.
+/// Bytes that the calling thread counts itself before it starts other threads. Chosen without measurement:
+/// fewer bytes take a few milliseconds, and threads and their tables have a cost of their own.
 const SINGLE_THREAD_BYTES: u64 = 1 << 20;
 
-/// Documents with the place of the first.
+/// Documents, with the place of the first one.
 type DocumentBatch<D> = (u64, Vec<D>);
 
 impl Counting {
-    /// Counts documents, valid UTF-8, that `next` brings in batches until it brings none; it runs on this thread.
+    /// Counts documents, which must be valid UTF-8. `next` returns them in batches, on this thread, and
+    /// `None` at the end.
     ///
     /// # Errors
-    /// What `next` fails with, and as [`Counting::files`].
+    /// Errors of `next`, and those of [`Counting::files`].
     pub fn batches<D: AsRef<[u8]> + Send>(
         &mut self,
         mut next: impl FnMut() -> Result<Option<Vec<D>>>,
@@ -57,6 +59,7 @@ impl Counting {
         Ok(())
     }
 
+    /// Counts the documents of a batch.
     fn batch<D: AsRef<[u8]>>(
         &self,
         (mut place, batch): DocumentBatch<D>,
@@ -73,6 +76,7 @@ impl Counting {
         Ok(())
     }
 
+    /// Counts all batches on worker threads, which this thread supplies.
     fn on_threads<D: AsRef<[u8]> + Send>(
         &self,
         workers: usize,
@@ -110,14 +114,15 @@ impl Counting {
                 .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .collect();
             match (brought, results.into_iter().collect()) {
-                // Only what was brought to a worker that had failed ends so.
+                // This thread is interrupted when it hands a batch over after a worker has failed; the error
+                // of the worker counts.
                 (Err(Error::Interrupted), Err(failed)) => Err(failed),
                 (brought, done) => brought.and(done),
             }
         })
     }
 
-    /// Where the system starts no thread.
+    /// Counts all batches on this thread; used if the system starts no other.
     fn alone<D: AsRef<[u8]>>(
         &self,
         first: DocumentBatch<D>,
@@ -133,6 +138,7 @@ impl Counting {
         worker.finish(control)
     }
 
+    /// Counts batches until there are no more. After a failure it only receives them, so that nobody waits.
     fn take_batches<D: AsRef<[u8]> + Send>(
         &self,
         number: usize,
@@ -159,7 +165,7 @@ impl Counting {
     }
 }
 
-/// Waits until there is room, as long as somebody takes.
+/// Sends a batch, and waits while the channel is full. Fails once a worker has failed.
 fn hand_over<D>(
     sender: &SyncSender<DocumentBatch<D>>,
     mut batch: DocumentBatch<D>,

@@ -1,21 +1,21 @@
-//! A file → chunks that can be counted apart.
+//! Chunks of a file that can be counted separately.
 
 use super::counting::Counting;
 use crate::control::Control;
 use crate::error::Result;
 use crate::source::{Cutter, SourceFile};
 
-/// A run of bytes of a file whose pretokens are those of the file there.
+/// A part of a file that has the same pretokens alone as within the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Chunk {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// Where its places begin.
+    /// The place of the first byte.
     pub(super) place: u64,
 }
 
-/// Cuts a file, which begins at `place` and needs `stretch` places a byte, into chunks of about the size that the
-/// options say.
+/// Cuts a file into chunks of about the size of the options. The file begins at `place`, and each of its
+/// bytes has `stretch` places.
 pub(super) fn plan(
     source: &SourceFile,
     place: u64,

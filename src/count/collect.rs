@@ -1,4 +1,4 @@
-//! The tables of all pretokens → [`PretokenCounts`].
+//! Turns the tables of counting into [`PretokenCounts`].
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -15,18 +15,19 @@ use crate::error::{Error, Result};
 use crate::room;
 use crate::workers;
 
-/// The limits of the result.
+/// What the result has to have, and may take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ResultOptions {
-    /// Pretokens that occur less often are left out.
+    /// The least count of a pretoken in the result.
     pub(super) least: u64,
-    /// Memory that the result may take.
+    /// Bytes of memory that the result may take; `None` for no limit.
     pub(super) bytes: Option<u64>,
-    /// The limit that the caller set, for messages.
+    /// The limit that the caller set, in bytes; for messages.
     pub(super) memory_limit: u64,
     pub(super) workers: usize,
 }
 
+/// Makes the result from all partitions, and from the sections of the temporary file.
 pub(super) fn collect(
     partitions: Vec<Partition>,
     spill: Option<SpillFile>,
@@ -36,12 +37,14 @@ pub(super) fn collect(
 ) -> Result<PretokenCounts> {
     let count: usize = partitions.iter().map(Partition::count).sum();
     let spilled = spill.as_ref().is_some_and(|spill| spill.bytes() > 0);
-    // To sort many takes long: that is part of counting, and can be interrupted there.
+    // Sorting many slots takes long. It is done here, where it can be interrupted, and not when the order is
+    // asked for.
     if !spilled && wanted.least <= 1 && count <= SORTED_AT_ONCE {
         let tables = partitions.into_iter().map(|mut partition| partition.take()).collect();
         return PretokenCounts::from_tables(tables, spans);
     }
-    // Capacity for all at once: memory that is not used is never touched, and growing would fragment memory.
+    // The capacity for all slots is reserved at once: unused memory is never touched, and growing would
+    // fragment memory.
     let most = wanted.bytes.map_or(count, |bytes| count.min(bytes as usize / size_of::<CountSlot>() + 1));
     let parts = Mutex::new((room::for_items(most)?, Vec::new()));
     let gathered = SlotCollector { parts, room: MemoryBudget::new(wanted) };
@@ -66,13 +69,14 @@ pub(super) fn collect(
     PretokenCounts::from_slots(slots, long, end)
 }
 
-/// The slots that are in the result, in no order.
+/// Collects the slots of the result, in any order, and the bytes of long pretokens.
 struct SlotCollector {
     parts: Mutex<(Vec<CountSlot>, Vec<u8>)>,
     room: MemoryBudget,
 }
 
 impl SlotCollector {
+    /// Adds the slots of a partition that belong to the result.
     fn take(
         &self,
         mut partition: Partition,
@@ -122,15 +126,17 @@ impl SlotCollector {
     }
 }
 
-/// For these counts it is known how many pretokens occur as often or more.
+/// Counts for which the error message can say how many pretokens occur as often or more. Chosen as round
+/// numbers.
 const OFFERED_COUNTS: [u64; 20] =
     [1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 75, 100, 200, 500, 1000, 10_000, 100_000, 1_000_000];
 
-/// The memory that the result may take.
+/// Watches the memory of a result that comes from the temporary file.
 struct MemoryBudget {
     wanted: ResultOptions,
     used: AtomicU64,
-    /// By [`OFFERED_COUNTS`]: pretokens that occur so often, less than the next of them, and their memory.
+    /// For each of [`OFFERED_COUNTS`], the number of pretokens that occur as often, but less often than the
+    /// next one says, and the bytes that they take.
     tallies: [[AtomicU64; 2]; OFFERED_COUNTS.len()],
 }
 
@@ -143,6 +149,7 @@ impl MemoryBudget {
         self.wanted.bytes.is_some_and(|bytes| self.used.load(Relaxed) > bytes)
     }
 
+    /// Registers a slot; returns whether the result still fits into memory.
     fn has_room_for(&self, slot: &CountSlot, arena: &[u8]) -> bool {
         let bytes = memory_of(slot, arena) as u64;
         let [count, sum] = &self.tallies[OFFERED_COUNTS.partition_point(|&count| count <= slot.count) - 1];
@@ -154,7 +161,7 @@ impl MemoryBudget {
         !self.is_full()
     }
 
-    /// Says how many there are, and which of them there would be room for.
+    /// Fails if the result does not fit. The error offers the lowest count with which it would.
     fn check(&self) -> Result<()> {
         let Some(room) = self.wanted.bytes.filter(|_| self.is_full()) else { return Ok(()) };
         let (mut unique, mut bytes) = (0, 0);

@@ -1,4 +1,4 @@
-//! Counting: documents in memory, what all workers share, and the result.
+//! The state of a counting, documents in memory, and the result.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -15,7 +15,8 @@ use crate::pretokenize::Pretokenizer;
 use crate::room;
 use crate::special::Specials;
 
-/// Bytes of text that a worker is made for where nobody knows how much will come.
+/// Bytes of text for which a worker's table is made if nobody knows how much text will come. The table grows
+/// with the text; the first size was chosen without measurement.
 pub(super) const UNKNOWN_TEXT_BYTES: u64 = 1 << 20;
 
 /// Finds and counts the pretokens of documents. Special tokens separate documents and are not counted.
@@ -25,12 +26,12 @@ pub struct Counting {
     pub(super) options: CountOptions,
     pub(super) shared: SharedCounts,
     pub(super) spans: Mutex<Vec<Span>>,
-    /// The place of the next document.
+    /// The place that the next document begins at.
     pub(super) place: u64,
 }
 
 impl Counting {
-    /// Nothing counted yet.
+    /// A counting without documents.
     pub fn new(specials: Specials, pretokenizer: Pretokenizer, options: CountOptions) -> Self {
         let shared = SharedCounts::new(options.spill());
         Counting { specials, pretokenizer, options, shared, spans: Mutex::default(), place: 0 }
@@ -39,7 +40,7 @@ impl Counting {
     /// Counts one document.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`], [`crate::Error::Spill`], or what the pattern fails with.
+    /// [`crate::Error::Interrupted`], [`crate::Error::Spill`], or errors of the pattern.
     pub fn document(&mut self, text: &[u8], control: &Control) -> Result<()> {
         let place = self.take_places(text.len() as u64);
         let mut worker = self.worker(0, text.len() as u64)?;
@@ -49,7 +50,7 @@ impl Counting {
         Ok(())
     }
 
-    /// Adds what was counted elsewhere: it comes after all that was counted here so far.
+    /// Adds counts from elsewhere. Their places come after all places that were used so far.
     ///
     /// # Errors
     /// [`crate::Error::Interrupted`], [`crate::Error::Spill`].
@@ -68,11 +69,11 @@ impl Counting {
         Ok(())
     }
 
-    /// Ends counting.
+    /// Ends counting and returns the counts.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`]; [`crate::Error::Spill`]; [`crate::Error::TooManyUnique`] where the result does
-    /// not fit into the limit; [`crate::Error::CountOverflow`].
+    /// [`crate::Error::Interrupted`]; [`crate::Error::Spill`]; [`crate::Error::TooManyUnique`] if the result
+    /// does not fit into the memory limit; [`crate::Error::CountOverflow`].
     pub fn finish(self, control: &Control) -> Result<PretokenCounts> {
         let (partitions, spill) = self.shared.into_partitions();
         let limit = self.options.memory_limit;
@@ -86,38 +87,38 @@ impl Counting {
         collect(partitions, spill, spans, wanted, control)
     }
 
-    /// Bytes in the temporary file.
+    /// The size of the temporary file in bytes.
     pub fn spilled_bytes(&self) -> u64 {
         self.shared.spill.as_ref().map_or(0, SpillFile::bytes)
     }
 
-    /// How many times a table was written to the temporary file, for tests.
+    /// How many times the contents of a partition were written to the temporary file; for tests.
     #[doc(hidden)]
     pub fn spills(&self) -> u64 {
         self.shared.spill.as_ref().map_or(0, SpillFile::count)
     }
 
-    /// A worker for about so many bytes.
+    /// The worker of a number, with a table for about `bytes` bytes of text.
     pub(super) fn worker(&self, number: usize, bytes: u64) -> Result<Worker<'_>> {
         Worker::new(&self.shared, self.options.sizes(), bytes, number)
     }
 
-    /// Reserves `count` places behind all others, and returns the first.
+    /// Reserves `count` places after all others, and returns the first of them.
     pub(super) fn take_places(&mut self, count: u64) -> u64 {
         let place = self.place;
         self.place = self.place.saturating_add(count);
         place
     }
 
-    /// Says that `len` bytes of text were counted from a place on.
+    /// Records that `len` bytes of text were counted from the place `start` on.
     pub(super) fn span(&self, start: u64, len: u64) {
         self.spans.lock().unwrap_or_else(PoisonError::into_inner).push(Span { start, len });
     }
 }
 
 impl Counting {
-    /// Counts bytes that are a document, or a part that was cut from one; the inner error is the place of the first
-    /// byte that is not UTF-8.
+    /// Counts `bytes`, which are a document or a part that was cut from one. The inner error is the offset of
+    /// the first byte that is not UTF-8.
     pub(super) fn text(
         &self,
         bytes: &[u8],

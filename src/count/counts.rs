@@ -1,4 +1,4 @@
-//! Pretoken counts: what counting ends with and training starts from.
+//! Counts of pretokens: the result of counting, from which training starts.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -14,23 +14,25 @@ use crate::once::Once;
 use crate::pretokenize::key::Key;
 use crate::room;
 
-/// The largest count that is kept exact.
-const MAX_COUNT: u64 = 1 << 63;
+/// The highest count, and the highest sum of counts, that is accepted. Sums of two such counts do not
+/// overflow a `u64`.
+pub(crate) const MAX_COUNT: u64 = 1 << 63;
 
-/// How often each pretoken occurs, and where it occurs first, in the order of first occurrence.
+/// Pretokens with their counts and the places of their first occurrences, in the order of these places.
 ///
-/// 32 bytes a pretoken, and its bytes where it has more than 15. A place is a number that only has an order: that of
-/// the first byte in all documents, one behind the other, as counted.
+/// Memory: 32 bytes for each pretoken, and the bytes of those with more than 15. A place is the number of
+/// bytes before the first occurrence in all documents, one behind the other; only the order of places has a
+/// meaning.
 #[derive(Clone, Debug, Default)]
 pub struct PretokenCounts {
     slots: Ordered,
     total: u64,
-    /// A place behind all that was counted.
+    /// A place after all occurrences.
     end: u64,
     index: Index,
 }
 
-/// Finds pretokens: made when one is looked for.
+/// Finds a pretoken's slot by its hash. Made when a pretoken is first looked up.
 #[derive(Debug, Default)]
 struct Index(Once<Arc<HashTable<u32>>>);
 
@@ -40,11 +42,12 @@ impl Clone for Index {
     }
 }
 
-/// A pretoken with its count, and where it occurs first.
+/// A pretoken, its count and the place of its first occurrence.
 pub type CountedPretoken<'a> = (&'a [u8], u64, u64);
 
 impl PretokenCounts {
-    /// From slots in the order of first occurrence, none of them twice, in so many bytes of text.
+    /// Makes counts from slots, which must be distinct and in the order of first occurrence; `end` is a place
+    /// after all of them.
     pub(super) fn from_slots(slots: Vec<CountSlot>, long: Vec<u8>, end: u64) -> Result<Self> {
         let mut total = 0;
         for slot in &slots {
@@ -54,7 +57,7 @@ impl PretokenCounts {
         Ok(PretokenCounts { slots: Slots { slots, long }.into(), total, end, index: Index::default() })
     }
 
-    /// From the tables that text was counted in; `spans` are all places.
+    /// Makes counts from the tables of counting; `spans` are the ranges of all places.
     pub(super) fn from_tables(tables: Vec<CountTable>, spans: Vec<Span>) -> Result<Self> {
         let mut total = 0;
         for (log, long) in &tables {
@@ -66,12 +69,13 @@ impl PretokenCounts {
         Ok(PretokenCounts { slots: Ordered::counted(tables, spans), total, end, index: Index::default() })
     }
 
-    /// From pretokens with their counts and places. One that comes again is added to the first; empty ones, and those
-    /// that never occur, are left out. `end` is a place behind all of them, if that is not the one behind the last.
+    /// Makes counts from pretokens with their counts and places. Counts of equal pretokens are added; empty
+    /// pretokens and counts of 0 are left out. The result ends at `end`, or directly after the last place if
+    /// that is later.
     ///
     /// # Errors
-    /// [`Error::CountOverflow`] where the total passes 2^63; [`Error::TooManyPretokens`] for 2^32 or more;
-    /// [`Error::Interrupted`].
+    /// [`Error::CountOverflow`] if the total passes 2^63; [`Error::TooManyPretokens`] for 2^32 pretokens or
+    /// more; [`Error::Interrupted`].
     pub fn from_items<'a>(
         items: impl Iterator<Item = CountedPretoken<'a>>,
         end: u64,
@@ -89,14 +93,14 @@ impl PretokenCounts {
         Ok(counts)
     }
 
-    /// The sum of both: all of `other` comes after all of this.
+    /// The sum of two counts. All places of `other` come after those of `self`.
     ///
     /// # Errors
     /// Same as [`PretokenCounts::from_items`].
     pub fn plus(&self, other: &PretokenCounts, control: &Control) -> Result<Self> {
         self.check_memory_for_order()?;
         other.check_memory_for_order()?;
-        // A copy of these, an index, and what comes to them.
+        // The memory of a copy of `self`, of an index, and of what is added.
         room::check_available(self.copy_bytes() + other.copy_bytes())?;
         let mut both = self.clone();
         if let Some(end) = self.end.checked_add(other.end) {
@@ -104,7 +108,8 @@ impl PretokenCounts {
             both.extend(other.iter().map(moved), control)?;
             both.end = end;
         } else {
-            // Places have only an order: numbers will do.
+            // The sum of both ends overflows. Only the order of places has a meaning, so they are replaced by
+            // numbers from 0 on.
             let mut slots = std::mem::take(&mut both.slots).into_slots();
             (0..).zip(&mut slots.slots).for_each(|(number, slot)| slot.first = number);
             let next = slots.slots.len() as u64;
@@ -168,27 +173,28 @@ impl PretokenCounts {
         Ok(index)
     }
 
-    /// How many different pretokens there are.
+    /// The number of different pretokens.
     pub fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no pretokens.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many pretokens were counted.
+    /// The sum of all counts.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// Bytes of all different pretokens together.
+    /// Bytes of all different pretokens together, each counted once.
     pub fn pretoken_bytes(&self) -> u64 {
         self.slots.bytes()
     }
 
-    /// The count of a pretoken; 0 for one that does not occur. The first time takes as long as looking at all.
+    /// The count of a pretoken; 0 if it does not occur. The first call looks at all pretokens, to make an
+    /// index.
     ///
     /// # Errors
     /// Same as [`PretokenCounts::from_items`].
@@ -210,7 +216,7 @@ impl PretokenCounts {
         Ok(found.map_or(0, |&at| slots[at as usize].count))
     }
 
-    /// A place behind all that was counted: bytes of text, for documents.
+    /// A place after all occurrences; for documents their bytes of text.
     pub fn end_place(&self) -> u64 {
         self.end
     }
@@ -221,7 +227,7 @@ impl PretokenCounts {
         slots.iter().map(|slot| (slot.pretoken(long), slot.count, slot.first))
     }
 
-    /// Up to `count` of the pretokens with their counts and first places, from number `start` on.
+    /// Up to `count` pretokens with their counts and first places, from index `start` on.
     pub fn slice(
         &self,
         start: usize,
@@ -233,23 +239,23 @@ impl PretokenCounts {
         slots[start..end].iter().map(|slot| (slot.pretoken(long), slot.count, slot.first))
     }
 
-    /// The pretokens with their counts, in the order of their first occurrence. It copies nothing, so it can be gone
-    /// through again and again.
+    /// The pretokens with their counts, in the order of first occurrence. The iterator copies nothing, so it
+    /// can be made again at no cost.
     pub fn words(&self) -> impl ExactSizeIterator<Item = (&[u8], u64)> + Clone {
         self.iter().map(|(pretoken, count, _)| (pretoken, count))
     }
 
-    /// The pretokens with their counts in no order. All other memory is freed.
+    /// The pretokens with their counts in any order. Frees all memory that this needs no longer.
     pub fn into_words(self) -> Unordered {
         self.slots.into_unordered()
     }
 
-    /// The pretokens with their counts, in the order of first occurrence, as a list.
+    /// A list of the pretokens with their counts, in the order of first occurrence.
     pub fn in_order(&self) -> Vec<(&[u8], u64)> {
         self.words().collect()
     }
 
-    /// The `count` most frequent pretokens, the first-seen first of equals.
+    /// The `count` most frequent pretokens; of equally frequent ones, the one that occurs first comes first.
     pub fn most_common(&self, count: usize) -> Vec<(&[u8], u64)> {
         let Slots { slots, long } = self.slots.slots();
         let mut places: Vec<usize> = (0..slots.len()).collect();
@@ -263,7 +269,7 @@ impl PretokenCounts {
         places.into_iter().map(item).collect()
     }
 
-    /// Without the pretokens that occur less often than `least`.
+    /// A copy without the pretokens that occur less often than `least`.
     pub fn at_least(&self, least: u64) -> Self {
         let (mut slots, mut long, mut total) = (Vec::new(), Vec::new(), 0);
         let all = self.slots.slots();
@@ -275,25 +281,26 @@ impl PretokenCounts {
         PretokenCounts { slots: Slots { slots, long }.into(), total, end: self.end, index: Index::default() }
     }
 
-    /// Bytes of a copy, about.
+    /// About how many bytes a copy takes.
     fn copy_bytes(&self) -> usize {
         let Slots { slots, long } = self.slots.slots();
         slots.len() * (size_of::<CountSlot>() + 16) + long.len()
     }
 
-    /// Fails where there would be no memory to put the pretokens in order now, which is done when that is asked for.
+    /// Fails if there is not enough memory to sort the pretokens, which happens when their order is first
+    /// asked for.
     pub(crate) fn check_memory_for_order(&self) -> Result<()> {
         self.slots.check_memory_for_order()
     }
 
-    /// Fails where there would be no memory to copy the counts and sort the copy.
+    /// Fails if there is not enough memory to copy the counts and sort the copy.
     #[cfg(feature = "python")]
     pub(crate) fn check_memory_for_copy(&self) -> Result<()> {
         self.check_memory_for_order()?;
         room::check_available(2 * self.copy_bytes())
     }
 
-    /// Bytes of memory that this takes.
+    /// Bytes of memory that the counts take.
     pub fn memory(&self) -> u64 {
         let Slots { slots, long } = self.slots.slots();
         (slots.capacity() * size_of::<CountSlot>() + long.capacity()) as u64
@@ -305,12 +312,12 @@ fn too_many(slots: &[CountSlot], long: &[u8]) -> Error {
     Error::TooManyPretokens { bytes, limit: u32::MAX.into() }
 }
 
-/// A place behind all of these, in order, and not before `end`.
+/// A place after all of `slots`, which are in order, and not before `end`.
 fn end_of(slots: &[CountSlot], end: u64) -> u64 {
     slots.last().map_or(end, |slot| end.max(slot.first.saturating_add(1)))
 }
 
-/// A slot to look for, with its hash. A long one has no place yet.
+/// A slot to look up, and its hash. The slot of a long pretoken does not refer to an arena yet.
 fn sought(pretoken: &[u8], count: u64, first: u64) -> (CountSlot, u64) {
     let slot = match Key::new(pretoken, 0, pretoken.len()) {
         Key::NONE => CountSlot::long(hash_long(pretoken), 0, count, first),

@@ -1,8 +1,9 @@
-//! Counts in a file: numbers of as many bytes as they need.
+//! The file format of counts.
 //!
-//! For each pretoken, in the order of first occurrence: its length, its bytes, its count, and how far its first place
-//! is behind the last one's. Lengths and numbers have seven bits a byte, the lowest first; all but the last byte have
-//! the highest bit set. What is before and behind that in the file is the package's.
+//! For each pretoken, in the order of first occurrence, the file has its length, its bytes, its count, and
+//! the difference of its first place to the last one's. Numbers have seven bits in each byte, the lowest
+//! first; all bytes but the last one have the highest bit set. What the file has before and behind these is
+//! written by the Python package.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -45,7 +46,8 @@ impl PretokenCounts {
         out.flush().map_err(failed)
     }
 
-    /// The `count` pretokens that [`PretokenCounts::append_to`] wrote between two places of a file, in so many bytes of text.
+    /// Reads the `count` pretokens that [`PretokenCounts::append_to`] wrote, from between the two offsets of
+    /// a file. `end_place` is a place after all of them.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::BrokenCounts`]; [`Error::CountOverflow`]; [`Error::Interrupted`].
@@ -61,7 +63,8 @@ impl PretokenCounts {
         file.seek(SeekFrom::Start(start)).map_err(failed)?;
         let read = BufReader::with_capacity(1 << 17, file.take(end.saturating_sub(start)));
         let mut numbers = Numbers { read, path, offset: start, end };
-        // No more memory than the file has bytes for, whatever it says.
+        // Limits memory by the size of the file, whatever its number of pretokens claims: each takes at least
+        // four bytes.
         let most = count.min(end.saturating_sub(start) / 4);
         let (mut slots, mut long) = (room::for_items(most as usize)?, Vec::new());
         let (mut first, mut pretoken) = (0u64, Vec::new());
@@ -85,6 +88,7 @@ impl PretokenCounts {
     }
 }
 
+/// Appends a number in the format of the file.
 fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
@@ -93,6 +97,7 @@ fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
+/// Reads the numbers and bytes of the format.
 struct Numbers<'p, R> {
     read: R,
     path: &'p Path,
@@ -122,7 +127,7 @@ impl<R: Read> Numbers<'_, R> {
         Err(self.broken())
     }
 
-    /// A length, and as many bytes.
+    /// Reads a length and as many bytes.
     fn bytes(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
         let length = self.number()?;
         if length > self.end - self.offset {

@@ -1,4 +1,4 @@
-//! Files of all kinds, on several threads.
+//! Counting of files of all kinds, on several threads.
 
 use std::fs::Metadata;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -15,19 +15,21 @@ use crate::error::{Error, Result};
 use crate::source::{Compression, Cutter, SourceFile, Stamp, most_bytes};
 use crate::workers;
 
-/// What a worker takes at a time.
+/// A unit of work that a worker takes.
 enum WorkUnit {
+    /// A chunk of the file of this index.
     Chunk(usize, Chunk),
-    /// A file that is read from front to back, by all that have nothing else to do.
+    /// A file that is read from front to back. All workers that have nothing else to do take its blocks.
     Stream(Box<Mutex<Stream>>),
 }
 
 impl Counting {
-    /// Counts files, on up to as many threads as the options say.
+    /// Counts files, on up to as many threads as the options allow.
     ///
     /// # Errors
-    /// [`Error::Io`], also for a file whose size or time of change is another than at the start; [`Error::NotUtf8`], [`Error::Corrupt`] and [`Error::Record`] (the first in the order of the
-    /// files), [`Error::Spill`], [`Error::Interrupted`], or what the pattern fails with.
+    /// [`Error::Io`], also for a file whose size or modification time has changed; [`Error::NotUtf8`],
+    /// [`Error::Corrupt`] and [`Error::Record`], the first one in the order of the files; [`Error::Spill`];
+    /// [`Error::Interrupted`]; errors of the pattern.
     pub fn files(&mut self, files: &[InputFile], control: &Control) -> Result<()> {
         let (sources, units) = self.plan(files, control)?;
         let streams = units.iter().any(|unit| matches!(unit, WorkUnit::Stream(_)));
@@ -44,8 +46,8 @@ impl Counting {
             failure: Failure::default(),
         };
         let work = |number| work_queue.work(number, bytes, control);
-        // A worker that waits for another to read a pipe does not check the control. So with streams the calling
-        // thread only watches.
+        // A worker that waits while another one reads a pipe does not check the control, so with streams the
+        // calling thread does nothing else.
         if streams {
             workers::run(workers, control, work)?
         } else {
@@ -54,13 +56,15 @@ impl Counting {
         work_queue.failure.into_result()
     }
 
-    /// Opens all files, so that what is missing is missed at once, and says who counts what.
+    /// Opens all files, so that a missing one is an error before anything is counted, and makes the units of
+    /// work.
     fn plan(
         &mut self,
         files: &[InputFile],
         control: &Control,
     ) -> Result<(Vec<Option<SourceFile>>, Vec<WorkUnit>)> {
-        // A byte that is not UTF-8 becomes three: places must not run into those of the next document.
+        // An invalid byte becomes three bytes of U+FFFD, so each byte gets three places: those of the next
+        // document must come after all of them.
         let stretch = if self.options.replace { 3 } else { 1 };
         let (mut sources, mut units, mut total) = (Vec::new(), Vec::new(), 0);
         for (number, file) in files.iter().enumerate() {
@@ -97,20 +101,20 @@ impl Counting {
     }
 }
 
-/// Whether a file can be read at any place, and all of it is one document.
+/// Whether a file can be read at any offset and is one document.
 fn is_plain(file: &InputFile, meta: &Metadata) -> bool {
     let whole = file.compression == Compression::None && file.records == DocumentFormat::Whole;
     whole && meta.is_file() && meta.len() > 0
 }
 
-/// The first failure, in the order of the files.
+/// The first failure in the order of the files: the indices of its unit and of the block in it.
 #[derive(Default)]
 struct Failure {
     first: Mutex<Option<((usize, usize), Error)>>,
 }
 
 impl Failure {
-    /// Whether a unit that failed already makes this one needless.
+    /// Whether this unit, or one before it, has failed, so that the unit need not be counted.
     fn is_before(&self, unit: usize) -> bool {
         let first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         first.as_ref().is_some_and(|((at, _), _)| *at <= unit)
@@ -129,6 +133,7 @@ impl Failure {
     }
 }
 
+/// The work of all threads.
 struct FileWork<'c> {
     counting: &'c Counting,
     cutter: Cutter<'c>,
@@ -141,7 +146,7 @@ struct FileWork<'c> {
 impl FileWork<'_> {
     fn work(&self, number: usize, bytes: u64, control: &Control) -> Result<()> {
         let mut worker = self.counting.worker(number, bytes)?;
-        // Units are handed out in order and those in hand are finished: so the error that is reported is
+        // Units are handed out in order, and a worker finishes the unit that it has. So the reported error is
         // the first one in the files, for any number of workers.
         loop {
             let at = self.next.fetch_add(1, Relaxed);
@@ -166,7 +171,7 @@ impl FileWork<'_> {
         }
     }
 
-    /// Keeps a failure; only what has no place in the files ends the work at once.
+    /// Keeps a failure, which has a place in the files. An interruption has none and ends the work at once.
     fn note(&self, at: (usize, usize), done: Result<()>) -> Result<()> {
         match done {
             Err(Error::Interrupted) => Err(Error::Interrupted),
@@ -178,7 +183,7 @@ impl FileWork<'_> {
         }
     }
 
-    /// Counts blocks of a stream until it has no more.
+    /// Counts blocks of a stream until its end, together with other workers.
     fn drain(
         &self,
         at: usize,
@@ -200,6 +205,7 @@ impl FileWork<'_> {
         Ok(())
     }
 
+    /// Counts a chunk of a file.
     fn chunk(
         &self,
         source: &SourceFile,
@@ -219,7 +225,7 @@ impl FileWork<'_> {
         counted?.map_err(|invalid| source.not_utf8(chunk.start + invalid))
     }
 
-    /// Counts a chunk in which there is no place to cut.
+    /// Counts a chunk that is too long to be read as a whole, because there was no place for a cut.
     fn long_chunk(
         &self,
         source: &SourceFile,

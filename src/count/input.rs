@@ -1,4 +1,4 @@
-//! A file to count.
+//! The description of a file to count.
 
 use std::path::PathBuf;
 
@@ -8,29 +8,31 @@ use crate::source::{Compression, Stamp};
 /// Which parts of a file are documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DocumentFormat {
-    /// All of it.
+    /// The whole file is one document.
     Whole,
-    /// The text under this name in each line, a JSON object.
+    /// Each line is a JSON object, and the string in its field of this name is a document.
     JsonLines(String),
 }
 
 /// A file to count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputFile {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// How it is compressed.
+    /// The compression of the file.
     pub compression: Compression,
-    /// What in it is a document.
+    /// Which parts of the file are documents.
     pub records: DocumentFormat,
-    /// The bytes of it that are meant; none for all. Of a plain file only, and its ends have to be between documents.
+    /// The range of bytes to count; `None` for all. Only for files that are not compressed and have no
+    /// records. The range must begin and end between documents.
     pub range: Option<(u64, u64)>,
-    /// How the file was when it was first looked at; none where that is now.
+    /// The stamp of the file from when it was first seen; `None` if counting takes it.
     pub seen: Option<Stamp>,
 }
 
 impl InputFile {
-    /// The error to report for a file: where the file has changed meanwhile, that it has.
+    /// The error to report for a file: if the file has changed, that it has changed, since the change may be
+    /// the cause.
     pub(super) fn blame(&self, error: Error) -> Error {
         if !matches!(error, Error::NotUtf8 { .. } | Error::Record { .. } | Error::Corrupt { .. }) {
             return error;

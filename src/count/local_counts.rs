@@ -1,9 +1,10 @@
-//! The hot loop of counting: a small table that belongs to one worker.
+//! The hot loop of counting: a small table of counts that belongs to one worker.
 //!
-//! A bucket has room for two pretokens. A pretoken that is in its bucket is counted there. Any other takes the place
-//! of the one that occurred less often, whose count goes on to the tables that all workers share. So the words that
-//! every text is made of stay, and rare words pass through. A run of pretokens takes three passes: keys and buckets;
-//! counts, without a branch on what is found; and the few misses.
+//! A bucket has room for two pretokens. A pretoken that is in its bucket is counted there. Any other replaces
+//! the less frequent one of the two, whose count then goes to the tables that all workers share. So frequent
+//! words stay in the table, and rare words pass through. A run of pretokens takes three passes: the first
+//! makes keys and prefetches buckets, the second counts without a branch that depends on the buckets, the
+//! third handles the few misses.
 
 use std::ops::Range;
 
@@ -14,11 +15,12 @@ use crate::pretokenize::ENDS;
 use crate::pretokenize::key::Key;
 use crate::simd::{self, Isa, Kernel, Simd};
 
-/// log2 of the most buckets: eight megabytes. A miss takes two accesses to far memory and a lock; with a table of
-/// half a megabyte, misses doubled the time of counting a gigabyte of text.
+/// log2 of the greatest number of buckets: 8 MB. A miss takes two accesses to memory outside the cache and a
+/// lock; with a table of half a megabyte, a gigabyte of text took twice as long. A table of 16 MB was not
+/// faster on two threads.
 const MAX_BUCKET_BITS: u32 = 17;
-/// log2 of the most buckets of a table that stays in a near cache. For some megabytes of text it is as fast as a
-/// larger one, which takes longer to clear.
+/// log2 of the number of buckets of a table that fits into a second-level cache: half a megabyte. For up to a
+/// few megabytes of text it is as fast as a larger one, which takes longer to clear.
 const NEAR_BUCKET_BITS: u32 = 13;
 
 /// Two pretokens with their counts, in one cache line.
@@ -30,13 +32,13 @@ struct CountBucket {
     firsts: [u64; 2],
 }
 
-/// log2 of the buckets that fit into so many bytes of memory.
+/// log2 of the number of buckets that fit into `memory` bytes.
 pub(super) fn bits_of(memory: usize) -> u32 {
     (memory / size_of::<CountBucket>()).max(1).ilog2()
 }
 
-/// log2 of the buckets for so many bytes of text: a slot for each eight bytes; from some megabytes on, one for each
-/// 128.
+/// log2 of the number of buckets for `text` bytes of text: a slot for each 8 bytes of a short text, and one
+/// for each 128 bytes from 2 MB on.
 pub(super) fn bits_for(text: u64) -> u32 {
     let near = (text / 16).max(64).ilog2().min(NEAR_BUCKET_BITS);
     (text / 256).max(1).ilog2().clamp(near, MAX_BUCKET_BITS)
@@ -50,9 +52,10 @@ impl CountBucket {
     }
 }
 
-/// The table of one worker, and working memory for a run.
+/// The table of one worker, and working memory for one run of pretokens.
 pub(super) struct LocalCounts {
     buckets: LargeTable<CountBucket>,
+    /// 64 minus log2 of the number of buckets: the upper bits of a hash choose the bucket.
     shift: u32,
     isa: Isa,
     keys: Box<[Key; ENDS]>,
@@ -62,13 +65,15 @@ pub(super) struct LocalCounts {
 
 /// A pretoken that was not in its bucket.
 pub(super) struct LocalMiss {
-    /// Its number in the run.
+    /// The index of the pretoken in the run.
     pub(super) at: usize,
     pub(super) key: Key,
     bucket_index: u32,
 }
 
 impl LocalCounts {
+    /// A table of 2^`bits` buckets.
+    ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
     pub(super) fn new(bits: u32) -> Result<Self> {
@@ -82,8 +87,8 @@ impl LocalCounts {
         })
     }
 
-    /// Counts a run of neighbouring pretokens of `text`: the first begins at `start`, and `ends` are their ends.
-    /// Returns how many were not in their buckets.
+    /// Counts a run of neighbouring pretokens of `text`. The first one begins at `start`; `ends` has the ends
+    /// of all. Returns the number of misses.
     #[inline]
     pub(super) fn count(&mut self, text: &[u8], start: usize, ends: &[usize]) -> usize {
         let LocalCounts { buckets, shift, isa, keys, bucket_indices, missed } = self;
@@ -92,20 +97,21 @@ impl LocalCounts {
         isa.run(CountKeys { keys: &keys[..ends.len()], bucket_indices, buckets, missed })
     }
 
-    /// The `number`-th of the misses of the last run.
+    /// A miss of the last run, by its number.
     #[inline]
     pub(super) fn missed(&self, number: usize) -> LocalMiss {
         let at = usize::from(self.missed[number]);
         LocalMiss { at, key: self.keys[at], bucket_index: self.bucket_indices[at] }
     }
 
-    /// Puts a miss, which occurs at `first`, into its bucket. Returns the pretoken that it displaces.
+    /// Puts a missed pretoken, which occurs at `first`, into its bucket. Returns the pretoken that it
+    /// displaces.
     #[inline]
     pub(super) fn admit(&mut self, missed: &LocalMiss, first: u64) -> Option<CountSlot> {
         let bucket = &mut self.buckets[missed.bucket_index as usize];
         let key = [missed.key.low, missed.key.high];
         if let Some(slot) = (0..2).find(|&slot| bucket.keys[slot] == key) {
-            bucket.counts[slot] += 1; // it came in earlier in the same run
+            bucket.counts[slot] += 1; // an earlier miss of the same run has put it there
             return None;
         }
         let slot = usize::from(bucket.counts[1] < bucket.counts[0]);
@@ -119,7 +125,7 @@ impl LocalCounts {
         self.buckets.len()
     }
 
-    /// Empties some buckets, and returns their pretokens.
+    /// Empties a range of buckets and returns the pretokens in them.
     pub(super) fn drain(&mut self, buckets: Range<usize>) -> impl Iterator<Item = CountSlot> + '_ {
         let end = self.buckets.len().min(buckets.end);
         self.buckets[buckets.start..end]
@@ -130,7 +136,7 @@ impl LocalCounts {
     }
 }
 
-/// The first pass: keys and bucket indices.
+/// The first pass: makes keys and bucket indices, and prefetches the buckets.
 struct PrepareCounts<'a> {
     keys: &'a mut [Key; ENDS],
     bucket_indices: &'a mut [u32; ENDS],
@@ -156,7 +162,8 @@ impl Kernel for PrepareCounts<'_> {
     }
 }
 
-/// The second pass: counts, and the numbers of the misses. Returns how many there are.
+/// The second pass: counts the pretokens that are in their buckets, and writes down the indices of the
+/// others. Returns the number of misses.
 struct CountKeys<'a> {
     keys: &'a [Key],
     bucket_indices: &'a [u32; ENDS],

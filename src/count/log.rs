@@ -1,5 +1,5 @@
-//! Slots in the order they came, in blocks that double in size: no slot is ever moved, and no memory is touched before it
-//! is needed.
+//! Slots in the order in which they were added, in blocks that double in size: no slot is ever moved, and
+//! memory is touched only when it is needed.
 
 use std::cmp::Ordering;
 
@@ -8,10 +8,11 @@ use crate::error::Result;
 use crate::room;
 use crate::simd;
 
-/// log2 of the slots of the first block. Each but the second is twice as large as the one before it.
+/// log2 of the number of slots of the first two blocks; each later block has twice as many as the one before
+/// it. 64 slots are 2 KB; chosen without measurement.
 const FIRST_BLOCK_BITS: u32 = 6;
 
-/// Block, place in it, slots of it.
+/// The block of a slot, the index in the block, and the number of slots of the block.
 #[inline(always)]
 fn place(at: usize) -> (usize, usize, usize) {
     let bit = (at >> FIRST_BLOCK_BITS).checked_ilog2().map_or(0, |bit| bit + 1);
@@ -22,10 +23,10 @@ fn place(at: usize) -> (usize, usize, usize) {
 /// Slots in the order in which they were added.
 #[derive(Debug, Default)]
 pub(super) struct SlotLog {
-    /// All but the last one of those with slots in them are full.
+    /// All blocks that have slots are full, except for the last of them.
     blocks: Vec<Vec<CountSlot>>,
     len: usize,
-    /// The most slots that there were: so much memory was written to.
+    /// The greatest number of slots since blocks were last freed: the memory of so many was written to.
     most: usize,
 }
 
@@ -53,6 +54,8 @@ impl SlotLog {
         &mut self.blocks[block][at]
     }
 
+    /// Appends a slot.
+    ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
     pub(super) fn push(&mut self, slot: CountSlot) -> Result<()> {
@@ -72,24 +75,24 @@ impl SlotLog {
         self.len = 0;
     }
 
-    /// Frees the blocks that hold no slot.
+    /// Frees the blocks without slots.
     pub(super) fn shrink(&mut self) {
         let used = if self.len == 0 { 0 } else { place(self.len - 1).0 + 1 };
         self.blocks.truncate(used);
-        // The blocks up to a number have room for as many slots as the next one.
+        // All blocks before one have as many slots together as the block itself.
         let room = if used == 0 { 0 } else { 1 << (used - 1) << FIRST_BLOCK_BITS };
         self.most = self.most.max(self.len).min(room);
     }
 
-    /// Bytes of memory at the most once there is one more, with those that sorting takes. Memory that was once written
-    /// to counts until it is freed.
+    /// An upper bound of the bytes of memory once one more slot is added, including what sorting needs.
+    /// Memory that was written to counts until it is freed.
     pub(super) fn memory_with_one(&self) -> usize {
         let touched = self.most.max(self.len + 1).next_multiple_of(1 << FIRST_BLOCK_BITS);
         touched * (size_of::<CountSlot>() + size_of::<u32>())
             + self.blocks.len() * size_of::<Vec<CountSlot>>()
     }
 
-    /// All slots in some order.
+    /// All slots, sorted by `order`.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].

@@ -1,16 +1,16 @@
-//! Documents → pretoken counts, in parallel.
+//! Documents → counts of pretokens, in parallel.
 //!
-//! - `local_counts`: the hot loop. A worker's own small table counts nineteen of twenty pretokens.
-//! - `worker`: what is displaced from that table goes to the shared tables, some thousands at a time. The worker's
-//!   table grows with the text that it has counted.
-//! - `partition`, `log`: the shared tables, by hash: an index and its slots. Each pretoken is in one of them, so
-//!   there is nothing to merge in the end.
-//! - `spill`: where memory is limited, a full table is written to a temporary file, sorted. Sums of counts, and least
-//!   places, do not depend on the order in which they are made, so the result is the same.
-//! - `collect`: all tables → `counts`, which are put in the order of first occurrence when that is asked for
-//!   (`ordered`, `places`).
-//! - `files`, `chunks`, `streams`, `windows`: files of all kinds, cut where no result can change; `batches`:
-//!   documents in memory.
+//! - `local_counts`: the hot loop. A small table of the worker counts nineteen of twenty pretokens.
+//! - `worker`: brings what that table displaces to the shared tables, some thousands of slots at a time. The
+//!   table grows with the text that the worker has counted.
+//! - `partition`, `log`: the shared tables, one for each part of all hashes: an index, and the slots. Each
+//!   pretoken belongs to one of them, so nothing has to be merged at the end.
+//! - `spill`: if memory is limited, a full table is sorted and written to a temporary file. Sums of counts,
+//!   and least places, do not depend on the order of their terms, so the result is the same.
+//! - `collect`: makes the result, `counts`, from all tables. Its pretokens are sorted when their order is
+//!   first asked for (`ordered`, `places`).
+//! - `files`, `chunks`, `streams`, `windows`: files of all kinds, cut only where no result can change.
+//! - `batches`: documents in memory.
 
 mod batches;
 mod chunks;
@@ -33,6 +33,7 @@ mod windows;
 mod worker;
 
 pub use counting::Counting;
+pub(crate) use counts::MAX_COUNT;
 pub use counts::{CountedPretoken, PretokenCounts};
 pub use input::{DocumentFormat, InputFile};
 pub use options::CountOptions;

@@ -1,4 +1,4 @@
-//! The pretokens of one part of all hashes.
+//! A shared table of counts: the pretokens of one part of all hashes.
 
 use super::log::SlotLog;
 use super::slot::{CountSlot, room_of, store};
@@ -7,24 +7,27 @@ use crate::error::Result;
 use crate::room;
 use crate::simd;
 
-/// How many partitions there are. A worker that brings its slots holds one at a time.
+/// The number of partitions. A worker locks one at a time while it brings its slots, so there must be more of
+/// them than workers for these to meet rarely. Chosen without measurement.
 pub(super) const PARTITIONS: usize = 64;
 
-/// Which partition a hash belongs to. (Its upper bits say where in a worker's own table it belongs: those that stand
-/// in one place there do not meet in one place here.)
+/// The partition of a hash: its lowest bits. The local table of a worker uses the highest bits, so pretokens
+/// that share a bucket there are spread over the partitions.
 #[inline]
 pub(super) fn partition_of(hash: u64) -> usize {
     (hash % PARTITIONS as u64) as usize
 }
 
-/// Entries of the smallest index, and up to where it grows to the double; then by half.
+/// Entries of the smallest index.
 const MIN_INDEX_ENTRIES: usize = 64;
+/// Entries from which an index grows by half instead of to the double, so that less memory is unused. Both
+/// sizes were chosen without measurement.
 const DOUBLING_ENTRIES: usize = 1 << 13;
-/// Slots that are asked for at once.
+/// Slots that are prefetched together. With 64 counting was as fast as with 16.
 const SLOTS_PER_PREFETCH: usize = 16;
 
-/// Where a slot is, and 32 bits of its hash: those behind the ones that chose the partition. So an index can grow
-/// without a look at the slots.
+/// An entry of the index: the number of a slot, and the 32 bits of its hash above those that chose the
+/// partition. With these bits an index can grow without reading the slots.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     hash: u32,
@@ -44,28 +47,31 @@ fn entry_hash(hash: u64) -> u32 {
     (hash / PARTITIONS as u64) as u32
 }
 
-/// Slots in the order they came, each found through an index by hash with linear probing. Where it may grow no more,
-/// its contents are written to a file, sorted, and it begins anew.
+/// Slots in the order in which they were added, and an index of them by hash, with linear probing. If memory
+/// is limited and the partition would pass its part, its contents are sorted and written to the temporary
+/// file, and it starts again empty.
 #[derive(Debug, Default)]
 pub(super) struct Partition {
     slots: SlotLog,
     index: Vec<Entry>,
-    /// The bytes of long pretokens.
+    /// The arena of long pretokens.
     pub(super) long: Vec<u8>,
-    /// What is in the file.
+    /// What was written to the temporary file.
     pub(super) sections: Vec<Section>,
 }
 
 impl Partition {
+    /// The place of the index at which the search for a hash begins.
     #[inline]
     fn first_place(&self, hash: u32) -> usize {
         ((u64::from(hash) * self.index.len() as u64) >> 32) as usize
     }
 
-    /// Adds slots, each with its hash, whose long pretokens are in `arena`: `chosen` says which of `slots`.
+    /// Adds the slots that `chosen` names, by their hash and their index in `slots`; `arena` has their long
+    /// pretokens.
     ///
     /// # Errors
-    /// What writing to a file fails with.
+    /// Errors of writing to the temporary file; [`crate::Error::OutOfMemory`].
     pub(super) fn add_all(
         &mut self,
         chosen: &[(u64, u32)],
@@ -73,7 +79,7 @@ impl Partition {
         arena: &[u8],
         spill: Option<&SpillFile>,
     ) -> Result<()> {
-        // Prefetches in two steps: first the index, then the slots that it names.
+        // First the index is prefetched, then the slots that its entries name.
         for some in chosen.chunks(SLOTS_PER_PREFETCH) {
             if !self.index.is_empty() {
                 for &(hash, _) in some {
@@ -94,10 +100,10 @@ impl Partition {
         Ok(())
     }
 
-    /// Adds a slot whose long pretokens are in `arena`.
+    /// Adds a slot; `arena` has its pretoken if it is long.
     ///
     /// # Errors
-    /// What writing to a file fails with.
+    /// Errors of writing to the temporary file; [`crate::Error::OutOfMemory`].
     #[inline]
     pub(super) fn add(
         &mut self,
@@ -113,7 +119,7 @@ impl Partition {
         Ok(())
     }
 
-    /// Where a slot's pretoken is.
+    /// The number of the slot with the same pretoken.
     #[inline]
     fn find(&self, slot: &CountSlot, hash: u32, arena: &[u8]) -> Option<usize> {
         if self.index.is_empty() {
@@ -132,6 +138,7 @@ impl Partition {
         }
     }
 
+    /// Adds a slot whose pretoken is not here yet.
     fn insert(&mut self, slot: &CountSlot, hash: u64, arena: &[u8], spill: Option<&SpillFile>) -> Result<()> {
         let bytes = if slot.is_long() { room_of(slot.pretoken(arena)) } else { 0 };
         if let Some(spill) = spill
@@ -149,13 +156,14 @@ impl Partition {
         Ok(())
     }
 
-    /// Makes room for so many bytes of another pretoken: frees memory that the contents do not need, and where that is
-    /// not enough, writes the contents to the file.
+    /// Makes room for a pretoken of `bytes` bytes in the arena: frees memory that the contents do not need,
+    /// and if that is not enough, writes the contents to the temporary file.
     ///
-    /// Memory is kept after a spill, and what came before it may have had another shape: many short pretokens, or a few
-    /// long ones. If kept memory counted as contents, it alone could pass the limit, and each insertion would be a spill.
-    /// Once it is freed, the slots and the arena take at most twice the memory of the contents, and the index less than
-    /// a third of the limit. So a spill writes a quarter of the limit, or makes room for a pretoken as large as that.
+    /// Memory is kept after a spill, and the contents before it may have had another shape: many short
+    /// pretokens, or a few long ones. If kept memory counted as contents, it alone could pass the limit, and
+    /// each insertion would be a spill. Once it is freed, the slots and the arena take at most twice the
+    /// memory of the contents, and the index less than a third of the limit. So a spill writes at least a
+    /// quarter of the limit, or makes room for a pretoken as large as that.
     #[cold]
     fn make_room(&mut self, bytes: usize, spill: &SpillFile) -> Result<()> {
         self.slots.shrink();
@@ -166,7 +174,7 @@ impl Partition {
         Ok(())
     }
 
-    /// Puts an entry into the first free place from its home on.
+    /// Puts an entry into the first vacant place of its search.
     #[inline]
     fn enter(&mut self, entry: Entry) {
         let mut place = self.first_place(entry.hash);
@@ -176,6 +184,7 @@ impl Partition {
         self.index[place] = entry;
     }
 
+    /// Whether one more slot would fill over three quarters of the index.
     fn is_full(&self) -> bool {
         4 * (self.slots.len() + 1) > 3 * self.index.len()
     }
@@ -185,7 +194,7 @@ impl Partition {
         if len < DOUBLING_ENTRIES { (2 * len).max(MIN_INDEX_ENTRIES) } else { len + len / 2 }
     }
 
-    /// Bytes of memory at the most, once so many of another pretoken were added.
+    /// An upper bound of the bytes of memory once a pretoken of `bytes` bytes in the arena is added.
     fn memory_with(&self, bytes: usize) -> usize {
         let entries = if self.is_full() { self.index.len() + self.grown_len() } else { self.index.len() };
         let fits = self.long.len() + bytes <= self.long.capacity();
@@ -203,9 +212,9 @@ impl Partition {
         Ok(())
     }
 
-    /// Writes all to the file, in order.
+    /// Sorts the contents and writes them to the temporary file.
     pub(super) fn spill(&mut self, spill: &SpillFile) -> Result<()> {
-        // In its own memory, which it goes on with: to grow anew each time would leave holes everywhere.
+        // The memory is kept for the next contents: growing again each time would fragment it.
         let Partition { slots, long, .. } = self;
         let sorted = slots.sorted_by(|one, other| one.order(long, other, long))?;
         self.sections.push(spill.write(sorted, long)?);
@@ -216,12 +225,12 @@ impl Partition {
         Ok(())
     }
 
-    /// How many slots there are, in memory and in the file.
+    /// The number of slots, in memory and in the temporary file.
     pub(super) fn count(&self) -> usize {
         self.slots.len() + self.sections.iter().map(|section| section.slots).sum::<usize>()
     }
 
-    /// What is in memory, in no order, and the arena of its long pretokens.
+    /// Takes the contents in memory: the slots in any order, and the arena of their long pretokens.
     pub(super) fn take(&mut self) -> (SlotLog, Vec<u8>) {
         self.index = Vec::new();
         (std::mem::take(&mut self.slots), std::mem::take(&mut self.long))
@@ -232,7 +241,7 @@ impl Partition {
 mod tests {
     use super::*;
 
-    /// Adds pretokens of so many bytes, all different.
+    /// Adds different pretokens of the given lengths.
     fn add(
         partition: &mut Partition,
         lengths: impl Iterator<Item = usize>,
@@ -249,9 +258,10 @@ mod tests {
         }
     }
 
-    /// Pretokens of one shape after those of another: what the one kept is no reason to write the others one by one.
+    /// Adds pretokens of one shape after those of another: memory that the first ones left must not cause a
+    /// spill for each of the second.
     #[test]
-    fn a_spill_is_never_of_a_few_slots() {
+    fn no_spill_writes_only_a_few_slots() {
         let shapes: [fn(usize, usize) -> usize; 6] = [
             |_, _| 8,
             |number, _| 16 + number % 40,
@@ -273,7 +283,7 @@ mod tests {
                             &mut from,
                             &spill,
                         );
-                        // A pretoken that is longer than the limit may be alone with its spill.
+                        // A pretoken that is longer than the limit may need a spill for itself.
                         let most = 6 * spill.bytes() / limit as u64 + 1;
                         assert!(
                             spill.count() <= most,
@@ -288,16 +298,16 @@ mod tests {
         }
     }
 
-    /// What is kept from before is freed before anything is written.
+    /// Memory that was kept is freed before anything is written.
     #[test]
-    fn memory_stays_under_the_limit() {
+    fn memory_stays_below_the_limit() {
         let limit = 1 << 15;
         let spill = SpillFile::new(std::env::temp_dir(), limit, 1 << 16);
         let (mut partition, mut from) = (Partition::default(), 0);
         for length in [8, 500, 8, 40, 3000, 8].repeat(3) {
             for _ in 0..1000 {
                 add(&mut partition, [length].into_iter(), &mut from, &spill);
-                // It is looked at before an insertion: one pretoken more is in it now.
+                // The limit is checked before an insertion, so one more pretoken may be there now.
                 assert!(partition.memory_with(0) <= limit + 2 * length + 4000, "{length}");
             }
         }

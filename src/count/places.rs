@@ -1,19 +1,19 @@
-//! Places: numbers that say in which order pretokens occurred first.
+//! Places: numbers that give the order of first occurrences.
 
 use super::slot::CountSlot;
 use crate::control::Control;
 use crate::error::Result;
 
-/// A stretch of places that were given out before it was known how many of them are needed.
+/// A range of places that was reserved for a text before its length was known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     pub(super) start: u64,
-    /// Bytes of text in it.
+    /// Bytes of text that were counted from `start` on.
     pub(super) len: u64,
 }
 
-/// Renumbers places as if the length of each span had been known: each span begins where the one before it ends.
-/// Returns the end of the last one.
+/// Renumbers places as if the length of each span had been known: each span then begins where the one before
+/// it ends. The slots must be sorted by place. Returns the end of the last span.
 pub(super) fn number_bytes(slots: &mut [CountSlot], mut spans: Vec<Span>) -> u64 {
     let end = spans.iter().map(|span| span.len).sum();
     spans.sort_unstable_by_key(|span| span.start);
@@ -29,10 +29,10 @@ pub(super) fn number_bytes(slots: &mut [CountSlot], mut spans: Vec<Span>) -> u64
     end
 }
 
-/// Slots that are sorted without a look at the control: some tens of milliseconds.
+/// Slots that are sorted without a check of the control; sorting them takes some tens of milliseconds.
 pub(super) const SORTED_AT_ONCE: usize = 1 << 19;
 
-/// Sorts by the place of the first occurrence.
+/// Sorts slots by the place of the first occurrence.
 pub(super) fn sort_by_place(slots: &mut [CountSlot], control: &Control) -> Result<()> {
     control.check()?;
     if slots.len() <= SORTED_AT_ONCE {

@@ -1,4 +1,4 @@
-//! One pretoken with its count: 32 bytes, two to a cache line.
+//! One pretoken with its count, in 32 bytes: half a cache line.
 
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
@@ -7,36 +7,37 @@ use crate::error::Result;
 use crate::pretokenize::key::{Key, fold};
 use crate::room;
 
-/// A pretoken with its count and its first place. A pretoken of up to 15 bytes lies in the slot itself; of a longer
-/// one the slot has a hash, and the place of its bytes in an arena.
+/// A pretoken with its count and its first place. A pretoken of up to 15 bytes is stored in the slot; for a
+/// longer one the slot has a hash, and the offset of its bytes in an arena.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, align(32))]
 pub(super) struct CountSlot {
-    /// A [`Key`]; or a hash, and a place under [`LONG_MARK`].
+    /// The [`Key`] of a short pretoken. For a long one the low half is a hash, and the high half
+    /// [`LONG_MARK`] with the offset in the arena.
     key: [u8; 16],
-    /// How often it occurs; 0 where there is no pretoken.
+    /// The number of occurrences; 0 for a slot without a pretoken.
     pub(super) count: u64,
-    /// Where it occurs first, in units that only have an order.
+    /// The place of the first occurrence.
     pub(super) first: u64,
 }
 
-/// In place of a key's length: the pretoken is long.
+/// Stands in place of the length in a key, and marks a long pretoken.
 const LONG_MARK: u64 = 0xFF << 56;
-/// Bytes of the length that stands before each pretoken in an arena.
+/// Bytes of the length in front of each pretoken in an arena.
 const LENGTH_BYTES: usize = size_of::<u64>();
 
-/// Bytes that a pretoken takes in an arena.
+/// Bytes that a pretoken takes in an arena, including its length.
 pub(super) fn room_of(pretoken: &[u8]) -> usize {
     LENGTH_BYTES + pretoken.len()
 }
 
-/// Adds a pretoken to an arena, and returns its place.
+/// Appends a pretoken to an arena, and returns its offset.
 ///
 /// # Errors
 /// [`crate::Error::OutOfMemory`].
 pub(super) fn store(arena: &mut Vec<u8>, pretoken: &[u8]) -> Result<usize> {
     if pretoken.len() > 1 << 20 {
-        // Exactly enough memory: doubling it for the next pretoken would cost too much.
+        // Exact, since doubling the memory for the next pretoken would cost too much.
         room::reserve_exact(arena, room_of(pretoken))?;
     } else {
         room::reserve(arena, room_of(pretoken))?;
@@ -44,7 +45,7 @@ pub(super) fn store(arena: &mut Vec<u8>, pretoken: &[u8]) -> Result<usize> {
     Ok(copied(arena, pretoken))
 }
 
-/// Like [`store`], where there is memory for all that is added.
+/// [`store`] for an arena that has enough memory already.
 pub(super) fn copied(arena: &mut Vec<u8>, pretoken: &[u8]) -> usize {
     let place = arena.len();
     arena.extend_from_slice(&(pretoken.len() as u64).to_le_bytes());
@@ -52,41 +53,43 @@ pub(super) fn copied(arena: &mut Vec<u8>, pretoken: &[u8]) -> usize {
     place
 }
 
-/// The pretoken at a place in an arena.
+/// The pretoken at an offset of an arena.
 pub(super) fn stored(arena: &[u8], place: usize) -> &[u8] {
     let (length, bytes) = arena[place..].split_first_chunk().unwrap_or((&[0; LENGTH_BYTES], &[]));
     &bytes[..u64::from_le_bytes(*length) as usize]
 }
 
-/// Bytes that the pretoken at the start of `arena` takes there.
+/// Bytes that the first pretoken of `arena` takes, including its length.
 pub(super) fn stored_room(arena: &[u8]) -> usize {
     let length = arena.first_chunk().map_or(0, |length| u64::from_le_bytes(*length));
     LENGTH_BYTES + length as usize
 }
 
-/// The hash of a pretoken that has no key.
+/// The hash of a long pretoken.
 pub(super) fn hash_long(pretoken: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write(pretoken);
     hasher.finish()
 }
 
-/// Bytes of memory for a pretoken in the result of counting.
+/// Bytes of memory that a pretoken takes in the result of counting.
 pub(super) fn memory_of(slot: &CountSlot, arena: &[u8]) -> usize {
     size_of::<CountSlot>() + if slot.is_long() { room_of(slot.pretoken(arena)) } else { 0 }
 }
 
 impl CountSlot {
+    /// The slot of a pretoken with a key.
     #[inline(always)]
     pub(super) fn short(key: Key, count: u64, first: u64) -> Self {
         CountSlot { key: bytes(key.low, key.high), count, first }
     }
 
+    /// The slot of a long pretoken, whose bytes are at an offset of an arena.
     pub(super) fn long(hash: u64, place: usize, count: u64, first: u64) -> Self {
         CountSlot { key: bytes(hash, LONG_MARK | place as u64), count, first }
     }
 
-    /// The slot of a pretoken; a long one is added to `arena`.
+    /// The slot of a pretoken. The bytes of a long one are appended to `arena`.
     ///
     /// # Errors
     /// Same as [`store`].
@@ -109,17 +112,17 @@ impl CountSlot {
         self.key[15] == 0xFF
     }
 
-    /// Where a long pretoken is in its arena.
+    /// The offset of a long pretoken in its arena.
     pub(super) fn place(&self) -> usize {
         (self.words()[1] & !LONG_MARK) as usize
     }
 
-    /// The slot of the same long pretoken, with its bytes at another place.
+    /// The slot of a long pretoken with another offset.
     pub(super) fn moved_to(self, place: usize) -> Self {
         CountSlot::long(self.words()[0], place, self.count, self.first)
     }
 
-    /// A hash of the whole pretoken.
+    /// A hash of the pretoken.
     #[inline(always)]
     pub(super) fn hash(&self) -> u64 {
         let [low, high] = self.words();
@@ -130,12 +133,12 @@ impl CountSlot {
         }
     }
 
-    /// The pretoken, where `arena` has the long ones.
+    /// The bytes of the pretoken; those of a long one are in `arena`.
     pub(super) fn pretoken<'a>(&'a self, arena: &'a [u8]) -> &'a [u8] {
         if self.is_long() { stored(arena, self.place()) } else { &self.key[..usize::from(self.key[15])] }
     }
 
-    /// Whether both are the same pretoken, each with its own arena.
+    /// Whether two slots have the same pretoken; each slot comes with its own arena.
     #[inline(always)]
     pub(super) fn is_same(&self, arena: &[u8], other: &CountSlot, other_arena: &[u8]) -> bool {
         if other.is_long() { self.is_same_long(arena, other, other_arena) } else { self.key == other.key }
@@ -146,7 +149,8 @@ impl CountSlot {
         same_hash && self.pretoken(arena) == other.pretoken(other_arena)
     }
 
-    /// Some order of all pretokens, the same everywhere.
+    /// A total order of pretokens. It depends on the pretokens alone, so sections of the temporary file can
+    /// be merged.
     pub(super) fn order(&self, arena: &[u8], other: &CountSlot, other_arena: &[u8]) -> std::cmp::Ordering {
         let rank = |slot: &CountSlot| (slot.is_long(), slot.words()[0]);
         rank(self).cmp(&rank(other)).then_with(|| match self.is_long() {
@@ -155,14 +159,14 @@ impl CountSlot {
         })
     }
 
-    /// Adds the occurrences of the same pretoken.
+    /// Adds the count of a slot with the same pretoken, and keeps the lesser place.
     #[inline(always)]
     pub(super) fn add(&mut self, other: &CountSlot) {
         self.count += other.count;
         self.first = self.first.min(other.first);
     }
 
-    /// As 32 bytes, for a file.
+    /// The slot as the temporary file has it.
     pub(super) fn to_bytes(self) -> [u8; 32] {
         let mut bytes = [0; 32];
         bytes[..16].copy_from_slice(&self.key);
@@ -171,6 +175,7 @@ impl CountSlot {
         bytes
     }
 
+    /// Reads what [`CountSlot::to_bytes`] made.
     pub(super) fn from_bytes(bytes: &[u8; 32]) -> Self {
         let part = |from: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[from + i]));
         CountSlot { key: std::array::from_fn(|i| bytes[i]), count: part(16), first: part(24) }

@@ -1,4 +1,4 @@
-//! Sorted slots in a temporary file, and their merging.
+//! Sorted slots in a temporary file, and the merging of them.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -15,19 +15,21 @@ use crate::error::{Error, Result};
 use crate::room;
 use crate::source::read_at;
 
-/// Sorted slots in the file: the stretches that hold them, one after the other.
+/// Sorted slots in the file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Section {
+    /// The number of slots.
     pub(super) slots: usize,
     stretches: Vec<(u64, u64)>,
 }
 
-/// A temporary file that has no name, or loses it with this: whatever ends the process, the system removes it.
+/// The temporary file of a counting. It has no name, or loses it when this value is dropped, so the system
+/// removes it however the process ends.
 #[derive(Debug)]
 pub(super) struct SpillFile {
-    /// Memory that a partition may take.
+    /// Bytes of memory that a partition may take.
     pub(super) partition_bytes: usize,
-    /// Memory for reading, while the sections of one partition are merged.
+    /// Bytes of read buffers while the sections of one partition are merged.
     merge_bytes: usize,
     folder: PathBuf,
     written: Mutex<Written>,
@@ -35,15 +37,17 @@ pub(super) struct SpillFile {
     count: AtomicU64,
 }
 
+/// The file, made at the first write, and its length.
 #[derive(Debug, Default)]
 struct Written {
     file: Option<Arc<File>>,
     end: u64,
 }
 
-/// Sections that are merged at once at the most.
+/// The most sections that are merged at once, since each needs a read buffer of at least 4 KB. Chosen without
+/// measurement.
 const MAX_MERGED_SECTIONS: usize = 128;
-/// Bytes that are gathered for one write.
+/// Bytes that are collected for one write. Chosen without measurement.
 const WRITE_BYTES: usize = 1 << 17;
 
 impl SpillFile {
@@ -57,7 +61,7 @@ impl SpillFile {
         }
     }
 
-    /// Bytes written so far.
+    /// The length of the file in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.lock().end
     }
@@ -67,7 +71,7 @@ impl SpillFile {
         self.count.load(Relaxed)
     }
 
-    /// Writes slots that are in order.
+    /// Writes slots, which must be sorted.
     pub(super) fn write<'a>(
         &self,
         slots: impl Iterator<Item = &'a CountSlot>,
@@ -82,10 +86,11 @@ impl SpillFile {
         writer.end()
     }
 
-    /// Hands the sums of all sections of a partition to `take`, in order.
+    /// Merges the sections of a partition and adds up the slots of each pretoken. Calls `take` with the sums,
+    /// in order.
     ///
     /// # Errors
-    /// [`Error::Spill`], [`Error::Interrupted`], or what `take` fails with.
+    /// [`Error::Spill`], [`Error::Interrupted`], or errors of `take`.
     pub(super) fn merge(
         &self,
         mut sections: Vec<Section>,
@@ -102,6 +107,7 @@ impl SpillFile {
         self.merge_few(&sections, control, take)
     }
 
+    /// Merges sections, all of them at once.
     fn merge_few(
         &self,
         sections: &[Section],
@@ -139,7 +145,7 @@ impl SpillFile {
         self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes at the end of the file; returns where it begins.
+    /// Writes at the end of the file; returns the offset of what was written.
     fn append(&self, bytes: &[u8]) -> Result<u64> {
         let mut written = self.lock();
         let start = written.end;
@@ -149,7 +155,7 @@ impl SpillFile {
         }
         if let Some(file) = &written.file {
             let mut file: &File = file;
-            // Reading may have moved it.
+            // Reading may have moved the position of the file.
             file.seek(SeekFrom::Start(start)).map_err(failed)?;
             file.write_all(bytes).map_err(failed)?;
         }
@@ -158,7 +164,7 @@ impl SpillFile {
     }
 }
 
-/// Adds slots to a section.
+/// Writes the slots of a section.
 struct SectionWriter<'s> {
     spill: &'s SpillFile,
     section: Section,
@@ -166,7 +172,7 @@ struct SectionWriter<'s> {
 }
 
 impl<'s> SectionWriter<'s> {
-    /// For about so many bytes.
+    /// A writer of about `bytes` bytes.
     fn new(spill: &'s SpillFile, bytes: usize) -> Self {
         SectionWriter {
             spill,
@@ -201,21 +207,26 @@ impl<'s> SectionWriter<'s> {
     }
 }
 
-/// The slots of a section, one after the other. In a heap the one with the least comes first.
+/// Reads the slots of a section in order. Readers are ordered by their current slot, the least being the
+/// greatest, so that a heap returns it first.
 struct SectionReader {
     file: Arc<File>,
     stretches: std::vec::IntoIter<(u64, u64)>,
+    /// The range of the file that is read now.
     now: (u64, u64),
+    /// Bytes of one read.
     window: usize,
     buffer: Vec<u8>,
+    /// The offset of the next slot in `buffer`.
     at: usize,
+    /// The current slot.
     slot: CountSlot,
-    /// The slot's pretoken, if it is long: its place is 0.
+    /// The arena of the current slot: its pretoken at offset 0, if that is long.
     long: Vec<u8>,
 }
 
 impl SectionReader {
-    /// At the first slot; none where there is none.
+    /// A reader at the first slot of a section; `None` for an empty section.
     fn open(spill: &SpillFile, section: Section, window: usize) -> Result<Option<Self>> {
         let Some(file) = spill.lock().file.clone() else { return Ok(None) };
         let mut reader = SectionReader {
@@ -231,7 +242,7 @@ impl SectionReader {
         Ok(reader.advance(spill)?.then_some(reader))
     }
 
-    /// Goes on to the next slot; `false` at the end.
+    /// Moves to the next slot; returns `false` at the end.
     fn advance(&mut self, spill: &SpillFile) -> Result<bool> {
         if !self.has(32, spill)? {
             return Ok(false);
@@ -251,7 +262,7 @@ impl SectionReader {
         Ok(true)
     }
 
-    /// Sees to it that so many bytes are there; `false` where the section ends.
+    /// Reads until at least `bytes` unread bytes are in `buffer`; returns `false` if the section ends before.
     fn has(&mut self, bytes: usize, spill: &SpillFile) -> Result<bool> {
         while self.buffer.len() - self.at < bytes {
             if self.now.0 == self.now.1 {

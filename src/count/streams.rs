@@ -1,4 +1,4 @@
-//! Files that are read from front to back, block by block.
+//! Counting of files that are read from front to back, block by block.
 
 use super::counting::Counting;
 use super::file::unreadable;
@@ -14,21 +14,22 @@ pub(super) struct Stream {
     file: InputFile,
     state: StreamPhase,
     block_bytes: usize,
-    /// The place of its first byte.
+    /// The place of the first byte.
     place: u64,
-    /// Places that a byte may need.
+    /// Places that are reserved for each byte.
     stretch: u64,
-    /// More bytes than it can hold.
+    /// An upper bound of the bytes that the file can hold.
     most: u64,
 }
 
+/// The progress of a stream.
 enum StreamPhase {
     Closed,
     Open(Box<Blocks>),
     Ended,
 }
 
-/// A block that can be counted with the stream in other hands.
+/// A block that can be counted while another worker reads the stream.
 pub(super) struct ReadyBlock {
     block: StreamBlock,
     place: u64,
@@ -40,8 +41,7 @@ impl Stream {
         Stream { file, state: StreamPhase::Closed, block_bytes: block_bytes as usize, place, stretch, most }
     }
 
-    /// The next block, with its number in the stream in case of an error. A document that cannot be cut is counted
-    /// here and now, and there are no more blocks then.
+    /// The next block. A document that cannot be cut is counted by this call, which then returns `None`.
     pub(super) fn next(
         &mut self,
         counting: &Counting,
@@ -75,7 +75,7 @@ impl Stream {
         Ok(Some(ready))
     }
 
-    /// How many blocks were given out.
+    /// The number of blocks that were given out.
     pub(super) fn number(&self) -> usize {
         match &self.state {
             StreamPhase::Open(blocks) => blocks.number(),
@@ -83,7 +83,7 @@ impl Stream {
         }
     }
 
-    /// Counts a block that is not cut where it ends, and all that follow.
+    /// Counts an open block and all that follow as one document.
     fn count_rest(
         &mut self,
         first: ReadyBlock,
@@ -118,6 +118,7 @@ impl ReadyBlock {
         counted.map_err(|error| self.file.blame(error))
     }
 
+    /// Counts the documents in the lines of a block.
     fn count_lines(
         &self,
         field: &str,

@@ -1,23 +1,25 @@
-//! A document that is too long to be read whole: counted window by window.
+//! Counting of a document that is too long to be read at once, window by window.
 
 use super::counting::Counting;
 use super::worker::Worker;
-use crate::control::Control;
+use crate::control::{BYTES_PER_CHECK, Control};
 use crate::error::Result;
 use crate::room;
 use crate::source::Utf8Window;
 use crate::special::{Event, StreamState, TextStream};
 
-/// A document that arrives in windows.
+/// A document that arrives in windows, with its count so far.
 pub(super) struct WindowedDocument<'c> {
     counting: &'c Counting,
     stream: TextStream<'c>,
     window: Utf8Window,
+    /// The place of the first byte.
     place: u64,
+    /// Bytes of valid text so far.
     len: u64,
 }
 
-/// What happened, or where the first byte is that is not UTF-8.
+/// The inner error is the offset of the first byte that is not UTF-8.
 type Checked = Result<std::result::Result<(), u64>>;
 
 impl<'c> WindowedDocument<'c> {
@@ -39,13 +41,14 @@ impl<'c> WindowedDocument<'c> {
         Ok(Ok(()))
     }
 
+    /// Counts what one window settles.
     fn step(&mut self, bytes: Vec<u8>, last: bool, worker: &mut Worker<'_>, control: &Control) -> Checked {
         let place = self.place;
         let mut unchecked = 0;
         let mut take = |event: Event<'_>, at: u64| {
             let Event::Pretoken(pretoken) = event else { return Ok(()) };
             unchecked += pretoken.len();
-            if unchecked > 1 << 16 {
+            if unchecked > BYTES_PER_CHECK {
                 unchecked = 0;
                 control.check()?;
             }

@@ -1,4 +1,4 @@
-//! The tables that all workers share, and what each worker counts with.
+//! The tables that all workers share, and the state of one worker.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,11 +13,12 @@ use crate::pretokenize::{ENDS, Pretokenizer};
 use crate::room;
 use crate::special::{Segment, Specials};
 
-/// The tables of all pretokens: partitions by hash, each held by one worker at a time.
+/// The shared tables of counts: partitions of the pretokens by hash. Each has a lock, so one worker at a time
+/// changes it.
 #[derive(Debug)]
 pub(super) struct SharedCounts {
     partitions: Vec<Mutex<Partition>>,
-    /// Where slots go that memory has no room for; none where it has room for all.
+    /// The temporary file for what memory has no room for; `None` if memory is not limited.
     pub(super) spill: Option<SpillFile>,
 }
 
@@ -30,7 +31,7 @@ impl SharedCounts {
         self.partitions[partition].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds one slot whose long pretokens are in `arena`.
+    /// Adds one slot; `arena` has its pretoken if it is long.
     pub(super) fn add(&self, slot: &CountSlot, arena: &[u8]) -> Result<()> {
         let hash = slot.hash();
         self.lock(partition_of(hash)).add(slot, hash, arena, self.spill.as_ref())
@@ -42,48 +43,52 @@ impl SharedCounts {
     }
 }
 
-/// How much memory a worker takes.
+/// The sizes of a worker's tables and buffers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WorkerSizes {
-    /// log2 of the most buckets of its own table.
+    /// log2 of the greatest number of buckets of its local table.
     pub(super) local_bits: u32,
-    /// Slots that are brought to the shared tables at once.
+    /// Slots that are brought to the shared tables together.
     pub(super) pending: usize,
-    /// Bytes of long pretokens that are.
+    /// Bytes of long pretokens that are brought to the shared tables together.
     pub(super) long_bytes: usize,
 }
 
-/// Bytes of text between two looks at the control.
-const BYTES_PER_CHECK: usize = 1 << 17;
+/// Bytes of text after which a worker checks the control, and whether its table should grow. Chosen without
+/// measurement: counting them takes less than a millisecond.
+const BYTES_PER_GROWTH_CHECK: usize = 1 << 17;
 
-/// One thread's part in counting. [`Worker::finish`] must be called: it hands all counts to the shared tables.
+/// The part of one thread in counting. [`Worker::finish`] must be called: it brings all counts to the shared
+/// tables.
 pub(super) struct Worker<'s> {
     shared: &'s SharedCounts,
     local: LocalCounts,
     sizes: WorkerSizes,
-    /// Slots that are on their way to the shared tables.
+    /// Slots that are to be brought to the shared tables.
     pending: Vec<CountSlot>,
-    /// The bytes of the long ones among them.
+    /// The arena of the long pretokens among the pending slots.
     long: Vec<u8>,
     /// The hashes of the pending slots.
     hashes: Vec<u64>,
-    /// The pending slots by partition, with their hashes.
+    /// The hashes and indices of the pending slots, sorted by partition.
     sorted: Vec<(u64, u32)>,
     ends: Box<[usize; ENDS]>,
+    /// Bytes of text counted since the last check of the control.
     unchecked: usize,
-    /// Bytes that it has counted.
+    /// Bytes of text that the worker has counted, up to the last check.
     seen: u64,
-    /// The end of all text that the table knows of. A hit does not look at its place, so places must rise: for text
-    /// before this the table is emptied first.
+    /// The end of all text that was counted in the local table. A hit keeps the place in the table, so places
+    /// must rise: before text at a lower place is counted, the table is emptied.
     high: u64,
-    /// Memory for text, kept from chunk to chunk.
+    /// Memory to read text into, kept from chunk to chunk.
     buffer: Vec<u8>,
-    /// The partition that is filled first, so that not all workers wait for the same one.
+    /// The partition that the next flush begins with. It differs between workers, so that they rarely wait
+    /// for each other.
     turn: usize,
 }
 
 impl<'s> Worker<'s> {
-    /// A worker for about `bytes` bytes of text; its table grows when more come.
+    /// A worker for about `bytes` bytes of text; its table grows with more.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
@@ -110,7 +115,7 @@ impl<'s> Worker<'s> {
         })
     }
 
-    /// Counts a document, the first byte of which is at `place`.
+    /// Counts a document whose first byte is at `place`.
     pub(super) fn document(
         &mut self,
         text: &[u8],
@@ -136,7 +141,7 @@ impl<'s> Worker<'s> {
         Ok(())
     }
 
-    /// Counts a run of pretokens of `text`, which begins at `place`.
+    /// Counts a run of pretokens of `text`; the first byte of `text` is at `place`.
     #[inline]
     fn run(
         &mut self,
@@ -160,7 +165,7 @@ impl<'s> Worker<'s> {
             self.flush()?;
         }
         self.unchecked += ends.last().map_or(0, |end| end - start);
-        if self.unchecked >= BYTES_PER_CHECK {
+        if self.unchecked >= BYTES_PER_GROWTH_CHECK {
             self.seen += self.unchecked as u64;
             self.unchecked = 0;
             control.check()?;
@@ -169,11 +174,12 @@ impl<'s> Worker<'s> {
         Ok(())
     }
 
-    /// Replaces the table by a larger one, once there was enough text for one four times as large.
+    /// Replaces the local table by a larger one, once the text that was counted deserves one four times as
+    /// large.
     fn grow(&mut self, control: &Control) -> Result<()> {
         let buckets = 1 << bits_for(self.seen).min(self.sizes.local_bits);
         if buckets >= 4 * self.local.len() {
-            // Without memory for the larger table, the worker keeps the one that it has.
+            // If there is no memory for a larger table, the worker keeps the present one.
             if let Ok(larger) = LocalCounts::new(buckets.ilog2()) {
                 self.empty(control)?;
                 self.local = larger;
@@ -182,17 +188,17 @@ impl<'s> Worker<'s> {
         Ok(())
     }
 
-    /// Memory to read text into.
+    /// Takes the memory to read text into out of the worker.
     pub(super) fn take_buffer(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.buffer)
     }
 
-    /// Takes back a buffer of [`Worker::take_buffer`].
+    /// Gives the memory of [`Worker::take_buffer`] back.
     pub(super) fn give_buffer(&mut self, buffer: Vec<u8>) {
         self.buffer = buffer;
     }
 
-    /// Counts one pretoken.
+    /// Counts one pretoken without the local table.
     pub(super) fn pretoken(&mut self, pretoken: &[u8], place: u64) -> Result<()> {
         match Key::new(pretoken, 0, pretoken.len()) {
             Key::NONE => self.long(pretoken, place)?,
@@ -201,10 +207,11 @@ impl<'s> Worker<'s> {
         if self.pending.len() >= self.sizes.pending { self.flush() } else { Ok(()) }
     }
 
+    /// Counts a long pretoken, which never goes into the local table.
     fn long(&mut self, pretoken: &[u8], first: u64) -> Result<()> {
         let hash = hash_long(pretoken);
         if room_of(pretoken) > self.sizes.long_bytes {
-            // It is longer than the buffer for long pretokens: it goes to the shared tables at once.
+            // A pretoken that is longer than the buffer is brought to the shared tables at once.
             let mut arena = Vec::new();
             let place = store(&mut arena, pretoken)?;
             return self.shared.add(&CountSlot::long(hash, place, 1, first), &arena);
@@ -217,11 +224,12 @@ impl<'s> Worker<'s> {
         Ok(())
     }
 
-    /// Hands all counts to the shared tables.
+    /// Brings all counts to the shared tables.
     pub(super) fn finish(mut self, control: &Control) -> Result<()> {
         self.empty(control)
     }
 
+    /// Brings the pending slots and the local table to the shared tables.
     fn empty(&mut self, control: &Control) -> Result<()> {
         self.flush()?;
         let buckets = (self.sizes.pending / 2).max(1);
@@ -233,7 +241,7 @@ impl<'s> Worker<'s> {
         Ok(())
     }
 
-    /// Brings what is pending to the shared tables, partition by partition.
+    /// Brings the pending slots to the shared tables, partition by partition.
     fn flush(&mut self) -> Result<()> {
         let starts = self.sort();
         for step in 0..PARTITIONS {
@@ -251,7 +259,7 @@ impl<'s> Worker<'s> {
         Ok(())
     }
 
-    /// Sorts what is pending by partition; returns where each begins.
+    /// Sorts the pending slots by partition; returns where each partition begins in `sorted`.
     fn sort(&mut self) -> [usize; PARTITIONS + 1] {
         let Worker { pending, hashes, sorted, .. } = self;
         let mut starts = [0; PARTITIONS + 1];

@@ -13,7 +13,7 @@ use super::output::{CountSink, Sink, StagedOutput, StagingBuffer};
 use super::scratch::{Scratch, ScratchPool};
 use super::special_set::{ActiveSpecials, SpecialTokens};
 use super::tables::Tables;
-use crate::control::Control;
+use crate::control::{BYTES_PER_CHECK, Control};
 use crate::error::Result;
 use crate::once::Once;
 use crate::pretokenize::{ENDS, Isa, Pattern, Pretokenizer};
@@ -22,16 +22,14 @@ use crate::simd::Portable;
 use crate::special::{Segment, Specials};
 use crate::vocab::Vocab;
 
-/// Bytes of text that are encoded between two checks of the control.
-const BYTES_PER_CHECK: usize = 1 << 16;
-/// Bytes of text after which a scratch gets a cache of its own. Making one writes megabytes, which takes longer than
-/// a small text.
+/// Bytes of text after which a scratch gets a cache of its own. Making one writes megabytes and takes 4 to 8 ms,
+/// longer than encoding a small text. The value was chosen without measurement.
 const OWN_CACHE_BYTES: usize = 1 << 18;
 /// Calls for fewer bytes of text than this are small: making a cache, which takes milliseconds, would delay them
 /// most.
 const SMALL_CALL_BYTES: usize = 1 << 15;
-/// The text of small calls counts for one part in so many towards [`OWN_CACHE_BYTES`], so that they get a cache
-/// later.
+/// The bytes of small calls are divided by this before they count towards [`OWN_CACHE_BYTES`], so that a cache is
+/// made later. Measured: 20,000 fresh strings of 20 characters took 453 ns each instead of 662.
 const SMALL_CALL_DIVISOR: usize = 2;
 
 /// One text to encode on one thread.

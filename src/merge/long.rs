@@ -1,4 +1,4 @@
-//! A long stretch: a linked list of parts and a heap of (rank, place).
+//! BPE of a long part of a text: a linked list of parts, and a heap of (rank, place).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,16 +9,18 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::room;
 
-/// End of the list.
+/// Marks the end of the list.
 const END: u32 = u32::MAX;
-/// Merges between two looks at the control.
+/// Merges between two checks of the control. Chosen without measurement: a few milliseconds.
 const MERGES_PER_CHECK: u32 = 1 << 14;
-/// Bytes, or parts, that are passed over between two looks at the control.
+/// Bytes or parts that are read between two checks of the control. Chosen without measurement: a few
+/// milliseconds.
 const PARTS_PER_CHECK: usize = 1 << 20;
-/// Parts for which the memory stays: longer stretches are rare.
+/// Parts whose memory is kept for the next text; more is freed, since longer texts are rare. Chosen without
+/// measurement.
 const MAX_IDLE_PARTS: usize = 1 << 16;
 
-/// One part, named by the place of its first byte. It merges with the next one at `rank`.
+/// One part, identified by the place of its first byte. It merges with the next part at `rank`.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     token: u32,
@@ -27,20 +29,23 @@ struct Part {
     rank: u32,
 }
 
+/// Makes room in a heap for `more` entries.
 fn make_room(heap: &mut BinaryHeap<Reverse<u64>>, more: usize) -> Result<()> {
     let bytes = (heap.len() + more) * size_of::<u64>();
     heap.try_reserve(more).map_err(|_| room::out_of_memory(bytes))
 }
 
+/// Working memory: the parts of a text, and the merges that are possible.
 #[derive(Debug, Default)]
 pub(super) struct PartHeap {
     parts: Vec<Part>,
-    /// rank << 32 | place: lowest rank first, then leftmost. Entries go stale when a neighbour merges.
+    /// Entries are `rank << 32 | place`: the lowest rank comes first, then the leftmost place. Entries become
+    /// stale when a neighbour merges; they are skipped later.
     heap: BinaryHeap<Reverse<u64>>,
 }
 
 impl PartHeap {
-    /// Appends the tokens of `text`, which begins at `from`, to `out`.
+    /// Appends the tokens of `text` to `out`; `text` begins at offset `from` of the pretoken.
     pub(super) fn merge(
         &mut self,
         pairs: &Pairs,
@@ -63,7 +68,7 @@ impl PartHeap {
         let mut until_check = MERGES_PER_CHECK;
         while let Some(Reverse(entry)) = self.heap.pop() {
             let (rank, at) = ((entry >> 32) as u32, entry as u32 as usize);
-            // A dead part, or one that got another neighbour since, no longer has this rank.
+            // A part that was merged into another, or has another neighbour by now, no longer has this rank.
             if self.parts[at].rank == rank {
                 self.apply(pairs, at);
             }
@@ -77,10 +82,11 @@ impl PartHeap {
         Ok(())
     }
 
+    /// Makes a part of each byte, and an entry of each pair that merges.
     fn start(&mut self, pairs: &Pairs, text: &[u8], control: &Control) -> Result<()> {
         let PartHeap { parts, heap } = self;
         room::reserve_exact(parts, text.len())?;
-        let mut entries = std::mem::take(heap).into_vec(); // none, but room for them
+        let mut entries = std::mem::take(heap).into_vec(); // empty, but has its memory
         for (at, &byte) in text.iter().enumerate() {
             if at % PARTS_PER_CHECK == PARTS_PER_CHECK - 1 {
                 control.check()?;
@@ -107,7 +113,7 @@ impl PartHeap {
         Ok(())
     }
 
-    /// Makes room for what merging adds to the heap up to the next time: two entries a merge.
+    /// Makes room for the entries of the merges up to the next check: at most two for each.
     fn make_room(&mut self) -> Result<()> {
         make_room(&mut self.heap, 2 * self.parts.len().min(MERGES_PER_CHECK as usize))
     }
@@ -123,14 +129,15 @@ impl PartHeap {
             self.parts[next as usize].previous = at as u32;
         }
         self.refresh(pairs, at);
-        // The first part's `previous` is 0 - 1, which is END.
+        // The `previous` of the first part is 0 - 1, which wraps to END.
         let previous = self.parts[at].previous;
         if previous != END {
             self.refresh(pairs, previous as usize);
         }
     }
 
-    /// Looks up anew at which rank the part at `at` merges. One of it and the next is no single byte.
+    /// Updates the rank at which the part at `at` merges. At least one of this part and the next is longer
+    /// than a byte.
     fn refresh(&mut self, pairs: &Pairs, at: usize) {
         let part = self.parts[at];
         let rank =
@@ -141,6 +148,7 @@ impl PartHeap {
         }
     }
 
+    /// Appends the tokens of the remaining parts to `out`.
     fn collect(&self, from: usize, out: &mut PlacedTokens, control: &Control) -> Result<()> {
         let mut at = 0;
         out.reserve(self.parts.len().min(PARTS_PER_CHECK))?;

@@ -1,9 +1,8 @@
 //! Exact BPE of one pretoken.
 //!
-//! The rule, for both semantics: of all adjacent pairs that merge, the one of the lowest rank is
-//! merged, the leftmost of several; until none is left. [`short`] scans for it, [`long`] keeps a
-//! heap, [`windows`] goes through a long pretoken with both; all give the same tokens, and the tests hold them
-//! against the definition.
+//! Under both semantics, the pair of adjacent tokens with the lowest rank merges first, of several the
+//! leftmost, until no pair merges. [`short`] finds it by a scan, [`long`] with a heap, and [`windows`]
+//! handles a long pretoken with both. All give the same tokens; the tests compare them with the definition.
 
 mod long;
 mod pairs;
@@ -17,7 +16,7 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::simd::Isa;
 
-/// Working memory for merging, to be used again from pretoken to pretoken.
+/// Working memory for merging, reused from pretoken to pretoken.
 #[derive(Debug)]
 pub(crate) struct Merger {
     isa: Isa,
@@ -25,17 +24,18 @@ pub(crate) struct Merger {
 }
 
 impl Merger {
-    /// One that uses an instruction set.
+    /// A merger that uses an instruction set.
     pub(crate) fn new(isa: Isa) -> Self {
         Merger { isa, long: windows::WindowedMerger::default() }
     }
 
-    /// Appends the tokens of `pretoken` to `out`, by their index.
+    /// Appends the tokens of `pretoken` to `out`, as indices.
     ///
-    /// Cost: O(n²) steps of a scan up to 64 bytes, linear beyond (O(n log n) where the text is made to be hard).
+    /// Cost: quadratic up to 64 bytes, linear for longer pretokens (O(n log n) for text that is made to
+    /// prevent that).
     ///
     /// # Errors
-    /// [`Error::Interrupted`]; [`Error::PretokenTooLong`] from 4 GiB on.
+    /// [`Error::Interrupted`]; [`Error::PretokenTooLong`] for 4 GiB or more.
     #[inline]
     pub(crate) fn merge(
         &mut self,

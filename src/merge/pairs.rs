@@ -1,4 +1,4 @@
-//! Which pairs of adjacent tokens merge, how early, and into what: the table that merging asks.
+//! The table of merges: which pairs of adjacent tokens merge, at which rank, and into which token.
 
 use std::collections::HashMap;
 
@@ -6,41 +6,45 @@ use rustc_hash::FxBuildHasher;
 
 use crate::memory::LargeTable;
 
-/// The rank of a pair that does not merge; above all ranks.
+/// The rank of a pair that does not merge; it is above all ranks.
 pub(crate) const NEVER: u32 = u32::MAX;
 
-/// Tokens and ranks below this fit a slot of eight bytes.
+/// Tokens and ranks below this fit into a slot of eight bytes: two tokens and a rank of [`FIELD_BITS`] each.
 const MAX_PACKED: usize = 1 << FIELD_BITS;
 const FIELD_BITS: u32 = 21;
 const EMPTY_SLOT: u64 = u64::MAX;
 
-/// Pairs of tokens (by their index) → rank, and rank → resulting token.
+/// Maps pairs of tokens (as indices) to ranks, and ranks to the tokens that result.
 ///
-/// Two bytes have a table of their own: a merge of a pretoken starts with one look at it for each byte, and never
-/// asks for two bytes again. All others are in one open-addressed table of at most four fifths of its slots, eight
-/// bytes each (both indices and the rank, 21 bits each). Most pairs that are asked for do not merge: a bit for each
-/// hash tells so from a table an eighth as large, which stays near where the other is a wait for far memory. For the same
-/// reason the table is full rather than fast.
+/// Pairs of two bytes have a table of their own: merging a pretoken starts with one lookup of it for each
+/// byte, and never looks up two bytes again. All others are in a hash table with open addressing, at most
+/// four fifths full, with slots of eight bytes. Most pairs that are looked up do not merge; one bit for each
+/// hash tells this from a table an eighth as large, which stays in a near cache while the hash table does
+/// not. For the same reason the hash table is filled as far as it is.
 #[derive(Clone, Debug)]
 pub(crate) struct Pairs {
     /// The token of each byte.
     byte_tokens: [u32; 256],
-    /// The byte of each token that is one, + 1; only as far as such tokens go.
+    /// For each token that is a single byte, the byte plus 1; 0 for other tokens. Ends with the last such
+    /// token.
     bytes: Vec<u16>,
+    /// The ranks of all pairs of two bytes, by `left << 8 | right`.
     of_bytes: Vec<u32>,
+    /// The hash table: both tokens and the rank of a pair, or [`EMPTY_SLOT`].
     slots: LargeTable<u64>,
+    /// 64 minus log2 of the number of slots: the upper bits of a hash choose the slot.
     shift: u32,
-    /// A bit for each hash of a pair that is in `slots`.
+    /// A bit for each hash of a pair in `slots`.
     present: Vec<u64>,
-    /// Pairs that do not fit into `slots`: vocabularies of millions of tokens.
+    /// Pairs that do not fit into a slot: in vocabularies of millions of tokens.
     others: HashMap<u64, u32, FxBuildHasher>,
     results: Results,
 }
 
-/// The resulting token of each rank.
+/// The token that results from each rank.
 #[derive(Clone, Debug)]
 enum Results {
-    /// Ranks and tokens rise together: so under rank semantics, and in every list that was trained. Nothing to load.
+    /// Ranks and tokens rise together, as under rank semantics and in every trained list. Needs no table.
     Shifted {
         by: u32,
         ranks: usize,
@@ -75,11 +79,12 @@ impl Results {
     }
 }
 
-/// Bits of [`Pairs::present`] for each slot, as a power of two.
+/// log2 of the number of bits of [`Pairs::present`] for each slot: eight bits, so that few pairs without a
+/// merge pass. Chosen without measurement.
 const FILTER_BITS_PER_SLOT: u32 = 3;
 
 impl Pairs {
-    /// None yet, with room for `count` pairs. `byte_tokens`: the token of each byte.
+    /// An empty table with room for `count` pairs. `byte_tokens` has the token of each byte.
     pub(crate) fn new(byte_tokens: [u32; 256], count: usize) -> Self {
         let slots = (count.min(MAX_PACKED) * 5 / 4 + 1).next_power_of_two().max(16);
         let last = byte_tokens.iter().max().map_or(0, |&token| token as usize);
@@ -99,7 +104,7 @@ impl Pairs {
         }
     }
 
-    /// A copy of the pairs, with room for `more`.
+    /// A copy of the table with room for `more` further pairs.
     pub(crate) fn with_room(&self, more: usize) -> Self {
         let held = self.slots.iter().filter(|&&slot| slot != EMPTY_SLOT);
         let mut pairs = Pairs::new(self.byte_tokens, held.clone().count() + more);
@@ -113,7 +118,8 @@ impl Pairs {
         pairs
     }
 
-    /// Adds a pair that merges at `rank` into `result`. Returns the rank that it has already, if any.
+    /// Adds a pair that merges at `rank` into `result`. If the table has the pair already, returns its rank
+    /// as an error.
     pub(crate) fn insert(&mut self, left: u32, right: u32, rank: u32, result: u32) -> Result<(), u32> {
         self.results.insert(rank, result);
         let present = match (self.byte_of(left), self.byte_of(right)) {
@@ -128,6 +134,7 @@ impl Pairs {
         if present == NEVER { Ok(()) } else { Err(present) }
     }
 
+    /// Adds a pair that is not two bytes; returns the rank that it has already, or [`NEVER`].
     fn insert_tokens(&mut self, left: u32, right: u32, rank: u32) -> u32 {
         let fits = |number: u32| (number as usize) < MAX_PACKED;
         if !(fits(left) && fits(right) && fits(rank)) {
@@ -148,6 +155,7 @@ impl Pairs {
         NEVER
     }
 
+    /// The byte that a token is, if it is a single one.
     fn byte_of(&self, token: u32) -> Option<u8> {
         let byte = self.bytes.get(token as usize)?.checked_sub(1)?;
         u8::try_from(byte).ok()
@@ -165,7 +173,7 @@ impl Pairs {
         self.of_bytes[usize::from(left) << 8 | usize::from(right)]
     }
 
-    /// The rank of two tokens of which at least one is no single byte; [`NEVER`] if they do not merge.
+    /// The rank of two tokens, at least one of which is longer than a byte; [`NEVER`] if they do not merge.
     #[inline(always)]
     pub(crate) fn rank(&self, left: u32, right: u32) -> u32 {
         if (left | right) as usize >= MAX_PACKED {
@@ -195,12 +203,12 @@ impl Pairs {
         self.others.get(&wide_key(left, right)).copied().unwrap_or(NEVER)
     }
 
-    /// One more than the highest rank.
+    /// The highest rank plus 1.
     pub(crate) fn ranks(&self) -> usize {
         self.results.ranks()
     }
 
-    /// The token that pairs of this rank merge into.
+    /// The token that pairs of a rank merge into.
     #[inline(always)]
     pub(crate) fn result(&self, rank: u32) -> u32 {
         match &self.results {
@@ -253,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_larger_table_has_the_same_pairs() {
+    fn a_copy_with_more_room_has_all_pairs() {
         let mut pairs = Pairs::new(byte_tokens(), 2);
         let huge = MAX_PACKED as u32 + 7;
         let inserted = [(3, 4, 0, 300), (300, 4, 1, 301), (301, 301, 2, 302), (huge, 3, 3, 303)];
@@ -273,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_those_inserted_in_step_or_not() {
+    fn results_of_ranks_need_not_rise() {
         for results in [[5, 6, 7, 8], [5, 6, 6, 9], [9, 3, 2, 1]] {
             let mut pairs = Pairs::new(byte_tokens(), 4);
             for (rank, result) in (0..).zip(results) {
@@ -285,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_beyond_the_packed_ones_is_kept() {
+    fn a_rank_too_large_for_a_slot_is_kept() {
         let mut pairs = Pairs::new(byte_tokens(), 4);
         let rank = MAX_PACKED as u32;
         assert_eq!(pairs.insert(300, 301, rank, 302), Ok(()));

@@ -1,9 +1,9 @@
-//! Tokens of a pretoken with the places where they begin.
+//! Tokens of a pretoken with the offsets at which they begin.
 
 use crate::error::Result;
 use crate::room;
 
-/// Tokens and where each begins.
+/// Tokens, and the offset at which each begins.
 #[derive(Debug, Default)]
 pub(super) struct PlacedTokens {
     pub(super) tokens: Vec<u32>,
@@ -11,7 +11,7 @@ pub(super) struct PlacedTokens {
 }
 
 impl PlacedTokens {
-    /// Makes room for so many more.
+    /// Makes room for `more` tokens.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
@@ -40,17 +40,18 @@ impl PlacedTokens {
         self.starts.truncate(len);
     }
 
-    /// The number of tokens before the last one that begins at `at` or before.
+    /// The index of the last token that begins at `at` or before it.
     pub(super) fn before(&self, at: usize) -> usize {
         self.starts.partition_point(|&start| start as usize <= at).saturating_sub(1)
     }
 
-    /// Where token `index` ends, of a text that ends at `end`.
+    /// The end of token `index`, if the last token ends at `end`.
     fn end_of(&self, index: usize, end: usize) -> usize {
         self.starts.get(index + 1).map_or(end, |&start| start as usize)
     }
 
-    /// The first token that is in both, here from token `first` on, as its two places. They end at `end` and `next_end`.
+    /// The first token that both lists have, as its indices in the two. Here the search begins with token
+    /// `first`. The lists end at the offsets `end` and `next_end`.
     pub(super) fn shared(
         &self,
         first: usize,

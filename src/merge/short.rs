@@ -1,19 +1,20 @@
-//! A short pretoken: a look at all ranks for each merge.
+//! BPE of a short pretoken: each merge scans the ranks of all pairs.
 
 use super::pairs::{NEVER, Pairs};
 use crate::simd::{Isa, Kernel, LANES, Simd};
 
-/// The longest pretoken that this takes: a place is six bits of a number.
+/// The longest pretoken for this scan, in bytes: a place has [`PLACE_BITS`] bits, and the places that have a
+/// part fit into a `u64`.
 pub(super) const MAX_SHORT_BYTES: usize = 64;
-/// Bits of a number that hold a place; the others hold a rank.
+/// Bits of a place in a number that holds a rank and a place.
 const PLACE_BITS: u32 = 6;
-/// Ranks from here on do not fit: vocabularies of 67 million merges.
+/// Ranks below this fit beside a place; only vocabularies of 67 million merges have others.
 pub(super) const MAX_SHORT_RANKS: usize = (1 << (32 - PLACE_BITS)) - 1;
-/// Groups of places, each as many as an instruction set compares at once.
+/// Groups of places; an instruction set compares the places of a group at once.
 const MAX_GROUPS: usize = MAX_SHORT_BYTES / LANES;
 
-/// Appends the tokens of `pretoken`, at most [`MAX_SHORT_BYTES`] bytes, to `out`; ranks are below [`MAX_SHORT_RANKS`]. Returns a bit for
-/// each place where one begins.
+/// Appends the tokens of `pretoken` to `out`. It must have at most [`MAX_SHORT_BYTES`] bytes, and all ranks
+/// must be below [`MAX_SHORT_RANKS`]. Returns a mask of the places where tokens begin.
 #[inline]
 pub(super) fn merge(isa: Isa, pairs: &Pairs, pretoken: &[u8], out: &mut Vec<u32>) -> u64 {
     match pretoken.len() {
@@ -22,7 +23,8 @@ pub(super) fn merge(isa: Isa, pairs: &Pairs, pretoken: &[u8], out: &mut Vec<u32>
     }
 }
 
-/// A pretoken of up to `N` groups of places. With a number that is known the ranks stay in registers.
+/// Merges a pretoken of up to `N` groups of places. `N` is a constant so that the ranks stay in registers;
+/// one group instead of four is faster for up to 16 bytes, two groups for 32 bytes are not.
 struct MergeShort<'a, const N: usize> {
     pairs: &'a Pairs,
     pretoken: &'a [u8],
@@ -52,14 +54,15 @@ impl<const N: usize> Kernel for MergeShort<'_, N> {
     }
 }
 
-/// The parts of a pretoken. A part has the place of its first byte; the others are empty.
+/// The parts of a pretoken. A part is at the place of its first byte; the other places are empty.
 struct ShortParts<L: Simd, const N: usize> {
     simd: L,
     tokens: [u32; MAX_SHORT_BYTES],
-    /// Of each part, the rank at which it merges with the next one, and its place below that: so the least of these
-    /// is the lowest rank, and the leftmost of several. [`NEVER`] where nothing merges, and in empty places.
+    /// For each part, `rank << PLACE_BITS | place`, where `rank` is that of merging with the next part. So
+    /// the least number has the lowest rank, at the leftmost place. [`NEVER`] for parts that do not merge,
+    /// and for empty places.
     merges: [L::Lanes; N],
-    /// A bit for each part.
+    /// A mask of the places that have a part.
     live: u64,
 }
 
@@ -77,12 +80,13 @@ impl<L: Simd, const N: usize> ShortParts<L, N> {
         ShortParts { simd, tokens, merges: merges.map(|lanes| simd.lanes(&lanes)), live }
     }
 
-    /// The least of the merges.
+    /// The least number of `merges`.
     #[inline(always)]
     fn lowest(&self) -> u32 {
         self.merges.into_iter().fold(NEVER, |least, lanes| least.min(self.simd.least(lanes)))
     }
 
+    /// Does the merge of a number of `merges`.
     #[inline(always)]
     fn apply(&mut self, pairs: &Pairs, merge: u32) {
         let at = (merge as usize) % MAX_SHORT_BYTES;
@@ -104,7 +108,7 @@ impl<L: Simd, const N: usize> ShortParts<L, N> {
         self.put(right, NEVER);
     }
 
-    /// The place of the part after the one at `at`; [`MAX_SHORT_BYTES`] after the last.
+    /// The place of the part after the one at `at`; [`MAX_SHORT_BYTES`] after the last part.
     #[inline(always)]
     fn after(&self, at: usize) -> usize {
         (self.live & (u64::MAX - 1) << at).trailing_zeros() as usize

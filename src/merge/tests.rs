@@ -2,7 +2,7 @@ use super::{Merger, Pairs, long, placed_tokens, short};
 use crate::control::Control;
 use crate::simd::Isa;
 
-/// Random numbers without a dependency: the quality is enough to pick cases.
+/// Random numbers without a dependency; their quality is enough to choose test cases.
 struct Random(u64);
 
 impl Random {
@@ -14,7 +14,7 @@ impl Random {
 
 type Listed = Vec<((u32, u32), u32)>;
 
-/// Pairs over a few letters, some of which no text reaches; the rank of a pair is its place.
+/// Random pairs over a few letters, some of which no text reaches, with ascending ranks.
 fn random_pairs(random: &mut Random) -> (Listed, Pairs) {
     let mut listed: Listed = Vec::new();
     let mut pairs = Pairs::new(std::array::from_fn(|byte| byte as u32), 30);
@@ -34,7 +34,7 @@ fn random_pairs(random: &mut Random) -> (Listed, Pairs) {
     (listed, pairs)
 }
 
-/// BPE from its definition: the lowest rank, leftmost first, until nothing merges.
+/// BPE by its definition: the lowest rank merges first, then the leftmost place, until nothing merges.
 fn by_definition(listed: &Listed, text: &[u8]) -> Vec<u32> {
     let mut tokens: Vec<u32> = text.iter().map(|&byte| u32::from(byte)).collect();
     for _ in 0..text.len() {
@@ -48,7 +48,7 @@ fn by_definition(listed: &Listed, text: &[u8]) -> Vec<u32> {
     tokens
 }
 
-/// The heap alone.
+/// Merges with the heap alone.
 fn heap(pairs: &Pairs, text: &[u8]) -> Vec<u32> {
     let mut found = placed_tokens::PlacedTokens::default();
     long::PartHeap::default().merge(pairs, text, 0, &mut found, &Control::none()).unwrap();
@@ -62,7 +62,7 @@ fn merged(pairs: &Pairs, text: &[u8]) -> Vec<u32> {
 }
 
 #[test]
-fn scan_and_heap_merge_as_the_definition_says() {
+fn scan_and_heap_agree_with_the_definition() {
     let mut random = Random(1);
     for _ in 0..600 {
         let (listed, pairs) = random_pairs(&mut random);
@@ -84,13 +84,13 @@ fn scan_and_heap_merge_as_the_definition_says() {
 }
 
 #[test]
-fn windows_of_a_long_pretoken_give_the_tokens_of_the_whole() {
+fn windows_give_the_tokens_of_the_whole() {
     let mut random = Random(2);
     for round in 0..400 {
         let (_, pairs) = random_pairs(&mut random);
         for kind in 0..4 {
             let len = 65 + random.below(if round % 8 == 0 { 9_000 } else { 900 });
-            // Runs, short cycles, runs that something rare breaks, and no order at all.
+            // Runs of one letter, short cycles, runs that are rarely interrupted, and random letters.
             let cycle: Vec<u8> = (0..1 + random.below(9)).map(|_| b"aab "[random.below(4)]).collect();
             let text: Vec<u8> = (0..len)
                 .map(|at| match kind {
@@ -106,15 +106,15 @@ fn windows_of_a_long_pretoken_give_the_tokens_of_the_whole() {
 }
 
 #[test]
-fn what_the_far_end_decides_is_as_the_definition_says() {
-    // The first two letters of a cycle merge from the left, unless a token at the end has taken one: (b a) (b a) … and
-    // (a b) (a b) … differ in all of the text, by its last byte.
+fn the_last_byte_can_decide_all_tokens() {
+    // The letters of a cycle merge in pairs from the left, unless a token at the end has taken a letter: (b
+    // a) (b a) … and (a b) (a b) … differ everywhere because of the last byte.
     let mut pairs = Pairs::new(std::array::from_fn(|byte| byte as u32), 400);
     let listed: Listed = vec![((b'b'.into(), b'!'.into()), 256), ((b'a'.into(), 256), 257)];
     let mut all = listed.clone();
     let mut last = 257;
     for _ in 0..300 {
-        // Each takes two letters more, leftwards.
+        // Each merge adds two letters on the left.
         let left = if all.len().is_multiple_of(2) { b'b' } else { b'a' };
         let result = 256 + all.len() as u32;
         all.push(((left.into(), last), result));
@@ -135,7 +135,7 @@ fn what_the_far_end_decides_is_as_the_definition_says() {
 }
 
 #[test]
-fn a_long_pretoken_merges_in_little_time() {
+fn merging_a_long_pretoken_takes_little_time() {
     let mut pairs = Pairs::new(std::array::from_fn(|byte| byte as u32), 10);
     let mut half = 97;
     for power in 0..10 {

@@ -1,50 +1,51 @@
-//! A long pretoken, one window of it after the other.
+//! BPE of a long pretoken in overlapping windows.
 //!
-//! Tokens are what their joined bytes merge to exactly if the same holds of every two neighbours among them. For until
-//! the first merge across a place between two of them, what merges inside these two is what merges there when they
-//! stand alone, in the same order: so that merge would be made there too. (And the neighbours in what bytes merge to
-//! are merged alone as they are there: nothing crosses their outer ends.) So where the tokens of two overlapping
-//! stretches have one token in common, those of the first up to it and those of the second behind it are the tokens of
-//! both stretches together.
+//! A list of tokens is the result of merging their joined bytes if and only if each two neighbours among them
+//! are the result of merging their own joined bytes. To see why, look at the first merge that would cross the
+//! border of two neighbours: up to then, the merges inside these two are the same, in the same order, as if
+//! the two stood alone, so the crossing merge would happen alone, too, which contradicts the condition. (In
+//! the other direction, nothing crosses the outer ends of two neighbours in a result, so they merge alone as
+//! they do there.) So if the tokens of two overlapping parts of a text have one token in common, the tokens
+//! of the first part up to it and those of the second part behind it are together the tokens of both parts.
 //!
-//! Windows begin at a token of those so far, some way before their end, where a token in common is nearly always
-//! there at once. Where there is none, the window grows, in the end to the whole. So the cost is linear but in texts
-//! made to prevent it, and all that is worked on is near.
+//! A window begins at a token of the result so far, some way before its end, so that nearly always the window
+//! soon has a token in common with it. If it has none, the window grows, in the end to the whole pretoken. So
+//! the cost is linear except for texts that are made to prevent it, and all memory that is used at a time is
+//! near.
 
 use super::long::PartHeap;
 use super::pairs::Pairs;
 use super::placed_tokens::PlacedTokens;
 use super::short;
-use crate::control::Control;
+use crate::control::{BYTES_PER_CHECK, Control};
 use crate::error::Result;
 use crate::room;
 use crate::simd::Isa;
 
-/// Bytes of the first window that is tried: as many as a scan takes.
+/// Bytes of the first window: as many as the scan for short pretokens takes.
 const MIN_WINDOW_BYTES: usize = short::MAX_SHORT_BYTES;
-/// How many times larger the next one is.
+/// The factor by which a window grows. Chosen without measurement.
 const WINDOW_GROWTH: usize = 4;
-/// The part of a window that lies before the end of what there is.
+/// The part of a window (one third) that overlaps the result so far. Chosen without measurement.
 const OVERLAP_DIVISOR: usize = 3;
-/// The least part of a window that must lie behind it.
+/// The part of a window (one quarter) by which it must reach beyond the result so far. Chosen without
+/// measurement.
 const PROGRESS_DIVISOR: usize = 4;
-/// Bytes merged between two looks at the control.
-const BYTES_PER_CHECK: usize = 1 << 16;
-/// Tokens for which the memory stays.
+/// Tokens whose memory is kept for the next pretoken. Chosen without measurement.
 const MAX_IDLE_TOKENS: usize = 1 << 16;
 
-/// Working memory.
+/// Working memory for a long pretoken.
 #[derive(Debug, Default)]
 pub(super) struct WindowedMerger {
     parts: PartHeap,
-    /// The tokens of the text up to the end of the last window.
+    /// The tokens up to the end of the last window.
     found: PlacedTokens,
     /// The tokens of the current window.
     next: PlacedTokens,
 }
 
 impl WindowedMerger {
-    /// Appends the tokens of `pretoken`, of fewer than 2³² bytes, to `out`.
+    /// Appends the tokens of `pretoken`, which must be shorter than 4 GiB, to `out`.
     pub(super) fn merge(
         &mut self,
         isa: Isa,
@@ -70,6 +71,7 @@ impl WindowedMerger {
         result
     }
 
+    /// Merges the pretoken window by window into `found`.
     fn run(
         &mut self,
         isa: Isa,
@@ -99,8 +101,8 @@ impl WindowedMerger {
         Ok(())
     }
 
-    /// Merges the window `from..to` and adds its tokens to those found, which end at `end` and of which number `first`
-    /// begins at `from`; `false` if they have none in common.
+    /// Merges the window `from..to` and joins its tokens with `found`, which ends at `end` and whose token
+    /// `first` begins at `from`. Returns `false` if they have no token in common.
     fn extended(
         &mut self,
         isa: Isa,
@@ -121,7 +123,7 @@ impl WindowedMerger {
         } else {
             parts.merge(pairs, text, from, next, control)?;
         }
-        // The first window needs no token in common with what was found before it.
+        // The first window has nothing before it to join.
         let shared = if from == 0 { Some((0, 0)) } else { found.shared(first, end, next, to) };
         let Some((here, there)) = shared else { return Ok(false) };
         found.truncate(here);

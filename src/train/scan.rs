@@ -7,14 +7,12 @@ use super::corpus::Corpus;
 use super::index::PairIndex;
 use super::tokens::{BYTE_TOKENS, TokenInfo, pack};
 use crate::control::Control;
+use crate::count::MAX_COUNT;
 use crate::error::{Error, Result};
 use crate::room;
 
 /// Cells between two looks at the control.
 const CELLS_PER_CHECK: u32 = 1 << 16;
-
-/// Counts above this are refused.
-pub(super) const MAX_COUNT: u64 = 1 << 63;
 
 /// The count and the places of a pair, found by a scan.
 #[derive(Clone, Copy, Default)]

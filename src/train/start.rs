@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::forced;
 use super::options::{Merge, Options, Ties};
-use super::scan::MAX_COUNT;
 use super::tokens::BYTE_TOKENS;
+use crate::count::MAX_COUNT;
 use crate::error::{Error, Result};
 use crate::room;
 use crate::vocab::{Semantics, SpecialSpec, Vocab};

@@ -1,4 +1,4 @@
-//! From ids, bytes, merges and special tokens to a validated [`Vocab`].
+//! Ids, bytes, merges and special tokens → a validated [`Vocab`].
 
 use std::collections::HashSet;
 
@@ -14,13 +14,13 @@ use crate::once::Once;
 use crate::room;
 use crate::special::Specials;
 
-/// A special token as a caller names it: its bytes, and its id where the caller gives one.
+/// A special token: its bytes, and its id if the caller chooses one.
 pub type SpecialSpec = (Vec<u8>, Option<u32>);
 
 type TokenList<'a> = Vec<(u32, &'a [u8])>;
 type MergeList<'a> = Option<Vec<(&'a [u8], &'a [u8])>>;
 
-/// Bytes that building a vocabulary takes, about.
+/// About how many bytes building a vocabulary takes.
 fn memory_of(tokens: &[(u32, &[u8])], merges: usize) -> usize {
     let bytes: usize = tokens.iter().map(|(_, bytes)| bytes.len()).sum();
     2 * bytes + 128 * tokens.len() + memory_of_pairs(tokens.len(), merges) + (2 << 20)
@@ -29,13 +29,13 @@ fn memory_of(tokens: &[(u32, &[u8])], merges: usize) -> usize {
 impl Vocab {
     /// Validates and indexes a vocabulary.
     ///
-    /// `tokens` are ids with their bytes, `merges` the merges list (`None` for rank semantics).
-    /// A special token without an id keeps the id that the vocabulary has for its bytes (the lower
-    /// of two), unless that is the one ordinary token with these bytes that merging needs; else it
-    /// gets the next id above all others.
+    /// `tokens` are ids with their bytes. `merges` is the list of merges, or `None` for rank semantics. A
+    /// special token without an id takes the id that the vocabulary has for its bytes (the lower of two),
+    /// unless this is the only ordinary token with these bytes and merging needs it; otherwise it gets the
+    /// next id above all others.
     ///
     /// # Errors
-    /// The vocabulary variants of [`Error`], each naming the token or line.
+    /// The variants of [`Error`] for vocabularies; each names the token or the merge.
     pub fn new(
         tokens: &[(u32, Vec<u8>)],
         merges: Option<&[(Vec<u8>, Vec<u8>)]>,
@@ -47,7 +47,7 @@ impl Vocab {
         Vocab::of_views(tokens, merges, specials)
     }
 
-    /// [`Vocab::new`], of bytes that lie elsewhere.
+    /// [`Vocab::new`] with borrowed bytes.
     ///
     /// # Errors
     /// Same as [`Vocab::new`].
@@ -59,11 +59,12 @@ impl Vocab {
         build(tokens, merges, specials, false)
     }
 
-    /// [`Vocab::of_views`], of merges that a training made, of the bytes or of a vocabulary whose tokens merging makes.
+    /// [`Vocab::of_views`] for the merges of a training that began with the bytes, or with a vocabulary all
+    /// of whose tokens its merges make.
     ///
-    /// Then it makes all others too: two parts of a token stand side by side only where nothing made the token before,
-    /// and what is merged last changes nothing of what was merged before it. To look would take long where a training
-    /// on one giant pretoken made tokens of a megabyte.
+    /// Then the merges make all new tokens, too: the two parts of a token are neighbours only if nothing made
+    /// the token before, and a later merge does not change the earlier ones. So that is not checked. The
+    /// check would take long after a training on one giant pretoken, which can make tokens of a megabyte.
     ///
     /// # Errors
     /// Same as [`Vocab::new`].
@@ -75,8 +76,8 @@ impl Vocab {
         build(tokens, Some(merges), specials, true)
     }
 
-    /// A vocabulary of the merges of a training that began with the bytes alone. They are pairs of ids, and each
-    /// makes a new token: the first one the token of the id `first`, the others those of the ids behind it.
+    /// A vocabulary of a training that began with the bytes alone. `merges` are pairs of ids, and each makes
+    /// a new token: the first one that of the id `first`, each later one that of the next id.
     ///
     /// # Errors
     /// Same as [`Vocab::new`].
@@ -90,7 +91,7 @@ impl Vocab {
     }
 }
 
-/// With `proper`, every token is known to be what merging its bytes makes, and no look is taken.
+/// With `proper`, the caller knows that merging the bytes of each token makes it, and this is not checked.
 fn build(
     tokens: TokenList<'_>,
     merges: MergeList<'_>,
@@ -137,7 +138,7 @@ fn build(
     })
 }
 
-/// See [`Vocab::of_training`].
+/// The implementation of [`Vocab::of_training`].
 fn trained(
     tokens: TokenList<'_>,
     merges: &[(u32, u32)],
@@ -152,7 +153,7 @@ fn trained(
     check_ids(&tokens)?;
     let finder = Specials::new(specials.iter().map(|(name, _)| name.clone()).collect())?;
     let of_bytes = ids_of(specials, &tokens);
-    // Every token is a byte, or made by a merge.
+    // Merging needs every token here: each one is a byte or the result of a merge.
     let needed: HashSet<Vec<u8>> =
         of_bytes.iter().filter(|(_, ids)| !ids.is_empty()).map(|(name, _)| name.to_vec()).collect();
     let special_ids = place_specials(&mut tokens, &of_bytes, &needed, specials)?;
@@ -175,8 +176,8 @@ fn trained(
     })
 }
 
-/// Checks that each id is given once. A token may be empty: published vocabularies have such a one (Whisper's), which no
-/// text is encoded to and which decodes to nothing.
+/// Checks that no id is given twice. The tokens are sorted by id. A token may be empty: published vocabularies have one
+/// (Whisper's), which no text is encoded to and which decodes to nothing.
 fn check_ids(tokens: &[(u32, &[u8])]) -> Result<()> {
     match tokens.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         Some(pair) => {
@@ -186,11 +187,11 @@ fn check_ids(tokens: &[(u32, &[u8])]) -> Result<()> {
     }
 }
 
-/// The ids of ordinary or special tokens that have the bytes of a special one.
+/// For the bytes of each special token, the ids of all tokens with these bytes.
 fn ids_of<'a>(specials: &'a [SpecialSpec], tokens: &[(u32, &[u8])]) -> FxHashMap<&'a [u8], Vec<u32>> {
     let mut of_bytes: FxHashMap<&[u8], Vec<u32>> =
         specials.iter().map(|(name, _)| (name.as_slice(), Vec::new())).collect();
-    // Most tokens are told by their length.
+    // The length alone rules most tokens out.
     let mut has_length = [false; 64];
     specials.iter().for_each(|(name, _)| has_length[name.len() % 64] = true);
     for (id, bytes) in tokens.iter().filter(|(_, bytes)| has_length[bytes.len() % 64]) {
@@ -201,7 +202,7 @@ fn ids_of<'a>(specials: &'a [SpecialSpec], tokens: &[(u32, &[u8])]) -> FxHashMap
     of_bytes
 }
 
-/// Gives every special token its id, adding those that the vocabulary lacks to `tokens`.
+/// Gives every special token its id. Special tokens that the vocabulary lacks are added to `tokens`.
 fn place_specials<'a>(
     tokens: &mut TokenList<'a>,
     of_bytes: &FxHashMap<&[u8], Vec<u32>>,
@@ -237,7 +238,7 @@ fn place_specials<'a>(
     Ok(placed)
 }
 
-/// Checks that ids which callers gave to new special tokens are free, and each given once.
+/// Checks that the ids of new special tokens are free, and that each is given once.
 fn check_added(tokens: &[(u32, &[u8])], added: &mut [(u32, &[u8])]) -> Result<()> {
     for &(id, name) in added.iter() {
         if let Ok(taken) = tokens.binary_search_by_key(&id, |(id, _)| *id) {
@@ -253,7 +254,7 @@ fn check_added(tokens: &[(u32, &[u8])], added: &mut [(u32, &[u8])]) -> Result<()
     }
 }
 
-/// The next ids above all others, in list order.
+/// Gives the special tokens without an id the next ids, from `next` on, in the order of the list.
 fn number_the_rest<'a>(
     ids: Vec<Option<u32>>,
     specials: &'a [SpecialSpec],
@@ -275,7 +276,7 @@ fn number_the_rest<'a>(
     Ok(placed)
 }
 
-/// Which of the special tokens' bytes are also parts or results of merges.
+/// The special tokens whose bytes are also a part or the result of a merge.
 fn needed_by_merges(
     merges: Option<&Vec<(&[u8], &[u8])>>,
     names: &FxHashMap<&[u8], Vec<u32>>,
@@ -298,6 +299,7 @@ fn needed_by_merges(
     needed
 }
 
+/// Indexes the ordinary tokens by their bytes.
 fn ordinary_tokens(tokens: &TokenBytes, special: &[u32]) -> Result<Ordinary> {
     let mut special = special.iter().copied().peekable();
     let mut ordinary = Ordinary::with_room(tokens.len());
@@ -315,6 +317,7 @@ fn ordinary_tokens(tokens: &TokenBytes, special: &[u32]) -> Result<Ordinary> {
     Ok(ordinary)
 }
 
+/// The index of the token of each byte.
 fn byte_tokens(tokens: &TokenBytes, ordinary: &Ordinary) -> Result<[u32; 256]> {
     let mut found = [0; 256];
     for byte in 0..=255u8 {
@@ -323,7 +326,7 @@ fn byte_tokens(tokens: &TokenBytes, ordinary: &Ordinary) -> Result<[u32; 256]> {
     Ok(found)
 }
 
-/// Adds the merges list to `pairs`; returns it as indices.
+/// Adds the list of merges to `pairs`, and returns it as indices.
 fn listed_pairs(
     list: &[(&[u8], &[u8])],
     tokens: &TokenBytes,

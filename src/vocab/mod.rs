@@ -1,6 +1,8 @@
-//! The vocabulary: ids ↔ bytes, pair → merged token, special tokens. Validated once, immutable after.
+//! The vocabulary: ids ↔ bytes, pairs → merged tokens, special tokens. It is validated once and then
+//! immutable.
 //!
-//! Inside, a token is known by its index: its place among all by ascending id. It is dense where ids are not.
+//! Inside, a token is identified by its index, its position among all tokens by ascending id. Indices have no
+//! gaps, unlike ids.
 
 mod build;
 mod ordinary;

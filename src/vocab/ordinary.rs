@@ -7,7 +7,8 @@ use rustc_hash::FxBuildHasher;
 
 use super::tokens::TokenBytes;
 
-/// Bytes → index of an ordinary token. Holds no bytes of its own: five bytes a token.
+/// Maps bytes to the index of an ordinary token. Takes five bytes for each token, since it refers to the
+/// table of tokens for their bytes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ordinary(HashTable<u32>);
 
@@ -16,7 +17,7 @@ impl Ordinary {
         Ordinary(HashTable::with_capacity(count))
     }
 
-    /// Adds the token at `index`. Returns the index of the one that has its bytes, if any.
+    /// Adds the token at `index`. If another token has the same bytes, returns its index as an error.
     pub(super) fn insert(&mut self, tokens: &TokenBytes, index: u32) -> Result<(), u32> {
         let bytes = tokens.bytes_at(index);
         let entry = self.0.entry(
@@ -33,7 +34,7 @@ impl Ordinary {
         }
     }
 
-    /// The index of the token of these bytes.
+    /// The index of the token with these bytes.
     #[inline]
     pub(super) fn get(&self, tokens: &TokenBytes, bytes: &[u8]) -> Option<u32> {
         self.0.find(hash(bytes), |&index| tokens.bytes_at(index) == bytes).copied()

@@ -1,4 +1,5 @@
-//! tiktoken's rank file, as it is always written: a token in base64, one space, its id, a line feed.
+//! tiktoken's rank files in their usual form: each line is a token in base64, one space, its id and a line
+//! feed.
 //!
 //! The empty token is a lone `=` (Whisper's file has one), and a byte order mark may stand before the first line.
 
@@ -6,7 +7,8 @@ use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 
-/// As Python's `b64decode(validate=True)`: padded, and what is left of the last character is not looked at.
+/// Like Python's `b64decode(validate=True)`: padding is required, and unused bits of the last character are
+/// ignored.
 const BASE64: GeneralPurpose =
     GeneralPurpose::new(&STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
 
@@ -16,13 +18,13 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 #[derive(Debug)]
 pub struct RankLines {
     bytes: Vec<u8>,
-    /// Id, and where in `bytes` its token ends.
+    /// The id of each token, and the offset in `bytes` at which it ends.
     ends: Vec<(u32, usize)>,
 }
 
 impl RankLines {
-    /// Reads a file; `None` if any line of it is not of that form. What is wrong with it, or whether it can be read in
-    /// some other way, is for a slower reader to say.
+    /// Reads a file; `None` if any line is not of the usual form. The caller then uses a slower reader, which
+    /// accepts other forms and reports errors.
     pub fn parse(file: &[u8]) -> Option<Self> {
         let file = file.strip_prefix(BYTE_ORDER_MARK).unwrap_or(file);
         let mut lines = RankLines { bytes: Vec::with_capacity(file.len() / 2), ends: Vec::new() };
@@ -40,7 +42,7 @@ impl RankLines {
         Some(lines)
     }
 
-    /// Ids and tokens, in the order of the file.
+    /// Ids and tokens in the order of the file.
     pub fn tokens(&self) -> Vec<(u32, &[u8])> {
         let mut start = 0;
         let token = |&(id, end): &(u32, usize)| {
@@ -62,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_read_and_all_else_is_refused() {
+    fn lines_are_read_and_other_forms_are_refused() {
         let lines = RankLines::parse(b"YQ== 0\nYWI= 7\nYWJj 4294967295").unwrap();
         assert_eq!(lines.tokens(), [(0, &b"a"[..]), (7, b"ab"), (u32::MAX, b"abc")]);
         assert!(RankLines::parse(b"").unwrap().tokens().is_empty());

@@ -1,11 +1,11 @@
-//! Which tokens merging makes: under rank semantics, the pair that makes each token; under both, the tokens that none
-//! makes.
+//! Which tokens merging makes. Under rank semantics this also finds the pair that makes each token.
 //!
-//! Rank semantics merges any pair whose bytes are a token. But of all the ways to cut a token in two only one can ever
-//! be met: as long as a text's merges stay inside the bytes of a token, they are those of the token's bytes alone
-//! (lowest rank first, leftmost first), so two parts of it that stand side by side are the last two of that one
-//! sequence. So one pair a token is all that the table needs, a third of all ways. And what is merged inside a token
-//! is shorter: with the pairs of all shorter tokens in the table, merging its bytes leaves these two.
+//! Rank semantics merges any pair whose bytes are a token, but of all ways to cut a token in two only one can
+//! ever occur. As long as the merges of a text stay inside the bytes of a token, they are the merges of these
+//! bytes alone (the lowest rank first, then the leftmost), so if two parts that make up the token are
+//! neighbours, they are the last two parts of that one sequence of merges. So the table needs one pair for
+//! each token, about a third of all ways. The merges inside a token make shorter tokens only, so with the
+//! pairs of all shorter tokens in the table, merging its bytes leaves exactly these two parts.
 
 use super::tokens::TokenBytes;
 use crate::control::Control;
@@ -13,13 +13,14 @@ use crate::error::Result;
 use crate::merge::{Merger, NEVER, Pairs};
 use crate::simd::Isa;
 
-/// Pairs of tokens, and tokens, by index.
+/// Pairs of tokens, and other tokens, as indices.
 type PairsAndRest = (Vec<(u32, u32)>, Vec<u32>);
 
-/// Under rank semantics: adds to `pairs` the pair of each ordinary token, ranked by the token's place among all.
-/// `special`: the others, in ascending order.
+/// Under rank semantics: adds the pair of each ordinary token to `pairs`, with the index of the token as its
+/// rank. `special` are the special tokens, in ascending order.
 ///
-/// Returns the pairs that lower ranks make, by ascending token, and the tokens that no pair makes.
+/// Returns the pairs of the tokens that lower ranks make, by ascending token, and the tokens that no pair
+/// makes.
 pub(super) fn ranked(tokens: &TokenBytes, special: &[u32], pairs: &mut Pairs) -> Result<PairsAndRest> {
     let mut made = vec![Made::default(); tokens.len()];
     let (mut merger, mut parts) = (Merger::new(Isa::best()), Vec::new());
@@ -27,7 +28,7 @@ pub(super) fn ranked(tokens: &TokenBytes, special: &[u32], pairs: &mut Pairs) ->
         parts.clear();
         merger.merge(pairs, tokens.bytes_at(index), &mut parts, &Control::none())?;
         if let [left, right] = parts[..] {
-            // Each token has other bytes, so no pair comes twice.
+            // All tokens have different bytes, so no pair is inserted twice.
             let _ = pairs.insert(left, right, index, index);
             let highest = made[left as usize].highest.max(made[right as usize].highest);
             made[index as usize] =
@@ -39,20 +40,21 @@ pub(super) fn ranked(tokens: &TokenBytes, special: &[u32], pairs: &mut Pairs) ->
         match made[index as usize] {
             Made { pair, below: true, .. } => reached.push(pair),
             Made { pair: (NEVER, _), .. } => unreachable.push(index),
-            // With the help of higher ranks.
+            // A pair makes this token, but only with the help of a higher rank.
             Made { .. } => {}
         }
     }
     Ok((reached, unreachable))
 }
 
-/// How a token is made.
+/// How merging makes a token.
 #[derive(Clone, Copy)]
 struct Made {
+    /// The pair that makes the token; [`NEVER`] twice if none does.
     pair: (u32, u32),
-    /// The highest rank of the merges that it takes, its own included; 0 for a byte.
+    /// The highest rank among the merges that make the token, including its own; 0 for a byte.
     highest: u32,
-    /// Whether all those before its own have a lower rank than that.
+    /// Whether all ranks before its own are lower.
     below: bool,
 }
 
@@ -62,14 +64,14 @@ impl Default for Made {
     }
 }
 
-/// The ordinary tokens of more than a byte, by ascending index.
+/// The ordinary tokens of more than one byte, by ascending index.
 fn candidates<'a>(tokens: &'a TokenBytes, special: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
     let mut special = special.iter().copied().peekable();
     (0..tokens.len() as u32)
         .filter(move |&index| special.next_if_eq(&index).is_none() && tokens.bytes_at(index).len() > 1)
 }
 
-/// The ordinary tokens of more than a byte, the shortest first.
+/// The ordinary tokens of more than one byte, the shortest first.
 fn by_length(tokens: &TokenBytes, special: &[u32]) -> Vec<u32> {
     let mut lens: Vec<u64> = candidates(tokens, special)
         .map(|index| (tokens.bytes_at(index).len() as u64) << 32 | u64::from(index))
@@ -78,7 +80,8 @@ fn by_length(tokens: &TokenBytes, special: &[u32]) -> Vec<u32> {
     lens.into_iter().map(|entry| entry as u32).collect()
 }
 
-/// Under merges semantics: the ordinary tokens that merging their own bytes does not make. `special` as in [`ranked`].
+/// Under merges semantics: the ordinary tokens that merging their own bytes does not make. `special` are the
+/// special tokens, in ascending order.
 pub(super) fn listed(tokens: &TokenBytes, special: &[u32], pairs: &Pairs) -> Result<Vec<u32>> {
     let mut unreachable = Vec::new();
     let (mut merger, mut parts) = (Merger::new(Isa::best()), Vec::new());

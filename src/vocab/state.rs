@@ -1,27 +1,28 @@
-//! Tokens and merges as bytes, and back: what a pickle holds and a fingerprint is made of.
+//! Tokens and merges as bytes, for pickles and fingerprints.
 //!
-//! Little-endian: what merges (bits), the number of tokens, id and length of each by ascending id, then their bytes;
-//! then, under merges semantics only, the number of merges and the two ids of each.
+//! The format is little-endian: flags, the number of tokens, the id and the length of each by ascending id,
+//! then their bytes; then the number of merges (0 under rank semantics) and the two ids of each.
 
 use super::build::SpecialSpec;
 use super::vocabulary::{Semantics, Vocab};
 use crate::error::{Error, Result};
 use crate::room;
 
-/// Bits of the first number.
+/// The flag for merges semantics.
 const MERGES_FLAG: u32 = 1;
+/// The flag for a vocabulary that ignores merges in a pretoken that is a token.
 const WHOLE_TOKENS_FLAG: u32 = 2;
 
 impl Vocab {
-    /// Bytes of memory that [`Vocab::state`] takes at the most.
+    /// The most bytes of memory that [`Vocab::state`] takes.
     #[cfg(feature = "python")]
     pub(crate) fn state_bytes(&self) -> usize {
         let bytes: usize = self.tokens.iter().map(|(_, token)| token.len()).sum();
-        // Twice: what a list has room for while it grows.
+        // Twice the bytes, since a list may have twice the memory it needs while it grows.
         2 * (16 + 8 * self.tokens.len() + bytes + 16 * self.merges.len())
     }
 
-    /// Tokens and merges, as [`Vocab::from_state`] reads them.
+    /// The tokens and merges as bytes for [`Vocab::from_state`].
     pub fn state(&self) -> Vec<u8> {
         let mut state = Vec::new();
         let (merges, whole) = (self.semantics == Semantics::Merges, self.whole);
@@ -43,10 +44,10 @@ impl Vocab {
         state
     }
 
-    /// The vocabulary of a [`Vocab::state`]; special tokens with their ids.
+    /// Makes the vocabulary of [`Vocab::state`] again; the special tokens must have their ids.
     ///
     /// # Errors
-    /// [`Error::BrokenState`], and as [`Vocab::new`].
+    /// [`Error::BrokenState`], and the errors of [`Vocab::new`].
     pub fn from_state(state: &[u8], specials: &[SpecialSpec]) -> Result<Self> {
         let mut rest = StateReader(state);
         let semantics = rest.number()?;
@@ -82,6 +83,7 @@ fn put(state: &mut Vec<u8>, number: u32) {
     state.extend_from_slice(&number.to_le_bytes());
 }
 
+/// Reads the parts of a state from its front.
 struct StateReader<'a>(&'a [u8]);
 
 impl<'a> StateReader<'a> {

@@ -1,51 +1,54 @@
-//! Ids → bytes: a table that decoding copies out of, for dense and for sparse ids.
+//! Ids → bytes: a table from which decoding copies, for dense and for sparse ids.
 
 /// Ids with their bytes, by ascending id.
 ///
-/// Memory: 16 bytes for each id up to the highest, and what tokens of more than 15 bytes need. Ids that
-/// are far apart have a list of ids beside a table without holes.
+/// Memory: 16 bytes for each id up to the highest, and the bytes of tokens longer than 15. If ids are sparse,
+/// the table has one slot for each token instead, and a list of the ids.
 #[derive(Clone, Debug, Default)]
 pub struct TokenBytes {
     slots: Vec<TokenSlot>,
-    /// Whether a slot's place is its id; else it is the token's index.
+    /// Whether slots are indexed by id; otherwise by the token's index.
     by_id: bool,
-    /// The ids, where they are not 0, 1, 2, ….
+    /// The ids, if they are not 0, 1, 2, ….
     ids: Option<Vec<u32>>,
-    /// Bytes of the tokens that no slot can hold.
+    /// Bytes of the tokens that are too long for a slot.
     long: Vec<u8>,
+    /// The number of tokens.
     len: usize,
 }
 
-/// One token: its bytes, if they fit in front of the tag, or its place among the long ones.
+/// One token: its bytes and a tag, or for a long one its length, its offset in the long bytes and a tag.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(16))]
 pub(crate) struct TokenSlot([u8; SLOT_BYTES]);
 
 /// Bytes of a slot.
 pub(crate) const SLOT_BYTES: usize = 16;
-/// Where a slot has its tag: what kind of token it holds.
+/// The offset of the tag in a slot. The tag tells what kind of token the slot holds.
 pub(crate) const TAG_OFFSET: usize = SLOT_BYTES - 1;
-/// Bits of a tag that are the length of a short token; 0 for a long one, for the empty one, and for none.
+/// The bits of a tag that are the length of a short token; 0 for a long token, the empty token and an empty slot.
 pub(crate) const TAG_LENGTH_MASK: u8 = 0x0f;
-/// Bit of a tag: the token is not all ASCII.
+/// The bit of a tag for a token that is not all ASCII.
 pub(crate) const TAG_NOT_ASCII: u8 = 0x80;
-/// Bit of a tag: a long token.
+/// The bit of a tag for a long token.
 const TAG_LONG: u8 = 0x40;
-/// Bit of a tag: the empty token, which differs from a slot without a token by this bit alone.
+/// The bit of a tag for the empty token: the only bit that is set in its slot.
 const TAG_EMPTY: u8 = 0x20;
 
-/// A table may be this many times larger than the tokens it holds, beyond a free allowance.
+/// A table is indexed by id if it has at most this many slots for each token, beyond [`FREE_SLOTS`]. Chosen
+/// without measurement.
 const MAX_SPARSENESS: usize = 2;
+/// Slots that a table may have in any case to be indexed by id: 1 MB. Chosen without measurement.
 const FREE_SLOTS: usize = 1 << 16;
 
 impl TokenSlot {
-    /// The bytes of the slot: those of a short token in front, the tag at the end.
+    /// The bytes of the slot: those of a short token at the front, the tag at the end.
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8; SLOT_BYTES] {
         &self.0
     }
 
-    /// A token's slot; a long one's bytes go to the end of `long`.
+    /// The slot of a token. The bytes of a long token are appended to `long`.
     fn new(token: &[u8], long: &mut Vec<u8>) -> Self {
         let mut slot = TokenSlot::default();
         slot.0[TAG_OFFSET] = if token.is_ascii() { 0 } else { TAG_NOT_ASCII };
@@ -53,7 +56,7 @@ impl TokenSlot {
             slot.0[..token.len()].copy_from_slice(token);
             slot.0[TAG_OFFSET] |= if token.is_empty() { TAG_EMPTY } else { token.len() as u8 };
         } else {
-            // 40 bits for the place and 64 for the length: more than a vocabulary can have.
+            // 8 bytes for the length and 5 for the offset are more than a vocabulary can need.
             slot.0[..8].copy_from_slice(&(token.len() as u64).to_le_bytes());
             slot.0[8..13].copy_from_slice(&(long.len() as u64).to_le_bytes()[..5]);
             slot.0[TAG_OFFSET] |= TAG_LONG;
@@ -64,7 +67,7 @@ impl TokenSlot {
 }
 
 impl TokenBytes {
-    /// From ids in ascending order, each once.
+    /// A table of tokens. Ids must ascend without repetition.
     pub(super) fn new(tokens: &[(u32, &[u8])]) -> Self {
         let Some(&(max_id, _)) = tokens.last() else { return Self::default() };
         let mut long = Vec::new();
@@ -78,7 +81,7 @@ impl TokenBytes {
         TokenBytes { slots, by_id, ids, long, len: tokens.len() }
     }
 
-    /// The bytes of a token, if there is one of this id.
+    /// The bytes of the token of an id.
     #[inline]
     pub fn get(&self, id: u32) -> Option<&[u8]> {
         let place = match &self.ids {
@@ -88,29 +91,29 @@ impl TokenBytes {
         self.token(self.slots.get(place)?)
     }
 
-    /// The slots by id, if a slot's place is its id.
+    /// The slots by id, if they are indexed by id.
     #[inline]
     pub(crate) fn by_id(&self) -> Option<&[TokenSlot]> {
         self.by_id.then_some(&self.slots)
     }
 
-    /// The bytes of the token at `index`, counted by ascending id; none if there are not so many.
+    /// The bytes of the token at `index`; empty if there is none.
     #[inline]
     pub fn bytes_at(&self, index: u32) -> &[u8] {
         let place = if self.by_id { self.id_at(index) } else { index };
         self.slots.get(place as usize).and_then(|slot| self.token(slot)).unwrap_or_default()
     }
 
-    /// The id of the token at `index`, counted by ascending id.
+    /// The id of the token at `index`.
     ///
     /// # Panics
-    /// If there are not so many tokens.
+    /// If `index` is not less than the number of tokens.
     #[inline]
     pub fn id_at(&self, index: u32) -> u32 {
         self.ids.as_ref().map_or(index, |ids| ids[index as usize])
     }
 
-    /// The index of the token of this id, counted by ascending id.
+    /// The index of the token of an id.
     pub(crate) fn index_of(&self, id: u32) -> Option<u32> {
         match &self.ids {
             Some(ids) => ids.binary_search(&id).ok().map(|index| index as u32),
@@ -118,6 +121,7 @@ impl TokenBytes {
         }
     }
 
+    /// The bytes of a slot; `None` if it is empty.
     #[inline]
     fn token<'a>(&'a self, slot: &'a TokenSlot) -> Option<&'a [u8]> {
         let tag = slot.0[TAG_OFFSET];
@@ -133,23 +137,23 @@ impl TokenBytes {
         }
     }
 
-    /// How many tokens there are.
+    /// The number of tokens.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no tokens.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The highest id.
+    /// The highest id; `None` for an empty table.
     #[inline]
     pub fn max_id(&self) -> Option<u32> {
         (self.len as u32).checked_sub(1).map(|last| self.id_at(last))
     }
 
-    /// Ids and bytes, by ascending id.
+    /// Ids and bytes by ascending id.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
         (0..self.len as u32).map(|index| (self.id_at(index), self.bytes_at(index)))
     }

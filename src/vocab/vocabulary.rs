@@ -1,4 +1,4 @@
-//! A validated vocabulary, and what it is asked for.
+//! The validated vocabulary.
 
 use super::ordinary::Ordinary;
 use super::tokens::TokenBytes;
@@ -7,37 +7,40 @@ use crate::merge::Pairs;
 use crate::once::Once;
 use crate::special::Specials;
 
-/// What may be merged with what.
+/// The rule that decides which pairs merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Semantics {
     /// Only the pairs of a merges list, in its order (CS336, GPT-2's files, Hugging Face).
     Merges,
-    /// Any adjacent pair whose bytes are a token, the lowest id first; a pretoken that is a token
-    /// stands for itself (tiktoken's rank files).
+    /// Any adjacent pair whose bytes are a token, the lowest id first. A pretoken that is a token becomes
+    /// that token without merging (tiktoken's rank files).
     Ranks,
 }
 
 /// A validated vocabulary.
 ///
-/// Every byte value has a token, no two ordinary tokens have the same bytes, every merge is made of
-/// known tokens: so encoding cannot fail for want of a token.
+/// Every byte value has a token, no two ordinary tokens have the same bytes, and all parts and results of
+/// merges are tokens, so encoding always finds a token.
 #[derive(Clone, Debug)]
 pub struct Vocab {
     pub(super) tokens: TokenBytes,
     /// Ordinary tokens by their bytes.
     pub(super) ordinary: Once<Ordinary>,
+    /// The table of merges.
     pub(super) pairs: Once<Pairs>,
-    /// Where a training made all merges of the bytes alone: the index of the first of the tokens that they make one
-    /// after the other. What is known of such a vocabulary need not be checked, and is made when it is asked for.
+    /// For a vocabulary whose merges were all trained from the bytes: the index of the token that the first
+    /// merge makes; later merges make the tokens that follow. Such a vocabulary needs no checks, and
+    /// `ordinary` and `pairs` are made when they are first used.
     pub(super) trained: Option<u32>,
     pub(super) semantics: Semantics,
-    /// Whether a pretoken that is a token stands for itself.
+    /// Whether a pretoken that is a token becomes that token without merging.
     pub(super) whole: bool,
-    /// The merges list, as indices; under rank semantics, what lower ranks reach.
+    /// The list of merges as indices; under rank semantics, the pairs that make tokens with lower ranks only.
     pub(super) merges: Vec<(u32, u32)>,
     /// Ordinary tokens that merging their own bytes does not make, by ascending index.
     pub(super) unreachable: Vec<u32>,
     pub(super) specials: Specials,
+    /// The ids of the special tokens, in the order of `specials`.
     pub(super) special_ids: Vec<u32>,
 }
 
@@ -72,12 +75,12 @@ impl Vocab {
         Some(self.special_ids[index])
     }
 
-    /// Bytes that what is still to be made of a training's vocabulary takes, about: its pairs and its ordinary tokens.
+    /// About how many bytes `pairs` and `ordinary` take, which a trained vocabulary makes at their first use.
     pub(crate) fn memory_of_pairs(&self) -> usize {
         memory_of_pairs(self.tokens.len(), self.merges.len())
     }
 
-    /// Which pairs merge, by index.
+    /// The table of merges, by index.
     #[inline]
     pub(crate) fn pairs(&self) -> &Pairs {
         self.pairs.get_or_make(|| trained_pairs(self))
@@ -94,54 +97,54 @@ impl Vocab {
         !self.unreachable.is_empty()
     }
 
-    /// Whether this is one of them.
+    /// Whether merging its own bytes does not make the ordinary token at `index`.
     #[inline]
     pub(crate) fn is_unreachable(&self, index: u32) -> bool {
         self.unreachable.binary_search(&index).is_ok()
     }
 
-    /// Makes a pretoken that is a token stand for itself, before any merge, under a merges list too (`ignore_merges`
-    /// of Hugging Face's files). Under rank semantics it always does.
+    /// Lets a pretoken that is a token become that token without merging, also under merges semantics
+    /// (`ignore_merges` of Hugging Face's files). Under rank semantics that is always so.
     #[must_use]
     pub fn ignoring_merges(mut self) -> Self {
         self.whole = true;
         self
     }
 
-    /// Whether a pretoken that is a token stands for itself.
+    /// Whether a pretoken that is a token becomes that token without merging.
     #[inline]
     pub fn ignores_merges(&self) -> bool {
         self.whole
     }
 
-    /// What may be merged with what.
+    /// The rule that decides which pairs merge.
     pub fn semantics(&self) -> Semantics {
         self.semantics
     }
 
-    /// The special tokens, to search for.
+    /// The special tokens with their search.
     pub fn specials(&self) -> &Specials {
         &self.specials
     }
 
-    /// Ids of the special tokens, in the order of [`Vocab::specials`].
+    /// The ids of the special tokens, in the order of [`Vocab::specials`].
     pub fn special_ids(&self) -> &[u32] {
         &self.special_ids
     }
 
-    /// The merges list as pairs of ids. Under rank semantics: for each token, by ascending id, the
-    /// pair that its bytes reach under lower ranks; a token that no pair reaches has none.
+    /// The list of merges as pairs of ids. Under rank semantics: for each token, by ascending id, the last
+    /// pair that its bytes reach under lower ranks; a token that no such pair makes has none.
     pub fn merges(&self) -> Vec<(u32, u32)> {
         let id = |index| self.tokens.id_at(index);
         self.merges.iter().map(|&(left, right)| (id(left), id(right))).collect()
     }
 
-    /// The merges list as pairs of indices.
+    /// The list of merges as pairs of indices.
     pub(crate) fn merges_by_index(&self) -> &[(u32, u32)] {
         &self.merges
     }
 
-    /// Whether these bytes are the beginning or the end of a longer token that merging does not make.
+    /// Whether `bytes` are a proper prefix or suffix of a token that merging does not make.
     pub(crate) fn ends_an_unreachable(&self, bytes: &[u8]) -> bool {
         self.unreachable.iter().any(|&index| {
             let token = self.tokens.bytes_at(index);
@@ -166,13 +169,13 @@ impl Vocab {
     }
 }
 
-/// Bytes of the pairs and the ordinary tokens of a vocabulary, about.
+/// About how many bytes the table of merges and the index of ordinary tokens take.
 pub(super) fn memory_of_pairs(tokens: usize, merges: usize) -> usize {
     let slots = (tokens.max(merges) * 5 / 4 + 1).next_power_of_two();
     9 * slots + 16 * (tokens + merges) + (1 << 20)
 }
 
-/// The ordinary tokens of a training, no two of the same bytes.
+/// Indexes the ordinary tokens of a trained vocabulary, which are all different.
 fn trained_tokens(vocab: &Vocab) -> Ordinary {
     let tokens = &vocab.tokens;
     let mut special = special_indices(tokens, &vocab.special_ids).into_iter().peekable();
@@ -185,7 +188,7 @@ fn trained_tokens(vocab: &Vocab) -> Ordinary {
     ordinary
 }
 
-/// The pairs of a training, no two of the same tokens.
+/// Makes the table of merges of a trained vocabulary, in which no pair is listed twice.
 fn trained_pairs(vocab: &Vocab) -> Pairs {
     let token = |byte: u8| vocab.ordinary_index(&[byte]).unwrap_or_default();
     let mut pairs = Pairs::new(std::array::from_fn(|byte| token(byte as u8)), vocab.merges.len());
@@ -195,7 +198,7 @@ fn trained_pairs(vocab: &Vocab) -> Pairs {
     pairs
 }
 
-/// The special tokens by index, in ascending order.
+/// The indices of the special tokens, in ascending order.
 pub(super) fn special_indices(tokens: &TokenBytes, special_ids: &[u32]) -> Vec<u32> {
     let mut indices: Vec<u32> = special_ids.iter().filter_map(|&id| tokens.index_of(id)).collect();
     indices.sort_unstable();
