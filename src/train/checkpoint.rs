@@ -1,13 +1,14 @@
-//! The merges of an interrupted training, as bytes.
+//! The merges of an interrupted training as bytes.
 
 use super::options::Merge;
 use crate::error::{Error, Result};
 use crate::room;
 
-/// Bytes of a saved merge: three ids of four bytes, a count of eight.
+/// Bytes of a saved merge: three ids of four bytes and a count of eight.
 const SAVED_MERGE_BYTES: usize = 20;
 
-/// The merges as bytes: the ids of left, right and result, and the count, each little-endian.
+/// The merges as bytes: for each the ids of its left part, right part and result, and its count, all
+/// little-endian.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
@@ -22,10 +23,10 @@ pub fn merges_to_bytes(merges: &[Merge]) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The merges that [`merges_to_bytes`] wrote.
+/// Reads what [`merges_to_bytes`] wrote.
 ///
 /// # Errors
-/// [`Error::BrokenState`] for bytes of another length; [`Error::OutOfMemory`].
+/// [`Error::BrokenState`] if the bytes are not a whole number of merges; [`Error::OutOfMemory`].
 pub fn merges_from_bytes(bytes: &[u8]) -> Result<Vec<Merge>> {
     let (rows, rest) = bytes.as_chunks::<SAVED_MERGE_BYTES>();
     if !rest.is_empty() {
@@ -44,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn merges_are_read_as_they_were_written() {
+    fn merges_survive_a_round_trip() {
         let merge = |number: u32| Merge {
             left: number,
             right: u32::MAX - number,

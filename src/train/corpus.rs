@@ -1,36 +1,37 @@
-//! The text of all words in one array of cells, merged in place.
+//! The corpus: the text of all words in one array of cells, in which tokens are merged in place.
 //!
-//! One cell a byte, one sentinel before, between and after the words. A token owns as many cells as it
-//! has bytes and writes its id into its first and its last one (boundary tags), so both neighbours of
-//! a token are found in one step and no cell ever moves: an occurrence is named by the position of its
-//! first cell for good.
+//! Each byte of a word is one cell, and one sentinel is before, between and after the words. A token owns as
+//! many cells as it has bytes; its id is in the first and in the last of them (boundary tags). So both
+//! neighbours of a token are found in one step, and no cell ever moves: the position of its first cell
+//! identifies an occurrence for good.
 //!
-//! Two ways to keep it, each in its file: `narrow` in half the memory, `wide` for all other trainings.
+//! There are two implementations: `corpus16` takes half the memory, `corpus32` serves all trainings that do
+//! not fit it.
 
 use crate::control::Control;
 use crate::error::{Error, Result};
 
-/// Words between two looks at the control while a text is laid out.
+/// Words between two checks of the control while the text is laid out. Chosen without measurement.
 pub(super) const WORDS_PER_CHECK: usize = 1 << 12;
 
-/// The most cells: positions are `u32`.
+/// The most cells, since positions are `u32`.
 const MAX_CELLS: u64 = u32::MAX as u64;
 
-/// The text of all words, in cells.
+/// The text of all words in cells.
 pub(super) trait Corpus {
-    /// How many merges there are ids for.
+    /// The number of merges for which there are ids.
     fn max_merges(&self) -> usize;
 
-    /// Pairs in the text, weighted; only where it was laid out by a vocabulary.
+    /// The weighted number of pairs in the text; 0 if it was laid out as bytes.
     fn pairs(&self) -> u64;
 
-    /// A weight that at least `words` words have or exceed; 0 where that is not known.
+    /// A weight that at least `words` words reach; 0 if none is known.
     fn common_weight(&self, words: usize) -> u64;
 
-    /// Number of cells.
+    /// The number of cells.
     fn len(&self) -> usize;
 
-    /// What stands between the words, in place of a token.
+    /// The value that stands between words in place of a token.
     fn sentinel(&self) -> u32;
 
     /// Prefetches the cell at `position`.
@@ -39,22 +40,22 @@ pub(super) trait Corpus {
     /// The token whose first or last cell is at `position`, or the sentinel.
     fn token(&self, position: u32) -> u32;
 
-    /// How often the word around `position`, where a token starts, occurs.
+    /// The number of occurrences of the word around `position`, at which a token must begin.
     fn weight(&self, position: u32) -> u64;
 
-    /// Like [`Corpus::weight`], for positions in ascending order. `hint` is 0 at first, and kept by the caller.
+    /// [`Corpus::weight`] for ascending positions. The caller keeps `hint`, which is 0 at first.
     fn next_weight(&self, position: u32, hint: &mut usize) -> u64;
 
-    /// Makes the tokens at `first` and at `second`, which ends before `end`, into `token`.
+    /// Merges the tokens at `first` and `second` into `token`. The second one ends before `end`.
     fn merge(&mut self, first: u32, second: u32, end: u32, token: u32);
 }
 
-/// A word of one byte has no pair; one that never occurs adds to none.
+/// Whether a word has pairs that count: it needs two bytes or more, and an occurrence.
 pub(super) fn has_pairs(&(word, weight): &(&[u8], u64)) -> bool {
     word.len() >= 2 && weight > 0
 }
 
-/// Cells that the words need, sentinels included; `note` sees each word.
+/// The number of cells that the words need, sentinels included. Calls `note` with each word and its weight.
 pub(super) fn measure<'w>(
     words: impl Iterator<Item = (&'w [u8], u64)>,
     control: &Control,

@@ -1,7 +1,8 @@
-//! A text in cells of 16 bits, for vocabularies of up to 65,534 tokens.
+//! A corpus in cells of 16 bits, for vocabularies of up to 65,534 tokens.
 //!
-//! The merge loop waits for memory most of the time, and this takes half as much. There is no room for how often a
-//! word occurs: words stand by that, the most frequent first, so that a position tells it.
+//! The merge loop waits for memory most of the time, and these cells take half as much as those of 32 bits.
+//! They have no room for the weight of a word. So the words are sorted by weight, the highest first, and a
+//! position tells the weight.
 
 use std::collections::BTreeMap;
 
@@ -12,42 +13,47 @@ use crate::error::Result;
 use crate::room;
 use crate::simd;
 
+/// Stands between words.
 const SENTINEL: u16 = u16::MAX;
-/// In the first cell of a token that was merged into another: no posting matches it.
+/// Stands in the first cell of a token that was merged into its left neighbour, so that no posting matches
+/// it.
 const DEAD: u16 = SENTINEL - 1;
 
-/// How many merges there are ids for.
+/// The number of merges for which there are ids.
 pub(super) const MAX_MERGES: usize = DEAD as usize - BYTE_TOKENS as usize;
 
-/// Weights below this have a share in a list, the few greater ones in a map.
+/// Weights below this have an entry in a list; higher ones, which few words have, are in a map. Chosen
+/// without measurement.
 const LIGHT_WEIGHTS: usize = 1 << 12;
 
-/// Cells of a page: for each it is known which words it begins with.
+/// log2 of the cells of a page. For each page the first run is stored, so that a search looks at few runs.
+/// Chosen without measurement.
 const PAGE_BITS: u32 = 6;
 
-/// Words that occur equally often, one behind the other.
+/// The words of one weight, which are neighbours in the corpus.
 struct WeightRun {
     start: u32,
     weight: u64,
     words: u32,
 }
 
-/// The corpus in cells of 16 bits. Words are not in the order of the text.
+/// A corpus in cells of 16 bits. Words are sorted by weight.
 pub(super) struct Corpus16 {
     cells: Vec<u16>,
     runs: Vec<WeightRun>,
-    /// By page: the run that it begins in.
+    /// For each page, the index of the run that contains its first cell.
     pages: Vec<u32>,
 }
 
-/// The cells and words of one weight; later, where the next word of this weight goes.
+/// The number of cells and words of one weight. Once the runs are arranged, `cells` is the position of the
+/// next word of this weight.
 #[derive(Clone, Copy, Default)]
 struct Share {
     cells: u32,
     words: u32,
 }
 
-/// Shares by weight.
+/// Shares by weight: low weights in a list, high ones in a map.
 struct Shares {
     light: Vec<Share>,
     heavy: BTreeMap<u64, Share>,
@@ -61,7 +67,7 @@ impl Shares {
         }
     }
 
-    /// The runs of words; from now on a share says where its next word goes.
+    /// Lays out the runs, the highest weight first, and turns the shares into the positions of their words.
     fn arrange(&mut self) -> Vec<WeightRun> {
         let mut runs: Vec<WeightRun> = Vec::new();
         let mut next = 1;
@@ -71,15 +77,15 @@ impl Shares {
             runs.push(WeightRun { start: next, weight, words: share.words });
             next += std::mem::replace(&mut share.cells, next);
         }
-        // No position is behind it.
+        // An end mark: no position is beyond it.
         runs.push(WeightRun { start: u32::MAX, weight: 0, words: 0 });
         runs
     }
 }
 
 impl Corpus16 {
-    /// Lays out the words that have a pair, as bytes, in their order where they occur equally often. `measured` are the
-    /// same words in any order.
+    /// Lays out the words that have pairs, as bytes. Words of equal weight keep their order in `words`.
+    /// `measured` are the same words in any order.
     pub(super) fn new<'w>(
         measured: impl Iterator<Item = (&'w [u8], u64)>,
         words: impl Iterator<Item = (&'w [u8], u64)>,
@@ -88,7 +94,7 @@ impl Corpus16 {
         let mut shares = Shares { light: vec![Share::default(); LIGHT_WEIGHTS], heavy: BTreeMap::new() };
         let size = corpus::measure(measured, control, |word, weight| {
             let share = shares.of(weight);
-            // An overflow is refused by `measure` before the sum is used.
+            // If the sum wraps, `measure` fails, and the sum is not used.
             share.cells = share.cells.wrapping_add(word.len() as u32 + 1);
             share.words += 1;
         })?;
@@ -109,6 +115,7 @@ impl Corpus16 {
     }
 }
 
+/// The index of the first run of each page.
 fn pages(runs: &[WeightRun], size: u32) -> Result<Vec<u32>> {
     let mut run = 0;
     room::collected((0..=size >> PAGE_BITS).map(|page| {
@@ -173,7 +180,7 @@ impl Corpus for Corpus16 {
     #[inline]
     fn merge(&mut self, first: u32, second: u32, end: u32, token: u32) {
         self.cells[first as usize] = token as u16;
-        // Killed first: where the second token is one byte long, its only cell becomes the end.
+        // The second token is marked before the end is written: if it has one byte, its cell is the end.
         self.cells[second as usize] = DEAD;
         self.cells[end as usize - 1] = token as u16;
     }

@@ -1,4 +1,4 @@
-//! A text in cells of 32 bits: for vocabularies of any size, and with the words in the order given.
+//! A corpus in cells of 32 bits, for vocabularies of any size, with the words in the given order.
 
 use super::corpus::{self, Corpus, WORDS_PER_CHECK};
 use super::options::Words;
@@ -12,25 +12,25 @@ use crate::vocab::{Semantics, Vocab};
 
 /// The corpus in cells of 32 bits.
 ///
-/// A cell holds a token id in its low bits and, in the bits that ids leave free, how often its word
-/// occurs: position, id and weight then share one cache line, and the line holds sixteen cells. The few
-/// weights that need more room stand in a side table, found by binary search.
+/// A cell holds a token id in its low bits and the weight of its word in the others. So position, id and
+/// weight share one cache line of sixteen cells. The few weights that are too large for these bits are in a
+/// side table, found by binary search.
 pub(super) struct Corpus32 {
     cells: Vec<u32>,
-    /// Width of a token id; the weight has the other bits.
+    /// Bits of a token id; the other bits of a cell hold the weight.
     id_bits: u32,
-    /// The ids' bits, and the sentinel between words.
+    /// The value between words; also the mask of the bits of an id.
     sentinel: u32,
-    /// Tokens that there were before the first merge.
+    /// The number of tokens before the first merge.
     first: u32,
-    /// First position and weight of the words whose weight no cell can hold, by position.
+    /// The start and the weight of words whose weight is too large for a cell, by ascending start.
     heavy: Vec<(u32, u64)>,
-    /// Pairs in the text, weighted, where tokens were laid out.
+    /// The weighted number of pairs, if tokens were laid out.
     pairs: u64,
 }
 
 impl Corpus32 {
-    /// Lays out the words that have a pair, in the order given: as bytes, or as `vocab` encodes them.
+    /// Lays out the words that have pairs, in the given order: as bytes, or as `vocab` encodes them.
     pub(super) fn new<'w>(
         words: impl Words<'w>,
         vocab: Option<&Vocab>,
@@ -38,10 +38,10 @@ impl Corpus32 {
         control: &Control,
     ) -> Result<Self> {
         let size = corpus::measure(words.clone(), control, |_, _| ())?;
-        // A merge removes a token, so there are fewer merges than cells.
+        // Each merge removes at least one token from the text, so there are fewer merges than cells.
         let merges = (max_merges as u64).min(u64::from(size)).min(1 << 30) as u32;
         let first = vocab.map_or(BYTE_TOKENS, |vocab| vocab.tokens().len() as u32);
-        // Room for the ids, for the sentinel and for the dead.
+        // Ids must leave room for the sentinel and the mark of dead cells.
         let id_bits = (32 - (first.saturating_add(merges).saturating_add(1)).leading_zeros()).min(31);
         let sentinel = (1 << id_bits) - 1;
         let mut corpus32 =
@@ -53,6 +53,7 @@ impl Corpus32 {
         Ok(corpus32)
     }
 
+    /// Lays out the words as bytes.
     fn lay_out_bytes<'w>(&mut self, words: impl Words<'w>, size: u32, control: &Control) -> Result<()> {
         room::reserve_exact(&mut self.cells, size as usize)?;
         self.cells.push(self.sentinel);
@@ -65,6 +66,7 @@ impl Corpus32 {
         Ok(())
     }
 
+    /// Lays out the words as the vocabulary encodes them.
     fn lay_out_tokens<'w>(&mut self, words: impl Words<'w>, vocab: &Vocab, control: &Control) -> Result<()> {
         self.cells.push(self.sentinel);
         let (mut merger, mut tokens) = (Merger::new(Isa::best()), Vec::new());
@@ -73,7 +75,7 @@ impl Corpus32 {
             if i % WORDS_PER_CHECK == 0 {
                 control.check()?;
             }
-            // A pretoken that is a token stands for itself, also if no merge makes it.
+            // Under rank semantics a pretoken that is a token is not merged, so it has no pairs.
             if whole && vocab.ordinary_index(word).is_some() {
                 continue;
             }
@@ -101,7 +103,7 @@ impl Corpus32 {
         Ok(())
     }
 
-    /// A weight as a cell holds it.
+    /// The weight in the upper bits of a cell. A weight that is too large is added to the side table.
     fn high(&mut self, weight: u64) -> Result<u32> {
         let escape = u32::MAX >> self.id_bits;
         if weight >= u64::from(escape) {
@@ -117,17 +119,20 @@ impl Corpus32 {
         Ok(())
     }
 
-    /// In the first cell of a token that was merged into another: no posting matches it.
+    /// The mark in the first cell of a token that was merged into its left neighbour, so that no posting
+    /// matches it.
     fn dead(&self) -> u32 {
         self.sentinel - 1
     }
 
+    /// The weight of a word that is in the side table.
     #[cold]
     fn heavy_weight(&self, position: u32) -> u64 {
         let after = self.heavy.partition_point(|&(start, _)| start <= position);
         self.heavy[after - 1].1
     }
 
+    /// Replaces the id of a cell, but not its weight.
     #[inline]
     fn write(&mut self, position: u32, token: u32) {
         let cell = &mut self.cells[position as usize];
@@ -181,7 +186,7 @@ impl Corpus for Corpus32 {
     fn merge(&mut self, first: u32, second: u32, end: u32, token: u32) {
         let dead = self.dead();
         self.write(first, token);
-        // Killed first: where the second token is one byte long, its only cell becomes the end.
+        // The second token is marked before the end is written: if it has one byte, its cell is the end.
         self.write(second, dead);
         self.write(end - 1, token);
     }

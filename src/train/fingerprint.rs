@@ -1,7 +1,7 @@
-//! A number that tells counts apart.
+//! Fingerprints of counts.
 
-/// A fingerprint of 128 bits of words with their counts, in this order. It tells inputs apart that differ by chance;
-/// it is no defence against one that was made to collide.
+/// A fingerprint of 128 bits of words with their counts, in this order. It tells different inputs apart, but
+/// not inputs that were made to collide.
 pub fn fingerprint<'w>(words: impl Iterator<Item = (&'w [u8], u64)>) -> [u64; 2] {
     let mut sums = [0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7344];
     let mut add = |number: u64| {
@@ -21,7 +21,7 @@ pub fn fingerprint<'w>(words: impl Iterator<Item = (&'w [u8], u64)>) -> [u64; 2]
     sums
 }
 
-/// Both halves of a product, mixed. The addition keeps a zero from staying one.
+/// Multiplies and combines both halves of the product. The addition keeps a number of 0 from staying 0.
 fn folded(number: u64, factor: u64) -> u64 {
     let product = u128::from(number.wrapping_add(factor.rotate_left(32))) * u128::from(factor);
     product as u64 ^ (product >> 64) as u64
@@ -32,7 +32,7 @@ mod tests {
     use super::fingerprint;
 
     #[test]
-    fn every_part_counts() {
+    fn words_counts_and_their_order_change_both_halves() {
         let base: [(&[u8], u64); 2] = [(b"ab", 1), (b"c", 2)];
         let others: [&[(&[u8], u64)]; 8] = [
             &[],

@@ -1,4 +1,4 @@
-//! Tokens that are there whatever the counts say.
+//! Forced tokens: tokens that are made whatever the counts are.
 
 use super::options::Merge;
 use super::tokens::BYTE_TOKENS;
@@ -8,10 +8,11 @@ use crate::merge::{Merger, Pairs};
 use crate::simd::Isa;
 use crate::vocab::Vocab;
 
-/// The merges that make `tokens`, one after the other: as long as a token is encoded in several pieces, the first two
-/// of them become one.
+/// The merges that make the tokens, one token after the other: as long as a token is encoded as several
+/// tokens, the first two of them merge.
 ///
-/// That a later merge has a lower priority keeps what was made before: in the end each token encodes to itself.
+/// Later merges have a lower priority, so they do not change how earlier tokens are encoded, and in the end
+/// each token encodes to itself.
 pub(super) fn merges(base: Option<&Vocab>, tokens: &[Vec<u8>]) -> Result<Vec<Merge>> {
     if tokens.is_empty() {
         return Ok(Vec::new());
@@ -19,7 +20,8 @@ pub(super) fn merges(base: Option<&Vocab>, tokens: &[Vec<u8>]) -> Result<Vec<Mer
     if let Some(base) = base
         && let Some(id) = base.first_unreachable()
     {
-        // A merge could then set off others of the vocabulary's own.
+        // A merge could complete a token of the vocabulary that no merge made, and start other merges of its
+        // list.
         return Err(Error::ForcedOnUnreachable { id, token: base.token_bytes(id)?.to_vec() });
     }
     let room = tokens.iter().map(Vec::len).sum();

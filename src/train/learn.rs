@@ -1,4 +1,4 @@
-//! From counts to merges.
+//! Counts of words → merges.
 
 use super::corpus16::{self, Corpus16};
 use super::corpus32::Corpus32;
@@ -10,11 +10,11 @@ use crate::control::{Control, Stage};
 use crate::count::PretokenCounts;
 use crate::error::{Error, Result};
 
-/// Learns merges from `words`: unique pretokens with their counts, in the order of their first occurrence.
+/// Learns merges from `words`: distinct pretokens with their counts, in the order of first occurrence.
 ///
-/// The result has fewer merges than asked for where no pair is left that occurs often enough (and never
-/// more than 2^30). A word given twice counts as the sum of both. Takes 2 or 4 bytes of memory for each
-/// byte of the words, and 4 for each place where a pair occurs that may yet be merged.
+/// The result has fewer merges than requested if no pair is left that occurs often enough, and at most 2^30.
+/// The counts of a word that occurs twice are added. Takes 2 or 4 bytes of memory for each byte of the words,
+/// and 4 for each occurrence of a pair that may still be merged.
 ///
 /// # Errors
 /// [`crate::Error::CountOverflow`], [`crate::Error::TooManyPretokens`], [`crate::Error::Interrupted`].
@@ -26,8 +26,7 @@ pub fn learn_merges<'w>(
     resume(words, &Start::default(), options, &mut Saver::none(), control)
 }
 
-/// Learns merges as [`resume`] does, from counts that are not needed any more: they are freed as soon as the corpus
-/// is laid out.
+/// [`resume`] with counts that the caller no longer needs. They are freed as soon as the corpus is laid out.
 ///
 /// # Errors
 /// Same as [`resume`].
@@ -52,33 +51,34 @@ pub fn learn_from(
     Ok(merges)
 }
 
-/// Whether words can be laid out in cells of 16 bits: where their order does not matter, and no vocabulary does it.
+/// Whether the words fit into cells of 16 bits: their order must not matter, and ids must be small. `room` is
+/// the number of merges.
 fn fits_corpus16(options: &Options, room: usize) -> bool {
     options.ties != Ties::First && room <= corpus16::MAX_MERGES
 }
 
-/// Hands out the last merges; whether the training came to its end.
+/// Gives the saver the last merges. Returns whether the training is complete.
 fn ended(end: Result<bool>, merges: &[Merge], saver: &mut Saver<'_>) -> Result<bool> {
     match end {
         Ok(true) => saver.last(merges).map(|()| true),
         Ok(false) => Ok(false),
         Err(error) => {
-            // That error is the one to report, so one more is not.
+            // The error of the training is reported, not a second one of the saver.
             let _ = if matches!(error, Error::Interrupted) { saver.last(merges) } else { Ok(()) };
             Err(error)
         }
     }
 }
 
-/// Learns merges as [`learn_merges`] does, but begins with `start`, and hands what it has to `saver` now and then, and
-/// in the end.
+/// [`learn_merges`] that begins with `start` and gives its merges to `saver` from time to time and at the
+/// end.
 ///
-/// Returns the merges of `start.made`, or those that make the forced tokens, and then those that were learned. All of
-/// them that add a token count towards `options.max_merges`.
+/// Returns the merges of `start.made`, or those that make the forced tokens, followed by the learned ones.
+/// All that add a token count towards `options.max_merges`.
 ///
 /// # Errors
-/// Those of [`learn_merges`]; [`crate::Error::BrokenState`] for `start.made` that no training of this start can have
-/// made; [`crate::Error::ForcedOnUnreachable`]; what `saver` fails with.
+/// Those of [`learn_merges`]; [`crate::Error::BrokenState`] if no training of this start can have made
+/// `start.made`; [`crate::Error::ForcedOnUnreachable`]; errors of `saver`.
 pub fn resume<'w>(
     words: impl Iterator<Item = (&'w [u8], u64)> + Clone,
     start: &Start<'_>,

@@ -1,19 +1,21 @@
-//! The merge loop: from pretoken counts to the list of merges.
+//! The merge loop: counts of pretokens → the list of merges.
 //!
-//! A merge costs what it changes, never a pass over the text:
+//! The cost of a merge depends on what it changes; no merge reads the whole text.
 //!
-//! - `corpus` holds the text of all words, and merges in place; `corpus16` and `corpus32` are two ways to keep it.
-//! - `index` knows each pair's count and where it occurs. A merge only makes pairs with the new token and
-//!   only breaks others up, so counts never rise and a pair's occurrences are written down once, when the
-//!   younger of its tokens is made; whether one still stands is asked of the text.
-//! - `neighbours` sums up what stands around the merged occurrences, so the index is asked once for each
+//! - `corpus` holds the text of all words, in which tokens merge in place; `corpus16` and `corpus32`
+//!   implement it.
+//! - `index` holds the count of each pair and where it occurs. A merge makes pairs only with the new token,
+//!   and breaks up others. So counts never rise, and the occurrences of a pair are written down once, when
+//!   the younger of its tokens is made; whether one still exists is read from the corpus.
+//! - `neighbours` adds up what is beside the merged occurrences, so the index is changed once for each
 //!   distinct neighbour.
-//! - `queue` finds the most frequent pair, `ties` the first of equals.
-//! - `start` is what there is before the first merge: the bytes, or a vocabulary that is extended, forced tokens
-//!   (`forced`) and the merges of an interrupted training. Words are laid out as these encode them.
-//! - `scan` fills the index. Most pairs are so rare that they are never merged: only those above a
-//!   threshold are in it. When the queue runs dry the threshold is lowered and the text scanned once more.
-//!   As counts never rise, none of those left out can have been due; the result does not depend on it.
+//! - `queue` finds the most frequent pair; `ties` decides between equally frequent ones.
+//! - `start` is the state before the first merge: the bytes, or a vocabulary to extend, forced tokens
+//!   (`forced`), and the merges of an interrupted training. Words are laid out as these encode them.
+//! - `scan` fills the index. Most pairs are too rare to be ever merged, so only those above a threshold are
+//!   in the index. When the queue is empty, the threshold is lowered and the corpus read once more. Counts
+//!   never rise, so no pair that was left out can have been due before, and the result does not depend on the
+//!   threshold.
 
 mod checkpoint;
 mod corpus;

@@ -1,38 +1,42 @@
-//! The tokens on one side of the occurrences of the pair that is being merged.
+//! The tokens on one side of the occurrences of the pair that is merged.
 
 use crate::error::Result;
 use crate::room;
 
-/// Room for occurrences that is kept from one merge to the next.
+/// Occurrences whose memory is kept from merge to merge. Chosen without measurement.
 const MAX_IDLE_OCCURRENCES: usize = 1 << 20;
 
-/// One distinct neighbour.
+/// One distinct neighbour, and the sums for it.
 pub(super) struct Neighbour {
     pub(super) token: u32,
-    /// Occurrences beside it, each word once.
+    /// Occurrences beside it, each counted once for its word.
     pub(super) places: u32,
     /// Occurrences beside it, weighted.
     pub(super) count: u64,
-    /// Cells from its start to that of the occurrence, where it stands before it.
+    /// For a neighbour on the left, the cells from its start to that of the occurrence.
     pub(super) back: u32,
-    /// The number that the pair which is broken up with it may have.
+    /// The number in the index that the broken-up pair with this neighbour may have.
     pub(super) pair: Option<u32>,
-    /// Where its next posting goes.
+    /// The index in the pool of the next posting of the new pair with this neighbour.
     pub(super) cursor: usize,
 }
 
-/// Sums by neighbour: the index is then asked once for each distinct neighbour, not for each occurrence.
+/// Sums for each distinct neighbour, so that the index is changed once for each of them and not for each
+/// occurrence.
 #[derive(Default)]
 pub(super) struct Neighbours {
-    /// Where in `distinct` a token may stand. Never cleared: an entry holds only if `distinct` agrees.
+    /// For each token, its index in `distinct`. It is never cleared: an entry is valid only if `distinct` has
+    /// the token there.
     slots: Vec<u32>,
+    /// The distinct neighbours.
     pub(super) distinct: Vec<Neighbour>,
-    /// Slot and position of each occurrence, in text order.
+    /// For each occurrence, in the order of the text, the index of its neighbour in `distinct`, and its
+    /// position.
     pub(super) occurrences: Vec<(u32, u32)>,
 }
 
 impl Neighbours {
-    /// Forgets everything, with room for `tokens` ids.
+    /// Removes all neighbours and makes room for ids below `tokens`.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
@@ -46,7 +50,7 @@ impl Neighbours {
         Ok(())
     }
 
-    /// Makes room to note so many more.
+    /// Makes room for `more` occurrences.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
@@ -55,7 +59,7 @@ impl Neighbours {
         room::reserve(&mut self.distinct, more)
     }
 
-    /// Notes that `token` stands beside the occurrence at `position`. Returns whether it is new.
+    /// Adds the neighbour `token` of the occurrence at `position`. Returns whether the neighbour is new.
     #[inline]
     pub(super) fn note(&mut self, token: u32, position: u32, weight: u64) -> bool {
         let slot = self.slots[token as usize];
@@ -83,7 +87,7 @@ impl Neighbours {
         }
     }
 
-    /// The sum for `token`.
+    /// The sums for `token`, if it is a neighbour.
     pub(super) fn get_mut(&mut self, token: u32) -> Option<&mut Neighbour> {
         let slot = self.slots[token as usize] as usize;
         self.distinct.get_mut(slot).filter(|neighbour| neighbour.token == token)

@@ -1,7 +1,8 @@
-//! What a training is asked for, and what it makes.
+//! Options of a training, and its result.
 
-/// Which of several pairs of equal count is merged. "Ids" are internal: bytes by value, then merges by age; those of
-/// a vocabulary that is extended are its own.
+/// The rule that decides which of several equally frequent pairs merges. "Ids" are internal ids: bytes by
+/// value, then merges by age; if a vocabulary is extended, those of its tokens are in the order of its own
+/// ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ties {
     /// The greatest `(bytes, bytes)` tuple, as CS336 has it.
@@ -11,22 +12,23 @@ pub enum Ties {
     Ids,
     /// The smallest pair of ids, as in rustbpe and nanochat.
     SmallestIds,
-    /// The pair whose first live occurrence comes first in the text, as in minbpe.
+    /// The pair whose first remaining occurrence comes first in the text, as in minbpe.
     First,
-    /// The smallest pair of ids where the 256 bytes rank in GPT-2's printable order, as in Hugging Face tokenizers.
+    /// The smallest pair of ids, with the 256 bytes in GPT-2's printable order, as in Hugging Face
+    /// tokenizers.
     HuggingFace,
 }
 
 /// The options of the merge loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Which of several pairs of equal count is merged.
+    /// The rule for equally frequent pairs.
     pub ties: Ties,
-    /// Tokens to add at the most.
+    /// The most tokens to add.
     pub max_merges: usize,
-    /// A pair that occurs less often is never merged; 0 counts as 1.
+    /// The least number of occurrences of a pair that is merged; 0 counts as 1.
     pub min_frequency: u64,
-    /// A pair of more bytes together is never merged.
+    /// The most bytes of a token that is made.
     pub max_token_length: u32,
 }
 
@@ -36,21 +38,22 @@ impl Default for Options {
     }
 }
 
-/// One merge. Ids are internal: 0..256 are the byte values, 256 + i is the token that was added as number i. Where a
-/// vocabulary is extended, its own tokens come first, by ascending id, and then those that were added.
+/// One merge. Ids are internal: 0 to 255 are the byte values, and 256 + i is the i-th token that was added.
+/// If a vocabulary is extended, its tokens come first, by ascending id, then those that were added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Merge {
     /// The left token.
     pub left: u32,
     /// The right token.
     pub right: u32,
-    /// The token that the pair becomes: a new one, or one of the extended vocabulary that its own merges never made.
+    /// The token that the pair becomes: a new one, or a token of the extended vocabulary that its own merges
+    /// do not make.
     pub token: u32,
-    /// How often the pair occurred when it was chosen; 0 where it was not chosen by its count.
+    /// The number of occurrences of the pair when it was chosen; 0 if it was not chosen by its count.
     pub count: u64,
 }
 
-/// Unique pretokens with their counts.
+/// Distinct pretokens with their counts.
 pub(super) trait Words<'w>: Iterator<Item = (&'w [u8], u64)> + Clone {}
 
 impl<'w, I: Iterator<Item = (&'w [u8], u64)> + Clone> Words<'w> for I {}

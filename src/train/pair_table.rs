@@ -1,15 +1,19 @@
-//! A hash table from pairs of tokens to their numbers: a lookup reads one cache line, which can be prefetched.
+//! A hash table from pairs of tokens to their numbers. A lookup reads one cache line, which can be
+//! prefetched.
 
 use super::tokens::pack;
 use crate::error::Result;
 use crate::room;
 use crate::simd;
 
+/// A place without an entry.
 const EMPTY_PLACE: u64 = u64::MAX;
+/// log2 of the places of a new table. Chosen without measurement.
 const MIN_TABLE_BITS: u32 = 10;
 
-/// Open addressing. A place holds half of a pair's hash and its number, so that most looks for pairs that are not there
-/// end here; whether a number is the pair's is for the owner of the pairs to say.
+/// A hash table with open addressing. A place holds a pair's number and half of its hash, the tag, so that
+/// the tag alone rules most other pairs out. Whether a number with the same tag is that of the pair, the
+/// caller decides.
 pub(super) struct PairTable {
     places: Vec<u64>,
     bits: u32,
@@ -22,7 +26,7 @@ impl Default for PairTable {
     }
 }
 
-/// The half of a hash that is kept. Its upper bits say where a pair belongs.
+/// The tag of a pair: half of its hash. Its upper bits choose the first place of the search.
 #[inline]
 fn tag(left: u32, right: u32) -> u32 {
     let product = u128::from(pack(left, right) ^ 0x9E37_79B9_7F4A_7C15) * 0xD1B5_4A32_D192_ED03;
@@ -30,6 +34,7 @@ fn tag(left: u32, right: u32) -> u32 {
 }
 
 impl PairTable {
+    /// The place at which the search for a tag begins.
     #[inline]
     fn first_place(&self, tag: u32) -> usize {
         (tag >> (u32::BITS - self.bits)) as usize
@@ -46,7 +51,7 @@ impl PairTable {
         simd::prefetch(&self.places, self.first_place(tag(left, right)));
     }
 
-    /// The place of the first number at `place` or behind it that may be the pair's.
+    /// The first place, from `place` on, with the same tag.
     #[inline]
     fn probe(&self, tag: u32, mut place: usize) -> Option<usize> {
         loop {
@@ -61,14 +66,15 @@ impl PairTable {
         }
     }
 
-    /// A number that may be the pair's; if there is none, the pair has none.
+    /// A number with the tag of the pair, which may be that of another pair; `None` if the table does not
+    /// have the pair.
     #[inline]
     pub(super) fn first(&self, left: u32, right: u32) -> Option<u32> {
         let tag = tag(left, right);
         self.probe(tag, self.first_place(tag)).map(|place| self.places[place] as u32)
     }
 
-    /// Where the pair's number is.
+    /// The place of the pair; `is_it` decides whether a number is that of the pair.
     #[inline]
     fn place(&self, left: u32, right: u32, is_it: impl Fn(u32) -> bool) -> Option<usize> {
         let tag = tag(left, right);
@@ -82,13 +88,13 @@ impl PairTable {
         }
     }
 
-    /// The pair's number; `is_it` says whether one is.
+    /// The number of the pair; `is_it` decides whether a number is that of the pair.
     #[inline]
     pub(super) fn find(&self, left: u32, right: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         self.place(left, right, is_it).map(|place| self.places[place] as u32)
     }
 
-    /// Adds a pair that is not there.
+    /// Adds a pair, which must not be in the table yet.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
@@ -118,7 +124,8 @@ impl PairTable {
         Ok(())
     }
 
-    /// Removes a pair, if it is there. Those behind it that belong nearer close the gap.
+    /// Removes a pair, if the table has it. Entries behind it move up where that brings them nearer to their
+    /// first place.
     pub(super) fn remove(&mut self, left: u32, right: u32, is_it: impl Fn(u32) -> bool) {
         let Some(mut gap) = self.place(left, right, is_it) else { return };
         self.used -= 1;
@@ -147,7 +154,7 @@ mod tests {
     use std::collections::hash_map::Entry;
 
     #[test]
-    fn it_is_a_map() {
+    fn the_table_agrees_with_a_hash_map() {
         let (mut table, mut pairs, mut map) = (PairTable::default(), Vec::new(), HashMap::new());
         let mut state = 1u64;
         for step in 0..200_000u32 {

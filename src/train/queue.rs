@@ -1,4 +1,4 @@
-//! The most frequent pair, exactly, ties decided by the rule.
+//! The queue of pairs: finds the most frequent one exactly, and decides ties by the rule.
 
 use super::corpus::Corpus;
 use super::index::PairIndex;
@@ -7,20 +7,22 @@ use super::tokens::TokenInfo;
 use crate::error::Result;
 use crate::room;
 
-/// Entries whose pairs are prefetched before they are looked at.
+/// Entries ahead whose pairs are prefetched. Chosen without measurement.
 const PREFETCHED_ENTRIES: usize = 8;
 
-/// A radix queue. Counts only fall, and no new pair is more frequent than the one just merged, so what
-/// comes out never rises: entries lie on levels by the highest bit in which their count differs from
-/// `last`, the count that came out last, and only move towards it, at most 64 times each and in practice
-/// about twice. That a count has fallen is seen when its entry is touched next.
+/// A radix queue. Counts only fall, and a new pair is never more frequent than the pair just merged, so the
+/// counts that come out never rise. Pairs are on levels: the level is the highest bit in which their count
+/// differs from `last`, the count that came out last. A pair only moves to lower levels, at most 64 times, in
+/// practice about twice. A count that has fallen is noticed when the pair is next touched.
 pub(super) struct Queue {
+    /// The count that came out last.
     last: u64,
-    /// `levels[i]` holds the pairs whose count, when they were put there, differed from `last` in bit `i` and none above.
+    /// `levels[i]` holds the pairs whose count, when they were put there, differed from `last` in bit `i` and
+    /// in no higher bit.
     levels: [Vec<u32>; 64],
     /// The pairs whose count was `last`.
     tied: TieHeap,
-    /// Pairs that occur less often are dropped.
+    /// Pairs that occur less often are removed.
     threshold: u64,
 }
 
@@ -35,7 +37,7 @@ impl Queue {
         }
     }
 
-    /// Adds a pair, no more frequent than the last that came out.
+    /// Adds a pair, which must not be more frequent than the last one that came out.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
@@ -53,7 +55,7 @@ impl Queue {
         }
     }
 
-    /// Takes out the most frequent pair, the first by the tie rule among equals.
+    /// Removes and returns the most frequent pair; of equally frequent ones, the first by the tie rule.
     ///
     /// # Errors
     /// Same as [`Queue::push`].
@@ -82,8 +84,8 @@ impl Queue {
         }
     }
 
-    /// Prefetches what the pairs that probably come next need, in steps: each step reads what the one before it
-    /// prefetched.
+    /// Prefetches the data of the pairs that will probably come next, in steps: each step reads what an
+    /// earlier one prefetched.
     #[inline]
     pub(super) fn prefetch_next(&self, index: &PairIndex, corpus: &impl Corpus) {
         if let Some(next) = self.tied.at(0) {
@@ -93,7 +95,7 @@ impl Queue {
         (3..7).filter_map(|place| self.tied.at(place)).for_each(|pair| index.prefetch_pair(pair));
     }
 
-    /// Puts a pair back by the count it has now, unless that is too low.
+    /// Puts a pair back by its present count; removes it from the index if that is below the threshold.
     fn requeue(&mut self, pair: u32, index: &mut PairIndex, tokens: &TokenInfo) -> Result<()> {
         let count = index.count(pair);
         if count >= self.threshold {
@@ -104,10 +106,10 @@ impl Queue {
         }
     }
 
-    /// Goes down to the highest count there is; false if there is none.
+    /// Moves the pairs with the highest count to `tied`; returns `false` if there are no pairs.
     fn refill(&mut self, index: &mut PairIndex, tokens: &TokenInfo) -> Result<bool> {
         while let Some(lowest) = self.levels.iter().position(|level| !level.is_empty()) {
-            // Only what still belongs on this level can hold the highest count.
+            // Only pairs that still belong on this level can have the highest count.
             let mut pairs = std::mem::take(&mut self.levels[lowest]);
             let (mut best, mut kept) = (0, 0);
             for at in 0..pairs.len() {
@@ -129,7 +131,8 @@ impl Queue {
                 continue;
             }
             self.last = best;
-            // They are alike in this bit and above, so all go to lower levels, and this one keeps its memory.
+            // The counts agree in this bit and all higher ones, so all pairs go to lower levels, and this
+            // level keeps its memory.
             for pair in pairs.drain(..) {
                 self.push(pair, index.count(pair), index, tokens)?;
             }
@@ -140,7 +143,7 @@ impl Queue {
     }
 }
 
-/// The highest bit in which two counts differ.
+/// The highest bit in which two counts differ; `None` if they are equal.
 #[inline]
 fn level(one: u64, other: u64) -> Option<usize> {
     (one ^ other).checked_ilog2().map(|bit| bit as usize)

@@ -1,4 +1,4 @@
-//! How a long training hands out its merges now and then.
+//! Hands out the merges of a long training from time to time.
 
 use std::time::{Duration, Instant};
 
@@ -7,9 +7,10 @@ use crate::error::Result;
 
 type Save<'a> = &'a mut (dyn FnMut(&[Merge]) -> Result<()> + Send);
 
-/// Takes the merges of a training that may be interrupted, every so often.
+/// Receives the merges of a training at intervals, so that it can be resumed after an interruption.
 ///
-/// The merges are the whole state of a training: words that are laid out by them are as the training had them.
+/// The merges are the whole state of a training: words that are laid out by them are the corpus that the
+/// training had.
 pub struct Saver<'a> {
     save: Option<Save<'a>>,
     every: Duration,
@@ -22,12 +23,12 @@ impl<'a> Saver<'a> {
         Saver { save: None, every: Duration::MAX, last: Instant::now() }
     }
 
-    /// Calls `save` with all merges so far, at most once in `every`.
+    /// A saver that calls `save` with all merges so far, at most once in `every`.
     pub fn new(every: Duration, save: Save<'a>) -> Self {
         Saver { save: Some(save), every, last: Instant::now() }
     }
 
-    /// Hands out the merges if that is due.
+    /// Saves the merges if that is due.
     #[inline]
     pub(super) fn offer(&mut self, merges: &[Merge]) -> Result<()> {
         match &mut self.save {
@@ -40,7 +41,7 @@ impl<'a> Saver<'a> {
         }
     }
 
-    /// Hands out the merges when a training ends.
+    /// Saves the merges when a training ends.
     pub(super) fn last(&mut self, merges: &[Merge]) -> Result<()> {
         self.save.as_mut().map_or(Ok(()), |save| save(merges))
     }

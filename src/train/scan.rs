@@ -1,4 +1,4 @@
-//! Fills the index from the whole text, in time linear in it.
+//! Fills the index from the whole corpus, in linear time.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -11,19 +11,19 @@ use crate::count::MAX_COUNT;
 use crate::error::{Error, Result};
 use crate::room;
 
-/// Cells between two looks at the control.
+/// Cells between two checks of the control. Chosen without measurement.
 const CELLS_PER_CHECK: u32 = 1 << 16;
 
-/// The count and the places of a pair, found by a scan.
+/// The count of a pair and the number of its places, found by a scan.
 #[derive(Clone, Copy, Default)]
 pub(super) struct PairTally {
-    /// How often it occurs, weighted.
+    /// The weighted number of occurrences.
     count: u64,
-    /// At how many places it occurs.
+    /// The number of positions at which the pair occurs.
     places: u32,
 }
 
-/// Calls `visit` with position, left token and right token of every pair in the text.
+/// Calls `visit` with the position, the left token and the right token of every pair in the corpus.
 #[inline]
 fn for_each_pair(
     corpus: &impl Corpus,
@@ -53,7 +53,7 @@ fn for_each_pair(
     Ok(())
 }
 
-/// Like [`for_each_pair`], before the first merge, when every cell is a byte or a sentinel.
+/// [`for_each_pair`] before the first merge, when every cell is a byte or a sentinel.
 #[inline]
 fn for_each_byte_pair(
     corpus: &impl Corpus,
@@ -78,13 +78,13 @@ fn for_each_byte_pair(
     Ok(())
 }
 
-/// How often each pair of bytes occurs, by [`byte_pair`].
+/// Counts each pair of bytes; the result is indexed by [`byte_pair`].
 pub(super) fn tally_bytes(corpus: &impl Corpus, control: &Control) -> Result<Vec<PairTally>> {
     let mut tallies = vec![PairTally::default(); 1 << 16];
     let mut hint = 0;
     for_each_byte_pair(corpus, control, |position, left, right| {
         let tally = &mut tallies[byte_pair(left, right)];
-        // Saturated is too much as well.
+        // A saturated sum is above the highest count that is accepted, too.
         tally.count = tally.count.saturating_add(corpus.next_weight(position, &mut hint));
         tally.places += 1;
     })?;
@@ -94,12 +94,13 @@ pub(super) fn tally_bytes(corpus: &impl Corpus, control: &Control) -> Result<Vec
     }
 }
 
+/// The index of a pair of bytes in the list of [`tally_bytes`].
 #[inline]
 fn byte_pair(left: u32, right: u32) -> usize {
     (left << 8 | right) as u16 as usize
 }
 
-/// The index of the pairs of bytes that occur at least `threshold` times.
+/// Indexes the pairs of bytes that occur at least `threshold` times.
 pub(super) fn index_bytes(
     corpus: &impl Corpus,
     mut tallies: Vec<PairTally>,
@@ -113,7 +114,7 @@ pub(super) fn index_bytes(
         if tally.count >= threshold {
             let start = index.next_start();
             index.add(pair as u32 / BYTE_TOKENS, pair as u32 % BYTE_TOKENS, tally.count, tally.places)?;
-            // From now on, where its next posting goes.
+            // From here on `count` is the index of the next posting of the pair.
             tally.count = start as u64;
         } else {
             tally.count = u64::MAX;
@@ -130,16 +131,18 @@ pub(super) fn index_bytes(
     Ok(index)
 }
 
-/// Sums that pairs share by hash: more than this many would leave the cache.
+/// The number of sums that pairs share by hash. These take 512 KB; more would not stay in the second-level
+/// cache. Chosen without measurement.
 const SHARED_SUMS: usize = 1 << 16;
 
+/// The index of the sum that a pair belongs to.
 #[inline]
 fn shared(left: u32, right: u32) -> usize {
     (pack(left, right).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as usize % SHARED_SUMS
 }
 
-/// The index of the pairs that occur at least `threshold` times and are of at most `longest` bytes, whatever was merged,
-/// and that threshold: a lower one where no pair can reach it.
+/// Indexes the pairs that occur at least `threshold` times and have at most `longest` bytes, after any
+/// merges. Returns the index and the threshold, which is lowered if no pair can reach it.
 pub(super) fn index_pairs(
     corpus: &impl Corpus,
     tokens: &TokenInfo,
@@ -148,7 +151,8 @@ pub(super) fn index_pairs(
     bytes_of: impl Fn(u32) -> Vec<u8>,
     control: &Control,
 ) -> Result<(PairIndex, u64)> {
-    // Most pairs are rare, and most of those share their sum with none that is not: they need no tally.
+    // Most pairs are rare, and few of these share their sum with a frequent pair, so most pairs need no tally
+    // of their own.
     let mut sums = vec![0u64; SHARED_SUMS];
     for_each_pair(corpus, tokens, control, |position, left, right| {
         let sum = &mut sums[shared(left, right)];
@@ -173,7 +177,7 @@ pub(super) fn index_pairs(
                 tallies.push((pair, PairTally::default()));
             }
             let tally = &mut tallies[slot as usize].1;
-            // Saturated is too much as well.
+            // A saturated sum is above the highest count that is accepted, too.
             tally.count = tally.count.saturating_add(corpus.weight(position));
             tally.places += 1;
         }
@@ -208,7 +212,7 @@ pub(super) fn index_pairs(
     Ok((index, threshold))
 }
 
-/// Makes room for more pairs with their tallies, twice as many as there are.
+/// Makes room for as many further pairs as there are, with their tallies.
 #[cold]
 fn make_room(
     slots: &mut HashMap<u64, u32, FxBuildHasher>,
@@ -219,15 +223,16 @@ fn make_room(
     slots.try_reserve(more).map_err(|_| room::out_of_memory(2 * more * size_of::<(u64, u32)>()))
 }
 
-/// A threshold that most of so many merges will lie above, going by the corpora it was fitted to. If it is
-/// too high, the text is scanned once more; if it is too low, the index is larger than it need be.
+/// A threshold that the counts of most of `merges` merges will be above, by a formula that was fitted to
+/// corpora. If it is too high, the corpus is scanned once more; if it is too low, the index is larger than
+/// necessary.
 pub(super) fn first_threshold(tallies: &[PairTally], cells: usize, merges: usize) -> u64 {
     let total = tallies.iter().fold(0u64, |sum, tally| sum.saturating_add(tally.count));
     let most = tallies.iter().map(|tally| tally.count).max().unwrap_or(0);
     threshold_of_total(total, cells, merges).min(most)
 }
 
-/// Like [`first_threshold`], for a corpus with `total` pairs of any tokens.
+/// [`first_threshold`] for a corpus with a weighted number of `total` pairs of any tokens.
 pub(super) fn threshold_of_total(total: u64, cells: usize, merges: usize) -> u64 {
     let scale = (u128::from(total) * cells as u128).isqrt() as u64;
     scale / 20 / (merges as u64).max(1)

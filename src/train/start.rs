@@ -1,4 +1,4 @@
-//! The state that a training begins with, or continues from.
+//! The state that a training begins with or continues from.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,29 +11,29 @@ use crate::error::{Error, Result};
 use crate::room;
 use crate::vocab::{Semantics, SpecialSpec, Vocab};
 
-/// What there is before the first merge is learned. By default nothing but the 256 bytes.
+/// What exists before the first merge is learned. The default is the 256 bytes alone.
 #[derive(Clone, Copy, Default)]
 pub struct Start<'a> {
-    /// A vocabulary to extend: its tokens and merges stay, words are laid out as it encodes them.
+    /// A vocabulary to extend: its tokens and merges are kept, and words are laid out as it encodes them.
     pub base: Option<&'a Vocab>,
-    /// Tokens to be there whatever the counts say. They are made before any pair is counted.
+    /// Tokens that are made before any pair is counted, whatever the counts are.
     pub forced: &'a [Vec<u8>],
-    /// What an interrupted training of the same start had made.
+    /// The merges of an interrupted training of the same start.
     pub made: &'a [Merge],
 }
 
 impl<'a> Start<'a> {
-    /// Whether it is the 256 bytes and nothing else.
+    /// Whether the training starts with the 256 bytes alone.
     pub(super) fn is_bare(&self) -> bool {
         self.base.is_none() && self.forced.is_empty() && self.made.is_empty()
     }
 
-    /// Tokens that are there before the first merge.
+    /// The number of tokens before the first merge.
     pub(super) fn tokens(&self) -> u32 {
         self.base.map_or(BYTE_TOKENS, |base| base.tokens().len() as u32)
     }
 
-    /// The options for this start. Of a vocabulary the ids are compared as they are.
+    /// The options for this start. If a vocabulary is extended, `HuggingFace` compares its ids as they are.
     pub(super) fn adapted(&self, options: &Options) -> Options {
         match options.ties {
             Ties::HuggingFace if self.base.is_some() => Options { ties: Ties::SmallestIds, ..*options },
@@ -41,7 +41,7 @@ impl<'a> Start<'a> {
         }
     }
 
-    /// The merges before the first one that is learned.
+    /// The merges that exist before the first one is learned.
     pub(super) fn first_merges(&self, options: &Options) -> Result<Vec<Merge>> {
         if self.made.is_empty() {
             let merges = forced::merges(self.base, self.forced)?;
@@ -51,7 +51,8 @@ impl<'a> Start<'a> {
             }
             return Ok(merges);
         }
-        // Numbers first: with these in order, the bytes of every token can be put together.
+        // Ids are checked first: if each part is made before it is used, the bytes of every token can be
+        // joined.
         let mut next = self.tokens();
         for merge in self.made {
             let known = merge.left < next && merge.right < next && merge.token <= next;
@@ -63,7 +64,7 @@ impl<'a> Start<'a> {
         room::copied(self.made)
     }
 
-    /// The vocabulary that words are laid out by; `None` for the bytes alone. A token's index in it is its internal
+    /// The vocabulary that lays out the words; `None` for bytes alone. A token's index in it is its internal
     /// id.
     pub(super) fn vocab(&self, merges: &[Merge]) -> Result<Option<Cow<'a, Vocab>>> {
         match self.base {
@@ -82,13 +83,13 @@ impl<'a> Start<'a> {
     }
 }
 
-/// The vocabulary of a training: that of `base`, or the 256 bytes, and what `merges`, which a training returned, add
-/// to it.
+/// Builds the vocabulary of a training: `base`, or the 256 bytes, and what `merges`, the result of the
+/// training, add to it.
 ///
-/// `id_of` gives the ids of tokens by their internal ids; `specials` are all special tokens, also those of `base`.
+/// `id_of` maps internal ids to ids; `specials` are all special tokens, including those of `base`.
 ///
 /// # Errors
-/// Those of [`Vocab::new`]; [`Error::BrokenState`] for merges into a token of other bytes.
+/// Those of [`Vocab::new`]; [`Error::BrokenState`] if a merge makes a token of other bytes.
 pub fn build_vocab(
     base: Option<&Vocab>,
     merges: &[Merge],
@@ -107,7 +108,7 @@ pub fn build_vocab(
     Vocab::of_training(tokens, &pairs, first, specials)
 }
 
-/// Like [`build_vocab`], for merges that may come from a file: all are checked.
+/// [`build_vocab`] for merges that may come from a file, with all checks.
 fn checked(
     base: Option<&Vocab>,
     merges: &[Merge],
@@ -130,21 +131,22 @@ fn checked(
     }
 }
 
-/// The bytes of tokens by internal ids.
+/// The bytes of tokens by internal id.
 struct InternalTokens<'b> {
     base: Option<&'b Vocab>,
-    /// How many of the tokens are the base's.
+    /// The number of tokens of the base.
     of_base: u32,
-    /// The bytes of the others, one behind the other, and where each ends.
+    /// The bytes of the other tokens, one behind the other.
     added: Vec<u8>,
+    /// The end in `added` of each of these tokens.
     ends: Vec<usize>,
 }
 
 impl<'b> InternalTokens<'b> {
-    /// The tokens of `base`, or the 256 bytes, and those that the merges make of them.
+    /// The tokens of `base`, or the 256 bytes, and those that the merges make.
     fn new(base: Option<&'b Vocab>, merges: &[Merge]) -> Result<Self> {
         let of_base = base.map_or(0, |base| base.tokens().len() as u32);
-        // The bytes of added tokens, here and where they are views of these.
+        // About the memory of the added bytes, and of the lists of tokens that refer to them.
         room::check_available((of_base as usize + merges.len()) * 80)?;
         let mut bytes =
             InternalTokens { base, of_base, added: Vec::new(), ends: Vec::with_capacity(merges.len() + 256) };
@@ -187,12 +189,13 @@ impl<'b> InternalTokens<'b> {
         self.of_base + self.ends.len() as u32
     }
 
-    /// Where the bytes of a token are that is not the base's.
+    /// The range in `added` of a token that is not of the base.
     fn place(&self, token: u32) -> Option<Range<usize>> {
         let at = token.checked_sub(self.of_base)? as usize;
         Some(if at == 0 { 0 } else { self.ends[at - 1] }..self.ends[at])
     }
 
+    /// The bytes of a token.
     fn of(&self, token: u32) -> &[u8] {
         match (self.place(token), self.base) {
             (Some(range), _) => &self.added[range],
@@ -200,7 +203,7 @@ impl<'b> InternalTokens<'b> {
         }
     }
 
-    /// All tokens.
+    /// All tokens by ascending internal id.
     fn all(&self) -> impl Iterator<Item = (u32, &[u8])> {
         (0..self.len()).map(|token| (token, self.of(token)))
     }

@@ -1,4 +1,4 @@
-//! Which of several equally frequent pairs comes first.
+//! The order of equally frequent pairs.
 
 use super::corpus::Corpus;
 use super::index::PairIndex;
@@ -7,10 +7,10 @@ use super::tokens::TokenInfo;
 use crate::error::Result;
 use crate::room;
 
-/// A pair and what ranks it among its equals.
+/// A pair, and its rank among equally frequent ones.
 #[derive(Clone, Copy)]
 struct Candidate {
-    /// The greater comes first; see [`TokenInfo::key`].
+    /// The pair with the greater key comes first; see [`TokenInfo::key`].
     key: [u64; 2],
     left: u32,
     right: u32,
@@ -18,11 +18,13 @@ struct Candidate {
 }
 
 impl Candidate {
+    /// Whether this pair comes before another one by the tie rule.
     fn precedes(&self, other: &Self, tokens: &TokenInfo) -> bool {
         if self.key[0] != other.key[0] {
             return self.key[0] > other.key[0];
         }
-        // Equal prefixes are not equal tokens: the right ones count only once the left ones are the same.
+        // Tokens with equal keys can differ, so the keys of the right tokens count only if the left tokens
+        // are the same.
         if self.left == other.left && self.key[1] != other.key[1] {
             return self.key[1] > other.key[1];
         }
@@ -34,7 +36,7 @@ impl Candidate {
     }
 }
 
-/// Equally frequent pairs as a binary heap, the first by the tie rule on top.
+/// A binary heap of equally frequent pairs, with the first one by the tie rule on top.
 #[derive(Default)]
 pub(super) struct TieHeap {
     candidates: Vec<Candidate>,
@@ -61,15 +63,15 @@ impl TieHeap {
         self.candidates.first().map(|top| top.pair)
     }
 
-    /// The pair at a place of the heap: the nearer to the front, the sooner it is on top.
+    /// The pair at a place of the heap. Pairs nearer to the front come out sooner.
     #[inline]
     pub(super) fn at(&self, place: usize) -> Option<u32> {
         self.candidates.get(place).map(|candidate| candidate.pair)
     }
 
-    /// Whether the pair on top belongs there. Under [`Ties::First`] a key is the position at which the
-    /// pair was last seen, and at the start the best there is: the pair's first occurrence only ever
-    /// moves later, so it is looked up when the pair comes to the top, and the pair sinks if it moved.
+    /// Whether the pair on top belongs there. Under [`Ties::First`] the key is the position at which the pair
+    /// was last found, at first the best possible one. The first occurrence of a pair only moves towards the
+    /// end, so it is looked up when the pair is on top, and if it has moved, the pair sinks.
     pub(super) fn settle(&mut self, index: &mut PairIndex, corpus: &impl Corpus, tokens: &TokenInfo) -> bool {
         if tokens.ties() != Ties::First {
             return true;
@@ -91,6 +93,7 @@ impl TieHeap {
         }
     }
 
+    /// Moves the pair on top down to its place.
     fn sink(&mut self, tokens: &TokenInfo) {
         let heap = &mut self.candidates;
         let mut parent = 0;

@@ -1,4 +1,4 @@
-//! The bytes and the rank of each token.
+//! The lengths, bytes and tie keys of tokens.
 
 use std::cmp::Ordering;
 
@@ -7,24 +7,26 @@ use crate::error::Result;
 use crate::room;
 use crate::vocab::Vocab;
 
-/// Ids below this are the byte values.
+/// The number of byte values, which are the ids below this.
 pub(super) const BYTE_TOKENS: u32 = 256;
 
-/// The tokens so far, by id.
+/// All tokens that were made so far, by internal id.
 pub(super) struct TokenInfo {
     lengths: Vec<u32>,
-    /// The bytes of all tokens, one after the other; kept only where they are compared.
+    /// The bytes of all tokens, one behind the other; empty unless `keeps_bytes`.
     bytes: Vec<u8>,
-    /// Where each token ends in `bytes`.
+    /// The end of each token in `bytes`.
     ends: Vec<usize>,
-    /// The first eight bytes of each token, big-endian, zeros after its end.
+    /// The first eight bytes of each token as a big-endian number, with zeros behind its end.
     prefixes: Vec<u64>,
     ties: Ties,
+    /// Whether `bytes`, `ends` and `prefixes` are kept.
     keeps_bytes: bool,
 }
 
 impl TokenInfo {
-    /// The 256 bytes, or the tokens of `vocab`. The bytes of all are kept where they will be asked for.
+    /// Starts with the 256 bytes, or with the tokens of `vocab`. Bytes are kept if the tie rule or the
+    /// vocabulary needs them.
     pub(super) fn new(vocab: Option<&Vocab>, ties: Ties) -> Self {
         let mut tokens = TokenInfo {
             lengths: Vec::new(),
@@ -50,17 +52,17 @@ impl TokenInfo {
         }
     }
 
-    /// Number of tokens.
+    /// The number of tokens.
     pub(super) fn len(&self) -> usize {
         self.lengths.len()
     }
 
-    /// The tie rule that the tokens are kept for.
+    /// The tie rule.
     pub(super) fn ties(&self) -> Ties {
         self.ties
     }
 
-    /// Bytes of a token.
+    /// The number of bytes of a token.
     #[inline]
     pub(super) fn length(&self, id: u32) -> u32 {
         self.lengths[id as usize]
@@ -89,20 +91,21 @@ impl TokenInfo {
         Ok(id)
     }
 
-    /// The bytes of a pair; only where those of tokens are kept.
+    /// The joined bytes of a pair. Bytes must be kept.
     pub(super) fn joined(&self, left: u32, right: u32) -> Vec<u8> {
         [&self.bytes[self.range(left)], &self.bytes[self.range(right)]].concat()
     }
 
+    /// The range of a token in `bytes`.
     fn range(&self, id: u32) -> std::ops::Range<usize> {
         let id = id as usize;
         let start = if id == 0 { 0 } else { self.ends[id - 1] };
         start..self.ends[id]
     }
 
-    /// The number that ranks a pair among equally frequent ones; the greater comes first. Under [`Ties::Bytes`] it is
-    /// the first bytes of both tokens, and equal ones say nothing yet. Under [`Ties::First`] it would be a position:
-    /// until that is looked up, the best one possible.
+    /// A key that ranks a pair among equally frequent ones; the greater comes first. Under [`Ties::Bytes`] it
+    /// holds the first bytes of both tokens, so equal keys decide nothing. Under [`Ties::First`] it will be a
+    /// position; until that is looked up, it is the best one possible.
     pub(super) fn key(&self, left: u32, right: u32) -> [u64; 2] {
         match self.ties {
             Ties::Bytes => [self.prefixes[left as usize], self.prefixes[right as usize]],
@@ -113,18 +116,19 @@ impl TokenInfo {
         }
     }
 
-    /// Compares two tokens by their bytes.
+    /// Compares two tokens by their bytes, which must be kept.
     pub(super) fn compare(&self, one: u32, other: u32) -> Ordering {
         self.bytes[self.range(one)].cmp(&self.bytes[self.range(other)])
     }
 }
 
-/// A pair as one number, ordered as the pair.
+/// A pair as one number. Numbers are ordered like pairs.
 #[inline]
 pub(super) fn pack(left: u32, right: u32) -> u64 {
     u64::from(left) << 32 | u64::from(right)
 }
 
+/// The first eight bytes as a big-endian number, with zeros behind the end.
 pub(super) fn prefix(bytes: &[u8]) -> u64 {
     let mut head = [0; 8];
     let length = bytes.len().min(8);
@@ -132,8 +136,8 @@ pub(super) fn prefix(bytes: &[u8]) -> u64 {
     u64::from_be_bytes(head)
 }
 
-/// The rank of a token where the bytes stand in the order of GPT-2's files: first those that print
-/// (33..=126, 161..=172, 174..=255), then the others. Merges follow by age.
+/// The rank of a token if bytes are in the order of GPT-2's files: first the printable ones (33..=126,
+/// 161..=172, 174..=255), then the others. Merges follow by age.
 fn printable_rank(id: u32) -> u32 {
     match id {
         0..=32 => 188 + id,
