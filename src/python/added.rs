@@ -1,4 +1,4 @@
-//! Added tokens: one core call for each method.
+//! The class `AddedTokens`: each method makes one call of the core.
 
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -7,7 +7,7 @@ use pyo3::types::{PyList, PyString};
 use super::{call, objects};
 use crate::special;
 
-/// A list of added tokens, to search texts for.
+/// A list of added tokens that texts can be searched for.
 #[pyclass(frozen, name = "AddedTokens", module = "toksmith._core")]
 pub(super) struct PyAddedTokens {
     inner: special::AddedTokens,
@@ -15,7 +15,7 @@ pub(super) struct PyAddedTokens {
 
 #[pymethods]
 impl PyAddedTokens {
-    /// Each token: its text, and whether it is a single word, strips to the left, strips to the right, is special.
+    /// `tokens` are tuples of text, single_word, lstrip, rstrip and special.
     #[new]
     fn new(py: Python<'_>, tokens: Vec<(String, bool, bool, bool, bool)>) -> PyResult<Self> {
         let flags = |(text, single_word, lstrip, rstrip, special)| {
@@ -25,14 +25,14 @@ impl PyAddedTokens {
         Ok(PyAddedTokens { inner: call::long(py, None, move |_| special::AddedTokens::new(tokens))? })
     }
 
-    /// Whether any of the texts stands anywhere, whatever its flags.
+    /// Whether any of the tokens occurs in `text`, regardless of its flags.
     fn is_in(&self, py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<bool> {
         let text = call::text(text)?;
         call::sized(py, text.len(), |control| self.inner.is_in(text, control))
     }
 
-    /// The tokens by number, None for the text between them, each with where it starts and ends, in characters.
-    /// Without `special`, special ones are text.
+    /// The added tokens in a text, and the text between them: tuples of the index of the token (None for
+    /// text), start and end in characters. If `special` is false, special tokens are text.
     fn segments<'py>(
         &self,
         py: Python<'py>,
@@ -53,7 +53,7 @@ impl PyAddedTokens {
     }
 }
 
-/// Whether an occurrence of one of the first could share a byte with an occurrence of one of the second.
+/// Whether an occurrence of a token of `first` could share a byte with an occurrence of a token of `second`.
 #[pyfunction]
 pub(super) fn overlap(
     py: Python<'_>,

@@ -1,12 +1,15 @@
-//! The allocator of the extension module: the system's, with a reserve for when that has no memory left.
+//! The allocator of the extension module: that of the system, with a reserve for when the system has no
+//! memory left.
 //!
-//! Rust ends the process where a small allocation fails (a large one is an error: see [`crate::room`]). So some
-//! address space is kept: where the system refuses, a piece of it is given back, and the system is asked again. What
-//! runs then has some megabytes for its small allocations until it next looks at its [`crate::Control`], which ends it
-//! with [`crate::Error::OutOfMemory`]. The next call takes the reserve anew.
+//! Rust aborts the process if a small allocation fails (a large one is an error, see [`crate::room`]). So
+//! some address space is reserved. When the system refuses an allocation, a piece of the reserve is given
+//! back and the allocation is tried again. The running call then has some megabytes for small allocations
+//! until it next checks its [`crate::Control`], which ends it with [`crate::Error::OutOfMemory`]. The next
+//! call takes the reserve again.
 //!
-//! The reserve has no pages: it takes no memory but address space, or what the system counts as promised.
-#![allow(unsafe_code)] // an allocator, and system calls
+//! The reserve has no pages: it uses address space, and counts as promised memory where the system limits
+//! that, but no physical memory.
+#![allow(unsafe_code)] // implements an allocator, and calls the system
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
@@ -17,41 +20,45 @@ static ALLOCATOR: Allocator = Allocator;
 
 struct Allocator;
 
-// SAFETY: every call is handed to the system's allocator, with what it was called with, and what that returns is
-// returned. Nothing here allocates or unwinds.
+// SAFETY: every method passes its arguments to the system's allocator and returns its result, so the
+// guarantees of `System` hold here. Nothing here unwinds, and the reserve is handled by system calls that do
+// not allocate through this allocator.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: what the caller promises.
+        // SAFETY: the caller keeps the contract of `alloc`, and the arguments are the same.
         or_again(layout.size(), || unsafe { System.alloc(layout) })
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: what the caller promises.
+        // SAFETY: the caller keeps the contract of `alloc_zeroed`, and the arguments are the same.
         or_again(layout.size(), || unsafe { System.alloc_zeroed(layout) })
     }
 
     #[inline]
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: what the caller promises; where it fails, the memory is as it was, so it may be tried again.
+        // SAFETY: the caller keeps the contract of `realloc`, and the arguments are the same. A failed call
+        // leaves the memory unchanged, so it can be repeated.
         or_again(size, || unsafe { System.realloc(memory, layout, size) })
     }
 
     #[inline]
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: what the caller promises.
+        // SAFETY: the caller keeps the contract of `dealloc`, and the arguments are the same.
         unsafe { System.dealloc(memory, layout) }
     }
 }
 
-/// Asks again, where the system has no memory, after a piece of the reserve was given back.
+/// Allocates by `ask`. If that fails for a small allocation, gives back pieces of the reserve and tries
+/// again.
 #[inline]
 fn or_again(size: usize, ask: impl Fn() -> *mut u8) -> *mut u8 {
     let memory = ask();
     if memory.is_null() && size <= LARGE_ALLOCATION_BYTES { again(ask) } else { memory }
 }
 
+/// Gives back one piece of the reserve after the other until `ask` succeeds.
 #[cold]
 #[inline(never)]
 fn again(ask: impl Fn() -> *mut u8) -> *mut u8 {
@@ -65,7 +72,7 @@ fn again(ask: impl Fn() -> *mut u8) -> *mut u8 {
     std::ptr::null_mut()
 }
 
-/// Takes the reserve, before the first call; and again before a call where another has used some of it.
+/// Takes the reserve again if an earlier call has used some of it. Every call of the core begins with this.
 #[inline]
 pub(super) fn prepare() {
     if room::is_short() {
@@ -73,7 +80,7 @@ pub(super) fn prepare() {
     }
 }
 
-/// Takes what of the reserve is not there.
+/// Takes the pieces of the reserve that are missing.
 #[cold]
 pub(super) fn restore() {
     if reserve::take() {
@@ -81,7 +88,7 @@ pub(super) fn restore() {
     }
 }
 
-/// Leaves memory to the interpreter, for the error that it is to raise.
+/// Gives pieces of the reserve to the interpreter, for the exception that it is going to raise.
 #[cold]
 pub(super) fn leave_some() {
     room::set_short(true);
@@ -90,26 +97,28 @@ pub(super) fn leave_some() {
     }
 }
 
-/// Sees to it that the interpreter has memory for some objects, of the reserve if there is no other: where it has none,
-/// functions of the crates `pyo3` and `numpy` that make objects panic, or worse.
+/// Makes sure that the interpreter has memory for some objects, from the reserve if necessary. Without
+/// memory, functions of the crates `pyo3` and `numpy` that make objects panic or worse.
 #[inline]
 pub(super) fn leave_some_if_none() {
     let layout = Layout::new::<[u64; SMALL_OBJECTS_BYTES / size_of::<u64>()]>();
-    // SAFETY: the layout has a size, and the memory goes back as it came.
+    // SAFETY: the layout has a size above zero, and the memory is freed with the same layout.
     unsafe {
         let memory = System.alloc(layout);
         if memory.is_null() {
             return leave_some();
         }
-        // Else a compiler may leave out both.
+        // `black_box` keeps the compiler from removing both calls.
         System.dealloc(std::hint::black_box(memory), layout);
     }
 }
 
-/// Pieces for the interpreter, which asks for one or two at a time to make small objects of.
+/// Pieces that are given to the interpreter, which needs one or two at a time for its small objects. Chosen
+/// without measurement.
 const INTERPRETER_PIECES: usize = 4;
-/// Bytes of some small objects: where the interpreter has no memory of its own left, they come from the same heap. Few
-/// enough that asking for them never makes the heap larger and smaller again.
+/// Bytes that must be available for some small objects of the interpreter, which come from the same heap once
+/// its own memory is used up. So few that the allocation does not make the heap grow and shrink. Chosen
+/// without measurement.
 const SMALL_OBJECTS_BYTES: usize = 8 << 10;
 
 #[cfg(target_os = "linux")]
@@ -120,28 +129,29 @@ mod reserve {
 
     use crate::room::LARGE_ALLOCATION_BYTES;
 
-    /// Bytes of a piece: as much as an allocation that it is for, and what the allocator adds.
+    /// Bytes of a piece: the largest allocation that the reserve serves, and a margin for what the allocator
+    /// adds.
     const PIECE_BYTES: usize = LARGE_ALLOCATION_BYTES + (64 << 10);
-    /// The fewest pieces to go on with.
+    /// The pieces without which the reserve counts as used. Chosen without measurement.
     const MIN_PIECES: usize = 4;
 
-    /// 17 MB; null for a piece that was given back.
+    /// The pieces of the reserve, 17 MB together; null for a piece that was given back.
     static PIECES: [AtomicPtr<libc::c_void>; 16] = [const { AtomicPtr::new(null_mut()) }; 16];
 
-    /// So much address space, or null.
+    /// Maps `bytes` bytes of address space; null if the system refuses.
     fn map(bytes: usize) -> *mut libc::c_void {
         let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: new memory, at a place that the system chooses; no memory in use changes.
+        // SAFETY: the system chooses the address of a new mapping; no memory in use changes.
         let memory = unsafe { libc::mmap(null_mut(), bytes, access, kind, -1, 0) };
         if memory == libc::MAP_FAILED { null_mut() } else { memory }
     }
 
     fn unmap(memory: *mut libc::c_void, bytes: usize) {
-        // SAFETY: `map` gave it out in this size, and nobody has used it.
+        // SAFETY: `map` returned this memory with this size, and nothing has used it.
         unsafe { libc::munmap(memory, bytes) };
     }
 
-    /// Gives back a piece; `false` if there is none left.
+    /// Gives back a piece; returns `false` if none is left.
     pub(super) fn give_back() -> bool {
         for piece in &PIECES {
             let memory = piece.swap(null_mut(), AcqRel);
@@ -153,14 +163,14 @@ mod reserve {
         false
     }
 
-    /// Takes all pieces that are not there; `false` if there are too few in the end.
+    /// Takes all missing pieces; returns `false` if there are fewer than [`MIN_PIECES`] afterwards.
     pub(super) fn take() -> bool {
         for piece in PIECES.iter().filter(|piece| piece.load(Acquire).is_null()) {
             let memory = map(PIECE_BYTES);
             if memory.is_null() {
                 break;
             }
-            // Another thread may have been faster.
+            // Another thread may have set the piece in the meantime.
             if piece.compare_exchange(null_mut(), memory, AcqRel, Acquire).is_err() {
                 unmap(memory, PIECE_BYTES);
             }
@@ -169,7 +179,7 @@ mod reserve {
     }
 }
 
-/// Elsewhere there is none.
+/// On other systems there is no reserve.
 #[cfg(not(target_os = "linux"))]
 mod reserve {
     pub(super) fn give_back() -> bool {

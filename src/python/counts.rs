@@ -1,4 +1,4 @@
-//! Pretoken counts.
+//! The classes `Counting` and `PretokenCounts`.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,10 +16,11 @@ use crate::error::Error;
 use crate::source::{Compression, Stamp};
 use crate::special::Specials;
 
-/// Pretokens with their counts, in the order of their first occurrence.
+/// Pretokens with their counts, in the order of first occurrence.
 #[pyclass(frozen, name = "PretokenCounts", module = "toksmith._core")]
 pub(super) struct PyPretokenCounts {
-    /// Locked by attached threads alone, which do not detach meanwhile: so Python never forks while it is locked.
+    /// Locked only by threads that are attached to the interpreter and do not detach while they hold the
+    /// lock, so Python never forks while it is locked.
     counts: Mutex<Arc<count::PretokenCounts>>,
 }
 
@@ -28,12 +29,12 @@ impl PyPretokenCounts {
         PyPretokenCounts { counts: Mutex::new(Arc::new(counts)) }
     }
 
-    /// The counts themselves.
+    /// The counts, shared.
     pub(super) fn inner(&self, py: Python<'_>) -> Arc<count::PretokenCounts> {
         self.lock(py).clone()
     }
 
-    /// The counts, which are gone from here then.
+    /// Takes the counts out of the object, which is empty afterwards.
     pub(super) fn take(&self, py: Python<'_>) -> Arc<count::PretokenCounts> {
         std::mem::take(&mut *self.lock(py))
     }
@@ -43,7 +44,7 @@ impl PyPretokenCounts {
     }
 }
 
-/// A pretoken with its count.
+/// A tuple of a pretoken and its count.
 fn item<'py>(py: Python<'py>, pretoken: &[u8], count: u64) -> PyResult<Bound<'py, PyTuple>> {
     objects::tuple(py, [objects::bytes(py, pretoken)?.into_any(), objects::int(py, count)?])
 }
@@ -52,10 +53,12 @@ fn specials(tokens: Vec<String>) -> Result<Specials, Error> {
     Specials::new(tokens.into_iter().map(String::into_bytes).collect())
 }
 
-/// The text of a document from Python, as bytes of UTF-8.
+/// The text of a document from Python, as UTF-8.
 enum DocumentText {
     Text(PyBackedStr),
+    /// Valid UTF-8.
     Bytes(PyBackedBytes),
+    /// A copy in which invalid bytes were replaced.
     Repaired(String),
 }
 
@@ -87,13 +90,14 @@ impl DocumentText {
     }
 }
 
-/// Documents that are counted, for the next attached thread to let go of.
+/// Documents that were counted, to be dropped by the next thread that is attached to the interpreter.
 ///
-/// Where a thread that is not attached lets an object go, PyO3 keeps it in a list that the whole process shares, under a
-/// lock: a child that is forked at that moment would wait for the lock at its next call.
+/// If a thread that is not attached dropped an object of Python, PyO3 would put it into a list that the whole
+/// process shares, under a lock; a child that is forked at that moment would wait for the lock at its next
+/// call.
 type CountedDocuments = Mutex<Vec<DocumentText>>;
 
-/// A document, which any thread may let go of.
+/// A document that any thread may drop.
 struct Document<'c> {
     held: Option<DocumentText>,
     counted: &'c CountedDocuments,
@@ -113,12 +117,14 @@ impl Drop for Document<'_> {
     }
 }
 
-/// Bytes of text that are taken from Python at a time: the GIL is not asked for each document.
+/// Bytes of text that are taken from Python at a time, so that the GIL is not requested for each document.
+/// Chosen without measurement.
 const BATCH_BYTES: usize = 1 << 18;
+/// Documents that are taken from Python at a time, for short ones. Chosen without measurement.
 const BATCH_DOCUMENTS: usize = 1 << 12;
 
-/// What a file is, as the package says it: path, compression, the field that has the text in lines of JSON, which bytes
-/// of it are meant, and its size and time of change when it was first looked at.
+/// A file as the package describes it: path, compression, the field with the text in JSON Lines, the range of
+/// bytes to count, and its size and modification time from when it was first seen.
 type GivenFile = (PathBuf, Option<String>, Option<String>, Option<(u64, u64)>, Option<(u64, i128)>);
 
 fn counted_file((path, compression, field, range, seen): GivenFile) -> PyResult<InputFile> {
@@ -134,15 +140,16 @@ fn counted_file((path, compression, field, range, seen): GivenFile) -> PyResult<
     Ok(InputFile { path, compression, records, range, seen })
 }
 
-/// Counting, document by document.
+/// Counts documents.
 #[pyclass(frozen, name = "Counting", module = "toksmith._core")]
 pub(super) struct PyCounting {
-    /// `None` while a call works with it. Locked by attached threads alone, which do not detach meanwhile.
+    /// `None` while a call uses it. Locked only by attached threads that do not detach while they hold the
+    /// lock.
     counting: Mutex<Option<count::Counting>>,
 }
 
 impl PyCounting {
-    /// Runs work on the counts so far; they are lost if it fails.
+    /// Runs work on the counts so far. If the work fails, they are lost.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -210,7 +217,7 @@ impl PyCounting {
         self.with(py, progress.as_ref(), |counting, control| counting.files(&files, control))
     }
 
-    /// Counts an iterable of str or bytes, each a document of its own.
+    /// Counts an iterable of str or bytes. Each element is a document.
     #[pyo3(signature = (texts, *, replace=false, progress=None))]
     fn texts(
         &self,
@@ -242,23 +249,23 @@ impl PyCounting {
         })
     }
 
-    /// Adds counts that were made elsewhere; they come after all that was counted so far.
+    /// Adds counts that were made elsewhere. Their places come after all others.
     fn add(&self, py: Python<'_>, counts: &PyPretokenCounts) -> PyResult<()> {
         let counts = counts.inner(py);
         self.with(py, None, |counting, control| counting.add(&counts, control))
     }
 
-    /// Bytes in the temporary file.
+    /// The size of the temporary file in bytes.
     fn spilled_bytes(&self, py: Python<'_>) -> u64 {
         self.lock(py).as_ref().map_or(0, count::Counting::spilled_bytes)
     }
 
-    /// How many times a table was written to the temporary file.
+    /// How often a table was written to the temporary file.
     fn spills(&self, py: Python<'_>) -> u64 {
         self.lock(py).as_ref().map_or(0, count::Counting::spills)
     }
 
-    /// Ends counting.
+    /// Ends counting and returns the counts.
     fn finish(&self, py: Python<'_>) -> PyResult<PyPretokenCounts> {
         let counting = self.take(py)?;
         let counts = call::long(py, None, |control| counting.finish(control))?;
@@ -268,7 +275,8 @@ impl PyCounting {
 
 #[pymethods]
 impl PyPretokenCounts {
-    /// From (pretoken, count, place of the first occurrence), in any order, in so many bytes of text.
+    /// `items` are tuples of pretoken, count and place of the first occurrence, in any order; `end_place` is
+    /// a place after all of them.
     #[new]
     #[pyo3(signature = (items, end_place=0))]
     fn new(py: Python<'_>, items: &Bound<'_, PyAny>, end_place: u64) -> PyResult<Self> {
@@ -280,14 +288,14 @@ impl PyPretokenCounts {
         Ok(PyPretokenCounts::new_of(counts))
     }
 
-    /// The sum of both; all of `other` comes after all of this.
+    /// The sum of both. All places of `other` come after those of `self`.
     fn plus(&self, py: Python<'_>, other: &PyPretokenCounts) -> PyResult<Self> {
         let (counts, other) = (self.inner(py), other.inner(py));
         let counts = call::long(py, None, |control| counts.plus(&other, control))?;
         Ok(PyPretokenCounts::new_of(counts))
     }
 
-    /// Without those that occur less often.
+    /// A copy without the pretokens that occur less often than `count`.
     fn at_least(&self, py: Python<'_>, count: u64) -> PyResult<Self> {
         let counts = self.inner(py);
         let counts = call::long(py, None, |_| {
@@ -297,7 +305,7 @@ impl PyPretokenCounts {
         Ok(PyPretokenCounts::new_of(counts))
     }
 
-    /// Up to `count` of the pretokens with their counts and first places, from the `start`-th on.
+    /// Up to `count` tuples of pretoken, count and first place, from index `start` on.
     fn rows<'py>(&self, py: Python<'py>, start: usize, count: usize) -> PyResult<Bound<'py, PyList>> {
         let counts = self.inner(py);
         counts.check_memory_for_order()?;
@@ -309,13 +317,14 @@ impl PyPretokenCounts {
         objects::list_of(py, rows.map(row))
     }
 
+    /// All tuples of pretoken and count, in the order of first occurrence.
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let counts = self.inner(py);
         counts.check_memory_for_order()?;
         objects::list_of(py, counts.iter().map(|(pretoken, count, _)| item(py, pretoken, count)))
     }
 
-    /// The most frequent pretokens, the first-seen first of equals.
+    /// The most frequent pretokens; of equally frequent ones, the one that occurs first comes first.
     fn most_common<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyList>> {
         let counts = self.inner(py);
         let items = call::long(py, None, |_| {
@@ -325,13 +334,13 @@ impl PyPretokenCounts {
         objects::list_of(py, items.into_iter().map(|(pretoken, count)| item(py, pretoken, count)))
     }
 
-    /// Appends all to a file.
+    /// Appends all counts to a file.
     fn append_to(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let counts = self.inner(py);
         call::long(py, None, |control| counts.append_to(&path, control))
     }
 
-    /// What `append_to` wrote between two places of a file.
+    /// Reads what `append_to` wrote, from between two offsets of a file.
     #[staticmethod]
     fn read_from(
         py: Python<'_>,
@@ -347,12 +356,13 @@ impl PyPretokenCounts {
         Ok(PyPretokenCounts::new_of(call::long(py, None, read)?))
     }
 
+    /// The count of a pretoken; 0 if it does not occur.
     fn get(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<u64> {
         let counts = self.inner(py);
         call::long(py, None, |control| counts.get(pretoken, control))
     }
 
-    /// A place behind all that was counted.
+    /// A place after all occurrences.
     fn end_place(&self, py: Python<'_>) -> u64 {
         self.inner(py).end_place()
     }
@@ -361,7 +371,7 @@ impl PyPretokenCounts {
         self.inner(py).total()
     }
 
-    /// Bytes of all different pretokens together.
+    /// Bytes of all different pretokens together, each counted once.
     fn pretoken_bytes(&self, py: Python<'_>) -> u64 {
         let counts = self.inner(py);
         py.detach(|| counts.pretoken_bytes())

@@ -1,4 +1,4 @@
-//! What `toksmith.Encoding` has beside a tokenizer: special tokens chosen call by call, completions, offsets.
+//! The core of `toksmith.Encoding`: special tokens chosen for each call, completions and offsets.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::once::Once;
 use crate::room;
 
-/// Special tokens for a call, each with its id.
+/// Special tokens for single calls, each with its id.
 #[pyclass(frozen, name = "SpecialSet", module = "toksmith._core")]
 pub(super) struct PySpecialSet {
     set: SpecialSet,
@@ -29,19 +29,19 @@ impl PySpecialSet {
         Ok(PySpecialSet { set: call::long(py, None, move |_| SpecialSet::new(tokens))? })
     }
 
-    /// A set that only `first_in_bytes` is asked of: its names may be any bytes, such as UTF-8 with surrogates.
+    /// A set for `first_in_bytes` only. Its names may be any bytes, such as UTF-8 with surrogates.
     #[staticmethod]
     fn of_bytes(py: Python<'_>, names: Vec<PyBackedBytes>) -> PyResult<Self> {
         let names = names.iter().map(|name| (name.to_vec(), 0)).collect();
         Ok(PySpecialSet { set: call::long(py, None, move |_| SpecialSet::new(names))? })
     }
 
-    /// The first of them in a text: the leftmost, of those the longest.
+    /// The first special token in a text: the leftmost, of several there the longest.
     fn first_in<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyString>>> {
         self.found(text.py(), call::text(text)?)
     }
 
-    /// The same of bytes.
+    /// The first special token in bytes: the leftmost, of several there the longest.
     fn first_in_bytes<'py>(
         &self,
         py: Python<'py>,
@@ -59,15 +59,15 @@ impl PySpecialSet {
     }
 }
 
-/// An encoder with the methods of tiktoken's that a tokenizer does not have. `refused` are special tokens that must
-/// not be in the text: the first that is there is returned in place of a result.
+/// An encoder with the methods of tiktoken that `Tokenizer` does not have. `refused` are special tokens that
+/// must not be in the text; if one is, the first of them is returned instead of the result.
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct Encoding {
     encoder: Arc<Encoder>,
     sorted: Once<SortedTokens>,
 }
 
-/// The special token in a text that is refused, if any.
+/// The first special token in a text that is refused, if there is any.
 fn refusal<'py>(
     text: &Bound<'py, PyString>,
     refused: Option<&Bound<'py, PySpecialSet>>,
@@ -167,26 +167,26 @@ impl Encoding {
         Ok((ids::to_list(py, &found.stable)?, completions))
     }
 
-    /// The ids of bytes as one pretoken.
+    /// Encodes bytes as one pretoken.
     fn encode_piece<'py>(&self, py: Python<'py>, piece: PyBackedBytes) -> PyResult<Bound<'py, PyList>> {
         let found = call::sized(py, piece.len(), |control| self.encoder.encode_as_pretoken(&piece, control))?;
         ids::to_list(py, &found)
     }
 
-    /// The ids of bytes that need not be UTF-8.
+    /// Encodes bytes that need not be UTF-8.
     fn encode_broken<'py>(&self, py: Python<'py>, data: PyBackedBytes) -> PyResult<Bound<'py, PyList>> {
         let found = call::sized(py, data.len(), |control| self.encoder.encode_broken(&data, control))?;
         ids::to_list(py, &found)
     }
 
-    /// The bytes of each id.
+    /// A list of the bytes of each id.
     fn tokens_bytes<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let tokens = objects::list(ids.py())?;
         self.for_tokens(ids, &mut |token| tokens.append(objects::bytes(ids.py(), token)?))?;
         Ok(tokens)
     }
 
-    /// The character that each id starts in.
+    /// For each id, the index of the character that it starts in.
     fn offsets<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let mut offsets = decode::Offsets::default();
         self.for_tokens(ids, &mut |token| Ok(offsets.add(token)?))?;
@@ -196,7 +196,7 @@ impl Encoding {
         )
     }
 
-    /// The bytes of the ordinary tokens, sorted.
+    /// The bytes of all ordinary tokens, sorted.
     fn token_byte_values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let values = objects::list(py)?;
         for token in self.sorted().iter(self.encoder.vocab()) {
@@ -205,7 +205,7 @@ impl Encoding {
         Ok(values)
     }
 
-    /// The ordinary tokens with their ids.
+    /// A dict of the ordinary tokens and their ids.
     fn ranks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let vocab = self.encoder.vocab();
         let ranks = objects::dict(py)?;
@@ -223,6 +223,7 @@ impl Encoding {
         self.sorted.get_or_make(|| SortedTokens::new(self.encoder.vocab()))
     }
 
+    /// Calls `take` with the bytes of each id.
     fn for_tokens(
         &self,
         ids: &Bound<'_, PyAny>,

@@ -1,4 +1,4 @@
-//! Errors of the core → built-in exceptions. The one place where that is decided.
+//! Maps errors of the core to built-in exceptions; no other place decides that.
 
 use pyo3::PyErr;
 use pyo3::Python;
@@ -21,7 +21,7 @@ impl From<Error> for PyErr {
                 allocator::leave_some();
                 PyMemoryError::new_err(error.to_string())
             }
-            // The OSError of this errno: FileNotFoundError, PermissionError, …
+            // The subclass of OSError for the errno: FileNotFoundError, PermissionError, …
             Error::Io { path, source } => match source.raw_os_error() {
                 Some(code) => {
                     let text = source.to_string();
@@ -44,7 +44,7 @@ impl From<Error> for PyErr {
     }
 }
 
-/// What to say of a `str` that has no UTF-8: only a lone surrogate makes one so.
+/// The exception for a `str` without UTF-8; only a lone surrogate can be the reason.
 pub(super) fn surrogate(py: Python<'_>, error: PyErr) -> PyErr {
     let at = error.value(py).getattr("start").and_then(|start| start.extract::<usize>());
     at.map_or(error, surrogate_at)

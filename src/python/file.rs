@@ -1,4 +1,4 @@
-//! A file → an array of ids, or a file of them.
+//! Encoding of a file to an array or to a file of ids.
 
 use std::fs::OpenOptions;
 use std::path::PathBuf;
@@ -10,16 +10,16 @@ use super::{arrays, call};
 use crate::encode::{Encoder, FileOptions, IdArray, IdFile, IdType};
 use crate::error::Error;
 
-/// What [`encode`] encodes, and how.
+/// The arguments of [`encode`].
 pub(super) struct FileRequest<'a> {
     pub(super) encoder: &'a Encoder,
     pub(super) path: PathBuf,
     pub(super) options: FileOptions,
-    /// A file to append the ids to, and what to call it in an error.
+    /// The file to append the ids to, and its name for errors; `None` for an array.
     pub(super) out: Option<(PathBuf, PathBuf)>,
 }
 
-/// The ids as an array, or, with `out`, how many were written.
+/// Encodes the file. Returns an array of ids, or with `out` how many ids were written.
 pub(super) fn encode<'py, T: IdType + Element>(
     py: Python<'py>,
     request: FileRequest<'_>,

@@ -1,5 +1,5 @@
-//! Ids from Python, and ids to Python.
-#![allow(unsafe_code)] // building and reading lists in place
+//! Conversion of ids from and to Python.
+#![allow(unsafe_code)] // lists are filled and read in place
 
 use std::fmt::Display;
 
@@ -14,22 +14,23 @@ use crate::encode::EncodedBatch;
 use crate::error::Error;
 use crate::{memory, room};
 
-/// Items converted between two looks at the clock: less than a millisecond.
+/// Items that are converted between two looks at the clock; less than a millisecond.
 const ITEMS_PER_CHECK: usize = 1 << 14;
 
-/// Ids as a `list[int]`.
+/// A `list[int]` of ids.
 ///
-/// The list is filled in place, and the GIL is yielded now and then: fifty million ids take a second.
+/// The list is filled in place, and the GIL is yielded from time to time: fifty million ids take a second.
 pub(super) fn to_list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
     let len = ids.len() as ffi::Py_ssize_t;
-    // SAFETY: PyList_New returns a new list of `len` empty slots, or null with an exception set,
-    // which from_owned_ptr_or_err turns into Err. A list with empty slots may be dropped: its
-    // deallocator skips them.
+    // SAFETY: PyList_New returns a new list of `len` empty slots, or null with an exception set, which
+    // `from_owned_ptr_or_err` turns into `Err`. A list with empty slots may be dropped: its deallocator skips
+    // them.
     let list = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyList_New(len))? };
-    // SAFETY: the collector tracks a new list. Untracked, it is out of sight of every other thread, also of
-    // gc.get_objects, while slots are empty. It may be dropped untracked.
+    // SAFETY: the garbage collector tracks every new list. Untracked, no other thread can reach it, not even
+    // by gc.get_objects, while slots are empty. An untracked list may be dropped.
     unsafe { ffi::PyObject_GC_UnTrack(list.as_ptr().cast()) };
-    // SAFETY: a list has its slots at `ob_item`, null for none; nobody else can change this list.
+    // SAFETY: the slots of a list are at `ob_item`, null for an empty list, and nothing else can reach this
+    // list.
     let slots = unsafe { (*list.as_ptr().cast::<ffi::PyListObject>()).ob_item };
     memory::advise_huge_pages(slots.cast(), size_of_val(ids) * 2);
     let mut yielder = call::GilYielder::new();
@@ -42,18 +43,18 @@ pub(super) fn to_list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, 
             if item.is_null() {
                 return Err(PyErr::fetch(py));
             }
-            // SAFETY: the index is below `len`, the slot is still empty, and the new reference is given to
-            // the list.
+            // SAFETY: the index is below `len`, the slot is still empty, and the list takes ownership of the
+            // new reference.
             unsafe { slots.add(run * ITEMS_PER_CHECK + at).write(item) };
         }
     }
-    // SAFETY: all slots are filled; the list was untracked above, by us alone.
+    // SAFETY: all slots are filled, and the list was untracked above.
     unsafe { ffi::PyObject_GC_Track(list.as_ptr().cast()) };
-    // SAFETY: PyList_New made it, so it is a list.
+    // SAFETY: PyList_New has made a list.
     Ok(unsafe { list.cast_into_unchecked() })
 }
 
-/// The ids of many texts as a `list[list[int]]`.
+/// A `list[list[int]]` of the ids of many texts.
 pub(super) fn to_lists<'py>(py: Python<'py>, batches: &[EncodedBatch]) -> PyResult<Bound<'py, PyList>> {
     let lists = objects::list(py)?;
     let mut yielder = call::GilYielder::new();
@@ -66,17 +67,17 @@ pub(super) fn to_lists<'py>(py: Python<'py>, batches: &[EncodedBatch]) -> PyResu
     Ok(lists)
 }
 
-/// Ids handed on at a time.
+/// Ids of a run. 4 KB, which stay in the nearest cache; chosen without measurement.
 const IDS_PER_RUN: usize = 1 << 10;
 /// Runs between two looks at the clock.
 const RUNS_PER_CHECK: usize = ITEMS_PER_CHECK / IDS_PER_RUN;
 
-/// Hands ids on in runs: from a list, any other iterable of int, or an array of an integer type. `expect` is told
-/// how many there are, where that is known. An id above `max_id` in an iterable is refused as it comes: it may be
-/// endless.
+/// Calls `take` with all ids in runs, after their number if that is known. `ids` is a list, another iterable
+/// of int, or an array of integers. An id above `max_id` in an iterable is an error at once, since the
+/// iterable may be endless.
 ///
 /// # Errors
-/// `KeyError` for an int above `max_id` or below 0, `TypeError` for what is no int, and what `take` fails with.
+/// `KeyError` for an int above `max_id` or below 0, `TypeError` for another object, and errors of `take`.
 pub(super) fn for_runs(
     ids: &Bound<'_, PyAny>,
     max_id: u32,
@@ -102,16 +103,16 @@ pub(super) fn for_runs(
     })
 }
 
-/// Ids that [`for_runs`] hands on, or how many will come.
+/// An argument of the callback of [`for_runs`].
 pub(super) enum IdRun<'a> {
-    /// There may be so many ids.
+    /// An estimate of how many ids will come, given first.
     Length(usize),
     /// The next ids.
     Ids(&'a [u32]),
 }
 
-/// The ids of a list or tuple, read where its items lie. While no Python code runs and the GIL is held, nobody
-/// can change it; after anything else its length is looked at anew, as its own iterator does.
+/// Reads the ids of a list or tuple in place. Nothing can change it while the GIL is held and no Python code
+/// runs; after anything else its length is read again, as its own iterator does.
 fn list_runs(list: &Bound<'_, PyAny>, take: &mut impl FnMut(IdRun<'_>) -> PyResult<()>) -> PyResult<()> {
     let mut run = [0; IDS_PER_RUN];
     let mut yielder = call::GilYielder::new();
@@ -122,10 +123,10 @@ fn list_runs(list: &Bound<'_, PyAny>, take: &mut impl FnMut(IdRun<'_>) -> PyResu
         take(IdRun::Ids(&run[..read]))?;
         at += read;
         if read < IDS_PER_RUN {
-            // The end, or something that is no small int.
+            // The end of the list, or an item that is not a small int.
             let Some(&item) = items(list).get(at) else { break };
-            // SAFETY: the item of a list is alive as long as it is there; this takes a reference of its own
-            // before anything else happens.
+            // SAFETY: the list keeps its item alive, and this takes a reference of its own before anything
+            // else can run.
             let item = unsafe { Bound::from_borrowed_ptr(list.py(), item) };
             take(IdRun::Ids(&[one(&item, Some(at))?]))?;
             at += 1;
@@ -137,14 +138,15 @@ fn list_runs(list: &Bound<'_, PyAny>, take: &mut impl FnMut(IdRun<'_>) -> PyResu
     Ok(())
 }
 
-/// Reads small ints from `at` on; how many there were until the end, the end of `run` or something else.
+/// Reads small ints from `at` on. Returns how many it has read: up to the end, to another object, or until
+/// `run` is full.
 #[inline]
 fn read_ints(list: &Bound<'_, PyAny>, at: usize, run: &mut [u32]) -> usize {
     let items = items(list).get(at..).unwrap_or(&[]);
     let mut read = 0;
     for (&item, id) in items.iter().zip(run) {
-        // SAFETY: the items of a list are alive, the GIL is held, and the caller has found that ints can be read
-        // in place.
+        // SAFETY: the list keeps its items alive, the GIL is held, and the caller has checked
+        // `reads_in_place`.
         let Some(value) = (unsafe { ints::small(item) }) else { break };
         *id = value;
         read += 1;
@@ -152,26 +154,27 @@ fn read_ints(list: &Bound<'_, PyAny>, at: usize, run: &mut [u32]) -> usize {
     read
 }
 
-/// The items of an exact list or tuple. No Python code may run and the GIL may not be given away while they are
-/// in use.
+/// The items of an exact list or tuple. While they are in use, no Python code may run and the GIL may not be
+/// released.
 #[inline]
 fn items<'a>(list: &'a Bound<'_, PyAny>) -> &'a [*mut ffi::PyObject] {
     let (at, len) = if list.is_exact_instance_of::<PyTuple>() {
         let tuple = list.as_ptr().cast::<ffi::PyTupleObject>();
-        // SAFETY: it is a tuple, which has its items behind its head.
+        // SAFETY: the object is an exact tuple, whose items follow its header.
         unsafe { (std::ptr::addr_of!((*tuple).ob_item).cast(), ffi::Py_SIZE(list.as_ptr())) }
     } else {
         let object = list.as_ptr().cast::<ffi::PyListObject>();
-        // SAFETY: it is a list.
+        // SAFETY: the object is an exact list, as the caller guarantees.
         unsafe { ((*object).ob_item.cast_const(), ffi::Py_SIZE(list.as_ptr())) }
     };
     if len == 0 {
-        return &[]; // an empty list may have no items at all
+        return &[]; // an empty list may have a null pointer to its items
     }
-    // SAFETY: so many items are there, and stay as long as the caller keeps its promise.
+    // SAFETY: the object has `len` items at `at`, and they stay there while the caller keeps its promise.
     unsafe { std::slice::from_raw_parts(at, len as usize) }
 }
 
+/// The ids of an iterable.
 fn from_iterable(ids: &Bound<'_, PyAny>, max_id: u32) -> PyResult<Vec<u32>> {
     let mut yielder = call::GilYielder::new();
     let mut found = room::for_items(objects::size_hint(ids))?;
@@ -188,7 +191,7 @@ fn from_iterable(ids: &Bound<'_, PyAny>, max_id: u32) -> PyResult<Vec<u32>> {
     Ok(found)
 }
 
-/// One id, at `index` of a list if it is in one.
+/// Converts one id. `index` is its index in a list, for errors.
 pub(super) fn one(id: &Bound<'_, PyAny>, index: Option<usize>) -> PyResult<u32> {
     let error = match id.extract::<u32>() {
         Ok(id) => return Ok(id),
@@ -196,7 +199,7 @@ pub(super) fn one(id: &Bound<'_, PyAny>, index: Option<usize>) -> PyResult<u32> 
     };
     let place = index.map(|index| format!(" (at index {index})")).unwrap_or_default();
     if error.is_instance_of::<PyOverflowError>(id.py()) {
-        // Python refuses to write numbers of thousands of digits.
+        // Python refuses to print numbers of thousands of digits.
         let shown = id.str().map_or_else(|_| "too long to write".to_owned(), |id| id.to_string());
         return Err(PyKeyError::new_err(format!("there is no token of id {shown}{place}")));
     }
@@ -207,10 +210,10 @@ pub(super) fn one(id: &Bound<'_, PyAny>, index: Option<usize>) -> PyResult<u32> 
     Err(error)
 }
 
-/// The stretches of `ids` from each of `starts` to the next.
+/// The parts of `ids` from each of `starts` to the next one.
 ///
 /// # Errors
-/// `ValueError` where `starts` do not rise from 0 or more to the number of ids or less.
+/// `ValueError` if `starts` does not rise, or leaves the range from 0 to the number of ids.
 pub(super) fn stretches<'a, 'py>(
     ids: &'a Bound<'py, PyAny>,
     starts: &Bound<'py, PyAny>,
@@ -220,8 +223,8 @@ pub(super) fn stretches<'a, 'py>(
     Ok((1..starts.len()).map(move |at| stretch(starts[at - 1] as u64, starts[at] as u64)))
 }
 
-/// Numbers that rise from 0 or more to `most` or less. The first that does not ends the call: there may be no end of
-/// them.
+/// Reads numbers that rise within 0 to `most`. The first one that does not is an error at once, since the
+/// iterable may be endless.
 fn rising(numbers: &Bound<'_, PyAny>, most: usize) -> PyResult<Vec<i64>> {
     let mut yielder = call::GilYielder::new();
     let mut found: Vec<i64> = room::for_items(objects::size_hint(numbers))?;
@@ -239,7 +242,8 @@ fn rising(numbers: &Bound<'_, PyAny>, most: usize) -> PyResult<Vec<i64>> {
     Ok(found)
 }
 
-/// `None` for what is no array of one of these types in this machine's byte order: it is taken item by item.
+/// Reads an array of one of these types. `None` if it has another type, or not the byte order of the machine;
+/// its items are then read one by one.
 fn array_runs(
     py: Python<'_>,
     buffer: &PyUntypedBuffer,
@@ -252,6 +256,7 @@ fn array_runs(
         .or_else(|| typed_runs::<u64>(py, buffer, take))
 }
 
+/// Reads an array of type `T`; `None` if it is not one.
 fn typed_runs<T>(
     py: Python<'_>,
     buffer: &PyUntypedBuffer,
@@ -262,7 +267,7 @@ where
     u32: TryFrom<T>,
 {
     let buffer = buffer.as_typed::<T>().ok()?;
-    // PyBuffer checks the type but not the order of its bytes.
+    // PyBuffer checks the type but not the byte order.
     let foreign: &[u8] = if cfg!(target_endian = "little") { b">!" } else { b"<" };
     if buffer.format().to_bytes().first().is_some_and(|order| foreign.contains(order)) {
         return None;
@@ -271,8 +276,8 @@ where
         return Some(Err(PyTypeError::new_err("an array of ids has one dimension")));
     }
     Some(match buffer.as_slice_ptr() {
-        // SAFETY: the buffer is held, so its items stay where they are; each is read once, and any value is one
-        // of its type.
+        // SAFETY: the buffer is held, so its items stay valid. Each item is read by value, and every bit
+        // pattern is valid for `T`.
         Some(ids) => narrow_runs(py, ids.len(), |at| unsafe { ids.cast::<T>().add(at).read() }, take),
         None => {
             let mut ids = match room::filled(T::default(), buffer.item_count()) {
@@ -284,7 +289,7 @@ where
     })
 }
 
-/// `get` gives the ids, from 0 to `len - 1`.
+/// Calls `take` with the ids that `get` returns for 0 to `len - 1`.
 fn narrow_runs<T: Display + Copy>(
     py: Python<'_>,
     len: usize,

@@ -1,5 +1,5 @@
-//! Python's ints, as ids: made once and shared, and read in place.
-#![allow(unsafe_code)] // what the interpreter's own C code does by its macros
+//! Python's ints as ids: made once and shared, and read in place.
+#![allow(unsafe_code)] // does what the macros of CPython's C API do
 
 use std::ffi::c_ulong;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Relaxed};
@@ -7,25 +7,25 @@ use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Relaxed};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// Ids below this share their int objects. All of them take 8 MB, and 2 MB for the table; both grow with the ids
-/// that are seen.
+/// Ids below this share their int objects. All of them take 8 MB, and 2 MB for the table; memory is used only
+/// for the ids that occur.
 const SHARED_INTS: usize = if cfg!(Py_GIL_DISABLED) { 0 } else { 1 << 18 };
 
-/// The int of each id seen, for ever; null before. All zero, so memory is used from the first entry of a page
-/// on. Read and written with the GIL held: `Relaxed` costs nothing and is enough.
+/// The int object of each id that has occurred, kept for ever; null for others. The table is all zeros at
+/// first, so its pages take no memory before they are used. `Relaxed` is enough, since the GIL is held for
+/// every access.
 static INTS: [AtomicPtr<ffi::PyObject>; SHARED_INTS] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; SHARED_INTS];
 
-/// A new reference to the int of this value; null with an exception set.
+/// A new reference to the int of a value; null with an exception set if it cannot be made.
 ///
-/// An int that is there is taken at a fifth of the time that a new one takes, and the list that holds it is
-/// freed faster too.
+/// Sharing an int takes a fifth of the time of making one, and the list that holds it is freed faster.
 #[inline]
 pub(super) fn new_reference(_py: Python<'_>, id: u32) -> *mut ffi::PyObject {
     if let Some(entry) = INTS.get(id as usize) {
         let int = entry.load(Relaxed);
         if !int.is_null() {
-            // SAFETY: the table holds a reference for ever; the GIL is held.
+            // SAFETY: the table holds a reference for ever, so the object is alive; the GIL is held.
             unsafe { ffi::Py_INCREF(int) };
             return int;
         }
@@ -33,21 +33,23 @@ pub(super) fn new_reference(_py: Python<'_>, id: u32) -> *mut ffi::PyObject {
     first_reference(id)
 }
 
+/// Makes the int of an id and puts it into the table.
 #[cold]
 fn first_reference(id: u32) -> *mut ffi::PyObject {
-    // SAFETY: the GIL is held, as the caller shows by its token.
+    // SAFETY: the GIL is held, as the token of the caller proves.
     let int = unsafe { ffi::PyLong_FromUnsignedLong(c_ulong::from(id)) };
     if let Some(entry) = INTS.get(id as usize)
         && !int.is_null()
     {
-        // SAFETY: it is an object, and the GIL is held. The table keeps this second reference.
+        // SAFETY: `int` is an object, and the GIL is held. The table keeps this second reference.
         unsafe { ffi::Py_INCREF(int) };
         entry.store(int, Relaxed);
     }
     int
 }
 
-/// How an int of less than 30 bits lies in memory, from 3.10 to 3.14 at least; see [`reads_in_place`].
+/// The memory layout of an int below 2^30 in CPython 3.10 to 3.14, and perhaps later; [`reads_in_place`]
+/// checks it.
 #[repr(C)]
 struct Small {
     head: ffi::PyObject,
@@ -55,17 +57,19 @@ struct Small {
     digit: u32,
 }
 
-/// The tags of a zero and of a positive int of one digit.
+/// The tag of an int that is zero.
 const ZERO: usize = if cfg!(Py_3_12) { 1 } else { 0 };
+/// The tag of a positive int of one digit.
 const ONE_DIGIT: usize = if cfg!(Py_3_12) { 1 << 3 } else { 1 };
 
 /// The value of an int from 0 to 2^30 - 1; `None` for any other object.
 ///
 /// # Safety
-/// `object` is alive, the GIL is held, and [`reads_in_place`] is true.
+/// `object` must be alive, the GIL must be held, and [`reads_in_place`] must have returned true.
 #[inline]
 pub(super) unsafe fn small(object: *mut ffi::PyObject) -> Option<u32> {
-    // SAFETY: an object has a type. An exact int is at least as large as `Small`, which is laid out as it is.
+    // SAFETY: the object is alive, so it has a type. An exact int is at least as large as `Small` and has its
+    // layout, which `reads_in_place` has checked.
     unsafe {
         if ffi::PyLong_CheckExact(object) == 0 {
             return None;
@@ -79,11 +83,12 @@ pub(super) unsafe fn small(object: *mut ffi::PyObject) -> Option<u32> {
     }
 }
 
-/// Whether ints of this interpreter lie in memory as [`Small`] has them: tried once, on some of each kind.
-/// Without a GIL a list cannot be read in place anyway.
+/// Whether the ints of this interpreter have the layout of [`Small`]; checked once, with some ints of each
+/// kind. Always false without a GIL, since lists cannot be read in place there.
 pub(super) fn reads_in_place(py: Python<'_>) -> bool {
     const UNTRIED: u8 = 2;
-    // No cell that a thread fills while others wait: a child may be forked meanwhile. Trying twice does no harm.
+    // An atomic, and not a cell on which other threads wait while one fills it: a child may be forked
+    // meanwhile. It does no harm to check twice.
     static FOUND: AtomicU8 = AtomicU8::new(UNTRIED);
     if FOUND.load(Relaxed) == UNTRIED {
         FOUND.store(u8::from(try_layout(py)), Relaxed);
@@ -91,15 +96,16 @@ pub(super) fn reads_in_place(py: Python<'_>) -> bool {
     FOUND.load(Relaxed) == 1
 }
 
+/// Reads some ints and compares their values.
 #[cold]
 fn try_layout(py: Python<'_>) -> bool {
     let read = |value: i64| -> Option<Option<u32>> {
         let int = value.into_pyobject(py).ok()?;
-        // SAFETY: it is alive, and the GIL is held. That the layout is right is being tried: wrong values
-        // may be read, but from within the object, whose size is looked at first.
+        // SAFETY: the object is alive, and the GIL is held. The layout is what is being checked: a wrong one
+        // gives wrong values, but they are read from within the object, whose size is checked first.
         Some(unsafe { small(int.as_ptr()) })
     };
-    // SAFETY: the type of ints is always there.
+    // SAFETY: the type object of int always exists.
     let size = unsafe { (*std::ptr::addr_of!(ffi::PyLong_Type)).tp_basicsize };
     let small = [0, 1, 7, 255, 256, 257, 0x7fff, 0x8000, 0x1234_5678, (1 << 30) - 1];
     let other = [-1, -7, -0x1234_5678, 1 << 30, (1 << 32) + 5, 1 << 60, i64::MIN, i64::MAX];

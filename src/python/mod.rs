@@ -1,4 +1,5 @@
-//! The Python module `toksmith._core`: extract, release the GIL, call the core, convert. No algorithm.
+//! The Python module `toksmith._core`. Each function extracts its arguments, releases the GIL, calls the core
+//! and converts the result; there are no algorithms here.
 
 mod added;
 mod allocator;
@@ -49,8 +50,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("REGEX_VERSION", REGEX_VERSION)
 }
 
-/// Fills the cells of PyO3 that calls use. Filled at the first use they would be a danger: a child that is forked while a
-/// thread fills one waits for that thread for ever.
+/// Fills the cells of PyO3 that calls use. They must not be filled at their first use: a child that is forked
+/// while a thread fills a cell would wait for that thread for ever.
 fn make_cells(py: Python<'_>) -> PyResult<()> {
     regex::make_names(py);
     1_i128.into_pyobject(py)?.extract::<i128>()?;

@@ -1,4 +1,4 @@
-//! Normalizers: one core call for each method.
+//! The class `Normalizer`: each method makes one call of the core.
 
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::normalize::{self, Aligned, NormalizeStep};
 use crate::room;
 
-/// Changes of a text before anything else.
+/// A list of changes to a text, made before anything else.
 #[pyclass(frozen, name = "Normalizer", module = "toksmith._core")]
 pub(super) struct PyNormalizer {
     inner: normalize::Normalizer,
@@ -21,7 +21,7 @@ type Int64Array<'py> = Bound<'py, PyArray1<i64>>;
 
 #[pymethods]
 impl PyNormalizer {
-    /// Each step: its name, and its arguments.
+    /// `steps` are tuples of the name and the arguments of a step.
     #[new]
     fn new(steps: Vec<(String, Vec<Bound<'_, PyAny>>)>) -> PyResult<Self> {
         let steps =
@@ -29,19 +29,19 @@ impl PyNormalizer {
         Ok(PyNormalizer { inner: normalize::Normalizer(steps) })
     }
 
-    /// Whether the text, and each stretch of it alone, stays as it is.
+    /// Whether the normalizer leaves the text, and each part of it alone, unchanged.
     fn leaves(&self, py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<bool> {
         let text = call::text(text)?;
         call::sized(py, text.len(), |_| self.inner.leaves(text))
     }
 
-    /// The most bytes that a text and its stretches may come to, changed.
+    /// The most bytes that a text and its parts may have together after normalization.
     #[staticmethod]
     fn most_bytes(text: &Bound<'_, PyString>) -> PyResult<usize> {
         Ok(normalize::most_bytes(call::text(text)?.len()))
     }
 
-    /// The changed text, of at most `most` bytes; without it, as many as `most_bytes` says.
+    /// The normalized text, which must have at most `most` bytes; by default as many as `most_bytes` says.
     #[pyo3(signature = (text, most = None))]
     fn apply<'py>(
         &self,
@@ -54,7 +54,8 @@ impl PyNormalizer {
         objects::string(py, changed.text())
     }
 
-    /// The changed text, and where in the original each byte of it starts and ends, in bytes.
+    /// The normalized text, and for each of its bytes the start and the end of its origin in the original, in
+    /// bytes.
     #[pyo3(signature = (text, most = None))]
     fn apply_tracked<'py>(
         &self,

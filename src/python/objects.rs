@@ -1,5 +1,6 @@
-//! Objects of the interpreter, made by functions that return its `MemoryError`. Those of the crate `pyo3` panic.
-#![allow(unsafe_code)] // calls of the interpreter
+//! Functions that make objects of the interpreter and return its `MemoryError`. Those of the crate `pyo3`
+//! panic instead.
+#![allow(unsafe_code)] // calls the interpreter's C API
 
 use std::ffi::c_char;
 
@@ -12,11 +13,11 @@ use crate::room;
 
 /// An empty `list`.
 pub(super) fn list(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
-    // SAFETY: the GIL is held; a new list, or null with an exception set.
+    // SAFETY: the GIL is held. The call returns a new list, or null with an exception set.
     unsafe { Ok(Bound::from_owned_ptr_or_err(py, ffi::PyList_New(0))?.cast_into_unchecked()) }
 }
 
-/// A `list` of what an iterator makes.
+/// A `list` of the objects of an iterator.
 pub(super) fn list_of<'py, T>(
     py: Python<'py>,
     items: impl IntoIterator<Item = PyResult<Bound<'py, T>>>,
@@ -28,13 +29,14 @@ pub(super) fn list_of<'py, T>(
     Ok(list)
 }
 
-/// A `tuple` of some objects.
+/// A `tuple` of `N` objects.
 pub(super) fn tuple<'py, const N: usize>(
     py: Python<'py>,
     items: [Bound<'py, PyAny>; N],
 ) -> PyResult<Bound<'py, PyTuple>> {
-    // SAFETY: the GIL is held; a new tuple of `N` empty slots, or null with an exception set. Each slot is given a
-    // reference of its own; that cannot fail for a new tuple and a place within it.
+    // SAFETY: the GIL is held. PyTuple_New returns a new tuple of `N` empty slots, or null with an exception
+    // set. PyTuple_SetItem takes ownership of each item; it cannot fail for an index below `N` of a new
+    // tuple.
     unsafe {
         let tuple = Bound::from_owned_ptr_or_err(py, ffi::PyTuple_New(N as ffi::Py_ssize_t))?;
         for (at, item) in items.into_iter().enumerate() {
@@ -44,31 +46,32 @@ pub(super) fn tuple<'py, const N: usize>(
     }
 }
 
-/// A number as `int`.
+/// An `int`.
 pub(super) fn int(py: Python<'_>, number: u64) -> PyResult<Bound<'_, PyAny>> {
     let made = match u32::try_from(number) {
         Ok(id) => ints::new_reference(py, id),
         // SAFETY: the GIL is held.
         Err(_) => unsafe { ffi::PyLong_FromUnsignedLongLong(number) },
     };
-    // SAFETY: a new reference, or null with an exception set.
+    // SAFETY: both functions return a new reference, or null with an exception set.
     unsafe { Bound::from_owned_ptr_or_err(py, made) }
 }
 
-/// `slice(start, end)`.
+/// The object `slice(start, end)`.
 pub(super) fn slice(py: Python<'_>, start: u64, end: u64) -> PyResult<Bound<'_, PySlice>> {
     let (start, end) = (int(py, start)?, int(py, end)?);
-    // SAFETY: the GIL is held; a new slice, or null with an exception set.
+    // SAFETY: the GIL is held. The call returns a new slice, or null with an exception set.
     unsafe {
         let made = ffi::PySlice_New(start.as_ptr(), end.as_ptr(), std::ptr::null_mut());
         Ok(Bound::from_owned_ptr_or_err(py, made)?.cast_into_unchecked())
     }
 }
 
-/// The items of a sequence, each made into a `T` that takes no memory of its own.
+/// Converts the items of a sequence. A `T` must take no memory of its own, since only the vector is allocated
+/// in a way that may fail.
 ///
 /// # Errors
-/// What making one fails with; `MemoryError`.
+/// Errors of `make`; `MemoryError`.
 pub(super) fn extracted<'py, T>(
     items: &Bound<'py, PyAny>,
     make: impl Fn(Bound<'py, PyAny>) -> PyResult<T>,
@@ -80,34 +83,36 @@ pub(super) fn extracted<'py, T>(
     Ok(made)
 }
 
-/// Items that room is made for before the first of them is seen.
+/// The most items for which memory is reserved before the first of them is seen. Chosen without measurement.
 const MAX_TRUSTED_LEN: usize = 1 << 14;
 
-/// Room to make for the items of an iterable: the length it claims, as far as that is believed. One of
-/// `range(10**12)` would end the process before the first item is looked at.
+/// The number of items to reserve memory for: the length that an iterable claims, up to [`MAX_TRUSTED_LEN`].
+/// Memory for `range(10**12)` could not be had, although its first item may be an error.
 pub(super) fn size_hint(items: &Bound<'_, PyAny>) -> usize {
     items.len().unwrap_or(0).min(MAX_TRUSTED_LEN)
 }
 
 /// An empty `dict`.
 pub(super) fn dict(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    // SAFETY: the GIL is held; a new dict, or null with an exception set.
+    // SAFETY: the GIL is held. The call returns a new dict, or null with an exception set.
     unsafe { Ok(Bound::from_owned_ptr_or_err(py, ffi::PyDict_New())?.cast_into_unchecked()) }
 }
 
-/// The bytes as `bytes`.
+/// A `bytes` object.
 pub(super) fn bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     let (data, len) = (bytes.as_ptr().cast::<c_char>(), bytes.len() as ffi::Py_ssize_t);
-    // SAFETY: the GIL is held, and there are `len` bytes at `data`; a new `bytes`, or null with an exception set.
+    // SAFETY: the GIL is held, and `len` bytes are at `data`. The call returns a new `bytes`, or null with an
+    // exception set.
     unsafe {
         Ok(Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(data, len))?.cast_into_unchecked())
     }
 }
 
-/// The text as `str`.
+/// A `str`.
 pub(super) fn string<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyString>> {
     let (data, len) = (text.as_ptr().cast::<c_char>(), text.len() as ffi::Py_ssize_t);
-    // SAFETY: the GIL is held, and there are `len` bytes at `data`; a new `str`, or null with an exception set.
+    // SAFETY: the GIL is held, and `len` bytes are at `data`. The call returns a new `str`, or null with an
+    // exception set.
     unsafe {
         Ok(Bound::from_owned_ptr_or_err(py, ffi::PyUnicode_FromStringAndSize(data, len))?
             .cast_into_unchecked())

@@ -1,5 +1,5 @@
-//! Decoded text, written where it stays: into the memory of a `bytes` or of an ASCII `str`.
-#![allow(unsafe_code)] // objects of the interpreter are filled in place
+//! Decoded text, written directly into the memory of a `bytes` or of an ASCII `str`.
+#![allow(unsafe_code)] // fills objects of the interpreter in place
 
 use std::ffi::{CString, c_char};
 use std::mem::MaybeUninit;
@@ -19,43 +19,50 @@ use crate::error::Error;
 use crate::memory;
 use crate::vocab::TokenBytes;
 
-/// What becomes of bytes that are not UTF-8: the name of one of Python's error handlers.
+/// The name of one of Python's error handlers, which decides what happens to bytes that are not UTF-8.
 pub(super) struct Errors(CString);
 
 impl Errors {
+    /// The error handler of a name.
+    ///
     /// # Errors
-    /// As `bytes.decode` for such a name.
+    /// Those of `bytes.decode` for such a name.
     pub(super) fn new(name: &Bound<'_, PyString>) -> PyResult<Self> {
         let name = CString::new(name.to_str()?);
         name.map(Errors).map_err(|_| PyValueError::new_err("embedded null character"))
     }
 }
 
-/// Bytes of a result that are gathered on the stack.
+/// Bytes of a result that are collected on the stack, so that a short result needs one allocation, of its
+/// final size. Chosen without measurement.
 const STACK_BYTES: usize = 1 << 10;
 
-/// Where a result is that is longer than [`STACK_BYTES`]. Nobody else has seen it.
+/// The memory of a result longer than [`STACK_BYTES`]. Nothing else can reach it.
 #[derive(Clone, Copy)]
 enum Large {
     None,
     Bytes(*mut PyBytesWriter),
-    /// A `str` of ASCII, whatever is in it while it grows.
+    /// An ASCII `str`. While it grows, it may contain any bytes.
     Text(*mut ffi::PyObject),
 }
 
 /// The result of a decoding while it grows.
 pub(super) struct DecodeBuffer<'py> {
     py: Python<'py>,
-    /// Whether it becomes a `str`.
+    /// Whether the result is a `str`; otherwise it is a `bytes`.
     text: bool,
-    /// The start of a result, until there is more.
+    /// The bytes of a result that fits here.
     small: [MaybeUninit<u8>; STACK_BYTES],
     large: Large,
-    /// Where the bytes are, and how many there may be.
+    /// The bytes in `large`.
     data: *mut u8,
+    /// Bytes that the present memory can hold.
     room: usize,
+    /// Bytes that were written.
     len: usize,
+    /// Whether all bytes so far are ASCII.
     ascii: bool,
+    /// The number of ids that were decoded.
     ids: usize,
 }
 
@@ -76,7 +83,7 @@ impl<'py> DecodeBuffer<'py> {
         }
     }
 
-    /// Makes room for so many ids, as far as can be guessed.
+    /// Makes room for about as many bytes as `ids` ids have.
     pub(super) fn reserve_for(&mut self, ids: usize) -> PyResult<()> {
         let room = decode::estimate(ids);
         if room > self.room { self.grow(room) } else { Ok(()) }
@@ -85,7 +92,7 @@ impl<'py> DecodeBuffer<'py> {
     /// Decodes the next ids.
     ///
     /// # Errors
-    /// `KeyError` naming the id and its place among all of them; `MemoryError`.
+    /// `KeyError` with the unknown id and its index among all ids; `MemoryError`.
     pub(super) fn decode(&mut self, tokens: &TokenBytes, ids: &[u32]) -> PyResult<()> {
         let mut at = 0;
         while at < ids.len() {
@@ -106,14 +113,15 @@ impl<'py> DecodeBuffer<'py> {
         Ok(())
     }
 
-    /// The `bytes`, or the `str`; there, bytes that are not UTF-8 follow `errors`.
+    /// The `bytes`, or the `str`, for which `errors` decides what happens to bytes that are not UTF-8.
     ///
     /// # Errors
-    /// What the error handler raises; `MemoryError`.
+    /// Errors of the error handler; `MemoryError`.
     pub(super) fn finish(mut self, errors: Option<&Errors>) -> PyResult<Bound<'py, PyAny>> {
         let (data, len) = (self.data().cast_const().cast::<c_char>(), self.len as ffi::Py_ssize_t);
-        // SAFETY: `len` bytes at `data` are written, and each function returns a new reference, or null with an
-        // exception set. The writer and the `str` are given away once, and are not here any more then.
+        // SAFETY: `len` bytes at `data` are written. Each function returns a new reference, or null with an
+        // exception set. The writer and the `str` are given away once, after `self.large` was reset, so that
+        // dropping `self` does not free them again.
         unsafe {
             let made = match self.large {
                 Large::None if !self.text => ffi::PyBytes_FromStringAndSize(data, len),
@@ -141,6 +149,7 @@ impl<'py> DecodeBuffer<'py> {
         }
     }
 
+    /// The start of the present memory.
     fn data(&mut self) -> *mut u8 {
         match self.large {
             Large::None => self.small.as_mut_ptr().cast(),
@@ -148,14 +157,14 @@ impl<'py> DecodeBuffer<'py> {
         }
     }
 
-    /// The room that is left.
+    /// The part of the memory that is not written yet.
     fn free(&mut self) -> &mut [MaybeUninit<u8>] {
         let (data, len, room) = (self.data(), self.len, self.room);
-        // SAFETY: there are `room` bytes at `data`, which nobody else has seen, and `len` is not more.
+        // SAFETY: `data` points to `room` bytes that nothing else can reach, and `len` is at most `room`.
         unsafe { std::slice::from_raw_parts_mut(data.add(len).cast(), room - len) }
     }
 
-    /// Makes it `room` bytes large, which is more than it is.
+    /// Enlarges the memory to `room` bytes, which must be more than it has.
     fn grow(&mut self, room: usize) -> PyResult<()> {
         match self.large {
             Large::Text(_) => self.resize_text(room),
@@ -165,8 +174,8 @@ impl<'py> DecodeBuffer<'py> {
 
     fn resize_text(&mut self, room: usize) -> PyResult<()> {
         let Large::Text(text) = &mut self.large else { return Ok(()) };
-        // SAFETY: a `str` that nobody else has seen, as resizing demands. On failure an exception is set, and the
-        // `str` is as it was.
+        // SAFETY: nothing else has seen the `str`, as PyUnicode_Resize requires. If it fails, an exception is
+        // set and the `str` is unchanged.
         unsafe {
             if ffi::PyUnicode_Resize(text, room as ffi::Py_ssize_t) != 0 {
                 return Err(PyErr::fetch(self.py));
@@ -177,11 +186,12 @@ impl<'py> DecodeBuffer<'py> {
         Ok(())
     }
 
+    /// Moves the bytes into new memory.
     fn move_to_new(&mut self, room: usize) -> PyResult<()> {
         let size = room as ffi::Py_ssize_t;
         let old = self.data();
-        // SAFETY: both makers return null with an exception set, or memory for `room` bytes, which is more than
-        // the `len` that are there. What held them goes when it is replaced.
+        // SAFETY: both functions return null with an exception set, or an object with `room` bytes, which is
+        // more than the `len` bytes that are copied. The old memory is freed after they are copied.
         unsafe {
             let (large, data) = if self.text {
                 let text = ffi::PyUnicode_New(size, 127);
@@ -205,7 +215,7 @@ impl<'py> DecodeBuffer<'py> {
     }
 
     fn free_large(&mut self) {
-        // SAFETY: the one reference to each; the GIL is held.
+        // SAFETY: `self` owns the only reference to the object, and the GIL is held.
         unsafe {
             match std::mem::replace(&mut self.large, Large::None) {
                 Large::None => {}

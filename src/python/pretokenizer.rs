@@ -1,4 +1,4 @@
-//! Patterns: the core's scanners, patterns of `regex`, and stages of both.
+//! The class `Pretokenizer`: the core's scanners, patterns of `regex`, and stages of both.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::pretokenize::{
 };
 use crate::room;
 
-/// Where pretokens begin and end.
+/// Finds pretokens in text.
 #[pyclass(frozen, name = "Pretokenizer", module = "toksmith._core")]
 pub(super) struct PyPretokenizer {
     pub(super) inner: pretokenize::Pretokenizer,
@@ -22,8 +22,8 @@ pub(super) struct PyPretokenizer {
 
 #[pymethods]
 impl PyPretokenizer {
-    /// `pattern`: None, the name of a scanner, or a compiled `regex` pattern with its cut rule. `isa`: the
-    /// instruction set that a scanner is to use, for tests; the machine's best by default.
+    /// `pattern` is None, the name of a scanner, or a compiled `regex` pattern, to which `cut_rule` applies.
+    /// `isa` is the instruction set of a scanner, for tests; by default the best of the machine.
     #[new]
     #[pyo3(signature = (pattern, cut_rule="never", unmatched="keep", isa=None))]
     fn new(pattern: Bound<'_, PyAny>, cut_rule: &str, unmatched: &str, isa: Option<&str>) -> PyResult<Self> {
@@ -46,7 +46,8 @@ impl PyPretokenizer {
         Ok(PyPretokenizer { inner: pretokenize::Pretokenizer { pattern, unmatched } })
     }
 
-    /// Splits in stages, each (what finds, its argument, behavior, invert): see `matcher` and `behavior`.
+    /// A pretokenizer of several stages. Each stage is a tuple of the kind and the argument of a matcher (see
+    /// `matcher`), the name of a behavior and whether to invert it.
     #[staticmethod]
     fn of_stages(stages: Vec<(String, Bound<'_, PyAny>, String, bool)>) -> PyResult<Self> {
         let stage = |(kind, argument, name, invert): (String, Bound<'_, PyAny>, String, bool)| {
@@ -57,20 +58,20 @@ impl PyPretokenizer {
         Ok(PyPretokenizer { inner: pretokenize::Pretokenizer { pattern, unmatched: Unmatched::Drop } })
     }
 
-    /// The instruction sets of this machine that there is code for, the best first.
+    /// The names of the instruction sets that this machine has and the core supports, the best first.
     #[staticmethod]
     fn instruction_sets() -> Vec<&'static str> {
         Isa::available().map(Isa::name).collect()
     }
 
-    /// Where the pretokens of a text without special tokens end, in bytes.
+    /// The ends of the pretokens of a text without special tokens, in bytes.
     fn ends<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyList>> {
         let mut ends = Vec::new();
         self.inner.for_each(text, |range| room::push(&mut ends, range.end))?;
         objects::list_of(py, ends.into_iter().map(|end| objects::int(py, end as u64)))
     }
 
-    /// Where the pretokens of a text without special tokens start and end, in bytes.
+    /// The starts and ends of the pretokens of a text without special tokens, in bytes.
     fn ranges<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyList>> {
         let mut ranges = Vec::new();
         self.inner.for_each(text, |range| room::push(&mut ranges, range))?;
@@ -79,14 +80,14 @@ impl PyPretokenizer {
         objects::list_of(py, ranges.into_iter().map(pair))
     }
 
-    /// Where a text may be cut with no change of its pretokens, in bytes.
+    /// The places where a text may be cut without a change of its pretokens, in bytes.
     fn cuts<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyList>> {
         let rule = self.inner.cut_rule();
         let cuts = (0..=text.len()).filter(|&at| rule.is_cut(text, at));
         objects::list_of(py, cuts.map(|at| objects::int(py, at as u64)))
     }
 
-    /// How far the pretokens of a text are final, whatever follows it, in bytes.
+    /// The end of the part of a text whose pretokens no later text can change, in bytes.
     fn settled_end(&self, text: &[u8]) -> usize {
         self.inner.cut_rule().settled_end(text)
     }
@@ -117,8 +118,8 @@ fn rule(name: &str) -> PyResult<CutRule> {
     }
 }
 
-/// What finds: "literal" and its text, "kind" and its name, "scanner" and its name, "pattern" or "nullable" and a
-/// compiled `regex` pattern.
+/// A matcher by kind and argument: "literal" and a text, "kind" and the name of a class of characters,
+/// "scanner" and its name, "pattern" or "nullable" and a compiled `regex` pattern.
 pub(super) fn matcher(kind: &str, argument: &Bound<'_, PyAny>) -> PyResult<Matcher> {
     match kind {
         "pattern" => return Ok(Matcher::Outside(Arc::new(Regex::new(argument)))),

@@ -1,4 +1,4 @@
-//! The `regex` package behind the core's `Splitter`.
+//! Patterns of the `regex` package, for the core's trait `Splitter`.
 
 use std::ops::Range;
 
@@ -10,15 +10,16 @@ use super::{call, objects};
 use crate::error::{Error, Result};
 use crate::pretokenize::{self, OnMatch, Splitter};
 
-/// Matches between two looks at the clock: less than a millisecond.
+/// Matches between two looks at the clock; less than a millisecond.
 const MATCHES_PER_CHECK: usize = 1 << 9;
 
 macro_rules! names {
     ($($name:ident)*) => {
         $(fn $name(py: Python<'_>) -> &Bound<'_, PyString> { intern!(py, stringify!($name)) })*
 
-        /// Makes the names that patterns are called by: while the package is imported, because a thread waits for another
-        /// that makes one, and a child that is forked meanwhile would wait for ever.
+        /// Makes the Python names of the methods that are called. This must be done while the package is
+        /// imported: threads wait for the one that makes a name, and a child that is forked meanwhile would
+        /// wait for ever.
         pub(super) fn make_names(py: Python<'_>) {
             $($name(py);)*
         }
@@ -66,7 +67,8 @@ impl Regex {
     }
 }
 
-/// Invalid bytes are lone surrogates to the pattern: characters of no class.
+/// The text as a `str`. Invalid bytes become lone surrogates, which the pattern sees as characters of no
+/// class.
 fn decoded<'py>(py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyString>> {
     match std::str::from_utf8(text) {
         Ok(text) => objects::string(py, text),
@@ -78,15 +80,16 @@ fn decoded<'py>(py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyString>> 
     }
 }
 
-/// `concurrent=False`: releasing the GIL for each match makes two threads several times slower than one.
+/// Passes `concurrent=False`: releasing the GIL for each match makes two threads several times slower than
+/// one.
 fn options(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let options = objects::dict(py)?;
     options.set_item(concurrent(py), false)?;
     Ok(options)
 }
 
-/// A compiled pattern that may match nothing, with its empty matches, as Oniguruma's callers find them: none where the
-/// match before ends, and the next one starts a character further.
+/// A compiled pattern that can match nothing, including its empty matches as callers of Oniguruma find them:
+/// an empty match directly behind the match before is left out, and the search continues one character later.
 pub(super) struct Nullable(Py<PyAny>);
 
 impl Nullable {
@@ -94,6 +97,7 @@ impl Nullable {
         Nullable(pattern.clone().unbind())
     }
 
+    /// The first match from a character on, as its start and end in characters.
     fn find<'py>(
         &self,
         text: &Bound<'py, PyString>,
@@ -137,11 +141,12 @@ impl Splitter for Nullable {
     }
 }
 
+/// Passes an exception through the core.
 fn outside(error: PyErr) -> Error {
     Error::Splitter(Box::new(error))
 }
 
-/// A place in a text, in bytes and in characters; it only moves on.
+/// Converts places in a text from characters to bytes. Places must ascend.
 struct CharCursor<'t> {
     text: &'t [u8],
     bytes: usize,

@@ -1,4 +1,4 @@
-//! Encoding of text that arrives in pieces.
+//! Encoding of text that arrives in parts.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,7 @@ use super::{call, ids};
 use crate::encode::Encoder;
 use crate::special::StreamState;
 
-/// Encodes pieces of a text to the ids of the whole.
+/// Encodes parts of a text to the ids of the whole text.
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct EncodeStream {
     encoder: Arc<Encoder>,
@@ -32,7 +32,7 @@ impl EncodeStream {
         self.step(py, Some(text))
     }
 
-    /// Ends the text; returns the ids that are left.
+    /// Ends the text; returns the remaining ids.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.step(py, None)
     }
@@ -40,7 +40,7 @@ impl EncodeStream {
 
 impl EncodeStream {
     fn step<'py>(&self, py: Python<'py>, text: Option<&str>) -> PyResult<Bound<'py, PyList>> {
-        // Never waited for: the thread that has it may be waiting for the GIL.
+        // The lock is only tried: a thread that holds it may be waiting for the GIL.
         let busy = |_| PyRuntimeError::new_err("one encoding stream is used by two threads at once");
         let mut guard = self.state.try_lock().map_err(busy)?;
         let state = &mut *guard;

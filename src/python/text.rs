@@ -1,5 +1,5 @@
-//! `str` → text for the core, and UTF-8 → `str`, at the speed of memory.
-#![allow(unsafe_code)] // the memory of strings of the interpreter is read, and filled in place
+//! `str` → text for the core, and UTF-8 → `str`, at about the speed of memory.
+#![allow(unsafe_code)] // reads the memory of `str` objects, and fills new ones in place
 
 use std::mem::MaybeUninit;
 
@@ -12,14 +12,15 @@ use crate::memory;
 use crate::source::Text;
 use crate::transcode::{CharRange, CodeUnit, Measure, measure, write_units};
 
-/// From this many characters on a `str` is read as it is. The interpreter would make its UTF-8 one character at a
-/// time and keep it as long as the `str` lives; for short ones that is quick, and good for their next use.
+/// Characters from which a `str` is read in its own form. Otherwise the interpreter makes its UTF-8, one
+/// character at a time, and keeps it as long as the `str` lives, which for a short one is fast and helps the
+/// next call. Chosen without measurement.
 const MIN_UNITS_IN_PLACE: isize = 1 << 16;
 
-/// The text of a `str`: in UTF-8 if it is at hand, or if the text is short.
+/// The text of a `str`: as UTF-8 if that exists or the text is short, otherwise as characters.
 ///
 /// # Errors
-/// `ValueError` for a short text with a lone surrogate; the core finds those in long ones.
+/// `ValueError` for a short text with a lone surrogate. In a long text the core finds it.
 #[inline]
 pub(super) fn of<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Text<'a>> {
     match units(text) {
@@ -32,8 +33,8 @@ pub(super) fn of<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Text<'a>> {
 #[inline]
 fn units<'a>(text: &'a Bound<'_, PyString>) -> Option<Text<'a>> {
     let object = text.as_ptr();
-    // SAFETY: `object` is a `str`, which the interpreter never changes once others can see it, and which lives as
-    // long as the result. Its memory holds as many units as it has characters, of the width that its kind tells.
+    // SAFETY: `object` is a `str`, which the interpreter never changes once others can see it, and which
+    // lives as long as the result. It has `len` units, of the width that its kind tells.
     unsafe {
         let len = ffi::PyUnicode_GET_LENGTH(object);
         if len < MIN_UNITS_IN_PLACE || ffi::PyUnicode_IS_COMPACT_ASCII(object) != 0 || has_utf8(object) {
@@ -52,21 +53,22 @@ fn units<'a>(text: &'a Bound<'_, PyString>) -> Option<Text<'a>> {
 /// Whether a `str` has its UTF-8 already.
 ///
 /// # Safety
-/// `object` is a `str`, not a compact ASCII one.
+/// `object` must be a `str` other than a compact ASCII one.
 #[cfg(not(Py_GIL_DISABLED))]
 unsafe fn has_utf8(object: *mut ffi::PyObject) -> bool {
-    // SAFETY: such an object begins with these fields; they change under the GIL alone, which is held.
+    // SAFETY: such an object begins with the fields of `PyCompactUnicodeObject`. They change only under the
+    // GIL, which is held.
     unsafe { !(*object.cast::<ffi::PyCompactUnicodeObject>()).utf8.is_null() }
 }
 
-/// Another thread may be about to make it: not looked at.
+/// Without a GIL another thread may be making the UTF-8, so the field is not read.
 #[cfg(Py_GIL_DISABLED)]
 unsafe fn has_utf8(_: *mut ffi::PyObject) -> bool {
     false
 }
 
-/// The `str` of valid UTF-8; `None` if it is not valid. The same as Python's own decoder makes, which widens what
-/// it has at the first wider character, and takes three to five times as long.
+/// A `str` of UTF-8; `None` if it is not valid. The result is the same as that of Python's decoder, which
+/// takes three to five times as long, since it widens its result at each wider character.
 ///
 /// # Errors
 /// `MemoryError`.
@@ -81,15 +83,15 @@ pub(super) fn from_utf8<'py>(py: Python<'py>, bytes: &[u8]) -> Option<PyResult<B
     })
 }
 
-/// A new `str` of so many characters, none above `highest`, which is the highest that a unit holds.
+/// A new `str` of `characters` characters, none above `highest`, the highest that a unit can hold.
 fn filled<'py, U: CodeUnit>(
     py: Python<'py>,
     text: &str,
     characters: usize,
     highest: u32,
 ) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: a new string, or null with an exception set. Up to its first use it may be written to: it has
-    // `characters` units of the width that `highest` asks for, which is that of U.
+    // SAFETY: PyUnicode_New returns a new string, or null with an exception set. A new string may be written
+    // to until it is first used. It has `characters` units of the width for `highest`, which is that of `U`.
     let (made, units) = unsafe {
         let made = ffi::PyUnicode_New(characters as ffi::Py_ssize_t, highest);
         let made = Bound::from_owned_ptr_or_err(py, made)?;

@@ -1,4 +1,4 @@
-//! The tokenizer: one core call for each method.
+//! The class `Tokenizer`: each method makes one call of the core.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::room;
 use crate::source::Text;
 use crate::vocab::{RankLines, Semantics, Vocab};
 
-/// A vocabulary and a pattern.
+/// A vocabulary with a pattern.
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct Tokenizer {
     pub(super) encoder: Arc<Encoder>,
@@ -31,7 +31,7 @@ type IdsAndSpans<'py> = (Bound<'py, PyList>, Bound<'py, PyArray2<i64>>);
 
 #[pymethods]
 impl Tokenizer {
-    /// `special_tokens`: names, each with its id or None.
+    /// `special_tokens` are tuples of name and id; an id may be None.
     #[new]
     #[pyo3(signature = (vocab, merges, special_tokens, pretokenizer, ignore_merges=false))]
     fn new(
@@ -58,7 +58,7 @@ impl Tokenizer {
         Ok(Tokenizer { encoder: Arc::new(encoder) })
     }
 
-    /// The tokenizer of a `state`; special tokens with their ids.
+    /// The tokenizer of a `state`. Special tokens must have their ids.
     #[staticmethod]
     fn from_state(
         py: Python<'_>,
@@ -74,7 +74,7 @@ impl Tokenizer {
         Ok(Tokenizer { encoder: Arc::new(encoder) })
     }
 
-    /// The tokenizer of a rank file; `None` if any line of it is not as tiktoken writes them.
+    /// The tokenizer of a rank file; None if a line is not in the form that tiktoken writes.
     #[staticmethod]
     fn from_ranks(
         py: Python<'_>,
@@ -92,7 +92,7 @@ impl Tokenizer {
         Ok(encoder.map(|encoder| Tokenizer { encoder: Arc::new(encoder) }))
     }
 
-    /// Tokens and merges as bytes.
+    /// The tokens and merges as bytes.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         room::check_available(self.encoder.vocab().state_bytes())?;
         objects::bytes(py, &self.encoder.vocab().state())
@@ -163,7 +163,7 @@ impl Tokenizer {
         Ok((arrays::ids(py, ids)?, arrays::array(py, starts)?))
     }
 
-    /// Spans in characters, or in bytes.
+    /// The ids and their spans, in characters or in bytes.
     fn encode_with_offsets<'py>(
         &self,
         py: Python<'py>,
@@ -239,8 +239,8 @@ impl Tokenizer {
         objects::list_of(py, pieces.into_iter().map(|range| objects::string(py, &text[range])))
     }
 
-    /// The ids of a file as an array; with `out`, a file and its name in errors, they are appended to that, and
-    /// how many they are is returned.
+    /// The ids of a file as an array. `out`, if given, is a file and its name for errors: the ids are
+    /// appended to it, and their number is returned.
     #[pyo3(signature = (path, *, out, wide, workers, special, replace, progress=None, window_bytes=None))]
     #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
     fn encode_file<'py>(
@@ -277,7 +277,7 @@ impl Tokenizer {
         self.decoded(ids, None)
     }
 
-    /// The text of each list of ids; with `starts`, of each stretch of one array of ids.
+    /// A list of the text of each list of ids; with `starts`, of each part of one array of ids.
     fn decode_batch<'py>(
         &self,
         batch: &Bound<'py, PyAny>,
@@ -317,7 +317,7 @@ impl Tokenizer {
         Ok(dict)
     }
 
-    /// Pairs of ids.
+    /// The merges as pairs of ids.
     fn merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         room::check_available(size_of_val(self.encoder.vocab().merges_by_index()))?;
         let merges = py.detach(|| self.encoder.vocab().merges());

@@ -1,4 +1,4 @@
-//! What several methods of the tokenizer do: text to ids, as a list or in memory, and ids to text.
+//! What several methods of the tokenizer share: encoding to a list or to memory, and decoding.
 
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -15,7 +15,7 @@ use crate::room;
 use crate::source::Text;
 
 impl Tokenizer {
-    /// The text of `ids`, or their bytes.
+    /// The text of `ids`; without `errors`, their bytes.
     pub(super) fn decoded<'py>(
         &self,
         ids: &Bound<'py, PyAny>,
@@ -30,6 +30,7 @@ impl Tokenizer {
         output.finish(errors)
     }
 
+    /// The ids of a text as a list.
     pub(super) fn encoded_list<'py>(
         &self,
         py: Python<'py>,
@@ -52,6 +53,7 @@ impl Tokenizer {
         call::with_ids(fill, |ids| ids::to_list(py, ids))
     }
 
+    /// The ids of a text in memory.
     pub(super) fn encoded(
         &self,
         py: Python<'_>,
@@ -62,7 +64,7 @@ impl Tokenizer {
         call::sized(py, text.len(), |control| self.encoder.encode_long(text, special, workers, control))
     }
 
-    /// Does `work` with the bytes of many texts.
+    /// Calls `work` with the bytes of many texts.
     pub(super) fn with_texts<T: Send>(
         &self,
         py: Python<'_>,

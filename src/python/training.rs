@@ -1,4 +1,4 @@
-//! The merge loop, and the vocabulary that it makes.
+//! The merge loop, and the tokenizer that it makes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -21,23 +21,23 @@ use crate::train::{self, Merge, Options, Saver, Start, Ties};
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct Learned {
     merges: Vec<Merge>,
-    /// Tokens that were there before.
+    /// The number of tokens before the first merge.
     first: u32,
 }
 
 #[pymethods]
 impl Learned {
-    /// How many tokens the merges add.
+    /// The number of tokens that the merges add.
     fn added(&self) -> usize {
         self.merges.iter().filter(|merge| merge.token >= self.first).count()
     }
 
-    /// How often each pair occurred when it was chosen; 0 for one that was not chosen by its count.
+    /// For each merge, how often its pair occurred when it was chosen; 0 if it was not chosen by its count.
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         objects::list_of(py, self.merges.iter().map(|merge| objects::int(py, merge.count)))
     }
 
-    /// (left, right, token, count) each, in internal ids.
+    /// For each merge a tuple (left, right, token, count), in internal ids.
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let id = |id| objects::int(py, u64::from(id));
         let item = |merge: &Merge| {
@@ -54,8 +54,9 @@ impl Learned {
 
 /// Learns merges.
 ///
-/// `base`: a tokenizer to extend. `forced`: tokens to be made first. `made`: what `save` was given by an interrupted
-/// training of the same arguments. `forget`: the counts are let go of as soon as may be, and are empty then. `save(bytes)` is called every so many seconds, and after a Ctrl-C.
+/// `base` is a tokenizer to extend, `forced` are tokens to be made first, and `made` is what an interrupted
+/// training with the same arguments gave to `save`. With `forget`, the counts are freed as soon as possible,
+/// and the object is empty afterwards. `save(bytes)` is called every `every` seconds, and after Ctrl-C.
 #[pyfunction]
 #[pyo3(signature = (counts, max_merges, *, ties="bytes", min_frequency=1, max_token_length=None, base=None, forced=vec![], made=None, save=None, every=30.0, progress=None, forget=false))]
 #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
@@ -98,7 +99,7 @@ pub(super) fn learn_merges(
             Err(counts) => train::resume(counts.words(), &start, &options, &mut saver, control),
         }
     });
-    // Where saving failed, the call was ended for that.
+    // If saving failed, that has ended the call as an interruption, and its exception is raised.
     let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
     match (learned, failed) {
         (Err(error), Some(failed)) if error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) => {
@@ -125,7 +126,7 @@ fn ties_of(name: &str) -> PyResult<Ties> {
     }
 }
 
-/// The fingerprint of counts, in hex.
+/// The fingerprint of counts in hexadecimal.
 #[pyfunction]
 pub(super) fn fingerprint(py: Python<'_>, counts: &PyPretokenCounts) -> PyResult<String> {
     let counts = counts.inner(py);
@@ -133,8 +134,9 @@ pub(super) fn fingerprint(py: Python<'_>, counts: &PyPretokenCounts) -> PyResult
     Ok(format!("{one:016x}{two:016x}"))
 }
 
-/// The tokenizer that a training makes. `byte_ids`: ids of the 256 bytes, where there is no base; `first_id`: the id of
-/// the first token that was added, the others follow; `special_tokens`: all of them with their ids.
+/// The tokenizer of a training. `byte_ids` are the ids of the 256 bytes if there is no base; `first_id` is
+/// the id of the first added token, which the others follow; `special_tokens` are all special tokens with
+/// their ids.
 #[pyfunction(name = "grown")]
 #[pyo3(signature = (learned, base, byte_ids, first_id, special_tokens, pretokenizer))]
 pub(super) fn build_tokenizer(

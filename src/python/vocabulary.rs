@@ -1,4 +1,4 @@
-//! Vocabularies, merges and special tokens from Python.
+//! Extraction of vocabularies, merges and special tokens from Python objects.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ use crate::error::{show, show_text};
 use crate::room;
 use crate::vocab::SpecialSpec;
 
-/// A merge: the bytes of its two tokens.
+/// A merge as the bytes of its two parts.
 type MergePair = (PyBackedBytes, PyBackedBytes);
 
 /// The ids and bytes of a `dict[int, bytes]`.
@@ -40,7 +40,7 @@ fn vocab_id(id: &Bound<'_, PyAny>, token: &Bound<'_, PyAny>) -> PyResult<u32> {
     })
 }
 
-/// Special tokens as the core names them, of names with an id or None.
+/// Special tokens in the form of the core, from names with an id or None.
 pub(super) fn special_specs(tokens: Vec<(String, Option<i128>)>) -> PyResult<Vec<SpecialSpec>> {
     tokens.into_iter().map(special_spec).collect()
 }
@@ -58,6 +58,7 @@ fn special_spec((name, id): (String, Option<i128>)) -> PyResult<SpecialSpec> {
     Ok((name.into_bytes(), id))
 }
 
+/// The `repr` of a value for a message; a long one is cut.
 fn shown(value: &Bound<'_, PyAny>) -> String {
     if let Ok(bytes) = value.cast::<PyBytes>()
         && bytes.as_bytes().len() > 60
