@@ -30,12 +30,11 @@ pub struct Progress {
     pub total: u64,
 }
 
-/// The least time between two calls of the observer. Chosen without measurement: a user does not notice it,
-/// and it costs nothing beside the work.
+/// The least time between two calls of the observer. Chosen without measurement.
 const OBSERVER_INTERVAL: Duration = Duration::from_millis(40);
 
-/// Bytes of text that are encoded, or counted in windows, between two checks of the control. Chosen without
-/// measurement: a few milliseconds of work at most, beside which a check of 30 ns costs nothing.
+/// Bytes of text that are encoded, merged, or counted in windows, between two checks of the control. Chosen
+/// without measurement: some milliseconds of work, beside which a check, which takes 30 ns, costs nothing.
 pub(crate) const BYTES_PER_CHECK: usize = 1 << 16;
 
 type Observer<'a> = &'a (dyn Fn(Progress) -> bool + Sync);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use once_cell::race::OnceBox;
 
 /// How long a thread sleeps between two looks at a value that another thread makes. Chosen without
-/// measurement: short beside making a value, long beside a look.
+/// measurement.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// How often a thread looks before it makes the value itself: about ten seconds, chosen without measurement.
 /// Only a child with the same process id as its parent (in another namespace) waits that long, or a thread on

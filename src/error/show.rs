@@ -1,7 +1,6 @@
 //! Values in error messages; a long value is cut.
 
-/// The most bytes of a value that a message shows. Chosen without measurement, so that a message stays on one
-/// or two lines.
+/// The most bytes of a value that a message shows. Chosen without measurement.
 const MAX_SHOWN_BYTES: usize = 60;
 
 /// Bytes as a message shows them: whole if they are few, else their beginning and their number.

@@ -9,7 +9,7 @@ use crate::pretokenize::cut::may_cut_inside;
 use crate::room;
 
 /// The most bytes of a special token. A stream holds back about as many bytes, and a place for a cut is
-/// judged by as many on both sides. Longer than any token in use; chosen without measurement.
+/// judged by as many on both sides. Chosen without measurement.
 pub const MAX_TOKEN_BYTES: usize = 1 << 12;
 /// The most bytes of all special tokens of a set. Building a search for as many takes some seconds and 250 MB
 /// at the worst, and cannot be interrupted.
