@@ -1,5 +1,5 @@
 //! Ids → bytes.
-#![allow(unsafe_code)] // short tokens are copied whole slot by whole slot: a third of the time of exact copies
+#![allow(unsafe_code)] // copies whole slots of tokens, in a third of the time of exact copies
 
 use std::mem::MaybeUninit;
 
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::vocab::{SLOT_BYTES, TAG_LENGTH_MASK, TAG_NOT_ASCII, TAG_OFFSET, TokenBytes, Vocab};
 use crate::{memory, room};
 
-/// Ids decoded between two looks at the control.
+/// Ids that are decoded between two checks of the control. Chosen without measurement.
 const IDS_PER_CHECK: usize = 1 << 16;
 
 /// The bytes of `ids`, joined: the exact inverse of encoding.
@@ -23,7 +23,7 @@ pub fn decode(vocab: &Vocab, ids: &[u32], control: &Control) -> Result<Vec<u8>> 
         let mut at = 0;
         while at < ids.len() {
             let step = step(vocab.tokens(), &ids[at..], bytes.spare_capacity_mut());
-            // SAFETY: the step has written so many bytes at the start of the spare capacity.
+            // SAFETY: the step has initialized `step.bytes` bytes at the start of the spare capacity.
             unsafe { bytes.set_len(bytes.len() + step.bytes) };
             at += step.ids;
             match step.stop {
@@ -41,12 +41,12 @@ pub fn decode(vocab: &Vocab, ids: &[u32], control: &Control) -> Result<Vec<u8>> 
     Ok(bytes)
 }
 
-/// The bytes to make room for, for so many ids.
+/// An estimate of the bytes of `ids` ids, for which room is made first.
 pub fn estimate(ids: usize) -> usize {
     5 * ids + SLOT_BYTES
 }
 
-/// How far a [`step`] came.
+/// The result of a [`step`].
 #[derive(Clone, Copy, Debug)]
 pub struct DecodeStep {
     /// Ids decoded.
@@ -64,19 +64,19 @@ pub struct DecodeStep {
 pub enum Stop {
     /// All ids are decoded.
     Done,
-    /// The next token may not fit: it needs so much room.
+    /// The next token may not fit into the room that is left.
     Full {
-        /// In bytes.
+        /// Bytes that it needs.
         room: usize,
     },
-    /// There is no token of the next id.
+    /// The next id is not in the vocabulary.
     Unknown,
 }
 
-/// Decodes ids into `out` as long as there is room: what the callers' loops are made of.
+/// Decodes ids into `out` until it is full; callers do this in a loop.
 ///
-/// A token is given at least 16 bytes of room, whatever its length. What `out` holds behind the bytes
-/// that the step says it wrote is undefined.
+/// Each token needs at least 16 bytes of room, whatever its length. The contents of `out` behind the bytes
+/// that were written are undefined.
 pub fn step(tokens: &TokenBytes, ids: &[u32], out: &mut [MaybeUninit<u8>]) -> DecodeStep {
     let slots = tokens.by_id().unwrap_or(&[]);
     let (mut at, mut wide) = (0, 0);
@@ -87,7 +87,8 @@ pub fn step(tokens: &TokenBytes, ids: &[u32], out: &mut [MaybeUninit<u8>]) -> De
         }
         if let Some(slot) = slots.get(id as usize) {
             let slot = slot.bytes();
-            // SAFETY: `at + SLOT_BYTES` is not beyond `out`, as was looked at above, and both sides are bytes.
+            // SAFETY: `out` has at least `SLOT_BYTES` bytes from `at` on, as was checked above; the write
+            // needs no alignment.
             unsafe { out.as_mut_ptr().add(at).cast::<[u8; SLOT_BYTES]>().write_unaligned(*slot) };
             let tag = slot[TAG_OFFSET];
             if tag & TAG_LENGTH_MASK != 0 {
@@ -109,12 +110,12 @@ pub fn step(tokens: &TokenBytes, ids: &[u32], out: &mut [MaybeUninit<u8>]) -> De
     done(ids.len(), at, wide, Stop::Done)
 }
 
-/// In which character of the text each token starts, counted from 0: where a token starts inside one, that one.
+/// For each token the index of the character that it starts in, also if it starts inside the character.
 #[derive(Clone, Debug, Default)]
 pub struct Offsets {
-    /// One for each token.
+    /// The index for each token.
     pub starts: Vec<usize>,
-    /// Characters that have started.
+    /// The number of characters that have started so far.
     characters: usize,
 }
 

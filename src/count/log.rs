@@ -26,7 +26,7 @@ pub(super) struct SlotLog {
     /// All blocks that have slots are full, except for the last of them.
     blocks: Vec<Vec<CountSlot>>,
     len: usize,
-    /// The greatest number of slots since blocks were last freed: the memory of so many was written to.
+    /// The greatest number of slots since blocks were last freed; the memory of these slots was written to.
     most: usize,
 }
 

@@ -13,7 +13,7 @@ pub enum Named {
     Gpt2,
     /// `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s`
     Cl100k,
-    /// As [`Named::Cl100k`], but for `\s*[\r
+    /// [`Named::Cl100k`] with `\s*[\r
     /// ]+|\s+(?!\S)|\s+` at its end.
     Cl100kOld,
     /// The one of GPT-4o, which tells upper from lower case.

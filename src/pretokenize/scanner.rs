@@ -31,7 +31,7 @@ pub struct Scanner<'t> {
     text: &'t [u8],
     named: Named,
     isa: Isa,
-    /// Where the next block starts; behind the text after the last end.
+    /// The start of the next block; beyond the text after the last end.
     base: usize,
     /// The last end.
     last: usize,

@@ -1,18 +1,18 @@
-//! Where a long pretoken may begin later and still end where it does.
+//! Suffixes of a long pretoken that are pretokens of their own when the text begins with them.
 
 use super::class::{Class, decode_char};
 use super::cut::CutRule;
 use super::named::Named;
 use super::pretokenizer::{Pattern, Pretokenizer};
 
-/// What a run of characters is made of, for the patterns' runs without a limit.
+/// The kind of characters in a run of unlimited length of a pattern.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RunKind {
     Letters,
     Numbers,
     Spaces,
     Others,
-    /// Where they are not among the others.
+    /// Combining marks, in patterns that do not count them among the others.
     Marks,
 }
 

@@ -28,9 +28,10 @@ pub(super) struct LookAhead {
 /// A long pretoken.
 struct Pretoken {
     start: usize,
-    /// Places where the rest of the text, from a character on, has a first pretoken that ends where this one does.
+    /// Places inside it from which on the rest of the text begins with a pretoken that ends where this one
+    /// does.
     stable: Range<usize>,
-    /// Where its tokens end.
+    /// The ends of its tokens.
     ends: Vec<usize>,
 }
 
@@ -53,7 +54,8 @@ impl LookAhead {
         !(self.plain.start <= range.start && range.end <= self.plain.end)
     }
 
-    /// Where the first `count` tokens of the text from `start` on end, if that is in a long pretoken that has more.
+    /// The ends of the first `count` tokens from `start` on, if `start` is in a long pretoken that has more
+    /// tokens.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].

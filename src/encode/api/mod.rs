@@ -1,5 +1,5 @@
-//! What else a tokenizer is asked for: trusted parts, pieces of so many tokens, text that arrives bit by bit, text that may
-//! go on.
+//! Further methods of the encoder: trusted parts, pieces of at most n tokens, text that arrives in parts,
+//! text whose end is not stable.
 
 mod look_ahead;
 mod one_pretoken;

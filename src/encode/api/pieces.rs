@@ -12,13 +12,13 @@ use crate::room;
 /// A piece of a text that encodes to few enough tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Where it lies, in bytes.
+    /// The range of the piece in the text, in bytes.
     pub range: Range<usize>,
-    /// Where its tokens end, in bytes of the whole text; the last is `range.end`.
+    /// The ends of its tokens, in bytes of the whole text; the last one is `range.end`.
     ends: Vec<usize>,
 }
 
-/// Bytes looked at first for each token that is wanted.
+/// Bytes of text that are encoded first for each token that is wanted. Chosen without measurement.
 const BYTES_PER_TOKEN: usize = 8;
 
 impl Encoder {
@@ -96,8 +96,8 @@ impl Encoder {
         Ok(pieces)
     }
 
-    /// Where the first tokens of `text[start..]` end, up to `max_tokens` of them. Encodes a window that ends
-    /// where a cut changes nothing, larger ones while it has too few tokens.
+    /// The ends of the first tokens of `text[start..]`, up to `max_tokens` of them. Encodes a window that
+    /// ends where a cut changes no id, and larger ones while it has too few tokens.
     fn first_ends(
         &self,
         ahead: &mut LookAhead,

@@ -14,7 +14,7 @@ const CHALLENGED: u8 = 0x80;
 pub(super) struct AdmissionFilter {
     /// Seven bits of a hash that was seen, at a place that its upper bits choose, and [`CHALLENGED`].
     marks: Vec<u8>,
-    /// A hash shifted right by so many bits is the place of its mark.
+    /// A hash shifted right by this many bits is the place of its mark.
     shift: u32,
 }
 

@@ -10,9 +10,9 @@ const KEY_BITS: u32 = 60;
 const KEY_MASK: u64 = (1 << KEY_BITS) - 1;
 /// Bit 60: the pretoken has a record in the overflow ring too, so it needs no new one when it is displaced.
 pub(in crate::encode) const RECORDED: u64 = 1 << KEY_BITS;
-/// Where bits 61 to 63 begin: the number of ids less one, or [`IDS_IN_RECORD`].
+/// The offset of bits 61 to 63, which hold the number of ids minus 1, or [`IDS_IN_RECORD`].
 const COUNT_SHIFT: u32 = KEY_BITS + 1;
-/// In place of a number of ids: the slot has no room for them, and names their record.
+/// Stands in place of the number of ids if the slot has no room for them; the slot then names their record.
 const IDS_IN_RECORD: u64 = 7;
 
 /// Words of 32 bits that a slot has for ids.

@@ -9,7 +9,7 @@ use crate::simd::{self, Simd};
 #[derive(Clone, Copy)]
 pub(in crate::encode) struct Buckets<'a> {
     pub(super) buckets: &'a [Bucket],
-    /// A hash shifted right by so many bits is the index of its bucket.
+    /// A hash shifted right by this many bits is the index of its bucket.
     pub(super) shift: u32,
 }
 

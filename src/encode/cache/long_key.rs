@@ -29,7 +29,7 @@ pub(in crate::encode) fn is_long(key: Key) -> bool {
     key.len() == 0 && key.high != 0
 }
 
-/// The length in bytes of the pretoken that has such a key.
+/// The length in bytes of the pretoken of a long key.
 #[inline]
 pub(in crate::encode) fn long_len(key: Key) -> usize {
     (key.high & (LONG_KEY_MARK - 1)) as usize

@@ -87,8 +87,8 @@ const MAX_SEED_BUCKET_BITS: u32 = 17;
 /// Tokens of this id or a higher one are not put into a scratch's own cache: all 200,000 tokens of a large
 /// vocabulary would leave little room for words. With 131,072, or with all, no text was faster.
 const FIRST_UNSEEDED_ID: u32 = 1 << 16;
-/// A scratch gets a cache only where the system would give so many times its memory: what a call returns needs memory
-/// first.
+/// A scratch gets a cache only if the system would give this many times its memory, since the result of the
+/// call needs memory, too. Chosen without measurement.
 const MEMORY_MARGIN: usize = 4;
 /// log2 of the fewest buckets of a cache of seeds.
 const MIN_SEED_BUCKET_BITS: u32 = 6;
@@ -278,7 +278,7 @@ impl Cache {
         1
     }
 
-    /// Whether so many ids fit into the slot of this key.
+    /// Whether `ids` ids fit into the slot of a key.
     #[inline]
     pub(in crate::encode) fn has_room(&self, key: Key, ids: usize) -> bool {
         ids <= self.id_width.inline_capacity() && !is_long(key)
@@ -312,13 +312,13 @@ impl Cache {
     }
 }
 
-/// Bytes of a cache of so many seeds, about.
+/// About how many bytes a cache of `count` seeds takes.
 pub(in crate::encode) fn memory_of_seeds(count: usize) -> usize {
     let buckets = 1_usize << seed_bits(count);
     buckets * size_of::<Bucket>() + (buckets << RING_WORDS_PER_SEED_BUCKET) * size_of::<u32>() * 2 + (4 << 20)
 }
 
-/// log2 of the buckets for so many seeds.
+/// log2 of the number of buckets for `count` seeds.
 fn seed_bits(count: usize) -> u32 {
     count.next_power_of_two().trailing_zeros().clamp(MIN_SEED_BUCKET_BITS, MAX_SEED_BUCKET_BITS)
 }

@@ -1,4 +1,4 @@
-//! Where the ids of a file may go: into an array, or into a file of numbers.
+//! Destinations for the ids of a file: an array, or a file of numbers.
 
 use std::fs::File;
 use std::io::Write;
@@ -7,19 +7,19 @@ use std::path::PathBuf;
 use crate::error::{Error, Result};
 use crate::room;
 
-/// Where the ids of a file go.
+/// A destination for the ids of a file.
 pub trait IdDestination: Send {
-    /// What the ids of a part of the file are converted to, by the thread that found them.
+    /// The ids of a part of the file, converted by the thread that found them.
     type Prepared: Send;
     /// Converts the ids of a part for [`IdDestination::take`]; called on many threads at once.
     ///
     /// # Errors
-    /// Where an id cannot be kept.
+    /// An id does not fit into the type of the destination; no memory.
     fn prepare(ids: Vec<u32>) -> Result<Self::Prepared>;
     /// Takes the parts in the order of the file, one at a time.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// The part cannot be written or kept.
     fn take(&mut self, part: Self::Prepared) -> Result<()>;
 }
 

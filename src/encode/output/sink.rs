@@ -71,15 +71,15 @@ impl Sink for CountSink {
     }
 }
 
-/// Keeps ids with their places in bytes.
+/// A sink that keeps ids with their ranges in the text.
 #[derive(Clone, Debug, Default)]
 pub struct Spans {
     /// The ids.
     pub ids: Vec<u32>,
-    /// Of each id, the bytes of the text that it stands for. Where unmatched text is dropped, they
-    /// have gaps.
+    /// The range of the text, in bytes, that each id stands for. Ranges have gaps if unmatched text is
+    /// dropped.
     pub spans: Vec<Range<usize>>,
-    /// Where the next id starts.
+    /// The start of the next id in the text, in bytes.
     at: usize,
 }
 

@@ -26,7 +26,7 @@ pub struct EncodedBatch {
 }
 
 impl Encoder {
-    /// How many threads are of use for so many bytes.
+    /// The number of threads that are worth starting for `bytes` bytes.
     pub(super) fn useful_workers(&self, workers: Option<usize>, bytes: usize) -> usize {
         let useful = if self.pretokenizer.is_parallel() { bytes / MIN_BYTES_PER_WORKER } else { 1 };
         if useful <= 1 {

@@ -24,10 +24,10 @@ const CHUNKS_PER_WORKER: usize = 8;
 
 impl Encoder {
     /// The ids of one text, as [`Encoder::encode_to_vec`] finds them, on up to `workers` threads (`None`: as many as
-    /// the machine has cores). It is cut where that changes nothing: text without such a place stays with one of
-    /// them. A short text starts none.
+    /// the machine has cores). The text is cut where that changes no id; a part without such a place is
+    /// encoded by one thread. A short text is encoded on the calling thread.
     ///
-    /// Memory: the ids, and the bytes and ids of some chunks a thread.
+    /// Memory: the ids, and for each thread the bytes and ids of some chunks.
     ///
     /// # Errors
     /// Same as [`Encoder::encode`]; [`crate::Error::Surrogate`].
