@@ -170,7 +170,7 @@ class Definition:
 
         Raises:
             ValueError: `n` is more than there are, less than the bytes and special tokens, or less than the
-                tokenizer had that this one was extended from.
+                tokenizer had that this one was extended from; or there is a `pipeline`, which holds ids.
 
         >>> import toksmith
         >>> counts = toksmith.PretokenCounts({b"low": 5, b"lower": 2})

@@ -22,10 +22,16 @@ def shrink(parts: Parts, n: int) -> Parts:
         raise ValueError(f"cannot shrink to {size} tokens: {least} stay, {what}")
     if size == has:
         return parts
+    if parts.pipeline is not None:
+        raise ValueError(
+            "cannot shrink a tokenizer that does more than its vocabulary says (a normalizer, several stages of "
+            "splitting, added tokens with conditions, or a template): these hold ids that would move"
+        )
     merges = parts.merges.copy() if parts.core.has_merges() else None
     gone = _of_ranks(parts, size) if merges is None else _of_merges(parts, merges, size)
     vocab, moved = _moved_down(parts, gone)
-    core = CoreTokenizer(vocab, merges, list(moved.items()), parts.pattern.core())
+    ignore_merges = merges is not None and parts.core.ignores_merges()
+    core = CoreTokenizer(vocab, merges, list(moved.items()), parts.pattern.core(), ignore_merges)
     origin = parts.origin and parts.origin.moved()
     return Parts(core, parts.pattern, None, record and record.shrunk(len(core.merges())), origin)
 

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tokenizers
 from extending_oracle import extend, random_base, random_words
 from published_data import VOCABULARIES, read_ranks
 from training_data import END, SPECIAL_IDS, TIES, assert_equal, quietly, random_corpus
 
 from toksmith import PretokenCounts, Tokenizer, count_pretokens_from_iterator, train, train_from_iterator
+from toksmith.formats.gpt2 import spell
 
 Published = dict[str, str]
 
@@ -285,3 +287,17 @@ def test_a_damaged_record_is_refused(damage: tuple[str, str], message: str, tmp_
     path.write_text(text.replace(*damage))
     with pytest.raises(ValueError, match=f"saved.json: .*{message}"):
         Tokenizer.load(path)
+
+
+def test_shrinking_keeps_the_merge_rule_and_refuses_a_pipeline() -> None:
+    trained = train_from_iterator(["low lower lowest newer newest wider"], 270)
+    whole = Tokenizer(trained.vocab, trained.merges, ignore_merges=True)
+    assert whole.shrink(266).ignore_merges
+    assert not trained.shrink(266).ignore_merges
+    vocab = {spell(token): id for id, token in trained.vocab.items()}
+    merges = [(spell(left), spell(right)) for left, right in trained.merges]
+    hf = tokenizers.Tokenizer(tokenizers.models.BPE(vocab, merges))
+    hf.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    hf.normalizer = tokenizers.normalizers.Lowercase()
+    with pytest.raises(ValueError, match="cannot shrink a tokenizer that does more"):
+        Tokenizer.from_huggingface(hf).shrink(266)
