@@ -72,7 +72,7 @@ fn again(ask: impl Fn() -> *mut u8) -> *mut u8 {
     std::ptr::null_mut()
 }
 
-/// Takes the reserve again if an earlier call has used some of it. Every call of the core begins with this.
+/// Takes the reserve again if an earlier call has used some of it. Called before the work of a call.
 #[inline]
 pub(super) fn prepare() {
     if room::is_short() {

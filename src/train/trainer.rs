@@ -197,7 +197,7 @@ impl<'c, T: Corpus> Trainer<'c, T> {
     }
 
     /// Whether a pair becomes a token for which other merges of the vocabulary wait. If so, the merge is
-    /// recorded, and its effects on the text are left to encoding.
+    /// recorded, and the words are then encoded anew, which has its effects.
     ///
     /// This needs tokens that merging did not make so far. Under merges semantics the pair becomes one of
     /// them, and listed merges with that token become possible at once; under rank semantics the pair becomes
