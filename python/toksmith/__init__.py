@@ -13,8 +13,8 @@ from .tokenizer import Tokenizer
 TYPE_CHECKING = False  # not from `typing`, which takes as long to import as all of this package
 
 if TYPE_CHECKING:
+    from .published.models import encoding_name_for_model
     from .tiktoken.encoding import Encoding
-    from .tiktoken.models import encoding_name_for_model
     from .tiktoken.registry import encoding_for_model, get_encoding, list_encoding_names
     from .training.counting import count_pretokens, count_pretokens_from_iterator
     from .training.counts import PretokenCounts
@@ -46,7 +46,7 @@ _LAZY = {
     "count_pretokens": "training.counting",
     "count_pretokens_from_iterator": "training.counting",
     "encoding_for_model": "tiktoken.registry",
-    "encoding_name_for_model": "tiktoken.models",
+    "encoding_name_for_model": "published.models",
     "get_encoding": "tiktoken.registry",
     "list_encoding_names": "tiktoken.registry",
     "train": "training.train",

@@ -1,6 +1,7 @@
 """What defines a tokenizer: the class that `Tokenizer` adds encoding and decoding to.
 
-Reading and writing files, explanations and pickles are imported when they are first used.
+Reading files is in its base, `Loading`. Writing files, explanations and
+pickles are imported when they are first used.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import types
 
 from . import identity
 from .common import arguments
+from .loading import Loading
 from .parts import Parts
 
 TYPE_CHECKING = False
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer, Self
 
     from ._core import Tokenizer as CoreTokenizer
-    from .common.choices import Unmatched
     from .huggingface.pipeline import Pipeline
     from .huggingface.template import Template
     from .patterns import Pattern
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     SpecialToken = str | EllipsisType | None
 
 
-class Definition:
+class Definition(Loading):
     """Vocabulary, merges, special tokens, pattern and pipeline: read-only, loaded, saved, compared and pickled."""
 
     __slots__ = ("__weakref__", "_cache", "_core", "_parts")
@@ -183,77 +184,6 @@ class Definition:
         return self if parts is self._parts else self._of(parts)
 
     # Files
-
-    @classmethod
-    def from_files(
-        cls,
-        vocab_filepath: StrPath,
-        merges_filepath: StrPath,
-        special_tokens: Specials | None = None,
-        *,
-        pattern: Any = "gpt2",
-        unmatched: Unmatched = "keep",
-    ) -> Self:
-        """Load GPT-2's two files, `vocab.json` and `merges.txt`. They hold no pattern: give it if it is not GPT-2's.
-
-        Raises:
-            OSError: A file cannot be read.
-            ValueError: A file is malformed or inconsistent; names file and line.
-        """
-        from .storage import load
-
-        return cls._of(load.gpt2(vocab_filepath, merges_filepath, special_tokens, pattern, unmatched))
-
-    @classmethod
-    def from_tiktoken(
-        cls,
-        path: StrPath,
-        *,
-        pattern: Any,
-        special_tokens: Specials | None = None,
-        unmatched: Unmatched = "keep",
-    ) -> Self:
-        """Load a rank file of tiktoken's. It holds no pattern and no special tokens: give them.
-
-        Raises:
-            OSError: The file cannot be read.
-            ValueError: It is malformed, or lacks a single byte; names file and line.
-        """
-        from .storage import load_ranks
-
-        return cls._of(load_ranks.load(path, pattern, special_tokens, unmatched))
-
-    @classmethod
-    def from_huggingface(cls, source: Any) -> Self:
-        """Load a Hugging Face tokenizer of the byte-level BPE family: the same ids, whatever the text.
-
-        Its normalizer, splitting and added tokens are part of the result; what its post-processor adds around a
-        text is in `template`, and no method adds it by itself. See `docs/huggingface.md`.
-
-        Args:
-            source: The path of a `tokenizer.json`, or of a folder with one; a `tokenizers.Tokenizer`; or a fast
-                tokenizer of `transformers`.
-
-        Raises:
-            OSError: The file cannot be read.
-            ValueError: It is malformed or inconsistent, or has a part that cannot be had exactly; names the part
-                by its place in the file.
-        """
-        from .huggingface import read
-
-        return cls._of(read.read(source))
-
-    @classmethod
-    def load(cls, path: StrPath) -> Self:
-        """Load a file that `save` wrote. Warns if its pattern runs under other Unicode tables than it was made with.
-
-        Raises:
-            OSError: The file cannot be read.
-            ValueError: It is no such file, of a later version, or inconsistent; names what is wrong.
-        """
-        from .storage import load
-
-        return cls._of(load.native(path))
 
     def save(self, path: StrPath, *, verify: bool = True) -> None:
         """Save everything that makes the tokenizer into one JSON file that a person can read.

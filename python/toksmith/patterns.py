@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import functools
 
-from . import _core
+from . import _core, pattern_names
 from .common import choices
 from .common.messages import shown
 
@@ -67,7 +67,10 @@ NAMED: dict[str, str] = {
     "qwen3.5": QWEN35,
     "tekken": TEKKEN,
 }
-"""What each name stands for. `r50k` is `gpt2`, and `llama3` is `cl100k_old`, by other names."""
+"""What each name stands for. `r50k` is `gpt2`, and `llama3` is `cl100k_old`, by other names.
+
+The names of published encodings, such as `cl100k_base`, are taken as well: `pattern_names.ALIASES`.
+"""
 
 SPELLINGS: dict[str, str] = {
     # GPT-2's release, src/encoder.py; and as Hugging Face's ByteLevel has it.
@@ -122,15 +125,70 @@ def resolve(pattern: Any, unmatched: Unmatched = "keep") -> Pattern:
     """Return the `Pattern` behind a name, a regular expression, a compiled `regex` pattern, or None.
 
     Raises:
-        ValueError: The regular expression is broken (the message says where), or `unmatched` is
-            neither "keep" nor "drop".
+        ValueError: The regular expression is broken (the message says where), or looks like a name and is none; or
+            `unmatched` is neither "keep" nor "drop".
         TypeError: `pattern` is none of these.
     """
     if isinstance(pattern, Pattern):
         return pattern
-    if pattern is None or isinstance(pattern, str):
-        return of_source(NAMED.get(pattern or "", pattern), 0, unmatched)
+    if pattern is None:
+        return of_source(None, 0, unmatched)
+    if isinstance(pattern, str):
+        return of_source(expression(pattern), 0, unmatched)
     return of_source(*_source(pattern), unmatched)
+
+
+def expression(pattern: str) -> str:
+    """Return the regular expression behind a name; any other expression as it is.
+
+    Raises:
+        ValueError: It looks like a name and is none.
+
+    >>> expression("cl100k_base") == CL100K, expression("[a-z]+")
+    (True, '[a-z]+')
+    """
+    name = pattern_names.ALIASES.get(pattern, pattern)
+    if name in NAMED:
+        return NAMED[name]
+    if pattern not in SPELLINGS:
+        pattern_names.check(pattern, NAMED)
+    return pattern
+
+
+def of_tiktoken(pattern: Any, unmatched: Unmatched | None = None) -> Pattern:
+    """Return the `Pattern` of a rank file: an expression is in the dialect of tiktoken's engine (fancy-regex).
+
+    Args:
+        pattern: As in `resolve`. A compiled pattern of `regex` keeps the dialect of `regex`.
+        unmatched: What becomes of text that does not match; by default it is lost, as in tiktoken. The named
+            patterns match all text, and without a pattern there is nothing to match.
+
+    Raises:
+        ValueError: As `resolve`; or the expression has a part without an equal in `regex`, which is named.
+        TypeError: As `resolve`.
+    """
+    if isinstance(pattern, str):
+        return of_tiktoken_source(expression(pattern), unmatched)
+    if unmatched is None and pattern is not None and not isinstance(pattern, Pattern):
+        unmatched = "drop"
+    return resolve(pattern, unmatched or "keep")
+
+
+def of_tiktoken_source(text: str, unmatched: Unmatched | None = None) -> Pattern:
+    """Return the `Pattern` of an expression in tiktoken's dialect, which is never taken for a name.
+
+    Raises:
+        ValueError: It is broken, or has a part that has no equal in `regex` (it is named).
+
+    Warns:
+        UserWarning: It is close to a name.
+    """
+    pattern_names.warn(text, NAMED)
+    if text in SPELLINGS:
+        return of_source(text, 0, unmatched or "keep")
+    from .regex_dialects import fancy_regex
+
+    return of_source(fancy_regex.translate(text), 0, unmatched or "drop")
 
 
 def of_source(text: str | None, flags: int, unmatched: Unmatched) -> Pattern:

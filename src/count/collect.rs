@@ -22,8 +22,6 @@ pub(super) struct ResultOptions {
     pub(super) least: u64,
     /// Bytes of memory that the result may take; `None` for no limit.
     pub(super) bytes: Option<u64>,
-    /// The limit that the caller set, in bytes; for messages.
-    pub(super) memory_limit: u64,
     pub(super) workers: usize,
 }
 
@@ -174,6 +172,6 @@ impl MemoryBudget {
             }
         }
         let needed = self.used.load(Relaxed);
-        Err(Error::TooManyUnique { unique, needed, limit: self.wanted.memory_limit, offer })
+        Err(Error::TooManyUnique { unique, needed, room, offer })
     }
 }

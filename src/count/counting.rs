@@ -80,7 +80,6 @@ impl Counting {
         let wanted = ResultOptions {
             least: self.options.min_count,
             bytes: limit.map(|limit| (limit / 2).max(1 << 19)),
-            memory_limit: limit.unwrap_or(0),
             workers: self.options.workers,
         };
         let spans = self.spans.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -326,9 +326,9 @@ pub enum Error {
 
     /// The unique pretokens alone take more than the memory limit.
     #[error(
-        "there are {unique} different pretokens, which take {} MB: more than memory_limit, {} MB, has room for. Raise it{}",
-        needed.div_ceil(1_000_000),
-        limit / 1_000_000,
+        "there are {unique} different pretokens, which take {:.1} MB: they may take {:.1} MB, half of memory_limit. Raise it{}",
+        *needed as f64 / 1e6,
+        *room as f64 / 1e6,
         offered(*offer)
     )]
     TooManyUnique {
@@ -336,8 +336,8 @@ pub enum Error {
         unique: u64,
         /// The bytes that they take.
         needed: u64,
-        /// The memory limit in bytes.
-        limit: u64,
+        /// The bytes that they may take.
+        room: u64,
         /// A `min_pretoken_count` that would fit, and the number of pretokens that it keeps.
         offer: Option<(u64, u64)>,
     },

@@ -210,6 +210,13 @@ impl Tokenizer {
         call::sized(py, text.len(), |control| self.encoder.count_long(text, special, workers, control))
     }
 
+    /// In which character, late in a text that goes on, it can be cut with no change of its ids; 0 for nowhere.
+    fn late_cut(&self, text: &Bound<'_, PyString>, special: bool) -> PyResult<usize> {
+        let text = call::text(text)?;
+        let cut = self.encoder.late_cut(text.as_bytes(), special).unwrap_or(0);
+        Ok(text[..cut].chars().count())
+    }
+
     fn truncate<'py>(
         &self,
         py: Python<'py>,

@@ -29,7 +29,7 @@ import itertools, os, random, sys, warnings
 from pathlib import Path
 import toksmith
 from toksmith import PretokenCounts, Tokenizer
-from toksmith.tiktoken import rank_cache
+from toksmith.published import rank_cache
 from toksmith.compat import huggingface, minbpe
 
 warnings.simplefilter("ignore")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ..files import reading
-from ..tiktoken import models, openai_public, rank_cache
+from ..published import encodings, models, rank_cache
 
 EXAMPLES = """\
 Examples:
@@ -40,12 +40,12 @@ def fetch(
     """Get the rank files of published encodings, for get_encoding on a machine without a network."""
     folder = to or rank_cache.own_folder()
     for file in dict.fromkeys(_file_of(name) for each in names for name in _expanded(each)):
-        url, sha256 = openai_public.FILES[file]
+        url, sha256 = encodings.FILES[file]
         path = folder / rank_cache.plain_name(url)
         if path.is_file() and _digest(path) == sha256:
             print(f"{path}: is there", file=sys.stderr)
             continue
-        data = openai_public.here(file)
+        data = encodings.here(file)
         if data is None:
             data = rank_cache.download(url, sha256, mirror)
         rank_cache.write(path, data)
@@ -61,15 +61,15 @@ def _digest(path: Path) -> str:
 
 
 def _expanded(name: str) -> list[str]:
-    return list(openai_public.ENCODINGS) if name == "all" else [name]
+    return list(encodings.ENCODINGS) if name == "all" else [name]
 
 
 def _file_of(name: str) -> str:
     """Return the rank file of an encoding or of a model."""
-    if name not in openai_public.ENCODINGS:
+    if name not in encodings.ENCODINGS:
         try:
             name = models.encoding_name_for_model(name)
         except KeyError:
-            known = ", ".join(openai_public.ENCODINGS)
+            known = ", ".join(encodings.ENCODINGS)
             raise ValueError(f"{name} is no published encoding, and no model of one: known are {known}") from None
-    return openai_public.ENCODINGS[name].file
+    return encodings.ENCODINGS[name].file

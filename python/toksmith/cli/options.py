@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..common import choices
-from ..files import text_files
+from ..storage import sources
 from ..tokenizer import Tokenizer
 
 
@@ -71,8 +71,8 @@ TokenizerOption = Annotated[
         "-t",
         "--tokenizer",
         metavar="TOKENIZER",
-        help="A file of toksmith train, a *.tiktoken rank file, Hugging Face's tokenizer.json or a folder with one, "
-        "or a folder with vocab.json and merges.txt.",
+        help="A published encoding or model (o200k_base, gpt-4o); or a file of toksmith train, a tokenizer.json, "
+        "a rank file, or a folder with tokenizer.json or with vocab.json and merges.txt.",
     ),
 ]
 GivenPatternOption = Annotated[
@@ -99,44 +99,39 @@ def pattern_of(text: str) -> str | None:
 
 
 def load(source: str, pattern: str | None, specials: list[str] | None, unmatched: Unmatched | None) -> Tokenizer:
-    """Return the tokenizer behind `-t` and the options beside it.
+    """Return the tokenizer behind `-t`, `--base` or an argument, with the options beside it.
 
     Raises:
         UsageError: An option is missing, or does not go with this kind of file.
         OSError, ValueError: As the loaders of `Tokenizer`.
     """
-    names = special_tokens_of(specials or [])
-    rest: dict[str, Any] = {} if unmatched is None else {"unmatched": unmatched.value}
-    alone = pattern is None and not names and not rest
-    if alone and is_huggingface(source):
-        return Tokenizer.from_huggingface(source)
-    if Path(source).is_dir():
-        folder = Path(source)
-        chosen = "gpt2" if pattern is None else pattern_of(pattern)
-        return Tokenizer.from_files(folder / "vocab.json", folder / "merges.txt", names, pattern=chosen, **rest)
-    if source.endswith(".tiktoken"):
-        if pattern is None:
-            raise UsageError(f"{source} holds no pattern: give --pattern, such as gpt2, cl100k or o200k")
-        return Tokenizer.from_tiktoken(source, pattern=pattern_of(pattern), special_tokens=names, **rest)
-    if not alone:
+    given: dict[str, Any] = {}
+    if pattern is not None:
+        given["pattern"] = pattern_of(pattern)
+    if specials:
+        given["special_tokens"] = special_tokens_of(specials)
+    if unmatched is not None:
+        given["unmatched"] = unmatched.value
+    if plugin := _of_plugin(source):
+        tokenizer, kind = plugin, "published"
+    else:
+        tokenizer, kind = None, sources.kind_of(source)
+    if kind == "ranks" and pattern is None:
+        raise UsageError(sources.no_pattern(source, "--pattern"))
+    if given and kind != "ranks" and sources.pair_in(source) is None:
         raise UsageError(
-            f"{source} holds its own pattern and special tokens: leave out --pattern, --special-token and --unmatched"
+            f"{source} has its own pattern and special tokens: leave out --pattern, --special-token and --unmatched"
         )
-    return Tokenizer.load(source)
+    return tokenizer or Tokenizer.from_pretrained(source, **given)
 
 
-def is_huggingface(source: str) -> bool:
-    """Return whether this is a `tokenizer.json` of Hugging Face's, or a folder with one."""
-    path = Path(source)
-    if path.is_dir():
-        return (path / "tokenizer.json").is_file()  # other files in the folder are for older readers
-    if path.suffix != ".json":
-        return False
-    try:
-        content = text_files.parse(text_files.read_text(path), str(path), "tokenizer")
-    except (OSError, ValueError):
-        return False  # the reader of the file says what is wrong
-    return isinstance(content, dict) and "model" in content and "added_tokens" in content
+def _of_plugin(source: str) -> Tokenizer | None:
+    """Return the tokenizer of an encoding that a plug-in of tiktoken has, and no one else."""
+    if Path(source).exists() or sources.encoding_of(source) is not None:
+        return None
+    from ..tiktoken import registry
+
+    return registry.get_encoding(source).tokenizer if source in registry.list_encoding_names() else None
 
 
 def special_tokens_of(given: list[str]) -> list[str] | dict[str, int]:

@@ -11,6 +11,7 @@ import typer
 
 from ..common import choices
 from ..files import temporary
+from ..storage import sources
 from ..training import options
 from ..training import train as training
 from . import streams
@@ -102,8 +103,8 @@ def train(
         typer.Option(
             "--base",
             metavar="TOKENIZER",
-            help="A tokenizer to extend to N tokens: a file of toksmith train, a *.tiktoken rank file (with "
-            "--pattern), or a folder with vocab.json and merges.txt.",
+            help="A tokenizer to extend to N tokens, as for encode -t: a name, a file or a folder. A rank file needs "
+            "--pattern.",
         ),
     ] = None,
     base_specials: Annotated[
@@ -198,11 +199,11 @@ def train(
 
 
 def _base(source: str, pattern: str | None, specials: list[str] | None, unmatched: Unmatched | None) -> Tokenizer:
-    """Return the tokenizer to extend. One of toksmith's own files holds its pattern: given too, it is compared."""
-    holds_all = not source.endswith(".tiktoken") and not Path(source).is_dir()
-    if holds_all:
-        return load(source, None, specials, None)
-    return load(source, pattern, specials, unmatched)
+    """Return the tokenizer to extend. Where it holds its own pattern, one that is given too is compared with it."""
+    holds_no_pattern = Path(source).exists() and sources.kind_of(source) in ("ranks", "gpt2")
+    if holds_no_pattern:
+        return load(source, pattern, specials, unmatched)
+    return load(source, None, specials, None)
 
 
 def _check_out(out: str) -> None:

@@ -15,22 +15,21 @@ import typer
 from ..comparison import first_difference, stress
 from ..comparison.first_difference import Side
 from ..files import temporary
-from ..tiktoken import openai_public, rank_cache
+from ..published import encodings, rank_cache
+from ..storage import sources
 from . import streams
 from .options import (
     GivenPatternOption,
     GivenSpecialsOption,
     GivenUnmatchedOption,
     UsageError,
-    is_huggingface,
     load,
-    special_tokens_of,
+    pattern_of,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ..tiktoken.encoding import Encoding
     from ..tokenizer import Tokenizer
 
 EXAMPLES = """\
@@ -73,9 +72,9 @@ def verify(
     """Encode texts with toksmith and with another library, and show the first difference."""
     if against is Against.tiktoken and other is not None:
         raise UsageError("--with is for huggingface: tiktoken is given the same ranks and the same pattern")
-    ours = _ours(source, pattern, special_tokens, unmatched)
+    ours = load(source, pattern, special_tokens, unmatched)
     if against is Against.tiktoken:
-        theirs, specials = _tiktoken(source, ours)
+        theirs, specials = _tiktoken(source, ours, pattern)
     else:
         theirs, specials = _huggingface(other or source)
     report = first_difference.compare(_side("toksmith", ours), theirs, _texts(files, specials))
@@ -84,24 +83,6 @@ def verify(
         raise typer.Exit(1)
     counts = f"texts: {report.texts:,}, bytes: {report.bytes:,}, ids: {report.ids:,}"
     print(f"{source}: the same ids as {theirs.name} ({counts})")
-
-
-def _ours(source: str, pattern: str | None, specials: list[str] | None, unmatched: Any) -> Encoding | Tokenizer:
-    from ..tiktoken import registry
-    from ..tiktoken.encoding import Encoding
-
-    if not os.path.exists(source) and source in registry.list_encoding_names():  # noqa: PTH110
-        if pattern is not None or specials or unmatched is not None:
-            raise UsageError(f"{source} has its own pattern and special tokens: leave those options out")
-        return registry.get_encoding(source)
-    if source.endswith(".tiktoken") and pattern is not None and pattern != "none" and unmatched is None:
-        named = special_tokens_of(specials or [])
-        if isinstance(named, list):
-            if named:
-                raise UsageError("give each special token its id, as NAME=ID")
-            named = {}
-        return Encoding.from_tiktoken(source, pattern=pattern, special_tokens=named)
-    return load(source, pattern, specials, unmatched)
 
 
 def _side(name: str, tokenizer: Any) -> Side:
@@ -113,50 +94,57 @@ def _side(name: str, tokenizer: Any) -> Side:
     return Side(name, lambda text: tokenizer.encode(text, allowed_special="all"), tokenizer.decode_bytes)
 
 
-def _tiktoken(source: str, ours: Encoding | Tokenizer) -> tuple[Side, Iterable[str]]:
+def _tiktoken(source: str, ours: Tokenizer, pattern: str | None) -> tuple[Side, Iterable[str]]:
     tiktoken = _imported("tiktoken")
-    from ..tiktoken.encoding import Encoding
-
-    name = f"tiktoken {importlib.metadata.version('tiktoken')}"
-    if not isinstance(ours, Encoding):
-        theirs = _of_ranks(tiktoken, source, ours)
-    elif source in openai_public.ENCODINGS and ours.name == source:
-        theirs = _published(tiktoken, source)
+    encoding = None if os.path.exists(source) else sources.encoding_of(source)  # noqa: PTH110
+    if encoding is not None:
+        theirs = _published(tiktoken, encoding)
+    elif not os.path.exists(source):  # noqa: PTH110
+        theirs = _of_plugin(tiktoken, source)
     else:
-        theirs = tiktoken.Encoding(
-            ours.name,
-            pat_str=ours._pat_str,
-            mergeable_ranks=ours._mergeable_ranks,
-            special_tokens=ours._special_tokens,
-        )
-    return _side(name, theirs), theirs.special_tokens_set
+        theirs = _of_ranks(tiktoken, source, ours, pattern)
+    return _side(f"tiktoken {importlib.metadata.version('tiktoken')}", theirs), ours.special_tokens
+
+
+def _of_plugin(tiktoken: Any, name: str) -> Any:
+    """Return tiktoken's encoding of the arguments that a plug-in gives."""
+    from ..tiktoken import registry
+
+    ours = registry.get_encoding(name)
+    return tiktoken.Encoding(
+        name, pat_str=ours._pat_str, mergeable_ranks=ours._mergeable_ranks, special_tokens=ours._special_tokens
+    )
 
 
 def _published(tiktoken: Any, name: str) -> Any:
     """Return tiktoken's own encoding, by its own definition; the rank file is put where it looks for it."""
     # tiktoken reads its gpt2 from two other files; the ranks are those of r50k_base.
     name = "r50k_base" if name == "gpt2" else name
-    file = openai_public.ENCODINGS[name].file
-    data = openai_public.rank_file(file)  # before TIKTOKEN_CACHE_DIR names another folder
+    file = encodings.ENCODINGS[name].file
+    data = encodings.rank_file(file)  # before TIKTOKEN_CACHE_DIR names another folder
     with temporary.own_folder() as folder, _environment("TIKTOKEN_CACHE_DIR", folder):
-        key = rank_cache.cache_key(openai_public.FILES[file].url)
+        key = rank_cache.cache_key(encodings.FILES[file].url)
         (Path(folder) / key).write_bytes(data)
         return tiktoken.get_encoding(name)
 
 
-def _of_ranks(tiktoken: Any, source: str, ours: Tokenizer) -> Any:
-    """Return what tiktoken makes of a tokenizer, if ranks can hold it."""
+def _of_ranks(tiktoken: Any, source: str, ours: Tokenizer, pattern: str | None) -> Any:
+    """Return what tiktoken makes of a tokenizer, if ranks can hold it: of a rank file with the pattern as given."""
     if ours._pattern.text is None:
         raise ValueError(f"{source} has no pattern, and tiktoken needs one")
-    with temporary.own_folder() as folder:
-        ranks = Path(folder) / "ranks.tiktoken"
-        ours.save_tiktoken(ranks)
-        from ..formats.rank_file import read
+    from .. import patterns
+    from ..formats.rank_file import read
 
-        vocab = read(ranks)
+    if sources.kind_of(source) == "ranks" and pattern is not None:
+        vocab, text = read(source), patterns.expression(pattern_of(pattern) or "")
+    else:
+        with temporary.own_folder() as folder:
+            ranks = Path(folder) / "ranks.tiktoken"
+            ours.save_tiktoken(ranks)
+            vocab, text = read(ranks), ours._pattern.text
     return tiktoken.Encoding(
         source,
-        pat_str=ours._pattern.text,
+        pat_str=text,
         mergeable_ranks={token: id for id, token in vocab.items()},
         special_tokens=dict(ours.special_tokens),
     )
@@ -178,7 +166,7 @@ def _environment(name: str, value: str) -> Iterator[None]:
 def _huggingface(source: str) -> tuple[Side, Iterable[str]]:
     tokenizers = _imported("tokenizers")
     path = Path(source) / "tokenizer.json" if Path(source).is_dir() else Path(source)
-    if not is_huggingface(source):
+    if not sources.is_huggingface(source):
         raise UsageError(f"{source} is no tokenizer.json: give the file that tokenizers reads as --with FILE")
     theirs = tokenizers.Tokenizer.from_file(str(path))
     special = [token.content for token in theirs.get_added_tokens_decoder().values()]

@@ -14,7 +14,6 @@ import operator
 from typing import TYPE_CHECKING
 
 from .. import patterns
-from ..regex_dialects.fancy_regex import translate
 from . import _pairs, aliases
 
 if TYPE_CHECKING:
@@ -123,9 +122,7 @@ def _resolved(spelling: str) -> patterns.Pattern:
     """Return the pattern behind a spelling in the dialect of `fancy-regex`."""
     if not isinstance(spelling, str):
         raise TypeError(f"a pattern is a regular expression as str, not {type(spelling).__name__}")
-    if spelling in patterns.SPELLINGS:  # the same in both dialects
-        return patterns.of_source(spelling, 0, "drop")
     try:
-        return patterns.of_source(translate(spelling), 0, "drop")
+        return patterns.of_tiktoken_source(spelling, "drop")
     except ValueError as error:
         raise ValueError(f"Invalid regex pattern: {error}") from None

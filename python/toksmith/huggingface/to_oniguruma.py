@@ -318,7 +318,7 @@ def _listed(source: str) -> str:
 @functools.lru_cache(maxsize=256)
 def _grows(source: str) -> bool:
     """Return whether a class has all its characters where case is ignored, too."""
-    exact, folded = (patterns.resolve(f"{flag}{source}").compiled() for flag in ("", "(?i)"))
+    exact, folded = (patterns.of_source(f"{flag}{source}", 0, "keep").compiled() for flag in ("", "(?i)"))
     return set(exact.findall(_every_character())) <= set(folded.findall(_every_character()))
 
 

@@ -24,10 +24,10 @@ def load(
     path: str | os.PathLike[str],
     pattern: Any,
     special_tokens: Iterable[str] | Mapping[str, int] | None,
-    unmatched: Unmatched,
+    unmatched: Unmatched | None,
 ) -> Parts:
     """Load a rank file. See `Tokenizer.from_tiktoken`."""
-    resolved = patterns.resolve(pattern, unmatched)
+    resolved = patterns.of_tiktoken(pattern, unmatched)
     specials = arguments.special_list(special_tokens)
     data = reading.read(path)
     core = core_from(data, specials, resolved)

@@ -29,13 +29,10 @@ def raise_disallowed_special_token(token: str) -> NoReturn:
 def pattern_of(pat_str: str) -> Pattern:
     """Return the pattern that means here what `pat_str` means to tiktoken."""
     from .. import patterns
-    from ..regex_dialects import fancy_regex
 
     if not isinstance(pat_str, str):
         raise TypeError(f"pat_str is a str, not {type(pat_str).__name__}")
-    if pat_str not in patterns.SPELLINGS:
-        pat_str = fancy_regex.translate(pat_str)
-    return patterns.of_source(pat_str, 0, "drop")
+    return patterns.of_tiktoken_source(pat_str)
 
 
 def vocabulary_of(mergeable_ranks: Mapping[bytes, int], special_tokens: Mapping[str, int]) -> dict[int, bytes]:

@@ -6,19 +6,18 @@ allowed, text that the pattern does not match is lost, and lone surrogates are r
 
 from __future__ import annotations
 
-import os
-
 from .. import identity
 from .._core import Encoding as CoreEncoding
 from .._core import Tokenizer as CoreTokenizer
 from ..storage import load_ranks
 from . import checks, special_policy
+from .additions import Additions
 from .checks import raise_disallowed_special_token
 from .private_names import PrivateNames
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
     from collections.abc import Set as AbstractSet
     from typing import Any, Literal
 
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 _NONE: AbstractSet[str] = frozenset()
 
 
-class Encoding(PrivateNames):
+class Encoding(Additions, PrivateNames):
     r"""A byte-level BPE encoding under tiktoken's rules.
 
     Args:
@@ -77,41 +76,6 @@ class Encoding(PrivateNames):
         self._fill(name, pat_str, core, pattern, special_tokens)
         self._ranks = mergeable_ranks
         checks.check_count(explicit_n_vocab, core, special_tokens)
-
-    @classmethod
-    def from_tiktoken(
-        cls,
-        path: str | os.PathLike[str],
-        *,
-        pattern: str,
-        special_tokens: Mapping[str, int] | None = None,
-        name: str | None = None,
-    ) -> Self:
-        """Load a rank file of tiktoken's. It holds no pattern and no special tokens: give them.
-
-        Args:
-            path: The file.
-            pattern: A name (`toksmith.patterns.NAMED`), or a regular expression in tiktoken's dialect.
-            special_tokens: Names and ids.
-            name: What to call it; by default, the name of the file without its suffix.
-
-        Raises:
-            OSError: The file cannot be read.
-            ValueError: It is malformed (names file and line), or as for the class.
-        """
-        from .. import patterns
-        from ..files import reading, text_files
-
-        specials = {} if special_tokens is None else special_tokens
-        checks.checked_specials(specials)
-        data = reading.read(path)
-        with text_files.naming(path):
-            return cls._of_ranks(
-                data,
-                name or os.path.splitext(os.path.basename(os.fspath(path)))[0],  # noqa: PTH119, PTH122
-                pat_str=patterns.NAMED.get(pattern, pattern),
-                special_tokens=dict(specials),
-            )
 
     @classmethod
     def _of_ranks(

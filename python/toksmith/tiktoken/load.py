@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..files import reading, text_files, whole_files
 from ..formats import rank_file
-from . import rank_cache
+from ..published import rank_cache
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

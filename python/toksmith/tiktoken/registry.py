@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 
 from .. import identity
 from ..common.messages import shown
-from . import models, openai_public
+from ..published import encodings, models
+from . import openai_public
 from .encoding import Encoding
 
 if TYPE_CHECKING:
@@ -50,8 +51,8 @@ ENCODINGS: dict[str, Encoding] = {}
 ENCODING_CONSTRUCTORS: dict[str, Constructor] | None = None
 """What makes them; None before the plug-ins are looked for."""
 
-_PUBLISHED = {name: functools.partial(openai_public.arguments, name) for name in openai_public.ENCODINGS}
-# tiktoken's own plug-in. Its encodings are made here, from `openai_public`, without tiktoken.
+_PUBLISHED = {name: functools.partial(openai_public.arguments, name) for name in encodings.ENCODINGS}
+# tiktoken's own plug-in. Its encodings are made here, from `published`, without tiktoken.
 _OPENAI = "tiktoken_ext.openai_public"
 
 

@@ -7,7 +7,7 @@ import os
 from .. import _core, patterns
 from ..common import arguments, memory
 from ..common.progress import reporter
-from . import counter, inputs
+from . import counter, coverage, inputs
 from .counts import PretokenCounts
 
 TYPE_CHECKING = False
@@ -72,6 +72,9 @@ def count_pretokens(
             is full.
         MemoryError: The different pretokens do not fit into the limit: says how many there are, and what would fit.
         ImportError: A file is Parquet and pyarrow is not installed.
+
+    Warns:
+        UserWarning: The pattern matches almost nothing of the text.
     """
     specials = arguments.special_names(special_tokens)
     separator = arguments.checked_separator(document_separator)
@@ -91,7 +94,9 @@ def count_pretokens(
             counting, found, specials, separator, resolved, options, report
         ):
             inputs.count(counting, found, options["replace"], report)
-        return PretokenCounts._of(counting.finish(), resolved, specials)
+        core = counting.finish()
+    coverage.warn_if_hardly_any(core, resolved)
+    return PretokenCounts._of(core, resolved, specials)
 
 
 def _count_in_processes(
@@ -160,4 +165,5 @@ def count_pretokens_from_iterator(
     with reporter(progress) as report:
         counting.texts(items, replace=replace, progress=report)
         core = counting.finish()
+    coverage.warn_if_hardly_any(core, resolved)
     return PretokenCounts._of(core, resolved, specials)

@@ -89,6 +89,12 @@ impl Encoder {
         Ok(total)
     }
 
+    /// A place late in `text`, which goes on, where it can be cut: the ids of both parts are those of the whole.
+    pub fn late_cut(&self, text: &[u8], special: bool) -> Option<usize> {
+        let cutter = Cutter::new(self.specials(special), &self.pretokenizer, false);
+        if cutter.can_cut() { cutter.late_cut(text) } else { None }
+    }
+
     fn encode_chunks(
         &self,
         text: Text<'_>,

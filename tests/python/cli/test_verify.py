@@ -7,12 +7,22 @@ import sys
 from pathlib import Path
 
 import pytest
+import regex
+import tiktoken
+from huggingface_cases import DEEPSEEK
 
+import toksmith
 from toksmith import Tokenizer, train_from_iterator
 from toksmith.comparison import first_difference, stress
 from toksmith.comparison.first_difference import Side
-from toksmith.tiktoken import openai_public, rank_cache
+from toksmith.formats import rank_file
+from toksmith.published import encodings, rank_cache
 
+# Kimi K2, tokenization_kimi.py.
+KIMI = (
+    r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+"
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 TOKSMITH = [sys.executable, "-m", "toksmith"]
 
 
@@ -108,7 +118,7 @@ def test_huggingface(folder: Path) -> None:
     [
         (("nothing.json", "--against", "tiktoken"), 1, "nothing.json: No such file"),
         (("t.tiktoken", "--against", "tiktoken"), 2, "holds no pattern"),
-        (("t.tiktoken", "--pattern", "gpt2", "--special-token", "a", "--against", "tiktoken"), 2, "NAME=ID"),
+        (("t.tiktoken", "--pattern", "gpt2", "--special-token", "", "--against", "tiktoken"), 1, "empty"),
         (("t.tiktoken", "--pattern", "(", "--against", "tiktoken"), 1, "( without its )"),
         (("gpt2", "--pattern", "gpt2", "--against", "tiktoken"), 2, "has its own pattern"),
         (("t.json", "--against", "tiktoken", "--with", "x"), 2, "--with is for huggingface"),
@@ -187,4 +197,31 @@ def test_stress_texts_are_the_same_each_time_and_have_the_special_tokens() -> No
 
 def test_the_address_of_a_file_gives_its_name_in_the_cache() -> None:
     known = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
-    assert rank_cache.cache_key(openai_public.FILES["cl100k_base"].url) == known
+    assert rank_cache.cache_key(encodings.FILES["cl100k_base"].url) == known
+
+
+@pytest.mark.parametrize("pattern", [KIMI, DEEPSEEK, r"\h+|[^\h]$|.", r"[\p{L}&&[^\p{Han}]]+|\s+"])
+def test_encode_gives_the_ids_that_verify_approves(pattern: str, folder: Path) -> None:
+    """A rank file means tiktoken's dialect and its rule for unmatched text, by every way of loading it."""
+    text = "Hello WORLD, it's 1234 new low 今天天气 abc\n\n  ok 🙂\n"
+    (folder / "mixed.txt").write_text(text, encoding="utf-8")
+    ranks = {token: rank for rank, token in rank_file.read(folder / "t.tiktoken").items()}
+    expected = tiktoken.Encoding("t", pat_str=pattern, mergeable_ranks=ranks, special_tokens={}).encode(text)
+    assert toksmith.Encoding.from_tiktoken(folder / "t.tiktoken", pattern=pattern).encode(text) == expected
+    assert Tokenizer.from_tiktoken(folder / "t.tiktoken", pattern=pattern).encode(text) == expected
+    assert Tokenizer.from_pretrained(folder / "t.tiktoken", pattern=pattern).encode(text) == expected
+    given = ("t.tiktoken", "--pattern", pattern)
+    assert "the same ids" in run(*given, "--against", "tiktoken", "mixed.txt", cwd=folder).stdout
+    command = [*TOKSMITH, "encode", "-t", *given, "mixed.txt"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    assert list(map(int, done.stdout.split())) == expected
+
+
+def test_verify_compares_the_tokenizer_that_encode_uses(folder: Path) -> None:
+    """What is asked for by name, and differs from tiktoken, is shown as a difference."""
+    (folder / "mixed.txt").write_text("the low, 12\n")
+    given = ("t.tiktoken", "--pattern", r"\w+", "--unmatched", "keep")
+    done = run(*given, "--against", "tiktoken", "mixed.txt", cwd=folder, status=1)
+    assert "different ids" in done.stdout
+    ours = Tokenizer.from_tiktoken(folder / "t.tiktoken", pattern=regex.compile(r"\h+|.", regex.S))
+    assert ours.pattern.pattern == r"\h+|."

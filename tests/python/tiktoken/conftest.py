@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from toksmith.tiktoken import openai_public, rank_cache
+from toksmith.published import encodings, rank_cache
 
 
 @pytest.fixture(scope="session")
 def cache(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """tiktoken's cache folder with the published rank files."""
     folder = tmp_path_factory.mktemp("cache")
-    for name, file in openai_public.FILES.items():
+    for name, file in encodings.FILES.items():
         source = {"r50k_base": "gpt2", "p50k_base": "gpt2"}.get(name, name)
         data = (shared_data / f"vocabs/{source}.tiktoken").read_bytes()
         if name == "p50k_base":

@@ -18,8 +18,9 @@ import tiktoken.model
 
 import toksmith
 from toksmith.compat import tiktoken as compat
-from toksmith.tiktoken import models, rank_cache, registry
-from toksmith.tiktoken import openai_public as published
+from toksmith.published import encodings as published
+from toksmith.published import models, rank_cache
+from toksmith.tiktoken import registry
 
 TOKSMITH = [sys.executable, "-m", "toksmith"]
 
@@ -224,7 +225,7 @@ def test_nothing_opens_a_socket_unless_asked_by_name() -> None:
         "import sys; sys.addaudithook(lambda event, args: sys.exit(event) if event.startswith('socket.') else None);"
         "import toksmith, toksmith.compat.tiktoken, toksmith.cli.app;"
         "toksmith.list_encoding_names(); toksmith.encoding_name_for_model('gpt-4');"
-        "import toksmith.tiktoken.registry, toksmith.tiktoken.openai_public, toksmith.tiktoken.rank_cache"
+        "import toksmith.tiktoken.registry, toksmith.tiktoken.openai_public, toksmith.published.rank_cache"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
 

@@ -6,7 +6,7 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
-from ... import _core, patterns
+from ... import _core, pattern_names, patterns
 from ...common.messages import shown
 from .backed import BackedTokenizer
 
@@ -41,6 +41,7 @@ class RegexTokenizer(BackedTokenizer):
     def _resolved(self, pattern: str) -> patterns.Pattern:
         if not isinstance(pattern, str):
             raise TypeError(f"a pattern is a regular expression as str, not {type(pattern).__name__}")
+        pattern_names.warn(pattern, patterns.NAMED)
         return patterns.of_source(pattern, 0, "drop")
 
     @property

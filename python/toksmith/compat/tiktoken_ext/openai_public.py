@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...published import encodings
 from ...tiktoken import openai_public
 from ...tiktoken.load import data_gym_to_mergeable_bpe_ranks as data_gym_to_mergeable_bpe_ranks
 from ...tiktoken.load import load_tiktoken_bpe as load_tiktoken_bpe
@@ -17,7 +18,7 @@ FIM_MIDDLE = "<|fim_middle|>"
 FIM_SUFFIX = "<|fim_suffix|>"
 ENDOFPROMPT = "<|endofprompt|>"
 
-r50k_pat_str = openai_public.ENCODINGS["r50k_base"].pat_str
+r50k_pat_str = encodings.ENCODINGS["r50k_base"].pat_str
 
 
 def gpt2() -> dict[str, Any]:
