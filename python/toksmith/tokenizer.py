@@ -212,7 +212,8 @@ class Tokenizer(Definition):
         Raises:
             OSError: A file cannot be read or written, or its size or its time of change becomes another while it is
                 read.
-            ValueError: The file is not UTF-8 (names file and byte), or an id does not fit into `dtype`.
+            ValueError: The file is not UTF-8 (names file and byte); it is JSON lines, Parquet, compressed or
+                something else that is no plain text; or an id does not fit into `dtype`.
         """
         from . import file_encoding
 

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from ..files import watching, whole_files
+from ..files import kinds, watching, whole_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -76,12 +76,16 @@ def text(path: str, errors: str = "strict", report: Report | None = None) -> Ite
     """Yield the text of a UTF-8 file or of standard input.
 
     Raises:
-        ValueError: It is not UTF-8, and `errors` is "strict"; names the file and the byte.
+        ValueError: It is not UTF-8, and `errors` is "strict"; names the file and the byte. Or it is no plain text.
     """
+    if path != "-":
+        kinds.check_name(path)
     decoder = codecs.getincrementaldecoder("utf-8")(errors)
     done = held = 0
     try:
         for window in windows(path, "encode", report):
+            if done == 0:
+                kinds.check_head(input_name(path), window)
             yield decoder.decode(window)
             done += len(window)
             held = len(decoder.getstate()[0])

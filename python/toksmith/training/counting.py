@@ -89,11 +89,16 @@ def count_pretokens(
     counting = counter.counter(specials, separator, resolved, **options)
     # The core runs a pattern of `regex` on one thread at a time: only more processes are faster.
     in_processes = options["workers"] > 1 and resolved.text is not None and resolved.name is None
+    if options["replace"]:
+        inputs.check_plain(found)
     with reporter(progress) as report:
-        if not in_processes or not _count_in_processes(
-            counting, found, specials, separator, resolved, options, report
-        ):
-            inputs.count(counting, found, options["replace"], report)
+        try:
+            if not in_processes or not _count_in_processes(
+                counting, found, specials, separator, resolved, options, report
+            ):
+                inputs.count(counting, found, options["replace"], report)
+        except ValueError as error:
+            raise inputs.explained(error, found) from None
         core = counting.finish()
     coverage.warn_if_hardly_any(core, resolved)
     return PretokenCounts._of(core, resolved, specials)

@@ -80,6 +80,28 @@ def source_of(path: str, field: str | None = None, column: str | None = None) ->
     return Source(path, compression)
 
 
+def check_plain(sources: Iterable[Source]) -> None:
+    """Refuse files that are taken for plain text by their names, and are something else by their first bytes.
+
+    Where invalid bytes are replaced, nothing else would notice: compressed text would be counted as it is.
+    """
+    from ..files import kinds
+
+    for source in sources:
+        if source.compression is None and source.field is None and source.column is None:
+            kinds.check_for_training(source.path)
+
+
+def explained(error: ValueError, sources: Iterable[Source]) -> ValueError:
+    """Return the error of a file that is not UTF-8; where that is no text at all, one that says what it is."""
+    named = [source for source in sources if str(error).startswith(f"{source.path}: not UTF-8")]
+    try:
+        check_plain(named[:1])
+    except (ValueError, OSError) as better:
+        return better if isinstance(better, ValueError) else error
+    return error
+
+
 def count(counting: _core.Counting, sources: Iterable[Source], replace: bool, report: Any) -> None:
     """Count files, in order."""
     for is_table, group in itertools.groupby(sources, lambda source: source.column is not None):

@@ -52,7 +52,7 @@ def encoded(encoding: Encoding, text: str, options: dict[str, Any]) -> list[int]
         return None
 
 
-@pytest.mark.parametrize("options", CHOICES, ids=str)
+@pytest.mark.parametrize("options", CHOICES, ids=[f"choice {index}" for index in range(len(CHOICES))])
 def test_count_truncate_split_and_explain_follow_encode(encoding: Encoding, options: Any, soup: Soup) -> None:
     for text in texts(soup):
         ids = encoded(encoding, text, options)

@@ -1,0 +1,110 @@
+"""Files that are no plain text are refused by what they are, wherever plain text is read."""
+
+import bz2
+import gzip
+import io
+import lzma
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import toksmith
+from toksmith import Tokenizer
+
+TEXT = b'{"text": "the lowest of the low"}\n' * 200
+ZSTD = b"\x28\xb5\x2f\xfd\x24\x03\x19\x00\x00abc\x30\x61\xd1\x09"
+PARQUET = b"PAR1\x15\x04\x15\x0c\x15\x10\x00\x00the text\x00\xff\xfePAR1"
+
+
+def npy() -> bytes:
+    file = io.BytesIO()
+    np.save(file, np.arange(9, dtype=np.uint16))
+    return file.getvalue()
+
+
+def zipped() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("a.txt", TEXT)
+    return file.getvalue()
+
+
+CONTENTS = {
+    "gz": (gzip.compress(TEXT), "gzip-compressed"),
+    "zst": (ZSTD, "zstd-compressed"),
+    "xz": (lzma.compress(TEXT), "xz-compressed"),
+    "bz2": (bz2.compress(TEXT), "bzip2-compressed"),
+    "zip": (zipped(), "a ZIP archive"),
+    "parquet": (PARQUET, "a Parquet file"),
+    "npy": (npy(), "a NumPy file"),
+    "utf16": ("the low".encode("utf-16"), "UTF-16 text"),
+    "pdf": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj" + bytes(range(256)), "a PDF document"),
+}
+NAMES = {"jsonl": "JSON lines", "JSONL": "JSON lines", "gz": "gzip", "zst": "zstd", "xz": "xz"}
+PLAIN = [b"PAR1 is how a Parquet file begins", b"BZh, PK, %PDF-", b"%PDF-1.7 is text", b"ARROW1", b"PK", b""]
+
+
+def encode(*arguments: object, stdin: bytes = b"", cwd: Path, status: int = 1, command: str = "encode") -> str:
+    run = [sys.executable, "-m", "toksmith", command, *map(str, arguments)]
+    done = subprocess.run(run, input=stdin, capture_output=True, cwd=cwd, check=False)
+    assert done.returncode == status, done.stderr.decode()
+    assert status == 0 or done.stdout == b""
+    return done.stderr.decode()
+
+
+@pytest.mark.parametrize("errors", ["strict", "replace"])
+@pytest.mark.parametrize("kind", CONTENTS)
+def test_by_content(kind: str, errors: str, tmp_path: Path) -> None:
+    data, what = CONTENTS[kind]
+    (tmp_path / "file.txt").write_bytes(data)
+    (tmp_path / "good.txt").write_text("the low")
+    Tokenizer().save(tmp_path / "t.json")
+    for out in (None, tmp_path / "ids.npy"):
+        with pytest.raises(ValueError, match=f"file.txt: this is {what}") as caught:
+            Tokenizer().encode_file(tmp_path / "file.txt", out, errors=errors)  # type: ignore[call-overload]
+        assert "errors" not in str(caught.value)
+    with pytest.raises(ValueError, match=f"file.txt: this is {what}") as caught:
+        toksmith.train([tmp_path / "good.txt", tmp_path / "file.txt"], 257, errors=errors)  # type: ignore[arg-type]
+    assert "errors" not in str(caught.value)
+    options = ("-t", "t.json", "--errors", errors)
+    said = [
+        encode(*options, "file.txt", cwd=tmp_path),
+        encode(*options, "-", stdin=data, cwd=tmp_path),
+        encode(*options, "file.txt", "-o", "ids.npy", cwd=tmp_path),
+    ]
+    for message in said:
+        assert f"this is {what}" in message
+        assert "errors" not in message
+    assert not (tmp_path / "ids.npy").exists()
+
+
+@pytest.mark.parametrize("suffix", NAMES)
+def test_by_name(suffix: str, tmp_path: Path) -> None:
+    Tokenizer().save(tmp_path / "t.json")
+    (tmp_path / f"web.{suffix}").write_bytes(TEXT)
+    with pytest.raises(ValueError, match=rf"web\.{suffix}: this is .*{NAMES[suffix]}"):
+        Tokenizer().encode_file(tmp_path / f"web.{suffix}")
+    for options in ((), ("-o", "ids.npy"), ("--errors", "replace")):
+        assert NAMES[suffix] in encode("-t", "t.json", f"web.{suffix}", *options, cwd=tmp_path)
+    assert NAMES[suffix] in encode("t.json", "--against", "tiktoken", f"web.{suffix}", cwd=tmp_path, command="verify")
+    # What is given as standard input is text by that.
+    encode("-t", "t.json", "-", stdin=TEXT, cwd=tmp_path, status=0)
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_text_that_begins_like_something_else_is_text(text: bytes, tmp_path: Path) -> None:
+    (tmp_path / "file.txt").write_bytes(text)
+    assert Tokenizer().encode_file(tmp_path / "file.txt").tolist() == list(text)
+
+
+def test_training_says_how_such_a_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(gzip.compress(TEXT))
+    with pytest.raises(ValueError, match=r"give it a name that ends in \.gz"):
+        toksmith.train(tmp_path / "file", 257)
+    (tmp_path / "broken").write_bytes(b"abc\xff")
+    with pytest.raises(ValueError, match=r"not UTF-8 at byte 3.*errors=\"replace\""):
+        toksmith.train(tmp_path / "broken", 257)
