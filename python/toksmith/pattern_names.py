@@ -54,7 +54,8 @@ _ALIKE = 0.75
 def check(text: str, names: Iterable[str]) -> None:
     """Refuse a string that is no name and looks like one.
 
-    It does if it has a letter or a digit and no metacharacter of a regular expression, or if it is close to a name.
+    It does if it has from 2 to 64 characters, a letter or a digit among them, and no metacharacter of a regular
+    expression; or if it is close to a name.
 
     Args:
         text: What was given as a pattern, and is none of `names`.
@@ -65,13 +66,13 @@ def check(text: str, names: Iterable[str]) -> None:
     """
     known = list(names)
     meant = suggestion(text, known)
-    is_literal = any(map(str.isalnum, text)) and _METACHARACTERS.isdisjoint(text)
+    is_literal = any(map(str.isalnum, text)) and _METACHARACTERS.isdisjoint(text) and 1 < len(text) <= _MAX_LENGTH
     if meant is None and not is_literal:
         return
     question = "" if meant is None else f": did you mean {meant}?"
     raise ValueError(
         f"{shown(text)} looks like the name of a pattern, but no pattern has this name{question or '.'} The names "
-        f"are {', '.join([*known, *ALIASES])}. An expression for these very characters is (?:{text[:_MAX_LENGTH]})"
+        f"are {', '.join([*known, *ALIASES])}. An expression for these very characters is (?:{text})"
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 
-from . import patterns
+from . import patterns, text_streaming
 from ._core import Tokenizer as CoreTokenizer
 from .common import arguments
 from .common.messages import shown
@@ -246,6 +246,20 @@ class Tokenizer(Definition):
         for text in iterable:
             yield stream.push(text)
         yield stream.finish()
+
+    def encode_chunks(
+        self, iterable: Iterable[str], *, special: bool = True, workers: int | None = None
+    ) -> Iterator[NDArray[np.uint32]]:
+        """Yield the ids of the joined pieces in arrays of `uint32`, as fast as `encode_file`.
+
+        Pieces are gathered until they are some megabytes, and encoded on up to `workers` threads (default: all
+        cores). The arrays joined are the ids of `encode` of the joined pieces, wherever these are cut. A pattern
+        without a name, and none, is encoded on one thread, and held back as by `encode_iterable`.
+
+        >>> [ids.tolist() for ids in Tokenizer().encode_chunks(["a", "b"])]
+        [[97, 98]]
+        """
+        return text_streaming.arrays(self._core, iterable, special, arguments.checked_workers(workers))
 
     def encode_with_offsets(
         self, text: str, *, unit: Literal["characters", "bytes"] = "characters", special: bool = True

@@ -18,31 +18,46 @@ from .decode import decode
 from .encode import encode
 from .explain import explain
 from .fetch import fetch
-from .options import UsageError
+from .messages import in_options
+from .options import UsageError, with_progress_named
 from .train import train
 from .verify import verify
 
 EXAMPLES = """\
 Examples:
 
-  toksmith train corpus/ --vocab-size 32000 --special-token '<|endoftext|>' -o tokenizer.json
+  toksmith train corpus/ --vocab-size 32000 -o tokenizer.json
   toksmith encode -t tokenizer.json book.txt -o book.ids
   toksmith decode -t tokenizer.json book.ids | cmp - book.txt
   toksmith explain -t tokenizer.json 'the lowest price'
-  echo 'Hello' | toksmith encode -t cl100k_base.tiktoken --pattern cl100k
+  echo 'Hello' | toksmith encode -t gpt-4o
   toksmith verify cl100k_base --against tiktoken
 
 Each command has examples of its own: toksmith train --help"""
 
+
+def _epilog(text: str) -> str:
+    """Return an epilog in which examples, which are indented, keep their lines: a mark before them says so."""
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(f"\b\n{one}" if one.startswith("  ") else one for one in paragraphs)
+
+
 app = typer.Typer(
     name="toksmith",
     help="Byte-level BPE: train a tokenizer on text, turn text into ids and ids into text, exactly.",
-    epilog=EXAMPLES,
+    epilog=_epilog(EXAMPLES),
     add_completion=False,
+    # Plain help: tables would cut long options off where a terminal has 80 columns.
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (train, encode, decode, explain, fetch, verify):
-    app.command(help=command.__doc__, epilog=sys.modules[command.__module__].EXAMPLES)(command)
+    # A short help that is given is wrapped; one that is taken from the help is cut off.
+    app.command(
+        help=command.__doc__,
+        short_help=(command.__doc__ or "").partition("\n")[0],
+        epilog=_epilog(sys.modules[command.__module__].EXAMPLES),
+    )(command)
 
 
 def _print_version(wanted: bool) -> None:
@@ -66,7 +81,7 @@ def run(args: list[str]) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         try:
-            return app(args or ["--help"], prog_name="toksmith", standalone_mode=False) or 0
+            return app(with_progress_named(args) or ["--help"], prog_name="toksmith", standalone_mode=False) or 0
         except (KeyboardInterrupt, typer.Abort):
             return 130
         except Exception as error:
@@ -81,7 +96,7 @@ def _end(*_: Any) -> NoReturn:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    _say("warning", str(message))
+    _say("warning", in_options(str(message)))
 
 
 def _say(kind: str, message: str) -> None:
@@ -97,5 +112,7 @@ def _message(error: Exception) -> str:
         return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     if isinstance(error, KeyError) and error.args:
         return str(error.args[0])
-    expected = isinstance(error, (ValueError, OSError, UsageError)) and str(error)
-    return str(error) if expected else f"{type(error).__name__}: {error}".removesuffix(": ")
+    if isinstance(error, UsageError):
+        return str(error)
+    expected = isinstance(error, (ValueError, OSError, MemoryError, ImportError)) and str(error)
+    return in_options(str(error) if expected else f"{type(error).__name__}: {error}".removesuffix(": "))

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import functools
+import itertools
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from ..common.progress import reporter
-from . import streams
+from . import binary_ids, streams
 from .options import (
     GivenPatternOption,
     GivenSpecialsOption,
@@ -14,11 +20,12 @@ from .options import (
     OutOption,
     ProgressOption,
     TokenizerOption,
+    UsageError,
     load,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ..common.progress import Report
     from ..tokenizer import Tokenizer
@@ -28,20 +35,56 @@ Examples:
 
   toksmith decode -t tokenizer.json book.ids -o book.txt
   echo 72 101 108 108 111 | toksmith decode -t tokenizer.json
-  toksmith encode -t tokenizer.json book.txt | toksmith decode -t tokenizer.json | cmp - book.txt
+  toksmith decode -t gpt-4o corpus.npy -o corpus.txt
+  toksmith encode -t tokenizer.json book.txt \\
+      | toksmith decode -t tokenizer.json | cmp - book.txt
 
-Ids are separated by spaces or line ends, or are a JSON list. What comes out is the very bytes that
-the ids stand for: the exact inverse of encode, with no newline added."""
+FILE is what encode writes: ids with spaces or line ends between them, a JSON
+list, a NumPy file, or little-endian numbers. The output is the bytes that the
+ids stand for, without a newline added: decode is the exact inverse of encode."""
 
 _SPACES = b" \t\n\r\v\f"
 _LIST_MARKS = bytes.maketrans(b"[,]", b"   ")
 _LONGEST = 20  # digits of an id, with room for leading zeros
 
 
+class Format(str, Enum):
+    """How ids are written."""
+
+    text = "text"
+    npy = "npy"
+    bin = "bin"
+
+
+class Width(str, Enum):
+    """The type of bare numbers."""
+
+    uint16 = "uint16"
+    uint32 = "uint32"
+
+
 def decode(
     tokenizer: TokenizerOption,
     file: InArgument = "-",
     out: OutOption = "-",
+    format: Annotated[
+        Format | None,
+        typer.Option(
+            "--format",
+            help="text: numbers in text or a JSON list; npy: a NumPy file; bin: little-endian numbers. "
+            "Default: npy or "
+            "bin if FILE has that suffix, npy if it begins as a NumPy file, else text.",
+            show_default=False,
+        ),
+    ] = None,
+    dtype: Annotated[
+        Width | None,
+        typer.Option(
+            "--dtype",
+            help="The type of the numbers of bin. Default: uint16 if every id of the tokenizer fits into it, else "
+            "uint32, as encode writes them.",
+        ),
+    ] = None,
     pattern: GivenPatternOption = None,
     special_tokens: GivenSpecialsOption = None,
     unmatched: GivenUnmatchedOption = None,
@@ -50,25 +93,50 @@ def decode(
     """Turn ids into text."""
     streams.check(out)
     loaded = load(tokenizer, pattern, special_tokens, unmatched)
-    with reporter(streams.wants_bar(progress, out)) as report:
-        streams.write(out, _decoded(loaded, file, report))
+    if dtype is not None and (format or _by_suffix(file)) is not Format.bin:
+        raise UsageError("--dtype is for --format bin, or for a FILE that ends in .bin")
+    wide = loaded.max_id >= 2**16 if dtype is None else dtype is Width.uint32
+    with streams.reporting(progress, out) as how, reporter(how) as report:
+        streams.write(out, _decoded(loaded, file, format or _by_suffix(file), wide, report))
 
 
-def _decoded(tokenizer: Tokenizer, path: str, report: Report | None) -> Iterator[bytes]:
+def _by_suffix(path: str) -> Format | None:
+    return next((format for format in (Format.npy, Format.bin) if Path(path).suffix == f".{format.value}"), None)
+
+
+def _decoded(
+    tokenizer: Tokenizer, path: str, format: Format | None, wide: bool, report: Report | None
+) -> Iterator[bytes]:
+    name, windows = streams.input_name(path), streams.windows(path, "decode", report)
+    if format is None:
+        first = next(windows, b"")
+        format = Format.npy if first.startswith(binary_ids.MAGIC) else Format.text
+        windows = itertools.chain([first], windows)
+    if format is Format.text:
+        return _bytes_of(tokenizer, _words(windows), functools.partial(_of_words, tokenizer), path)
+    if format is Format.npy:
+        return _bytes_of(tokenizer, binary_ids.of_npy(windows, name), tokenizer.decode_bytes, path)
+    return _bytes_of(tokenizer, binary_ids.of_bare(windows, wide, name), tokenizer.decode_bytes, path)
+
+
+def _bytes_of(
+    tokenizer: Tokenizer, parts: Iterable[Any], decode: Callable[[Any], bytes], path: str
+) -> Iterator[bytes]:
+    """Yield the bytes of each part of the ids; names the first that is none."""
     done = 0
-    for words in _words(path, report):
+    for part in parts:
         try:
-            yield _bytes(tokenizer, words)
-        except (KeyError, ValueError):
-            _name_the_first_bad(tokenizer, words, path, done)
+            yield decode(part)
+        except (KeyError, ValueError, OverflowError):
+            _name_the_first_bad(tokenizer, part, path, done)
             raise
-        done += len(words)
+        done += len(part)
 
 
-def _words(path: str, report: Report | None) -> Iterator[list[bytes]]:
+def _words(windows: Iterable[bytes]) -> Iterator[list[bytes]]:
     """Yield lists of words, none of them cut in two."""
     held = b""
-    for window in streams.windows(path, "decode", report):
+    for window in windows:
         data = held + window.translate(_LIST_MARKS)
         words = data.split()
         whole = data[-1:] in _SPACES
@@ -78,16 +146,17 @@ def _words(path: str, report: Report | None) -> Iterator[list[bytes]]:
     yield held.split()
 
 
-def _bytes(tokenizer: Tokenizer, words: list[bytes]) -> bytes:
+def _of_words(tokenizer: Tokenizer, words: list[bytes]) -> bytes:
     if words and not b"".join(words).isdigit():
         raise ValueError("not all of these are whole numbers")
     return tokenizer.decode_bytes(map(int, words))
 
 
-def _name_the_first_bad(tokenizer: Tokenizer, words: list[bytes], path: str, done: int) -> None:
-    """Raise a `ValueError` that says which of `words` is no id; `done` words came before them."""
-    for number, word in enumerate(words, done + 1):
+def _name_the_first_bad(tokenizer: Tokenizer, part: Sequence[Any], path: str, done: int) -> None:
+    """Raise a `ValueError` that says which word or number of a part is no id; `done` of them came before it."""
+    for number, given in enumerate(part, done + 1):
         place = f"{streams.input_name(path)}: number {number}"
+        word = given if isinstance(given, bytes) else str(given).encode()
         shown = word[:40].decode("ascii", "backslashreplace")
         if not word.isdigit():
             raise ValueError(f"{place} is {shown!r}, not an id")

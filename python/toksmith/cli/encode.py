@@ -30,6 +30,7 @@ from .options import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..common.progress import Report
     from ..tokenizer import Tokenizer
 
 EXAMPLES = """\
@@ -39,11 +40,13 @@ Examples:
   echo 'Hello' | toksmith encode -t tokenizer.json
   toksmith encode -t tokenizer.json book.txt --format lines | wc -l
   toksmith encode -t tokenizer.json corpus.txt -o corpus.npy
-  toksmith encode -t gpt2.tiktoken --pattern gpt2 --special-token '<|endoftext|>=50256' book.txt
+  toksmith encode -t gpt-4o book.txt --format json
+  toksmith encode -t my.tiktoken --pattern gpt2 book.txt \\
+      --special-token '<|end|>=50256'
 
-The text is UTF-8 and is taken as it is: no newline is translated, a byte order mark stays. Memory
-does not follow the size of the file (a pattern that has no name holds the text between two special
-tokens)."""
+FILE is UTF-8 text. It is encoded as it is: newlines are not translated, and a
+byte order mark stays. The memory does not grow with the size of the file, but
+a pattern without a name needs the text between two special tokens in memory."""
 
 _BATCH = 1 << 16
 
@@ -70,9 +73,10 @@ def encode(
         Format | None,
         typer.Option(
             "--format",
-            help="Ids on one line, one id a line, a JSON list; or binary, a NumPy file or bare little-endian numbers "
-            "(of 16 bits if all ids fit, else of 32).",
-            show_default="npy or bin for an OUT of that suffix, else text",
+            help="text: ids on one line; lines: one id on each line; json: a JSON list; npy: a NumPy file; bin: "
+            "little-endian numbers, of 16 bits if every id of the tokenizer fits into them, else of 32. Default: npy "
+            "or bin if OUT has that suffix, else text.",
+            show_default=False,
         ),
     ] = None,
     no_special: NoSpecialOption = False,
@@ -87,9 +91,10 @@ def encode(
     loaded = load(tokenizer, pattern, special_tokens, unmatched)
     format = format or _by_suffix(out)
     if format in _BINARY:
-        _encode_binary(loaded, file, out, format, not no_special, errors, streams.wants_bar(progress, out))
+        with streams.reporting(progress, out) as how:
+            _encode_binary(loaded, file, out, format, not no_special, errors, how)
         return
-    with reporter(streams.wants_bar(progress, out)) as report:
+    with streams.reporting(progress, out) as how, reporter(how) as report:
         text = streams.text(file, errors.value, report)
         ids = loaded.encode_iterable(text, special=not no_special)
         streams.write(out, _written(ids, format))
@@ -100,14 +105,14 @@ def _by_suffix(out: str) -> Format:
 
 
 def _encode_binary(
-    tokenizer: Tokenizer, file: str, out: str, format: Format, special: bool, errors: Errors, bar: bool
+    tokenizer: Tokenizer, file: str, out: str, format: Format, special: bool, errors: Errors, progress: bool | Report
 ) -> None:
     if "-" in (file, out):
         raise UsageError(f"{format.value} goes from a file to a file: give FILE and -o OUT")
     if (Path(out).suffix == ".npy") is not (format is Format.npy):
         raise UsageError(f"{format.value} does not go with the name {out}: a NumPy file ends in .npy, and only that")
     replaced: Any = errors.value
-    tokenizer.encode_file(file, out, special=special, errors=replaced, progress=bar)
+    tokenizer.encode_file(file, out, special=special, errors=replaced, progress=progress)
 
 
 def _written(ids: Iterator[int], format: Format) -> Iterator[bytes]:

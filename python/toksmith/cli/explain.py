@@ -32,9 +32,11 @@ Examples:
   toksmith explain -t tokenizer.json 'the lowest price<|endoftext|>'
   echo 'the lowest price' | toksmith explain -t tokenizer.json -
 
-Each pretoken starts as single bytes. The pair of pieces with the lowest rank merges, the leftmost
-first, until no pair has a rank; what is left are the tokens. A space is shown as ␣, a byte that is
-no character as \\xNN. Of more than 200 merges of one pretoken, the first and the last 100 are shown."""
+Each pretoken starts as single bytes. The pair of pieces with the lowest rank
+merges, the leftmost of equal pairs first, until no pair has a rank. The pieces
+that are left are the tokens. A space is shown as ␣, and a byte that is not part
+of a character as \\xNN. Of a pretoken with more than 200 merges, the first 100
+and the last 100 are shown."""
 
 _PIECES = ("bold cyan", "bold yellow")  # in turn, so that neighbours differ
 _SPECIAL = "bold magenta"

@@ -18,26 +18,30 @@ Examples:
   toksmith fetch gpt-4o --to ranks/
   TIKTOKEN_CACHE_DIR=ranks/ python program.py
 
-Files come from where OpenAI publishes them, and are checked by their SHA-256. One that is on this
-machine already, in a cache folder of tiktoken or toksmith, is copied and not downloaded again."""
+The files come from where OpenAI publishes them, and their SHA-256 is checked. A
+file that a cache folder of tiktoken or toksmith already has is copied, and is
+not downloaded again."""
 
 
 def fetch(
     names: Annotated[
-        list[str], typer.Argument(metavar="NAME...", help="Encodings or models, such as cl100k_base; or all.")
+        list[str],
+        typer.Argument(
+            metavar="NAME...", help="Encodings or models, such as cl100k_base or gpt-4o; all for all encodings."
+        ),
     ],
     to: Annotated[
         Path | None,
         typer.Option(
-            "--to", metavar="FOLDER", help="Where to put the files.", show_default="toksmith's cache folder"
+            "--to", metavar="FOLDER", help="The folder to put the files into.", show_default="toksmith's cache folder"
         ),
     ] = None,
     mirror: Annotated[
         str | None,
-        typer.Option("--from", metavar="URL", help="An address to get the files from in place of their own."),
+        typer.Option("--from", metavar="URL", help="The address of a mirror to download from."),
     ] = None,
 ) -> None:
-    """Get the rank files of published encodings, for get_encoding on a machine without a network."""
+    """Download the rank files of published encodings, for a machine without a network."""
     folder = to or rank_cache.own_folder()
     for file in dict.fromkeys(_file_of(name) for each in names for name in _expanded(each)):
         url, sha256 = encodings.FILES[file]

@@ -19,6 +19,37 @@ class UsageError(Exception):
     exit_code = 2
 
 
+class Progress(str, Enum):
+    """How progress is shown."""
+
+    bar = "bar"
+    json = "json"
+    none = "none"
+
+
+def with_progress_named(args: list[str]) -> list[str]:
+    """Return arguments with a value behind each `--progress`, and `--progress none` for `--no-progress`.
+
+    >>> with_progress_named(["train", "--progress", "a.txt", "--no-progress", "--progress", "json"])
+    ['train', '--progress=bar', 'a.txt', '--progress=none', '--progress=json']
+    """
+    named: list[str] = []
+    options, rest = args, []
+    if "--" in args:
+        end = args.index("--")
+        options, rest = args[:end], args[end:]
+    for argument in options:
+        if named and named[-1] == "--progress":
+            is_value = argument in Progress.__members__
+            named[-1] = f"--progress={argument if is_value else 'bar'}"
+            if is_value:
+                continue
+        named.append("--progress=none" if argument == "--no-progress" else argument)
+    if named and named[-1] == "--progress":
+        named[-1] = "--progress=bar"
+    return named + rest
+
+
 class Choice(str, Enum):
     """One of the values of an option. Its members are named after them, in capitals."""
 
@@ -40,28 +71,38 @@ STRICT = Errors("strict")
 _PATTERN = "A name (gpt2, cl100k, o200k, llama3, qwen2, nanochat), a regular expression, or none"
 
 TrainingPatternOption = Annotated[
-    str | None, typer.Option("--pattern", help=f"What cuts text into pretokens. {_PATTERN}; by default gpt2.")
+    str | None,
+    typer.Option(
+        "--pattern",
+        metavar="PATTERN",
+        help=f"What cuts the text into pretokens: {_PATTERN[0].lower()}{_PATTERN[1:]}. Default: gpt2.",
+    ),
 ]
 TrainingUnmatchedOption = Annotated[
     Unmatched | None,
-    typer.Option("--unmatched", help="Text that the pattern does not match: keep it (the default), or drop it."),
+    typer.Option("--unmatched", help="Keep or drop text that the pattern does not match. Default: keep."),
 ]
 ErrorsOption = Annotated[
     Errors,
-    typer.Option("--errors", help="Bytes that are not UTF-8: refuse them, or read them as U+FFFD."),
+    typer.Option("--errors", help="Refuse bytes that are not UTF-8, or replace them with U+FFFD."),
 ]
 SpecialsOption = Annotated[
     list[str] | None,
-    typer.Option("--special-token", metavar="NAME", help="A special token; may be given many times."),
+    typer.Option("--special-token", metavar="NAME", help="A special token. Repeat the option for each one."),
 ]
 ProgressOption = Annotated[
-    bool | None,
-    typer.Option("--progress/--no-progress", help="A bar on standard error; by default on a terminal only."),
+    Progress | None,
+    typer.Option(
+        "--progress",
+        metavar="[bar|json|none]",
+        help="Show on standard error how far the command is: as a bar, or in lines of JSON for programs. --progress "
+        "alone is --progress bar, and --no-progress is --progress none. Default: bar on a terminal, else none.",
+    ),
 ]
 OutOption = Annotated[
-    str, typer.Option("-o", "--output", metavar="OUT", help="A file to write; - is standard output.")
+    str, typer.Option("-o", "--output", metavar="OUT", help="The file to write; - is standard output.")
 ]
-InArgument = Annotated[str, typer.Argument(metavar="FILE", help="A file to read; - is standard input.")]
+InArgument = Annotated[str, typer.Argument(metavar="FILE", help="The file to read; - is standard input.")]
 NoSpecialOption = Annotated[bool, typer.Option("--no-special", help="Read special tokens as ordinary text.")]
 
 # The tokenizer
@@ -71,25 +112,37 @@ TokenizerOption = Annotated[
         "-t",
         "--tokenizer",
         metavar="TOKENIZER",
-        help="A published encoding or model (o200k_base, gpt-4o); or a file of toksmith train, a tokenizer.json, "
-        "a rank file, or a folder with tokenizer.json or with vocab.json and merges.txt.",
+        help="A published encoding or a model (o200k_base, gpt-4o), or a path: a file of toksmith train, a "
+        "tokenizer.json, a rank file, or a folder with tokenizer.json or with vocab.json and merges.txt.",
     ),
 ]
 GivenPatternOption = Annotated[
     str | None,
-    typer.Option("--pattern", help=f"For a rank file or a folder, which hold none. {_PATTERN}."),
+    typer.Option(
+        "--pattern",
+        metavar="PATTERN",
+        help=f"The pattern of a rank file, or of vocab.json and merges.txt, which hold none. {_PATTERN}. For a rank "
+        "file an expression is in the dialect of tiktoken.",
+    ),
 ]
 GivenSpecialsOption = Annotated[
     list[str] | None,
     typer.Option(
         "--special-token",
         metavar="NAME[=ID]",
-        help="For a rank file or a folder: a special token, with its id if need be; may be given many times.",
+        help="A special token of a rank file, or of vocab.json and merges.txt, with its id where it needs "
+        "one. Repeat the "
+        "option for each one.",
     ),
 ]
 GivenUnmatchedOption = Annotated[
     Unmatched | None,
-    typer.Option("--unmatched", help="For a rank file or a folder: what becomes of text that does not match."),
+    typer.Option(
+        "--unmatched",
+        help="Keep or drop text that the pattern of these files does not match. Default: drop for a rank "
+        "file, as tiktoken "
+        "does; else keep.",
+    ),
 ]
 
 

@@ -11,7 +11,9 @@ import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from ..common import progress_lines
 from ..files import kinds, watching, whole_files
+from .options import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -124,11 +126,16 @@ def _write(out: str, parts: Iterable[bytes]) -> None:
         whole_files.write(out, parts)
 
 
-def wants_bar(progress: bool | None, out: str) -> bool:
-    """Return whether to show progress: as asked, else on a terminal that the output does not go to."""
-    if progress is not None:
-        return progress
-    return _is_terminal(sys.stderr) and not (out == "-" and _is_terminal(sys.stdout))
+@contextlib.contextmanager
+def reporting(progress: Progress | None, out: str) -> Iterator[bool | Report]:
+    """Yield what the library takes as `progress`: as asked, else a bar if a terminal shows no output beside it."""
+    if progress is Progress.json:
+        with progress_lines.json_lines() as report:
+            yield report
+    elif progress is not None:
+        yield progress is Progress.bar
+    else:
+        yield _is_terminal(sys.stderr) and not (out == "-" and _is_terminal(sys.stdout))
 
 
 def _is_terminal(stream: IO[str] | None) -> bool:

@@ -38,13 +38,18 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 Examples:
 
-  toksmith train corpus.txt --vocab-size 10000 --special-token '<|endoftext|>' -o tokenizer.json
-  toksmith train books/ 'more/**/*.md' --vocab-size 32000 --pattern o200k -o tokenizer.json
-  toksmith train new.txt --base tokenizer.json --vocab-size 12000 -o larger.json
-  toksmith train 'web/*.jsonl.zst' --field text --memory-limit 4GB --vocab-size 50000 -o tokenizer.json
+  toksmith train corpus.txt --vocab-size 10000 -o tokenizer.json \\
+      --special-token '<|endoftext|>'
+  toksmith train books/ 'more/**/*.md' --vocab-size 32000 --pattern o200k \\
+      -o tokenizer.json
+  toksmith train new.txt --base tokenizer.json --vocab-size 12000 \\
+      -o larger.json
+  toksmith train 'web/*.jsonl.zst' --field text --memory-limit 4GB \\
+      --vocab-size 50000 -o tokenizer.json
 
-Each file is a document; special tokens separate documents in a file. The result depends on the
-text and the options alone, not on threads or the machine."""
+Each file is a document, and special tokens separate documents in a file. The
+result depends on the text and the options alone, not on the number of threads
+or on the machine."""
 
 
 if TYPE_CHECKING:
@@ -62,7 +67,8 @@ def train(
         list[str], typer.Argument(metavar="FILES", help="Files, globs and folders; - is standard input.")
     ],
     vocab_size: Annotated[
-        int, typer.Option("--vocab-size", metavar="N", help="Tokens in all: 256 bytes, special tokens, merges.")
+        int,
+        typer.Option("--vocab-size", metavar="N", help="The number of tokens: 256 bytes, special tokens and merges."),
     ],
     out: Annotated[
         str, typer.Option("-o", "--output", metavar="OUT", help="The tokenizer to write; - is standard output.")
@@ -72,30 +78,29 @@ def train(
     unmatched: TrainingUnmatchedOption = None,
     ties: Annotated[
         Ties | None,
-        typer.Option(
-            "--ties", help="Which of the pairs of equal count merges first; by default bytes, the rule of CS336."
-        ),
+        typer.Option("--ties", help="The rule for pairs that occur equally often. Default: bytes, as in CS336."),
     ] = None,
     special_ids: Annotated[
         SpecialIds | None,
-        typer.Option("--special-ids", help="Where the ids of special tokens are; by default first."),
+        typer.Option("--special-ids", help="Where the ids of special tokens are. Default: first."),
     ] = None,
     byte_order: Annotated[
         ByteOrder | None,
-        typer.Option("--byte-order", help="Ids of the single bytes: by value (the default), or in GPT-2's order."),
+        typer.Option("--byte-order", help="The order of the ids of single bytes. Default: value."),
     ] = None,
     min_frequency: Annotated[
-        int, typer.Option("--min-frequency", metavar="N", help="A pair that occurs less often is not merged.")
+        int,
+        typer.Option("--min-frequency", metavar="N", help="Do not merge pairs that occur less often than N times."),
     ] = 1,
     max_token_length: Annotated[
-        int | None, typer.Option("--max-token-length", metavar="N", help="No token gets more bytes than this.")
+        int | None, typer.Option("--max-token-length", metavar="N", help="Make no token of more than N bytes.")
     ] = None,
     forced_tokens: Annotated[
         list[str] | None,
         typer.Option(
             "--forced-token",
             metavar="TEXT",
-            help="A token that will be there whatever the counts say; may be given many times.",
+            help="A token that the result has whatever the counts are. Repeat the option for each one.",
         ),
     ] = None,
     base: Annotated[
@@ -103,7 +108,7 @@ def train(
         typer.Option(
             "--base",
             metavar="TOKENIZER",
-            help="A tokenizer to extend to N tokens, as for encode -t: a name, a file or a folder. A rank file needs "
+            help="A tokenizer to extend to N tokens: a name, a file or a folder, as for encode -t. A rank file needs "
             "--pattern.",
         ),
     ] = None,
@@ -112,7 +117,9 @@ def train(
         typer.Option(
             "--base-special-token",
             metavar="NAME[=ID]",
-            help="For a base that is a rank file or a folder: one of its special tokens; may be given many times.",
+            help="A special token of a base that is a rank file, or vocab.json and merges.txt. Repeat the "
+            "option for each "
+            "one.",
         ),
     ] = None,
     checkpoint: Annotated[
@@ -120,37 +127,48 @@ def train(
         typer.Option(
             "--checkpoint",
             metavar="FILE",
-            help="Write the merges so far to this file every 30 seconds, and go on from it if it is there.",
+            help="Write the merges to this file every 30 seconds, and resume from it if it exists.",
         ),
     ] = None,
     log: Annotated[
         str | None,
-        typer.Option("--log", metavar="FILE", help="Write a row for each merge to this .csv or .jsonl file."),
+        typer.Option("--log", metavar="FILE", help="Write one row for each merge to this .csv or .jsonl file."),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", metavar="N", help="Threads for counting; by default all cores.")
+        int | None,
+        typer.Option("--workers", metavar="N", help="The number of threads that count. Default: all cores."),
     ] = None,
     memory_limit: Annotated[
         str | None,
         typer.Option(
             "--memory-limit",
             metavar="SIZE",
-            help="What counting may take, like 2GB; by default half of the memory. Learning merges comes after "
-            "it, and takes memory of its own.",
+            help="The memory that counting may take, such as 2GB; the different pretokens may take half of it. "
+            "Default: half of the memory of the machine. Learning merges follows, and takes memory of its own.",
         ),
     ] = None,
     min_pretoken_count: Annotated[
         int,
-        typer.Option("--min-pretoken-count", metavar="N", help="Pretokens that occur less often are left out."),
+        typer.Option(
+            "--min-pretoken-count", metavar="N", help="Leave out pretokens that occur less often than N times."
+        ),
     ] = 1,
     field: Annotated[
-        str | None, typer.Option("--field", metavar="NAME", help="The text in the lines of .jsonl files.")
+        str | None,
+        typer.Option("--field", metavar="NAME", help="The field of .jsonl files that has the text. Default: text."),
     ] = None,
-    column: Annotated[str | None, typer.Option("--column", metavar="NAME", help="The text in Parquet files.")] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--column", metavar="NAME", help="The column of Parquet files that has the text. Default: text."
+        ),
+    ] = None,
     document_separator: Annotated[
         str | None,
         typer.Option(
-            "--document-separator", metavar="TEXT", help="Separates documents in files of text, and is no token."
+            "--document-separator",
+            metavar="TEXT",
+            help="A string between two documents of a text file. It becomes no token.",
         ),
     ] = None,
     errors: ErrorsOption = STRICT,
@@ -172,10 +190,9 @@ def train(
     how: dict[str, Any] = {name: choice.value for name, choice in chosen.items() if choice is not None}
     if pattern is not None:
         how["pattern"] = pattern_of(pattern)
-    show = streams.wants_bar(progress, out)
     # A wrong option is an error before standard input is read to its end.
     options.Options(vocab_size, **layout, **how)
-    with _documents(files) as paths:
+    with streams.reporting(progress, out) as show, _documents(files) as paths:
         tokenizer = training.train(
             paths,
             vocab_size,
@@ -193,7 +210,7 @@ def train(
             log=log,
         )
     _save(tokenizer, out)
-    if show:
+    if show is True:
         size = f"{tokenizer.vocab_size:,} tokens, {len(tokenizer.merges):,} of them merged"
         print(f"{streams.output_name(out)}: {size}", file=sys.stderr)
 
@@ -233,9 +250,7 @@ def _documents(files: list[str]) -> Iterator[list[str]]:
         try:
             yield files
         except ValueError as error:
-            # The message names the options as the command line spells them.
-            message = str(error).replace(spooled, streams.input_name("-")) if spooled else str(error)
-            raise ValueError(message.replace('errors="replace"', "--errors replace")) from None
+            raise ValueError(str(error).replace(spooled, streams.input_name("-")) if spooled else error) from None
 
 
 def _save(tokenizer: Tokenizer, out: str) -> None:

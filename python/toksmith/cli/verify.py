@@ -37,12 +37,14 @@ Examples:
 
   toksmith verify cl100k_base --against tiktoken
   toksmith verify o200k_base --against tiktoken book.txt code.py
-  toksmith verify my.tiktoken --pattern cl100k --special-token '<|end|>=100257' --against tiktoken
+  toksmith verify my.tiktoken --pattern cl100k --against tiktoken
   toksmith verify tokenizer.json --against huggingface book.txt
-  toksmith verify trained.json --against huggingface --with exported/tokenizer.json
+  toksmith verify trained.json --against huggingface --with hf/tokenizer.json
 
-Without FILES, some thousand texts that are hard to cut: runs, code, scripts, every character. The
-status is 0 if all ids are the same, and 1 if not; the first difference is shown with its context."""
+The tokenizer is the one that encode uses. Without FILES, some thousand texts
+are compared that are hard to cut: runs, code, many scripts, every character.
+The exit status is 0 if all ids are the same, and 1 if not. The first difference
+is shown with its context."""
 
 
 class Against(str, Enum):
@@ -55,15 +57,19 @@ class Against(str, Enum):
 def verify(
     source: Annotated[
         str,
-        typer.Argument(metavar="NAME_OR_FILE", help="A published encoding, or a file or folder as for encode -t."),
+        typer.Argument(
+            metavar="NAME_OR_FILE", help="A published encoding, a model, a file or a folder, as for encode -t."
+        ),
     ],
-    against: Annotated[Against, typer.Option("--against", help="The library to compare with; it must be installed.")],
+    against: Annotated[Against, typer.Option("--against", help="The library to compare with. It must be installed.")],
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILES]...", help="Texts; - is standard input.")
+        list[str] | None, typer.Argument(metavar="[FILES]...", help="Text files to encode; - is standard input.")
     ] = None,
     other: Annotated[
         str | None,
-        typer.Option("--with", metavar="FILE", help="What the other library reads.", show_default="NAME_OR_FILE"),
+        typer.Option(
+            "--with", metavar="FILE", help="The file that the other library reads.", show_default="NAME_OR_FILE"
+        ),
     ] = None,
     pattern: GivenPatternOption = None,
     special_tokens: GivenSpecialsOption = None,

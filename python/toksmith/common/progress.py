@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import time
 
+from . import progress_lines
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,16 +24,17 @@ def reporter(progress: bool | Report) -> Iterator[Report | None]:
     """Yield what the core reports to, or None.
 
     Args:
-        progress: True shows a bar on standard error; a callable is called with (stage, done, total), about
-            every 40 ms, where stage is "count" (in bytes) or "merge" (in merges) and total is 0 while
-            it is not known; False is silence.
+        progress: True shows a bar on standard error, and a line of text in a notebook. A callable is called with
+            (stage, done, total), about every 40 ms, where stage is "count", "encode" or "decode" (in bytes) or
+            "merge" (in merges), and total is 0 while it is not known. False is silence.
     """
     if not progress:
         yield None
     elif callable(progress):
         yield progress
     else:
-        with _bar() as report:
+        # In a notebook `rich` would need widgets, and shows nothing without them.
+        with progress_lines.text_line(_NAMES) if progress_lines.in_notebook() else _bar() as report:
             yield report
 
 

@@ -29,6 +29,7 @@ ROOMS = {
     "storage": "from files to what a tokenizer is made of, and back",
     "identity": "fingerprints and pickles",
     "streaming": "ids that arrive one by one",
+    "text_streaming": "text that arrives in pieces to arrays of ids",
     "explanation": "how a text is encoded, merge by merge",
     "shrinking": "a tokenizer without its last merges",
     "file_encoding": "a file of text to an array or a file of ids",

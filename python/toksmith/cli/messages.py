@@ -1,0 +1,64 @@
+"""Messages of the library in the words of the command line: options in place of arguments."""
+
+from __future__ import annotations
+
+import re
+
+OPTIONS = {
+    "vocab_size": "--vocab-size",
+    "special_tokens": "--special-token",
+    "special_ids": "--special-ids",
+    "byte_order": "--byte-order",
+    "min_frequency": "--min-frequency",
+    "max_token_length": "--max-token-length",
+    "forced_tokens": "--forced-token",
+    "memory_limit": "--memory-limit",
+    "min_pretoken_count": "--min-pretoken-count",
+    "document_separator": "--document-separator",
+    "pattern": "--pattern",
+    "unmatched": "--unmatched",
+    "ties": "--ties",
+    "base": "--base",
+    "workers": "--workers",
+    "field": "--field",
+    "column": "--column",
+    "errors": "--errors",
+    "checkpoint": "--checkpoint",
+    "log": "--log",
+    "dtype": "--dtype",
+}
+"""Arguments of the library, with the option that gives each."""
+
+_NAMES = "|".join(OPTIONS)
+_LONG_NAMES = "|".join(name for name in OPTIONS if "_" in name)
+# As in `errors="replace"`, `field='body'`, `min_pretoken_count=2` and `column=…`.
+_GIVEN = re.compile(rf"""(?<![\w./-])({_NAMES})=("[^"]*"|'[^']*'|…|[\w.]+)""")
+# As in "leave pattern and unmatched out".
+_LEFT_OUT = re.compile(rf"\bleave ((?:{_NAMES})(?:(?:, | and |, and )(?:{_NAMES}))*) out\b")
+# A word that no sentence has but as the name of an argument. A file may have such a name too.
+_LONG = re.compile(rf"""(?<![\w./'"-])({_LONG_NAMES})(?!\.?\w|[/:'"=-])""")
+_SUBJECT = re.compile(rf"\A({_NAMES})(?= is\b)")
+
+
+def in_options(message: str) -> str:
+    """Return a message with the options of the command line where it names arguments of the library.
+
+    >>> in_options("there is no column 'text': name one with column=…")
+    "there is no column 'text': name one with --column NAME"
+    >>> in_options('not UTF-8 at byte 7: give errors="replace", or leave pattern and unmatched out')
+    'not UTF-8 at byte 7: give --errors replace, or leave --pattern and --unmatched out'
+    >>> in_options("they may take 150.0 MB, half of memory_limit. Raise it")
+    'they may take 150.0 MB, half of --memory-limit. Raise it'
+    """
+    message = _GIVEN.sub(_option_with_value, message)
+    message = _LEFT_OUT.sub(lambda found: f"leave {re.sub(_NAMES, _option, found[1])} out", message)
+    return _SUBJECT.sub(_option, _LONG.sub(_option, message))
+
+
+def _option(found: re.Match[str]) -> str:
+    return OPTIONS[found[0]]
+
+
+def _option_with_value(found: re.Match[str]) -> str:
+    value = found[2].strip("\"'")
+    return f"{OPTIONS[found[1]]} {'NAME' if value == '…' else value}"

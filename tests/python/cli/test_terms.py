@@ -1,0 +1,264 @@
+"""The command line's own words: its help at 80 columns, its options in messages, progress, ids in binary files."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import typer
+
+import toksmith
+from toksmith import Tokenizer
+from toksmith.cli import messages
+from toksmith.cli.app import app
+from toksmith.common import choices, progress, progress_lines
+
+COMMANDS = ["train", "encode", "decode", "explain", "fetch", "verify"]
+TEXT = "the lowest of the low, the newest of the new, žluťoučký 日本\n" * 40
+
+
+def run(
+    *arguments: object, cwd: Path | None = None, status: int = 0, stdin: bytes = b"", columns: int = 80
+) -> subprocess.CompletedProcess[bytes]:
+    done = subprocess.run(
+        [sys.executable, "-m", "toksmith", *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": str(columns), "PYTHONIOENCODING": "utf-8"},
+        check=False,
+    )
+    assert done.returncode == status, done.stderr.decode()
+    return done
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "text.txt").write_text(TEXT, encoding="utf-8")
+    Tokenizer(special_tokens=["<|end|>"]).save(tmp_path / "t.json")
+    Tokenizer(special_tokens={"<|end|>": 70_000}).save(tmp_path / "wide.json")
+    return tmp_path
+
+
+# Help
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_every_option_whole_in_80_columns(command: str) -> None:
+    shown = run(command, "--help").stdout.decode()
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    assert "…" not in shown
+    group: Any = typer.main.get_command(app)
+    for parameter in group.commands[command].params:
+        for option in (*parameter.opts, *parameter.secondary_opts):
+            if option.startswith("-"):
+                assert re.search(rf"(^|[\s,]){re.escape(option)}([\s,]|$)", shown, re.M), option
+    if command == "train":
+        for choice in (
+            *choices.TIES,
+            *choices.SPECIAL_IDS,
+            *choices.BYTE_ORDERS,
+            *choices.UNMATCHED,
+            *choices.ERRORS,
+        ):
+            assert choice in re.split(r"[<>|,:;\s.]+", shown)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_examples_keep_their_lines(command: str) -> None:
+    shown = run(command, "--help").stdout.decode()
+    examples = shown.partition("Examples:\n")[2]
+    assert f"\n    toksmith {command} " in examples
+
+
+def test_help_of_the_whole_is_not_cut_off() -> None:
+    shown = run("--help").stdout.decode()
+    assert "..." not in shown.partition("Commands:")[2]
+    assert all(len(line) <= 80 for line in shown.splitlines())
+
+
+# Messages
+
+
+@pytest.mark.parametrize(
+    ("options", "expected", "status"),
+    [
+        (("--field", "x"), "--field x is for files that end in", 1),
+        (("--memory-limit", "much"), "--memory-limit is a number of bytes", 1),
+        (("--workers", "0"), "--workers is at least 1", 1),
+        (("--min-frequency", "-1"), "--min-frequency is -1", 1),
+        (("--special-token", ""), "special token number 0 is empty", 1),
+        (("--document-separator", ""), "--document-separator is empty", 1),
+    ],
+)
+def test_errors_speak_of_options(options: tuple[str, ...], expected: str, status: int, folder: Path) -> None:
+    done = run("train", "text.txt", "--vocab-size", 300, "-o", "out", *options, cwd=folder, status=status)
+    assert expected in done.stderr.decode()
+
+
+def test_a_column_that_is_missing_is_named_by_its_option(folder: Path) -> None:
+    pytest.importorskip("pyarrow")
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    parquet.write_table(pa.table({"body": ["a"]}), folder / "t.parquet")
+    done = run("train", "t.parquet", "--vocab-size", 300, "-o", "out", cwd=folder, status=1)
+    assert "name one with --column NAME" in done.stderr.decode()
+
+
+def test_no_message_of_the_library_keeps_an_argument() -> None:
+    """The texts of all errors of training and encoding, with an option that a value is given to in each."""
+    root = Path(toksmith.__file__).parent
+    given = re.compile(rf"""({messages._NAMES})=["'…{{]""")
+    for path in [*root.glob("training/*.py"), *root.glob("common/*.py"), root / "file_encoding.py"]:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            found = given.search(line)
+            if found and line.lstrip().startswith(("f'", 'f"', '"', "'")):
+                text = line.strip().strip("f'\"")
+                assert f"{found[1]}=" not in messages.in_options(text.replace("{", "").replace("}", "")), line
+
+
+def test_names_of_files_stay() -> None:
+    for message in ("memory_limit.txt: x", "a/special_tokens: x", "'vocab_size' is there", "min_frequency-2"):
+        assert messages.in_options(message) == message
+
+
+def test_a_memory_limit_that_is_too_small_makes_sense(folder: Path) -> None:
+    (folder / "numbers.txt").write_text(" ".join(f"x{number}y" for number in range(250_000)))
+    options = ("--vocab-size", 300, "-o", "out", "--memory-limit", "12MB")
+    message = run("train", "numbers.txt", *options, cwd=folder, status=1).stderr.decode()
+    found = re.search(r"take ([\d.]+) MB: they may take ([\d.]+) MB, half of --memory-limit\. Raise it", message)
+    assert found, message
+    assert float(found[1]) > float(found[2]) == 6.0
+    assert "--min-pretoken-count" in message or "min_pretoken_count" not in message
+
+
+# Progress
+
+
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_progress_in_json(where: str, folder: Path) -> None:
+    options = ("--vocab-size", 270, "-o", "out")
+    asked = ("--progress", "json", "text.txt") if where == "before" else ("text.txt", "--progress=json")
+    done = run("train", *asked, *options, cwd=folder)
+    lines = [json.loads(line) for line in done.stderr.decode().splitlines()]
+    assert {line["stage"] for line in lines} == {"count", "merge"}
+    assert all(line.keys() == {"stage", "done", "total", "seconds"} for line in lines)
+    last = {line["stage"]: line for line in lines}
+    assert last["count"]["done"] == last["count"]["total"] == len(TEXT.encode())
+    assert last["merge"]["done"] == 14
+    calls = ("encode", "text.txt", "ids.npy"), ("encode", "text.txt", "ids"), ("decode", "ids", "back")
+    for command, file, out in calls:
+        done = run(command, "-t", "t.json", file, "-o", out, "--progress", "json", cwd=folder)
+        lines = [json.loads(line) for line in done.stderr.decode().splitlines()]
+        assert {line["stage"] for line in lines} == {command}
+        assert lines[-1]["done"] == lines[-1]["total"] == (folder / file).stat().st_size
+
+
+def test_progress_takes_no_file_for_its_value(folder: Path) -> None:
+    done = run("encode", "-t", "t.json", "--progress", "text.txt", "-o", "ids", cwd=folder)
+    assert not done.stderr.startswith(b"{")
+    assert (folder / "ids").stat().st_size > 0
+    assert run("encode", "-t", "t.json", "--no-progress", "text.txt", "-o", "ids", cwd=folder).stderr == b""
+    assert "--progress" in run("encode", "-t", "t.json", "--progress=all", cwd=folder, status=2).stderr.decode()
+
+
+class ZMQInteractiveShell:
+    """What IPython calls the shell of a notebook."""
+
+
+class TerminalInteractiveShell:
+    """What it calls the one of a terminal."""
+
+
+@pytest.mark.parametrize("shell", [ZMQInteractiveShell, TerminalInteractiveShell, None])
+def test_a_notebook_gets_text(
+    shell: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell and shell()))
+    assert progress_lines.in_notebook() is (shell is ZMQInteractiveShell)
+    toksmith.train_from_iterator([TEXT], 270, progress=True)
+    shown = capsys.readouterr().err
+    if shell is ZMQInteractiveShell:
+        lines = shown.splitlines()
+        assert "counting pretokens: " in shown
+        assert "learning merges: 100%, 14 of 14 merges" in lines[-1].rpartition("\r")[2] + lines[-1]
+    else:
+        assert "learning merges" not in shown
+
+
+def test_text_is_written_now_and_then_and_at_the_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress_lines, "in_notebook", lambda: True)
+    with progress.reporter(True) as report:
+        assert report is not None
+        for done in range(10_001):
+            report("count", done * 1000, 10_000_000)
+        report("merge", 0, 5)
+        report("merge", 5, 5)
+    shown = capsys.readouterr().err
+    assert len(shown) < 2000
+    assert "counting pretokens: 100%, 10.0 of 10.0 MB, 0 s\n" in shown.replace("\r", "")
+    assert shown.rstrip().endswith("learning merges: 100%, 5 of 5 merges, 0 s")
+
+
+# Ids in binary files
+
+
+@pytest.mark.parametrize("tokenizer", ["t.json", "wide.json"])
+@pytest.mark.parametrize("text", [TEXT, "", "a", "<|end|>" * 3])
+def test_decode_reads_what_encode_writes(tokenizer: str, text: str, folder: Path) -> None:
+    (folder / "in").write_text(text, encoding="utf-8")
+    for out in ("ids.npy", "ids.bin", "ids.txt"):
+        run("encode", "-t", tokenizer, "in", "-o", out, cwd=folder)
+        run("decode", "-t", tokenizer, out, "-o", "back", cwd=folder)
+        assert (folder / "back").read_text(encoding="utf-8") == text
+    stdin = (folder / "ids.npy").read_bytes()
+    assert run("decode", "-t", tokenizer, stdin=stdin, cwd=folder).stdout.decode() == text
+    stdin = (folder / "ids.bin").read_bytes()
+    assert run("decode", "-t", tokenizer, "--format", "bin", stdin=stdin, cwd=folder).stdout.decode() == text
+
+
+@pytest.mark.parametrize("dtype", ["<u2", "<u4", ">u4", "<i8", "u1"])
+def test_arrays_of_any_whole_numbers(dtype: str, folder: Path) -> None:
+    np.save(folder / "ids.npy", np.array([97, 98, 99] * 700_000, dtype))
+    assert run("decode", "-t", "t.json", "ids.npy", cwd=folder).stdout == b"abc" * 700_000
+    if dtype in ("<u2", "<u4"):
+        np.array([97, 98], dtype).tofile(folder / "ids.bin")
+        name = np.dtype(dtype).name
+        assert run("decode", "-t", "wide.json", "--dtype", name, "ids.bin", cwd=folder).stdout == b"ab"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "expected", "status"),
+    [
+        ("a.npy", b"text", (), "a.npy: not a NumPy file", 1),
+        ("a.npy", b"", (), "a.npy: not a NumPy file", 1),
+        ("a.npy", np.zeros((2, 2), np.int32), (), "one row of whole numbers", 1),
+        ("a.npy", np.zeros(2), (), "one row of whole numbers", 1),
+        ("a.npy", np.array([97, 999], np.uint16), (), "a.npy: number 2 is 999: there is no token", 1),
+        ("a.npy", np.array([97, -1], np.int64), (), "a.npy: number 2 is", 1),
+        ("cut.npy", np.arange(99, dtype=np.uint32), (), "its head says 99", 1),
+        ("a.bin", b"a\0b", (), "the file ends inside a number of 16 bits", 1),
+        ("a.bin", b"\xff\xff", (), "a.bin: number 1 is 65535", 1),
+        ("a.txt", b"97", ("--dtype", "uint16"), "--dtype is for", 2),
+    ],
+)
+def test_wrong_binary_files(
+    name: str, content: Any, options: tuple[str, ...], expected: str, status: int, folder: Path
+) -> None:
+    if isinstance(content, bytes):
+        (folder / name).write_bytes(content)
+    else:
+        np.save(folder / name, content)
+    if name.startswith("cut"):
+        (folder / name).write_bytes((folder / name).read_bytes()[:-4])
+    done = run("decode", "-t", "t.json", name, *options, cwd=folder, status=status)
+    assert expected in done.stderr.decode()
