@@ -117,9 +117,9 @@ impl PairTable {
 
     #[cold]
     fn grow(&mut self) -> Result<()> {
-        let build_vocab = room::filled(EMPTY_PLACE, 2 << self.bits)?;
+        let places = room::filled(EMPTY_PLACE, 2 << self.bits)?;
         self.bits += 1;
-        let old = std::mem::replace(&mut self.places, build_vocab);
+        let old = std::mem::replace(&mut self.places, places);
         old.into_iter().filter(|&entry| entry != EMPTY_PLACE).for_each(|entry| self.put(entry));
         Ok(())
     }

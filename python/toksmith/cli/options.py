@@ -68,7 +68,7 @@ else:
     Errors = choice_of("Errors", choices.ERRORS)
 STRICT = Errors("strict")
 
-_PATTERN = "A name (gpt2, cl100k, o200k, llama3, qwen2, nanochat), a regular expression, or none"
+_PATTERN = "A name (gpt2, cl100k, o200k, llama3, qwen2, qwen3.5, tekken, nanochat), a regular expression, or none"
 
 TrainingPatternOption = Annotated[
     str | None,
