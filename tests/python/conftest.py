@@ -1,6 +1,8 @@
 """Fixtures that several test files use."""
 
+import base64
 import gzip
+import hashlib
 import random
 import signal
 from collections.abc import Callable
@@ -10,6 +12,7 @@ import pytest
 from published_data import load_as
 
 from toksmith import Tokenizer, _core, train_from_iterator
+from toksmith.published import encodings, rank_cache
 
 # A run in the background ignores Ctrl-C, and so would every child that a test interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -134,3 +137,24 @@ def soup() -> Soup:
         return "".join(found)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def tiktoken_cache(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """tiktoken's cache folder with the published rank files."""
+    folder = tmp_path_factory.mktemp("cache")
+    for name, file in encodings.FILES.items():
+        source = {"r50k_base": "gpt2", "p50k_base": "gpt2"}.get(name, name)
+        data = (shared_data / f"vocabs/{source}.tiktoken").read_bytes()
+        if name == "p50k_base":
+            runs = enumerate(range(2, 26), 50257)
+            data += b"".join(base64.b64encode(b" " * count) + b" %d\n" % id for id, count in runs)
+        assert hashlib.sha256(data).hexdigest() == file.sha256
+        (folder / rank_cache.cache_key(file.url)).write_bytes(data)
+    for name, source in (("vocab.bpe", "gpt2_merges.txt"), ("encoder.json", "gpt2_vocab.json")):
+        url = f"https://openaipublic.blob.core.windows.net/gpt-2/encodings/main/{name}"
+        data = (shared_data / "vocabs" / source).read_bytes()
+        if name == "vocab.bpe":
+            data = b"#version: 0.2\n" + data.removeprefix(b"#version: 0.2\n")
+        (folder / rank_cache.cache_key(url)).write_bytes(data)
+    return folder

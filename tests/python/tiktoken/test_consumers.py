@@ -26,10 +26,15 @@ PACKAGES = {
 pytestmark = pytest.mark.long
 
 
-def outcome(name: str, cache: Path, *start: str) -> tuple[str, Any]:
+def outcome(name: str, tiktoken_cache: Path, *start: str) -> tuple[str, Any]:
     """Which module the program got as tiktoken, and what it made."""
     # Whisper lists its languages in the order of a set.
-    environment = {**os.environ, "PYTHONPATH": str(FOLDER), "TIKTOKEN_CACHE_DIR": str(cache), "PYTHONHASHSEED": "0"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(FOLDER),
+        "TIKTOKEN_CACHE_DIR": str(tiktoken_cache),
+        "PYTHONHASHSEED": "0",
+    }
     command = [sys.executable, *start, str(PROGRAM), name, str(FOLDER)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
@@ -38,11 +43,11 @@ def outcome(name: str, cache: Path, *start: str) -> tuple[str, Any]:
 
 
 @pytest.mark.parametrize("name", PACKAGES)
-def test_the_same_results_as_with_tiktoken(name: str, cache: Path) -> None:
+def test_the_same_results_as_with_tiktoken(name: str, tiktoken_cache: Path) -> None:
     if not (FOLDER / PACKAGES[name]).is_dir():
         pytest.skip(f"{PACKAGES[name]} is not in target/consumers: `make test-long` installs it there")
-    theirs_module, theirs = outcome(name, cache)
-    ours_module, ours = outcome(name, cache, "-m", "toksmith.run")
+    theirs_module, theirs = outcome(name, tiktoken_cache)
+    ours_module, ours = outcome(name, tiktoken_cache, "-m", "toksmith.run")
     assert (theirs_module, ours_module) == ("tiktoken", "toksmith.compat.tiktoken")
     assert len(json.dumps(theirs)) > 500
     assert ours == theirs

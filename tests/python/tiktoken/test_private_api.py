@@ -216,8 +216,8 @@ def test_lessons_train_and_load() -> None:
     assert names <= set(dir(lessons)) and names <= set(dir(their_lessons))
 
 
-def test_the_plug_in_of_published_encodings(monkeypatch: pytest.MonkeyPatch, cache: Any) -> None:
-    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(cache))
+def test_the_plug_in_of_published_encodings(monkeypatch: pytest.MonkeyPatch, tiktoken_cache: Any) -> None:
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tiktoken_cache))
     assert openai_public.ENCODING_CONSTRUCTORS.keys() == their_public.ENCODING_CONSTRUCTORS.keys()
     for name in ("ENDOFTEXT", "FIM_PREFIX", "FIM_MIDDLE", "FIM_SUFFIX", "ENDOFPROMPT", "r50k_pat_str"):
         assert getattr(openai_public, name) == getattr(their_public, name)

@@ -46,7 +46,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(folder.glob("tiktoken-*/tests")).rename(tests)
 
 
-def test_the_suite_of_tiktoken_passes(suite: Path, cache: Path, tmp_path: Path) -> None:
+def test_the_suite_of_tiktoken_passes(suite: Path, tiktoken_cache: Path, tmp_path: Path) -> None:
     shim = tmp_path / "shim"
     shim.mkdir()
     (shim / "tiktoken.py").write_text(SHIM)
@@ -54,7 +54,7 @@ def test_the_suite_of_tiktoken_passes(suite: Path, cache: Path, tmp_path: Path) 
     environment = {
         **os.environ,
         "PYTHONPATH": str(shim),
-        "TIKTOKEN_CACHE_DIR": str(cache),
+        "TIKTOKEN_CACHE_DIR": str(tiktoken_cache),
         "TOKSMITH_CACHE_DIR": str(tmp_path / "own"),
     }
     check = "import tiktoken, sys; assert tiktoken.__name__ == 'toksmith.compat.tiktoken', tiktoken"
