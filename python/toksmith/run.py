@@ -15,11 +15,14 @@ from .compat import aliases
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_KNOWN = {**aliases.STAND_INS, "transformers": "toksmith.compat.huggingface"}
+"""What `--as` takes: libraries with a stand-in, and `transformers`, whose tokenizers get toksmith inside."""
+
 USAGE = f"""usage: python -m toksmith.run [--as NAMES] (SCRIPT | -m MODULE) [ARGUMENTS …]
 
 Run a Python program with toksmith in place of tokenizer libraries.
 
-  --as NAMES  the libraries, with commas between them: {", ".join(sorted(aliases.STAND_INS))} (default: tiktoken)
+  --as NAMES  the libraries, with commas between them: {", ".join(sorted(_KNOWN))} (default: tiktoken)
 """
 
 
@@ -56,10 +59,10 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _install(name: str) -> None:
-    if name not in aliases.STAND_INS:
-        known = ", ".join(sorted(aliases.STAND_INS))
+    if name not in _KNOWN:
+        known = ", ".join(sorted(_KNOWN))
         raise SystemExit(f"toksmith.run: there is no stand-in for {name!r}: known are {known}")
-    importlib.import_module(aliases.STAND_INS[name]).install()
+    importlib.import_module(_KNOWN[name]).install()
 
 
 if __name__ == "__main__":

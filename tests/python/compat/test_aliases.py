@@ -156,3 +156,21 @@ def test_a_program_that_is_not_named() -> None:
     )
     done = run("", "-m", "toksmith.run", "--help")
     assert done.returncode == 0 and done.stdout.startswith("usage:")
+
+
+def test_running_a_program_that_uses_transformers(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import transformers, tokenizers\n"
+        "from tokenizers import models, pre_tokenizers\n"
+        "vocab = {c: i for i, c in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}\n"
+        "made = tokenizers.Tokenizer(models.BPE(vocab, []))\n"
+        "made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)\n"
+        "fast = transformers.PreTrainedTokenizerFast(tokenizer_object=made)\n"
+        "print(type(fast.backend_tokenizer).__module__, fast('ab')['input_ids'] == [vocab['a'], vocab['b']])\n",
+        encoding="utf-8",
+    )
+    done = run("", "-m", "toksmith.run", "--as", "transformers", str(script))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[-1] == "True"
+    assert "toksmith" in done.stdout
