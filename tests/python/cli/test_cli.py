@@ -350,8 +350,8 @@ def test_explain_never_sends_controls_to_the_terminal(folder: Path) -> None:
     [
         (["train", "nope.txt", "--vocab-size", "300", "-o", "x"], 1, "nope.txt: No such file"),
         (["train", "nope*", "--vocab-size", "300", "-o", "x"], 1, "no file matches 'nope*'"),
-        (["train", "corpus.txt", "--vocab-size", "100", "-o", "x"], 1, "vocab_size is 100, less than the 256"),
-        (["train", "corpus.txt", "--vocab-size", "-1", "-o", "x"], 1, "vocab_size is -1, less than"),
+        (["train", "corpus.txt", "--vocab-size", "100", "-o", "x"], 1, "--vocab-size is 100, less than the 256"),
+        (["train", "corpus.txt", "--vocab-size", "-1", "-o", "x"], 1, "--vocab-size is -1, less than"),
         (["train", "corpus.txt", "--vocab-size", "many", "-o", "x"], 2, "Invalid value for '--vocab-size'"),
         (["train", "corpus.txt", "--vocab-size", "300"], 2, "Missing option"),
         (["train", "--vocab-size", "300", "-o", "x"], 2, "Missing argument"),
@@ -366,9 +366,9 @@ def test_explain_never_sends_controls_to_the_terminal(folder: Path) -> None:
         (["encode", "-t", "corpus.txt"], 1, "corpus.txt, line 1: not JSON"),
         (["encode", "-t", "t.json", "nope.txt"], 1, "nope.txt: No such file"),
         (["encode", "-t", "t.json", "."], 1, ".: Is a directory"),
-        (["encode", "-t", "."], 1, "merges.txt: No such file"),
-        (["encode", "-t", "t.json", "--pattern", "gpt2"], 2, "t.json holds its own pattern"),
-        (["encode", "-t", "t.json", "--special-token", "a"], 2, "t.json holds its own pattern"),
+        (["encode", "-t", "."], 1, "holds neither tokenizer.json nor vocab.json"),
+        (["encode", "-t", "t.json", "--pattern", "gpt2"], 2, "t.json has its own pattern"),
+        (["encode", "-t", "t.json", "--special-token", "a"], 2, "t.json has its own pattern"),
         (
             ["encode", "-t", "x.tiktoken", "--special-token", "a=1", "--special-token", "b"],
             2,
