@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import operator
+from typing import TYPE_CHECKING
 
 from ._core import Tokenizer as CoreTokenizer
 from .parts import Parts
+
+if TYPE_CHECKING:
+    from .huggingface.pipeline import Pipeline
 
 
 def shrink(parts: Parts, n: int) -> Parts:
@@ -22,7 +26,7 @@ def shrink(parts: Parts, n: int) -> Parts:
         raise ValueError(f"cannot shrink to {size} tokens: {least} stay, {what}")
     if size == has:
         return parts
-    if parts.pipeline is not None:
+    if parts.pipeline is not None and not _is_of_the_core(parts.pipeline):
         raise ValueError(
             "cannot shrink a tokenizer that does more than its vocabulary says (a normalizer, several stages of "
             "splitting, added tokens with conditions, or a template): these hold ids that would move"
@@ -34,6 +38,13 @@ def shrink(parts: Parts, n: int) -> Parts:
     core = CoreTokenizer(vocab, merges, list(moved.items()), parts.pattern.core(), ignore_merges)
     origin = parts.origin and parts.origin.moved()
     return Parts(core, parts.pattern, None, record and record.shrunk(len(core.merges())), origin)
+
+
+def _is_of_the_core(pipeline: Pipeline) -> bool:
+    """Whether the core gives all ids by itself: the rest is about offsets, lengths and flags, and may be left out."""
+    adds_nothing = pipeline.template is None or pipeline.template.added() == 0
+    steps = pipeline.normalizer or pipeline.splits.prefix or pipeline.irregular() or pipeline.is_staged
+    return adds_nothing and not steps
 
 
 def _of_merges(parts: Parts, merges: list[tuple[bytes, bytes]], size: int) -> set[int]:

@@ -197,7 +197,7 @@ class _Translator:
         self.at += length
         inner = self.alternatives(inner_flags)
         if not self.pattern.startswith(")", self.at):
-            self.refuse("a ( without its )", start)
+            raise ValueError(f"the pattern {shown(self.pattern)} is broken: a ( without its ) at character {start}")
         self.at += 1
         return f"{opening}{inner})", opening in _LOOKS
 

@@ -309,15 +309,23 @@ def test_special_tokens(files: Files) -> None:
 
 
 def test_patterns(files: Files) -> None:
-    for call in (*trainings(files), *countings(files), *makers(files), *counts_made(files)):
+    *others, of_ranks = makers(files)
+    for call in (*trainings(files), *countings(files), *others, *counts_made(files)):
         fails(ValueError, r"the pattern '\(' is broken: .* at position 1", call, pattern="(")
         fails(ValueError, "is broken: unknown property", call, pattern=r"\p{Nonsense}")
         fails(ValueError, "nested too deep", call, pattern="(" * 20_000 + ")" * 20_000)
         fails(ValueError, "backwards", call, pattern=r"(?r)\w+")
+    # Read in tiktoken's dialect.
+    fails(ValueError, r"the pattern '\(' is broken: a \( without its \) at character 0", of_ranks, pattern="(")
+    fails(ValueError, r"has the property .* no proven equal", of_ranks, pattern=r"\p{Nonsense}")
+    fails(ValueError, "nested too deep", of_ranks, pattern="(" * 20_000 + ")" * 20_000)
+    fails(ValueError, "has the flag 'r'", of_ranks, pattern=r"(?r)\w+")
+    for call in (*trainings(files), *countings(files), *others, of_ranks, *counts_made(files)):
         fails(ValueError, "`re` knows no", call, pattern=re.compile("a"))
         fails(TypeError, "a pattern is a name .*gpt2.*, not int", call, pattern=5)
         fails(TypeError, "not bytes", call, pattern=rb"\w")
-        for wrong in ("Keep", None, 1, ["keep"]):
+        # None is the default where ranks are read: it depends on the pattern.
+        for wrong in ("Keep", 1, ["keep"], *([] if call is of_ranks else [None])):
             fails(ValueError, 'unmatched is "keep" or "drop", not', call, unmatched=wrong)
     fails(TypeError, "pattern", Tokenizer.from_tiktoken, files.ranks)
 

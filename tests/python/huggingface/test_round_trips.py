@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tokenizers
 from huggingface_cases import byte_level, make, text_of
 from huggingface_peers import transformers_module
 from test_compat_transformers import plain
@@ -241,7 +242,16 @@ def test_what_cannot_be_kept_is_named(tmp_path: Path) -> None:
 
 
 def test_shrinking_keeps_roles(tmp_path: Path) -> None:
-    core = Tokenizer.from_huggingface(fast(**OPTIONS["sides"]))
+    with pytest.raises(ValueError, match="cannot shrink a tokenizer that does more"):
+        Tokenizer.from_huggingface(fast()).shrink(300)
+    content = json.loads(backend().to_str())
+    content["normalizer"] = None
+    for token in content["added_tokens"]:
+        token["lstrip"] = False
+    regular = tokenizers.Tokenizer.from_str(json.dumps(content))
+    core = Tokenizer.from_huggingface(
+        transformers_module().PreTrainedTokenizerFast(tokenizer_object=regular, **OPTIONS["sides"])
+    )
     core.shrink(core.vocab_size - 5).save_huggingface(tmp_path)
     found = transformers_module().AutoTokenizer.from_pretrained(str(tmp_path))
     assert (found.eos_token, found.pad_token, found.padding_side) == ("<|endoftext|>", "<pad>", "left")
