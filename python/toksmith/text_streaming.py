@@ -1,4 +1,4 @@
-"""Text that arrives in pieces → arrays of ids, at the speed of a whole text."""
+"""Text that arrives in pieces → arrays of ids, encoded some megabytes at a time."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 
-from . import patterns, text_streaming
+from . import patterns
 from ._core import Tokenizer as CoreTokenizer
 from .common import arguments
 from .common.messages import shown
@@ -250,7 +250,7 @@ class Tokenizer(Definition):
     def encode_chunks(
         self, iterable: Iterable[str], *, special: bool = True, workers: int | None = None
     ) -> Iterator[NDArray[np.uint32]]:
-        """Yield the ids of the joined pieces in arrays of `uint32`, as fast as `encode_file`.
+        """Yield the ids of the joined pieces in arrays of `uint32`, on all threads.
 
         Pieces are gathered until they are some megabytes, and encoded on up to `workers` threads (default: all
         cores). The arrays joined are the ids of `encode` of the joined pieces, wherever these are cut. A pattern
@@ -259,6 +259,8 @@ class Tokenizer(Definition):
         >>> [ids.tolist() for ids in Tokenizer().encode_chunks(["a", "b"])]
         [[97, 98]]
         """
+        from . import text_streaming
+
         return text_streaming.arrays(self._core, iterable, special, arguments.checked_workers(workers))
 
     def encode_with_offsets(
