@@ -41,10 +41,9 @@ def shrink(parts: Parts, n: int) -> Parts:
 
 
 def _is_of_the_core(pipeline: Pipeline) -> bool:
-    """Whether the core gives all ids by itself: the rest is about offsets, lengths and flags, and may be left out."""
+    """Whether the core gives all ids by itself: the rest is about offsets and lengths, and may be left out."""
     adds_nothing = pipeline.template is None or pipeline.template.added() == 0
-    steps = pipeline.normalizer or pipeline.splits.prefix or pipeline.irregular() or pipeline.is_staged
-    return adds_nothing and not steps
+    return pipeline.is_plain and adds_nothing and not pipeline.is_staged
 
 
 def _of_merges(parts: Parts, merges: list[tuple[bytes, bytes]], size: int) -> set[int]:

@@ -247,7 +247,7 @@ def test_shrinking_keeps_roles(tmp_path: Path) -> None:
     content = json.loads(backend().to_str())
     content["normalizer"] = None
     for token in content["added_tokens"]:
-        token["lstrip"] = False
+        token.update(lstrip=False, special=True)
     regular = tokenizers.Tokenizer.from_str(json.dumps(content))
     core = Tokenizer.from_huggingface(
         transformers_module().PreTrainedTokenizerFast(tokenizer_object=regular, **OPTIONS["sides"])
