@@ -5,13 +5,15 @@ It knows no `disallowed_special`, replaces no surrogates, and takes bytes where 
 
 from __future__ import annotations
 
+import contextlib
+
 from .._core import Encoding as CoreEncoding
 from .._core import Tokenizer as CoreTokenizer
 from . import checks, special_policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from collections.abc import Set as AbstractSet
     from typing import Any
 
@@ -80,11 +82,8 @@ class CoreBPE:
         Raises:
             UnicodeEncodeError: The text has a surrogate.
         """
-        try:
+        with _surrogates_named(text):
             return self._core.encode(text, False)
-        except ValueError:
-            text.encode()  # raises the UnicodeEncodeError
-            raise
 
     def encode(self, text: str, allowed_special: AbstractSet[str]) -> list[int]:
         """Return the ids of `text`, with these special tokens as theirs, and any other read as ordinary text.
@@ -93,11 +92,8 @@ class CoreBPE:
             UnicodeEncodeError: The text has a surrogate.
         """
         allowed = self._rules.of(allowed_special, ())[0]
-        try:
+        with _surrogates_named(text):
             found: Any = self._encoding.encode(text, allowed, None)
-        except ValueError:
-            text.encode()  # raises the UnicodeEncodeError
-            raise
         return list(found)
 
     def encode_to_tiktoken_buffer(self, text: str, allowed_special: AbstractSet[str]) -> npt.NDArray[np.uint32]:
@@ -107,11 +103,8 @@ class CoreBPE:
             UnicodeEncodeError: The text has a surrogate.
         """
         allowed = self._rules.of(allowed_special, ())[0]
-        try:
+        with _surrogates_named(text):
             found: Any = self._encoding.encode_to_numpy(text, allowed, None)
-        except ValueError:
-            text.encode()  # raises the UnicodeEncodeError
-            raise
         found.flags.writeable = False
         return found  # type: ignore[no-any-return]
 
@@ -167,6 +160,16 @@ class CoreBPE:
     def token_byte_values(self) -> list[bytes]:
         """Return the bytes of all ordinary tokens, sorted."""
         return self._encoding.token_byte_values()
+
+
+@contextlib.contextmanager
+def _surrogates_named(text: str) -> Iterator[None]:
+    """Raise tiktoken's error for a text with a surrogate: a UnicodeEncodeError."""
+    try:
+        yield
+    except ValueError:
+        text.encode()
+        raise
 
 
 def checked_bytes(piece: Any) -> bytes:
