@@ -231,8 +231,8 @@ def test_a_full_file_system(name: str, small_disk: Path) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_a_full_file_system_at_many_places(name: str, room: int, small_disk: Path) -> None:
     for options in ((), ("old",), ("named",), ("named", "old")):
-        # Some of the files are so small that the largest room is enough for them.
-        check_disk(small_disk, name, room, *options, may_fit=room == 12288)
+        # minbpe's two files are so small that the largest room may be enough for them.
+        check_disk(small_disk, name, room, *options, may_fit=(name, room) == ("minbpe", 12288))
 
 
 SPILL = """

@@ -93,7 +93,7 @@ fn a_result_beyond_the_limit_is_refused_with_what_would_fit() {
         }
         counting.finish(&control)
     };
-    let Err(Error::TooManyUnique { unique, needed, room: _, offer: _ }) = finished(1) else {
+    let Err(Error::TooManyUnique { unique, needed, room: 524_288, offer: _ }) = finished(1) else {
         panic!("it does not fit into a byte")
     };
     let all = finished(2 * needed + 64).unwrap();

@@ -2,7 +2,7 @@
 //!
 //! An automaton of 100,000 words takes 30 MB and half a second to build, and searches 50 to 100 MB/s, since
 //! its states fit no cache. Here, vector code skips most of a text without tokens, and a Bloom filter most of
-//! the rest: about 1 to 4 GB/s.
+//! the rest: 0.7 to 5 GB/s of English that has none of 1,100 tokens.
 
 mod bloom;
 mod group;
