@@ -32,12 +32,15 @@ def spelled_bytes() -> list[str]:
 def merged_below(ranks: dict[bytes, int], token: bytes, limit: int) -> list[bytes]:
     """The parts of a token after all merges of a rank below `limit`."""
     parts = [token[i : i + 1] for i in range(len(token))]
-    while True:
-        pairs = ((ranks.get(parts[i] + parts[i + 1], limit), i) for i in range(len(parts) - 1))
-        rank, i = min(pairs, default=(limit, 0))
-        if rank >= limit:
-            return parts
+    found = [ranks.get(token[i : i + 2], limit) for i in range(len(token) - 1)]
+    while found and (rank := min(found)) < limit:
+        i = found.index(rank)
         parts[i : i + 2] = [parts[i] + parts[i + 1]]
+        del found[i]
+        for near in (i - 1, i):
+            if 0 <= near < len(found):
+                found[near] = ranks.get(parts[near] + parts[near + 1], limit)
+    return parts
 
 
 def merges_of(ranks: dict[bytes, int]) -> list[tuple[bytes, bytes]]:

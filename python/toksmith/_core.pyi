@@ -11,6 +11,7 @@ __all__ = [
     "REGEX_VERSION",
     "UNICODE_VERSION",
     "AddedTokens",
+    "CompiledPattern",
     "Counting",
     "EncodeStream",
     "Encoding",
@@ -31,6 +32,16 @@ UNICODE_VERSION: str
 REGEX_VERSION: str
 
 _Report = Callable[[str, int, int], Any]
+
+@final
+class CompiledPattern:
+    def __new__(
+        cls, sets: Sequence[Sequence[tuple[int, int]]], steps: Sequence[tuple[str, int, int]], newline: int
+    ) -> CompiledPattern: ...
+    @property
+    def states(self) -> int: ...
+    @property
+    def classes(self) -> int: ...
 
 @final
 class Pretokenizer:

@@ -1,7 +1,8 @@
 """Patterns: the names, the published spellings behind them, and `regex` for any other.
 
 A pattern says where text is cut into pretokens. A name stands for one exact pattern, which runs as a
-scanner in Rust; any other pattern runs in the `regex` package and means what that package says it means.
+scanner in Rust. Any other pattern means what the `regex` package says it means; the core compiles it if
+it can, and else that package runs it. `explain` says which.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from .common.messages import shown
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, NamedTuple
+    from typing import Any, Literal, NamedTuple
 
     from .common.choices import Unmatched
 
@@ -27,8 +28,13 @@ if TYPE_CHECKING:
         unmatched: Unmatched
         unicode: str | None
 
+    class _Engine(NamedTuple):
+        engine: Literal["scanner", "compiled", "regex", "none"]
+        reason: str
+
 else:
     _Fields = collections.namedtuple("_Fields", "text flags name unmatched unicode")
+    _Engine = collections.namedtuple("_Engine", "engine reason")
 
 GPT2 = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
 CL100K = (
@@ -100,6 +106,15 @@ _FLAGS = 0x1FDFE
 _REVERSE = 0x400
 
 
+class Engine(_Engine):
+    """What runs a pattern, and why: see `explain`."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return f"{self.engine}: {self.reason}"
+
+
 class Pattern(_Fields):
     """A pattern, and what becomes of text that it does not match.
 
@@ -114,11 +129,22 @@ class Pattern(_Fields):
         """Return the compiled `regex` pattern, or None for no pretokenization."""
         return None if self.text is None else _compile(self.text, self.flags)
 
+    def engine(self) -> Engine:
+        """Return what runs the pattern, and why: see `explain`."""
+        if self.text is None:
+            return Engine("none", "without a pattern, text between special tokens is one pretoken")
+        if self.name is not None:
+            return Engine("scanner", f"the named pattern {self.name}")
+        automaton = _automaton(self.text, self.flags)
+        if isinstance(automaton, str):
+            return Engine("regex", automaton)
+        return Engine("compiled", f"{automaton.states} states over {automaton.classes} classes of characters")
+
     def core(self) -> _core.Pretokenizer:
         """Return what the core runs."""
         if self.text is None:
             return _core.Pretokenizer(None, unmatched=self.unmatched)
-        return _core.Pretokenizer(self.name or self.compiled(), unmatched=self.unmatched)
+        return _core.Pretokenizer(self.name or runner(self.text, self.flags), unmatched=self.unmatched)
 
 
 def resolve(pattern: Any, unmatched: Unmatched = "keep") -> Pattern:
@@ -279,6 +305,49 @@ def installed_unicode() -> str:
     letter = _compile(r"\p{L}", 0)
     known = (version for version, code in _FIRST_LETTERS.items() if letter.match(chr(code)))
     return next(known, "before 13.0")
+
+
+@functools.lru_cache(maxsize=16)
+def _automaton(text: str, flags: int) -> _core.CompiledPattern | str:
+    """Compile a pattern for the core; return why that cannot be done, if it cannot."""
+    from .regex_dialects import steps
+
+    try:
+        return _core.CompiledPattern(*steps.steps(text, _compile(text, flags).flags))
+    except ValueError as reason:
+        return str(reason)
+
+
+def runner(text: str, flags: int) -> Any:
+    """Return what runs a pattern without a scanner: an automaton of the core, or else a compiled pattern of `regex`.
+
+    Cost: for an automaton some 10 to 300 ms, once for each pattern in a process.
+    """
+    found = _automaton(text, flags)
+    return _compile(text, flags) if isinstance(found, str) else found
+
+
+def explain(pattern: Any, dialect: Literal["regex", "tiktoken"] = "regex") -> Engine:
+    r"""Return which engine runs a pattern, and why.
+
+    A "scanner" runs a named pattern, and is the fastest. A "compiled" pattern is an automaton of the core. Both run
+    on all threads. What is not regular runs in the "regex" package, under the interpreter's lock, and is far slower.
+
+    Args:
+        pattern: As in `toksmith.train`: a name, a regular expression, a compiled pattern of `regex`, or None.
+        dialect: What an expression is written in: "regex", or "tiktoken", as in rank files.
+
+    Raises:
+        ValueError, TypeError: As `resolve`.
+
+    >>> print(explain("cl100k"))
+    scanner: the named pattern cl100k
+    >>> explain(r" ?\p{L}+| ?[^\p{L}]").engine
+    'compiled'
+    >>> print(explain(r"(?<=a)b"))
+    regex: a look behind, at character 0
+    """
+    return (of_tiktoken(pattern) if dialect == "tiktoken" else resolve(pattern)).engine()
 
 
 def names() -> Iterator[str]:

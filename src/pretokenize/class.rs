@@ -123,13 +123,29 @@ pub fn decode_char(text: &[u8], at: usize) -> (Class, usize) {
 /// [`decode_char`] where a byte above 0x7F stands.
 #[inline]
 fn decode_beyond_ascii(text: &[u8], at: usize) -> (Class, usize) {
-    let rest = &text[at..];
-    let bytes = rest.first_chunk::<4>().copied().unwrap_or_else(|| {
-        let mut padded = [0; 4]; // a zero continues no sequence
-        padded[..rest.len()].copy_from_slice(rest);
+    decode_four(first_four(&text[at..]))
+}
+
+/// The first bytes of a text, with zeros behind its end: a zero continues no sequence.
+#[inline(always)]
+fn first_four(text: &[u8]) -> [u8; 4] {
+    text.first_chunk::<4>().copied().unwrap_or_else(|| {
+        let mut padded = [0; 4];
+        padded[..text.len()].copy_from_slice(text);
         padded
-    });
-    decode_four(bytes)
+    })
+}
+
+/// The code point at `at`, beyond ASCII, and its length in bytes; none for a byte that is not part of valid UTF-8.
+#[inline]
+pub(super) fn code_point_at(text: &[u8], at: usize) -> Option<(u32, usize)> {
+    decode_multibyte(first_four(&text[at..]))
+}
+
+/// The start of the character that ends at `end`; 0 for 0.
+pub(super) fn char_start(text: &[u8], end: usize) -> usize {
+    let multibyte = |len: &usize| *len <= end && decode_char(text, end - len).1 == *len;
+    end - (2..=4).find(multibyte).unwrap_or(end.min(1))
 }
 
 /// [`decode_beyond_ascii`] for a character that `bytes` begin with; zeros stand for what lies behind the text.

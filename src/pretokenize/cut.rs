@@ -14,14 +14,19 @@
 //!   whitespace) stops after the last; `\s++$` takes the same where the text ends there. In GPT-2's the
 //!   last character of such a run of whitespace goes its own way, unless the text ends there.
 //!
+//! For a compiled pattern the same kinds of places are looked at, and its table says which are cuts.
+//!
 //! All this holds under the class tables of older Unicode versions too: `\s` is the same in all of them, and
 //! what they do not know yet, they take for punctuation. So a character that the tables here call a letter
 //! may be punctuation elsewhere, but not the other way round.
 
-use super::class::{Class, decode_char, incomplete_tail};
+use std::sync::Arc;
+
+use super::class::{Class, char_start, decode_char, incomplete_tail};
+use super::compiled::Automaton;
 
 /// How texts of a pattern may be cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub enum CutRule {
     /// Nowhere: without a pattern, or under one that nothing is known about.
     Never,
@@ -31,36 +36,51 @@ pub enum CutRule {
     Cl100k,
     /// `o200k`, `tekken`.
     O200k,
+    /// A compiled pattern: beside whitespace, where its table says so.
+    Compiled {
+        /// The pattern.
+        automaton: Arc<Automaton>,
+        /// Whether text without a match is pieces.
+        keeps_rest: bool,
+    },
 }
 
 impl CutRule {
+    /// Whether any text may be cut anywhere.
+    pub fn is_some(&self) -> bool {
+        !matches!(self, CutRule::Never)
+    }
+
     /// Whether `text` may be cut at `at`.
     ///
     /// `text` may be a window of a longer text: with the 3 bytes before `at` and one whole character after it,
     /// the answer is that for the whole; with less it is that or `false`. At both ends it is `false`.
     #[inline]
-    pub fn is_cut(self, text: &[u8], at: usize) -> bool {
-        if self == CutRule::Never || at == 0 || at >= text.len() {
+    pub fn is_cut(&self, text: &[u8], at: usize) -> bool {
+        if !self.is_some() || at == 0 || at >= text.len() {
             return false;
         }
         let (before, here) = (text[at - 1], text[at]);
+        if let CutRule::Compiled { automaton, keeps_rest } = self {
+            return (is_ascii_space(here) || is_newline(before)) && automaton.is_cut(text, at, *keeps_rest);
+        }
         if is_ascii_space(here) {
-            if is_newline(here) && self != CutRule::Gpt2 {
+            if is_newline(here) && !matches!(self, CutRule::Gpt2) {
                 // A letter or digit beyond ASCII may be unassigned, hence punctuation, in an older Unicode.
                 return before.is_ascii_alphanumeric();
             }
             return !is_ascii_space(before) && (before.is_ascii() || !may_end_in_space(&text[..at]));
         }
         match self {
-            CutRule::Never | CutRule::Gpt2 => false,
+            CutRule::Never | CutRule::Gpt2 | CutRule::Compiled { .. } => false,
             CutRule::Cl100k => is_newline(before) && !may_begin_space(&text[at..]),
             CutRule::O200k => is_newline(before) && here != b'/' && !may_begin_space(&text[at..]),
         }
     }
 
     /// The first cut of `text` at or after `from`.
-    pub fn next_cut(self, text: &[u8], from: usize) -> Option<usize> {
-        if self == CutRule::Never {
+    pub fn next_cut(&self, text: &[u8], from: usize) -> Option<usize> {
+        if !self.is_some() {
             return None;
         }
         // At a cut or before it there is ASCII whitespace: all other bytes are passed over by a short loop.
@@ -80,21 +100,23 @@ impl CutRule {
     ///
     /// `buffer` starts where a pretoken does, and may end inside a character. Those of its pretokens that
     /// end at or before the bound are pretokens of every text that begins with `buffer`; 0 if none is.
-    pub fn settled_end(self, buffer: &[u8]) -> usize {
+    pub fn settled_end(&self, buffer: &[u8]) -> usize {
         let whole = &buffer[..buffer.len() - incomplete_tail(buffer)];
-        let lookahead = match self {
+        let bound = match self {
             CutRule::Never => return 0,
-            CutRule::Gpt2 => GPT2_LOOKAHEAD_BYTES,
-            CutRule::Cl100k | CutRule::O200k => LOOKAHEAD_BYTES,
+            CutRule::Compiled { .. } => 0,
+            CutRule::Gpt2 => whole.len().saturating_sub(GPT2_LOOKAHEAD_BYTES).min(self.last_fixed(whole)),
+            CutRule::Cl100k | CutRule::O200k => {
+                whole.len().saturating_sub(LOOKAHEAD_BYTES).min(self.last_fixed(whole))
+            }
         };
-        let bound = whole.len().saturating_sub(lookahead).min(self.last_fixed(whole));
         // A cut is final by itself: it counts where a long run of whitespace ends the buffer.
         (bound + 1..whole.len()).rev().find(|&at| self.is_cut(whole, at)).unwrap_or(bound)
     }
 
     /// The last position of `text` in front of which no run of characters waits for what comes after the text.
-    fn last_fixed(self, text: &[u8]) -> usize {
-        if self == CutRule::O200k {
+    fn last_fixed(&self, text: &[u8]) -> usize {
+        if matches!(self, CutRule::O200k) {
             // Capitals, marks and caseless letters are one word if a small letter follows them, and otherwise
             // end at the last caseless one: the whole run must be seen.
             let word = run_start(text, |class| class.is_letter() || class.is_mark());
@@ -147,12 +169,6 @@ fn run_start(text: &[u8], belongs: impl Fn(Class) -> bool) -> usize {
     at
 }
 
-/// The start of the character that ends at `end`; 0 for 0.
-fn char_start(text: &[u8], end: usize) -> usize {
-    let multibyte = |len: &usize| *len <= end && decode_char(text, end - len).1 == *len;
-    end - (2..=4).find(multibyte).unwrap_or(end.min(1))
-}
-
 /// Whole-character bytes after a pretoken that fix its end under GPT-2's pattern: `'` and `l` may become `'ll`.
 const GPT2_LOOKAHEAD_BYTES: usize = 2;
 
@@ -173,12 +189,13 @@ mod tests {
             text += parts[(number * number / 3 + number / 7) % parts.len()];
         }
         let text = text.as_bytes();
-        for rule in [CutRule::Never, CutRule::Gpt2, CutRule::Cl100k, CutRule::O200k] {
+        let rules = [("never", CutRule::Never), ("gpt2", CutRule::Gpt2), ("cl100k", CutRule::Cl100k)];
+        for (name, rule) in rules.into_iter().chain([("o200k", CutRule::O200k)]) {
             for from in 0..text.len() + 3 {
                 let end = text.len().min(from + 100);
                 let first = (from..end).find(|&at| rule.is_cut(&text[..end], at));
-                assert_eq!(rule.next_cut(&text[..end], from), first, "{rule:?}, from {from}");
-                assert!(first.is_none_or(|at| may_cut_inside(&text[at - 1..=at])), "{rule:?}, at {first:?}");
+                assert_eq!(rule.next_cut(&text[..end], from), first, "{name}, from {from}");
+                assert!(first.is_none_or(|at| may_cut_inside(&text[at - 1..=at])), "{name}, at {first:?}");
             }
         }
     }

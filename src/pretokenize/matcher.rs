@@ -6,6 +6,7 @@ use std::sync::Arc;
 use memchr::memmem;
 use unicode_categories::UnicodeCategories;
 
+use super::compiled::{Automaton, CompiledScanner};
 use super::named::Named;
 use super::scanner::Scanner;
 use super::splitter::Splitter;
@@ -43,6 +44,8 @@ pub enum Matcher {
     CharKind(CharKind),
     /// A named pattern, which matches everything.
     Named(Named, Isa),
+    /// A pattern that was compiled.
+    Compiled(Arc<Automaton>),
     /// Any pattern, run from outside. Unlike elsewhere its empty matches count.
     Outside(Arc<dyn Splitter>),
 }
@@ -73,6 +76,9 @@ impl Matcher {
                 Ok(())
             }
             Matcher::Named(named, isa) => Scanner::new(*named, *isa, text).ranges().try_for_each(on_match),
+            Matcher::Compiled(automaton) => {
+                CompiledScanner::new(automaton, text, false).for_each(|found| on_match(found).map(|()| true))
+            }
             Matcher::Outside(splitter) => splitter.split(text, &mut |found| on_match(found).map(|()| true)),
         }
     }

@@ -4,6 +4,7 @@ mod bits;
 mod block;
 mod cl100k;
 pub mod class;
+pub mod compiled;
 pub mod cut;
 mod gpt2;
 pub(crate) mod key;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::compiled::{Automaton, CompiledScanner};
 use super::cut::CutRule;
 use super::named::Named;
 use super::scanner::Scanner;
@@ -26,6 +27,8 @@ pub enum Pattern {
     Whole,
     /// A named pattern, by its scanner for an instruction set.
     Named(Named, Isa),
+    /// A pattern that was compiled.
+    Compiled(Arc<Automaton>),
     /// Any pattern, run from outside. The rule says where its text may be cut: it is a proven
     /// property of the pattern, [`CutRule::Never`] for one that nothing is known of.
     Custom(Arc<dyn Splitter>, CutRule),
@@ -36,7 +39,7 @@ pub enum Pattern {
 pub struct Pretokenizer {
     /// The pattern.
     pub pattern: Pattern,
-    /// What becomes of the rest. Only a custom pattern leaves any.
+    /// What becomes of the rest. The named patterns leave none.
     pub unmatched: Unmatched,
 }
 
@@ -60,6 +63,9 @@ impl Pretokenizer {
             Pattern::Whole if text.is_empty() => Ok(()),
             Pattern::Whole => f(0..text.len()).map(|_| ()),
             Pattern::Named(named, isa) => pieces(Scanner::new(*named, *isa, text), text.len(), f).map(|_| ()),
+            Pattern::Compiled(automaton) => {
+                CompiledScanner::new(automaton, text, self.keeps_rest()).for_each(f)
+            }
             Pattern::Custom(splitter, _) => {
                 let (mut end, mut wants_more) = (0, true);
                 splitter.split(text, &mut |found| {
@@ -100,7 +106,21 @@ impl Pretokenizer {
                 start = ends[count - 1];
             }
         }
+        if let Pattern::Compiled(automaton) = &self.pattern {
+            let mut scanner = CompiledScanner::new(automaton, text, self.keeps_rest());
+            loop {
+                let (first, count) = scanner.fill(ends)?;
+                if count == 0 || !f(first, &ends[..count])? {
+                    return Ok(());
+                }
+            }
+        }
         self.for_each_gathered(text, ends, f)
+    }
+
+    /// Whether text that the pattern does not match is pieces.
+    fn keeps_rest(&self) -> bool {
+        self.unmatched == Unmatched::Keep
     }
 
     /// [`Pretokenizer::for_each_run`] for a pattern that gives one pretoken at a time.
@@ -151,6 +171,11 @@ impl Pretokenizer {
             Pattern::Named(named, isa) => {
                 pieces(Scanner::new(*named, *isa, text), bound, |range| f(range).map(|()| true))
             }
+            Pattern::Compiled(_) => {
+                // The bound is a cut: the pretokens before it are those of the text up to it.
+                self.for_each(&text[..bound], f)?;
+                Ok(bound)
+            }
             Pattern::Custom(splitter, _) => {
                 let mut end = 0;
                 splitter.split(text, &mut |found| {
@@ -172,11 +197,14 @@ impl Pretokenizer {
         match &self.pattern {
             Pattern::Whole => CutRule::Never,
             Pattern::Named(named, _) => named.cut_rule(),
-            Pattern::Custom(_, rule) => *rule,
+            Pattern::Compiled(automaton) => {
+                CutRule::Compiled { automaton: Arc::clone(automaton), keeps_rest: self.keeps_rest() }
+            }
+            Pattern::Custom(_, rule) => rule.clone(),
         }
     }
 
-    /// Whether several threads at once gain anything: most custom patterns run under one lock.
+    /// Whether several threads at once gain anything: patterns of `regex` run under one lock.
     pub fn is_parallel(&self) -> bool {
         match &self.pattern {
             Pattern::Custom(splitter, _) => splitter.is_parallel(),

@@ -23,9 +23,9 @@ impl RunKind {
             _ if class.is_mark() && named == Named::Qwen35 => Some(RunKind::Letters),
             _ if class.is_space() => Some(RunKind::Spaces),
             // All other patterns take three at the most.
-            _ if class.is_number() => (named.cut_rule() == CutRule::Gpt2).then_some(RunKind::Numbers),
+            _ if class.is_number() => matches!(named.cut_rule(), CutRule::Gpt2).then_some(RunKind::Numbers),
             // A letter's, or one of the others, by what is before it.
-            _ if class.is_mark() && named.cut_rule() == CutRule::O200k => Some(RunKind::Marks),
+            _ if class.is_mark() && matches!(named.cut_rule(), CutRule::O200k) => Some(RunKind::Marks),
             _ => Some(RunKind::Others),
         }
     }
@@ -44,7 +44,7 @@ impl Pretokenizer {
         let named = match &self.pattern {
             Pattern::Whole => return Some(range.start),
             &Pattern::Named(named, _) => named,
-            Pattern::Custom(..) => return None,
+            Pattern::Compiled(_) | Pattern::Custom(..) => return None,
         };
         let mut from = range.end;
         let mut run = None;

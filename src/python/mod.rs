@@ -5,6 +5,7 @@ mod added;
 mod allocator;
 mod arrays;
 mod call;
+mod compiled;
 mod counts;
 mod encoding;
 mod errors;
@@ -31,6 +32,7 @@ use crate::pretokenize::{REGEX_VERSION, UNICODE_VERSION};
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     allocator::restore();
     module.add_class::<tokenizer::Tokenizer>()?;
+    module.add_class::<compiled::PyCompiledPattern>()?;
     module.add_class::<pretokenizer::PyPretokenizer>()?;
     module.add_class::<counts::PyCounting>()?;
     module.add_class::<counts::PyPretokenCounts>()?;

@@ -7,6 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyList};
 
+use super::compiled::PyCompiledPattern;
 use super::objects;
 use super::regex::{self, Regex};
 use crate::pretokenize::{
@@ -22,7 +23,7 @@ pub(super) struct PyPretokenizer {
 
 #[pymethods]
 impl PyPretokenizer {
-    /// `pattern` is None, the name of a scanner, or a compiled `regex` pattern, to which `cut_rule` applies.
+    /// `pattern` is None, the name of a scanner, a `CompiledPattern`, or a compiled `regex` pattern, to which `cut_rule` applies.
     /// `isa` is the instruction set of a scanner, for tests; by default the best of the machine.
     #[new]
     #[pyo3(signature = (pattern, cut_rule="never", unmatched="keep", isa=None))]
@@ -31,6 +32,8 @@ impl PyPretokenizer {
             Pattern::Whole
         } else if let Ok(name) = pattern.extract::<String>() {
             scanner(&name, isa)?
+        } else if let Ok(compiled) = pattern.cast::<PyCompiledPattern>() {
+            Pattern::Compiled(Arc::clone(&compiled.get().automaton))
         } else {
             Pattern::Custom(Arc::new(Regex::new(&pattern)), rule(cut_rule)?)
         };
@@ -119,8 +122,11 @@ fn rule(name: &str) -> PyResult<CutRule> {
 }
 
 /// A matcher by kind and argument: "literal" and a text, "kind" and the name of a class of characters,
-/// "scanner" and its name, "pattern" or "nullable" and a compiled `regex` pattern.
+/// "scanner" and its name, "pattern" and a `CompiledPattern`, "pattern" or "nullable" and a compiled `regex` pattern.
 pub(super) fn matcher(kind: &str, argument: &Bound<'_, PyAny>) -> PyResult<Matcher> {
+    if let ("pattern", Ok(compiled)) = (kind, argument.cast::<PyCompiledPattern>()) {
+        return Ok(Matcher::Compiled(Arc::clone(&compiled.get().automaton)));
+    }
     match kind {
         "pattern" => return Ok(Matcher::Outside(Arc::new(Regex::new(argument)))),
         "nullable" => return Ok(Matcher::Outside(Arc::new(regex::Nullable::new(argument)))),

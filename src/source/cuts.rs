@@ -28,7 +28,7 @@ impl<'a> Cutter<'a> {
 
     /// Whether there can be places for a cut at all.
     pub(crate) fn can_cut(&self) -> bool {
-        self.rule != CutRule::Never
+        self.rule.is_some()
     }
 
     /// Bytes of context that must be known on each side of a place.
@@ -52,7 +52,7 @@ impl<'a> Cutter<'a> {
 
     /// The first place in the file, from `from` on, for a cut; the end of the file if there is none.
     pub(crate) fn next_cut(&self, file: &SourceFile, from: u64, control: &Control) -> Result<u64> {
-        if self.rule == CutRule::Never || from >= file.size {
+        if !self.rule.is_some() || from >= file.size {
             return Ok(file.size);
         }
         let mut at = from;

@@ -24,10 +24,15 @@ def pattern_of(part: dict[str, Any], place: str) -> tuple[str, str]:
     return name, text
 
 
-def compiled(pattern: str) -> Any:
-    """Return a compiled pattern of `regex`.
+def compiled(pattern: str, nullable: bool = False) -> Any:
+    """Return what finds a pattern: an automaton of the core, or a compiled pattern of `regex`.
+
+    Args:
+        pattern: In the dialect of `regex`.
+        nullable: Whether it may match nothing: `regex` finds such matches.
 
     Raises:
         ValueError: `regex` refuses it.
     """
-    return patterns.of_source(pattern, 0, "keep").compiled()
+    found = patterns.of_source(pattern, 0, "keep").compiled()
+    return found if nullable else patterns.runner(pattern, 0)

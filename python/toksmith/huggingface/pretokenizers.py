@@ -139,22 +139,25 @@ def _split(row: dict[str, Any], place: str) -> tuple[Stage, str | None]:
         return Stage("scanner", SPELLINGS[text], behavior, invert), text
     try:
         translation = from_oniguruma.analyse(text)
-        pattern = compiled(translation.pattern)
+        pattern = compiled(translation.pattern, translation.nullable)
     except ValueError as error:
         raise refused(f"{place}.pattern", str(error)) from None
     return Stage("nullable" if translation.nullable else "pattern", pattern, behavior, invert), translation.pattern
 
 
 def one_pattern(splits: Splits) -> patterns.Pattern | None:
-    """Return the one pattern that splits as the stages `after` do, all text kept; None if there is none."""
+    """Return the one pattern that splits as the stages `after` do; None if there is none."""
     if len(splits.after) > 1:
         return None
     if not splits.after:
         return patterns.resolve(None)
     [stage] = splits.after
     [source] = splits.sources
-    if source is None or stage.kind not in ("scanner", "pattern") or stage.behavior != "Isolated":
+    keeps_all = stage.behavior == "Isolated"
+    keeps_matches = stage.behavior == "Removed" and stage.invert
+    if source is None or stage.kind not in ("scanner", "pattern") or not (keeps_all or keeps_matches):
         return None
     if stage.kind == "pattern":
-        return patterns.of_source(source, 0, "keep")
+        return patterns.of_source(source, 0, "keep" if keeps_all else "drop")
+    # The named patterns match all text, so there is nothing else to keep.
     return patterns.resolve(patterns.NAMED[stage.argument])

@@ -1,7 +1,5 @@
 """Names of patterns: aliases, names that are nearly right, and expressions that match almost nothing."""
 
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +8,7 @@ from typing import Any
 import pytest
 import regex
 import tiktoken
+from command import run_command
 
 import toksmith
 import toksmith.compat.minbpe as minbpe
@@ -87,10 +86,9 @@ def test_the_command_line_refuses_it_too(files: Path) -> None:
         ("encode", "-t", "t.tiktoken", "--pattern", "GPT2", "text.txt"),
         ("verify", "t.tiktoken", "--pattern", "GPT2", "--against", "tiktoken"),
     ):
-        command = [sys.executable, "-m", "toksmith", *arguments]
-        done = subprocess.run(command, cwd=files, capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stdout) == (1, "")
-        assert "did you mean 'gpt2'?" in done.stderr
+        done = run_command(*arguments, cwd=files)
+        assert (done.returncode, done.stdout) == (1, b"")
+        assert b"did you mean 'gpt2'?" in done.stderr
 
 
 @pytest.mark.parametrize("door", ["Tokenizer", "train", "from_files", "from_tiktoken", "Encoding.from_tiktoken"])

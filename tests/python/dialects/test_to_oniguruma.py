@@ -217,6 +217,7 @@ def test_classes_of_one_name_differ_on_recent_characters_alone() -> None:
         r"\p{Lo}",
     ):
         split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(source), "removed")
-        theirs = set(known).difference(*(piece for piece, _ in split.pre_tokenize_str(known)))
+        parts = (known[start : start + 1000] for start in range(0, len(known), 1000))
+        theirs = set(known).difference(*(piece for part in parts for piece, _ in split.pre_tokenize_str(part)))
         if sys.version_info < (3, 13):  # whose tables are older than both
             assert theirs ^ set(regex.findall(source, known)) <= changed, source

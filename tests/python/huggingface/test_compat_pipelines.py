@@ -111,7 +111,7 @@ def test_encodings_of_all_pre_tokenizers(name: str) -> None:
     rng = random.Random(name)
     for added in ADDED_TO.values():
         for normalizer in (None, rng.choice([*MORE_NORMALIZERS.values()])):
-            check_encodings(*pair_of(PRE_TOKENIZERS[name], normalizer, added), rng, 25)
+            check_encodings(*pair_of(PRE_TOKENIZERS[name], normalizer, added), rng, 12)
 
 
 @pytest.mark.parametrize("name", MORE_NORMALIZERS)
@@ -119,7 +119,7 @@ def test_encodings_of_all_normalizers(name: str) -> None:
     rng = random.Random(name)
     for added in ADDED_TO.values():
         for pre_tokenizer in (byte_level(), rng.choice([*PRE_TOKENIZERS.values()])):
-            check_encodings(*pair_of(pre_tokenizer, MORE_NORMALIZERS[name], added), rng, 25)
+            check_encodings(*pair_of(pre_tokenizer, MORE_NORMALIZERS[name], added), rng, 12)
 
 
 @pytest.mark.long
@@ -219,8 +219,9 @@ def test_sizes_of_what_was_read(corpora: Any) -> None:
         assert ours.get_vocab(False) == theirs.get_vocab(False)
         assert ours.get_vocab_size(False) == theirs.get_vocab_size(False)
         assert ours.get_added_tokens_decoder() == theirs.get_added_tokens_decoder()
-        text = corpora["en"][:5000]
-        assert_equal(theirs.encode(text), ours.encode(text))
+        for start in range(0, 5000, 500):  # some methods of `tokenizers` read all of a text for one index
+            text = corpora["en"][start : start + 500]
+            assert_equal(theirs.encode(text), ours.encode(text))
 
 
 @pytest.mark.parametrize("decoder", [decoders.ByteLevel(), None])

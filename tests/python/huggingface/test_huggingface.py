@@ -87,8 +87,12 @@ def test_split_behaviors(behavior: str, invert: bool) -> None:
     assert_same_everywhere(make(sequence(literal, split(r"\s", behavior), byte_level(use_regex=False))), texts=60)
 
 
-def test_the_patterns_with_a_scanner_are_read_alike() -> None:
-    """Each character that `tokenizers` knows, behind letters, an apostrophe, a space and a line end."""
+@pytest.mark.parametrize("is_whole", [False, pytest.param(True, marks=pytest.mark.long)], ids=["some", "whole"])
+def test_the_patterns_with_a_scanner_are_read_alike(is_whole: bool) -> None:
+    """Characters that `tokenizers` knows, behind letters, an apostrophe, a space and a line end.
+
+    The short test takes all below U+3000, one in ten from U+3400 to U+D7FF, and one in three of the others.
+    """
     for spelling in (BYTE_LEVEL, patterns.CL100K_OLD, patterns.QWEN2, patterns.O200K):
         theirs = split(spelling)
         ours = patterns.resolve(spelling).core()
@@ -97,9 +101,11 @@ def test_the_patterns_with_a_scanner_are_read_alike() -> None:
         every = [chr(code) for code in range(0x30000) if not 0xD800 <= code < 0xE000 and code != 0x295]
         text = "".join(every)
         keep = [c for piece, _ in known.pre_tokenize_str(text) for c in piece]
+        if not is_whole:
+            keep = [c for c in keep if ord(c) % (10 if "\u3400" <= c < "\ud800" else 3) == 0 or c < "\u3000"]
         rng.shuffle(keep)
-        for start in range(0, len(keep), 4000):
-            part = "".join(f"'{c} {c}\n{c}a{c}1" for c in keep[start : start + 4000])
+        for start in range(0, len(keep), 500):
+            part = "".join(f"'{c} {c}\n{c}a{c}1" for c in keep[start : start + 500])
             expected = [piece for piece, _ in theirs.pre_tokenize_str(part)]
             found = [piece.decode() for piece in ours.split(part.encode())]
             assert found == expected, spelling
@@ -269,7 +275,7 @@ def test_published_vocabularies(shared_data: Path, corpora: dict[str, str], patt
     theirs, ours = published(shared_data, pattern)
     rng = random.Random(f"{pattern} {corpus}")
     start = rng.randrange(len(corpora[corpus]) - 150_000)
-    documents = documents_of(corpora[corpus][start : start + 100_000])
+    documents = documents_of(corpora[corpus][start : start + 40_000])
     for document, truth in zip(documents, theirs.encode_batch(documents, add_special_tokens=False), strict=True):
         ids, spans = ours.encode_with_offsets(document)
         assert_ids(ids, truth.ids, ours, document[:40])

@@ -72,7 +72,7 @@ added = st.lists(
 texts = st.lists(st.lists(st.sampled_from(PIECES), max_size=10).map("".join), min_size=1, max_size=6)
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(
     pre, st.lists(normalizer, max_size=3).map(normalizers.Sequence), added, st.booleans(), st.integers(0, 5), texts
 )

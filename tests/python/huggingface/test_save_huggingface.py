@@ -75,11 +75,11 @@ def test_text_that_is_dropped(tmp_path: Path) -> None:
     assert other.encode("ab CD ef!").ids == tokenizer.encode("ab CD ef!") == [*b"abef"]
 
 
-@pytest.mark.parametrize(("name", "pattern"), [("gpt2", "gpt2"), ("cl100k_base", "cl100k"), ("qwen3", "qwen2")])
+@pytest.mark.parametrize(("name", "pattern"), [("gpt2", "gpt2"), ("cl100k_base", "cl100k")])
 def test_published_vocabularies_agree(
     name: str, pattern: str, published: Published, corpora: dict[str, str], tmp_path: Path
 ) -> None:
-    check_published(published(name, pattern), corpora, tmp_path, 40_000)
+    check_published(published(name, pattern), corpora, tmp_path, 15_000)
 
 
 @pytest.mark.long

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import regex
 import tiktoken
-from hypothesis import assume, given, reject, settings
+from hypothesis import assume, given, reject
 from tiktoken_pieces import SHARED_POINTS, differing, fixed
 
 from toksmith import Encoding, patterns
@@ -115,7 +115,6 @@ def cases(draw: st.DrawFn) -> tuple[Encoding, tiktoken.Encoding, str, dict[str, 
 
 
 @given(cases())
-@settings(max_examples=1000, deadline=None)
 def test_encoding_a_text(case: tuple[Encoding, tiktoken.Encoding, str, dict[str, Any]]) -> None:
     ours, theirs, text, options = case
     ids = same(ours, theirs, lambda one: one.encode(text, **options))
@@ -128,7 +127,6 @@ def test_encoding_a_text(case: tuple[Encoding, tiktoken.Encoding, str, dict[str,
 
 
 @given(cases(), st.binary(max_size=6), st.booleans())
-@settings(max_examples=500, deadline=None)
 def test_encoding_bytes(
     case: tuple[Encoding, tiktoken.Encoding, str, dict[str, Any]], tail: bytes, cut: bool
 ) -> None:
@@ -139,7 +137,6 @@ def test_encoding_bytes(
 
 
 @given(cases())
-@settings(max_examples=400, deadline=None)
 def test_unstable(case: tuple[Encoding, tiktoken.Encoding, str, dict[str, Any]]) -> None:
     ours, theirs, text, options = case
     ours_found = outcome(lambda: ours.encode_with_unstable(text[:12], **options))
@@ -153,7 +150,6 @@ def test_unstable(case: tuple[Encoding, tiktoken.Encoding, str, dict[str, Any]])
 
 
 @given(st.integers(0, 199), st.lists(st.integers(0, 330) | st.just(1000), max_size=12))
-@settings(max_examples=600, deadline=None)
 def test_decoding(seed: int, ids: list[int]) -> None:
     ours, theirs = pair(seed)
     for given_ids in (ids, tuple(ids), np.array(ids, np.uint32)):
@@ -348,7 +344,7 @@ def test_published_ranks(shared_data: Any, corpora: dict[str, str], pattern: str
     made = Encoding(name, pat_str=theirs._pat_str, mergeable_ranks=theirs._mergeable_ranks, special_tokens=specials)
     assert (loaded.name, loaded.n_vocab, loaded._mergeable_ranks) == (name, theirs.n_vocab, theirs._mergeable_ranks)
     for text in corpora.values():
-        text = fixed(text[:200_000])
+        text = fixed(text[:60_000])
         expected = theirs.encode(text, allowed_special="all")
         for ours in (loaded, made):
             assert ours.encode(text, allowed_special="all") == expected

@@ -11,18 +11,18 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import tiktoken
 import tiktoken.model
+from command import run_command
 
 import toksmith
 from toksmith.compat import tiktoken as compat
 from toksmith.published import encodings as published
 from toksmith.published import models, rank_cache
 from toksmith.tiktoken import registry
-
-TOKSMITH = [sys.executable, "-m", "toksmith"]
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +59,7 @@ def server(tmp_path: Path) -> Iterator[tuple[str, Path, list[str]]]:
 
     handler = functools.partial(Handler, directory=str(served))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
+        threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{running.server_address[1]}", served, asked
         running.shutdown()
 
@@ -253,14 +253,9 @@ def test_pickle_by_name(r50k: bytes, tmp_path: Path) -> None:
     assert pickle.loads(pickle.dumps(other)).encode("<|x|>", allowed_special="all") == [60000]
 
 
-def fetch(*args: object, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*TOKSMITH, "fetch", *map(str, args)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **(environment or {})},
-        check=False,
-    )
+def fetch(*args: object, environment: dict[str, str] | None = None) -> SimpleNamespace:
+    done = run_command("fetch", *args, env={**os.environ, **(environment or {})})
+    return SimpleNamespace(returncode=done.returncode, stderr=done.stderr.decode())
 
 
 def test_fetch(server: tuple[str, Path, list[str]], r50k: bytes, tmp_path: Path) -> None:

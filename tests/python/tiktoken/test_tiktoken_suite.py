@@ -7,7 +7,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-import tiktoken
+from source_archives import source_archive
 
 # Nothing but the alias: submodules are found through it.
 SHIM = """
@@ -29,16 +29,10 @@ sys.addaudithook(refuse)
 
 
 @pytest.fixture(scope="module")
-def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with tiktoken's tests, of the version that is installed."""
+def suite(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Path:
+    """The folder with tiktoken's tests, of the version that is installed; the archive is downloaded once."""
     folder = tmp_path_factory.mktemp("tiktoken")
-    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", "tiktoken"]
-    wanted = [f"tiktoken=={tiktoken.__version__}", "--dest", str(folder)]
-    done = subprocess.run([*pip, *wanted], capture_output=True, text=True, check=False, timeout=120)
-    archives = list(folder.glob("*.tar.gz"))
-    if not archives:
-        pytest.skip(f"pip could not download the source distribution of tiktoken: {done.stderr.strip()[-200:]}")
-    with tarfile.open(archives[0]) as archive:
+    with tarfile.open(source_archive("tiktoken", pytestconfig, folder)) as archive:
         archive.extractall(folder, filter="data") if hasattr(tarfile, "data_filter") else archive.extractall(folder)
     # Away from the sources of tiktoken, which lie beside them.
     tests = folder / "alone" / "tests"

@@ -1,0 +1,68 @@
+"""Which characters a part of a pattern matches: `regex` itself is asked, for all code points.
+
+So the tables of the compiled engine are those of the installed `regex`, whatever its version of Unicode, and the
+rules of `(?i)` and of set operations are its own.
+"""
+
+from __future__ import annotations
+
+import array
+import functools
+import weakref
+
+_CODE_POINTS = 0x110000
+
+
+class _AllCharacters:
+    """The `str` of all code points in order, surrogates included."""
+
+    def __init__(self) -> None:
+        codes = array.array("I", range(_CODE_POINTS))
+        codec = "utf-32-le" if array.array("H", [1]).tobytes()[0] else "utf-32-be"
+        self.text = codes.tobytes().decode(codec, "surrogatepass")
+
+
+_shared: weakref.WeakValueDictionary[str, _AllCharacters] = weakref.WeakValueDictionary()
+
+
+def all_characters() -> _AllCharacters:
+    """Return an object with all characters (4 MB), shared with whoever holds one at the time."""
+    found = _shared.get("all")
+    if found is None:
+        found = _shared["all"] = _AllCharacters()
+    return found
+
+
+@functools.lru_cache(maxsize=256)
+def matched(source: str) -> tuple[tuple[int, int], ...]:
+    """Return what a pattern of one character matches: ranges of code points, each from a first to behind a last one.
+
+    Cost: some milliseconds to some tens, once for each `source`.
+
+    Args:
+        source: A pattern of `regex` that matches exactly one character, with its flags written into it.
+
+    >>> matched("[a-cx]"), matched("(?i:k)")
+    (((97, 100), (120, 121)), ((75, 76), (107, 108), (8490, 8491)))
+    """
+    import regex
+
+    found = regex.compile(f"{source}+", cache_pattern=False).finditer(all_characters().text)
+    return tuple(match.span() for match in found)
+
+
+def folded(characters: frozenset[str]) -> dict[str, tuple[tuple[int, int], ...]]:
+    """Return for each character the ranges that it matches under `(?i)`.
+
+    All are asked for at once, and then each among those that matched.
+    """
+    import regex
+
+    letters = sorted(characters)
+    any_of = "|".join(f"(?i:{regex.escape(letter)})" for letter in letters)
+    candidates = [chr(code) for start, end in matched(f"(?V0)(?:{any_of})") for code in range(start, end)]
+    found = {}
+    for letter in letters:
+        one = regex.compile(f"(?V0)(?i:{regex.escape(letter)})", cache_pattern=False)
+        found[letter] = tuple((ord(other), ord(other) + 1) for other in candidates if one.match(other))
+    return found

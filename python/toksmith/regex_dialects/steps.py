@@ -1,0 +1,280 @@
+r"""From a pattern of the `regex` package to the steps of the core's compiled engine.
+
+The engine takes what is regular in a pattern: characters and sets, sequences, alternatives, repeats of the three
+kinds, groups, and lookaheads at one character. `steps` reads these and refuses all else by name; then the pattern
+runs in `regex`. What a set matches is not read here: `regex` is asked (`characters`).
+"""
+
+from __future__ import annotations
+
+import collections
+import re
+from typing import TYPE_CHECKING, NoReturn
+
+from . import characters
+
+if TYPE_CHECKING:
+    from typing import NamedTuple
+
+    Ranges = tuple[tuple[int, int], ...]
+
+    class Steps(NamedTuple):
+        """The arguments of `_core.CompiledPattern`."""
+
+        sets: list[Ranges]
+        steps: list[tuple[str, int, int]]
+        newline: int
+
+else:
+    Steps = collections.namedtuple("Steps", "sets steps newline")
+
+MAX_DEPTH = 60
+"""Most groups inside each other. The core has a limit of its own, which this keeps."""
+
+# Flags of `regex`. UNICODE is the default; under version 1 sets may be nested.
+_IGNORECASE, _DOTALL, _UNICODE, _VERSION1, _VERSION0, _FULLCASE = 0x2, 0x10, 0x20, 0x100, 0x2000, 0x4000
+_KNOWN_FLAGS = _IGNORECASE | _DOTALL | _UNICODE | _VERSION1 | _VERSION0 | _FULLCASE
+
+_FLAGS_FIRST = re.compile(r"\(\?(?:[isu]|V0|V1)+\)")
+_SCOPED = re.compile(r"\(\?([a-z]*)(?:-([a-z]+))?:")
+_CAPTURING = re.compile(r"\(\?P?<[A-Za-z_][A-Za-z0-9_]*>")
+_REPEAT = re.compile(r"[?*+]|\{([0-9]{1,6})?(,)?([0-9]{1,6})?\}")
+_CLASS = re.compile(r"\\(?:[sSdDwWh]|[pP](?:\{[^{}]*\}|[A-Z]))")
+_HEX = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))")
+_CONTROLS = {"r": "\r", "n": "\n", "t": "\t", "f": "\f", "v": "\v", "a": "\a"}
+_LOOKS = {"(?=": "ahead", "(?!": "not_ahead"}
+_BEHIND = ("(?<=", "(?<!")
+_SET_OPERATORS = ("--", "&&", "~~", "||")
+
+
+class UnsupportedError(ValueError):
+    """What the compiled engine does not have, and where it stands in a pattern."""
+
+
+def steps(text: str, flags: int) -> Steps:
+    """Return what the core compiles of a pattern.
+
+    Args:
+        text: A pattern that `regex` has compiled.
+        flags: All its flags, as the compiled pattern has them.
+
+    Raises:
+        UnsupportedError: It has a part that is not regular, or that is not known to be.
+    """
+    return _Reader(text, flags).whole()
+
+
+class _Reader:
+    """One pass over a pattern. `letters` are the flags "i" and "s" that hold at a place."""
+
+    def __init__(self, text: str, flags: int) -> None:
+        self.text, self.at, self.depth = text, 0, 0
+        self.version1 = bool(flags & _VERSION1)
+        self.full_folding = bool(flags & (_VERSION1 | _FULLCASE))
+        self.letters = ("i" if flags & _IGNORECASE else "") + ("s" if flags & _DOTALL else "")
+        self.steps: list[tuple[str, int, int]] = []
+        self.sets: dict[tuple[str, str, str], int] = {}
+        if flags & ~_KNOWN_FLAGS:
+            self.refuse("flags beside i, s, u, V0 and V1")
+
+    def whole(self) -> Steps:
+        keep = characters.all_characters()  # every set is looked up in it
+        newline = self.set("character", "\n", "")
+        if first := _FLAGS_FIRST.match(self.text):
+            self.at = first.end()
+        self.alternatives(self.letters)
+        if self.at < len(self.text):
+            self.refuse("a ) that closes nothing")
+        ranges = self.ranges()
+        del keep
+        return Steps(ranges, self.steps, newline)
+
+    def refuse(self, what: str) -> NoReturn:
+        raise UnsupportedError(f"{what}, at character {self.at}")
+
+    def next_is(self, start: str) -> bool:
+        return self.text.startswith(start, self.at)
+
+    # Structure
+
+    def alternatives(self, letters: str) -> None:
+        """Read up to the end of a group, or of the pattern."""
+        count = 1
+        self.sequence(letters)
+        while self.next_is("|"):
+            self.at += 1
+            self.sequence(letters)
+            count += 1
+        if count > 1:
+            self.steps.append(("alternatives", count, 0))
+
+    def sequence(self, letters: str) -> None:
+        count = 0
+        while self.at < len(self.text) and self.text[self.at] not in "|)":
+            is_look = self.part(letters)
+            self.repeat(is_look)
+            count += 1
+        if count != 1:
+            self.steps.append(("sequence", count, 0))
+
+    def part(self, letters: str) -> bool:
+        """Read one part, without its repeat; return whether it looks and takes nothing."""
+        character = self.text[self.at]
+        if character == "(":
+            return self.group(letters)
+        if character == "[":
+            self.add_set(self.set_source(), letters)
+        elif character == "\\":
+            return self.escape(letters)
+        elif character == "$":
+            self.at += 1
+            self.steps.append(("line_end", 0, 0))
+            return True
+        elif character == ".":
+            self.at += 1
+            self.add_set(".", letters)
+        elif character in "^{}]*+?":
+            self.refuse(f"a bare {character}")
+        else:
+            self.at += 1
+            self.add_character(character, letters)
+        return False
+
+    def repeat(self, is_look: bool) -> None:
+        """Read how often the part before is repeated, if it is."""
+        found = _REPEAT.match(self.text, self.at)
+        if not found:
+            return
+        if is_look:
+            self.refuse("a repeat of what takes no character")
+        if found[0].startswith("{"):
+            least, comma, most = found.groups()
+            if not (least or most):
+                self.refuse("braces without a number")
+            bounds = int(least or 0), int(most or -1 if comma else least)
+            if bounds[1] != -1 and bounds[1] < max(bounds[0], 1):
+                self.refuse("a repeat of at most nothing")
+        else:
+            bounds = {"?": (0, 1), "*": (0, -1), "+": (1, -1)}[found[0]]
+        self.at = found.end()
+        kind = "possessive" if self.next_is("+") else "lazy" if self.next_is("?") else "greedy"
+        self.at += kind != "greedy"
+        if _REPEAT.match(self.text, self.at):
+            self.refuse("a repeat of a repeat")
+        self.steps.append((kind, *bounds))
+
+    def group(self, letters: str) -> bool:
+        """Read a group; return whether it is a lookahead."""
+        start = self.at
+        opening = self.text[start : start + 3]
+        step = "atomic" if opening == "(?>" else _LOOKS.get(opening)
+        if step:
+            self.at += 3
+        elif self.next_is("(*"):
+            self.refuse("a verb")
+        elif not self.next_is("(?"):
+            self.at += 1
+        elif self.text.startswith(_BEHIND, start):
+            self.refuse("a look behind")
+        elif capturing := _CAPTURING.match(self.text, start):
+            self.at = capturing.end()
+        elif scoped := _SCOPED.match(self.text, start):
+            self.at, letters = scoped.end(), self.scoped(letters, scoped[1], scoped[2] or "")
+        else:
+            self.refuse(f"a group that begins with {self.text[start : start + 4]}")
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.refuse(f"more than {MAX_DEPTH} groups inside each other")
+        self.alternatives(letters)
+        self.depth -= 1
+        if not self.next_is(")"):
+            self.refuse("a ( that is not closed")
+        self.at += 1
+        if step:
+            self.steps.append((step, 0, 0))
+        return step in _LOOKS.values()
+
+    def scoped(self, letters: str, added: str, removed: str) -> str:
+        """Return the flags inside a group such as `(?i-s:…)`."""
+        if set(added + removed) - set("is"):
+            self.refuse("flags beside i and s")
+        return "".join(letter for letter in "is" if letter in letters + added and letter not in removed)
+
+    # Characters
+
+    def escape(self, letters: str) -> bool:
+        """Read an escape; return whether it takes no character."""
+        if known := _CLASS.match(self.text, self.at):
+            self.at = known.end()
+            self.add_set(known[0], letters)
+            return False
+        if self.next_is(r"\Z"):
+            self.at += 2
+            self.steps.append(("end", 0, 0))
+            return True
+        if found := _HEX.match(self.text, self.at):
+            code = int(found[1] or found[2] or found[3], 16)
+            if code > 0x10FFFF:
+                self.refuse("no character of Unicode")
+            self.at = found.end()
+            self.add_character(chr(code), letters)
+            return False
+        letter = self.text[self.at + 1 : self.at + 2]
+        if letter not in _CONTROLS and (letter.isalnum() or not letter.isascii() or not letter):
+            self.refuse(f"the escape \\{letter}")
+        self.at += 2
+        self.add_character(_CONTROLS.get(letter, letter), letters)
+        return False
+
+    def set_source(self) -> str:
+        """Read a set, `[…]`, as it is written."""
+        start = self.at
+        self.at += 1 + self.text.startswith("^", self.at + 1)
+        first = self.at
+        while not (self.next_is("]") and self.at > first):
+            if self.at >= len(self.text):
+                self.refuse("a [ that is not closed")
+            if self.next_is("\\"):
+                self.at += 2
+            elif self.next_is("["):
+                if not self.version1 or self.next_is("[:"):
+                    self.refuse("a [ inside a set")
+                self.set_source()
+            elif self.text.startswith(_SET_OPERATORS, self.at) and not self.version1:
+                self.refuse("a set operation without version 1")
+            else:
+                self.at += 1
+        self.at += 1
+        return self.text[start : self.at]
+
+    def add_set(self, source: str, letters: str) -> None:
+        self.check_folding(letters)
+        self.steps.append(("set", self.set("set", source, letters), 0))
+
+    def add_character(self, character: str, letters: str) -> None:
+        self.check_folding(letters)
+        self.steps.append(("set", self.set("character", character, letters.replace("s", "")), 0))
+
+    def check_folding(self, letters: str) -> None:
+        # There "ß" also matches "ss", two characters by one.
+        if "i" in letters and self.full_folding:
+            self.refuse("the flag i with full case folding, as in version 1")
+
+    def set(self, kind: str, source: str, letters: str) -> int:
+        """Return the number of a set by its kind ("set" or "character"), its text, and the flags that hold."""
+        return self.sets.setdefault((kind, source, letters), len(self.sets))
+
+    def ranges(self) -> list[Ranges]:
+        """Return the code points of all sets."""
+        cased = frozenset(source for kind, source, letters in self.sets if kind == "character" and letters)
+        folded = characters.folded(cased) if cased else {}
+        version = "(?V1)" if self.version1 else "(?V0)"
+        found: list[Ranges] = []
+        for kind, source, letters in self.sets:
+            if kind == "set":
+                found.append(characters.matched(f"{version}(?{letters}:{source})"))
+            elif letters:
+                found.append(folded[source])
+            else:
+                found.append(((ord(source), ord(source) + 1),))
+        return found

@@ -1,0 +1,116 @@
+"""Write the table of docs/patterns.md, and the patterns below it, from tests/data/published_patterns.json.
+
+usage: python scripts/write_patterns_page.py
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from toksmith import patterns
+from toksmith._core import CompiledPattern
+from toksmith.huggingface import pretokenizers
+from toksmith.regex_dialects import from_oniguruma
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT / "tests" / "data" / "published_patterns.json"
+PAGE = ROOT / "docs" / "patterns.md"
+BEGIN, END = "<!-- patterns -->\n", "<!-- end of patterns -->\n"
+HEAD = ("Models", "Pattern", "Same as", "Dialect", "Source", "Family", "Engine", "Test")
+# What is compared with the library that the pattern is of; and what is compared with `regex` alone.
+TESTS = dict.fromkeys(("huggingface", "tiktoken"), "dialects/test_published_patterns.py")
+ANY_TEST = "dialects/test_compiled.py"
+
+Entry = dict[str, Any]
+
+
+def entries() -> list[Entry]:
+    """Return the published patterns."""
+    rows: list[Entry] = json.loads(DATA.read_text(encoding="utf-8"))
+    return rows
+
+
+def engine(entry: Entry) -> str:
+    """Return what toksmith runs for an entry."""
+    if entry["dialect"] == "huggingface":
+        return _of_stages(entry["stages"])
+    if entry["dialect"] == "tiktoken":
+        found = [patterns.of_tiktoken_source(stage["pattern"]) for stage in entry["stages"]]
+    elif entry["dialect"] == "llama.cpp":
+        try:
+            texts = [from_oniguruma.analyse(stage["pattern"]).pattern for stage in entry["stages"]]
+        except ValueError:
+            return "refused"
+        found = [patterns.resolve(text) for text in texts]
+    else:
+        found = [patterns.resolve(stage["pattern"]) for stage in entry["stages"]]
+    names = dict.fromkeys(f"`{one.name}`" if one.name else one.engine().engine for one in found)
+    return " and ".join(names) + (", in stages" if len(found) > 1 else "")
+
+
+def _of_stages(stages: list[Any]) -> str:
+    try:
+        splits = pretokenizers.read({"type": "Sequence", "pretokenizers": stages})
+    except ValueError:
+        return "refused"
+    one = pretokenizers.one_pattern(splits)
+    if one is not None and not splits.before:
+        name = f"`{one.name}`" if one.name else one.engine().engine
+        return name + (", a space put before" if splits.prefix else "")
+    names = dict.fromkeys(_of_stage(stage) for stage in (*splits.before, *splits.after))
+    return " and ".join(name for name in names if name) + ", in stages"
+
+
+def _of_stage(stage: pretokenizers.Stage) -> str:
+    """Return what runs a stage; nothing for characters of a kind and texts, which are found directly."""
+    if stage.kind == "scanner":
+        return f"`{stage.argument}`"
+    if stage.kind in ("pattern", "nullable"):
+        return "compiled" if isinstance(stage.argument, CompiledPattern) else "regex"
+    return ""
+
+
+def table(rows: list[Entry]) -> str:
+    """Return the table as Markdown."""
+    lines = [_line(HEAD), "|" + "---|" * len(HEAD)]
+    for row in rows:
+        runs, same = engine(row), row.get("same_as")
+        tested = "none" if runs == "refused" else f"`{TESTS.get(row['dialect'], ANY_TEST)}`"
+        link = f"[{row['id']}](#{anchor(row['id'])})"
+        source = f"{row['source']} ({row['evidence']})"
+        models = ", ".join(row["models"])
+        name = f"`{same}`" if same else "–"
+        lines.append(_line((models, link, name, row["dialect"], source, row["family"], runs, tested)))
+    return "\n".join(lines) + "\n"
+
+
+def _line(cells: tuple[str, ...]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def anchor(heading: str) -> str:
+    """Return the anchor that code hosts give a heading of this page."""
+    return heading.lower().replace(".", "").replace("+", "").replace(" ", "-")
+
+
+def section(row: Entry) -> str:
+    """Return the heading, the note and the stages of an entry. One stage a line, as JSON."""
+    stages = "\n".join(json.dumps(stage, ensure_ascii=True) for stage in row["stages"])
+    note = f"{row['note']}\n\n" if "note" in row else ""
+    return f"### {row['id']}\n\n{note}```json\n{stages}\n```\n"
+
+
+def page() -> str:
+    """Return the page with a new table."""
+    rows = entries()
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    sections = "\n".join(section(row) for row in rows)
+    title = "## The patterns\n\nEach line is a stage, as JSON, with its string escapes.\n"
+    return f"{before}{BEGIN}\n{table(rows)}\n{title}\n{sections}\n{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

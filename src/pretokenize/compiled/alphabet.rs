@@ -1,0 +1,210 @@
+//! Classes of characters: those that no set of a pattern tells apart are one class.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::symbols::{MAX_SYMBOLS, Symbol, SymbolSet};
+use super::unsupported::Unsupported;
+use crate::pretokenize::class::code_point_at;
+
+/// One more than the largest code point.
+const CODE_POINTS: u32 = 0x11_0000;
+/// Code points in a block of the table: 2 to this power.
+const BLOCK_BITS: u32 = 7;
+const BLOCK_LEN: usize = 1 << BLOCK_BITS;
+/// Python reads a byte that is not UTF-8 as one of these code points.
+const INVALID_BYTES: Range<u32> = 0xDC80..0xDD00;
+
+/// The classes that the sets of a pattern divide the characters into, and the class of each character.
+pub struct Alphabet {
+    /// For each set, its classes.
+    sets: Vec<SymbolSet>,
+    /// How many classes there are; as a symbol, the end of the text.
+    end: Symbol,
+    /// The classes of ASCII characters, and for all other bytes the symbol that changes nothing.
+    of_bytes: [Symbol; 256],
+    /// The class of a byte that is not UTF-8.
+    invalid: Symbol,
+    /// For each block of code points, where its classes begin in `classes`.
+    block_starts: Vec<u32>,
+    classes: Vec<Symbol>,
+}
+
+impl Alphabet {
+    /// Divides all characters by sets, each a list of ranges of code points of which none overlap; and into ASCII and
+    /// others, so that the length of a character is known by its class where it is one byte.
+    ///
+    /// # Errors
+    /// There are too many classes, or the sets tell bytes apart that are not UTF-8.
+    pub fn new(sets: &[Vec<Range<u32>>]) -> Result<Self, Unsupported> {
+        let mut dividing = sets.to_vec();
+        dividing.push(std::iter::once(0..128).collect());
+        let stretches = stretches(&dividing);
+        let mut numbers: HashMap<Vec<bool>, Symbol> = HashMap::new();
+        let mut runs: Vec<(Range<u32>, Symbol)> = Vec::with_capacity(stretches.len());
+        for (range, members) in stretches {
+            let next = numbers.len();
+            if next + 3 > MAX_SYMBOLS && !numbers.contains_key(&members) {
+                return Err(Unsupported::new("more than 253 classes of characters"));
+            }
+            runs.push((range, *numbers.entry(members).or_insert(next as Symbol)));
+        }
+        let mut found = vec![SymbolSet::EMPTY; sets.len()];
+        for (members, &class) in &numbers {
+            for (set, _) in found.iter_mut().zip(members).filter(|(_, is_member)| **is_member) {
+                *set = set.union(SymbolSet::of([class]));
+            }
+        }
+        let class_of = |code_point: u32| {
+            let at = runs.partition_point(|(range, _)| range.end <= code_point);
+            runs[at].1
+        };
+        let invalid = class_of(INVALID_BYTES.start);
+        if INVALID_BYTES.clone().any(|code_point| class_of(code_point) != invalid) {
+            return Err(Unsupported::new(
+                "a set with a part of the bytes that are not UTF-8 (U+DC80 to U+DCFF)",
+            ));
+        }
+        let (block_starts, classes) = table(&runs);
+        let passed_over = numbers.len() as Symbol + 1;
+        let of_byte = |byte: usize| if byte < 128 { class_of(byte as u32) } else { passed_over };
+        Ok(Alphabet {
+            sets: found,
+            end: numbers.len() as Symbol,
+            of_bytes: std::array::from_fn(of_byte),
+            invalid,
+            block_starts,
+            classes,
+        })
+    }
+
+    /// The classes of a set, by the number of the set.
+    pub fn set(&self, number: usize) -> Option<SymbolSet> {
+        self.sets.get(number).copied()
+    }
+
+    /// The symbol for the end of a text: the number of classes.
+    pub fn end(&self) -> Symbol {
+        self.end
+    }
+
+    /// Whether the characters of a class are of ASCII.
+    pub(super) fn is_ascii(&self, class: Symbol) -> bool {
+        self.of_bytes[..128].contains(&class)
+    }
+
+    /// The symbol that changes nothing: it stands for bytes of a character behind its first one.
+    pub(super) fn passed_over(&self) -> Symbol {
+        self.end + 1
+    }
+
+    /// How many entries a row has: one for each class, for the end of a text, and for what is passed over.
+    pub(super) fn columns(&self) -> usize {
+        usize::from(self.end) + 2
+    }
+
+    /// The class of each character where its first byte stands, and [`Alphabet::passed_over`] elsewhere. `symbols` is
+    /// as long as `text`.
+    #[inline(never)]
+    pub(super) fn classify(&self, text: &[u8], symbols: &mut [Symbol]) {
+        for (symbol, &byte) in symbols.iter_mut().zip(text) {
+            *symbol = self.of_bytes[usize::from(byte)];
+        }
+        if text.is_ascii() {
+            return;
+        }
+        let mut at = 0;
+        while at < text.len() {
+            if text[at].is_ascii() {
+                at += 1;
+            } else {
+                let (class, len) = self.decode_beyond_ascii(text, at);
+                symbols[at] = class;
+                at += len;
+            }
+        }
+    }
+
+    /// All classes, without the end of the text.
+    pub fn characters(&self) -> SymbolSet {
+        SymbolSet::of(0..self.end)
+    }
+
+    /// All classes, and the end of the text.
+    pub fn all(&self) -> SymbolSet {
+        SymbolSet::of(0..=self.end)
+    }
+
+    /// The class of the character at `at`, and its length in bytes. A byte that is not part of valid UTF-8 is a
+    /// character of its own.
+    ///
+    /// # Panics
+    /// If `at` is not before the end of `text`.
+    #[inline(always)]
+    pub fn decode(&self, text: &[u8], at: usize) -> (Symbol, usize) {
+        let byte = text[at];
+        if byte.is_ascii() {
+            (self.of_bytes[usize::from(byte)], 1)
+        } else {
+            self.decode_beyond_ascii(text, at)
+        }
+    }
+
+    // Not inlined: the loops that call it need their registers.
+    #[inline(never)]
+    fn decode_beyond_ascii(&self, text: &[u8], at: usize) -> (Symbol, usize) {
+        match code_point_at(text, at) {
+            Some((code_point, len)) => (self.class_of(code_point), len),
+            None => (self.invalid, 1),
+        }
+    }
+
+    /// The class of a code point that is not a surrogate.
+    #[inline]
+    fn class_of(&self, code_point: u32) -> Symbol {
+        let start = self.block_starts[(code_point >> BLOCK_BITS) as usize] as usize;
+        self.classes[start + code_point as usize % BLOCK_LEN]
+    }
+}
+
+/// All code points in stretches, in order, each with the sets that it belongs to.
+fn stretches(sets: &[Vec<Range<u32>>]) -> Vec<(Range<u32>, Vec<bool>)> {
+    let mut changes: Vec<(u32, usize)> = Vec::new();
+    for (number, set) in sets.iter().enumerate() {
+        for range in set.iter().filter(|range| range.start < range.end) {
+            changes.extend([(range.start, number), (range.end, number)]);
+        }
+    }
+    changes.sort_unstable();
+    let mut members = vec![false; sets.len()];
+    let (mut stretches, mut start) = (Vec::new(), 0);
+    for (at, number) in changes {
+        if at > start {
+            stretches.push((start..at, members.clone()));
+            start = at;
+        }
+        members[number] = !members[number];
+    }
+    if start < CODE_POINTS {
+        stretches.push((start..CODE_POINTS, members));
+    }
+    stretches
+}
+
+/// The table of classes: where each block begins, and the classes of all blocks, equal ones once.
+fn table(runs: &[(Range<u32>, Symbol)]) -> (Vec<u32>, Vec<Symbol>) {
+    let mut classes_of_all = Vec::with_capacity(CODE_POINTS as usize);
+    for (range, class) in runs {
+        classes_of_all.resize(range.end as usize, *class);
+    }
+    let mut known: HashMap<&[Symbol], u32> = HashMap::new();
+    let (mut starts, mut classes) = (Vec::new(), Vec::new());
+    for block in classes_of_all.chunks(BLOCK_LEN) {
+        let start = *known.entry(block).or_insert_with(|| {
+            classes.extend_from_slice(block);
+            (classes.len() - block.len()) as u32
+        });
+        starts.push(start);
+    }
+    (starts, classes)
+}

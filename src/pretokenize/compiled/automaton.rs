@@ -1,0 +1,306 @@
+//! Programs as tables: in one pass over a text, the match that backtracking would find first.
+//!
+//! A state is a list of instructions that are alive, the preferred ones first. Given the next symbol, they are
+//! followed in that order to the characters that they take. Where a match ends, all instructions behind it in
+//! the list are given up, since the match is preferred to whatever they would find. Those before it go on; if
+//! one of them finds another match later, that one counts.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::alphabet::Alphabet;
+use super::cuts::CutPairs;
+use super::entry::{Entry, START};
+use super::expression::Expression;
+use super::program::{Address, Instruction, Program};
+use super::symbols::{Symbol, SymbolSet};
+use super::unsupported::Unsupported;
+
+/// A compiled pattern.
+pub struct Automaton {
+    alphabet: Alphabet,
+    /// The rows; each has an entry for each symbol, and one for the symbol that is passed over.
+    table: Vec<Entry>,
+    cuts: CutPairs,
+}
+
+/// Entries that a table may have: 4 MB. Those of published patterns have less than 20,000.
+const MAX_ENTRIES: usize = 1 << 20;
+/// Steps through instructions while a table is made, of some nanoseconds each.
+const MAX_STEPS: usize = 1 << 26;
+
+/// Compiles a pattern. `newline` is the number of the set that holds a newline and nothing else.
+///
+/// # Errors
+/// The pattern has something that the automaton cannot express, or would be too large.
+pub fn compile(
+    expression: &Expression,
+    alphabet: Alphabet,
+    newline: usize,
+) -> Result<Arc<Automaton>, Unsupported> {
+    let program = Program::new(expression, &alphabet)?;
+    let newline = alphabet.set(newline).unwrap_or(SymbolSet::EMPTY);
+    let transitions = Builder::new(&program, &alphabet, newline).transitions()?;
+    let symbols = usize::from(alphabet.end()) + 1;
+    if transitions[..symbols].iter().any(|transition| transition.is_match) {
+        return Err(Unsupported::new("matches of nothing"));
+    }
+    let table = Table::new(&transitions, &alphabet).entries();
+    let cuts = CutPairs::new(&table, &alphabet);
+    Ok(Arc::new(Automaton { alphabet, table, cuts }))
+}
+
+impl Automaton {
+    /// How many states the automaton has.
+    pub fn states(&self) -> usize {
+        self.table.len() / self.alphabet.columns()
+    }
+
+    /// How many classes of characters the pattern tells apart.
+    pub fn classes(&self) -> usize {
+        usize::from(self.alphabet.end())
+    }
+
+    /// Whether a text may be cut at `at`, which is neither its start nor its end. The text may be a window of a
+    /// longer one, as in [`crate::pretokenize::CutRule::is_cut`]. `keeps_rest` says whether text without a match
+    /// is pieces.
+    pub fn is_cut(&self, text: &[u8], at: usize, keeps_rest: bool) -> bool {
+        self.cuts.is_cut(&self.alphabet, text, at, keeps_rest)
+    }
+
+    /// Whether the pattern matches all text, so that nothing lies between two matches.
+    pub(super) fn matches_all(&self) -> bool {
+        self.cuts.matches_all(&self.alphabet)
+    }
+
+    /// The first cut before a space or behind a newline, at `from` or less than `bytes` behind it.
+    pub(super) fn cut_within(&self, text: &[u8], from: usize, bytes: usize) -> Option<usize> {
+        let end = text.len().min(from + bytes);
+        let is_likely = |at: usize| text[at] == b' ' || text[at - 1] == b'\n';
+        (from.max(1)..end).find(|&at| is_likely(at) && self.is_cut(text, at, true))
+    }
+
+    #[inline(always)]
+    pub(super) fn entry(&self, row: u32, symbol: Symbol) -> Entry {
+        self.table[row as usize + usize::from(symbol)]
+    }
+
+    /// The symbol that changes nothing.
+    #[inline(always)]
+    pub(super) fn passed_over(&self) -> Symbol {
+        self.alphabet.passed_over()
+    }
+
+    /// The class of each character of a text, where its first byte stands; where other bytes of it stand, the symbol
+    /// that changes nothing. `symbols` is as long as the text.
+    pub(super) fn classify(&self, text: &[u8], symbols: &mut [Symbol]) {
+        self.alphabet.classify(text, symbols);
+    }
+
+    /// The symbol for the end of a text.
+    pub(super) fn end(&self) -> Symbol {
+        self.alphabet.end()
+    }
+
+    /// The symbol at `at` and its length: a character, or the end of the text.
+    #[inline(always)]
+    pub(super) fn symbol(&self, text: &[u8], at: usize) -> (Symbol, usize) {
+        if at < text.len() { self.alphabet.decode(text, at) } else { (self.alphabet.end(), 0) }
+    }
+}
+
+impl fmt::Debug for Automaton {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Automaton({} states, {} classes)", self.states(), self.classes())
+    }
+}
+
+/// What happens in a state when a symbol follows.
+#[derive(Clone, Copy)]
+struct Transition {
+    /// Whether a match ends before the symbol.
+    is_match: bool,
+    /// The number of the next state, if any instruction is left.
+    next: Option<u32>,
+}
+
+/// Finds all states, from the start on.
+struct Builder<'a> {
+    program: &'a Program,
+    alphabet: &'a Alphabet,
+    newline: SymbolSet,
+    numbers: HashMap<Vec<Address>, u32>,
+    states: Vec<Vec<Address>>,
+    steps: usize,
+    /// For each instruction, the number of the walk that met it last.
+    met: Vec<u32>,
+    walk: u32,
+}
+
+impl<'a> Builder<'a> {
+    fn new(program: &'a Program, alphabet: &'a Alphabet, newline: SymbolSet) -> Self {
+        let met = vec![0; program.instructions.len()];
+        let (numbers, states) = (HashMap::new(), Vec::new());
+        Builder { program, alphabet, newline, numbers, states, steps: 0, met, walk: 0 }
+    }
+
+    /// The transitions of all states, in rows of one for each symbol.
+    fn transitions(mut self) -> Result<Vec<Transition>, Unsupported> {
+        self.state(vec![self.program.start])?;
+        let (mut transitions, mut at) = (Vec::new(), 0);
+        while at < self.states.len() {
+            let state = self.states[at].clone();
+            for symbol in 0..=self.alphabet.end() {
+                let transition = self.transition(&state, symbol)?;
+                transitions.push(transition);
+            }
+            at += 1;
+        }
+        Ok(transitions)
+    }
+
+    /// The number of the state in which these instructions are alive, none if there are none.
+    fn state(&mut self, targets: Vec<Address>) -> Result<Option<u32>, Unsupported> {
+        if targets.is_empty() {
+            return Ok(None);
+        }
+        let alive = self.without_choices(&targets)?;
+        let next = self.states.len() as u32;
+        let number = *self.numbers.entry(alive.clone()).or_insert(next);
+        if number == next {
+            if (self.states.len() + 1) * self.alphabet.columns() > MAX_ENTRIES {
+                return Err(Unsupported::new("more states than the table may have"));
+            }
+            self.states.push(alive);
+        }
+        Ok(Some(number))
+    }
+
+    /// Follows all choices: what is left are the instructions that look at a symbol, in order, up to a match.
+    /// So equal states are found to be equal.
+    fn without_choices(&mut self, targets: &[Address]) -> Result<Vec<Address>, Unsupported> {
+        self.walk += 1;
+        let mut alive = Vec::new();
+        let mut open: Vec<Address> = targets.iter().rev().copied().collect();
+        while let Some(address) = open.pop() {
+            if !self.meet(address)? {
+                continue;
+            }
+            match &self.program.instructions[address as usize] {
+                Instruction::Try(each) => open.extend(each.iter().rev()),
+                Instruction::Match => {
+                    alive.push(address);
+                    break;
+                }
+                _ => alive.push(address),
+            }
+        }
+        Ok(alive)
+    }
+
+    fn transition(&mut self, state: &[Address], symbol: Symbol) -> Result<Transition, Unsupported> {
+        self.walk += 1;
+        let (mut targets, mut is_match) = (Vec::new(), false);
+        let mut open: Vec<Address> = state.iter().rev().copied().collect();
+        while let Some(address) = open.pop() {
+            if !self.meet(address)? {
+                continue;
+            }
+            match &self.program.instructions[address as usize] {
+                Instruction::Take(set, next) if set.has(symbol) => targets.push(*next),
+                Instruction::Check(set, next) if set.has(symbol) => open.push(*next),
+                Instruction::Take(..) | Instruction::Check(..) => (),
+                Instruction::CheckLineEnd(next) if symbol == self.alphabet.end() => open.push(*next),
+                Instruction::CheckLineEnd(_) if self.newline.has(symbol) => {
+                    return Err(Unsupported::new("a $ that may stand before the last newline"));
+                }
+                Instruction::CheckLineEnd(_) => (),
+                Instruction::Try(each) => open.extend(each.iter().rev()),
+                Instruction::Match => {
+                    is_match = true;
+                    break;
+                }
+            }
+        }
+        Ok(Transition { is_match, next: self.state(targets)? })
+    }
+
+    /// Whether the current walk meets an instruction for the first time.
+    fn meet(&mut self, address: Address) -> Result<bool, Unsupported> {
+        self.steps += 1;
+        if self.steps > MAX_STEPS {
+            return Err(Unsupported::new("too many combinations of its parts"));
+        }
+        let met = &mut self.met[address as usize];
+        Ok(std::mem::replace(met, self.walk) != self.walk)
+    }
+}
+
+/// The table, made of transitions.
+struct Table<'a> {
+    transitions: &'a [Transition],
+    /// How many transitions a state has.
+    symbols: usize,
+    /// For each state, the one that the start has gone to instead, if a pretoken that ended before the last character
+    /// always can; see [`Entry::ENDED_BEFORE`].
+    restarted: Vec<Option<u32>>,
+}
+
+impl<'a> Table<'a> {
+    fn new(transitions: &'a [Transition], alphabet: &Alphabet) -> Self {
+        let symbols = usize::from(alphabet.end()) + 1;
+        let states = transitions.len() / symbols;
+        // First whatever led to a state, then nothing for those that something else led to as well.
+        let (mut restarted, mut is_known) = (vec![None; states], vec![false; states]);
+        for (at, transition) in transitions.iter().enumerate() {
+            let (Some(next), class) = (transition.next, at % symbols) else { continue };
+            let is_possible = transition.is_match && alphabet.is_ascii(class as Symbol);
+            let found = transitions[class].next.filter(|_| is_possible);
+            let (restarted, is_known) = (&mut restarted[next as usize], &mut is_known[next as usize]);
+            *restarted = if *is_known { restarted.filter(|&state| found == Some(state)) } else { found };
+            *is_known = true;
+        }
+        Table { transitions, symbols, restarted }
+    }
+
+    fn entries(&self) -> Vec<Entry> {
+        let columns = self.symbols + 1;
+        let mut table = Vec::with_capacity(self.restarted.len() * columns);
+        for state in 0..self.restarted.len() {
+            table.extend((0..self.symbols).map(|symbol| self.entry(state, symbol)));
+            // The symbol that is passed over.
+            table.push(Entry::new(self.row(state as u32)));
+        }
+        table
+    }
+
+    fn row(&self, state: u32) -> u32 {
+        state * (self.symbols + 1) as u32
+    }
+
+    fn entry(&self, state: usize, symbol: usize) -> Entry {
+        let bits = self.bits(state, symbol);
+        if bits != Entry::FAILS {
+            return Entry::new(bits);
+        }
+        let after = self.restarted[state].map_or(Entry::FAILS, |state| self.bits(state as usize, symbol));
+        Entry::new(if after & Entry::FAILS == 0 { Entry::ENDED_BEFORE | after } else { Entry::FAILS })
+    }
+
+    /// An entry without [`Entry::ENDED_BEFORE`]. Where a match ends and nothing else goes on, it also does what the
+    /// start does with its symbol.
+    fn bits(&self, state: usize, symbol: usize) -> u32 {
+        let transition = self.transitions[state * self.symbols + symbol];
+        let next = transition.next.map(|state| self.row(state));
+        let from_start = self.transitions[symbol].next.map(|state| self.row(state));
+        match (transition.is_match, next, from_start) {
+            (true, None, _) if symbol + 1 == self.symbols => Entry::ENDS | START,
+            (true, None, Some(next)) => Entry::ENDS | next,
+            (true, None, None) => Entry::MAY_END | Entry::FAILS,
+            (true, Some(next), _) => Entry::MAY_END | next,
+            (false, Some(next), _) => next,
+            (false, None, _) => Entry::FAILS,
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Where a text may be cut, by the classes of the two characters around the place.
+//!
+//! A place is a cut if every state that can be reached by the character before it ends a pretoken there, given the
+//! character after it, and also given the end of the text. Then no match goes across the place, and the pretokens
+//! before it are the same were the place the end of the text. This holds for all texts, so it is found by going
+//! through the table once.
+
+use super::alphabet::Alphabet;
+use super::entry::{Entry, START};
+use super::symbols::{Symbol, SymbolSet};
+use crate::pretokenize::class::char_start;
+
+/// The pairs of classes between which a text may be cut.
+pub(super) struct CutPairs {
+    /// For each class, those behind it.
+    behind: Vec<SymbolSet>,
+    /// The classes whose characters are always matched where a match may begin with them.
+    matched: SymbolSet,
+}
+
+impl CutPairs {
+    pub(super) fn new(table: &[Entry], alphabet: &Alphabet) -> Self {
+        let symbols = usize::from(alphabet.end()) + 1;
+        let columns = alphabet.columns();
+        let row_of = |start: u32| &table[start as usize..start as usize + symbols];
+        let classes = || 0..alphabet.end();
+        let mut behind = vec![alphabet.characters(); symbols - 1];
+        for row in table.chunks(columns) {
+            for class in classes() {
+                let entry = row[usize::from(class)];
+                if entry.has(Entry::FAILS) {
+                    continue;
+                }
+                let reached = row_of(entry.row());
+                let ends = |symbol: Symbol| {
+                    let entry = reached[usize::from(symbol)];
+                    entry.has(Entry::ENDS) && !entry.has(Entry::ENDED_BEFORE)
+                };
+                let safe = if ends(alphabet.end()) {
+                    SymbolSet::of(classes().filter(|&symbol| ends(symbol)))
+                } else {
+                    SymbolSet::EMPTY
+                };
+                let pairs = &mut behind[usize::from(class)];
+                *pairs = pairs.intersection(safe);
+            }
+        }
+        let is_matched = |class: &Symbol| {
+            let entry = row_of(START)[usize::from(*class)];
+            let may_end = |entry: &Entry| entry.has(Entry::ENDS | Entry::MAY_END);
+            !entry.has(Entry::FAILS) && row_of(entry.row()).iter().all(may_end)
+        };
+        CutPairs { behind, matched: SymbolSet::of(classes().filter(is_matched)) }
+    }
+
+    /// Whether a match can begin with any character.
+    pub(super) fn matches_all(&self, alphabet: &Alphabet) -> bool {
+        self.matched == alphabet.characters()
+    }
+
+    /// Whether `text` may be cut at `at`; `text` may be a window of a longer text, as in
+    /// [`crate::pretokenize::CutRule::is_cut`]. `keeps_rest` says whether text without a match is pieces.
+    pub(super) fn is_cut(&self, alphabet: &Alphabet, text: &[u8], at: usize, keeps_rest: bool) -> bool {
+        let start = char_start(text, at);
+        let (before, _) = alphabet.decode(text, start);
+        let (behind, len) = alphabet.decode(text, at);
+        // A byte that is not UTF-8 here may be part of a character that the window does not hold whole.
+        let is_whole = |start: usize, len: usize| text[start].is_ascii() || len > 1;
+        is_whole(start, at - start)
+            && is_whole(at, len)
+            && self.behind[usize::from(before)].has(behind)
+            && (!keeps_rest || self.matched.has(behind))
+    }
+}

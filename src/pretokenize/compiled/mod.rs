@@ -1,0 +1,34 @@
+//! Patterns compiled to an automaton over classes of characters: the engine for patterns without a scanner.
+//!
+//! 1. The sets of a pattern (`\p{L}`, `[^\s]`, one letter) divide all characters into classes: two characters are
+//!    in one class if no set tells them apart. Most patterns need fewer than twenty ([`alphabet`]).
+//! 2. The pattern becomes a program of instructions with priorities, as a backtracking engine would try them
+//!    ([`program`]). A lookahead is an instruction that looks at the class of the next character.
+//! 3. The program becomes a table: one row for each list of instructions that can be alive at once, in the order
+//!    of their priority, one column for each class and one for the end of the text ([`automaton`]). The table
+//!    gives the match that backtracking would find first, in one pass and without backtracking.
+//! 4. A scanner reads one entry for each character ([`scan`]).
+//!
+//! What this cannot express is refused by name ([`Unsupported`]), and runs in the `regex` package.
+
+mod alphabet;
+mod automaton;
+mod cuts;
+mod entry;
+mod expression;
+mod failures;
+mod program;
+mod scan;
+mod stripes;
+mod symbols;
+mod unsupported;
+
+pub use alphabet::Alphabet;
+pub use automaton::{Automaton, compile};
+pub use expression::{Expression, Repeat};
+pub use scan::CompiledScanner;
+pub use symbols::{Symbol, SymbolSet};
+pub use unsupported::Unsupported;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+//! Patterns as programs: instructions, of which the first alternative is tried first.
+
+use super::alphabet::Alphabet;
+use super::expression::{Expression, Repeat};
+use super::symbols::SymbolSet;
+use super::unsupported::Unsupported;
+
+/// Where an instruction stands in its program.
+pub(super) type Address = u32;
+
+/// One step of a program.
+#[derive(Clone, Debug)]
+pub(super) enum Instruction {
+    /// Takes a character of these classes, and goes on.
+    Take(SymbolSet, Address),
+    /// Goes on if one of these symbols follows.
+    Check(SymbolSet, Address),
+    /// Goes on where [`Expression::LineEnd`] holds.
+    CheckLineEnd(Address),
+    /// Goes on at each of these, the first one first.
+    Try(Vec<Address>),
+    /// A match ends here.
+    Match,
+}
+
+/// A pattern as instructions.
+pub(super) struct Program {
+    pub(super) instructions: Vec<Instruction>,
+    pub(super) start: Address,
+}
+
+/// Instructions that a program may have. The largest pattern of a published tokenizer has some hundred.
+const MAX_INSTRUCTIONS: usize = 20_000;
+
+impl Program {
+    pub(super) fn new(expression: &Expression, alphabet: &Alphabet) -> Result<Self, Unsupported> {
+        let mut writer =
+            Writer { instructions: Vec::new(), all: alphabet.all(), end: SymbolSet::of([alphabet.end()]) };
+        let accept = writer.add(Instruction::Match)?;
+        let start = writer.write(expression, accept)?;
+        Ok(Program { instructions: writer.instructions, start })
+    }
+}
+
+/// Writes instructions, the last ones first: each knows where it goes on.
+struct Writer {
+    instructions: Vec<Instruction>,
+    all: SymbolSet,
+    end: SymbolSet,
+}
+
+impl Writer {
+    fn add(&mut self, instruction: Instruction) -> Result<Address, Unsupported> {
+        if self.instructions.len() >= MAX_INSTRUCTIONS {
+            return Err(Unsupported::new(format!("more than {MAX_INSTRUCTIONS} instructions")));
+        }
+        self.instructions.push(instruction);
+        Ok(self.instructions.len() as Address - 1)
+    }
+
+    /// Writes an expression that goes on at `next`; returns where it begins.
+    fn write(&mut self, expression: &Expression, next: Address) -> Result<Address, Unsupported> {
+        if let Some(set) = expression.as_set() {
+            return self.add(Instruction::Take(set, next));
+        }
+        match expression {
+            Expression::Set(set) => self.add(Instruction::Take(*set, next)),
+            Expression::Sequence(all) => all.iter().rev().try_fold(next, |next, one| self.write(one, next)),
+            Expression::Alternatives(all) => {
+                let starts = all.iter().map(|one| self.write(one, next)).collect::<Result<_, _>>()?;
+                self.add(Instruction::Try(starts))
+            }
+            Expression::Repeated { inner, min, max, kind: Repeat::Possessive } => {
+                let set = inner
+                    .as_set()
+                    .ok_or_else(|| Unsupported::new("a possessive repeat of more than one character"))?;
+                self.write_possessive(set, *min, *max, next)
+            }
+            Expression::Repeated { inner, min, max, kind } => {
+                self.write_repeated(inner, *min, *max, *kind == Repeat::Lazy, next)
+            }
+            Expression::Atomic(inner) => self.write_atomic(inner, next),
+            Expression::LookAhead { .. } => match expression.as_condition(self.all, self.end) {
+                Some(condition) => self.add(Instruction::Check(condition, next)),
+                None => Err(Unsupported::new("a lookahead at more than one character")),
+            },
+            Expression::End => self.add(Instruction::Check(self.end, next)),
+            Expression::LineEnd => self.add(Instruction::CheckLineEnd(next)),
+        }
+    }
+
+    fn write_repeated(
+        &mut self,
+        inner: &Expression,
+        min: u32,
+        max: Option<u32>,
+        lazy: bool,
+        next: Address,
+    ) -> Result<Address, Unsupported> {
+        if inner.may_be_empty() && max != Some(1) {
+            return Err(Unsupported::new("a repeat of what may be empty"));
+        }
+        let order = |more: Address, leave: Address| if lazy { vec![leave, more] } else { vec![more, leave] };
+        let mut start = next;
+        match max {
+            None => {
+                let again = self.add(Instruction::Match)?; // replaced once it is known where the loop begins
+                let body = self.write(inner, again)?;
+                self.instructions[again as usize] = Instruction::Try(order(body, next));
+                start = again;
+            }
+            Some(max) => {
+                for _ in min..max {
+                    let body = self.write(inner, start)?;
+                    start = self.add(Instruction::Try(order(body, next)))?;
+                }
+            }
+        }
+        for _ in 0..min {
+            start = self.write(inner, start)?;
+        }
+        Ok(start)
+    }
+
+    /// A possessive repeat of one character goes on only where no such character follows, or after the most.
+    fn write_possessive(
+        &mut self,
+        set: SymbolSet,
+        min: u32,
+        max: Option<u32>,
+        next: Address,
+    ) -> Result<Address, Unsupported> {
+        let leave = self.add(Instruction::Check(self.all.difference(set), next))?;
+        let mut start = next;
+        match max {
+            None => {
+                let again = self.add(Instruction::Match)?; // replaced once it is known where the loop begins
+                let body = self.add(Instruction::Take(set, again))?;
+                self.instructions[again as usize] = Instruction::Try(vec![body, leave]);
+                start = again;
+            }
+            Some(max) => {
+                for _ in min..max {
+                    let body = self.add(Instruction::Take(set, start))?;
+                    start = self.add(Instruction::Try(vec![body, leave]))?;
+                }
+            }
+        }
+        for _ in 0..min {
+            start = self.add(Instruction::Take(set, start))?;
+        }
+        Ok(start)
+    }
+
+    /// An atomic group of one repeat is possessive; one without a choice is any group.
+    fn write_atomic(&mut self, inner: &Expression, next: Address) -> Result<Address, Unsupported> {
+        if let Expression::Repeated { inner: repeated, min, max, kind: Repeat::Greedy | Repeat::Possessive } =
+            inner
+            && let Some(set) = repeated.as_set()
+        {
+            return self.write_possessive(set, *min, *max, next);
+        }
+        match inner {
+            Expression::Atomic(_) | Expression::LookAhead { .. } | Expression::End | Expression::LineEnd => {
+                self.write(inner, next)
+            }
+            Expression::Sequence(all) if all.iter().all(|one| one.as_set().is_some()) => {
+                self.write(inner, next)
+            }
+            _ => Err(Unsupported::new("an atomic group with choices")),
+        }
+    }
+}

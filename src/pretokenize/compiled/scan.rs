@@ -1,0 +1,220 @@
+//! Scans a text with an automaton: runs of pretokens.
+
+use std::ops::Range;
+
+use super::automaton::Automaton;
+use super::entry::{Entry, START};
+use super::failures::{Failures, Passed};
+use super::stripes::{self, Stripes, WATCHED_BYTES};
+use crate::error::Result;
+use crate::room;
+use crate::simd::ENDS;
+
+/// Bytes that are read without stripes where no cuts for them were found. Chosen without measurement.
+const BYTES_WITHOUT_STRIPES: usize = 1 << 16;
+
+/// Finds the pretokens of a text.
+pub struct CompiledScanner<'t> {
+    automaton: &'t Automaton,
+    text: &'t [u8],
+    /// Whether text without a match is pieces.
+    keeps_rest: bool,
+    /// Where the next pretoken begins.
+    start: usize,
+    /// Up to here matches are searched one by one, since much was read in vain.
+    watched_until: usize,
+    failures: Failures,
+    passed: Vec<Passed>,
+    stripes: Stripes,
+    /// Up to here no stripes are tried, since there were no cuts for them.
+    no_cuts_until: usize,
+}
+
+impl<'t> CompiledScanner<'t> {
+    /// A scanner at the start of a text. `keeps_rest` says whether text without a match is pieces, or left out.
+    pub fn new(automaton: &'t Automaton, text: &'t [u8], keeps_rest: bool) -> Self {
+        CompiledScanner {
+            automaton,
+            text,
+            keeps_rest,
+            start: 0,
+            watched_until: 0,
+            failures: Failures::default(),
+            passed: Vec::new(),
+            stripes: Stripes::default(),
+            no_cuts_until: 0,
+        }
+    }
+
+    /// Fills `ends` with the ends of the next pretokens, each of which begins where the one before it ends.
+    /// Returns where the first one begins and how many there are, 0 after the last one.
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub fn fill(&mut self, ends: &mut [usize; ENDS]) -> Result<(usize, usize)> {
+        let mut first = self.start;
+        let mut count = self.fill_from_stripes(ends);
+        while count < ENDS && self.start < self.text.len() {
+            if self.start >= self.watched_until {
+                count = self.fill_unwatched(ends, count)?;
+                if count == ENDS || self.start == self.text.len() {
+                    break;
+                }
+            }
+            if let Some(end) = self.end_of_match(self.start)? {
+                self.start = end;
+            } else {
+                self.start = self.end_of_gap()?;
+                if !self.keeps_rest {
+                    if count > 0 {
+                        break;
+                    }
+                    first = self.start;
+                    continue;
+                }
+            }
+            ends[count] = self.start;
+            count += 1;
+        }
+        Ok((first, count))
+    }
+
+    /// Calls `f` with each pretoken, in order, in bytes, until it returns `false`.
+    ///
+    /// # Errors
+    /// What `f` fails with, or [`crate::Error::OutOfMemory`].
+    pub fn for_each(mut self, mut f: impl FnMut(Range<usize>) -> Result<bool>) -> Result<()> {
+        let mut ends = [0; ENDS];
+        loop {
+            let (mut start, count) = self.fill(&mut ends)?;
+            if count == 0 {
+                return Ok(());
+            }
+            for &end in &ends[..count] {
+                if !f(std::mem::replace(&mut start, end)..end)? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Whether enough text is left for stripes, and all of it is matched, and there are cuts to be expected.
+    fn can_stripe(&self) -> bool {
+        let start = self.start.max(self.watched_until).max(self.no_cuts_until);
+        start == self.start && self.text.len() - start >= Stripes::MIN_TEXT && self.automaton.matches_all()
+    }
+
+    /// Gives out what the stripes have found, and reads the next ones once nothing is left of the last. Returns how
+    /// many ends there are.
+    fn fill_from_stripes(&mut self, ends: &mut [usize; ENDS]) -> usize {
+        let mut count = self.stripes.give(ends, 0);
+        loop {
+            if count > 0 {
+                self.start = ends[count - 1];
+            }
+            if count == ENDS || !self.can_stripe() {
+                return count;
+            }
+            let Some(mut lanes) = self.stripes.begin(self.automaton, self.text, self.start) else {
+                self.no_cuts_until = self.start + BYTES_WITHOUT_STRIPES;
+                return count;
+            };
+            stripes::read(self.automaton, &mut lanes);
+            self.stripes.put(lanes);
+            let more = self.stripes.give(ends, count);
+            if more == count {
+                return count;
+            }
+            count = more;
+        }
+    }
+
+    /// Adds ends from `self.start` on, until `ends` is full, the text ends, nothing matches, or much was read in
+    /// vain. Returns how many there are then.
+    fn fill_unwatched(&mut self, ends: &mut [usize; ENDS], mut count: usize) -> Result<usize> {
+        let (automaton, text) = (self.automaton, self.text);
+        let (first, mut at, mut row) = (count, self.start, START);
+        while count < ENDS {
+            let (symbol, len) = automaton.symbol(text, at);
+            let entry = automaton.entry(row, symbol);
+            if entry.has(Entry::ENDED_BEFORE) {
+                ends[count] = at - 1;
+                count += 1;
+                if count == ENDS {
+                    break;
+                }
+            }
+            // No branch: every fourth character or so ends a pretoken.
+            ends[count] = at;
+            count += usize::from(entry.has(Entry::ENDS));
+            if entry.has(Entry::FAILS) {
+                let start = if count > first { ends[count - 1] } else { self.start };
+                let found = self.end_of_match(start)?;
+                if at - found.unwrap_or(start) > WATCHED_BYTES {
+                    self.watched_until = at;
+                    break;
+                }
+                let Some(end) = found else { break };
+                ends[count] = end;
+                count += 1;
+                (at, row) = (end, START);
+                continue;
+            }
+            if len == 0 {
+                break;
+            }
+            row = entry.row();
+            at += len;
+        }
+        if count > first {
+            self.start = ends[count - 1];
+        }
+        Ok(count)
+    }
+
+    /// The end of the match that begins at `start`, if there is one.
+    fn end_of_match(&mut self, start: usize) -> Result<Option<usize>> {
+        let (automaton, text) = (self.automaton, self.text);
+        let (mut at, mut row, mut last) = (start, START, None);
+        self.passed.clear();
+        loop {
+            let (symbol, len) = automaton.symbol(text, at);
+            let entry = automaton.entry(row, symbol);
+            if entry.has(Entry::ENDED_BEFORE) {
+                return Ok(Some(at - 1));
+            }
+            if entry.has(Entry::ENDS) {
+                return Ok(Some(at));
+            }
+            if entry.has(Entry::MAY_END) {
+                last = Some(at);
+                self.passed.clear();
+            }
+            if entry.has(Entry::FAILS) {
+                break;
+            }
+            row = entry.row();
+            if Failures::is_noted(at, at + len) {
+                if self.failures.has((at + len, row)) {
+                    break;
+                }
+                room::push(&mut self.passed, (at + len, row))?;
+            }
+            at += len;
+        }
+        self.failures.keep(&self.passed, start)?;
+        Ok(last)
+    }
+
+    /// The end of the text without a match that begins at `self.start`.
+    fn end_of_gap(&mut self) -> Result<usize> {
+        let mut at = self.start;
+        while at < self.text.len() {
+            at += self.automaton.symbol(self.text, at).1;
+            if at == self.text.len() || self.end_of_match(at)?.is_some() {
+                break;
+            }
+        }
+        Ok(at)
+    }
+}

@@ -1,0 +1,371 @@
+//! The automaton against a matcher that backtracks, on random patterns and all short texts.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::pretokenize::{CutRule, Pattern, Pretokenizer, Unmatched};
+use crate::simd::ENDS;
+
+/// One character of each class: a, b, c, a letter of two bytes, a newline, a space; other text is a class of its own.
+const LETTERS: [&str; 7] = ["a", "b", "c", "é", "\n", " ", "漢"];
+const NEWLINE: usize = 4;
+
+fn alphabet() -> Alphabet {
+    let single = |letter: &&str| {
+        let code_point = letter.chars().next().unwrap() as u32;
+        std::iter::once(code_point..code_point + 1).collect()
+    };
+    Alphabet::new(&LETTERS[..6].iter().map(single).collect::<Vec<_>>()).unwrap()
+}
+
+/// What the definition says: the first match that a backtracking engine finds, as an end.
+///
+/// `next` is what must match behind the expression. The text is a list of symbols.
+fn backtrack(
+    expression: &Expression,
+    text: &[Symbol],
+    at: usize,
+    newline: Symbol,
+    next: &mut dyn FnMut(usize) -> Option<usize>,
+) -> Option<usize> {
+    match expression {
+        Expression::Set(set) => (at < text.len() && set.has(text[at])).then(|| next(at + 1)).flatten(),
+        Expression::Sequence(all) => match all.split_first() {
+            None => next(at),
+            Some((first, rest)) => {
+                let rest = Expression::Sequence(rest.to_vec());
+                backtrack(first, text, at, newline, &mut |at| backtrack(&rest, text, at, newline, next))
+            }
+        },
+        Expression::Alternatives(all) => all.iter().find_map(|one| backtrack(one, text, at, newline, next)),
+        Expression::Atomic(inner) => next(backtrack(inner, text, at, newline, &mut Some)?),
+        Expression::LookAhead { inner, negated } => {
+            let found = backtrack(inner, text, at, newline, &mut Some).is_some();
+            if found == *negated { None } else { next(at) }
+        }
+        Expression::End => {
+            if at == text.len() {
+                next(at)
+            } else {
+                None
+            }
+        }
+        Expression::LineEnd => {
+            let rest = &text[at..];
+            if rest.is_empty() || rest == [newline] { next(at) } else { None }
+        }
+        Expression::Repeated { inner, min, max, kind } => {
+            let shorter = Expression::Repeated {
+                inner: inner.clone(),
+                min: min.saturating_sub(1),
+                max: max.map(|max| max.saturating_sub(1)),
+                kind: *kind,
+            };
+            if *kind == Repeat::Possessive {
+                let greedy =
+                    Expression::Repeated { inner: inner.clone(), min: *min, max: *max, kind: Repeat::Greedy };
+                return backtrack(&Expression::Atomic(Box::new(greedy)), text, at, newline, next);
+            }
+            let more = |next: &mut dyn FnMut(usize) -> Option<usize>| {
+                if *max == Some(0) {
+                    return None;
+                }
+                backtrack(inner, text, at, newline, &mut |end| {
+                    // Once nothing more is needed, a turn that takes nothing ends the repeat.
+                    if end == at && *min == 0 { None } else { backtrack(&shorter, text, end, newline, next) }
+                })
+            };
+            match (min, kind) {
+                (1.., _) => more(next),
+                (0, Repeat::Lazy) => next(at).or_else(|| more(next)),
+                (0, _) => more(next).or_else(|| next(at)),
+            }
+        }
+    }
+}
+
+/// Pretokens by the definition: matches, and unless they are left out, what lies between them.
+fn expected(
+    expression: &Expression,
+    text: &[Symbol],
+    newline: Symbol,
+    keeps_rest: bool,
+) -> Vec<(usize, usize)> {
+    let (mut found, mut at, mut gap) = (Vec::new(), 0, 0);
+    while at < text.len() {
+        match backtrack(expression, text, at, newline, &mut Some) {
+            Some(end) => {
+                if gap < at && keeps_rest {
+                    found.push((gap, at));
+                }
+                found.push((at, end));
+                (at, gap) = (end, end);
+            }
+            None => at += 1,
+        }
+    }
+    if gap < at && keeps_rest {
+        found.push((gap, at));
+    }
+    found
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+
+    fn expression(&mut self, depth: u32, alphabet: &Alphabet) -> Expression {
+        let symbols = u64::from(alphabet.end());
+        let parts = |random: &mut Random| {
+            (0..2 + random.below(2)).map(|_| random.expression(depth - 1, alphabet)).collect()
+        };
+        match if depth == 0 { 0 } else { self.below(11) } {
+            0..=3 => {
+                let members =
+                    (0..1 + self.below(3)).map(|_| self.below(symbols) as Symbol).collect::<Vec<_>>();
+                let set = SymbolSet::of(members);
+                Expression::Set(if self.below(4) == 0 { alphabet.characters().difference(set) } else { set })
+            }
+            4..=5 => Expression::Sequence(parts(self)),
+            6..=7 => Expression::Alternatives(parts(self)),
+            8..=9 => {
+                let (min, more) = (self.below(3) as u32, self.below(3) as u32);
+                Expression::Repeated {
+                    inner: Box::new(self.expression(depth - 1, alphabet)),
+                    min,
+                    max: (self.below(2) == 0).then_some((min + more).max(1)),
+                    kind: [Repeat::Greedy, Repeat::Lazy, Repeat::Possessive][self.below(3) as usize],
+                }
+            }
+            _ => match self.below(4) {
+                0 => Expression::End,
+                1 => Expression::Atomic(Box::new(self.expression(depth - 1, alphabet))),
+                _ => Expression::LookAhead {
+                    inner: Box::new(self.expression(depth - 1, alphabet)),
+                    negated: self.below(2) == 0,
+                },
+            },
+        }
+    }
+}
+
+fn pretokens(automaton: &Arc<Automaton>, text: &str, keeps_rest: bool) -> Vec<(usize, usize)> {
+    let unmatched = if keeps_rest { Unmatched::Keep } else { Unmatched::Drop };
+    let pretokenizer = Pretokenizer { pattern: Pattern::Compiled(Arc::clone(automaton)), unmatched };
+    let mut found = Vec::new();
+    pretokenizer
+        .for_each(text.as_bytes(), |range| {
+            found.push((range.start, range.end));
+            Ok(())
+        })
+        .unwrap();
+    found
+}
+
+/// Compares pretokens and cuts of one text.
+fn check(expression: &Expression, automaton: &Arc<Automaton>, letters: &[usize], alphabet: &Alphabet) {
+    let text: String = letters.iter().map(|&letter| LETTERS[letter]).collect();
+    for (keeps_rest, expected) in check_pretokens(expression, automaton, letters, alphabet) {
+        let is_cut = |at: &usize| automaton.is_cut(text.as_bytes(), *at, keeps_rest);
+        for at in (1..text.len()).filter(|&at| text.is_char_boundary(at)).filter(is_cut) {
+            let mut parts = pretokens(automaton, &text[..at], keeps_rest);
+            let shifted = |(start, end)| (start + at, end + at);
+            parts.extend(pretokens(automaton, &text[at..], keeps_rest).into_iter().map(shifted));
+            assert_eq!(parts, expected, "{expression:?} on {text:?}, cut at {at}");
+        }
+    }
+}
+
+/// Compares the pretokens of one text, kept and left out, and returns them. The definition counts in characters.
+fn check_pretokens(
+    expression: &Expression,
+    automaton: &Arc<Automaton>,
+    letters: &[usize],
+    alphabet: &Alphabet,
+) -> [(bool, Vec<(usize, usize)>); 2] {
+    let text: String = letters.iter().map(|&letter| LETTERS[letter]).collect();
+    let symbols: Vec<Symbol> =
+        text.char_indices().map(|(at, _)| alphabet.decode(text.as_bytes(), at).0).collect();
+    let mut places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+    places.push(text.len());
+    let newline = alphabet.decode(b"\n", 0).0;
+    [true, false].map(|keeps_rest| {
+        let expected: Vec<_> = expected(expression, &symbols, newline, keeps_rest)
+            .into_iter()
+            .map(|(start, end)| (places[start], places[end]))
+            .collect();
+        let found = pretokens(automaton, &text, keeps_rest);
+        assert!(found == expected, "{expression:?} on {text:?}, keeps the rest: {keeps_rest}");
+        (keeps_rest, expected)
+    })
+}
+
+#[test]
+fn random_patterns_match_as_backtracking_does() {
+    let mut random = Random(1);
+    let (mut compiled, mut cuts) = (0, 0);
+    for _ in 0..3000 {
+        let alphabet = alphabet();
+        let expression = random.expression(4, &alphabet);
+        let Ok(automaton) = compile(&expression, alphabet, NEWLINE) else { continue };
+        compiled += 1;
+        cuts += usize::from((0..48).any(|pair| {
+            let text = format!("{}{}", LETTERS[pair / 7], LETTERS[pair % 7]);
+            automaton.is_cut(text.as_bytes(), LETTERS[pair / 7].len(), true)
+        }));
+        let alphabet = self::alphabet();
+        for _ in 0..25 {
+            let letters: Vec<usize> =
+                (0..1 + random.below(12)).map(|_| random.below(LETTERS.len() as u64) as usize).collect();
+            check(&expression, &automaton, &letters, &alphabet);
+        }
+    }
+    assert!(compiled > 1000, "only {compiled} of the patterns were compiled");
+    assert!(cuts > 250, "only {cuts} of the patterns have cuts");
+}
+
+#[test]
+fn all_short_texts_match_as_backtracking_does() {
+    let mut random = Random(2);
+    let mut compiled = 0;
+    while compiled < 60 {
+        let alphabet = alphabet();
+        let expression = random.expression(3, &alphabet);
+        let Ok(automaton) = compile(&expression, alphabet, NEWLINE) else { continue };
+        compiled += 1;
+        let alphabet = self::alphabet();
+        for len in 1..5 {
+            for number in 0..LETTERS.len().pow(len) {
+                let letters: Vec<usize> =
+                    (0..len).map(|place| number / LETTERS.len().pow(place) % LETTERS.len()).collect();
+                check(&expression, &automaton, &letters, &alphabet);
+            }
+        }
+    }
+}
+
+#[test]
+fn long_texts_match_as_backtracking_does() {
+    // The definition calls itself for each character of a match.
+    let checks = || {
+        let mut random = Random(3);
+        let mut striped = 0;
+        while striped < 40 {
+            let alphabet = alphabet();
+            let expression = random.expression(3, &alphabet);
+            // One character of any class, so that all text is matched, and a cut before each newline.
+            let newlines = repeated(set("\n"), Repeat::Possessive);
+            let any = Expression::Set(alphabet.characters());
+            let no_newline = Expression::LookAhead { inner: Box::new(set("\n")), negated: true };
+            let guarded = Expression::Sequence(vec![no_newline, expression]);
+            let expression = Expression::Alternatives(vec![newlines, guarded, any]);
+            let Ok(automaton) = compile(&expression, alphabet, NEWLINE) else { continue };
+            let alphabet = self::alphabet();
+            let letters: Vec<usize> = (0..9000)
+                .map(|_| random.below(LETTERS.len() as u64 + 3).min(6) as usize % LETTERS.len())
+                .collect();
+            striped += usize::from(automaton.is_cut(b"\na", 1, true) || automaton.is_cut(b"a ", 1, true));
+            check_pretokens(&expression, &automaton, &letters, &alphabet);
+        }
+    };
+    std::thread::Builder::new().stack_size(1 << 29).spawn(checks).unwrap().join().unwrap();
+}
+
+fn set(letters: &str) -> Expression {
+    let alphabet = alphabet();
+    Expression::Set(SymbolSet::of(
+        letters.char_indices().map(|(at, _)| alphabet.decode(letters.as_bytes(), at).0),
+    ))
+}
+
+fn repeated(inner: Expression, kind: Repeat) -> Expression {
+    Expression::Repeated { inner: Box::new(inner), min: 1, max: None, kind }
+}
+
+#[test]
+fn a_search_that_fails_far_away_stays_linear() {
+    // `a+b|a`, which looks for a b behind each a, and `(?:ab)+c|b`, which also leaves text unmatched.
+    let run = Expression::Sequence(vec![repeated(set("a"), Repeat::Greedy), set("b")]);
+    let pair = Expression::Sequence(vec![set("a"), set("b")]);
+    let pairs = Expression::Sequence(vec![repeated(pair, Repeat::Greedy), set("c")]);
+    let cases = [
+        (Expression::Alternatives(vec![run, set("a")]), "a"),
+        (Expression::Alternatives(vec![pairs, set("b")]), "ab"),
+    ];
+    for (expression, unit) in cases {
+        let automaton = compile(&expression, alphabet(), NEWLINE).unwrap();
+        // Ten million characters would take days if each looked at all that follow.
+        let text = unit.repeat(10_000_000 / unit.len());
+        let mut scanner = CompiledScanner::new(&automaton, text.as_bytes(), true);
+        let (mut ends, mut count) = ([0; ENDS], 0);
+        loop {
+            match scanner.fill(&mut ends).unwrap() {
+                (_, 0) => break,
+                (_, more) => count += more,
+            }
+        }
+        assert_eq!(count, 10_000_000);
+    }
+}
+
+#[test]
+fn what_cannot_be_compiled_is_named() {
+    let two = Expression::Sequence(vec![set("a"), set("b")]);
+    let look = Expression::LookAhead { inner: Box::new(two.clone()), negated: false };
+    let line_end = Expression::Sequence(vec![repeated(set("\n"), Repeat::Greedy), Expression::LineEnd]);
+    let optional =
+        Expression::Repeated { inner: Box::new(set("a")), min: 0, max: None, kind: Repeat::Greedy };
+    let cases = [
+        (Expression::Sequence(vec![set("a"), look]), "a lookahead at more than one character"),
+        (repeated(two, Repeat::Possessive), "a possessive repeat of more than one character"),
+        (optional.clone(), "matches of nothing"),
+        (repeated(optional, Repeat::Greedy), "a repeat of what may be empty"),
+        (line_end, "a $ that may stand before the last newline"),
+    ];
+    for (expression, reason) in cases {
+        let refused = compile(&expression, alphabet(), NEWLINE).err().map(|reason| reason.to_string());
+        assert_eq!(refused.as_deref(), Some(reason), "{expression:?}");
+    }
+}
+
+#[test]
+fn patterns_that_would_be_too_large_are_refused() {
+    // (?:a|b)*a(?:a|b){30}: the automaton must know which of the last 30 letters were an a.
+    let any = || set("ab");
+    let tail = Expression::Repeated { inner: Box::new(any()), min: 30, max: Some(30), kind: Repeat::Greedy };
+    let head = Expression::Repeated { inner: Box::new(any()), min: 0, max: None, kind: Repeat::Greedy };
+    let last = Expression::Sequence(vec![head, set("a"), tail]);
+    let many = Expression::Repeated {
+        inner: Box::new(set("a")),
+        min: 100_000,
+        max: Some(100_000),
+        kind: Repeat::Greedy,
+    };
+    for expression in [last, many] {
+        assert!(compile(&expression, alphabet(), NEWLINE).is_err());
+    }
+}
+
+#[test]
+fn cuts_are_found_as_in_the_scanners() {
+    // ` ?[^\s]+|\s+(?!\S)|\s+`, with a, b and c for text: before a space that follows text, as in GPT-2's.
+    let text = || repeated(set("abcé漢"), Repeat::Greedy);
+    let spaces = || repeated(set(" \n"), Repeat::Greedy);
+    let not_text = Expression::LookAhead { inner: Box::new(set("abcé漢")), negated: true };
+    let optional =
+        Expression::Repeated { inner: Box::new(set(" ")), min: 0, max: Some(1), kind: Repeat::Greedy };
+    let expression = Expression::Alternatives(vec![
+        Expression::Sequence(vec![optional, text()]),
+        Expression::Sequence(vec![spaces(), not_text]),
+        spaces(),
+    ]);
+    let automaton = compile(&expression, alphabet(), NEWLINE).unwrap();
+    let rule = CutRule::Compiled { automaton, keeps_rest: true };
+    let text = "ab c\né  a\n\nb 漢 b";
+    let cuts: Vec<usize> = (0..=text.len()).filter(|&at| rule.is_cut(text.as_bytes(), at)).collect();
+    assert_eq!(cuts, [2, 4, 7, 10, 13, 17]);
+}

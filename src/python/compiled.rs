@@ -1,0 +1,123 @@
+//! The class `CompiledPattern`: a pattern that the core runs without the `regex` package.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::pretokenize::compiled::{self, Alphabet, Automaton, Expression, Repeat};
+
+/// Groups inside each other, at most: writing a program and freeing a tree need stack for each.
+const MAX_DEPTH: usize = 200;
+
+/// A pattern as an automaton.
+#[pyclass(frozen, name = "CompiledPattern", module = "toksmith._core")]
+pub(super) struct PyCompiledPattern {
+    pub(super) automaton: Arc<Automaton>,
+}
+
+#[pymethods]
+impl PyCompiledPattern {
+    /// `sets` are ranges of code points; number `newline` of them holds the newline alone. `steps` is the pattern in
+    /// postfix order: each is a name and two numbers. "set" (its number), "end" and "line_end" stand for themselves;
+    /// "sequence" and "alternatives" (how many) join what stands before them; "greedy", "lazy" and "possessive" (the
+    /// least and the most, -1 for no most), "atomic", "ahead" and "not_ahead" are for one part before them.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        sets: Vec<Vec<(u32, u32)>>,
+        steps: Vec<(String, i64, i64)>,
+        newline: usize,
+    ) -> PyResult<Self> {
+        py.detach(|| {
+            let ranges = |set: Vec<(u32, u32)>| set.into_iter().map(|(start, end)| start..end).collect();
+            let sets: Vec<Vec<Range<u32>>> = sets.into_iter().map(ranges).collect();
+            let compile = || {
+                let alphabet = Alphabet::new(&sets).map_err(|reason| reason.to_string())?;
+                let expression = expression(&steps, &alphabet)?;
+                compiled::compile(&expression, alphabet, newline).map_err(|reason| reason.to_string())
+            };
+            Ok(PyCompiledPattern { automaton: compile().map_err(PyValueError::new_err)? })
+        })
+    }
+
+    /// How many states the automaton has.
+    #[getter]
+    fn states(&self) -> usize {
+        self.automaton.states()
+    }
+
+    /// How many classes of characters the pattern tells apart.
+    #[getter]
+    fn classes(&self) -> usize {
+        self.automaton.classes()
+    }
+}
+
+/// A part of a pattern, and how deep it is nested.
+type Part = (Expression, usize);
+
+/// The pattern that steps in postfix order build.
+fn expression(steps: &[(String, i64, i64)], alphabet: &Alphabet) -> Result<Expression, String> {
+    let mut parts: Vec<Part> = Vec::new();
+    for (name, first, second) in steps {
+        let part = step(name, *first, *second, &mut parts, alphabet)?;
+        if part.1 > MAX_DEPTH {
+            return Err(format!("groups nested deeper than {MAX_DEPTH}"));
+        }
+        parts.push(part);
+    }
+    match parts.pop() {
+        Some((expression, _)) if parts.is_empty() => Ok(expression),
+        _ => Err("steps that do not build one pattern".into()),
+    }
+}
+
+fn step(
+    name: &str,
+    first: i64,
+    second: i64,
+    parts: &mut Vec<Part>,
+    alphabet: &Alphabet,
+) -> Result<Part, String> {
+    let number = usize::try_from(first).unwrap_or(0);
+    match name {
+        "set" => Ok((Expression::Set(alphabet.set(number).ok_or("no set of this number")?), 1)),
+        "end" => Ok((Expression::End, 1)),
+        "line_end" => Ok((Expression::LineEnd, 1)),
+        "sequence" => joined(number, parts, Expression::Sequence),
+        "alternatives" => joined(number, parts, Expression::Alternatives),
+        _ => {
+            let (inner, depth) = parts.pop().ok_or("a step without a part")?;
+            let inner = Box::new(inner);
+            let repeated = |inner, kind| Expression::Repeated {
+                inner,
+                min: u32::try_from(first).unwrap_or(u32::MAX),
+                max: u32::try_from(second).ok(),
+                kind,
+            };
+            let outer = match name {
+                "greedy" => repeated(inner, Repeat::Greedy),
+                "lazy" => repeated(inner, Repeat::Lazy),
+                "possessive" => repeated(inner, Repeat::Possessive),
+                "atomic" => Expression::Atomic(inner),
+                "ahead" => Expression::LookAhead { inner, negated: false },
+                "not_ahead" => Expression::LookAhead { inner, negated: true },
+                _ => return Err(format!("no step {name:?}")),
+            };
+            Ok((outer, depth + 1))
+        }
+    }
+}
+
+/// The last parts joined to one.
+fn joined(
+    count: usize,
+    parts: &mut Vec<Part>,
+    join: impl Fn(Vec<Expression>) -> Expression,
+) -> Result<Part, String> {
+    let first = parts.len().checked_sub(count).ok_or("a step without its parts")?;
+    let depth = parts[first..].iter().map(|(_, depth)| *depth).max().unwrap_or(0);
+    Ok((join(parts.drain(first..).map(|(part, _)| part).collect()), depth + 1))
+}
