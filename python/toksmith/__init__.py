@@ -53,14 +53,18 @@ _LAZY = {
     "train_bpe": "training.train",
     "train_from_iterator": "training.train",
 }
+# Packages that are attributes before somebody imports them: `toksmith.compat.tiktoken`.
+_PACKAGES = {"compat"}
 
 
 def __getattr__(name: str) -> object:
     """Import a name on first use."""
-    if name not in _LAZY:
+    if name not in _LAZY and name not in _PACKAGES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
+    if name in _PACKAGES:
+        return importlib.import_module(f".{name}", __name__)
     value = getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)
     globals()[name] = value
     return value

@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-CHUNK_CHARACTERS = 1 << 22
-"""Characters of text that are encoded together: enough for all threads, some megabytes."""
+CHUNK_CHARACTERS = 1 << 21
+"""Characters of text that are encoded together: enough for all threads.
+
+The memory of four times as many goes back to the system and is cleared anew for each chunk, which takes longer.
+"""
 # Characters at the end of a chunk that are searched for a place to cut, before all of it is.
 _TAIL_CHARACTERS = 1 << 16
 # A special token has no more bytes than this: a cut behind so many characters of a tail is one of the whole text.
@@ -37,25 +40,51 @@ def arrays(
         held += len(text)
         if held < wanted:
             continue
-        joined = "".join(pieces)
-        cut = _cut(core, joined, special)
-        if cut:
-            yield core.encode_to_numpy(joined[:cut], special, workers)
-            joined = joined[cut:]
-        pieces, held = [joined], len(joined)
+        ready, rest = _split(core, pieces, special)
+        if ready:
+            yield core.encode_to_numpy(ready, special, workers)
+        pieces, held = [rest], len(rest)
         # A text without a place to cut is searched again when it is twice as long, so that all searches are linear.
         wanted = max(CHUNK_CHARACTERS, 2 * held)
     if held:
         yield core.encode_to_numpy("".join(pieces), special, workers)
 
 
-def _cut(core: CoreTokenizer, text: str, special: bool) -> int:
-    """Return where a text that goes on can be cut, late in it; 0 for nowhere."""
+def _split(core: CoreTokenizer, pieces: list[str], special: bool) -> tuple[str, str]:
+    """Return the joined pieces of a text that goes on, in two parts: up to a late place for a cut, and the rest.
+
+    Without such a place all is rest. The list is used up. Pieces are cut before they are joined: copying the whole
+    would take as long as encoding it.
+    """
+    tail = _last_pieces(pieces)
+    cut = _cut(core, tail, special, is_whole=not pieces)
+    if not cut and pieces:
+        tail = "".join([*pieces, tail])
+        pieces.clear()
+        cut = core.late_cut(tail, special)
+    if not cut:
+        return "", tail
+    pieces.append(tail[:cut])
+    return "".join(pieces), tail[cut:]
+
+
+def _last_pieces(pieces: list[str]) -> str:
+    """Take pieces off the end of a list, as many as a place for a cut can be expected in, and return them joined."""
+    taken: list[str] = []
+    held = 0
+    while pieces and held < _TAIL_CHARACTERS:
+        taken.append(pieces.pop())
+        held += len(taken[-1])
+    return "".join(reversed(taken))
+
+
+def _cut(core: CoreTokenizer, text: str, special: bool, is_whole: bool) -> int:
+    """Return where a text that goes on can be cut, late in it; 0 for nowhere. If not `is_whole`, text precedes it."""
     start = max(0, len(text) - _TAIL_CHARACTERS)
-    cut = core.late_cut(text[start:], special)
-    if start and cut <= _MAX_SPECIAL_BYTES:
-        return core.late_cut(text, special)
-    return start + cut if cut else 0
+    cut = core.late_cut(text[start:] if start else text, special)
+    if (start or not is_whole) and cut <= _MAX_SPECIAL_BYTES:
+        return core.late_cut(text, special) if is_whole else 0
+    return start + cut
 
 
 def _of_stream(core: Any, texts: Iterable[str], special: bool) -> Iterator[NDArray[np.uint32]]:

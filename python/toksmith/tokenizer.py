@@ -233,8 +233,10 @@ class Tokenizer(Definition):
         """Yield the ids of the joined pieces, wherever they are cut, without ever joining them.
 
         For the named patterns at most the longest pretoken and the longest special token are held back
-        (twice that for pretokens over 4 KB, and a quarter more for special tokens over 128 bytes); for any
-        other pattern, and for none, everything since the last special token.
+        (twice that for pretokens over 4 KB, and a quarter more for special tokens over 128 bytes). For a
+        compiled pattern it is everything since the last place where its text may be cut: a word that a space
+        follows, for most. For a pattern that runs in `regex` (`patterns.explain` says why), and for none, it is
+        everything since the last special token.
 
         >>> list(Tokenizer().encode_iterable(["a", "b"]))
         [97, 98]
@@ -254,7 +256,7 @@ class Tokenizer(Definition):
 
         Pieces are gathered until they are some megabytes, and encoded on up to `workers` threads (default: all
         cores). The arrays joined are the ids of `encode` of the joined pieces, wherever these are cut. A pattern
-        without a name, and none, is encoded on one thread, and held back as by `encode_iterable`.
+        that runs in `regex`, and none, is encoded on one thread, and held back as by `encode_iterable`.
 
         >>> [ids.tolist() for ids in Tokenizer().encode_chunks(["a", "b"])]
         [[97, 98]]

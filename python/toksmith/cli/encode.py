@@ -46,7 +46,8 @@ Examples:
 
 FILE is UTF-8 text. It is encoded as it is: newlines are not translated, and a
 byte order mark stays. The memory does not grow with the size of the file, but
-a pattern without a name needs the text between two special tokens in memory."""
+a pattern that cannot be compiled needs the text between two special tokens in
+memory."""
 
 _BATCH = 1 << 16
 

@@ -3,3 +3,16 @@
 Each module here has the names, the signatures and the results of the library that it is named after, and runs on
 toksmith. Its page in `docs/` lists where it differs from the original, and why.
 """
+
+from __future__ import annotations
+
+_MODULES = {"first_toksmith", "huggingface", "minbpe", "rustbpe", "tiktoken"}
+
+
+def __getattr__(name: str) -> object:
+    """Import a stand-in on first use: `import toksmith` is enough for `toksmith.compat.tiktoken`."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    return importlib.import_module(f".{name}", __name__)

@@ -88,7 +88,7 @@ def count_pretokens(
     found = inputs.of_files(files, field, column)
     counting = counter.counter(specials, separator, resolved, **options)
     # The core runs a pattern of `regex` on one thread at a time: only more processes are faster.
-    in_processes = options["workers"] > 1 and resolved.text is not None and resolved.name is None
+    in_processes = options["workers"] > 1 and resolved.engine().engine == "regex"
     if options["replace"]:
         inputs.check_plain(found)
     with reporter(progress) as report:

@@ -109,8 +109,9 @@ class Run:
             often = "at all" if least == 1 else f"at least {least} times"
             if options.max_token_length is not None:
                 often += f" and has at most {options.max_token_length} bytes"
+            merges = "merge was" if added == 1 else "merges were"
             warnings.warn(
-                f"no pair is left that occurs {often}: {added} merges were made, not {options.max_merges}, "
+                f"no pair is left that occurs {often}: {added} {merges} made, not {options.max_merges}, "
                 f"so the vocabulary has {options.vocab_size - options.max_merges + added} tokens",
                 stacklevel=4,
             )
