@@ -5,6 +5,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# Modules are compiled once for all processes of the tests, of which there are hundreds: it is half of the time that one
+# takes to start. What is compiled lies in `target`.
+export PYTHONDONTWRITEBYTECODE :=
+export PYTHONPYCACHEPREFIX := $(CURDIR)/target/pycache
+
 .PHONY: demo test dev check test-rust test-python test-pythons test-long test-asan test-asan-python \
 	fuzz fuzz-build bench-peers bench-train build build-dev clean
 
@@ -58,16 +63,18 @@ test-python: build-dev
 	$(BIN)/pytest -m "alone and not long"
 
 # The same tests on other versions of Python, of which those that are not installed are skipped.
+# `make test-pythons PYTHONS=3.12 ARGS=tests/python/core`
 PYTHONS := 3.10 3.12 3.13
 
 test-pythons:
-	scripts/test_pythons.sh $(PYTHONS)
+	ARGS="$(ARGS)" scripts/test_pythons.sh $(PYTHONS)
 
 # What takes minutes, on the extension as users get it; and programs that use tiktoken, on toksmith. Those that cannot be
 # installed are skipped.
 test-long: build
 	-$(BIN)/pip install --quiet --no-deps --upgrade --target target/consumers -r tests/consumers.txt
 	$(BIN)/pytest -m long
+	$(BIN)/pytest -m "hypothesis and not long" --hypothesis-profile=thorough
 
 # The Rust tests under AddressSanitizer: every read and write of the unsafe leaves is checked. Needs Linux on x86-64.
 test-asan:

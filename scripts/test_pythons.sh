@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The Python tests on other versions of Python: `scripts/test_pythons.sh 3.10 3.12 3.13`. A version that is not installed is
 # skipped, and said so. Each has a virtual environment of its own, .venv-VERSION, with what requirements.txt pins for it.
+# The variable ARGS is for pytest: `ARGS=tests/python/core scripts/test_pythons.sh 3.12` runs these tests alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -9,7 +10,7 @@ interpreter() {
     if "python$1" --version > /dev/null 2>&1; then
         command -v "python$1"
     elif command -v pyenv > /dev/null; then
-        ls "$(pyenv root)/versions/$1."*/bin/python 2> /dev/null | tail -n 1
+        ls "$(pyenv root)/versions/$1."*/bin/python 2> /dev/null | sort -V | tail -n 1 || true
     fi
 }
 
@@ -27,5 +28,6 @@ for version in "$@"; do
     fi
     echo "Python $version"
     PIP_QUIET=1 VIRTUAL_ENV=$PWD/$venv "$venv/bin/maturin" develop --quiet
-    "$venv/bin/pytest" -n 2 --dist worksteal -m "not long and not alone"
+    # shellcheck disable=SC2086
+    "$venv/bin/pytest" -n 2 --dist worksteal -m "not long and not alone" ${ARGS:-}
 done

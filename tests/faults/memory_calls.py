@@ -1,7 +1,7 @@
 """Kinds of calls, each run in forks of this program under limits on the address space; how each ended goes to stdout.
 
-Usage: `python memory_calls.py FOLDER prepare`, then `python memory_calls.py FOLDER KINDS LIMITS`, the last two with
-commas between their parts; `all` for every kind.
+Usage: `python memory_calls.py FOLDER prepare WORDS`, with the number of words of the text, then
+`python memory_calls.py FOLDER KINDS LIMITS`, the last two with commas between their parts; `all` for every kind.
 A line is a list in JSON: the kind, the limit in bytes beyond what the process has, and how the call ended.
 """
 
@@ -42,10 +42,10 @@ def words(count: int, letters: str, seed: int) -> str:
     return " ".join(below.choices(stock, weights=[1 / (1 + at) for at in range(len(stock))], k=count))
 
 
-def prepare(folder: Path) -> None:
+def prepare(folder: Path, count: int) -> None:
     """Makes the files that the calls read, in a process of its own: what it leaves on its heap would hide a limit."""
-    text = words(2_000_000, "etaoinshrdlu", 1)
-    wide = words(500_000, "абвгдежзийклмн中文字漢語", 2)
+    text = words(count, "etaoinshrdlu", 1)
+    wide = words(count // 4, "абвгдежзийклмн中文字漢語", 2)
     (folder / "narrow.txt").write_text(text)
     (folder / "wide.txt").write_text(wide)
     (folder / "text.txt").write_text(text + "\n" + wide)
@@ -95,7 +95,7 @@ def calls(inputs: Inputs) -> Kinds:
     """All kinds, by name."""
     text, wide, texts, ids, folder = inputs.text, inputs.wide, inputs.texts, list(inputs.ids), inputs.folder
     fresh = again(inputs.tokenizer)
-    pattern = Tokenizer(fresh.vocab, list(fresh.merges), pattern=r"\w+|\s+|[^\w\s]+")
+    pattern = Tokenizer(fresh.vocab, list(fresh.merges), pattern=r"\w+|\s+|[^\w\s]+|(?<=a)b")
     whole = Tokenizer(fresh.vocab, list(fresh.merges), pattern=None)
     encoding = toksmith.Encoding.from_tiktoken(
         folder / "ranks.tiktoken", pattern="gpt2", special_tokens={"<|end|>": 99_999}
@@ -347,7 +347,7 @@ def within(address_space: int | None, kind: tuple[Call, Call]) -> str:
 def main() -> None:
     folder, wanted = Path(sys.argv[1]), sys.argv[2]
     if wanted == "prepare":
-        prepare(folder)
+        prepare(folder, int(sys.argv[3]))
         return
     limits = [int(each) for each in sys.argv[3].split(",")]
     kinds = calls(Inputs(folder))

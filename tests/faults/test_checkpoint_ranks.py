@@ -56,14 +56,15 @@ def expected_merges(size: int) -> list[list[str]]:
     return [[left.hex(), right.hex()] for left, right in train(counts, size).merges]
 
 
-SECONDS = [0.0, *(pytest.param(seconds, marks=pytest.mark.long) for seconds in (0.001, 0.01, 0.1, 30.0))]
+# How many ranks, and the seconds between two checkpoints.
+RANKS = [(8, 0.0), *(pytest.param(24, seconds, marks=pytest.mark.long) for seconds in (0.0, 0.001, 0.01, 0.1, 30.0))]
 
 
-@pytest.mark.parametrize("seconds", SECONDS)
-def test_24_ranks_train_with_one_checkpoint(seconds: float, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("ranks", "seconds"), RANKS)
+def test_ranks_train_with_one_checkpoint(ranks: int, seconds: float, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
-    outcomes = run_ranks(folder, [700] * 24, seconds)
+    outcomes = run_ranks(folder, [700] * ranks, seconds)
     expected = expected_merges(700)
     for outcome in outcomes:
         assert outcome.status == 0, outcome.told

@@ -1,7 +1,6 @@
 """Children that are forked while another thread of the parent works: they do everything, with the same results."""
 
 import os
-import random
 from pathlib import Path
 
 import pytest
@@ -144,7 +143,7 @@ SUBJECTS = {
     "tiktoken": (lambda: Tokenizer.from_tiktoken(folder / "ranks", pattern="o200k"), TOKENIZER),
     "huggingface": (lambda: Tokenizer.from_huggingface(folder / "huggingface/tokenizer.json"), TOKENIZER),
     "unpickled": (lambda: pickle.loads(pickled), TOKENIZER),
-    "regex": (lambda: Tokenizer(first.vocab, first.merges, pattern=r"\w+|\W+"), TOKENIZER),
+    "regex": (lambda: Tokenizer(first.vocab, first.merges, pattern=r"\w+|\W+|(?<=a)b"), TOKENIZER),
     "shrunk": (lambda: first.shrink(700), TOKENIZER),
     "extended": (lambda: train_from_iterator(pieces[:9], 950, base=first), TOKENIZER),
     "Encoding": (lambda: Encoding.from_tiktoken(str(folder / "ranks"), pattern="cl100k"), ENCODING),
@@ -209,7 +208,7 @@ def soak(folder: Path, seed: int, forks: int, timeout: float) -> None:
 
 
 def test_children_of_a_process_whose_threads_work(tmp_path: Path) -> None:
-    soak(tmp_path, random.randrange(1 << 30), 11, 300)
+    soak(tmp_path, 7, 6, 300)
 
 
 @pytest.mark.long
@@ -266,7 +265,7 @@ tokenizer = Tokenizer.load(sys.argv[3])
 calls = {
     "encode_to_numpy": lambda: tokenizer.encode_to_numpy(text).tolist(),
     "train": lambda: toksmith.train_from_iterator([short], 270).merges,
-    "regex": lambda: Tokenizer(tokenizer.vocab, tokenizer.merges, pattern=r"\w+").encode(short),
+    "regex": lambda: Tokenizer(tokenizer.vocab, tokenizer.merges, pattern=r"\w+|(?<=a)b").encode(short),
     "save": lambda: tokenizer.save_huggingface(folder / f"{os.getpid()}", verify=False),
     "encoding": lambda: toksmith.list_encoding_names(),
     "offsets": lambda: tokenizer.encode_with_offsets(short)[1].tolist(),

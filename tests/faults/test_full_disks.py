@@ -276,7 +276,7 @@ for name in ("one", "two"):
     with open(name, "w") as file:
         file.write(" ".join(f"{rng.randrange(10**7)}" for _ in range(1_200_000)))
 try:
-    toksmith.count_pretokens(["one", "two"], pattern=r"\\w+|\\W", workers=2)
+    toksmith.count_pretokens(["one", "two"], pattern=r"\\w+|\\W|(?<=a)b", workers=2)
 except OSError as error:
     print(json.dumps([error.errno, str(error.filename), str(error)]))
 """

@@ -214,7 +214,7 @@ CALLS = {
     "counts": lambda: begin(counts(300_000)).save(folder / "counts"),
     "counts, a table": lambda: begin(counts(200_000)).save(folder / "counts.parquet"),
     "spill": lambda: toksmith.count_pretokens(text(6), memory_limit="2MB", min_pretoken_count=50).save("result"),
-    "processes": lambda: toksmith.count_pretokens([text()] * 2, pattern=r"\w|\W", workers=2).save("result"),
+    "processes": lambda: toksmith.count_pretokens([text()] * 2, pattern=r"\w|\W|(?<=a)b", workers=2).save("result"),
 }
 CALLS[sys.argv[1]]()
 print("ended", flush=True)

@@ -42,7 +42,7 @@ text = (folder / "text").read_text()
 pieces = [text[at : at + 3000] for at in range(0, len(text), 3000)]
 tokenizer = Tokenizer.load(folder / "tokenizer")
 encoding = Encoding.from_tiktoken(str(folder / "ranks"), pattern="cl100k")
-other, eot = r"\w+|\W+", ["<|x|>"]  # for `regex`
+other, eot = r"\w+|\W+|(?<=a)b", ["<|x|>"]  # for `regex`
 
 
 def cli(*arguments):
@@ -167,7 +167,7 @@ def test_parts_whose_process_does_not_start_are_counted_here(tmp_path: Path, mon
     for numbers in ([0], [1, 2], [0, 1, 2, 3], []):
         failing.clear()
         failing.update(numbers)
-        counts = count_pretokens(tmp_path / "text", pattern=r"\w+|\W+", special_tokens=["<|x|>"], workers=4)
+        counts = count_pretokens(tmp_path / "text", pattern=r"\w+|\W+|(?<=a)b", special_tokens=["<|x|>"], workers=4)
         found.append((dict(counts.items()), counts.total))
     assert found == [found[0]] * 4
     assert (len(started), started.count(False)) == (16, 7)

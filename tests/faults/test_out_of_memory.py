@@ -16,8 +16,12 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are set 
 
 CALLS = Path(__file__).with_name("memory_calls.py")
 MB = 1 << 20
-SHORT = [2 * MB, 24 * MB, 96 * MB]
-LONG = [MB * mb for mb in (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024)]
+# The words of the text, and the limits under which the calls are made.
+SHORT_WORDS, SHORT = 500_000, [2 * MB, 8 * MB, 32 * MB]
+LONG_WORDS, LONG = (
+    2_000_000,
+    [MB * mb for mb in (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024)],
+)
 # One or two of each way through the core; the long test has all.
 REPRESENTATIVE = (
     "encode_1",
@@ -40,11 +44,9 @@ REPRESENTATIVE = (
 ENDINGS = ("MemoryError:", "OSError: [Errno 12]")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Files for the calls to read."""
-    folder = tmp_path_factory.mktemp("memory")
-    subprocess.run([sys.executable, str(CALLS), str(folder), "prepare"], check=True, timeout=300)
+def prepared(folder: Path, words: int) -> Path:
+    """The folder with files for the calls to read."""
+    subprocess.run([sys.executable, str(CALLS), str(folder), "prepare", str(words)], check=True, timeout=300)
     return folder
 
 
@@ -87,12 +89,12 @@ def wrong(folder: Path, kinds: str, limits: list[int], timeout: float) -> list[s
     return found
 
 
-def test_calls_without_memory_end_with_memory_error(folder: Path) -> None:
-    bad = wrong(folder, ",".join(REPRESENTATIVE), SHORT, 300)
+def test_calls_without_memory_end_with_memory_error(tmp_path: Path) -> None:
+    bad = wrong(prepared(tmp_path, SHORT_WORDS), ",".join(REPRESENTATIVE), SHORT, 300)
     assert not bad, "\n".join(bad)
 
 
 @pytest.mark.long
-def test_all_calls_within_any_memory_end_with_memory_error(folder: Path) -> None:
-    bad = wrong(folder, "all", LONG, 3600)
+def test_all_calls_within_any_memory_end_with_memory_error(tmp_path: Path) -> None:
+    bad = wrong(prepared(tmp_path, LONG_WORDS), "all", LONG, 3600)
     assert not bad, "\n".join(bad)

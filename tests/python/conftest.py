@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from published_data import load_as
 
 from toksmith import Tokenizer, _core, train_from_iterator
@@ -17,6 +18,11 @@ from toksmith.published import encodings, rank_cache
 # A run in the background ignores Ctrl-C, and so would every child that a test interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# The same cases in every run, few enough for each change; `make test-long` looks for new ones, and for longer.
+settings.register_profile("short", max_examples=100, deadline=None, derandomize=True)
+settings.register_profile("thorough", max_examples=1000, deadline=None)
+settings.load_profile("short")
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 

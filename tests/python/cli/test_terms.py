@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import typer
+from command import run_command
 
 import toksmith
 from toksmith import Tokenizer
@@ -26,14 +27,8 @@ TEXT = "the lowest of the low, the newest of the new, žluťoučký 日本\n" * 
 def run(
     *arguments: object, cwd: Path | None = None, status: int = 0, stdin: bytes = b"", columns: int = 80
 ) -> subprocess.CompletedProcess[bytes]:
-    done = subprocess.run(
-        [sys.executable, "-m", "toksmith", *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        cwd=cwd,
-        env={**os.environ, "COLUMNS": str(columns), "PYTHONIOENCODING": "utf-8"},
-        check=False,
-    )
+    environment = {**os.environ, "COLUMNS": str(columns), "PYTHONIOENCODING": "utf-8"}
+    done = run_command(*arguments, stdin=stdin, cwd=cwd, env=environment)
     assert done.returncode == status, done.stderr.decode()
     return done
 

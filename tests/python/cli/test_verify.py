@@ -3,12 +3,13 @@
 import os
 import random
 import subprocess
-import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import regex
 import tiktoken
+from command import TOKSMITH, run_command
 from huggingface_cases import DEEPSEEK
 
 import toksmith
@@ -23,23 +24,15 @@ KIMI = (
     r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+"
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-TOKSMITH = [sys.executable, "-m", "toksmith"]
 
 
-def run(*args: object, cwd: Path, status: int = 0, **more: str) -> subprocess.CompletedProcess[str]:
+def run(*args: object, cwd: Path, status: int = 0, **more: str) -> SimpleNamespace:
     environment = {key: value for key, value in os.environ.items() if key != "TIKTOKEN_CACHE_DIR"}
     environment |= {"TOKSMITH_CACHE_DIR": str(cwd / "own"), "DATA_GYM_CACHE_DIR": "", **more}
-    done = subprocess.run(
-        [*TOKSMITH, "verify", *map(str, args)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        cwd=cwd,
-        env={**environment, "PYTHONIOENCODING": "utf-8"},
-        check=False,
-    )
-    assert done.returncode == status, done.stdout + done.stderr
-    return done
+    done = run_command("verify", *args, cwd=cwd, env={**environment, "PYTHONIOENCODING": "utf-8"})
+    shown = SimpleNamespace(stdout=done.stdout.decode(), stderr=done.stderr.decode())
+    assert done.returncode == status, shown
+    return shown
 
 
 @pytest.fixture

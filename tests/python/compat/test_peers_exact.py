@@ -23,7 +23,7 @@ from toksmith import Tokenizer
 Truth = Callable[[str, list[str]], list[Any]]
 
 CORPORA = ("en", "code", "multi")
-SLICE = 350_000
+SLICE = 120_000
 
 
 @pytest.fixture(scope="module")
@@ -85,9 +85,10 @@ def test_slices(
     pattern: str,
 ) -> None:
     rng = random.Random(f"{corpus} {pattern}")
-    start = rng.randrange(len(corpora[corpus]) - SLICE)
-    documents = documents_of(corpora[corpus][start : start + SLICE])
-    assert len(documents) > 3
+    documents: list[str] = []
+    while len(documents) < 4:
+        start = rng.randrange(len(corpora[corpus]) - SLICE)
+        documents = documents_of(corpora[corpus][start : start + SLICE])
     tokenizer = on(tokenizers(pattern), pattern, isa)
     check_every_way(tokenizer, documents, truth(pattern, documents), (1, 3), (rng.randrange(500, 5000),))
 
@@ -111,7 +112,7 @@ def test_one_long_text(
 ) -> None:
     # Cut and encoded on several threads: English, code and many scripts, and stretches without a place to cut.
     hard = ["日本語の文" * 40_000, "x" * 300_000, " " * 300_000, "a1" * 100_000, "\r\n" * 100_000, "'ll" * 70_000]
-    parts = [corpora[corpus][6_000_000:6_400_000] for corpus in CORPORA] + hard
+    parts = [corpora[corpus][6_000_000:6_200_000] for corpus in CORPORA] + hard
     random.Random(pattern).shuffle(parts)
     tokenizer = on(tokenizers(pattern), pattern, isa)
     documents = documents_of("\nand ".join(parts))

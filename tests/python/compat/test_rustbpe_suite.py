@@ -4,10 +4,10 @@ import os
 import subprocess
 import sys
 import tarfile
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from source_archives import source_archive
 
 pytest.importorskip("rustbpe")
 
@@ -20,16 +20,10 @@ sys.modules["rustbpe"] = toksmith.compat.rustbpe
 
 
 @pytest.fixture(scope="module")
-def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def suite(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Path:
     """The file with rustbpe's tests, of the version that is installed."""
     folder = tmp_path_factory.mktemp("rustbpe")
-    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", "rustbpe"]
-    wanted = [f"rustbpe=={version('rustbpe')}", "--dest", str(folder)]
-    done = subprocess.run([*pip, *wanted], capture_output=True, text=True, check=False, timeout=300)
-    archives = list(folder.glob("*.tar.gz"))
-    if not archives:
-        pytest.skip(f"pip could not download the source distribution of rustbpe: {done.stderr.strip()[-200:]}")
-    with tarfile.open(archives[0]) as archive:
+    with tarfile.open(source_archive("rustbpe", pytestconfig, folder)) as archive:
         member = next(one for one in archive.getmembers() if one.name.endswith("tests/python/test_tokenizer.py"))
         content = archive.extractfile(member)
         assert content is not None

@@ -60,16 +60,25 @@ DOCUMENTS: dict[str, str] = {
 }
 
 
-def cuts(size: int, rng: random.Random) -> Iterator[dict[str, Any]]:
-    """Yield every size of chunk, every size of window, and some pairs of both."""
+# A number of bytes is tried or not by chance, the same in each run: the odds. `make test-long` tries them all.
+SOME, ALL = 0.1, 1.0
+ODDS = [pytest.param(SOME, id="some"), pytest.param(ALL, id="all", marks=pytest.mark.long)]
+
+
+def cuts(size: int, rng: random.Random, odds: float) -> Iterator[dict[str, Any]]:
+    """Yield sizes of chunks and of windows, and pairs of both: every size, or the smallest and some others."""
     for number in range(1, size + 2):
-        yield {"chunk_bytes": number}
-        yield {"chunk_bytes": number, "window_bytes": rng.randint(1, 9), "workers": rng.choice((1, 2))}
+        if number <= 3 or rng.random() < odds:
+            yield {"chunk_bytes": number}
+            yield {"chunk_bytes": number, "window_bytes": rng.randint(1, 9), "workers": rng.choice((1, 2))}
     for number in range(1, min(size, 40) + 1):
-        yield {"window_bytes": number, "workers": 1}
+        if number <= 3 or rng.random() < odds:
+            yield {"window_bytes": number, "workers": 1}
 
 
-def check(data: bytes, pattern: str | None, specials: Sequence[str], file: Path, seed: int, **options: Any) -> int:
+def check(
+    data: bytes, pattern: str | None, specials: Sequence[str], file: Path, seed: object, odds: float, **options: Any
+) -> int:
     """Count `data` cut in many ways; returns how many pretokens there are."""
     file.write_bytes(data)
     text = data.decode("utf-8", options.get("errors", "strict"))
@@ -78,24 +87,26 @@ def check(data: bytes, pattern: str | None, specials: Sequence[str], file: Path,
             text, specials, pattern_source(pattern), unmatched=options.get("unmatched", "keep")
         ).items()
     )
-    for cut in cuts(len(data), random.Random(seed)):
+    for cut in cuts(len(data), random.Random(f"{seed} {pattern} {specials}"), odds):
         found = count_pretokens(file, special_tokens=specials, pattern=pattern, **options, **cut)
         assert_equal(found.items(), expected, (cut, pattern, specials, data))
     return len(expected)
 
 
+@pytest.mark.parametrize("odds", ODDS)
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_every_cut_of_a_nasty_document(pattern: str | None, tmp_path: Path) -> None:
+def test_every_cut_of_a_nasty_document(pattern: str | None, odds: float, tmp_path: Path) -> None:
     found = 0
     for number, (name, text) in enumerate(DOCUMENTS.items()):
         for specials in SPECIALS:
             if specials in ([], [END]) or name in ("specials", "half specials", "crlf", "words", "odd spaces"):
-                found += check(text.encode(), pattern, specials, tmp_path / "document", number)
+                found += check(text.encode(), pattern, specials, tmp_path / "document", number, odds)
     assert found > 100
 
 
+@pytest.mark.parametrize("odds", ODDS)
 @pytest.mark.parametrize("pattern", ["gpt2", "cl100k", r"\p{L}+|\s+", None])
-def test_every_cut_of_bytes_that_are_replaced(pattern: str | None, tmp_path: Path) -> None:
+def test_every_cut_of_bytes_that_are_replaced(pattern: str | None, odds: float, tmp_path: Path) -> None:
     # What special tokens hold that have U+FFFD in them is only known once invalid bytes are replaced.
     documents = [
         b"a\xff b\xff\xff \n\xe2\x82 \xe2\x82\n\xf0\x9f\x91\xe2\x82\xac x",
@@ -106,15 +117,16 @@ def test_every_cut_of_bytes_that_are_replaced(pattern: str | None, tmp_path: Pat
     ]
     specials: list[list[str]] = [[], ["\ufffd"], ["\ufffd \ufffd"], ["\ufffd\n", "x\ufffd"], [" \ufffd", "\n"]]
     for number, (data, some) in enumerate(itertools.product(documents, specials)):
-        check(data, pattern, some, tmp_path / "document", number, errors="replace")
+        check(data, pattern, some, tmp_path / "document", number, odds, errors="replace")
 
 
+@pytest.mark.parametrize("odds", ODDS)
 @pytest.mark.parametrize("unmatched", ["keep", "drop"])
 @pytest.mark.parametrize("seed", range(3))
-def test_every_cut_of_random_documents(seed: int, unmatched: str, tmp_path: Path) -> None:
+def test_every_cut_of_random_documents(seed: int, unmatched: str, odds: float, tmp_path: Path) -> None:
     rng = random.Random(seed)
     hard = "aA1.!/' \n\r\té。\u3000\xa0\x85\u0301ǅ🫨<|>"
-    for _ in range(40):
+    for number in range(40):
         specials = rng.choice(SPECIALS)
         alphabet = "".join(rng.choices(hard, k=rng.choice((2, 4, 8))))
         text = random_text(rng, alphabet, specials, 8)
@@ -123,7 +135,8 @@ def test_every_cut_of_random_documents(seed: int, unmatched: str, tmp_path: Path
             rng.choice(PATTERNS),
             specials,
             tmp_path / "d",
-            seed,
+            f"{seed} {number}",
+            odds,
             unmatched=unmatched,
         )
 
@@ -229,7 +242,7 @@ def test_the_first_invalid_byte_is_named_for_any_cut(tmp_path: Path) -> None:
         bad.write_bytes(data)
         with pytest.raises(UnicodeDecodeError) as error:
             data.decode()
-        for cut in cuts(60, rng):
+        for cut in cuts(60, rng, ALL):
             with pytest.raises(ValueError, match=rf"^{re.escape(str(bad))}: not UTF-8 at byte {error.value.start}: "):
                 count_pretokens([good, bad, bad], **{**cut, "workers": 3})
         with pytest.raises(ValueError, match=f"at byte {error.value.start}: "):

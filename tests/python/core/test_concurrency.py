@@ -43,6 +43,7 @@ def several(small: Tokenizer) -> list[Tokenizer]:
         Tokenizer(small.vocab, None, [EOT], pattern="cl100k"),
         Tokenizer(small.vocab, small.merges, pattern=None),
         Tokenizer(small.vocab, small.merges, [EOT], pattern=r"\w+|\W"),
+        Tokenizer(small.vocab, small.merges, [EOT], pattern=r"\w+|\W|(?<=a)b"),  # runs in `regex`
     ]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from toksmith import Tokenizer, train_from_iterator
@@ -25,7 +25,6 @@ ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"])) | st.text("the é�
 
 
 @pytest.mark.parametrize("tokenizer", SEVERAL, ids=["gpt2", "o200k", "none", "custom"])
-@settings(max_examples=300, deadline=None)
 @given(text=ANY_TEXT)
 def test_decoding_gives_the_text_back(tokenizer: Tokenizer, text: str) -> None:
     for special in (True, False):
@@ -36,7 +35,6 @@ def test_decoding_gives_the_text_back(tokenizer: Tokenizer, text: str) -> None:
         assert b"".join(map(tokenizer.token_bytes, ids)) == text.encode()
 
 
-@settings(max_examples=200, deadline=None)
 @given(text=ANY_TEXT)
 def test_published_vocabularies_give_the_text_back(
     gpt2: Tokenizer, cl100k: Tokenizer, o200k: Tokenizer, text: str
@@ -52,7 +50,6 @@ def test_whole_corpora(gpt2: Tokenizer, corpora: dict[str, str]) -> None:
         assert gpt2.decode(ids[:100_000].tolist()) == gpt2.decode_bytes(ids[:100_000]).decode(errors="replace")
 
 
-@settings(max_examples=300, deadline=None)
 @given(data=st.binary())
 def test_bytes_are_given_back(data: bytes) -> None:
     for tokenizer in SEVERAL:
@@ -61,7 +58,6 @@ def test_bytes_are_given_back(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("errors", ["replace", "ignore", "backslashreplace", "surrogateescape"])
-@settings(max_examples=100, deadline=None)
 @given(ids=st.lists(st.sampled_from(sorted(MERGED.vocab))))
 def test_errors_follow_python(errors: str, ids: list[int]) -> None:
     data = b"".join(MERGED.vocab[id] for id in ids)
@@ -182,7 +178,6 @@ LENGTHS = Tokenizer(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(ids=st.lists(st.sampled_from(sorted(LENGTHS.vocab)), max_size=200), times=st.sampled_from([1, 1, 40]))
 def test_tokens_of_every_length(ids: list[int], times: int) -> None:
     ids *= times
@@ -192,7 +187,6 @@ def test_tokens_of_every_length(ids: list[int], times: int) -> None:
         assert LENGTHS.decode(form) == data.decode(errors="replace")
 
 
-@settings(max_examples=300, deadline=None)
 @given(text=st.text(st.sampled_from("aé߿ࠀ￿中\U00010000\U0010ffff\x7f\x80ÿĀ"), max_size=70), ascii=st.integers(0, 40))
 def test_text_of_every_width(text: str, ascii: int) -> None:
     for whole in (text, "a" * ascii + text, text + "a" * ascii, (text + "b" * ascii) * 30):

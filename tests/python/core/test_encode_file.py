@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from small_sizes import encode_file
 
@@ -22,7 +22,14 @@ from toksmith.files import kinds
 
 SPECIALS = ["<|endoftext|>", "<|end|>", "a b", "\n\n", "x \ufffd"]
 TRAINED = train_from_iterator(["the thé 中文 low lower\n\n  newer <|end|> a b 12\r\n"] * 3, 280)
-PATTERNS: dict[str, Any] = {"gpt2": "gpt2", "cl100k": "cl100k", "o200k": "o200k", "none": None, "custom": r"\w+|\W"}
+PATTERNS: dict[str, Any] = {
+    "gpt2": "gpt2",
+    "cl100k": "cl100k",
+    "o200k": "o200k",
+    "none": None,
+    "compiled": r"\w+|\W",
+    "regex": r"\w+|\W|(?<=a)b",
+}
 SEVERAL = {name: Tokenizer(TRAINED.vocab, TRAINED.merges, SPECIALS, pattern=p) for name, p in PATTERNS.items()}
 GPT2 = SEVERAL["gpt2"]
 
@@ -77,7 +84,6 @@ def test_any_window_and_any_number_of_workers(name: str, workers: int, folder: P
                 assert np.load(folder / "out" / "ids.npy").tolist() == expected
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     data=st.binary(max_size=40) | st.text("a \n<|end>b\ufffdxé", max_size=60).map(str.encode),
     window=st.integers(1, 9),
@@ -102,8 +108,10 @@ def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes, window
             assert found.tolist() == tokenizer.encode(text)
 
 
-def test_corpora(gpt2: Tokenizer, corpora: dict[str, str], folder: Path) -> None:
-    for text in corpora.values():
+@pytest.mark.parametrize("size", [4_000_000, pytest.param(None, marks=pytest.mark.long, id="whole")])
+def test_corpora(gpt2: Tokenizer, corpora: dict[str, str], folder: Path, size: int | None) -> None:
+    for corpus in corpora.values():
+        text = corpus[:size]
         path = write(folder, text.encode())
         expected = gpt2.encode_to_numpy(text)
         for workers in (1, 2, 3):

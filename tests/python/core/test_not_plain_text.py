@@ -4,13 +4,12 @@ import bz2
 import gzip
 import io
 import lzma
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from command import run_command
 
 import toksmith
 from toksmith import Tokenizer
@@ -49,8 +48,7 @@ PLAIN = [b"PAR1 is how a Parquet file begins", b"BZh, PK, %PDF-", b"%PDF-1.7 is 
 
 
 def encode(*arguments: object, stdin: bytes = b"", cwd: Path, status: int = 1, command: str = "encode") -> str:
-    run = [sys.executable, "-m", "toksmith", command, *map(str, arguments)]
-    done = subprocess.run(run, input=stdin, capture_output=True, cwd=cwd, check=False)
+    done = run_command(command, *arguments, stdin=stdin, cwd=cwd)
     assert done.returncode == status, done.stderr.decode()
     assert status == 0 or done.stdout == b""
     return done.stderr.decode()

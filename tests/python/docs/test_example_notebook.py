@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-NOTEBOOK = Path(__file__).resolve().parents[3] / "examples/tokenizer_from_scratch.ipynb"
+ROOT = Path(__file__).resolve().parents[3]
+NOTEBOOK = ROOT / "examples/tokenizer_from_scratch.ipynb"
 CELL = {"cell_type", "id", "metadata", "source"}
 
 
@@ -37,8 +38,17 @@ def test_its_form() -> None:
             assert (cell["cell_type"], set(cell)) == ("markdown", CELL)
 
 
-def test_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(NOTEBOOK.parent)
+# What the notebook reads, of the repository that it is run in: some of it, or all.
+SOME = ["README.md", "docs/*.md", "python/toksmith/training/*.py", "src/train/*.rs"]
+
+
+@pytest.mark.parametrize("is_whole", [False, pytest.param(True, marks=pytest.mark.long)], ids=["some", "whole"])
+def test_it_runs(is_whole: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for path in [] if is_whole else [path for pattern in SOME for path in ROOT.glob(pattern)]:
+        copy = tmp_path / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+    monkeypatch.chdir(NOTEBOOK.parent if is_whole else tmp_path)
     namespace: dict[str, Any] = {"__name__": "__main__"}
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):

@@ -1,11 +1,10 @@
 """One door to all tokenizers: `Tokenizer.from_pretrained`, and `-t` of the command line."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command import run_command
 
 import toksmith
 from toksmith import Encoding, Tokenizer
@@ -70,11 +69,9 @@ def test_the_command_line_takes_the_same(folder: Path, trained: Tokenizer) -> No
     cases["release"] = ["--special-token", SPECIAL]
     for name, options in cases.items():
         for command in ("encode", "explain"):
-            arguments = [command, "-t", name, *options, "text.txt"]
-            run = [sys.executable, "-m", "toksmith", *arguments]
-            done = subprocess.run(run, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, done.stderr
-            assert command == "explain" or done.stdout == expected
+            done = run_command(command, "-t", name, *options, "text.txt")
+            assert done.returncode == 0, done.stderr.decode()
+            assert command == "explain" or done.stdout.decode() == expected
 
 
 @pytest.mark.usefixtures("ranks_here")
@@ -92,10 +89,9 @@ def test_each_command_takes_a_name(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("hello world\n")
 
     def run(*arguments: str) -> str:
-        command = [sys.executable, "-m", "toksmith", *arguments]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        done = run_command(*arguments, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr.decode()
+        return done.stdout.decode()
 
     assert run("encode", "-t", "gpt-4", "text.txt", "-o", "ids") == ""
     assert (tmp_path / "ids").read_text() == "15339 1917 198\n"

@@ -60,7 +60,7 @@ def documents(soup: Soup) -> list[str]:
     return made
 
 
-@pytest.mark.parametrize("pattern", [*NAMED, None, r"\p{L}+|\s+"])
+@pytest.mark.parametrize("pattern", [*NAMED, None, r"\p{L}+|\s+", r"\p{L}+|\s+|(?<=a)b"])
 def test_counts_are_those_of_the_definition(pattern: str | None, documents: list[str], tmp_path: Path) -> None:
     own = documents if pattern is not None else documents[:20]
     files = []
@@ -110,7 +110,7 @@ def packed(data: bytes, suffix: str) -> bytes:
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".xz"])
-@pytest.mark.parametrize("pattern", ["gpt2", "o200k", r"\p{L}+|\s+", None])
+@pytest.mark.parametrize("pattern", ["gpt2", "o200k", r"\p{L}+|\s+", r"\p{L}+|\s+|(?<=a)b", None])
 def test_compressed_files(suffix: str, pattern: str | None, documents: list[str], tmp_path: Path) -> None:
     own = ["".join(documents[:30]), "".join(documents[30:])]
     files = [tmp_path / f"{number}.txt{suffix}" for number in range(2)]
