@@ -4,6 +4,8 @@ use std::arch::x86_64::*;
 
 use super::classes::{Ascii, BLOCK_BYTES, NonAscii};
 use super::kernel::{Kernel, LANES, SALT, Simd};
+use super::rows::{Rows, STEPS};
+use super::shuffle;
 use super::tables;
 
 /// Proof that this machine has AVX2, AES and the bit instructions BMI1, BMI2, LZCNT and POPCNT.
@@ -146,6 +148,31 @@ pub(super) unsafe fn key(bytes: &[u8; 16], keep: &[u64; 2], add: &[u64; 2]) -> (
 impl Simd for Avx2 {
     type Bytes = Halves;
     type Lanes = Halves;
+
+    #[inline(always)]
+    fn entries(self, bytes: &[u8; BLOCK_BYTES], table: &[u8; 128]) -> [u8; BLOCK_BYTES] {
+        // SAFETY: `self` proves that the machine has AVX2.
+        unsafe { shuffle::entries(bytes, table) }
+    }
+
+    type State = __m128i;
+
+    #[inline(always)]
+    fn state(self, state: u8) -> __m128i {
+        shuffle::state(state)
+    }
+
+    #[inline(always)]
+    fn follow(self, rows: &Rows, offsets: &[u16; STEPS], state: &mut __m128i) -> u16 {
+        // SAFETY: `self` proves that the machine has AVX2, which includes SSSE3.
+        unsafe { shuffle::follow(rows, offsets, state) }
+    }
+
+    #[inline(always)]
+    fn follow_back(self, rows: &Rows, offsets: &[u16; STEPS], state: &mut __m128i) -> [u8; STEPS] {
+        // SAFETY: as above.
+        unsafe { shuffle::follow_back(rows, offsets, state) }
+    }
 
     #[inline(always)]
     fn lanes(self, numbers: &[u32; LANES]) -> Halves {

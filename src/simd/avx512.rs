@@ -6,6 +6,8 @@ use std::arch::x86_64::*;
 use super::classes::{Ascii, BLOCK_BYTES, ENDS, NonAscii};
 use super::kernel::{Kernel, LANES, Simd};
 use super::portable::Portable;
+use super::rows::{Rows, STEPS};
+use super::shuffle;
 use super::tables;
 
 /// Proof that this machine has AVX-512 F, BW, DQ and VL, AES and the bit instructions of AVX2's proof; with
@@ -98,6 +100,36 @@ fn test(bytes: __m512i, bits: u8) -> u64 {
 impl<const VBMI2: bool> Simd for Avx512<VBMI2> {
     type Bytes = __m512i;
     type Lanes = __m512i;
+
+    #[inline(always)]
+    fn entries(self, bytes: &[u8; BLOCK_BYTES], table: &[u8; 128]) -> [u8; BLOCK_BYTES] {
+        if VBMI2 {
+            // SAFETY: `self` proves that the machine has AVX-512, with `VBMI2` VBMI too.
+            unsafe { shuffle::entries_with_vbmi(bytes, table) }
+        } else {
+            // SAFETY: `self` proves that the machine has AVX-512, which includes AVX2.
+            unsafe { shuffle::entries(bytes, table) }
+        }
+    }
+
+    type State = __m128i;
+
+    #[inline(always)]
+    fn state(self, state: u8) -> __m128i {
+        shuffle::state(state)
+    }
+
+    #[inline(always)]
+    fn follow(self, rows: &Rows, offsets: &[u16; STEPS], state: &mut __m128i) -> u16 {
+        // SAFETY: `self` proves that the machine has AVX-512, which includes SSSE3.
+        unsafe { shuffle::follow(rows, offsets, state) }
+    }
+
+    #[inline(always)]
+    fn follow_back(self, rows: &Rows, offsets: &[u16; STEPS], state: &mut __m128i) -> [u8; STEPS] {
+        // SAFETY: as above.
+        unsafe { shuffle::follow_back(rows, offsets, state) }
+    }
 
     #[inline(always)]
     fn lanes(self, numbers: &[u32; LANES]) -> __m512i {

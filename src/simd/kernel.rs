@@ -1,6 +1,7 @@
 //! The operations of an instruction set, and kernels: code that is compiled for each of them.
 
 use super::classes::{Ascii, BLOCK_BYTES, ENDS, NonAscii};
+use super::rows::{Rows, STEPS};
 
 /// Numbers that are compared at once: one register of AVX-512.
 pub(crate) const LANES: usize = 16;
@@ -96,6 +97,26 @@ pub(crate) trait Simd: Copy {
         let (low, high) = (all as u64 & keep[0] | add[0], (all >> 64) as u64 & keep[1] | add[1]);
         ([low, high], fold(low ^ SALT[0], high ^ SALT[1]))
     }
+
+    /// For each byte below 128 its entry in `table`; for other bytes anything.
+    #[inline(always)]
+    fn entries(self, bytes: &[u8; BLOCK_BYTES], table: &[u8; 128]) -> [u8; BLOCK_BYTES] {
+        bytes.map(|byte| table[usize::from(byte % 128)])
+    }
+
+    /// A state of an automaton, in a register.
+    type State: Copy;
+
+    fn state(self, state: u8) -> Self::State;
+
+    /// Follows an automaton: from `state`, to the entry of the row at the first offset, from there to that of the
+    /// row at the next offset, and so on. Leaves the last entry in `state`, and returns which entries have
+    /// [`super::rows::FLAG`], the first in the lowest bit.
+    fn follow(self, rows: &Rows, offsets: &[u16; STEPS], state: &mut Self::State) -> u16;
+
+    /// Follows an automaton from the last offset to the first. Leaves the last entry, which is that of the first offset,
+    /// in `state`, and returns all entries, each where its offset is.
+    fn follow_back(self, rows: &Rows, offsets: &[u16; STEPS], state: &mut Self::State) -> [u8; STEPS];
 
     /// Appends `base` plus the number of each bit of `bits` to the first `count` of `places` and returns the
     /// new count. Appends nothing if there is room for fewer than 64.

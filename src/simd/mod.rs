@@ -16,6 +16,9 @@ mod kernel;
 mod neon;
 mod portable;
 mod prefetch;
+mod rows;
+#[cfg(target_arch = "x86_64")]
+mod shuffle;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -27,4 +30,5 @@ pub use isa::Isa;
 pub(crate) use kernel::{Kernel, LANES, SALT, Simd, fold};
 pub(crate) use portable::Portable;
 pub(crate) use prefetch::prefetch;
+pub(crate) use rows::{FLAG, ROW_BYTES, Rows, STEPS};
 pub(crate) use unchecked::{eight, put, sixteen};

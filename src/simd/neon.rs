@@ -4,6 +4,7 @@ use std::arch::aarch64::*;
 
 use super::classes::{Ascii, BLOCK_BYTES, NonAscii};
 use super::kernel::{LANES, Simd};
+use super::rows::{FLAG, Rows, STEPS};
 use super::tables;
 
 /// Proof that this machine has NEON.
@@ -65,6 +66,60 @@ fn equal(bytes: Quarters, byte: u8) -> u64 {
 impl Simd for Neon {
     type Bytes = Quarters;
     type Lanes = [u32; LANES];
+
+    #[inline(always)]
+    fn entries(self, bytes: &[u8; BLOCK_BYTES], table: &[u8; 128]) -> [u8; BLOCK_BYTES] {
+        let mut found = [0; BLOCK_BYTES];
+        // SAFETY: as in `look_up`; the loads read 64 bytes each, of arrays of 64 and 128 bytes. Beyond its 64 entries a
+        // table gives zero.
+        unsafe {
+            let (low, high) = (vld1q_u8_x4(table.as_ptr()), vld1q_u8_x4(table.as_ptr().add(64)));
+            for (found, bytes) in found.chunks_exact_mut(16).zip(self.load(bytes)) {
+                let upper = vqtbl4q_u8(high, vsubq_u8(bytes, vdupq_n_u8(64)));
+                vst1q_u8(found.as_mut_ptr(), vorrq_u8(vqtbl4q_u8(low, bytes), upper));
+            }
+        }
+        found
+    }
+
+    type State = uint8x16_t;
+
+    #[inline(always)]
+    fn state(self, state: u8) -> uint8x16_t {
+        // SAFETY: as in `look_up`.
+        unsafe { vdupq_n_u8(state) }
+    }
+
+    #[inline(always)]
+    fn follow(self, rows: &Rows, offsets: &[u16; STEPS], state: &mut uint8x16_t) -> u16 {
+        let mut found = [0; STEPS];
+        // SAFETY: as in `look_up`; the loads read the 16 bytes of a row. The mask keeps indices below 16.
+        unsafe {
+            let mut states = *state;
+            for (found, &offset) in found.iter_mut().zip(offsets) {
+                states = vqtbl1q_u8(vld1q_u8(rows.row(offset).as_ptr()), vandq_u8(states, vdupq_n_u8(15)));
+                *found = vgetq_lane_u8::<0>(states);
+            }
+            *state = states;
+        }
+        let flags = found.iter().enumerate();
+        flags.fold(0, |flags, (step, found)| flags | u16::from(found & FLAG != 0) << step)
+    }
+
+    #[inline(always)]
+    fn follow_back(self, rows: &Rows, offsets: &[u16; STEPS], state: &mut uint8x16_t) -> [u8; STEPS] {
+        let mut found = [0; STEPS];
+        // SAFETY: as in `follow`.
+        unsafe {
+            let mut states = *state;
+            for (found, &offset) in found.iter_mut().zip(offsets).rev() {
+                states = vqtbl1q_u8(vld1q_u8(rows.row(offset).as_ptr()), vandq_u8(states, vdupq_n_u8(15)));
+                *found = vgetq_lane_u8::<0>(states);
+            }
+            *state = states;
+        }
+        found
+    }
 
     #[inline(always)]
     fn lanes(self, numbers: &[u32; LANES]) -> [u32; LANES] {

@@ -2,6 +2,7 @@
 
 use super::classes::{Ascii, BLOCK_BYTES, NonAscii};
 use super::kernel::{LANES, Simd};
+use super::rows::{FLAG, Rows, STEPS};
 
 /// The portable code; a value needs no proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +11,32 @@ pub(crate) struct Portable;
 impl Simd for Portable {
     type Bytes = [u8; BLOCK_BYTES];
     type Lanes = [u32; LANES];
+    type State = u8;
+
+    #[inline(always)]
+    fn state(self, state: u8) -> u8 {
+        state
+    }
+
+    #[inline(always)]
+    fn follow(self, rows: &Rows, offsets: &[u16; STEPS], state: &mut u8) -> u16 {
+        let mut flags = 0;
+        for (step, &offset) in offsets.iter().enumerate() {
+            *state = rows.entry(offset, *state);
+            flags |= u16::from(*state & FLAG != 0) << step;
+        }
+        flags
+    }
+
+    #[inline(always)]
+    fn follow_back(self, rows: &Rows, offsets: &[u16; STEPS], state: &mut u8) -> [u8; STEPS] {
+        let mut found = [0; STEPS];
+        for (found, &offset) in found.iter_mut().zip(offsets).rev() {
+            *state = rows.entry(offset, *state);
+            *found = *state;
+        }
+        found
+    }
 
     #[inline(always)]
     fn lanes(self, numbers: &[u32; LANES]) -> [u32; LANES] {

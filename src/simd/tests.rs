@@ -1,4 +1,4 @@
-use super::{Ascii, BLOCK_BYTES, Isa, Kernel, LANES, NonAscii, Simd};
+use super::{Ascii, BLOCK_BYTES, FLAG, Isa, Kernel, LANES, NonAscii, ROW_BYTES, Rows, STEPS, Simd};
 
 struct Classify<'t>(&'t [u8]);
 
@@ -174,5 +174,76 @@ fn every_instruction_set_agrees_with_the_standard_library() {
                 }
             }
         }
+    }
+}
+
+struct Entries<'t>(&'t [u8; BLOCK_BYTES], &'t [u8; 128]);
+
+impl Kernel for Entries<'_> {
+    type Out = [u8; BLOCK_BYTES];
+
+    #[inline(always)]
+    fn run<L: Simd>(self, simd: L) -> [u8; BLOCK_BYTES] {
+        simd.entries(self.0, self.1)
+    }
+}
+
+#[test]
+fn entries_are_those_of_the_table() {
+    let table = std::array::from_fn(|at| (at as u8).wrapping_mul(37).wrapping_add(5));
+    for isa in Isa::available() {
+        for first in 0..=128 {
+            let bytes = std::array::from_fn(|at| (first + at * at) as u8 % 128);
+            let expected = bytes.map(|byte| table[usize::from(byte)]);
+            assert_eq!(isa.run(Entries(&bytes, &table)), expected, "{}", isa.name());
+        }
+    }
+}
+
+struct Follow<'t>(&'t Rows, &'t [[u16; STEPS]]);
+
+impl Kernel for Follow<'_> {
+    type Out = (Vec<u16>, Vec<[u8; STEPS]>);
+
+    #[inline(always)]
+    fn run<L: Simd>(self, simd: L) -> Self::Out {
+        let (mut state, mut back) = (simd.state(3), simd.state(9));
+        let flags = self.1.iter().map(|places| simd.follow(self.0, places, &mut state)).collect();
+        let found = self.1.iter().map(|places| simd.follow_back(self.0, places, &mut back)).collect();
+        (flags, found)
+    }
+}
+
+#[test]
+fn automata_are_followed_from_entry_to_entry() {
+    let mut random = 1_u64;
+    let mut below = |limit: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % limit
+    };
+    let mut rows = Rows::new();
+    let places: Vec<u16> = (0..40).map(|_| below(4096) as u16 * ROW_BYTES as u16).chain([0xFFF0]).collect();
+    for &place in &places {
+        rows.set(place, std::array::from_fn(|_| below(128) as u8));
+    }
+    let mut places_of = || std::array::from_fn(|_| places[below(places.len() as u64) as usize]);
+    let all: Vec<[u16; STEPS]> = (0..200).map(|_| places_of()).collect();
+    let (mut state, mut back) = (3, 9);
+    let mut expected = (Vec::new(), Vec::new());
+    for places in &all {
+        let (mut flags, mut found) = (0, [0; STEPS]);
+        for (step, &place) in places.iter().enumerate() {
+            state = rows.entry(place, state);
+            flags |= u16::from(state & FLAG != 0) << step;
+        }
+        for (found, &place) in found.iter_mut().zip(places).rev() {
+            back = rows.entry(place, back);
+            *found = back;
+        }
+        expected.0.push(flags);
+        expected.1.push(found);
+    }
+    for isa in Isa::available() {
+        assert_eq!(isa.run(Follow(&rows, &all)), expected, "{}", isa.name());
     }
 }

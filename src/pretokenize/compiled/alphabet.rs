@@ -21,8 +21,8 @@ pub struct Alphabet {
     sets: Vec<SymbolSet>,
     /// How many classes there are; as a symbol, the end of the text.
     end: Symbol,
-    /// The classes of ASCII characters, and for all other bytes the symbol that changes nothing.
-    of_bytes: [Symbol; 256],
+    /// The classes of ASCII characters.
+    of_ascii: [Symbol; 128],
     /// The class of a byte that is not UTF-8.
     invalid: Symbol,
     /// For each block of code points, where its classes begin in `classes`.
@@ -66,12 +66,10 @@ impl Alphabet {
             ));
         }
         let (block_starts, classes) = table(&runs);
-        let passed_over = numbers.len() as Symbol + 1;
-        let of_byte = |byte: usize| if byte < 128 { class_of(byte as u32) } else { passed_over };
         Ok(Alphabet {
             sets: found,
             end: numbers.len() as Symbol,
-            of_bytes: std::array::from_fn(of_byte),
+            of_ascii: std::array::from_fn(|byte| class_of(byte as u32)),
             invalid,
             block_starts,
             classes,
@@ -90,39 +88,7 @@ impl Alphabet {
 
     /// Whether the characters of a class are of ASCII.
     pub(super) fn is_ascii(&self, class: Symbol) -> bool {
-        self.of_bytes[..128].contains(&class)
-    }
-
-    /// The symbol that changes nothing: it stands for bytes of a character behind its first one.
-    pub(super) fn passed_over(&self) -> Symbol {
-        self.end + 1
-    }
-
-    /// How many entries a row has: one for each class, for the end of a text, and for what is passed over.
-    pub(super) fn columns(&self) -> usize {
-        usize::from(self.end) + 2
-    }
-
-    /// The class of each character where its first byte stands, and [`Alphabet::passed_over`] elsewhere. `symbols` is
-    /// as long as `text`.
-    #[inline(never)]
-    pub(super) fn classify(&self, text: &[u8], symbols: &mut [Symbol]) {
-        for (symbol, &byte) in symbols.iter_mut().zip(text) {
-            *symbol = self.of_bytes[usize::from(byte)];
-        }
-        if text.is_ascii() {
-            return;
-        }
-        let mut at = 0;
-        while at < text.len() {
-            if text[at].is_ascii() {
-                at += 1;
-            } else {
-                let (class, len) = self.decode_beyond_ascii(text, at);
-                symbols[at] = class;
-                at += len;
-            }
-        }
+        self.of_ascii.contains(&class)
     }
 
     /// All classes, without the end of the text.
@@ -144,7 +110,7 @@ impl Alphabet {
     pub fn decode(&self, text: &[u8], at: usize) -> (Symbol, usize) {
         let byte = text[at];
         if byte.is_ascii() {
-            (self.of_bytes[usize::from(byte)], 1)
+            (self.of_ascii[usize::from(byte % 128)], 1)
         } else {
             self.decode_beyond_ascii(text, at)
         }

@@ -10,19 +10,22 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::alphabet::Alphabet;
+use super::bimachine::Bimachine;
 use super::cuts::CutPairs;
 use super::entry::{Entry, START};
 use super::expression::Expression;
 use super::program::{Address, Instruction, Program};
+use super::states::{States, Transition};
 use super::symbols::{Symbol, SymbolSet};
 use super::unsupported::Unsupported;
 
 /// A compiled pattern.
 pub struct Automaton {
     alphabet: Alphabet,
-    /// The rows; each has an entry for each symbol, and one for the symbol that is passed over.
+    /// The rows; each has an entry for each symbol.
     table: Vec<Entry>,
     cuts: CutPairs,
+    bimachine: Option<Box<Bimachine>>,
 }
 
 /// Entries that a table may have: 4 MB. Those of published patterns have less than 20,000.
@@ -48,13 +51,14 @@ pub fn compile(
     }
     let table = Table::new(&transitions, &alphabet).entries();
     let cuts = CutPairs::new(&table, &alphabet);
-    Ok(Arc::new(Automaton { alphabet, table, cuts }))
+    let bimachine = Bimachine::new(&States::new(&transitions, symbols), &alphabet);
+    Ok(Arc::new(Automaton { alphabet, table, cuts, bimachine }))
 }
 
 impl Automaton {
     /// How many states the automaton has.
     pub fn states(&self) -> usize {
-        self.table.len() / self.alphabet.columns()
+        self.table.len() / (self.classes() + 1)
     }
 
     /// How many classes of characters the pattern tells apart.
@@ -86,21 +90,13 @@ impl Automaton {
         self.table[row as usize + usize::from(symbol)]
     }
 
-    /// The symbol that changes nothing.
-    #[inline(always)]
-    pub(super) fn passed_over(&self) -> Symbol {
-        self.alphabet.passed_over()
+    /// Two automata that find the same pretokens, if they are small enough.
+    pub(super) fn bimachine(&self) -> Option<&Bimachine> {
+        self.bimachine.as_deref()
     }
 
-    /// The class of each character of a text, where its first byte stands; where other bytes of it stand, the symbol
-    /// that changes nothing. `symbols` is as long as the text.
-    pub(super) fn classify(&self, text: &[u8], symbols: &mut [Symbol]) {
-        self.alphabet.classify(text, symbols);
-    }
-
-    /// The symbol for the end of a text.
-    pub(super) fn end(&self) -> Symbol {
-        self.alphabet.end()
+    pub(super) fn alphabet(&self) -> &Alphabet {
+        &self.alphabet
     }
 
     /// The symbol at `at` and its length: a character, or the end of the text.
@@ -114,15 +110,6 @@ impl fmt::Debug for Automaton {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Automaton({} states, {} classes)", self.states(), self.classes())
     }
-}
-
-/// What happens in a state when a symbol follows.
-#[derive(Clone, Copy)]
-struct Transition {
-    /// Whether a match ends before the symbol.
-    is_match: bool,
-    /// The number of the next state, if any instruction is left.
-    next: Option<u32>,
 }
 
 /// Finds all states, from the start on.
@@ -169,7 +156,7 @@ impl<'a> Builder<'a> {
         let next = self.states.len() as u32;
         let number = *self.numbers.entry(alive.clone()).or_insert(next);
         if number == next {
-            if (self.states.len() + 1) * self.alphabet.columns() > MAX_ENTRIES {
+            if (self.states.len() + 1) * (usize::from(self.alphabet.end()) + 1) > MAX_ENTRIES {
                 return Err(Unsupported::new("more states than the table may have"));
             }
             self.states.push(alive);
@@ -265,18 +252,12 @@ impl<'a> Table<'a> {
     }
 
     fn entries(&self) -> Vec<Entry> {
-        let columns = self.symbols + 1;
-        let mut table = Vec::with_capacity(self.restarted.len() * columns);
-        for state in 0..self.restarted.len() {
-            table.extend((0..self.symbols).map(|symbol| self.entry(state, symbol)));
-            // The symbol that is passed over.
-            table.push(Entry::new(self.row(state as u32)));
-        }
-        table
+        let states = 0..self.restarted.len();
+        states.flat_map(|state| (0..self.symbols).map(move |symbol| self.entry(state, symbol))).collect()
     }
 
     fn row(&self, state: u32) -> u32 {
-        state * (self.symbols + 1) as u32
+        state * self.symbols as u32
     }
 
     fn entry(&self, state: usize, symbol: usize) -> Entry {

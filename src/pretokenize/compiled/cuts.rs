@@ -21,11 +21,10 @@ pub(super) struct CutPairs {
 impl CutPairs {
     pub(super) fn new(table: &[Entry], alphabet: &Alphabet) -> Self {
         let symbols = usize::from(alphabet.end()) + 1;
-        let columns = alphabet.columns();
         let row_of = |start: u32| &table[start as usize..start as usize + symbols];
         let classes = || 0..alphabet.end();
         let mut behind = vec![alphabet.characters(); symbols - 1];
-        for row in table.chunks(columns) {
+        for row in table.chunks(symbols) {
             for class in classes() {
                 let entry = row[usize::from(class)];
                 if entry.has(Entry::FAILS) {

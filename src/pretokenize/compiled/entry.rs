@@ -25,18 +25,6 @@ impl Entry {
         Entry(bits)
     }
 
-    /// Marks of earlier places, moved down by one, with that of this place in the highest bit: whether a pretoken ends.
-    #[inline(always)]
-    pub(super) fn shifted_into(self, marks: u64) -> u64 {
-        marks >> 1 | u64::from(self.0 & Entry::ENDS) << 32
-    }
-
-    /// Whether one of these has one of the flags.
-    #[inline(always)]
-    pub(super) fn any_has<const N: usize>(entries: [Entry; N], flags: u32) -> bool {
-        entries.iter().fold(0, |bits, entry| bits | entry.0) & flags != 0
-    }
-
     #[inline(always)]
     pub(super) fn has(self, flag: u32) -> bool {
         self.0 & flag != 0

@@ -7,21 +7,26 @@
 //! 3. The program becomes a table: one row for each list of instructions that can be alive at once, in the order
 //!    of their priority, one column for each class and one for the end of the text ([`automaton`]). The table
 //!    gives the match that backtracking would find first, in one pass and without backtracking.
-//! 4. A scanner reads one entry for each character ([`scan`]).
+//! 4. The table becomes two small automata, if it can, which find the pretokens without going back ([`bimachine`]).
+//! 5. A scanner reads windows of a text with these ([`window`]), or else one entry of the table for each character
+//!    ([`scan`]).
 //!
 //! What this cannot express is refused by name ([`Unsupported`]), and runs in the `regex` package.
 
 mod alphabet;
 mod automaton;
+mod bimachine;
 mod cuts;
 mod entry;
 mod expression;
 mod failures;
+mod lane;
 mod program;
 mod scan;
-mod stripes;
+mod states;
 mod symbols;
 mod unsupported;
+mod window;
 
 pub use alphabet::Alphabet;
 pub use automaton::{Automaton, compile};

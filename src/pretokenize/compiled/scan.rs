@@ -3,20 +3,25 @@
 use std::ops::Range;
 
 use super::automaton::Automaton;
+use super::bimachine::Bimachine;
 use super::entry::{Entry, START};
 use super::failures::{Failures, Passed};
-use super::stripes::{self, Stripes, WATCHED_BYTES};
+use super::window::Window;
 use crate::error::Result;
 use crate::room;
-use crate::simd::ENDS;
+use crate::simd::{ENDS, Isa};
 
-/// Bytes that are read without stripes where no cuts for them were found. Chosen without measurement.
-const BYTES_WITHOUT_STRIPES: usize = 1 << 16;
+/// Bytes that are read without windows where no cut for their end was found. Chosen without measurement.
+const BYTES_WITHOUT_WINDOWS: usize = 1 << 12;
+/// Bytes that are read in vain behind a match before searches are watched by [`Failures`]. Chosen without measurement:
+/// it is longer than nearly all runs of spaces.
+const WATCHED_BYTES: usize = 256;
 
 /// Finds the pretokens of a text.
 pub struct CompiledScanner<'t> {
     automaton: &'t Automaton,
     text: &'t [u8],
+    isa: Isa,
     /// Whether text without a match is pieces.
     keeps_rest: bool,
     /// Where the next pretoken begins.
@@ -25,23 +30,30 @@ pub struct CompiledScanner<'t> {
     watched_until: usize,
     failures: Failures,
     passed: Vec<Passed>,
-    stripes: Stripes,
-    /// Up to here no stripes are tried, since there were no cuts for them.
+    /// Made for the first window: some texts are too short for any.
+    window: Option<Box<Window>>,
+    /// Up to here no windows are tried, since there was no cut for the end of one.
     no_cuts_until: usize,
 }
 
 impl<'t> CompiledScanner<'t> {
     /// A scanner at the start of a text. `keeps_rest` says whether text without a match is pieces, or left out.
     pub fn new(automaton: &'t Automaton, text: &'t [u8], keeps_rest: bool) -> Self {
+        Self::with_isa(Isa::best(), automaton, text, keeps_rest)
+    }
+
+    /// [`CompiledScanner::new`] with a certain instruction set.
+    pub(super) fn with_isa(isa: Isa, automaton: &'t Automaton, text: &'t [u8], keeps_rest: bool) -> Self {
         CompiledScanner {
             automaton,
             text,
+            isa,
             keeps_rest,
             start: 0,
             watched_until: 0,
             failures: Failures::default(),
             passed: Vec::new(),
-            stripes: Stripes::default(),
+            window: None,
             no_cuts_until: 0,
         }
     }
@@ -53,7 +65,7 @@ impl<'t> CompiledScanner<'t> {
     /// [`crate::Error::OutOfMemory`].
     pub fn fill(&mut self, ends: &mut [usize; ENDS]) -> Result<(usize, usize)> {
         let mut first = self.start;
-        let mut count = self.fill_from_stripes(ends);
+        let mut count = self.fill_from_windows(ends);
         while count < ENDS && self.start < self.text.len() {
             if self.start >= self.watched_until {
                 count = self.fill_unwatched(ends, count)?;
@@ -98,34 +110,31 @@ impl<'t> CompiledScanner<'t> {
         }
     }
 
-    /// Whether enough text is left for stripes, and all of it is matched, and there are cuts to be expected.
-    fn can_stripe(&self) -> bool {
-        let start = self.start.max(self.watched_until).max(self.no_cuts_until);
-        start == self.start && self.text.len() - start >= Stripes::MIN_TEXT && self.automaton.matches_all()
+    /// The bimachine, if enough text is left for a window, and text without a match is pieces or not there, and a cut
+    /// is to be expected.
+    fn bimachine(&self) -> Option<&'t Bimachine> {
+        let is_worth_it =
+            self.text.len() - self.start >= Window::MIN_TEXT && self.start >= self.no_cuts_until;
+        let finds_all = self.keeps_rest || self.automaton.matches_all();
+        self.automaton.bimachine().filter(|_| is_worth_it && finds_all)
     }
 
-    /// Gives out what the stripes have found, and reads the next ones once nothing is left of the last. Returns how
+    /// Gives out what was found in the last window, and reads the next one once nothing is left of it. Returns how
     /// many ends there are.
-    fn fill_from_stripes(&mut self, ends: &mut [usize; ENDS]) -> usize {
-        let mut count = self.stripes.give(ends, 0);
+    fn fill_from_windows(&mut self, ends: &mut [usize; ENDS]) -> usize {
+        let isa = self.isa;
+        let mut count = self.window.as_mut().map_or(0, |window| window.give(isa, ends, 0));
         loop {
             if count > 0 {
                 self.start = ends[count - 1];
             }
-            if count == ENDS || !self.can_stripe() {
+            let Some(bimachine) = self.bimachine().filter(|_| count < ENDS) else { return count };
+            let window = self.window.get_or_insert_with(Box::default);
+            if !window.read(isa, self.automaton, bimachine, self.text, self.start) {
+                self.no_cuts_until = self.start + BYTES_WITHOUT_WINDOWS;
                 return count;
             }
-            let Some(mut lanes) = self.stripes.begin(self.automaton, self.text, self.start) else {
-                self.no_cuts_until = self.start + BYTES_WITHOUT_STRIPES;
-                return count;
-            };
-            stripes::read(self.automaton, &mut lanes);
-            self.stripes.put(lanes);
-            let more = self.stripes.give(ends, count);
-            if more == count {
-                return count;
-            }
-            count = more;
+            count = window.give(isa, ends, count);
         }
     }
 

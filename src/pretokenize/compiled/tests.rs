@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::pretokenize::{CutRule, Pattern, Pretokenizer, Unmatched};
-use crate::simd::ENDS;
+use crate::simd::{ENDS, Isa};
 
 /// One character of each class: a, b, c, a letter of two bytes, a newline, a space; other text is a class of its own.
 const LETTERS: [&str; 7] = ["a", "b", "c", "é", "\n", " ", "漢"];
@@ -198,8 +198,20 @@ fn check_pretokens(
             .into_iter()
             .map(|(start, end)| (places[start], places[end]))
             .collect();
-        let found = pretokens(automaton, &text, keeps_rest);
-        assert!(found == expected, "{expression:?} on {text:?}, keeps the rest: {keeps_rest}");
+        for isa in Isa::available() {
+            let mut found = Vec::new();
+            let scanner = CompiledScanner::with_isa(isa, automaton, text.as_bytes(), keeps_rest);
+            let each = |range: std::ops::Range<usize>| {
+                found.push((range.start, range.end));
+                Ok(true)
+            };
+            scanner.for_each(each).unwrap();
+            assert!(
+                found == expected,
+                "{expression:?} on {text:?}, keeps the rest: {keeps_rest}, {}",
+                isa.name()
+            );
+        }
         (keeps_rest, expected)
     })
 }
@@ -207,12 +219,13 @@ fn check_pretokens(
 #[test]
 fn random_patterns_match_as_backtracking_does() {
     let mut random = Random(1);
-    let (mut compiled, mut cuts) = (0, 0);
+    let (mut compiled, mut cuts, mut bimachines) = (0, 0, 0);
     for _ in 0..3000 {
         let alphabet = alphabet();
         let expression = random.expression(4, &alphabet);
         let Ok(automaton) = compile(&expression, alphabet, NEWLINE) else { continue };
         compiled += 1;
+        bimachines += usize::from(automaton.bimachine().is_some());
         cuts += usize::from((0..48).any(|pair| {
             let text = format!("{}{}", LETTERS[pair / 7], LETTERS[pair % 7]);
             automaton.is_cut(text.as_bytes(), LETTERS[pair / 7].len(), true)
@@ -226,6 +239,7 @@ fn random_patterns_match_as_backtracking_does() {
     }
     assert!(compiled > 1000, "only {compiled} of the patterns were compiled");
     assert!(cuts > 250, "only {cuts} of the patterns have cuts");
+    assert!(bimachines > 900 && bimachines < compiled, "{bimachines} of {compiled} patterns have bimachines");
 }
 
 #[test]
@@ -253,8 +267,8 @@ fn long_texts_match_as_backtracking_does() {
     // The definition calls itself for each character of a match.
     let checks = || {
         let mut random = Random(3);
-        let mut striped = 0;
-        while striped < 40 {
+        let mut in_lanes = 0;
+        while in_lanes < 40 {
             let alphabet = alphabet();
             let expression = random.expression(3, &alphabet);
             // One character of any class, so that all text is matched, and a cut before each newline.
@@ -268,7 +282,7 @@ fn long_texts_match_as_backtracking_does() {
             let letters: Vec<usize> = (0..9000)
                 .map(|_| random.below(LETTERS.len() as u64 + 3).min(6) as usize % LETTERS.len())
                 .collect();
-            striped += usize::from(automaton.is_cut(b"\na", 1, true) || automaton.is_cut(b"a ", 1, true));
+            in_lanes += usize::from(automaton.is_cut(b"\na", 1, true) || automaton.is_cut(b"a ", 1, true));
             check_pretokens(&expression, &automaton, &letters, &alphabet);
         }
     };

@@ -192,8 +192,13 @@ def test_published_patterns_match_as_regex(name: str) -> None:
     for _ in range(600):
         check(source, compiled, make.text())
     # All texts of three of these, one of each class that published patterns tell apart.
-    for letters in itertools.product("aZ1 '.\n\u3000漢あ\u0301/", repeat=3):
-        check(source, compiled, "".join(letters))
+    texts = ["".join(letters) for letters in itertools.product("aZ1 '.\n\u3000漢あ\u0301/", repeat=3)]
+    for text in texts:
+        check(source, compiled, text)
+    # Long texts are read in windows.
+    make.random.shuffle(texts)
+    for first in range(0, len(texts), 700):
+        check(source, compiled, "".join(texts[first : first + 700]))
 
 
 @pytest.mark.long

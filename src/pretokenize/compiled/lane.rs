@@ -1,0 +1,145 @@
+//! Stretches of a text that a bimachine reads at once.
+
+use super::alphabet::Alphabet;
+use super::bimachine::{Bimachine, NOTE};
+use crate::simd::{BLOCK_BYTES, ROW_BYTES, STEPS, Simd};
+
+/// Characters of a lane, and one more for its end, at most.
+pub(super) const LANE_CHARACTERS: usize = 1 << 11;
+/// Characters whose ends are bits of one number.
+pub(super) const WORD_BITS: usize = u64::BITS as usize;
+
+/// Characters that are read at once.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Step {
+    /// The number of each character; then the row of the second automaton.
+    pub(super) numbers: [u16; STEPS],
+    /// What the first automaton noted at each character.
+    pub(super) notes: [u8; STEPS],
+    /// Where each character begins in the lane, in bytes, unless all are ASCII.
+    starts: [u16; STEPS],
+}
+
+/// Steps of a block of ASCII characters.
+const BLOCK_STEPS: usize = BLOCK_BYTES / STEPS;
+
+/// A stretch of a text.
+#[derive(Default)]
+pub(super) struct Lane {
+    /// Where it begins in the text, in bytes.
+    pub(super) first: usize,
+    /// How many characters it has.
+    pub(super) len: usize,
+    /// Whether each character is a byte, so that a character is found by its number.
+    is_ascii: bool,
+    /// As many as there were characters in the longest text so far.
+    pub(super) steps: Vec<Step>,
+    /// A bit for each character, set where a pretoken that was not given out ends before it.
+    pub(super) ends: [u64; LANE_CHARACTERS / WORD_BITS],
+}
+
+impl Lane {
+    /// Notes the number of each character of `text`, which is shorter than [`LANE_CHARACTERS`], and where it begins.
+    #[inline(always)]
+    pub(super) fn classify<S: Simd>(
+        &mut self,
+        simd: S,
+        alphabet: &Alphabet,
+        machine: &Bimachine,
+        text: &[u8],
+    ) {
+        self.is_ascii = text.is_ascii();
+        // One more than the characters, in whole blocks.
+        let steps = (text.len() / BLOCK_BYTES + 1) * BLOCK_STEPS;
+        if self.steps.len() < steps {
+            self.steps.resize(steps, Step::default());
+        }
+        if self.is_ascii {
+            self.classify_ascii(simd, machine, text);
+        } else {
+            self.classify_all(alphabet, machine, text);
+        }
+    }
+
+    #[inline(always)]
+    fn classify_ascii<S: Simd>(&mut self, simd: S, machine: &Bimachine, text: &[u8]) {
+        self.len = text.len();
+        let (blocks, rest) = text.as_chunks::<BLOCK_BYTES>();
+        let mut last = [0; BLOCK_BYTES];
+        last[..rest.len()].copy_from_slice(rest);
+        let (steps, _) = self.steps.as_chunks_mut::<BLOCK_STEPS>();
+        for (steps, block) in steps.iter_mut().zip(blocks.iter().chain([&last])) {
+            let numbers = simd.entries(block, &machine.of_ascii);
+            for (step, numbers) in steps.iter_mut().zip(numbers.as_chunks::<STEPS>().0) {
+                step.numbers = numbers.map(|number| u16::from(number) * ROW_BYTES as u16);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn classify_all(&mut self, alphabet: &Alphabet, machine: &Bimachine, text: &[u8]) {
+        let (mut at, mut character) = (0, 0);
+        while at < text.len() {
+            let (class, len) = alphabet.decode(text, at);
+            let step = &mut self.steps[character / STEPS];
+            step.numbers[character % STEPS] = machine.number_of(class);
+            step.starts[character % STEPS] = at as u16;
+            (at, character) = (at + len, character + 1);
+        }
+        self.steps[character / STEPS].starts[character % STEPS] = text.len() as u16;
+        self.len = character;
+    }
+
+    /// Fills what is behind the last character, of as many steps, with the number that changes nothing, and takes all
+    /// ends away.
+    #[inline(always)]
+    pub(super) fn pad(&mut self, steps: usize) {
+        if self.steps.len() < steps {
+            self.steps.resize(steps, Step::default());
+        }
+        let (full, rest) = (self.len / STEPS, self.len % STEPS);
+        for (number, step) in self.steps[..steps].iter_mut().enumerate().skip(full) {
+            step.numbers[if number == full { rest } else { 0 }..].fill(0);
+        }
+        self.ends.fill(0);
+    }
+
+    /// Puts in place of the number of each character the row for it and the one before it, given the notes of the first
+    /// automaton. `count` is how many numbers there are.
+    #[inline(always)]
+    pub(super) fn find_rows(&mut self, steps: usize, count: u16) {
+        let mut before = 0;
+        for step in &mut self.steps[..steps] {
+            let noted: [u16; STEPS] =
+                std::array::from_fn(|at| step.numbers[at] + u16::from(step.notes[at] & NOTE));
+            let last: [u16; STEPS] = std::array::from_fn(|at| if at == 0 { before } else { noted[at - 1] });
+            before = noted[STEPS - 1];
+            step.numbers = std::array::from_fn(|at| last[at] * count + noted[at]);
+        }
+    }
+
+    /// A pretoken begins at the first character, and the last one ends with the lane.
+    #[inline(always)]
+    pub(super) fn mark_end(&mut self) {
+        self.ends[0] &= !1;
+        let (number, bit) = (self.len / WORD_BITS, self.len % WORD_BITS);
+        self.ends[number] &= (1 << bit) - 1;
+        self.ends[number + 1..].fill(0);
+        if self.len > 0 {
+            self.ends[number] |= 1 << bit;
+        }
+    }
+
+    /// Puts in place of the numbers of characters where they begin in the text, in bytes.
+    #[inline(always)]
+    pub(super) fn to_bytes(&self, characters: &mut [usize]) {
+        if self.is_ascii {
+            characters.iter_mut().for_each(|character| *character += self.first);
+        } else {
+            for character in characters {
+                *character =
+                    self.first + usize::from(self.steps[*character / STEPS].starts[*character % STEPS]);
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The states of a pattern's automaton, as a bimachine needs them.
+
+use std::collections::HashMap;
+
+use super::bimachine::refine;
+
+/// What happens in a state when a symbol follows.
+#[derive(Clone, Copy)]
+pub(super) struct Transition {
+    /// Whether a match ends before the symbol.
+    pub(super) is_match: bool,
+    /// The number of the next state, if any instruction is left. What it finds later is preferred to the match.
+    pub(super) next: Option<u32>,
+}
+
+/// The transitions of all states of a pattern. State 0 is the start.
+pub(super) struct States<'a> {
+    transitions: &'a [Transition],
+    /// How many transitions a state has: one for each class of characters, and one for the end of the text.
+    symbols: usize,
+}
+
+/// A set of states, a bit for each.
+type Mask = u64;
+
+/// What the states of the second automaton do at a character with a certain text behind it: for each state, whether a
+/// pretoken ends before the character, and the next state; nothing for states that are not possible there.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub(super) struct Column(Vec<Option<(bool, usize)>>);
+
+impl Column {
+    pub(super) fn next(&self, state: usize) -> Option<(bool, usize)> {
+        self.0.get(state).copied().flatten()
+    }
+}
+
+impl<'a> States<'a> {
+    /// The state of text that no match begins in; it is behind all others.
+    pub(super) const UNMATCHED: usize = States::MAX;
+    /// States that a bimachine is made of, at most: a mask has a bit for each.
+    const MAX: usize = Mask::BITS as usize;
+    /// Masks, at most. Those of published patterns that fit are less than 20.
+    const MAX_MASKS: usize = 64;
+
+    pub(super) fn new(transitions: &'a [Transition], symbols: usize) -> Self {
+        States { transitions, symbols }
+    }
+
+    /// How many classes of characters there are.
+    pub(super) fn classes(&self) -> usize {
+        self.symbols - 1
+    }
+
+    fn count(&self) -> usize {
+        self.transitions.len() / self.symbols
+    }
+
+    fn transition(&self, state: usize, symbol: usize) -> Transition {
+        self.transitions[state * self.symbols + symbol]
+    }
+
+    /// The states that find a match in some text: at its end the first mask, and where text goes on the others. For each
+    /// class of characters and each mask behind it, the number of the mask before it. None if there are too many.
+    pub(super) fn viable_masks(&self) -> Option<(Vec<Mask>, Vec<Vec<usize>>)> {
+        if self.count() > Self::MAX {
+            return None;
+        }
+        let mut masks = vec![self.viable_before(self.classes(), 0)];
+        let mut numbers = HashMap::from([(masks[0], 0)]);
+        let mut nexts = vec![Vec::new(); self.classes()];
+        let mut at = 0;
+        while at < masks.len() {
+            for (class, nexts) in nexts.iter_mut().enumerate() {
+                let before = self.viable_before(class, masks[at]);
+                let new = masks.len();
+                let number = *numbers.entry(before).or_insert(new);
+                if number == new {
+                    masks.push(before);
+                }
+                nexts.push(number);
+            }
+            if masks.len() > Self::MAX_MASKS {
+                return None;
+            }
+            at += 1;
+        }
+        Some((masks, nexts))
+    }
+
+    /// The states that find a match where `symbol` follows, and behind it a text in which those of `mask` do.
+    fn viable_before(&self, symbol: usize, mask: Mask) -> Mask {
+        let finds = |state: &usize| {
+            let transition = self.transition(*state, symbol);
+            transition.is_match || transition.next.is_some_and(|next| mask >> next & 1 == 1)
+        };
+        (0..self.count()).filter(finds).fold(0, |found, state| found | 1 << state)
+    }
+
+    /// The state that goes on from `state` at a character of `class`, if it finds a match in the text behind.
+    fn viable_next(&self, state: usize, class: usize, mask: Mask) -> Option<usize> {
+        let next = self.transition(state, class).next?;
+        (mask >> next & 1 == 1).then_some(next as usize)
+    }
+
+    /// What a state of the second automaton does at a character, where the states of `mask` find a match behind it.
+    fn step(&self, state: usize, class: usize, mask: Mask) -> Option<(bool, usize)> {
+        // Where no match begins, text stays unmatched up to where one does.
+        let begun = self.viable_next(0, class, mask);
+        if state == Self::UNMATCHED {
+            return Some(begun.map_or((false, Self::UNMATCHED), |next| (true, next)));
+        }
+        if let Some(next) = self.viable_next(state, class, mask) {
+            return Some((false, next));
+        }
+        self.transition(state, class).is_match.then_some((true, begun.unwrap_or(Self::UNMATCHED)))
+    }
+
+    /// For each state, and [`States::UNMATCHED`], the first of those that do the same in all texts.
+    pub(super) fn merged(&self, masks: &[Mask]) -> Vec<usize> {
+        // Unmatched text comes first, so that it stands for the states that are like it.
+        let state_of = |number: usize| if number == 0 { Self::UNMATCHED } else { number - 1 };
+        let number_of = |state: usize| if state == Self::UNMATCHED { 0 } else { state + 1 };
+        let parts = refine(self.count() + 1, |number, parts| {
+            let mut all = Vec::with_capacity(masks.len() * self.classes());
+            for &mask in masks {
+                let step = |class| self.step(state_of(number), class, mask);
+                all.extend(
+                    (0..self.classes())
+                        .map(|class| step(class).map(|(ends, next)| (ends, parts[number_of(next)]))),
+                );
+            }
+            all
+        });
+        let first_of = |part: usize| parts.iter().position(|&one| one == part).unwrap_or(0);
+        let mut merged = vec![Self::UNMATCHED; Self::UNMATCHED + 1];
+        for (number, &part) in parts.iter().enumerate() {
+            merged[state_of(number)] = state_of(first_of(part));
+        }
+        merged
+    }
+
+    /// What the second automaton does at a character of `class`, where the states of `mask` find a match behind it.
+    /// `merged` is that of [`States::merged`].
+    pub(super) fn column(&self, class: usize, mask: Mask, merged: &[usize]) -> Column {
+        let mut column = vec![None; Self::UNMATCHED + 1];
+        for state in (0..self.count()).chain([Self::UNMATCHED]).filter(|&state| merged[state] == state) {
+            column[state] = self.step(state, class, mask).map(|(ends, next)| (ends, merged[next]));
+        }
+        Column(column)
+    }
+}
