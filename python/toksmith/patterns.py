@@ -138,7 +138,8 @@ class Pattern(_Fields):
         automaton = _automaton(self.text, self.flags)
         if isinstance(automaton, str):
             return Engine("regex", automaton)
-        return Engine("compiled", f"{automaton.states} states over {automaton.classes} classes of characters")
+        size = f"{automaton.states} states over {automaton.classes} classes of characters"
+        return Engine("compiled", size if automaton.is_bimachine else f"{size}, too many for the faster bimachine")
 
     def core(self) -> _core.Pretokenizer:
         """Return what the core runs."""

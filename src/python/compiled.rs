@@ -48,6 +48,12 @@ impl PyCompiledPattern {
         self.automaton.states()
     }
 
+    /// Whether the automaton is small enough for a bimachine, which reads faster.
+    #[getter]
+    fn is_bimachine(&self) -> bool {
+        self.automaton.is_bimachine()
+    }
+
     /// How many classes of characters the pattern tells apart.
     #[getter]
     fn classes(&self) -> usize {

@@ -90,6 +90,11 @@ impl Automaton {
         self.table[row as usize + usize::from(symbol)]
     }
 
+    /// Whether the pattern is small enough for a bimachine, which reads faster than the table.
+    pub fn is_bimachine(&self) -> bool {
+        self.bimachine.is_some()
+    }
+
     /// Two automata that find the same pretokens, if they are small enough.
     pub(super) fn bimachine(&self) -> Option<&Bimachine> {
         self.bimachine.as_deref()
