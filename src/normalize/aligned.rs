@@ -56,6 +56,16 @@ impl Aligned {
         std::mem::take(&mut self.text)
     }
 
+    /// Puts back what [`Aligned::take`] returned, or, where origins are not tracked, another text.
+    pub(super) fn put_back(&mut self, text: String) {
+        self.text = text;
+    }
+
+    /// Whether origins are tracked.
+    pub(super) fn is_tracked(&self) -> bool {
+        self.places.is_some()
+    }
+
     /// Replaces `old`, which [`Aligned::take`] returned, by the characters of `new`. The number of each
     /// character says what it replaces: 0 the next old character, `-n` the next one and `n` more, a positive
     /// number none (the character is inserted). The first `removed` old characters are left out.
