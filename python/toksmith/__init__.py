@@ -53,8 +53,8 @@ _LAZY = {
     "train_bpe": "training.train",
     "train_from_iterator": "training.train",
 }
-# Packages that are attributes before somebody imports them: `toksmith.compat.tiktoken`.
-_PACKAGES = {"compat"}
+# Packages that are attributes before somebody imports them: `toksmith.compat.tiktoken`, `toksmith.data.open`.
+_PACKAGES = {"compat", "data"}
 
 
 def __getattr__(name: str) -> object:

@@ -36,6 +36,7 @@ ROOMS = {
     "loading": "the constructors that read files",
     "definition": "what defines a tokenizer: looked at, loaded, saved, compared, pickled",
     "tokenizer": "`Tokenizer`: text to ids, and back",
+    "data": "folders of training data: ids, documents, windows",
     "tiktoken": "tiktoken's API: `Encoding`, encodings by name, rank files on this machine",
     "training": "files to counts, counts to merges, merges to a tokenizer",
     "": "the package itself: its public names, most of them imported when they are first used",

@@ -1,0 +1,13 @@
+"""Reading folders of training data, which `toksmith tokenize` writes: ids, documents, windows for a training loop.
+
+NumPy is imported when a folder is opened, pyarrow when its shards are Parquet files; nothing else is needed.
+"""
+
+from __future__ import annotations
+
+from .checking import differences
+from .dataset import Documents, TrainingData, open
+from .permutation import Permutation
+from .windows import Windows
+
+__all__ = ["Documents", "Permutation", "TrainingData", "Windows", "differences", "open"]

@@ -1,0 +1,214 @@
+"""`manifest.json`: what is in a folder of training data."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..common.messages import shown
+from ..files import reading, text_files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAME = "manifest.json"
+VERSION = 1
+"""Of the form of the folder. A reader refuses a later one."""
+FILE_FORMATS = ("bin", "llm.c", "megatron", "npy", "parquet")
+WIDTHS = {"uint16": 2, "uint32": 4}
+"""Types of ids, with their bytes."""
+HEADER_BYTES = {"bin": 0, "llm.c": 1024, "megatron": 0}
+"""Bytes before the ids, of the formats where the rest of a shard is ids and nothing else."""
+_KIND = "toksmith training data"
+
+
+class Shard(NamedTuple):
+    """A file of ids, with the file that says where its documents begin."""
+
+    file: str
+    index_file: str
+    documents: int
+    tokens: int
+    bytes: int
+    sha256: str
+    index_sha256: str
+
+
+class Split(NamedTuple):
+    """The shards of "train", or of "val"."""
+
+    documents: int
+    tokens: int
+    shards: list[Shard]
+
+
+class Manifest(NamedTuple):
+    """What a folder holds. `content` is the whole object of the file."""
+
+    folder: Path
+    file_format: str
+    dtype: str
+    tokenizer_file: str
+    fingerprint: str
+    vocab_size: int
+    splits: dict[str, Split]
+    content: dict[str, Any]
+
+
+def read(folder: str | os.PathLike[str]) -> Manifest:
+    """Read the manifest of a folder, and compare the sizes of its shards with it.
+
+    Raises:
+        FileNotFoundError: There is no such folder, it has no manifest, or a file that the manifest names is missing.
+        NotADirectoryError: It is a file.
+        ValueError: The manifest is malformed or of a later version, or a shard has another size.
+    """
+    path = Path(folder)
+    if not path.exists():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path))
+    if not path.is_dir():
+        raise NotADirectoryError(
+            errno.ENOTDIR, "this is no folder: name the folder that has manifest.json", str(path)
+        )
+    if not (path / NAME).is_file():
+        raise FileNotFoundError(_unfinished(path))
+    manifest = parse(text_files.text_of(reading.read(path / NAME), path / NAME), path)
+    for shard in shards_of(manifest):
+        _check_size(path / shard.file, shard.bytes)
+        if not (path / shard.index_file).is_file():
+            raise FileNotFoundError(_missing(path / shard.index_file))
+    return manifest
+
+
+def shards_of(manifest: Manifest) -> Iterator[Shard]:
+    """Yield the shards of all splits."""
+    for split in manifest.splits.values():
+        yield from split.shards
+
+
+def _unfinished(folder: Path) -> str:
+    if any(folder.glob("*-*.index.npy")) or any(folder.glob("*-[0-9]*")):
+        return (
+            f"{folder}: there is no {NAME}, so what wrote this folder has not finished: run the same "
+            "toksmith tokenize again, and it goes on where it was"
+        )
+    return f"{folder}: there is no {NAME}: name a folder that toksmith tokenize wrote"
+
+
+def _missing(path: Path) -> str:
+    return f"{path}: this file is missing, and {NAME} names it: copy the folder again, or write it anew"
+
+
+def _check_size(path: Path, size: int) -> None:
+    if not path.is_file():
+        raise FileNotFoundError(_missing(path))
+    found = path.stat().st_size
+    if found != size:
+        raise ValueError(
+            f"{path}: the file has {found:,} bytes, and {NAME} says {size:,}: it was cut off or replaced; copy the "
+            "folder again, or write it anew"
+        )
+
+
+def parse(text: str, folder: Path) -> Manifest:
+    """Return what the text of a manifest says.
+
+    Raises:
+        ValueError: It is malformed, or of a later version; names the field.
+    """
+    name = str(folder / NAME)
+    content = text_files.parse_object(text, name, "manifest")
+    if content.get("format") != _KIND:
+        raise ValueError(f'{name}: not a manifest of training data: it has no "format": "{_KIND}"')
+    version = content.get("version")
+    if type(version) is not int or version < 1:
+        raise ValueError(f"{name}: the version is {shown(version)}, not a whole number from 1 on")
+    if version > VERSION:
+        raise ValueError(
+            f"{name}: version {version} of the format, and this toksmith reads version {VERSION}: install a newer one"
+        )
+    with text_files.naming(name):
+        tokenizer = _field(content, "tokenizer", dict)
+        manifest = Manifest(
+            folder,
+            _one_of(content, "file_format", FILE_FORMATS),
+            _one_of(content, "dtype", tuple(WIDTHS)),
+            _file_name(tokenizer, "file"),
+            _field(tokenizer, "fingerprint", str),
+            _field(tokenizer, "vocab_size", int),
+            {split: _split(split, value) for split, value in _field(content, "splits", dict).items()},
+            content,
+        )
+        for shard in shards_of(manifest):
+            _check_shard(shard, manifest)
+    return manifest
+
+
+def _split(name: str, value: Any) -> Split:
+    if not isinstance(value, dict):
+        raise ValueError(f"the split {shown(name)} is {type(value).__name__}, not an object")
+    shards = [_shard(shard) for shard in _field(value, "shards", list)]
+    split = Split(_count(value, "documents"), _count(value, "tokens"), shards)
+    for what in ("documents", "tokens"):
+        total, parts = getattr(split, what), sum(getattr(shard, what) for shard in shards)
+        if total != parts:
+            raise ValueError(f"the split {shown(name)} has {total:,} {what}, and its shards together {parts:,}")
+    return split
+
+
+def _shard(value: Any) -> Shard:
+    if not isinstance(value, dict):
+        raise ValueError(f"a shard is {type(value).__name__}, not an object")
+    return Shard(
+        _file_name(value, "file"),
+        _file_name(value, "index"),
+        _count(value, "documents"),
+        _count(value, "tokens"),
+        _count(value, "bytes"),
+        _field(value, "sha256", str),
+        _field(value, "index_sha256", str),
+    )
+
+
+def _check_shard(shard: Shard, manifest: Manifest) -> None:
+    """Check that the bytes of a shard are what its ids take, in the formats where that is known."""
+    if manifest.file_format not in HEADER_BYTES:
+        return
+    needed = HEADER_BYTES[manifest.file_format] + shard.tokens * WIDTHS[manifest.dtype]
+    if shard.bytes != needed:
+        raise ValueError(
+            f"{shard.file} has {shard.bytes:,} bytes, and {shard.tokens:,} ids of {manifest.dtype} take {needed:,}"
+        )
+
+
+def _field(content: dict[str, Any], name: str, kind: type) -> Any:
+    if name not in content:
+        raise ValueError(f"the field {shown(name)} is missing")
+    value = content[name]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise ValueError(f"the field {shown(name)} is {type(value).__name__}, not {kind.__name__}")
+    return value
+
+
+def _count(content: dict[str, Any], name: str) -> int:
+    value: int = _field(content, name, int)
+    if not 0 <= value < 2**62:
+        raise ValueError(f"the field {shown(name)} is {shown(value)}, not a number of things")
+    return value
+
+
+def _one_of(content: dict[str, Any], name: str, known: tuple[str, ...]) -> str:
+    value: str = _field(content, name, str)
+    if value not in known:
+        raise ValueError(f"the field {shown(name)} is {shown(value)}, and this toksmith reads {', '.join(known)}")
+    return value
+
+
+def _file_name(content: dict[str, Any], name: str) -> str:
+    """Return the name of a file in the folder: a manifest of a stranger must not lead out of it."""
+    value: str = _field(content, name, str)
+    if not value or value in (".", "..") or any(character in value for character in "/\\\0:"):
+        raise ValueError(f"the field {shown(name)} is {shown(value)}, not the name of a file in the folder")
+    return value

@@ -1,0 +1,197 @@
+"""Shards of each format as arrays of ids that lie on the disk."""
+
+from __future__ import annotations
+
+import functools
+import struct
+from typing import TYPE_CHECKING, Any, Protocol
+
+from . import manifest as manifests
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .manifest import Manifest, Shard
+
+LLM_C_HEADERS = {"uint16": (20240520, 1), "uint32": (20240801, 7)}
+"""The first two numbers of llm.c's header, by the type of the ids (its `dev/data/data_common.py`)."""
+
+# Groups of rows of a Parquet file that stay decoded: the window that crosses a border needs two.
+_DECODED_GROUPS = 4
+
+
+class Ids(Protocol):
+    """The ids of a shard: an array, or what reads one piece by piece."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, ids: slice) -> NDArray[Any]: ...
+
+
+def open_ids(manifest: Manifest, shard: Shard) -> Ids:
+    """Return the ids of a shard, without reading them.
+
+    Raises:
+        OSError: A file cannot be read.
+        ValueError: The file is not what the manifest says; names it and what differs.
+        ImportError: It is a Parquet file, and pyarrow is not installed.
+    """
+    import numpy as np
+
+    path, dtype = manifest.folder / shard.file, np.dtype(manifest.dtype).newbyteorder("<")
+    if manifest.file_format == "parquet":
+        return ParquetIds(path, open_index(manifest, shard), dtype)
+    if manifest.file_format == "npy":
+        return _checked(_array(path), path, dtype, shard.tokens)
+    header = manifests.HEADER_BYTES[manifest.file_format]
+    if manifest.file_format == "llm.c":
+        _check_llm_c(path, manifest.dtype, shard.tokens)
+    if shard.tokens == 0:  # an empty file cannot be mapped
+        return np.empty(0, dtype)
+    ids: NDArray[Any] = np.memmap(path, dtype, "r", header, (shard.tokens,)).view(np.ndarray)
+    return ids
+
+
+def open_index(manifest: Manifest, shard: Shard) -> NDArray[np.int64]:
+    """Return where each document of a shard begins in it, and in the end the number of its ids; not read yet.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It is no such index, or not that of this shard.
+    """
+    import numpy as np
+
+    path = manifest.folder / shard.index_file
+    starts = _checked(_array(path), path, np.dtype("<i8"), shard.documents + 1)
+    if starts[0] != 0 or starts[-1] != shard.tokens:
+        raise ValueError(
+            f"{path}: the documents are from {starts[0]:,} to {starts[-1]:,}, and {shard.file} has {shard.tokens:,} "
+            "ids: copy the folder again, or write it anew"
+        )
+    return starts
+
+
+def _array(path: Path) -> NDArray[Any]:
+    import numpy as np
+
+    try:
+        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except ValueError as error:
+        if path.is_file() and path.stat().st_size <= 128:  # the array is empty, and cannot be mapped
+            return _empty_array(path)
+        raise ValueError(f"{path}: not a NumPy file, or a part of one: {error}") from None
+    except EOFError:
+        raise ValueError(f"{path}: not a NumPy file: it is empty") from None
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"{path}: not a NumPy file of one array")
+    return array.view(np.ndarray)
+
+
+def _empty_array(path: Path) -> NDArray[Any]:
+    import numpy as np
+
+    try:
+        array: NDArray[Any] = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise ValueError(f"{path}: not a NumPy file: {error}") from None
+    return array
+
+
+def _checked(array: NDArray[Any], path: Path, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
+    if array.dtype != dtype or array.shape != (count,):
+        raise ValueError(
+            f"{path}: this is {array.dtype} of shape {array.shape}, and {manifests.NAME} says {dtype} of shape "
+            f"({count},): it was replaced; copy the folder again, or write it anew"
+        )
+    return array
+
+
+def _check_llm_c(path: Path, dtype: str, tokens: int) -> None:
+    with path.open("rb") as file:
+        head = file.read(12)
+    expected = (*LLM_C_HEADERS[dtype], tokens)
+    found = struct.unpack("<3i", head) if len(head) == 12 else ()
+    if found != expected:
+        raise ValueError(f"{path}: the header of llm.c begins with {found}, and not with {expected}")
+
+
+class ParquetIds:
+    """The ids of a Parquet file that has a row for each document: groups of rows are decoded when they are needed.
+
+    Args:
+        path: The file.
+        starts: Where each document begins, `int64` of shape (documents + 1,).
+        dtype: The type of the ids.
+    """
+
+    def __init__(self, path: Path, starts: NDArray[np.int64], dtype: np.dtype[Any]) -> None:
+        import itertools
+
+        self._path, self._dtype, self._count = path, dtype, int(starts[-1])
+        self._file = _parquet_file(path, dtype)
+        meta = self._file.metadata
+        rows = [meta.row_group(group).num_rows for group in range(meta.num_row_groups)]
+        borders = list(itertools.accumulate(rows, initial=0))
+        if borders[-1] != len(starts) - 1:
+            raise ValueError(
+                f"{path}: the file has {borders[-1]:,} rows, and its index {len(starts) - 1:,} documents"
+            )
+        self._borders = [int(starts[border]) for border in borders]
+        self._decoded = functools.lru_cache(_DECODED_GROUPS)(self._decode)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, ids: slice) -> NDArray[Any]:
+        """Return a stretch of the ids; the step is 1."""
+        import bisect
+
+        import numpy as np
+
+        start, stop, _ = ids.indices(self._count)
+        pieces = []
+        group = max(0, bisect.bisect_right(self._borders, start) - 1)
+        while start < stop:
+            first, last = self._borders[group], min(stop, self._borders[group + 1])
+            if start < last:
+                pieces.append(self._decoded(group)[start - first : last - first])
+                start = last
+            group += 1
+        if len(pieces) == 1:
+            return pieces[0]
+        return np.concatenate(pieces) if pieces else np.empty(0, self._dtype)
+
+    def _decode(self, group: int) -> NDArray[Any]:
+        # Without threads of pyarrow's, which a process that forks later would miss.
+        column = self._file.read_row_group(group, columns=["ids"], use_threads=False).column("ids")
+        flat: NDArray[Any] = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        expected = self._borders[group + 1] - self._borders[group]
+        if len(flat) != expected:
+            raise ValueError(
+                f"{self._path}: row group {group} has {len(flat):,} ids, and the index says {expected:,}"
+            )
+        return flat.astype(self._dtype, copy=False)
+
+
+def _parquet_file(path: Path, dtype: np.dtype[Any]) -> Any:
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        raise ImportError("reading Parquet needs pyarrow: pip install 'toksmith[parquet]'") from None
+    try:
+        file = parquet.ParquetFile(path, memory_map=True)
+    except (pa.ArrowException, OSError) as error:
+        if getattr(error, "errno", None):  # of the system, and not of the content
+            raise
+        raise ValueError(f"{path}: this is no whole Parquet file: {str(error).strip()}") from None
+    names = file.schema_arrow.names
+    if "ids" not in names:
+        raise ValueError(f"{path}: there is no column 'ids', only {names}")
+    kind = file.schema_arrow.field("ids").type
+    value = getattr(kind, "value_type", None)
+    if value != pa.from_numpy_dtype(dtype):
+        raise ValueError(f"{path}: the column 'ids' is {kind}, and {manifests.NAME} says lists of {dtype}")
+    return file
