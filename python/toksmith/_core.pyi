@@ -11,6 +11,7 @@ __all__ = [
     "REGEX_VERSION",
     "UNICODE_VERSION",
     "AddedTokens",
+    "ByteStream",
     "CompiledPattern",
     "Counting",
     "EncodeStream",
@@ -26,6 +27,7 @@ __all__ = [
     "learn_merges",
     "make_first_arrays",
     "overlap",
+    "record_text",
 ]
 
 UNICODE_VERSION: str
@@ -170,6 +172,14 @@ class Encoding:
     def offsets(self, ids: Iterable[int] | NDArray[Any]) -> list[int]: ...
     def token_byte_values(self) -> list[bytes]: ...
     def ranks(self) -> dict[bytes, int]: ...
+
+@final
+class ByteStream:
+    def __new__(cls, path: str | PathLike[str], compression: str | None = None) -> ByteStream: ...
+    def read(self) -> bytes: ...
+    def take_progress(self) -> int: ...
+
+def record_text(line: bytes, field: str) -> str: ...
 
 @final
 class Counting:

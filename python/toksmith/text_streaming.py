@@ -29,10 +29,29 @@ def arrays(
     core: CoreTokenizer, texts: Iterable[str], special: bool, workers: int | None
 ) -> Iterator[NDArray[np.uint32]]:
     """Yield the ids of the joined pieces in arrays. See `Tokenizer.encode_chunks`."""
-    # What stands around a core, such as a normalizer, may look at all of the text.
-    if not isinstance(core, CoreTokenizer) or not core.late_cut("a a a a a a a a a a", False):
+    if not _can_cut(core):
         yield from _of_stream(core, texts, special)
         return
+    for chunk in _chunks(core, texts, special):
+        yield core.encode_to_numpy(chunk, special, workers)
+
+
+def count(core: CoreTokenizer, texts: Iterable[str], special: bool, workers: int | None) -> int:
+    """Return how many ids the joined pieces have. Memory does not follow their length where text can be cut."""
+    if not _can_cut(core):
+        stream = core.stream(special)
+        return sum(len(stream.push(text)) for text in texts) + len(stream.finish())
+    return sum(core.count(chunk, special, workers) for chunk in _chunks(core, texts, special))
+
+
+def _can_cut(core: CoreTokenizer) -> bool:
+    """Return whether text can be cut between special tokens."""
+    # What stands around a core, such as a normalizer, may look at all of the text.
+    return isinstance(core, CoreTokenizer) and bool(core.late_cut("a a a a a a a a a a", False))
+
+
+def _chunks(core: CoreTokenizer, texts: Iterable[str], special: bool) -> Iterator[str]:
+    """Yield the joined pieces in texts whose ids, joined, are those of the whole."""
     pieces: list[str] = []
     held, wanted = 0, CHUNK_CHARACTERS
     for text in texts:
@@ -42,12 +61,12 @@ def arrays(
             continue
         ready, rest = _split(core, pieces, special)
         if ready:
-            yield core.encode_to_numpy(ready, special, workers)
+            yield ready
         pieces, held = [rest], len(rest)
         # A text without a place to cut is searched again when it is twice as long, so that all searches are linear.
         wanted = max(CHUNK_CHARACTERS, 2 * held)
     if held:
-        yield core.encode_to_numpy("".join(pieces), special, workers)
+        yield "".join(pieces)
 
 
 def _split(core: CoreTokenizer, pieces: list[str], special: bool) -> tuple[str, str]:

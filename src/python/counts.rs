@@ -8,12 +8,13 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyList, PyString, PyTuple};
 
+use super::byte_stream::compression_of;
 use super::pretokenizer::PyPretokenizer;
 use super::{call, objects};
 use crate::control::Control;
 use crate::count::{self, CountOptions, DocumentFormat, InputFile};
 use crate::error::Error;
-use crate::source::{Compression, Stamp};
+use crate::source::Stamp;
 use crate::special::Specials;
 
 /// Pretokens with their counts, in the order of first occurrence.
@@ -128,13 +129,7 @@ const BATCH_DOCUMENTS: usize = 1 << 12;
 type GivenFile = (PathBuf, Option<String>, Option<String>, Option<(u64, u64)>, Option<(u64, i128)>);
 
 fn counted_file((path, compression, field, range, seen): GivenFile) -> PyResult<InputFile> {
-    let compression = match compression.as_deref() {
-        None => Compression::None,
-        Some("gzip") => Compression::Gzip,
-        Some("zstd") => Compression::Zstd,
-        Some("xz") => Compression::Xz,
-        Some(other) => return Err(PyValueError::new_err(format!("no compression has the name {other:?}"))),
-    };
+    let compression = compression_of(compression.as_deref())?;
     let records = field.map_or(DocumentFormat::Whole, DocumentFormat::JsonLines);
     let seen = seen.map(|(size, modified)| Stamp { size, modified: Some(modified) });
     Ok(InputFile { path, compression, records, range, seen })

@@ -4,6 +4,7 @@
 mod added;
 mod allocator;
 mod arrays;
+mod byte_stream;
 mod call;
 mod compiled;
 mod counts;
@@ -34,6 +35,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::Tokenizer>()?;
     module.add_class::<compiled::PyCompiledPattern>()?;
     module.add_class::<pretokenizer::PyPretokenizer>()?;
+    module.add_class::<byte_stream::PyByteStream>()?;
+    module.add_function(wrap_pyfunction!(byte_stream::record_text, module)?)?;
     module.add_class::<counts::PyCounting>()?;
     module.add_class::<counts::PyPretokenCounts>()?;
     module.add_class::<added::PyAddedTokens>()?;

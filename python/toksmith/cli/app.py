@@ -1,27 +1,40 @@
 """The `toksmith` command: its parts, its exit status, and how it says what went wrong.
 
-A command raises what the library raises. Here that becomes one line on standard error and a status:
-1 for an error, 2 for a command line that cannot be understood, 130 for Ctrl-C.
+A command raises what the library raises. Here that becomes one line on standard error and one of `STATUSES`.
 """
 
 from __future__ import annotations
 
 import signal
 import sys
+import traceback
 import warnings
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 from .. import __version__
+from . import streams
+from .count import count
+from .data import data
 from .decode import decode
 from .encode import encode
 from .explain import explain
 from .fetch import fetch
 from .messages import in_options
-from .options import UsageError, with_progress_named
+from .options import UsageError, with_progress_named, without_debug
 from .train import train
 from .verify import verify
+
+STATUSES = {
+    0: "done",
+    1: "an error, or a difference that verify, data --check or bench has found",
+    2: "a command line that cannot be understood",
+    130: "ended by Ctrl-C (SIGINT)",
+    141: "ended because the reader of the output has gone (SIGPIPE)",
+    143: "ended by kill (SIGTERM)",
+}
+"""What the exit status of a command can be, with what each means."""
 
 EXAMPLES = """\
 Examples:
@@ -31,6 +44,7 @@ Examples:
   toksmith decode -t tokenizer.json book.ids | cmp - book.txt
   toksmith explain -t tokenizer.json 'the lowest price'
   echo 'Hello' | toksmith encode -t gpt-4o
+  toksmith count --model gpt-4o book.txt
   toksmith verify cl100k_base --against tiktoken
 
 Each command has examples of its own: toksmith train --help"""
@@ -46,12 +60,11 @@ app = typer.Typer(
     name="toksmith",
     help="Byte-level BPE: train a tokenizer on text, turn text into ids and ids into text, exactly.",
     epilog=_epilog(EXAMPLES),
-    add_completion=False,
     # Plain help: tables would cut long options off where a terminal has 80 columns.
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (train, encode, decode, explain, fetch, verify):
+for command in (train, encode, decode, count, explain, data, fetch, verify):
     # A short help that is given is wrapped; one that is taken from the help is cut off.
     app.command(
         help=command.__doc__,
@@ -71,6 +84,9 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where in the code an error comes from. Also behind the command.")
+    ] = False,
 ) -> None:
     """Take the options that stand before the command."""
 
@@ -78,16 +94,34 @@ def _options(
 def run(args: list[str]) -> int:
     """Run the command line `args`; return its exit status."""
     signal.signal(signal.SIGTERM, _end)
+    args, debug = without_debug(args)
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         try:
-            return app(with_progress_named(args) or ["--help"], prog_name="toksmith", standalone_mode=False) or 0
+            return _run(with_progress_named(args) or ["--help"])
         except (KeyboardInterrupt, typer.Abort):
             return 130
+        except BrokenPipeError:
+            streams.drop_output()
+            return 141
         except Exception as error:
+            if debug:
+                traceback.print_exc()
             _say("error", _message(error))
             # Errors of the command line itself have an exit status of their own.
             return getattr(error, "exit_code", 1)
+
+
+def _run(args: list[str]) -> int:
+    try:
+        status = app(args, prog_name="toksmith", standalone_mode=False) or 0
+    except SystemExit as ended:
+        # What click makes of the error: a status of 1.
+        if isinstance(ended.__context__, BrokenPipeError):
+            raise ended.__context__ from None
+        raise
+    streams.flush_output()
+    return status
 
 
 def _end(*_: Any) -> NoReturn:
@@ -115,4 +149,6 @@ def _message(error: Exception) -> str:
     if isinstance(error, UsageError):
         return str(error)
     expected = isinstance(error, (ValueError, OSError, MemoryError, ImportError)) and str(error)
-    return in_options(str(error) if expected else f"{type(error).__name__}: {error}".removesuffix(": "))
+    if expected:
+        return in_options(str(error))
+    return in_options(f"{type(error).__name__}: {error}".removesuffix(": ") + " (--debug shows where)")

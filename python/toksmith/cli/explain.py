@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..formats import native
 from . import streams
 from .options import (
     GivenPatternOption,
@@ -17,6 +16,7 @@ from .options import (
     TokenizerOption,
     load,
 )
+from .visible import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -134,22 +134,3 @@ def _summary(text: str, explanations: list[Explanation]) -> str:
     ids = [id for explanation in explanations for id in explanation.ids]
     sizes = f"bytes: {len(text.encode()):,}   pretokens: {len(explanations):,}   ids: {len(ids):,}"
     return f"{sizes}\n{' '.join(map(str, ids))}".rstrip()
-
-
-def shown(token: bytes) -> str:
-    r"""Return a token as one visible word.
-
-    >>> shown(b" a\n"), shown(b"\xe6\x97"), shown("日".encode()), shown(b"\\")
-    ('␣a\\n', '\\xe6\\x97', '日', '\\\\')
-    """
-    return "".join(map(_visible, native.escape(token)))
-
-
-def _visible(character: str) -> str:
-    if character == " ":
-        return "␣"
-    if character.isprintable():
-        return character
-    if character.isascii():
-        return character.encode("unicode_escape").decode()
-    return f"\\u{{{ord(character):x}}}"

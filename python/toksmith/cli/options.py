@@ -50,6 +50,17 @@ def with_progress_named(args: list[str]) -> list[str]:
     return named + rest
 
 
+def without_debug(args: list[str]) -> tuple[list[str], bool]:
+    """Return arguments without `--debug`, which may stand anywhere before `--`, and whether it was there.
+
+    >>> without_debug(["encode", "--debug", "-t", "gpt2", "--", "--debug"])
+    (['encode', '-t', 'gpt2', '--', '--debug'], True)
+    """
+    end = args.index("--") if "--" in args else len(args)
+    kept = [argument for argument in args[:end] if argument != "--debug"]
+    return kept + args[end:], len(kept) < end
+
+
 class Choice(str, Enum):
     """One of the values of an option. Its members are named after them, in capitals."""
 

@@ -109,12 +109,34 @@ def check(out: str) -> None:
 
 
 def write(out: str, parts: Iterable[bytes]) -> None:
-    """Write `parts` as they come: a file has all of them in the end, or is as it was before."""
+    """Write `parts` as they come: a file has all of them in the end, or is as it was before.
+
+    Raises:
+        BrokenPipeError: The reader of standard output has gone, as `head` does.
+        OSError: The output cannot be written; names it.
+    """
+    with naming(output_name(out)):
+        _write(out, parts)
+
+
+def flush_output() -> None:
+    """Write what was printed.
+
+    Raises:
+        OSError: As `write`.
+    """
     try:
-        with naming(output_name(out)):
-            _write(out, parts)
-    except BrokenPipeError:  # the reader has left, as `head` does
-        raise SystemExit(141) from None
+        with naming(output_name("-")):
+            sys.stdout.flush()
+    except OSError:
+        drop_output()
+        raise
+
+
+def drop_output() -> None:
+    """Forget what was printed and not written: the interpreter would try again at its end."""
+    with open(os.devnull, "wb") as nothing:  # noqa: PTH123
+        os.dup2(nothing.fileno(), 1)
 
 
 def _write(out: str, parts: Iterable[bytes]) -> None:

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
     Report = Callable[[str, int, int], Any]
 
-_NAMES = {"count": "counting pretokens", "merge": "learning merges", "encode": "encoding", "decode": "decoding"}
+_NAMES = {
+    "count": "counting pretokens",
+    "merge": "learning merges",
+    "encode": "encoding",
+    "decode": "decoding",
+    "check": "checking",
+}
 # Seconds between two drawings of a bar.
 _REFRESH = 0.1
 

@@ -283,5 +283,5 @@ def _split_of(manifest: Manifest, name: str) -> Split:
 def _checked_index(given: SupportsIndex, count: int, what: str) -> int:
     number = operator.index(given)
     if not -count <= number < count:
-        raise IndexError(f"{what} {number:,} of {count:,}: they are numbered from 0 on")
+        raise IndexError(f"there is no {what} {number:,}: there are {count:,}, numbered from 0 on")
     return number + count if number < 0 else number

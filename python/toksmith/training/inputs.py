@@ -106,14 +106,14 @@ def count(counting: _core.Counting, sources: Iterable[Source], replace: bool, re
     """Count files, in order."""
     for is_table, group in itertools.groupby(sources, lambda source: source.column is not None):
         if is_table:
-            counting.texts(_cells(group), replace=replace, progress=report)
+            counting.texts(cells(group), replace=replace, progress=report)
         else:
             counting.files(
                 [(one.path, one.compression, one.field, one.span, one.seen) for one in group], progress=report
             )
 
 
-def _cells(sources: Iterable[Source]) -> Iterator[str | bytes]:
+def cells(sources: Iterable[Source]) -> Iterator[str | bytes]:
     """Yield the texts of a column, file by file; a few rows are in memory at a time."""
     from ..files import watching
 

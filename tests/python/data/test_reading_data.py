@@ -78,7 +78,7 @@ def test_documents(made: tuple[Path, list[list[int]]]) -> None:
     assert [data.documents.bounds(i)[1] - data.documents.bounds(i)[0] for i in range(len(found))] == LENGTHS
     owners = [number for number, length in enumerate(LENGTHS) for _ in range(length)]
     assert [data.documents.at(place) for place in range(len(data))] == owners
-    with pytest.raises(IndexError, match="document 18 of 18"):
+    with pytest.raises(IndexError, match="no document 18: there are 18, numbered from 0 on"):
         data.documents[18]
 
 

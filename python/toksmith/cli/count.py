@@ -1,0 +1,161 @@
+"""`toksmith count`."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from .. import text_streaming
+from ..common import arguments
+from ..common.progress import reporter
+from ..training import documents, inputs
+from . import streams
+from .options import (
+    STRICT,
+    Errors,
+    ErrorsOption,
+    GivenPatternOption,
+    GivenSpecialsOption,
+    GivenUnmatchedOption,
+    NoSpecialOption,
+    ProgressOption,
+    load,
+)
+from .tables import columns
+from .visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from ..tokenizer import Tokenizer
+
+EXAMPLES = """\
+Examples:
+
+  toksmith count --model gpt-4o book.txt
+  echo 'Hello' | toksmith count -t gpt-4o
+  toksmith count -t tokenizer.json books/ 'web/*.jsonl.zst' --field text
+  toksmith count -t tokenizer.json books/ --json
+
+FILES are what train reads: text, JSON lines and Parquet, also compressed. Each
+file of text, and each record, is a document. A line has the number of tokens,
+of documents and of bytes of text, and the name; the last line of several is the
+total. Nothing is added to a document: what tokenize appends comes on top."""
+
+
+class Count(NamedTuple):
+    """What is in a file."""
+
+    tokens: int
+    documents: int
+    bytes: int
+
+
+def count(
+    tokenizer: Annotated[
+        str,
+        typer.Option(
+            "-t",
+            "--tokenizer",
+            "--model",
+            metavar="TOKENIZER",
+            help="A published encoding or a model (o200k_base, gpt-4o), or a path, as for encode -t.",
+        ),
+    ],
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILES]...", help="Files, globs and folders; - is standard input, and the default."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write one JSON object.")] = False,
+    field: Annotated[
+        str | None,
+        typer.Option("--field", metavar="NAME", help="The field of .jsonl files that has the text. Default: text."),
+    ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--column", metavar="NAME", help="The column of Parquet files that has the text. Default: text."
+        ),
+    ] = None,
+    no_special: NoSpecialOption = False,
+    errors: ErrorsOption = STRICT,
+    workers: Annotated[
+        int | None, typer.Option("--workers", metavar="N", help="The number of threads. Default: all cores.")
+    ] = None,
+    pattern: GivenPatternOption = None,
+    special_tokens: GivenSpecialsOption = None,
+    unmatched: GivenUnmatchedOption = None,
+    progress: ProgressOption = None,
+) -> None:
+    """Count the tokens of files, as wc counts words."""
+    loaded = load(tokenizer, pattern, special_tokens, unmatched)
+    threads = arguments.checked_workers(workers)
+    sources = list(_sources(files or ["-"], field, column))
+    if errors.value == "replace":
+        inputs.check_plain(source for source in sources if source is not None)
+    total = sum(0 if source is None else os.path.getsize(source.path) for source in sources)  # noqa: PTH202
+    found: list[tuple[str, Count]] = []
+    with streams.reporting(progress, "-") as how, reporter(how) as report:
+        done = 0
+
+        def read(size: int) -> None:
+            nonlocal done
+            done += size
+            if report:
+                report("encode", done, total)
+
+        for source in sources:
+            name = streams.input_name("-") if source is None else source.path
+            counted = _count(loaded, _documents(source, errors, read), not no_special, threads)
+            found.append((name, counted))
+    streams.write("-", [_as_json(found) if as_json else _as_lines(found)])
+
+
+def _sources(files: list[str], field: str | None, column: str | None) -> Iterator[inputs.Source | None]:
+    """Yield the files; None for standard input."""
+    paths = [path for file in files for path in ([None] if file == "-" else inputs.expand(file))]
+    named = [path for path in paths if path is not None]
+    # All are looked at together: a field is right if one of them has it.
+    found = iter(inputs.of_files(named, field, column) if named else ())
+    for path in paths:
+        yield None if path is None else next(found)
+
+
+def _documents(
+    source: inputs.Source | None, errors: Errors, read: Callable[[int], object]
+) -> Iterator[Iterable[str]]:
+    return iter([streams.text("-", errors.value)]) if source is None else documents.of(source, errors.value, read)
+
+
+def _count(tokenizer: Tokenizer, texts: Iterable[Iterable[str]], special: bool, workers: int) -> Count:
+    tokens = number = size = 0
+
+    def measured(pieces: Iterable[str]) -> Iterator[str]:
+        nonlocal size
+        for piece in pieces:
+            size += len(piece.encode())
+            yield piece
+
+    for pieces in texts:
+        tokens += text_streaming.count(tokenizer._core, measured(pieces), special, workers)
+        number += 1
+    return Count(tokens, number, size)
+
+
+def _total(found: list[tuple[str, Count]]) -> Count:
+    return Count(*(sum(numbers) for numbers in zip(*(count for _, count in found), strict=True)))
+
+
+def _as_lines(found: list[tuple[str, Count]]) -> bytes:
+    rows = [(*map(str, count), visible(name)) for name, count in found]
+    if len(found) > 1:
+        rows.append((*map(str, _total(found)), "total"))
+    return columns(rows).encode()
+
+
+def _as_json(found: list[tuple[str, Count]]) -> bytes:
+    content = {"files": [{"name": name} | count._asdict() for name, count in found], "total": _total(found)._asdict()}
+    return json.dumps(content, ensure_ascii=True).encode() + b"\n"

@@ -1,0 +1,109 @@
+"""The documents of files, as text: of every kind of file that training reads, for what needs more than counts."""
+
+from __future__ import annotations
+
+import codecs
+import itertools
+
+from .. import _core
+from . import inputs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from .inputs import Source
+
+
+def of(source: Source, errors: str, read: Callable[[int], object] | None = None) -> Iterator[Iterable[str]]:
+    """Yield the documents of a file, each as the pieces of its text; a piece is some megabytes at the most.
+
+    Memory does not follow the size of a file of text. A record is held whole, and so is its line.
+
+    Args:
+        source: The file.
+        errors: "strict" refuses bytes that are not UTF-8, "replace" reads them as U+FFFD.
+        read: Gets the number of bytes of the file that were read, after each piece.
+
+    Raises:
+        OSError: The file cannot be read, or changes meanwhile.
+        ValueError: It is not UTF-8, is damaged, or a record has no text; names file and place.
+        ImportError: It is Parquet, and pyarrow is not installed.
+    """
+    if source.column is not None:
+        for row, cell in enumerate(inputs.cells([source])):
+            yield [cell if isinstance(cell, str) else _decoded(cell, errors, source.path, row)]
+    elif source.field is not None:
+        yield from _records(source, source.field, errors, read)
+    else:
+        yield _text(source, errors, read)
+
+
+def _blocks(source: Source, read: Callable[[int], object] | None) -> Iterator[bytes]:
+    stream = _core.ByteStream(source.path, source.compression)
+    while block := stream.read():
+        yield block
+        if read:
+            read(stream.take_progress())
+
+
+def _text(source: Source, errors: str, read: Callable[[int], object] | None) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder("utf-8")(errors)
+    done = held = 0
+    try:
+        for block in _blocks(source, read):
+            yield decoder.decode(block)
+            done += len(block)
+            held = len(decoder.getstate()[0])
+        yield decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        raise inputs.explained(_not_utf8(source.path, done - held + error.start), [source]) from None
+
+
+def _records(
+    source: Source, field: str, errors: str, read: Callable[[int], object] | None
+) -> Iterator[Iterable[str]]:
+    offset = 0
+    for number, line in enumerate(_lines(_blocks(source, read)), 1):
+        json = _checked(line, errors, source.path, offset)
+        if number == 1:
+            json = json.removeprefix(codecs.BOM_UTF8)
+        if json.strip():
+            try:
+                yield [_core.record_text(json, field)]
+            except ValueError as error:
+                raise ValueError(f"{source.path}: line {number} (byte {offset}): {error}") from None
+        offset += len(line)
+
+
+def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a stream, with their ends; the last one may have none."""
+    held: list[bytes] = []
+    for block in blocks:
+        first, *others = block.split(b"\n")
+        held.append(first)
+        for line in others:
+            yield b"".join(itertools.chain(held, [b"\n"]))
+            held = [line]
+    if rest := b"".join(held):
+        yield rest
+
+
+def _checked(line: bytes, errors: str, name: str, offset: int) -> bytes:
+    """Return a line that is UTF-8."""
+    try:
+        text = line.decode("utf-8", errors)
+    except UnicodeDecodeError as error:
+        raise _not_utf8(name, offset + error.start) from None
+    return text.encode() if errors == "replace" else line
+
+
+def _decoded(cell: bytes, errors: str, name: str, row: int) -> str:
+    try:
+        return cell.decode("utf-8", errors)
+    except UnicodeDecodeError as error:
+        raise _not_utf8(f"{name}: row {row}", error.start) from None
+
+
+def _not_utf8(name: str, place: int) -> ValueError:
+    return ValueError(f'{name}: not UTF-8 at byte {place}: give errors="replace" to read invalid bytes as U+FFFD')
