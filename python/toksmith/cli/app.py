@@ -15,6 +15,8 @@ import typer
 
 from .. import __version__
 from . import streams
+from .bench import bench
+from .convert import convert
 from .count import count
 from .data import data
 from .decode import decode
@@ -64,7 +66,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (train, encode, decode, count, explain, data, fetch, verify):
+for command in (train, encode, decode, count, explain, data, convert, fetch, verify, bench):
     # A short help that is given is wrapped; one that is taken from the help is cut off.
     app.command(
         help=command.__doc__,

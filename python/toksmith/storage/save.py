@@ -49,15 +49,7 @@ def gpt2(parts: Parts, folder: str | os.PathLike[str], verify: bool = True) -> N
         if token in spelled:
             raise ValueError(f"vocab.json cannot hold two ids, {spelled[token]} and {id}, for {shown(token)}")
         spelled[token] = id
-    if parts.core.has_merges() and parts.core.ignores_merges():
-        with _refused("merges.txt holds a merges list, and this tokenizer ignores it for pretokens that are tokens"):
-            _check_reachable(parts.core)
-    if not parts.core.has_merges():
-        with _refused("merges.txt holds a merges list, and this tokenizer has ranks"):
-            specials = list(parts.special_tokens.items())
-            as_list = _core.Tokenizer(parts.vocab, parts.merges, specials, patterns.resolve(None).core())
-            _check_reachable(parts.core)
-            _check_reachable(as_list)
+    check_merges_list(parts, "merges.txt")
     pattern = parts.pattern
     if pattern.name != "gpt2":
         warnings.warn(
@@ -66,6 +58,27 @@ def gpt2(parts: Parts, folder: str | os.PathLike[str], verify: bool = True) -> N
             stacklevel=3,
         )
     gpt2_files.write(folder, parts.vocab, parts.merges, _check(parts, verification.gpt2, verify))
+
+
+def check_merges_list(parts: Parts, kind: str) -> None:
+    """Check that the merges as a list, without ranks, give the same ids for every text.
+
+    Args:
+        parts: The tokenizer.
+        kind: What to call the file that holds a list.
+
+    Raises:
+        ValueError: They do not; names the first token that shows it.
+    """
+    if parts.core.has_merges() and parts.core.ignores_merges():
+        with _refused(f"{kind} holds a merges list, and this tokenizer ignores it for pretokens that are tokens"):
+            _check_reachable(parts.core)
+    if not parts.core.has_merges():
+        with _refused(f"{kind} holds a merges list, and this tokenizer has ranks"):
+            specials = list(parts.special_tokens.items())
+            as_list = _core.Tokenizer(parts.vocab, parts.merges, specials, patterns.resolve(None).core())
+            _check_reachable(parts.core)
+            _check_reachable(as_list)
 
 
 def tiktoken(parts: Parts, path: str | os.PathLike[str], verify: bool = True) -> None:

@@ -1,0 +1,144 @@
+"""`toksmith convert`."""
+
+from __future__ import annotations
+
+import shlex
+import warnings
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..compat.minbpe import conversion
+from . import streams
+from .options import (
+    GivenPatternOption,
+    GivenSpecialsOption,
+    GivenUnmatchedOption,
+    Unmatched,
+    UsageError,
+    load,
+)
+
+if TYPE_CHECKING:
+    from ..tokenizer import Tokenizer
+
+EXAMPLES = """\
+Examples:
+
+  toksmith convert tokenizer.json hf/ --to huggingface
+  toksmith convert hf/ tokenizer.toksmith --to toksmith
+  toksmith convert gpt-4o o200k/ --to huggingface
+  toksmith convert my.tiktoken gpt2/ --pattern gpt2 --to gpt2
+  toksmith convert trained.model ranks.tiktoken --to tiktoken
+
+IN is what encode -t takes, or a .model file of minbpe. What was written is read
+back, by the library that it is for where that is installed, and its ids are
+compared, before it takes its name. A tokenizer that a format cannot hold
+exactly is refused, by the name of the part. Rank files, and vocab.json with
+merges.txt, hold no pattern and do not say which tokens are special: a warning
+says how to load them again."""
+
+
+class Format(str, Enum):
+    """What can be written."""
+
+    toksmith = "toksmith"
+    huggingface = "huggingface"
+    gpt2 = "gpt2"
+    tiktoken = "tiktoken"
+    minbpe = "minbpe"
+
+
+_FOLDERS = (Format.huggingface, Format.gpt2)
+# What becomes of unmatched text where a file that says nothing of it is loaded.
+_UNMATCHED = {Format.gpt2: "keep", Format.tiktoken: "drop"}
+# Special tokens that a warning names.
+_MOST_NAMED = 3
+
+
+def convert(
+    source: Annotated[
+        str, typer.Argument(metavar="IN", help="A published encoding, a model, a file or a folder, as for encode -t.")
+    ],
+    out: Annotated[str, typer.Argument(metavar="OUT", help="The file or folder to write.")],
+    to: Annotated[
+        Format,
+        typer.Option(
+            "--to",
+            help="toksmith: a file that holds everything; huggingface: a folder with tokenizer.json; gpt2: a folder "
+            "with vocab.json and merges.txt; tiktoken: a rank file; minbpe: a .model file.",
+        ),
+    ],
+    pattern: GivenPatternOption = None,
+    special_tokens: GivenSpecialsOption = None,
+    unmatched: GivenUnmatchedOption = None,
+) -> None:
+    """Write a tokenizer in another format."""
+    _check_out(out, to)
+    tokenizer = _loaded(source, pattern, special_tokens, unmatched)
+    try:
+        _save(tokenizer, out, to)
+    except ValueError as error:
+        raise ValueError(str(error).replace("save() keeps everything", "--to toksmith keeps everything")) from None
+    _warn_of_losses(tokenizer, out, to)
+
+
+def _check_out(out: str, to: Format) -> None:
+    if out == "-":
+        raise UsageError("convert writes a file or a folder, not standard output")
+    if to in _FOLDERS:
+        if Path(out).exists() and not Path(out).is_dir():
+            raise UsageError(f"{out}: {to.value} is a folder of several files, and this is a file")
+        return
+    streams.check(out)
+    suffix = Path(out).suffix
+    if to is Format.minbpe and suffix != ".model":
+        raise UsageError(f"{out}: minbpe reads files whose name ends in .model")
+    if to is Format.toksmith and suffix == ".tiktoken":
+        raise UsageError(f"{out}: -t would read a file of this name as a rank file: give it another ending")
+
+
+def _loaded(source: str, pattern: str | None, specials: list[str] | None, unmatched: Unmatched | None) -> Tokenizer:
+    if not conversion.is_model(source):
+        return load(source, pattern, specials, unmatched)
+    if pattern is not None or specials or unmatched is not None:
+        raise UsageError(
+            f"{source} has its own pattern and special tokens: leave out --pattern, --special-token and --unmatched"
+        )
+    return conversion.load(source)
+
+
+def _save(tokenizer: Tokenizer, out: str, to: Format) -> None:
+    if to is Format.toksmith:
+        tokenizer.save(out)
+    elif to is Format.huggingface:
+        tokenizer.save_huggingface(out)
+    elif to is Format.tiktoken:
+        tokenizer.save_tiktoken(out)
+    elif to is Format.minbpe:
+        conversion.save(tokenizer, out)
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that it holds no pattern is said below, with the special tokens
+            tokenizer.save_gpt2(out)
+
+
+def _warn_of_losses(tokenizer: Tokenizer, out: str, to: Format) -> None:
+    """Say which options load the file again, where it does not hold everything."""
+    if to not in (Format.gpt2, Format.tiktoken):
+        return
+    cut = tokenizer._pattern
+    is_known = to is Format.gpt2 and cut.name == "gpt2"
+    options = [] if is_known else ["--pattern", cut.name or cut.text or "none"]
+    if cut.text is not None and cut.name is None and cut.unmatched != _UNMATCHED[to]:
+        options += ["--unmatched", cut.unmatched]
+    specials = list(tokenizer.special_tokens.items())
+    for name, id in specials[:_MOST_NAMED]:
+        options += ["--special-token", f"{name}={id}" if to is Format.tiktoken else name]
+    if not options:
+        return
+    more = f" and {len(specials) - _MOST_NAMED:,} special tokens more" if len(specials) > _MOST_NAMED else ""
+    parts = [*([] if is_known else ["pattern"]), *(["special tokens"] if specials else [])]
+    warnings.warn(f"{out} holds no {' and no '.join(parts)}: load it with {shlex.join(options)}{more}", stacklevel=2)

@@ -1,0 +1,114 @@
+"""minbpe's `.model` files to a `toksmith.Tokenizer`, and back."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ...common.messages import shown
+from ...files import text_files
+from ...storage import save as saving
+from ...storage import verification
+from . import model
+from .basic import BasicTokenizer
+from .regex import RegexTokenizer
+
+if TYPE_CHECKING:
+    import toksmith
+
+    from ...parts import Parts
+    from .backed import BackedTokenizer
+
+    StrPath = str | os.PathLike[str]
+
+_KIND = "a .model file of minbpe"
+
+
+def is_model(path: StrPath) -> bool:
+    """Return whether this is a file that begins as a model of minbpe's."""
+    if not os.path.isfile(path):  # noqa: PTH113
+        return False
+    with open(path, "rb") as file:  # noqa: PTH123
+        return file.read(len(model.VERSION)) == model.VERSION.encode()
+
+
+def load(path: StrPath) -> toksmith.Tokenizer:
+    """Return the tokenizer of a `.model` file.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It is no model file; names file and line.
+    """
+    name = os.fspath(path)
+    parts = model.parsed(text_files.read_text(name), name)
+    with text_files.naming(name):
+        return _shell(parts).tokenizer
+
+
+def save(tokenizer: toksmith.Tokenizer, path: StrPath) -> None:
+    """Write the `.model` file of a tokenizer, and beside it the `.vocab` file, which minbpe writes for people.
+
+    Args:
+        tokenizer: What to save.
+        path: The file; its name ends in `.model`.
+
+    Raises:
+        OSError: A file cannot be written.
+        ValueError: The file cannot hold it: a `.model` file numbers the bytes by value, then the merges, and special
+            tokens behind them; or it would encode otherwise. Nothing is written.
+    """
+    name = os.fspath(path)
+    if not name.endswith(".model"):
+        raise ValueError(f"{name}: the name of a model file ends in .model")
+    parts = tokenizer._parts
+    _check_pattern(parts)
+    shell = _shell(model.Model(parts.pattern.text or "", dict(parts.special_tokens), _merges(parts)))
+    ours, theirs = parts.core, shell.tokenizer._core
+    verification.compare(
+        _KIND,
+        verification.stress_texts(parts),
+        lambda text: ours.encode(text, True),
+        lambda text: theirs.encode(text, True),
+    )
+    shell.save(name.removesuffix(".model"))
+
+
+def _shell(parts: model.Model) -> BackedTokenizer:
+    shell: BackedTokenizer = RegexTokenizer(parts.pattern) if parts.pattern else BasicTokenizer()
+    shell._replace(parts.pattern, parts.merges, parts.special_tokens)
+    return shell
+
+
+def _check_pattern(parts: Parts) -> None:
+    if parts.pipeline is not None:
+        parts.pipeline.check_fits(_KIND)
+    pattern = parts.pattern
+    if pattern.text is None and parts.special_tokens:
+        name = shown(next(iter(parts.special_tokens)))
+        raise ValueError(f"{_KIND} without a pattern holds no special tokens, and there is {name}")
+    if pattern.flags:
+        raise ValueError(f"{_KIND} holds no flags of the pattern: write them into it, as in (?i)")
+    if pattern.text is not None and pattern.name is None and pattern.unmatched == "keep":
+        raise ValueError(f"{_KIND} loses text that the pattern does not match, and this tokenizer keeps it")
+
+
+def _merges(parts: Parts) -> dict[tuple[int, int], int]:
+    """Return the merges by the ids of their parts, which must be minbpe's."""
+    for byte in range(256):
+        id = parts.core.token_id(bytes([byte]))
+        if id != byte:
+            raise ValueError(
+                f"{_KIND} numbers the bytes by their values, and here {shown(bytes([byte]))} has the id {id}: "
+                'only a tokenizer that was trained with special_ids="last" has that'
+            )
+    saving.check_merges_list(parts, _KIND)
+    merges = {}
+    for number, (left, right) in enumerate(parts.core.merges(), 256):
+        token = parts.vocab[left] + parts.vocab[right]
+        id = parts.core.token_id(token)
+        if id != number:
+            raise ValueError(
+                f"{_KIND} numbers the merges from 256 on, and here {shown(token)} has the id {id}, not {number}"
+            )
+        merges[left, right] = id
+    return merges
