@@ -14,7 +14,7 @@ from ..files import temporary
 from ..storage import sources
 from ..training import options
 from ..training import train as training
-from . import streams
+from . import dry_runs, streams
 from .options import (
     STRICT,
     Choice,
@@ -46,6 +46,7 @@ Examples:
       -o larger.json
   toksmith train 'web/*.jsonl.zst' --field text --memory-limit 4GB \\
       --vocab-size 50000 -o tokenizer.json
+  toksmith train books/ --vocab-size 32000 --dry-run
 
 Each file is a document, and special tokens separate documents in a file. The
 result depends on the text and the options alone, not on the number of threads
@@ -71,8 +72,19 @@ def train(
         typer.Option("--vocab-size", metavar="N", help="The number of tokens: 256 bytes, special tokens and merges."),
     ],
     out: Annotated[
-        str, typer.Option("-o", "--output", metavar="OUT", help="The tokenizer to write; - is standard output.")
-    ],
+        str | None,
+        typer.Option(
+            "-o", "--output", metavar="OUT", help="The tokenizer to write; - is standard output.", show_default=False
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Read a sample of the files, say how long the training will take and how much memory, and write "
+            "nothing.",
+        ),
+    ] = False,
     special_tokens: SpecialsOption = None,
     pattern: TrainingPatternOption = None,
     unmatched: TrainingUnmatchedOption = None,
@@ -175,7 +187,10 @@ def train(
     progress: ProgressOption = None,
 ) -> None:
     """Train a tokenizer on files, and save it."""
-    _check_out(out)
+    if out is None and not dry_run:
+        raise UsageError("Missing option '-o' / '--output': name the file to write, or give --dry-run")
+    if out is not None:
+        _check_out(out)
     layout: dict[str, Any] = {
         "special_tokens": special_tokens or [],
         "min_frequency": min_frequency,
@@ -191,7 +206,19 @@ def train(
     if pattern is not None:
         how["pattern"] = pattern_of(pattern)
     # A wrong option is an error before standard input is read to its end.
-    options.Options(vocab_size, **layout, **how)
+    checked = options.Options(vocab_size, **layout, **how)
+    if out is None or dry_run:
+        found = dry_runs.estimated(
+            files,
+            checked,
+            workers=workers,
+            min_pretoken_count=min_pretoken_count,
+            field=field,
+            column=column,
+            document_separator=document_separator,
+        )
+        streams.write("-", [dry_runs.shown(found, checked, memory_limit).encode()])
+        return
     with streams.reporting(progress, out) as show, _documents(files) as paths:
         tokenizer = training.train(
             paths,

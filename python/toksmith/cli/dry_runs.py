@@ -1,0 +1,96 @@
+"""`toksmith train --dry-run`: what a training will take, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..common import memory
+from ..training import estimate
+from .options import UsageError
+
+if TYPE_CHECKING:
+    from ..training.estimate import Estimate
+    from ..training.options import Options
+
+
+def estimated(files: list[str], options: Options, **how: Any) -> Estimate:
+    """Return the estimate; standard input is refused, since it can be read once only."""
+    if "-" in files:
+        raise UsageError("--dry-run reads a part of the files, and standard input can be read once only: give files")
+    return estimate.estimate(files, options, **how)
+
+
+def shown(found: Estimate, options: Options, memory_limit: str | None) -> str:
+    """Return the estimate as lines, the last of which warn of what will not fit."""
+    about = "" if found.is_whole else "about "
+    amount = "all of it" if found.is_whole else f"{size(found.sample_bytes)} of text"
+    threads = f"{found.workers} thread{'s' if found.workers > 1 else ''}"
+    rows = [
+        ("files", f"{found.files:,}, {size(found.file_bytes)} on the disk"),
+        ("text", f"{about}{size(found.text_bytes)}"),
+        ("sample", f"{amount}, {found.sample_pretokens:,} different pretokens"),
+        ("pretokens", f"{about}{rounded(found.pretokens)} different ones{growth(found)}"),
+        ("counting", f"about {duration(found.count_seconds)}, with {threads}"),
+        ("learning", f"about {duration(found.learn_seconds)}, for {options.max_merges:,} merges"),
+        ("memory", f"up to about {size(found.memory)}, of {size(memory.installed())} that there are"),
+    ]
+    lines = [f"{name + ':':<11}{what}\n" for name, what in rows]
+    return "".join([*lines, *warnings_of(found, memory.limit(memory_limit))])
+
+
+def growth(found: Estimate) -> str:
+    """Return how the different pretokens grow, where they were not all counted."""
+    return "" if found.is_whole else f" (they grow as the text to the power of {found.growth:.2f})"
+
+
+def warnings_of(found: Estimate, limit: int) -> list[str]:
+    """Return a line for each thing that will not fit, with what to do."""
+    lines = []
+    if found.counts > limit // 2:
+        lines.append(
+            f"the counts will take about {size(found.counts)}, and they may take {size(limit // 2)}, half of "
+            "--memory-limit: raise it, or train on less text\n"
+        )
+    if found.memory > memory.installed():
+        lines.append(
+            "this machine has too little memory: train on less text, or leave rare pretokens out with "
+            "--min-pretoken-count\n"
+        )
+    return lines
+
+
+def size(count: float) -> str:
+    """Return a number of bytes in the largest unit.
+
+    >>> size(999), size(33_500_000), size(3.4e9)
+    ('999 bytes', '33.5 MB', '3.4 GB')
+    """
+    for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
+        if count >= factor:
+            return f"{count / factor:,.1f} {unit}"
+    return f"{count:,.0f} bytes"
+
+
+def rounded(count: int) -> str:
+    """Return a number to two places, where it has more than four.
+
+    >>> rounded(1234), rounded(4_123_456)
+    ('1,234', '4,100,000')
+    """
+    places = max(0, len(str(count)) - 2) if count >= 10_000 else 0
+    return f"{round(count, -places):,}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words.
+
+    >>> duration(0.2), duration(75), duration(7300)
+    ('a second', '1 min 15 s', '2 h 2 min')
+    """
+    whole = max(1, round(seconds))
+    if whole == 1:
+        return "a second"
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
