@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from ..common import arguments
-from . import peers, streams
+from . import streams
 from .options import (
     GivenPatternOption,
     GivenSpecialsOption,
@@ -72,6 +72,8 @@ def bench(
     unmatched: GivenUnmatchedOption = None,
 ) -> None:
     """Compare the speed of libraries on a file of yours, on this machine."""
+    from . import peers
+
     if rounds < 1:
         raise UsageError(f"--rounds is at least 1, not {rounds}")
     threads = arguments.checked_workers(workers)
@@ -129,6 +131,8 @@ def pieces(text: Iterable[str]) -> Iterator[str]:
 
 def _refusal(peer: Peer | Missing, texts: list[str], expected: list[list[int]]) -> Row | None:
     """Return the row of a library that is not timed; None for one with the same ids."""
+    from . import peers
+
     if isinstance(peer, peers.Missing):
         return Row(peer.name, None, peer.reason)
     found = peer.rows(peer.encode(texts))

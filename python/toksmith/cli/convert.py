@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..compat.minbpe import conversion
 from . import streams
 from .options import (
     GivenPatternOption,
@@ -101,6 +100,8 @@ def _check_out(out: str, to: Format) -> None:
 
 
 def _loaded(source: str, pattern: str | None, specials: list[str] | None, unmatched: Unmatched | None) -> Tokenizer:
+    from ..compat.minbpe import conversion
+
     if not conversion.is_model(source):
         return load(source, pattern, specials, unmatched)
     if pattern is not None or specials or unmatched is not None:
@@ -118,6 +119,8 @@ def _save(tokenizer: Tokenizer, out: str, to: Format) -> None:
     elif to is Format.tiktoken:
         tokenizer.save_tiktoken(out)
     elif to is Format.minbpe:
+        from ..compat.minbpe import conversion
+
         conversion.save(tokenizer, out)
     else:
         with warnings.catch_warnings():

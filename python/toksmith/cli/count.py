@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from .. import text_streaming
 from ..common import arguments
 from ..common.progress import reporter
-from ..training import documents, inputs
+from ..training import inputs
 from . import streams
 from .options import (
     STRICT,
@@ -127,10 +126,16 @@ def _sources(files: list[str], field: str | None, column: str | None) -> Iterato
 def _documents(
     source: inputs.Source | None, errors: Errors, read: Callable[[int], object]
 ) -> Iterator[Iterable[str]]:
-    return iter([streams.text("-", errors.value)]) if source is None else documents.of(source, errors.value, read)
+    if source is None:
+        return iter([streams.text("-", errors.value)])
+    from ..training import documents
+
+    return documents.of(source, errors.value, read)
 
 
 def _count(tokenizer: Tokenizer, texts: Iterable[Iterable[str]], special: bool, workers: int) -> Count:
+    from .. import text_streaming
+
     tokens = number = size = 0
 
     def measured(pieces: Iterable[str]) -> Iterator[str]:

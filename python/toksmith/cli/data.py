@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..common.progress import reporter
-from ..data import checking, dataset
-from ..data import manifest as manifests
 from . import streams
 from .options import ProgressOption, UsageError
 from .tables import aligned
@@ -62,6 +60,8 @@ def data(
         raise UsageError("--check and --document are two things to do: give one of them")
     if split is not None and document is None:
         raise UsageError("--split says where the document is: give --document N")
+    from ..data import checking, manifest
+
     if check:
         with streams.reporting(progress, folder) as how, reporter(how) as report:
             found = list(checking.differences(folder, report))
@@ -71,14 +71,16 @@ def data(
     elif document is not None:
         streams.write("-", _document(folder, split or "train", document))
     else:
-        streams.write("-", [_summary(manifests.read(folder)).encode()])
+        streams.write("-", [_summary(manifest.read(folder)).encode()])
 
 
 def _checked(folder: str, found: list[str]) -> Iterator[bytes]:
     for line in found:
         yield f"{visible(line)}\n".encode()
     if not found:
-        shards = list(manifests.shards_of(manifests.read(folder)))
+        from ..data import manifest
+
+        shards = list(manifest.shards_of(manifest.read(folder)))
         size = sum(shard.bytes for shard in shards)
         yield f"{visible(folder)}: all is as it was written (shards: {len(shards):,}, bytes: {size:,})\n".encode()
 
@@ -141,6 +143,8 @@ def _number(value: Any) -> str:
 
 
 def _document(folder: str, split: str, number: int) -> Iterator[bytes]:
+    from ..data import dataset
+
     opened = dataset.open(folder, split)
     try:
         start, stop = opened.documents.bounds(number)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..common import memory
-from ..training import estimate
 from .options import UsageError
 
 if TYPE_CHECKING:
@@ -17,6 +16,8 @@ def estimated(files: list[str], options: Options, **how: Any) -> Estimate:
     """Return the estimate; standard input is refused, since it can be read once only."""
     if "-" in files:
         raise UsageError("--dry-run reads a part of the files, and standard input can be read once only: give files")
+    from ..training import estimate
+
     return estimate.estimate(files, options, **how)
 
 

@@ -23,7 +23,7 @@ def of(source: Source, errors: str, read: Callable[[int], object] | None = None)
     Args:
         source: The file.
         errors: "strict" refuses bytes that are not UTF-8, "replace" reads them as U+FFFD.
-        read: Gets the number of bytes of the file that were read, after each piece.
+        read: Gets the number of bytes of the file that were read, before each piece.
 
     Raises:
         OSError: The file cannot be read, or changes meanwhile.
@@ -42,9 +42,9 @@ def of(source: Source, errors: str, read: Callable[[int], object] | None = None)
 def _blocks(source: Source, read: Callable[[int], object] | None) -> Iterator[bytes]:
     stream = _core.ByteStream(source.path, source.compression)
     while block := stream.read():
-        yield block
         if read:
             read(stream.take_progress())
+        yield block
 
 
 def _text(source: Source, errors: str, read: Callable[[int], object] | None) -> Iterator[str]:

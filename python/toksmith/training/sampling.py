@@ -82,17 +82,20 @@ def _part(source: Source, size: int, start: int, stop: int, fronts: dict[int, _F
 
 def _between(source: Source, start: int, stop: int) -> Stretch:
     """Return the lines that begin between two places of a file; of a file without lines, what is between."""
+    before = 1 if start else 0  # the byte that tells whether a line begins at `start`
     with open(source.path, "rb") as file:  # noqa: PTH123
-        file.seek(start)
-        data = file.read(stop - start)
-        first = data.find(b"\n") + 1 if start else 0
-        if not data.endswith(b"\n"):
-            data += file.readline(STRETCH_BYTES)
-    lines = data[first:]
+        file.seek(start - before)
+        data = file.read(stop - start + before)
+        first = data.find(b"\n") + 1 if before else 0
+        if before and not first and source.field is None:
+            first = before
+        lines = data[first:] if first or not before else b""
+        if lines and not lines.endswith(b"\n"):
+            lines += file.readline(STRETCH_BYTES if source.field is None else -1)
     if source.field is None:
         texts = [lines.decode(errors="replace")]
     else:
-        texts = list(_records(source.path, source.field, lines, start + first))
+        texts = list(_records(source.path, source.field, lines, start - before + first))
     return _stretch(texts, len(lines))
 
 
@@ -113,6 +116,7 @@ class _Front:
     def __init__(self, source: Source, size: int) -> None:
         self._size, self._rows = size, 0
         self._taken = 0.0
+        self._late, self._has_records = 0, source.field is not None
         self._texts = itertools.chain.from_iterable(documents.of(source, "replace", self._read))
         if source.column is not None:
             from pyarrow import parquet
@@ -120,7 +124,9 @@ class _Front:
             self._rows = parquet.ParquetFile(source.path).metadata.num_rows
 
     def _read(self, count: int) -> None:
-        self._taken += count
+        # A block of records is taken when the next one is read, and a block of text, which is one piece, at once.
+        self._taken += self._late if self._has_records else count
+        self._late = count
 
     def take(self, file_bytes: int) -> Stretch:
         """Return the texts that follow, as many as so many bytes of the file hold."""

@@ -1,0 +1,162 @@
+"""`toksmith convert`: every format to every other, with the same ids, or a refusal by name."""
+
+import os
+import shlex
+from pathlib import Path
+
+import pytest
+from command import run_command
+
+import toksmith
+from toksmith import Tokenizer
+from toksmith.compat.minbpe import RegexTokenizer
+
+SPECIAL = "<|endoftext|>"
+TEXT = f"the lowest of the low, the newest of the new{SPECIAL}žluťoučký 日本\n\n  3.14159 don't\r\n"
+NAMES = {
+    "toksmith": "t.toksmith",
+    "huggingface": "hf",
+    "gpt2": "pair",
+    "tiktoken": "ranks.tiktoken",
+    "minbpe": "t.model",
+}
+
+
+def run(*arguments: object, cwd: Path, status: int = 0, env: dict[str, str] | None = None) -> str:
+    done = run_command("convert", *arguments, cwd=cwd, env=env)
+    assert done.returncode == status, done.stderr.decode()
+    assert done.stdout == b""
+    return done.stderr.decode()
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    """One that every format can hold: bytes by value, then merges, then special tokens."""
+    return toksmith.train_from_iterator([TEXT * 3], 290, special_tokens=[SPECIAL], special_ids="last")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> Path:
+    """The tokenizer in each format."""
+    folder = tmp_path_factory.mktemp("convert")
+    tokenizer.save(folder / "start.json")
+    for to, name in NAMES.items():
+        run("start.json", name, "--to", to, cwd=folder)
+    return folder
+
+
+def options_of(format: str, tokenizer: Tokenizer) -> list[str]:
+    """What must be said of a file beside its name."""
+    if format == "tiktoken":
+        return ["--pattern", "gpt2", "--special-token", f"{SPECIAL}={tokenizer.special_tokens[SPECIAL]}"]
+    return ["--special-token", SPECIAL] if format == "gpt2" else []
+
+
+@pytest.mark.parametrize("start", NAMES)
+@pytest.mark.parametrize("end", NAMES)
+def test_every_format_to_every_other(
+    start: str, end: str, folder: Path, tmp_path: Path, tokenizer: Tokenizer
+) -> None:
+    out = tmp_path / NAMES[end]
+    run(folder / NAMES[start], out, "--to", end, *options_of(start, tokenizer), cwd=folder)
+    if end == "minbpe":
+        shell = RegexTokenizer()
+        shell.load(out)
+        ids = shell.encode(TEXT, allowed_special="all")
+    else:
+        encoded = run_command("encode", "-t", out, *options_of(end, tokenizer), stdin=TEXT.encode())
+        ids = [int(id) for id in encoded.stdout.split()]
+    assert ids == tokenizer.encode(TEXT)
+
+
+def test_what_is_converted_twice_is_the_same_file(folder: Path, tmp_path: Path, tokenizer: Tokenizer) -> None:
+    run(folder / "hf", "a.toksmith", "--to", "toksmith", cwd=tmp_path)
+    run("a.toksmith", "hf", "--to", "huggingface", cwd=tmp_path)
+    for path in (folder / "hf").iterdir():
+        assert (tmp_path / "hf" / path.name).read_bytes() == path.read_bytes()
+    assert Tokenizer.load(tmp_path / "a.toksmith") == tokenizer
+
+
+def test_a_warning_says_how_to_load_it_again(folder: Path, tmp_path: Path) -> None:
+    specials = ["a b", "cc", "dd", "ee", "ff"]
+    other = toksmith.train_from_iterator([TEXT], 280, special_tokens=specials, pattern=r"\w+|\s", unmatched="keep")
+    other.save(tmp_path / "o.json")
+    for to, out in (("tiktoken", "o.tiktoken"), ("gpt2", "pair")):
+        message = run("o.json", out, "--to", to, cwd=tmp_path)
+        start = f"toksmith: warning: {out} holds no pattern and no special tokens: load it with "
+        assert message.startswith(start)
+        assert message.endswith(" and 2 special tokens more\n")
+        options = shlex.split(message.removeprefix(start).rpartition(" and ")[0])
+        more = [f"{name}={other.special_tokens[name]}" if to == "tiktoken" else name for name in ("ee", "ff")]
+        options += [word for name in more for word in ("--special-token", name)]
+        encoded = run_command("encode", "-t", out, *options, stdin=b"a bcc low..low", cwd=tmp_path)
+        assert [int(id) for id in encoded.stdout.split()] == other.encode("a bcc low..low"), encoded.stderr
+    assert run(folder / "start.json", "x.toksmith", "--to", "toksmith", cwd=tmp_path) == ""
+
+
+def test_a_published_encoding(tiktoken_cache: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "TIKTOKEN_CACHE_DIR": str(tiktoken_cache)}
+    run("gpt2", "hf", "--to", "huggingface", cwd=tmp_path, env=environment)
+    expected = run_command("encode", "-t", "gpt2", stdin=TEXT.encode(), env=environment).stdout
+    assert run_command("encode", "-t", tmp_path / "hf", stdin=TEXT.encode()).stdout == expected != b""
+
+
+def test_what_a_format_cannot_hold(tmp_path: Path) -> None:
+    first = toksmith.train_from_iterator([TEXT], 280, special_tokens=[SPECIAL])
+    first.save(tmp_path / "first.json")
+    loses = toksmith.train_from_iterator([TEXT], 280, pattern=r"\w+")
+    loses.save(tmp_path / "keeps.json")
+    whole = toksmith.train_from_iterator([TEXT], 280, pattern=None, special_tokens=[SPECIAL], special_ids="last")
+    whole.save(tmp_path / "whole.json")
+    between = toksmith.train_from_iterator([TEXT], 280, special_tokens=[SPECIAL], special_ids="after_bytes")
+    between.save(tmp_path / "between.json")
+    vocab = {byte: bytes([byte]) for byte in range(256)} | {256: b"abc", 257: b"ab"}
+    Tokenizer(vocab).save(tmp_path / "ranks.json")
+    swapped = {byte: bytes([byte]) for byte in range(256)} | {256: b"abc", 257: b"ab"}
+    Tokenizer(swapped, [(b"a", b"b"), (b"ab", b"c")]).save(tmp_path / "swapped.json")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    for name, to, expected in (
+        ("first", "minbpe", "numbers the bytes by their values, and here b'\\x00' has the id 1"),
+        ("between", "minbpe", "numbers the merges from 256 on, and here b'"),
+        ("keeps", "minbpe", "loses text that the pattern does not match, and this tokenizer keeps it"),
+        ("whole", "minbpe", "without a pattern holds no special tokens, and there is '<|endoftext|>'"),
+        ("ranks", "minbpe", "holds a merges list, and this tokenizer has ranks: token 256 (b'abc')"),
+        ("ranks", "gpt2", "holds a merges list, and this tokenizer has ranks: token 256 (b'abc')"),
+        ("swapped", "tiktoken", "holds ranks, and this tokenizer has a merges list"),
+    ):
+        message = run(f"{name}.json", NAMES[to], "--to", to, cwd=tmp_path, status=1)
+        assert expected in message, (name, message)
+        if to != "minbpe" or name == "ranks":
+            assert "--to toksmith keeps everything" in message
+        assert len(message.splitlines()) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "expected"),
+    [
+        (("nope.json", "x", "--to", "toksmith"), 1, "nope.json: No such file"),
+        (("start.json", "x"), 2, "Missing option '--to'"),
+        (("start.json", "x", "--to", "sentencepiece"), 2, "'sentencepiece' is not one of"),
+        (("start.json", "-", "--to", "toksmith"), 2, "convert writes a file or a folder"),
+        (("start.json", "no/x", "--to", "toksmith"), 1, "no: there is no such folder"),
+        (("start.json", "hf", "--to", "toksmith"), 1, "hf: this is a folder"),
+        (("start.json", "start.json", "--to", "gpt2"), 2, "start.json: gpt2 is a folder of several files"),
+        (("start.json", "x.bin", "--to", "minbpe"), 2, "minbpe reads files whose name ends in .model"),
+        (("start.json", "x.tiktoken", "--to", "toksmith"), 2, "-t would read a file of this name as a rank file"),
+        (("ranks.tiktoken", "x", "--to", "toksmith"), 2, "holds no pattern: give --pattern"),
+        (("t.model", "x", "--to", "toksmith", "--pattern", "gpt2"), 2, "t.model has its own pattern"),
+    ],
+)
+def test_errors(arguments: tuple[str, ...], status: int, expected: str, folder: Path) -> None:
+    before = sorted(path.name for path in folder.iterdir())
+    message = run(*arguments, cwd=folder, status=status)
+    assert expected in message
+    assert len(message.splitlines()) == 1
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_a_model_file_that_is_broken(tmp_path: Path) -> None:
+    (tmp_path / "bad.model").write_text("minbpe v1\n\n0\n97 98\n300 97\n")
+    message = run("bad.model", "x", "--to", "toksmith", cwd=tmp_path, status=1)
+    assert "bad.model, line 5: 300 97: there is no token 300 yet" in message

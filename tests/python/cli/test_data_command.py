@@ -1,0 +1,160 @@
+"""`toksmith data`: what a folder holds, its checksums, and a document as tokens."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from command import TOKSMITH, run_command
+from training_folder import write_folder
+
+import toksmith
+
+SPECIAL = "<|endoftext|>"
+TEXTS = ["the low,\nthe \x1b[31mnew", "", "日本 \u202e<|endof", "the"]
+
+
+def run(*arguments: object, status: int = 0, cwd: Path | None = None) -> str:
+    done = run_command("data", *arguments, cwd=cwd)
+    assert done.returncode == status, done.stderr.decode()
+    if status not in (0, 1) or not done.stdout:
+        assert done.stdout == b""
+        [line] = done.stderr.decode().splitlines()
+        return line.removeprefix("toksmith: error: ")
+    assert done.stderr == b""
+    return done.stdout.decode()
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> toksmith.Tokenizer:
+    return toksmith.train_from_iterator(["the lowest of the low, the newest"], 268, special_tokens=[SPECIAL])
+
+
+@pytest.fixture
+def folder(tmp_path: Path, tokenizer: toksmith.Tokenizer) -> Path:
+    documents = [[*tokenizer.encode(text), 0] for text in TEXTS]
+    write_folder(tmp_path / "out", {"train": documents, "val": documents[:1]}, tokenizer=tokenizer, shard_size=20)
+    return tmp_path / "out"
+
+
+def test_what_is_in_it(folder: Path) -> None:
+    shown = run("out", cwd=folder.parent)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert shown.startswith(
+        "out: training data, bin, uint16\ntokenizer: tokenizer.toksmith, 268 tokens, fingerprint "
+    )
+    rows = {line.split()[0]: line.split()[1:] for line in shown.splitlines() if line}
+    for name, split in manifest["splits"].items():
+        size = sum(shard["bytes"] for shard in split["shards"])
+        assert rows[name] == [str(len(split["shards"])), str(split["documents"]), str(split["tokens"]), str(size)]
+    assert rows["a.jsonl"] == ["4,000", "5"]
+
+
+def test_sources_and_skipped_documents(folder: Path) -> None:
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["sources"] = [{"name": f"{i}\x1b[2J.txt", "bytes": i, "documents": 1} for i in range(23)]
+    manifest["skipped"] = [{"source": "x\n", "place": "line 7", "reason": "no text"}]
+    path.write_text(json.dumps(manifest))
+    shown = run(folder)
+    assert "19\\x1b[2J.txt" in shown
+    assert "and 3 more" in shown
+    assert "skipped documents: 1\n  x\\n, line 7: no text\n" in shown
+    assert "\x1b" not in shown
+    manifest |= {"sources": "none", "skipped": 7, "totals": [1]}
+    path.write_text(json.dumps(manifest))
+    assert "train" in run(folder)
+
+
+def test_check(folder: Path) -> None:
+    assert "all is as it was written (shards: 3, bytes: " in run(folder, "--check")
+    lines = run_command("data", folder, "--check", "--progress", "json").stderr.decode().splitlines()
+    last = json.loads(lines[-1])
+    assert last["stage"] == "check"
+    assert last["done"] == last["total"]
+    shard = folder / "train-00001.bin"
+    data = bytearray(shard.read_bytes())
+    data[3] ^= 1
+    shard.write_bytes(data)
+    [line] = run(folder, "--check", status=1).splitlines()
+    assert line.startswith(f"{shard}: the SHA-256 is ")
+    assert "another" not in run(folder)  # only --check reads the bytes
+
+
+def test_a_document_in_a_pipe(folder: Path, tokenizer: toksmith.Tokenizer) -> None:
+    start = 0
+    for number, text in enumerate(TEXTS):
+        rows = [line.split("\t") for line in run(folder, "--document", number).splitlines()]
+        ids = [*tokenizer.encode(text), 0]
+        assert [int(row[0]) for row in rows] == list(range(start, start + len(ids)))
+        assert [int(row[1]) for row in rows] == ids
+        assert rows[-1][2:] == [SPECIAL, "special"]
+        assert all(len(row) == 3 for row in rows[:-1])
+        assert all(character.isprintable() for row in rows for character in row[2])
+        start += len(ids)
+    assert run(folder, "--document", 0, "--split", "val") == run(folder, "--document", 0)
+    assert "\\x1b" in run(folder, "--document", 0)
+
+
+def on_terminal(*arguments: object, **environment: str) -> str:
+    """Run `toksmith data` with a terminal as standard output; return what appears."""
+    import pty
+
+    main, other = pty.openpty()
+    command = [*TOKSMITH, "data", *map(str, arguments)]
+    variables = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR")}
+    child = subprocess.Popen(command, stdin=other, stdout=other, stderr=other, env=variables | environment)
+    os.close(other)
+    shown = b""
+    try:
+        while data := os.read(main, 65536):
+            shown += data
+    except OSError:  # how Linux says that the other side is closed
+        pass
+    os.close(main)
+    assert child.wait(60) == 0, shown
+    return shown.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX terminal")
+def test_a_document_on_a_terminal(folder: Path, tokenizer: toksmith.Tokenizer) -> None:
+    shown = on_terminal(folder, "--document", 0, TERM="xterm-256color")
+    # Without our own colours only printable characters and line ends are left: what the text holds is shown.
+    for colour in ("\x1b[30;46m", "\x1b[30;43m", "\x1b[97;45m", "\x1b[0m"):
+        assert colour in shown
+        shown = shown.replace(colour, "")
+    assert shown == "the low,\\n\nthe \\x1b[31mnew<|endoftext|>\n"
+    for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        shown = on_terminal(folder, "--document", 0, **({"TERM": "xterm-256color"} | variables))
+        assert shown == run(folder, "--document", 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "expected"),
+    [
+        (("nowhere",), 1, "nowhere: there is no such folder"),
+        (("out/tokenizer.toksmith",), 1, "this is no folder"),
+        (("out", "--document", 4), 1, "out: there is no document 4: there are 4, numbered from 0 on"),
+        (("out", "--document", 0, "--split", "test"), 1, "no split 'test': there is 'train', 'val'"),
+        (("out", "--split", "val"), 2, "--split says where the document is"),
+        (("out", "--check", "--document", 1), 2, "--check and --document are two things"),
+        ((), 2, "Missing argument 'FOLDER'"),
+    ],
+)
+def test_errors(arguments: tuple[object, ...], status: int, expected: str, folder: Path) -> None:
+    assert expected in run(*arguments, status=status, cwd=folder.parent)
+
+
+def test_folders_that_are_not_whole(folder: Path) -> None:
+    (folder / "train-00000.index.npy").rename(folder / "away")
+    assert "train-00000.index.npy: this file is missing" in run(folder, status=1)
+    (folder / "manifest.json").unlink()
+    assert "run the same toksmith tokenize again" in run(folder, status=1)
+
+
+def test_an_id_that_the_tokenizer_does_not_have(folder: Path, tokenizer: toksmith.Tokenizer) -> None:
+    write_folder(folder / "other", {"train": [[5, 60_000]]}, tokenizer=tokenizer)
+    done = run_command("data", folder / "other", "--document", 0)
+    assert done.returncode == 1
+    assert "the id at 1 is 60000, and the tokenizer of the folder has none" in done.stderr.decode()
