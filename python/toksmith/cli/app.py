@@ -5,6 +5,7 @@ A command raises what the library raises. Here that becomes one line on standard
 
 from __future__ import annotations
 
+import errno
 import signal
 import sys
 import traceback
@@ -121,6 +122,12 @@ def _run(args: list[str]) -> int:
         # What click makes of the error: a status of 1.
         if isinstance(ended.__context__, BrokenPipeError):
             raise ended.__context__ from None
+        raise
+    except OSError as error:
+        # Every file that is written is named: without a name it is what is printed.
+        if error.errno in (errno.ENOSPC, errno.EFBIG) and error.filename is None:
+            streams.drop_output()
+            error.filename = streams.output_name("-")
         raise
     streams.flush_output()
     return status

@@ -38,7 +38,7 @@ Examples:
   toksmith verify cl100k_base --against tiktoken
   toksmith verify o200k_base --against tiktoken book.txt code.py
   toksmith verify my.tiktoken --pattern cl100k --against tiktoken
-  toksmith verify tokenizer.json --against huggingface book.txt
+  toksmith verify hf/tokenizer.json --against huggingface book.txt
   toksmith verify trained.json --against huggingface --with hf/tokenizer.json
 
 The tokenizer is the one that encode uses. Without FILES, some thousand texts
