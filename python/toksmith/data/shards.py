@@ -164,8 +164,11 @@ class ParquetIds:
         return np.concatenate(pieces) if pieces else np.empty(0, self._dtype)
 
     def _decode(self, group: int) -> NDArray[Any]:
-        # Without threads of pyarrow's, which a process that forks later would miss.
-        column = self._file.read_row_group(group, columns=["ids"], use_threads=False).column("ids")
+        try:
+            # Without threads of pyarrow's, which a process that forks later would miss.
+            column = self._file.read_row_group(group, columns=["ids"], use_threads=False).column("ids")
+        except (ValueError, OSError) as error:  # pyarrow's errors of broken files are both
+            raise ValueError(f"{self._path}: row group {group} is damaged: {str(error).strip()}") from None
         flat: NDArray[Any] = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
         expected = self._borders[group + 1] - self._borders[group]
         if len(flat) != expected:

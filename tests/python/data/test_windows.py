@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from data_loader import work
 from hypothesis import given
 from hypothesis import strategies as st
 from training_folder import write_folder
@@ -35,7 +36,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> TrainingData:
 # The permutation
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5, 7, 16, 17, 99, 100, 101, 1000, 4097])
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5, 7, 16, 17, 99, 100, 101, 1000])
 def test_it_is_a_bijection(size: int) -> None:
     for seed in range(20):
         order = Permutation(size, seed)
@@ -201,31 +202,13 @@ def test_indices_that_are_not_there(data: TrainingData) -> None:
 # In the loops of others
 
 
-class Fetcher:
-    """What a worker of PyTorch's `DataLoader` does with a map-style data set (torch/utils/data/_utils/fetch.py)."""
-
-    def __init__(self, dataset: Any) -> None:
-        self.dataset = dataset
-
-    def fetch(self, indices: list[int]) -> Any:
-        if hasattr(self.dataset, "__getitems__") and self.dataset.__getitems__:
-            samples = self.dataset.__getitems__(indices)
-        else:
-            samples = [self.dataset[index] for index in indices]
-        assert all(sample.flags.writeable for sample in samples)  # torch.from_numpy warns of others
-        return np.stack(samples)  # default_collate of arrays
-
-
-def work(dataset: Any, batches: list[list[int]]) -> list[Any]:
-    return [Fetcher(dataset).fetch(batch) for batch in batches]
-
-
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_workers_of_a_data_loader(method: str, data: TrainingData) -> None:
     windows = data.windows(8, targets=True, seed=4)
     windows[0]  # files are open before the workers start
     batches = [list(range(start, min(start + 16, len(windows)))) for start in range(0, len(windows), 16)]
-    with multiprocessing.get_context(method).Pool(2) as pool:
+    count = 2 if method == "fork" else 1  # an interpreter takes long to start
+    with multiprocessing.get_context(method).Pool(count) as pool:
         shares = pool.starmap(work, [(windows, batches[number::2]) for number in range(2)])
     found = [batch for step in itertools.zip_longest(*shares) for batch in step if batch is not None]
     assert np.concatenate(found).tolist() == [window.tolist() for window in windows]

@@ -82,10 +82,13 @@ class Server:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
-    def run(self, request: bytes, stdin: bytes, timeout: float) -> tuple[int, bytes, bytes]:
-        """Run one command; return its exit status and all that it writes to standard output and standard error."""
+    def run(self, request: bytes, stdin: bytes, timeout: float, stdout: int | None) -> tuple[int, bytes, bytes]:
+        """Run one command; return its exit status and all that it writes to standard output and standard error.
+
+        What it writes to a `stdout` that is given is not read.
+        """
         (get_in, put_in), (get_out, put_out), (get_err, put_err) = os.pipe(), os.pipe(), os.pipe()
-        socket.send_fds(self.socket, [request], [get_in, put_out, put_err])
+        socket.send_fds(self.socket, [request], [get_in, put_out if stdout is None else stdout, put_err])
         for file in (get_in, put_out, put_err):
             os.close(file)
         written: dict[int, bytes] = {}
@@ -126,14 +129,25 @@ def run_command(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
     timeout: float = 120,
+    stdout: int | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run `toksmith` with these arguments; standard input, output and error are pipes."""
+    """Run `toksmith` with these arguments; standard input, output and error are pipes.
+
+    `stdout` is an open file to take the place of standard output; it stays open.
+    """
     command = [*TOKSMITH, *map(str, arguments)]
     environment = {**(os.environ if env is None else env)}
     environment.pop("PYTEST_CURRENT_TEST", None)
     if not hasattr(os, "fork") or not hasattr(socket, "SOCK_SEQPACKET") or sys.platform == "darwin":
         return subprocess.run(
-            command, input=stdin, capture_output=True, cwd=cwd, env=environment, timeout=timeout, check=False
+            command,
+            input=stdin,
+            stdout=subprocess.PIPE if stdout is None else stdout,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env=environment,
+            timeout=timeout,
+            check=False,
         )
     late = {name: environment.pop(name, None) for name in READ_LATE}
     late["OPENBLAS_NUM_THREADS"] = environment.get("OPENBLAS_NUM_THREADS")
@@ -142,4 +156,4 @@ def run_command(
     if key not in _servers or _servers[key].process.poll() is not None:
         _servers[key] = Server(environment)
     request = json.dumps([list(map(str, arguments)), str(Path.cwd() if cwd is None else cwd), late]).encode()
-    return subprocess.CompletedProcess(command, *_servers[key].run(request, stdin, timeout))
+    return subprocess.CompletedProcess(command, *_servers[key].run(request, stdin, timeout, stdout))
