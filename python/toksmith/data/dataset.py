@@ -247,7 +247,12 @@ class Documents:
         return self._data._document_starts[shard] + row
 
     def text(self, number: SupportsIndex, errors: str = "replace") -> str:
-        """Return the text of a document, decoded by the tokenizer of the folder; special tokens by their names."""
+        """Return the text of a document, decoded by the tokenizer of the folder; special tokens by their names.
+
+        Raises:
+            KeyError: The tokenizer has no token of one of the ids.
+            OSError, ValueError: As `TrainingData.tokenizer`.
+        """
         return self._data.tokenizer.decode(self[number], errors=errors)
 
     def __repr__(self) -> str:

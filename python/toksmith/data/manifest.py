@@ -76,7 +76,7 @@ def read(folder: str | os.PathLike[str]) -> Manifest:
         raise FileNotFoundError(_unfinished(path))
     manifest = parse(text_files.text_of(reading.read(path / NAME), path / NAME), path)
     for shard in shards_of(manifest):
-        _check_size(path / shard.file, shard.bytes)
+        check_size(path / shard.file, shard.bytes)
         if not (path / shard.index_file).is_file():
             raise FileNotFoundError(_missing(path / shard.index_file))
     return manifest
@@ -89,7 +89,7 @@ def shards_of(manifest: Manifest) -> Iterator[Shard]:
 
 
 def _unfinished(folder: Path) -> str:
-    if any(folder.glob("*-*.index.npy")) or any(folder.glob("*-[0-9]*")):
+    if any(folder.glob("*-*.index.npy")) or any(folder.glob(".toksmith-*")):
         return (
             f"{folder}: there is no {NAME}, so what wrote this folder has not finished: run the same "
             "toksmith tokenize again, and it goes on where it was"
@@ -101,7 +101,13 @@ def _missing(path: Path) -> str:
     return f"{path}: this file is missing, and {NAME} names it: copy the folder again, or write it anew"
 
 
-def _check_size(path: Path, size: int) -> None:
+def check_size(path: Path, size: int) -> None:
+    """Check that a file is there and has so many bytes.
+
+    Raises:
+        FileNotFoundError: It is missing.
+        ValueError: It has more or fewer.
+    """
     if not path.is_file():
         raise FileNotFoundError(_missing(path))
     found = path.stat().st_size
@@ -209,6 +215,11 @@ def _one_of(content: dict[str, Any], name: str, known: tuple[str, ...]) -> str:
 def _file_name(content: dict[str, Any], name: str) -> str:
     """Return the name of a file in the folder: a manifest of a stranger must not lead out of it."""
     value: str = _field(content, name, str)
-    if not value or value in (".", "..") or any(character in value for character in "/\\\0:"):
+    if (
+        not value
+        or value in (".", "..")
+        or not value.isprintable()
+        or any(character in value for character in "/\\:")
+    ):
         raise ValueError(f"the field {shown(name)} is {shown(value)}, not the name of a file in the folder")
     return value

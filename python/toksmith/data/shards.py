@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import struct
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..common.messages import shown
 from . import manifest as manifests
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     import numpy as np
@@ -44,14 +47,11 @@ def open_ids(manifest: Manifest, shard: Shard) -> Ids:
     if manifest.file_format == "parquet":
         return ParquetIds(path, open_index(manifest, shard), dtype)
     if manifest.file_format == "npy":
-        return _checked(_array(path), path, dtype, shard.tokens)
+        return _of_npy(path, dtype, shard.tokens)
     header = manifests.HEADER_BYTES[manifest.file_format]
     if manifest.file_format == "llm.c":
         _check_llm_c(path, manifest.dtype, shard.tokens)
-    if shard.tokens == 0:  # an empty file cannot be mapped
-        return np.empty(0, dtype)
-    ids: NDArray[Any] = np.memmap(path, dtype, "r", header, (shard.tokens,)).view(np.ndarray)
-    return ids
+    return _mapped(path, dtype, header, shard.tokens)
 
 
 def open_index(manifest: Manifest, shard: Shard) -> NDArray[np.int64]:
@@ -64,7 +64,7 @@ def open_index(manifest: Manifest, shard: Shard) -> NDArray[np.int64]:
     import numpy as np
 
     path = manifest.folder / shard.index_file
-    starts = _checked(_array(path), path, np.dtype("<i8"), shard.documents + 1)
+    starts = _of_npy(path, np.dtype("<i8"), shard.documents + 1)
     if starts[0] != 0 or starts[-1] != shard.tokens:
         raise ValueError(
             f"{path}: the documents are from {starts[0]:,} to {starts[-1]:,}, and {shard.file} has {shard.tokens:,} "
@@ -73,39 +73,40 @@ def open_index(manifest: Manifest, shard: Shard) -> NDArray[np.int64]:
     return starts
 
 
-def _array(path: Path) -> NDArray[Any]:
-    import numpy as np
+def _of_npy(path: Path, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
+    """Return the array in a NumPy file, which must be of this type and length."""
+    import warnings
 
-    try:
-        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except ValueError as error:
-        if path.is_file() and path.stat().st_size <= 128:  # the array is empty, and cannot be mapped
-            return _empty_array(path)
-        raise ValueError(f"{path}: not a NumPy file, or a part of one: {error}") from None
-    except EOFError:
-        raise ValueError(f"{path}: not a NumPy file: it is empty") from None
-    if not isinstance(array, np.ndarray):
-        raise ValueError(f"{path}: not a NumPy file of one array")
-    return array.view(np.ndarray)
+    from numpy.lib import format as npy
 
-
-def _empty_array(path: Path) -> NDArray[Any]:
-    import numpy as np
-
-    try:
-        array: NDArray[Any] = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise ValueError(f"{path}: not a NumPy file: {error}") from None
-    return array
-
-
-def _checked(array: NDArray[Any], path: Path, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
-    if array.dtype != dtype or array.shape != (count,):
+    with path.open("rb") as file:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # of versions that are unlike those of today
+                version = npy.read_magic(file)
+                read: Any = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+                shape, _, found = read(file)
+        except OSError:
+            raise
+        except Exception as error:  # NumPy lets the errors of Python's parser through, and there are many
+            raise ValueError(f"{path}: not a NumPy file: {shown(str(error))}") from None
+        start = file.tell()
+    if found != dtype or shape != (count,):
         raise ValueError(
-            f"{path}: this is {array.dtype} of shape {array.shape}, and {manifests.NAME} says {dtype} of shape "
-            f"({count},): it was replaced; copy the folder again, or write it anew"
+            f"{path}: this is {found} of shape {shape}, and {manifests.NAME} says {dtype} of shape ({count},): it "
+            "was replaced; copy the folder again, or write it anew"
         )
-    return array
+    manifests.check_size(path, start + count * dtype.itemsize)
+    return _mapped(path, dtype, start, count)
+
+
+def _mapped(path: Path, dtype: np.dtype[Any], start: int, count: int) -> NDArray[Any]:
+    import numpy as np
+
+    if count == 0:  # nothing cannot be mapped
+        return np.empty(0, dtype)
+    ids: NDArray[Any] = np.memmap(path, dtype, "r", start, (count,)).view(np.ndarray)
+    return ids
 
 
 def _check_llm_c(path: Path, dtype: str, tokens: int) -> None:
@@ -164,11 +165,9 @@ class ParquetIds:
         return np.concatenate(pieces) if pieces else np.empty(0, self._dtype)
 
     def _decode(self, group: int) -> NDArray[Any]:
-        try:
+        with _named(self._path):
             # Without threads of pyarrow's, which a process that forks later would miss.
             column = self._file.read_row_group(group, columns=["ids"], use_threads=False).column("ids")
-        except (ValueError, OSError) as error:  # pyarrow's errors of broken files are both
-            raise ValueError(f"{self._path}: row group {group} is damaged: {str(error).strip()}") from None
         flat: NDArray[Any] = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
         expected = self._borders[group + 1] - self._borders[group]
         if len(flat) != expected:
@@ -184,17 +183,25 @@ def _parquet_file(path: Path, dtype: np.dtype[Any]) -> Any:
         from pyarrow import parquet
     except ImportError:
         raise ImportError("reading Parquet needs pyarrow: pip install 'toksmith[parquet]'") from None
-    try:
+    with _named(path):
         file = parquet.ParquetFile(path, memory_map=True)
-    except (pa.ArrowException, OSError) as error:
-        if getattr(error, "errno", None):  # of the system, and not of the content
-            raise
-        raise ValueError(f"{path}: this is no whole Parquet file: {str(error).strip()}") from None
-    names = file.schema_arrow.names
-    if "ids" not in names:
-        raise ValueError(f"{path}: there is no column 'ids', only {names}")
-    kind = file.schema_arrow.field("ids").type
-    value = getattr(kind, "value_type", None)
-    if value != pa.from_numpy_dtype(dtype):
+        schema = file.schema_arrow
+    if "ids" not in schema.names:
+        raise ValueError(f"{path}: there is no column 'ids', only {schema.names}")
+    kind = schema.field("ids").type
+    if getattr(kind, "value_type", None) != pa.from_numpy_dtype(dtype):
         raise ValueError(f"{path}: the column 'ids' is {kind}, and {manifests.NAME} says lists of {dtype}")
     return file
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Make of pyarrow's errors, which have many types, one that names the file."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, ValueError, OSError) as error:
+        if getattr(error, "errno", None):  # of the system, and not of the content
+            raise
+        raise ValueError(f"{path}: this is no whole Parquet file: {shown(str(error))}") from None

@@ -1,5 +1,6 @@
 """What all commands have in common: exit statuses, one-line errors, pipes that end, colours, completion, examples."""
 
+import gzip
 import os
 import re
 import shlex
@@ -222,11 +223,24 @@ def example_folder(ready: Path, tiktoken_cache: Path) -> Path:
     """What the examples of all commands name."""
     pa = pytest.importorskip("pyarrow")
     tokenizer = toksmith.Tokenizer.load(ready / "tokenizer.json")
-    for name in ("corpus.txt", "new.txt", "code.py", "books/a.txt", "books/b.txt", "corpus/a.txt", "more/deep/c.md"):
+    for name in (
+        "corpus.txt",
+        "stories.txt",
+        "new.txt",
+        "code.py",
+        "books/a.txt",
+        "books/b.txt",
+        "corpus/a.txt",
+        "more/deep/c.md",
+    ):
         (ready / name).parent.mkdir(parents=True, exist_ok=True)
         (ready / name).write_text(TEXT, encoding="utf-8")
     (ready / "web").mkdir()
     (ready / "web/a.jsonl.zst").write_bytes(pa.compress(b'{"text": "the low"}\n' * 500, "zstd", asbytes=True))
+    (ready / "dump.jsonl.gz").write_bytes(gzip.compress(b'{"text": "the low"}\n' * 500))
+    (ready / "tables").mkdir()
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.table({"text": ["the low", "the new"]}), ready / "tables/a.parquet")
     (ready / "program.py").write_text("")
     tokenizer.save_tiktoken(ready / "my.tiktoken")
     tokenizer.encode_file(ready / "book.txt", ready / "corpus.npy")
