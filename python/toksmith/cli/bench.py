@@ -23,6 +23,7 @@ from .options import (
     load,
 )
 from .tables import aligned
+from .visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -47,6 +48,7 @@ PIECE_CHARACTERS = 1 << 16
 """Characters of a piece at the least: a long document, of which there are enough for all threads."""
 MAX_CHARACTERS = 1 << 26
 """Characters that are read, so that the slowest library comes to an end."""
+_DIFFERS = "other ids"
 
 
 class Row(NamedTuple):
@@ -83,13 +85,9 @@ def bench(
         raise ValueError(f"{streams.input_name(file)}: there is no text to encode")
     ours = peers.ours(loaded, threads)
     expected = [list(ids) for ids in ours.rows(ours.encode(texts))]
-    rows, timed = [], [ours]
-    for peer in peers.load(loaded, threads):
-        if (refusal := _refusal(peer, texts, expected)) is not None:
-            rows.append(refusal)
-        else:
-            timed.append(peer)  # type: ignore[arg-type]
-    rows = _timed(timed, texts, rounds) + rows
+    others = [(peer, _refusal(peer, texts, expected)) for peer in peers.load(loaded, threads)]
+    rows = _timed([ours, *(peer for peer, refusal in others if refusal is None)], texts, rounds)
+    rows += [refusal for _, refusal in others if refusal is not None]
     about = {
         "file": streams.input_name(file),
         "bytes": sum(len(text.encode()) for text in texts),
@@ -103,9 +101,6 @@ def bench(
     streams.write("-", [(_as_json if as_json else _as_table)(about, rows).encode()])
     if any(row.note.startswith(_DIFFERS) for row in rows):
         raise typer.Exit(1)
-
-
-_DIFFERS = "other ids"
 
 
 def pieces(text: Iterable[str]) -> Iterator[str]:
@@ -135,20 +130,26 @@ def _refusal(peer: Peer | Missing, texts: list[str], expected: list[list[int]]) 
 
     if isinstance(peer, peers.Missing):
         return Row(peer.name, None, peer.reason)
-    found = peer.rows(peer.encode(texts))
-    for number, (ids, others) in enumerate(itertools.zip_longest(expected, map(list, found))):
+    try:
+        found = list(map(list, peer.rows(peer.encode(texts))))
+    except (KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException as error:  # a panic of a Rust library is no Exception
+        said = visible(str(error).partition("\n")[0])
+        return Row(peer.name, None, f"failed: {type(error).__name__}: {said}")
+    for number, (ids, others) in enumerate(itertools.zip_longest(expected, found)):
         if ids != others:
             return Row(peer.name, None, f"{_DIFFERS}, {_first_difference(number, ids, others)}: not timed")
     return None
 
 
-def _first_difference(number: int, ids: Sequence[int], others: Sequence[int] | None) -> str:
-    pairs = itertools.zip_longest(ids, others or ())
+def _first_difference(number: int, ids: Sequence[int] | None, others: Sequence[int] | None) -> str:
+    pairs = itertools.zip_longest(ids or (), others or ())
     place, (ours, theirs) = next((place, pair) for place, pair in enumerate(pairs) if pair[0] != pair[1])
     return f"first at id {place} of piece {number}, {theirs} in place of {ours}"
 
 
-def _timed(timed: list[Peer], texts: list[str], rounds: int) -> list[Row]:
+def _timed(timed: list[Any], texts: list[str], rounds: int) -> list[Row]:
     """Time the libraries in turn, so that what else the machine does meets all alike."""
     least = [float("inf")] * len(timed)
     for _ in range(rounds):

@@ -97,7 +97,8 @@ def count(
         inputs.check_plain(source for source in sources if source is not None)
     total = sum(0 if source is None else os.path.getsize(source.path) for source in sources)  # noqa: PTH202
     found: list[tuple[str, Count]] = []
-    with streams.reporting(progress, "-") as how, reporter(how) as report:
+    # A bar is gone before the output comes, so both may be on one terminal.
+    with streams.reporting(progress, "") as how, reporter(how) as report:
         done = 0
 
         def read(size: int) -> None:

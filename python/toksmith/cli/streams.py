@@ -126,8 +126,9 @@ def flush_output() -> None:
         OSError: As `write`.
     """
     try:
-        with naming(output_name("-")):
-            sys.stdout.flush()
+        if sys.stdout is not None:  # it may be closed from the start
+            with naming(output_name("-")):
+                sys.stdout.flush()
     except OSError:
         drop_output()
         raise

@@ -103,7 +103,7 @@ def _of_npy(path: Path, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
 def _mapped(path: Path, dtype: np.dtype[Any], start: int, count: int) -> NDArray[Any]:
     import numpy as np
 
-    if count == 0:  # nothing cannot be mapped
+    if count == 0:  # the system maps no empty stretch
         return np.empty(0, dtype)
     ids: NDArray[Any] = np.memmap(path, dtype, "r", start, (count,)).view(np.ndarray)
     return ids

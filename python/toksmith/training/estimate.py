@@ -101,30 +101,22 @@ def estimate(
     taken = list(sampling.stretches(found, sample_bytes))
     counting = {**options.for_counting, "workers": threads, "document_separator": document_separator}
     steps, speed = _counted(taken, counting)
-    if not steps[-1].text_bytes:
-        raise ValueError("the files have no text to train on")
-    sample = steps[-1]
+    sample, growth = steps[-1], _exponent(steps)
     text_bytes = max(sample.text_bytes, round(total * _ratio(taken)))
-    growth = _exponent(steps)
     scale = (text_bytes / sample.text_bytes) ** growth
     kept = sample.counts.at_least(min_pretoken_count) if min_pretoken_count > 1 else sample.counts
-    learn_seconds = _learning(kept, options) * scale
-    pretokens = round(len(sample.counts) * scale)
     counts = round(_counts_bytes(sample.counts) * scale)
-    learned = counts if kept is sample.counts else round(_counts_bytes(kept) * scale)
-    is_large = options.base is not None or options.forced_tokens or options.ties == "first"
-    factor = _LARGE_FACTOR if is_large or options.max_merges > 65_536 else _LEARNING_FACTOR
-    learning = learned * factor + _MERGE_BYTES * options.max_merges
+    learning = _learning_bytes(round(_counts_bytes(kept) * scale), options)
     return Estimate(
         files=len(found),
         file_bytes=total,
         text_bytes=text_bytes,
         sample_bytes=sample.text_bytes,
         sample_pretokens=len(sample.counts),
-        pretokens=pretokens,
+        pretokens=round(len(sample.counts) * scale),
         growth=growth,
         count_seconds=max(text_bytes / speed, _reading(taken, total, min(threads, len(found)))),
-        learn_seconds=learn_seconds,
+        learn_seconds=_learning_seconds(kept, options) * scale,
         counts=counts,
         memory=round(_PROCESS_BYTES + max(counts * _COUNTING_FACTOR, learning)),
         workers=threads,
@@ -160,9 +152,9 @@ def _counted(taken: Sequence[sampling.Stretch], options: dict[str, Any]) -> tupl
         seconds += last
         done += sum(stretch.text_bytes for stretch in part)
         steps.append(_Step(done, steps[-1].counts + counts if steps else counts))
-    if not steps:
+    if not done:
         raise ValueError("the files have no text to train on")
-    return steps, max(done, 1) / max(seconds, 1e-9)
+    return steps, done / max(seconds, 1e-9)
 
 
 def _reversed_bits(number: int) -> int:
@@ -192,7 +184,14 @@ def _counts_bytes(counts: PretokenCounts) -> int:
     return _BYTES_PER_PRETOKEN * len(counts) + max(0, counts._core.pretoken_bytes() - _INLINE_BYTES * len(counts))
 
 
-def _learning(counts: PretokenCounts, options: Options) -> float:
+def _learning_bytes(counts_bytes: int, options: Options) -> float:
+    """Return the memory of learning merges from counts of so many bytes, as the documentation of `train` has it."""
+    is_large = options.base is not None or options.forced_tokens or options.ties == "first"
+    factor = _LARGE_FACTOR if is_large or options.max_merges > 65_536 else _LEARNING_FACTOR
+    return counts_bytes * factor + _MERGE_BYTES * options.max_merges
+
+
+def _learning_seconds(counts: PretokenCounts, options: Options) -> float:
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the sample may have too few pairs

@@ -72,10 +72,19 @@ class Other:
         return found
 
 
+class PanicException(BaseException):
+    """What a panic of a Rust library is in Python."""
+
+
+def panics(_: list[str]) -> Any:
+    raise PanicException("index out of bounds")
+
+
 def test_other_ids_are_not_timed(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
     def load(tokenizer: Tokenizer, threads: int) -> Any:
         yield peers.Peer("other 1", Other(tokenizer).encode, lambda found: found)
         yield peers.Missing("third 2", "left out: it needs a pattern")
+        yield peers.Peer("fourth 3", panics, lambda found: found)
 
     monkeypatch.setattr(peers, "load", load)
     from toksmith.cli.app import run
@@ -85,6 +94,7 @@ def test_other_ids_are_not_timed(folder: Path, monkeypatch: pytest.MonkeyPatch, 
     shown = capfd.readouterr().out
     assert "other 1: other ids, first at id 5 of piece 2, 7 in place of " in shown
     assert "third 2: left out: it needs a pattern\n" in shown
+    assert "fourth 3: failed: PanicException: index out of bounds\n" in shown
 
 
 def test_pieces_are_the_text(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -158,3 +159,27 @@ def test_an_id_that_the_tokenizer_does_not_have(folder: Path, tokenizer: toksmit
     done = run_command("data", folder / "other", "--document", 0)
     assert done.returncode == 1
     assert "the id at 1 is 60000, and the tokenizer of the folder has none" in done.stderr.decode()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals, and files with holes")
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_check_can_be_ended(sent: signal.Signals, status: int, folder: Path) -> None:
+    """A shard of 40 GB that takes no room on the disk: its checksum takes a minute."""
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    split = manifest["splits"]["val"]
+    shard = split["shards"][0]
+    added = 20 * 10**9 - shard["tokens"]
+    for one in (shard, split):
+        one["tokens"] += added
+    shard["bytes"] += 2 * added
+    os.truncate(folder / shard["file"], shard["bytes"])
+    path.write_text(json.dumps(manifest))
+    command = [*TOKSMITH, "data", str(folder), "--check", "--progress", "json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        child.stderr.readline()  # it has begun
+        child.send_signal(sent)
+        output, errors = child.communicate(timeout=60)
+    assert output == b""
+    assert all(line.startswith(b'{"stage": "check"') for line in errors.splitlines())
+    assert child.returncode == status

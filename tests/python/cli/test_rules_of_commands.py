@@ -112,6 +112,16 @@ def test_an_output_that_is_full(command: str, ready: Path) -> None:
     assert done.returncode == 1
 
 
+@posix_only
+def test_an_output_that_is_closed(ready: Path) -> None:
+    command = [*TOKSMITH, "data", "tokens"]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *command], stderr=subprocess.PIPE, cwd=ready, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.decode() == "toksmith: error: standard output: Bad file descriptor\n"
+
+
 # Errors
 
 
