@@ -160,3 +160,19 @@ def test_a_model_file_that_is_broken(tmp_path: Path) -> None:
     (tmp_path / "bad.model").write_text("minbpe v1\n\n0\n97 98\n300 97\n")
     message = run("bad.model", "x", "--to", "toksmith", cwd=tmp_path, status=1)
     assert "bad.model, line 5: 300 97: there is no token 300 yet" in message
+
+
+def test_special_tokens_that_begin_alike(tmp_path: Path) -> None:
+    """minbpe finds the first of its list, and toksmith the longest."""
+    specials = {"<a": 300, "<a>": 301, "<a>>": 302}
+    Tokenizer(None, None, specials).save(tmp_path / "t.json")
+    run("t.json", "t.model", "--to", "minbpe", cwd=tmp_path)
+    shell = RegexTokenizer()
+    shell.load(tmp_path / "t.model")
+    assert shell.encode("<a>><a><a", allowed_special="all") == [302, 301, 300]
+    run("t.model", "again.json", "--to", "toksmith", cwd=tmp_path)
+    assert Tokenizer.load(tmp_path / "again.json").encode("<a>><a><a") == [302, 301, 300]
+    lines = (tmp_path / "t.model").read_text().splitlines()
+    (tmp_path / "t.model").write_text("\n".join([*lines[:3], *reversed(lines[3:])]) + "\n")
+    message = run("t.model", "x.json", "--to", "toksmith", cwd=tmp_path, status=1)
+    assert "the special token '<a>' begins with '<a', which stands before it" in message

@@ -37,11 +37,12 @@ def load(path: StrPath) -> toksmith.Tokenizer:
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: It is no model file; names file and line.
+        ValueError: It is no model file; names file and line. Or one of its special tokens is never found by minbpe.
     """
     name = os.fspath(path)
     parts = model.parsed(text_files.read_text(name), name)
     with text_files.naming(name):
+        _check_order(list(parts.special_tokens))
         return _shell(parts).tokenizer
 
 
@@ -62,7 +63,9 @@ def save(tokenizer: toksmith.Tokenizer, path: StrPath) -> None:
         raise ValueError(f"{name}: the name of a model file ends in .model")
     parts = tokenizer._parts
     _check_pattern(parts)
-    shell = _shell(model.Model(parts.pattern.text or "", dict(parts.special_tokens), _merges(parts)))
+    # minbpe finds the first of the list: with the longest first, it is the longest, as here.
+    specials = dict(sorted(parts.special_tokens.items(), key=lambda item: (-len(item[0]), item[1])))
+    shell = _shell(model.Model(parts.pattern.text or "", specials, _merges(parts)))
     ours, theirs = parts.core, shell.tokenizer._core
     verification.compare(
         _KIND,
@@ -77,6 +80,17 @@ def _shell(parts: model.Model) -> BackedTokenizer:
     shell: BackedTokenizer = RegexTokenizer(parts.pattern) if parts.pattern else BasicTokenizer()
     shell._replace(parts.pattern, parts.merges, parts.special_tokens)
     return shell
+
+
+def _check_order(names: list[str]) -> None:
+    """Refuse special tokens of which minbpe never finds one: it is here found, since it is longer."""
+    for number, name in enumerate(names):
+        for earlier in names[:number]:
+            if name.startswith(earlier):
+                raise ValueError(
+                    f"the special token {shown(name)} begins with {shown(earlier)}, which stands before it: minbpe "
+                    "finds the earlier one, and toksmith the longer: put the longer one first"
+                )
 
 
 def _check_pattern(parts: Parts) -> None:
