@@ -86,7 +86,7 @@ def duration(seconds: float) -> str:
     """Return a time in words.
 
     >>> duration(0.2), duration(75), duration(7300)
-    ('a second', '1 min 15 s', '2 h 2 min')
+    ('a second', '1 min 15 s', '2 h 1 min')
     """
     whole = max(1, round(seconds))
     if whole == 1:
