@@ -79,6 +79,14 @@ def count(
             "--column", metavar="NAME", help="The column of Parquet files that has the text. Default: text."
         ),
     ] = None,
+    document_separator: Annotated[
+        str | None,
+        typer.Option(
+            "--document-separator",
+            metavar="TEXT",
+            help="A string between two documents of a text file. It becomes no token.",
+        ),
+    ] = None,
     no_special: NoSpecialOption = False,
     errors: ErrorsOption = STRICT,
     workers: Annotated[
@@ -92,6 +100,7 @@ def count(
     """Count the tokens of files, as wc counts words."""
     loaded = load(tokenizer, pattern, special_tokens, unmatched)
     threads = arguments.checked_workers(workers)
+    separator = arguments.checked_separator(document_separator)
     sources = list(_sources(files or ["-"], field, column))
     if errors.value == "replace":
         inputs.check_plain(source for source in sources if source is not None)
@@ -109,7 +118,7 @@ def count(
 
         for source in sources:
             name = streams.input_name("-") if source is None else source.path
-            counted = _count(loaded, _documents(source, errors, read), not no_special, threads)
+            counted = _count(loaded, _documents(source, errors, read, separator), not no_special, threads)
             found.append((name, counted))
     streams.write("-", [_as_json(found) if as_json else _as_lines(found)])
 
@@ -125,13 +134,14 @@ def _sources(files: list[str], field: str | None, column: str | None) -> Iterato
 
 
 def _documents(
-    source: inputs.Source | None, errors: Errors, read: Callable[[int], object]
+    source: inputs.Source | None, errors: Errors, read: Callable[[int], object], separator: str | None
 ) -> Iterator[Iterable[str]]:
-    if source is None:
-        return iter([streams.text("-", errors.value)])
     from ..training import documents
 
-    return documents.of(source, errors.value, read)
+    if source is not None:
+        return documents.of(source, errors.value, read, separator)
+    text = streams.text("-", errors.value)
+    return iter([text]) if separator is None else documents.split(text, separator)
 
 
 def _count(tokenizer: Tokenizer, texts: Iterable[Iterable[str]], special: bool, workers: int) -> Count:

@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from .inputs import Source
 
 
-def of(source: Source, errors: str, read: Callable[[int], object] | None = None) -> Iterator[Iterable[str]]:
+def of(
+    source: Source, errors: str, read: Callable[[int], object] | None = None, separator: str | None = None
+) -> Iterator[Iterable[str]]:
     """Yield the documents of a file, each as the pieces of its text; a piece is some megabytes at the most.
+
+    A document is to be used up before the next one is taken.
 
     Memory does not follow the size of a file of text. A record is held whole, and so is its line.
 
@@ -24,6 +28,7 @@ def of(source: Source, errors: str, read: Callable[[int], object] | None = None)
         source: The file.
         errors: "strict" refuses bytes that are not UTF-8, "replace" reads them as U+FFFD.
         read: Gets the number of bytes of the file that were read, before each piece.
+        separator: A string between two documents of a file of text. Documents without text are left out then.
 
     Raises:
         OSError: The file cannot be read, or changes meanwhile.
@@ -36,7 +41,36 @@ def of(source: Source, errors: str, read: Callable[[int], object] | None = None)
     elif source.field is not None:
         yield from _records(source, source.field, errors, read)
     else:
-        yield _text(source, errors, read)
+        text = _text(source, errors, read)
+        yield from [text] if separator is None else split(text, separator)
+
+
+def split(pieces: Iterable[str], separator: str) -> Iterator[Iterable[str]]:
+    """Yield what stands between separators in a text that comes in pieces, where there is any, as pieces.
+
+    >>> [list(document) for document in split(["a<", "e>b", "c<e><e>", "d<"], "<e>")]
+    [['a'], ['b', 'c'], ['d', '<']]
+    """
+    for _, document in itertools.groupby(_numbered(pieces, separator), lambda numbered: numbered[0]):
+        yield (piece for _, piece in document)
+
+
+def _numbered(pieces: Iterable[str], separator: str) -> Iterator[tuple[int, str]]:
+    """Yield the pieces of documents, each with the number of its document."""
+    number, held = 0, ""
+    for piece in pieces:
+        *ended, rest = (held + piece).split(separator)
+        for text in ended:
+            if text:
+                yield number, text
+            number += 1
+        # The end of a piece may be the beginning of a separator.
+        kept = next((size for size in range(len(separator) - 1, 0, -1) if rest.endswith(separator[:size])), 0)
+        held = rest[len(rest) - kept :]
+        if len(rest) > kept:
+            yield number, rest[: len(rest) - kept]
+    if held:
+        yield number, held
 
 
 def _blocks(source: Source, read: Callable[[int], object] | None) -> Iterator[bytes]:

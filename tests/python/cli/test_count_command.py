@@ -96,6 +96,21 @@ def test_no_special(folder: Path, tokenizer: Tokenizer) -> None:
     assert [int(word) for word in shown.split()[:3]] == row(tokenizer, [TEXTS[2]], special=False)
 
 
+@pytest.mark.parametrize("separator", [SPECIAL, "\n", "low", "lolow", "aa"])
+def test_documents_between_separators(separator: str, folder: Path, tokenizer: Tokenizer) -> None:
+    rng = random.Random(separator)
+    text = "".join(rng.choice([separator, separator[:1], separator[1:], "the low ", "a", "lo"]) for _ in range(300))
+    texts = [part for part in text.split(separator) if part]
+    (folder / "separated").write_text(text, newline="")
+    expected = row(tokenizer, texts)
+    for files, stdin in ((["separated"], b""), ([], text.encode())):
+        shown = run("-t", "t.json", "--document-separator", separator, *files, cwd=folder, stdin=stdin)
+        assert [int(word) for word in shown.split()[:3]] == expected
+    for size in (1, 2, 3, 50):
+        pieces = [text[start : start + size] for start in range(0, len(text), size)]
+        assert ["".join(document) for document in documents.split(pieces, separator)] == texts
+
+
 def test_json(folder: Path, tokenizer: Tokenizer) -> None:
     found = json.loads(run("-t", "t.json", "in/0.txt", "in/2.txt", "--json", cwd=folder))
     names = ("tokens", "documents", "bytes")
