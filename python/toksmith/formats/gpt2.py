@@ -33,8 +33,13 @@ def _characters() -> dict[int, str]:
 
 
 @functools.lru_cache(maxsize=1)
-def _bytes() -> dict[str, int]:
-    return {character: byte for byte, character in _characters().items()}
+def _translation() -> dict[int, int]:
+    """Return the table of `str.translate` from spellings to characters with the numbers of the bytes.
+
+    A character below U+0100 that spells no byte becomes one that Latin-1 does not have.
+    """
+    bytes_of = {ord(character): byte for byte, character in _characters().items()}
+    return {number: bytes_of.get(number, 0x100) for number in range(0x100)} | bytes_of
 
 
 def spell(token: bytes) -> str:
@@ -68,10 +73,9 @@ def unspell(text: str) -> bytes | None:
     >>> unspell("Ġthe"), unspell("a b")
     (b' the', None)
     """
-    table = _bytes()
     try:
-        return bytes([table[character] for character in text])
-    except KeyError:
+        return text.translate(_translation()).encode("latin-1")
+    except UnicodeEncodeError:
         return None
 
 
