@@ -158,10 +158,10 @@ def test_counting(
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.jsonl"])
 @pytest.mark.parametrize("change", [shorten, lengthen])
 def test_counting_that_is_under_way(name: str, change: Callable[[Path], None], tmp_path: Path) -> None:
-    """A change while the file itself is read, by as many workers as there are."""
+    """A change while the file itself is read, by as many workers as there are: in a file that takes long enough."""
     file = tmp_path / name
-    for size in (100, 1000):
-        file.write_bytes(KINDS[name](TEXT * size))
+    for size in (100, 300, 1000):
+        file.write_bytes(KINDS[name](TEXT) * size)
         changed: list[int] = []
 
         def report(_: str, done: int, total: int, changed: list[int] = changed) -> None:

@@ -57,7 +57,7 @@ def expected_merges(size: int) -> list[list[str]]:
 
 
 # How many ranks, and the seconds between two checkpoints.
-RANKS = [(8, 0.0), *(pytest.param(24, seconds, marks=pytest.mark.long) for seconds in (0.0, 0.001, 0.01, 0.1, 30.0))]
+RANKS = [(4, 0.0), *(pytest.param(24, seconds, marks=pytest.mark.long) for seconds in (0.0, 0.001, 0.01, 0.1, 30.0))]
 
 
 @pytest.mark.parametrize(("ranks", "seconds"), RANKS)

@@ -184,18 +184,18 @@ from toksmith import PretokenCounts, Tokenizer
 
 folder = Path(sys.argv[2])
 random.seed(0)
-LETTERS = "abcdefghijklmnop"
+LETTERS = bytes(b"abcdefghijklmnop  "[byte % 18] for byte in range(256))
 
 
 def counts(n):
     rng = random.Random(1)
-    return PretokenCounts({rng.randbytes(6): rng.randint(1, 50) for _ in range(n)}, pattern=None)
+    return PretokenCounts({rng.randbytes(6): number % 50 + 1 for number in range(n)}, pattern=None)
 
 
 def text(pieces=20):
-    with open("long", "w") as file:
+    with open("long", "wb") as file:
         for _ in range(pieces):
-            file.write("".join(random.choices(LETTERS + "  ", k=1 << 19)))
+            file.write(random.randbytes(1 << 19).translate(LETTERS))
     print("begun", flush=True)
     return "long"
 

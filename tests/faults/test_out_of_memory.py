@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are set 
 CALLS = Path(__file__).with_name("memory_calls.py")
 MB = 1 << 20
 # The words of the text, and the limits under which the calls are made.
-SHORT_WORDS, SHORT = 500_000, [2 * MB, 8 * MB, 32 * MB]
+SHORT_WORDS, SHORT = 250_000, [2 * MB, 8 * MB]
 LONG_WORDS, LONG = (
     2_000_000,
     [MB * mb for mb in (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024)],

@@ -495,7 +495,7 @@ def test_ctrl_c_while_reading(
 
 @posix_only
 def test_ctrl_c_while_counting(tmp_path: Path) -> None:
-    child = start(tmp_path, "train", "-", "--vocab-size", 300, "--pattern", r"\w|\W", "-o", "out")
+    child = start(tmp_path, "train", "-", "--vocab-size", 300, "--pattern", r"\w|\W|(?<=a)b", "-o", "out")
     child.stdin.write(CORPUS.encode() * 150_000)  # through `regex`, letter by letter: many seconds
     child.stdin.close()
     time.sleep(0.5)

@@ -2,12 +2,13 @@
 
 import itertools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from conftest import INSTRUCTION_SETS
 from published_data import (
     VOCABULARIES,
     assert_ids,
@@ -24,6 +25,20 @@ Truth = Callable[[str, list[str]], list[Any]]
 
 CORPORA = ("en", "code", "multi")
 SLICE = 120_000
+
+
+def cases(*grid: Sequence[Any]) -> list[Any]:
+    """All combinations of instruction sets, perhaps corpora, and vocabularies: all but some are for `make test-long`.
+
+    The short tests have each vocabulary and each corpus with what a tokenizer runs with by itself, and each other
+    instruction set once with each vocabulary, or with one if there are no corpora.
+    """
+    found = []
+    for case in itertools.product(*grid):
+        places = [values.index(value) for values, value in zip(grid, case, strict=True)]
+        is_short = case[0] is None or sum(places) % len(grid[1]) == 0
+        found.append(pytest.param(*case, marks=[] if is_short else pytest.mark.long))
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -74,8 +89,7 @@ def check_every_way(
         assert_ids(stream, flat, tokenizer, f"a stream of {size} characters a piece")
 
 
-@pytest.mark.parametrize("pattern", VOCABULARIES)
-@pytest.mark.parametrize("corpus", CORPORA)
+@pytest.mark.parametrize(("isa", "corpus", "pattern"), cases(INSTRUCTION_SETS, CORPORA, [*VOCABULARIES]))
 def test_slices(
     corpora: dict[str, str],
     tokenizers: Callable[[str], Tokenizer],
@@ -106,15 +120,29 @@ def test_a_stream_of_single_characters(
             assert_ids(stream, flat, tokenizer, f"{corpus}, {size} characters a piece")
 
 
-@pytest.mark.parametrize("pattern", VOCABULARIES)
+@pytest.mark.parametrize(("isa", "pattern"), cases(INSTRUCTION_SETS, [*VOCABULARIES]))
 def test_one_long_text(
     corpora: dict[str, str], tokenizers: Callable[[str], Tokenizer], truth: Truth, isa: str | None, pattern: str
 ) -> None:
+    check_long_text(corpora, tokenizers(pattern), truth, isa, pattern, 60_000)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("pattern", VOCABULARIES)
+def test_one_longer_text(
+    corpora: dict[str, str], tokenizers: Callable[[str], Tokenizer], truth: Truth, isa: str | None, pattern: str
+) -> None:
+    check_long_text(corpora, tokenizers(pattern), truth, isa, pattern, 400_000)
+
+
+def check_long_text(
+    corpora: dict[str, str], tokenizer: Tokenizer, truth: Truth, isa: str | None, pattern: str, size: int
+) -> None:
     # Cut and encoded on several threads: English, code and many scripts, and stretches without a place to cut.
-    hard = ["日本語の文" * 40_000, "x" * 300_000, " " * 300_000, "a1" * 100_000, "\r\n" * 100_000, "'ll" * 70_000]
-    parts = [corpora[corpus][6_000_000:6_200_000] for corpus in CORPORA] + hard
+    hard = [part * (size // len(part)) for part in ("日本語の文", "x", " ", "a1", "\r\n", "'ll")]
+    parts = [corpora[corpus][6_000_000 : 6_000_000 + size] for corpus in CORPORA] + hard
     random.Random(pattern).shuffle(parts)
-    tokenizer = on(tokenizers(pattern), pattern, isa)
+    tokenizer = on(tokenizer, pattern, isa)
     documents = documents_of("\nand ".join(parts))
     expected = np.concatenate([np.asarray(tokenizer.encode(document), np.uint32) for document in documents])
     assert_ids(tokenizer.encode_to_numpy("".join(documents)), expected, tokenizer)

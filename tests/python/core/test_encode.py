@@ -1,7 +1,6 @@
 """Text to ids: against the reference on random text, against tiktoken on whole corpora, and method against method."""
 
 import itertools
-import json
 import random
 import string
 from collections.abc import Callable, Iterable, Iterator
@@ -14,6 +13,7 @@ import pytest
 import regex
 import tiktoken
 from conftest import Soup
+from published_data import of_tiktoken
 
 from toksmith import Tokenizer, patterns, reference, train_from_iterator
 
@@ -100,16 +100,17 @@ def spelled(pattern: Any) -> Any:
     return patterns.NAMED.get(pattern, pattern) if isinstance(pattern, str) else pattern
 
 
+@pytest.mark.parametrize("texts", [50, pytest.param(1000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", PATTERNS)
 @pytest.mark.parametrize("semantics", ["merges", "ranks"])
-def test_equals_the_reference(small: Tokenizer, soup: Soup, name: str, semantics: str) -> None:
+def test_equals_the_reference(small: Tokenizer, soup: Soup, name: str, semantics: str, texts: int) -> None:
     pattern, unmatched = PATTERNS[name]
     specials = [EOT, "<|a|>", "<|a|><|b|>", "a.b*", "the the", "ž|", " \n"]
     merges = small.merges if semantics == "merges" else None
     tokenizer = Tokenizer(small.vocab, merges, specials, pattern=pattern, unmatched=unmatched)
     oracle = Oracle(tokenizer, spelled(pattern), unmatched)
     rng = random.Random(f"{name} {semantics}")
-    for _ in range(120):
+    for _ in range(texts):
         text = with_specials(rng, soup(rng, rng.randrange(12)), specials)
         assert tokenizer.encode(text) == oracle(text), text
         assert tokenizer.encode_ordinary(text) == tokenizer.encode(text, special=False) == oracle(text, False), text
@@ -235,15 +236,6 @@ def test_merges_of_ranks_are_what_the_reference_reaches() -> None:
 # Against tiktoken
 
 
-def peer(shared_data: Path, name: str, pattern: str) -> tiktoken.Encoding:
-    ranks = {
-        token: id
-        for id, token in Tokenizer.from_tiktoken(shared_data / f"vocabs/{name}.tiktoken", pattern=None).vocab.items()
-    }
-    specials = json.loads((shared_data / f"vocabs/{name}.special.json").read_text())
-    return tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=specials)
-
-
 def pieces_of(text: str, size: int) -> Iterator[str]:
     """Pieces of about `size` characters that end before a special token: both sides encode them as they stand."""
     for piece in ("<|endoftext|>" + rest for rest in text.split("<|endoftext|>")):
@@ -297,7 +289,7 @@ def test_gpt2_equals_tiktoken_on_corpora(
     text = corpora[corpus][:size]
     assert text.count(EOT) > 100
     # No character in the corpora is one that the two engines class differently, so the ids are all the same.
-    theirs = peer(shared_data, "gpt2", patterns.GPT2).encode_to_numpy(text, allowed_special="all")
+    theirs = of_tiktoken(shared_data, "gpt2").encode_to_numpy(text, allowed_special="all")
     for ours in (gpt2.encode_to_numpy(text), gpt2_ranks.encode_to_numpy(text)):
         if not np.array_equal(ours, theirs):
             at = first_difference(ours.tolist(), theirs.tolist())
@@ -309,7 +301,7 @@ def test_gpt2_equals_tiktoken_on_corpora(
 def test_other_vocabularies_equal_tiktoken(
     shared_data: Path, corpora: dict[str, str], published: Published, corpus: str, name: str, pattern: str
 ) -> None:
-    other = peer(shared_data, name, patterns.NAMED[pattern])
+    other = of_tiktoken(shared_data, pattern)
     documents = list(pieces_of(corpora[corpus][-1_500_000:], 1 << 18))
     assert assert_equal_but_for_classes(published(name, pattern), other, documents) == []
 
@@ -341,10 +333,11 @@ def several(small: Tokenizer, gpt2: Tokenizer, cl100k: Tokenizer) -> list[Tokeni
     ]
 
 
-def test_every_method_gives_the_ids_of_encode(several: list[Tokenizer], soup: Soup) -> None:
+@pytest.mark.parametrize("texts", [20, pytest.param(500, marks=pytest.mark.long)])
+def test_every_method_gives_the_ids_of_encode(several: list[Tokenizer], soup: Soup, texts: int) -> None:
     rng = random.Random(3)
     for tokenizer in several:
-        for _ in range(60):
+        for _ in range(texts):
             text = with_specials(rng, soup(rng, rng.randrange(40)), tokenizer.special_tokens)
             for special in (True, False):
                 ids = tokenizer.encode(text, special=special)
@@ -478,7 +471,7 @@ def test_spans(several: list[Tokenizer], soup: Soup) -> None:
 
 
 def test_starts_of_spans_equal_tiktoken(shared_data: Path, cl100k: Tokenizer, soup: Soup) -> None:
-    other = peer(shared_data, "cl100k_base", patterns.CL100K)
+    other = of_tiktoken(shared_data, "cl100k")
     rng = random.Random(7)
     for _ in range(60):
         text = with_specials(rng, soup(rng, 40), cl100k.special_tokens)

@@ -125,12 +125,14 @@ class Maker:
         return "".join(self.random.choices(CHARACTERS, k=self.random.randint(1, 14)))
 
 
-def check_random(seed: int, patterns: int, texts: int) -> None:
+def check_random(seed: int, patterns: int, texts: int, longest: int) -> None:
     make = Maker(seed)
     compiled = 0
     for _ in range(patterns):
         source = make.pattern()
         flags = make.random.choice((0, 0, 0, regex.I, regex.S))
+        if len(source) > longest:
+            continue
         try:
             found = automaton(source, flags)
         except ValueError:  # of `regex` too: a name that is given twice
@@ -143,13 +145,14 @@ def check_random(seed: int, patterns: int, texts: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_random_patterns_match_as_regex(seed: int) -> None:
-    check_random(seed, 150, 10)
+    # Of the longer ones most have too many states, which takes long to find out.
+    check_random(seed, 150, 10, 160)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(100, 150))
 def test_thousands_of_random_patterns_match_as_regex(seed: int) -> None:
-    check_random(seed, 400, 30)
+    check_random(seed, 400, 30, 10_000)
 
 
 def _published() -> Iterator[tuple[str, str]]:

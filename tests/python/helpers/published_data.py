@@ -1,6 +1,10 @@
 """What the tests of published vocabularies share: the peers whose ids are the truth, and comparisons of ids."""
 
+import functools
+import hashlib
 import importlib
+import importlib.metadata
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,9 +16,12 @@ from toksmith import Tokenizer, _core, patterns
 from toksmith.parts import Parts
 
 sys.path.append(str(Path(__file__).resolve().parents[3] / "benches/peers"))
+import published_ranks
 from published_ranks import huggingface, merged_below, rank_file, read_ranks, read_specials
 
 __all__ = ["merged_below"]
+
+KEPT = Path(__file__).resolve().parents[3] / "target/published"
 
 EOT = "<|endoftext|>"
 
@@ -32,6 +39,7 @@ def load_as(shared_data: Path, name: str, pattern: str) -> Tokenizer:
     return Tokenizer.from_tiktoken(path, pattern=pattern, special_tokens=specials)
 
 
+@functools.cache
 def on(tokenizer: Tokenizer, pattern: str, isa: str | None) -> Tokenizer:
     """The same tokenizer with a scanner for one instruction set; None is what it is made with."""
     if isa is None:
@@ -45,6 +53,7 @@ def on(tokenizer: Tokenizer, pattern: str, isa: str | None) -> Tokenizer:
     return made
 
 
+@functools.cache
 def of_tiktoken(shared_data: Path, pattern: str) -> Any:
     name = VOCABULARIES[pattern]
     return importlib.import_module("tiktoken").Encoding(
@@ -57,8 +66,24 @@ def of_tiktoken(shared_data: Path, pattern: str) -> Any:
 
 def of_huggingface(shared_data: Path, pattern: str) -> Any:
     """Hugging Face's tokenizer of a rank file: the merges that make its tokens, the pattern, and no normalizer."""
-    name = VOCABULARIES[pattern]
-    return huggingface(read_ranks(shared_data, name), read_specials(shared_data, name), patterns.NAMED[pattern])
+    return importlib.import_module("tokenizers").Tokenizer.from_str(json_of_huggingface(shared_data, pattern))
+
+
+@functools.cache
+def json_of_huggingface(shared_data: Path, pattern: str) -> str:
+    """What that tokenizer writes. To find its merges takes seconds, so it is kept in `target` for the next run."""
+    name, source = VOCABULARIES[pattern], patterns.NAMED[pattern]
+    specials = read_specials(shared_data, name)
+    made_of = hashlib.sha256(rank_file(shared_data, name).read_bytes())
+    made_of.update(Path(published_ranks.__file__).read_bytes())
+    made_of.update(repr((specials, source, importlib.metadata.version("tokenizers"))).encode())
+    kept = KEPT / f"{name}-{made_of.hexdigest()[:16]}.json"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        part = kept.with_suffix(f".{os.getpid()}")  # several test processes may be at it
+        part.write_text(huggingface(read_ranks(shared_data, name), specials, source).to_str(), encoding="utf-8")
+        part.replace(kept)
+    return kept.read_text(encoding="utf-8")
 
 
 def documents_of(text: str) -> list[str]:

@@ -16,7 +16,8 @@ def source_archive(package: str, config: pytest.Config, folder: Path) -> Path:
     It is downloaded once, into the cache of pytest; without a cache into `folder`.
     The test is skipped if the download fails.
     """
-    kept = config.cache.mkdir(f"{package}-sources") if config.cache else folder
+    cache = getattr(config, "cache", None)
+    kept = cache.mkdir(f"{package}-sources") if cache else folder
     name = f"{package}-{version(package)}.tar.gz"
     if not (kept / name).exists():
         pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", package]
