@@ -249,6 +249,10 @@ fn array_runs(
     buffer: &PyUntypedBuffer,
     take: &mut impl FnMut(IdRun<'_>) -> PyResult<()>,
 ) -> Option<PyResult<()>> {
+    // NumPy before 2.3 lets its bools be read as ints, with a warning.
+    if buffer.format().to_bytes() == b"?" && buffer.item_count() > 0 {
+        return Some(Err(PyTypeError::new_err("a token id is an int, not bool (at index 0)")));
+    }
     typed_runs::<u32>(py, buffer, take)
         .or_else(|| typed_runs::<u16>(py, buffer, take))
         .or_else(|| typed_runs::<i64>(py, buffer, take))

@@ -61,7 +61,7 @@ DOCUMENTS: dict[str, str] = {
 
 
 # A number of bytes is tried or not by chance, the same in each run: the odds. `make test-long` tries them all.
-SOME, ALL = 0.1, 1.0
+SOME, ALL = 0.04, 1.0
 ODDS = [pytest.param(SOME, id="some"), pytest.param(ALL, id="all", marks=pytest.mark.long)]
 
 
@@ -147,14 +147,19 @@ def test_every_cut_of_many_random_documents(seed: int, tmp_path: Path) -> None:
     for part in range(20):
         folder = tmp_path / str(part)
         folder.mkdir()
-        test_every_cut_of_random_documents(1000 * seed + part, random.Random(part).choice(("keep", "drop")), folder)
+        test_every_cut_of_random_documents(
+            1000 * seed + part, random.Random(part).choice(("keep", "drop")), ALL, folder
+        )
 
 
+@pytest.mark.parametrize("size", [150_000, pytest.param(2_000_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("pattern", ["gpt2", "cl100k", "o200k", None])
 @pytest.mark.parametrize("name", ["en", "code", "multi"])
-def test_real_text_in_chunks(name: str, pattern: str | None, corpora: dict[str, str], tmp_path: Path) -> None:
+def test_real_text_in_chunks(
+    name: str, pattern: str | None, size: int, corpora: dict[str, str], tmp_path: Path
+) -> None:
     # Windows and chunks around the sizes of the buffers that cuts are looked for in (4 KiB).
-    data = corpora[name].encode()[:400_000]
+    data = corpora[name].encode()[:size]
     text = data.decode(errors="ignore")
     file = tmp_path / "corpus.txt"
     file.write_bytes(text.encode())
@@ -228,7 +233,8 @@ def test_half_a_character_at_the_end_of_a_file_is_not_completed_by_the_next(tmp_
     assert found.items() == [(b"a", 1), ("\ufffd".encode(), 2), (b"b", 1)]
 
 
-def test_the_first_invalid_byte_is_named_for_any_cut(tmp_path: Path) -> None:
+@pytest.mark.parametrize("odds", ODDS)
+def test_the_first_invalid_byte_is_named_for_any_cut(odds: float, tmp_path: Path) -> None:
     good, bad = tmp_path / "good", tmp_path / "bad"
     good.write_bytes(b"fine words here\n" * 40)
     rng = random.Random(9)
@@ -242,7 +248,7 @@ def test_the_first_invalid_byte_is_named_for_any_cut(tmp_path: Path) -> None:
         bad.write_bytes(data)
         with pytest.raises(UnicodeDecodeError) as error:
             data.decode()
-        for cut in cuts(60, rng, ALL):
+        for cut in cuts(60, rng, odds):
             with pytest.raises(ValueError, match=rf"^{re.escape(str(bad))}: not UTF-8 at byte {error.value.start}: "):
                 count_pretokens([good, bad, bad], **{**cut, "workers": 3})
         with pytest.raises(ValueError, match=f"at byte {error.value.start}: "):

@@ -83,13 +83,16 @@ def check_bytes(tokenizer: Tokenizer, vocab: Vocab, merges: Merges | None, patte
     assert tokenizer.decode_bytes(ours) == data
 
 
+@pytest.mark.parametrize("times", [50, pytest.param(2000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("semantics", SEMANTICS)
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_bytes_that_need_not_be_text(small: Tokenizer, pattern: str, semantics: str, isa: str | None) -> None:
+def test_bytes_that_need_not_be_text(
+    small: Tokenizer, pattern: str, semantics: str, isa: str | None, times: int
+) -> None:
     merges = list(small.merges) if semantics == "merges" else None
     tokenizer, vocab = on(Tokenizer(small.vocab, merges, pattern=pattern), pattern, isa), dict(small.vocab)
     rng = random.Random(f"bytes {pattern} {semantics} {isa}")
-    for _ in range(150):
+    for _ in range(times):
         check_bytes(tokenizer, vocab, merges, pattern, byte_soup(rng, rng.choice((1, 5, 20, 64, 65, 130, 300))))
 
 
@@ -245,7 +248,7 @@ def many_words(rng: random.Random, count: int) -> list[str]:
     return list(words)
 
 
-@pytest.mark.parametrize("pattern", ["gpt2", "cl100k"])
+@pytest.mark.parametrize("pattern", ["gpt2", pytest.param("cl100k", marks=pytest.mark.long)])
 def test_more_words_than_a_cache_holds(small: Tokenizer, pattern: str) -> None:
     # Twice as many as have room, in one order and another, whole and in batches: the ids of tiktoken each time.
     rng = random.Random(f"many {pattern}")
