@@ -22,7 +22,7 @@ TOKSMITH = [sys.executable, "-m", "toksmith"]
 READ_LATE = {"TMPDIR", "COLUMNS", "TOKSMITH_CACHE_DIR", "TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"}
 
 SERVER = r"""
-import gc, json, os, socket, sys
+import atexit, gc, json, os, socket, sys
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # no thread of NumPy's may be there when this process forks
 import numpy, regex
@@ -55,7 +55,14 @@ for name, value in variables.items():
     else:
         os.environ[name] = value
 sys.argv = ["toksmith", *arguments]
-toksmith.cli.main()
+try:
+    toksmith.cli.main()
+except SystemExit as end:
+    # To take all modules apart takes longer than most commands. It is left out where nothing is left to be written.
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(end.code or 0)
 """
 
 
