@@ -207,8 +207,9 @@ def test_text_is_written_now_and_then_and_at_the_end(
 # Ids in binary files
 
 
-@pytest.mark.parametrize("tokenizer", ["t.json", "wide.json"])
-@pytest.mark.parametrize("text", [TEXT, "", "a", "<|end|>" * 3])
+@pytest.mark.parametrize(
+    ("tokenizer", "text"), [("t.json", TEXT), ("wide.json", TEXT), ("t.json", ""), ("wide.json", "<|end|>" * 3)]
+)
 def test_decode_reads_what_encode_writes(tokenizer: str, text: str, folder: Path) -> None:
     (folder / "in").write_text(text, encoding="utf-8")
     for out in ("ids.npy", "ids.bin", "ids.txt"):

@@ -2,14 +2,13 @@
 
 import os
 import random
-import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import regex
 import tiktoken
-from command import TOKSMITH, run_command
+from command import run_command
 from huggingface_cases import DEEPSEEK
 
 import toksmith
@@ -205,8 +204,7 @@ def test_encode_gives_the_ids_that_verify_approves(pattern: str, folder: Path) -
     assert Tokenizer.from_pretrained(folder / "t.tiktoken", pattern=pattern).encode(text) == expected
     given = ("t.tiktoken", "--pattern", pattern)
     assert "the same ids" in run(*given, "--against", "tiktoken", "mixed.txt", cwd=folder).stdout
-    command = [*TOKSMITH, "encode", "-t", *given, "mixed.txt"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    done = run_command("encode", "-t", *given, "mixed.txt", cwd=folder)
     assert list(map(int, done.stdout.split())) == expected
 
 

@@ -89,10 +89,11 @@ def test_training_and_encoding_are_those_of_the_definition(seed: int) -> None:
         assert tokenizer.encode(sample) == encoded(chunks_of([sample], pattern), merges), sample
 
 
+@pytest.mark.parametrize("size", [8_000, pytest.param(100_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("corpus", ["en", "code", "multi"])
 @pytest.mark.parametrize("pattern", [None, GPT4_SPLIT_PATTERN])
-def test_real_text(corpus: str, pattern: str | None, corpora: dict[str, str]) -> None:
-    text = corpora[corpus][3_000_000:3_010_000]
+def test_real_text(corpus: str, pattern: str | None, size: int, corpora: dict[str, str]) -> None:
+    text = corpora[corpus][3_000_000 : 3_000_000 + size]
     tokenizer = BasicTokenizer() if pattern is None else RegexTokenizer()
     tokenizer.train(text, 256 + 60)
     merges, _ = trained(chunks_of([text], pattern), 256 + 60, first_of_most_frequent)

@@ -75,14 +75,21 @@ def test_the_definition(seed: int) -> None:
         assert mine.encode(text) == encoded(chunks_of([text], ours.GPT4_PATTERN), merges)
 
 
+# Characters to train on, and to encode.
+SIZES = [(150_000, 50_000), pytest.param(1_000_000, 200_000, marks=pytest.mark.long)]
+
+
+@pytest.mark.parametrize(("train_size", "encode_size"), SIZES)
 @pytest.mark.parametrize("corpus", ["en", "code", "multi"])
 @pytest.mark.parametrize("pattern", [None, NANOCHAT, patterns.GPT2, r"\w+|[^\w\s]+|\s+"])
-def test_real_text(corpus: str, pattern: str | None, corpora: dict[str, str]) -> None:
-    documents = corpora[corpus][5_000_000:5_300_000].split("\n\n")
+def test_real_text(
+    corpus: str, pattern: str | None, train_size: int, encode_size: int, corpora: dict[str, str]
+) -> None:
+    documents = corpora[corpus][5_000_000 : 5_000_000 + train_size].split("\n\n")
     mine, peer = ours.Tokenizer(), theirs.Tokenizer()
     mine.train_from_iterator(documents, 2000, pattern=pattern)
     peer.train_from_iterator(documents, 2000, pattern=pattern)
-    assert_same(mine, peer, corpora[corpus][9_000_000:9_100_000].split("\n\n"))
+    assert_same(mine, peer, corpora[corpus][9_000_000 : 9_000_000 + encode_size].split("\n\n"))
 
 
 @pytest.mark.long
