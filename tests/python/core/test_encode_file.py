@@ -49,9 +49,10 @@ def folder(tmp_path: Path) -> Path:
 # The same ids
 
 
+@pytest.mark.parametrize("texts", [4, pytest.param(40, marks=pytest.mark.long)])
 @pytest.mark.parametrize("workers", [1, 2, 8])
 @pytest.mark.parametrize("name", SEVERAL)
-def test_any_window_and_any_number_of_workers(name: str, workers: int, folder: Path) -> None:
+def test_any_window_and_any_number_of_workers(name: str, workers: int, texts: int, folder: Path) -> None:
     tokenizer = SEVERAL[name]
     rng = random.Random(name)
     parts = [
@@ -70,7 +71,7 @@ def test_any_window_and_any_number_of_workers(name: str, workers: int, folder: P
         "x",
         "\r\n",
     ]
-    for _ in range(10):
+    for _ in range(texts):
         text = "".join(rng.choices(parts, k=rng.randint(1, 300)))
         path = write(folder, text.encode())
         for special in (True, False):

@@ -117,10 +117,13 @@ def test_what_is_saved_is_loaded(name: str, tmp_path: Path) -> None:
     assert left_behind(tmp_path) == ["again.json", "tokenizer.json"]
 
 
-def test_published_vocabularies_are_saved_and_loaded(gpt2: Tokenizer, cl100k: Tokenizer, tmp_path: Path) -> None:
-    for tokenizer in (gpt2, cl100k):
-        tokenizer.save(tmp_path / "t")
-        assert Tokenizer.load(tmp_path / "t") == tokenizer
+@pytest.mark.parametrize("name", ["gpt2", *(pytest.param(n, marks=pytest.mark.long) for n in ("cl100k", "o200k"))])
+def test_published_vocabularies_are_saved_and_loaded(
+    name: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    tokenizer: Tokenizer = request.getfixturevalue(name)
+    tokenizer.save(tmp_path / "t")
+    assert Tokenizer.load(tmp_path / "t") == tokenizer
 
 
 def test_a_person_can_read_the_file(tmp_path: Path) -> None:
