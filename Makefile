@@ -60,7 +60,7 @@ WORKERS := 2
 test-python: build-dev
 	$(BIN)/python -m mypy.stubtest toksmith._core
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not long and not alone"
-	$(BIN)/pytest -m "alone and not long"
+	$(BIN)/pytest -m "alone and not long" $$(grep -rlE 'mark\.alone' tests --include='*.py')
 
 # The same tests on other versions of Python, of which those that are not installed are skipped.
 # `make test-pythons PYTHONS=3.12 ARGS=tests/python/core`

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import regex
 import tiktoken
 from pair_oracle import chunks_of, encoded, smallest_of_most_frequent, trained
+from tiktoken_pieces import differing
 from training_data import ALPHABETS, random_text
 
 import toksmith
@@ -276,3 +278,39 @@ def test_phrases_that_programs_look_for() -> None:
             kind().train_from_iterator(["a"], 300, pattern="(")
     with pytest.raises(ValueError, match="vocab_size must be at least 256"):
         ours.Tokenizer().train_from_iterator(["a"], 255)
+
+
+def test_a_pattern_that_backtracks_too_often() -> None:
+    # There a panic in training, and no ids in encoding. Here this pattern is compiled.
+    pattern, text = r"(?:a|aa)+(?=b)|a", "a" * 60
+    mine, peer = ours.Tokenizer(), theirs.Tokenizer()
+    mine.train_from_iterator([text], 256, pattern=pattern)
+    assert mine.encode(text) == [97] * 60
+    peer.train_from_iterator(["a"], 256, pattern=pattern)
+    assert peer.encode(text) == []
+    with pytest.raises(BaseException, match="BacktrackLimitExceeded"):
+        peer.train_from_iterator([text], 257, pattern=pattern)
+
+
+def test_nothing_is_logged(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> None:
+    caplog.set_level("DEBUG")
+    ours.Tokenizer().train_from_iterator(["low lower"], 260)
+    assert (caplog.records, tuple(capfd.readouterr())) == ([], ("", ""))
+
+
+def test_classes_of_code_points() -> None:
+    # Each has those of its own Unicode: the original, with the engine that tiktoken has, of that one.
+    characters = sorted(differing())
+    mine, peer = ours.Tokenizer(), theirs.Tokenizer()
+    letters = tiktoken.Encoding(
+        "letters",
+        pat_str=r"\p{L}",
+        mergeable_ranks={bytes([byte]): byte for byte in range(256)},
+        special_tokens={},
+    )
+    for tokenizer in (mine, peer):
+        tokenizer.train_from_iterator(["x"], 256, pattern=r"\p{L}")
+    assert peer.batch_encode(characters) == letters.encode_ordinary_batch(characters)
+    found = ["".join(regex.findall(r"\p{L}", character)) for character in characters]
+    assert mine.batch_encode(characters) == [list(letter.encode()) for letter in found]
+    assert mine.batch_encode(characters) != peer.batch_encode(characters)
