@@ -37,6 +37,10 @@ const OBSERVER_INTERVAL: Duration = Duration::from_millis(40);
 /// without measurement: some milliseconds of work, beside which a check, which takes 30 ns, costs nothing.
 pub(crate) const BYTES_PER_CHECK: usize = 1 << 16;
 
+/// Pretokens that are moved, saved or loaded between two checks of the control. Chosen without measurement, for the
+/// same reason.
+pub(crate) const PRETOKENS_PER_CHECK: usize = 1 << 12;
+
 type Observer<'a> = &'a (dyn Fn(Progress) -> bool + Sync);
 
 /// Carries progress out of a long call, and the request to stop into it.

@@ -15,6 +15,10 @@ use crate::error::{Error, Result};
 use crate::room;
 use crate::workers;
 
+/// The largest arena of a partition that is always copied to the arena of all. A larger one is taken as it is, if it is
+/// the first. Chosen without measurement.
+const COPIED_BYTES: usize = 1 << 20;
+
 /// What the result has to have, and may take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ResultOptions {
@@ -110,7 +114,7 @@ impl SlotCollector {
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         let (all, arena) = &mut *parts;
         let base = arena.len();
-        if arena.is_empty() && long.len() > 1 << 20 {
+        if arena.is_empty() && long.len() > COPIED_BYTES {
             *arena = long
         } else {
             room::extend(arena, &long)?

@@ -9,7 +9,7 @@ use super::places::Span;
 use super::slot::CountSlot;
 use super::spill::SpillFile;
 use super::worker::{SharedCounts, Worker};
-use crate::control::Control;
+use crate::control::{Control, PRETOKENS_PER_CHECK};
 use crate::error::Result;
 use crate::pretokenize::Pretokenizer;
 use crate::room;
@@ -59,7 +59,7 @@ impl Counting {
         let place = self.take_places(end);
         let mut arena = Vec::new();
         for (number, (pretoken, count, first)) in counts.iter().enumerate() {
-            if number % 4096 == 0 {
+            if number % PRETOKENS_PER_CHECK == 0 {
                 control.check()?;
             }
             arena.clear();

@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use super::ordered::{CountTable, Ordered, Slots, Unordered};
 use super::places::{Span, sort_by_place};
 use super::slot::{CountSlot, copied, hash_long, store};
-use crate::control::Control;
+use crate::control::{Control, PRETOKENS_PER_CHECK};
 use crate::error::{Error, Result};
 use crate::once::Once;
 use crate::pretokenize::key::Key;
@@ -130,7 +130,7 @@ impl PretokenCounts {
         let mut index = index.map_or_else(|| self.make_index(control), Ok)?;
         let Slots { slots: mut all, mut long } = std::mem::take(&mut self.slots).into_slots();
         for (number, (pretoken, count, first)) in items.enumerate() {
-            if number % 4096 == 0 {
+            if number % PRETOKENS_PER_CHECK == 0 {
                 control.check()?;
             }
             if pretoken.is_empty() || count == 0 {
@@ -164,7 +164,7 @@ impl PretokenCounts {
         let hash = |&at: &u32| slots[at as usize].hash();
         index.try_reserve(slots.len(), hash).map_err(|_| room::out_of_memory(8 * slots.len()))?;
         for (at, slot) in slots.iter().enumerate() {
-            if at % 4096 == 0 {
+            if at % PRETOKENS_PER_CHECK == 0 {
                 control.check()?;
             }
             let at = u32::try_from(at).map_err(|_| too_many(slots, long))?;

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use super::counts::PretokenCounts;
 use super::slot::CountSlot;
-use crate::control::Control;
+use crate::control::{Control, PRETOKENS_PER_CHECK};
 use crate::error::{Error, Result};
 use crate::room;
 
@@ -32,7 +32,7 @@ impl PretokenCounts {
         let mut last = 0;
         let mut bytes = Vec::new();
         for (number, (pretoken, count, first)) in self.iter().enumerate() {
-            if number % 4096 == 0 {
+            if number % PRETOKENS_PER_CHECK == 0 {
                 control.check()?;
             }
             bytes.clear();
@@ -69,7 +69,7 @@ impl PretokenCounts {
         let (mut slots, mut long) = (room::for_items(most as usize)?, Vec::new());
         let (mut first, mut pretoken) = (0u64, Vec::new());
         for number in 0..count {
-            if number % 4096 == 0 {
+            if number % PRETOKENS_PER_CHECK as u64 == 0 {
                 control.check()?;
             }
             numbers.bytes(&mut pretoken)?;

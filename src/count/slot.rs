@@ -31,13 +31,16 @@ pub(super) fn room_of(pretoken: &[u8]) -> usize {
     LENGTH_BYTES + pretoken.len()
 }
 
+/// The longest pretoken for which an arena doubles. A longer one gets exactly its memory, since to have as much again
+/// for the next would cost too much. Chosen without measurement.
+const DOUBLING_BYTES: usize = 1 << 20;
+
 /// Appends a pretoken to an arena, and returns its offset.
 ///
 /// # Errors
 /// [`crate::Error::OutOfMemory`].
 pub(super) fn store(arena: &mut Vec<u8>, pretoken: &[u8]) -> Result<usize> {
-    if pretoken.len() > 1 << 20 {
-        // Exact, since doubling the memory for the next pretoken would cost too much.
+    if pretoken.len() > DOUBLING_BYTES {
         room::reserve_exact(arena, room_of(pretoken))?;
     } else {
         room::reserve(arena, room_of(pretoken))?;

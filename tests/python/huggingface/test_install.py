@@ -1,5 +1,6 @@
 """`install`: whatever makes a fast tokenizer of `transformers`, toksmith is inside, and goes out again."""
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -10,7 +11,12 @@ import pytest
 from huggingface_peers import transformers_module
 from test_round_trips import OPTIONS, assert_same, backend, fast, of_class
 
-from toksmith.compat.huggingface import Tokenizer, install, pretrained
+from toksmith.compat import huggingface
+from toksmith.compat.huggingface import Tokenizer
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("transformers") is None, reason="needs the package transformers"
+)
 
 
 def is_ours(tokenizer: Any) -> bool:
@@ -29,7 +35,7 @@ def test_all_ways_to_make_one(name: str, tmp_path: Path) -> None:
         lambda: fast(**OPTIONS[name]),
     )
     theirs = [make() for make in ways]
-    with install() as installed:
+    with huggingface.install() as installed:
         found = [make() for make in ways]
         assert all(map(is_ours, found))
         assert installed.kept == {}
@@ -42,7 +48,7 @@ def test_all_ways_to_make_one(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["CohereTokenizer", "WhisperTokenizer", "GPT2Tokenizer", "RobertaTokenizer"])
 def test_classes_of_models(name: str, corpora: dict[str, str], tmp_path: Path) -> None:
     theirs = of_class(name)
-    with install():
+    with huggingface.install():
         ours = of_class(name)
         assert type(ours) is type(theirs)
         assert is_ours(ours)
@@ -56,15 +62,15 @@ def test_classes_of_models(name: str, corpora: dict[str, str], tmp_path: Path) -
 
 def test_twice_and_back() -> None:
     original = transformers_module().PreTrainedTokenizerFast.__init__
-    first = install()
-    assert install() is first
+    first = huggingface.install()
+    assert huggingface.install() is first
     assert is_ours(fast())
-    assert is_ours(pretrained(fast()))
+    assert is_ours(huggingface.pretrained(fast()))
     first.uninstall()
     first.uninstall()
     assert transformers_module().PreTrainedTokenizerFast.__init__ is original
     assert not is_ours(fast())
-    again = install()
+    again = huggingface.install()
     assert again is not first
     first.uninstall()  # does not end another
     assert is_ours(fast())
@@ -76,7 +82,7 @@ def test_what_is_not_supported_stays_as_it_is() -> None:
     kind = transformers_module().BertTokenizer
     vocab = {"[UNK]": 0, "a": 1, "[CLS]": 2, "[SEP]": 3, "[PAD]": 4, "[MASK]": 5}
     with (
-        install() as installed,
+        huggingface.install() as installed,
         pytest.warns(UserWarning, match=r"stays as it is, without toksmith: BertTokenizer: \$\.model"),
     ):
         made = kind(vocab=vocab)
@@ -90,9 +96,9 @@ def test_programs_see_the_names_that_they_look_for() -> None:
     adapter = Tokenizer.from_str(backend().to_str())
     assert "tokenizers" in str(type(adapter))
     assert type(adapter).__module__.rpartition(".")[2] == "tokenizers"
-    for made in (pretrained(adapter), pretrained(of_class("GPT2Tokenizer"))):
+    for made in (huggingface.pretrained(adapter), huggingface.pretrained(of_class("GPT2Tokenizer"))):
         assert "transformers" in str(type(made))
-    with install():
+    with huggingface.install():
         assert "transformers" in str(type(of_class("GPT2Tokenizer")))
 
 
