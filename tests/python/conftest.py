@@ -1,6 +1,7 @@
 """Fixtures that several test files use."""
 
 import base64
+import gc
 import gzip
 import hashlib
 import random
@@ -23,6 +24,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 settings.register_profile("short", max_examples=100, deadline=None, derandomize=True)
 settings.register_profile("thorough", max_examples=1000, deadline=None)
 settings.load_profile("short")
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: the garbage collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
+
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 

@@ -68,11 +68,11 @@ ODDS = [pytest.param(SOME, id="some"), pytest.param(ALL, id="all", marks=pytest.
 def cuts(size: int, rng: random.Random, odds: float) -> Iterator[dict[str, Any]]:
     """Yield sizes of chunks and of windows, and pairs of both: every size, or the smallest and some others."""
     for number in range(1, size + 2):
-        if number <= 3 or rng.random() < odds:
+        if number <= 2 or rng.random() < odds:
             yield {"chunk_bytes": number}
             yield {"chunk_bytes": number, "window_bytes": rng.randint(1, 9), "workers": rng.choice((1, 2))}
     for number in range(1, min(size, 40) + 1):
-        if number <= 3 or rng.random() < odds:
+        if number <= 2 or rng.random() < odds:
             yield {"window_bytes": number, "workers": 1}
 
 

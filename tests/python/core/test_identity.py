@@ -236,8 +236,11 @@ def test_sizes() -> None:
 @pytest.fixture(scope="module")
 def living() -> list[weakref.ref[Tokenizer]]:
     """The tokenizers that other tests hold. One whose making failed, held by its error, has no state."""
-    every = (thing for thing in gc.get_objects() if type(thing) is Tokenizer)
-    return [weakref.ref(thing) for thing in every if hasattr(thing, "_core")]
+    gc.unfreeze()  # those that were there when the tests were collected
+    found = [weakref.ref(thing) for thing in gc.get_objects() if type(thing) is Tokenizer and hasattr(thing, "_core")]
+    gc.collect()
+    gc.freeze()
+    return found
 
 
 @pytest.mark.parametrize("name", CHANGES)

@@ -19,7 +19,6 @@ from toksmith import DecodeStream, Encoding, Tokenizer, identity
 from toksmith.tiktoken import registry
 
 RANKS = {bytes([byte]): byte for byte in range(256)} | {b"th": 256, b"the": 257}
-FLIPS = 2_000
 
 # What `pickle` documents of broken input, with the errors of the objects that a changed stream calls by other names.
 DOCUMENTED = (
@@ -110,15 +109,16 @@ def little_memory() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("flips", [200, pytest.param(10_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("protocol", [2, 4, 5])
 @pytest.mark.parametrize("kind", KINDS)
-def test_flipped_bits(kind: str, protocol: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flipped_bits(kind: str, protocol: int, flips: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     thing = KINDS[kind](tmp_path)
     expected, data = parts(thing), pickle.dumps(thing, protocol)
     as_elsewhere(monkeypatch)
     assert parts(pickle.loads(data)) == expected
     rng = random.Random(kind)
-    for _ in range(FLIPS // 3):
+    for _ in range(flips):
         bad = flipped(data, rng)
         try:
             found = pickle.loads(bad)

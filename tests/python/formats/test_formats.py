@@ -354,21 +354,20 @@ def test_strange_tokens_in_gpt2s_files(merges: bool, tmp_path: Path) -> None:
         assert loaded.encode_bytes(token) == tokenizer.encode_bytes(token)
 
 
+@pytest.mark.parametrize("name", [pytest.param("gpt2", marks=pytest.mark.long), "gpt2_ranks"])
 def test_published_gpt2_round_trip(
-    gpt2: Tokenizer, gpt2_ranks: Tokenizer, gpt2_files: tuple[Path, Path], tmp_path: Path
+    name: str, gpt2: Tokenizer, gpt2_files: tuple[Path, Path], tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    for tokenizer in (gpt2, gpt2_ranks):
-        tokenizer.save_gpt2(tmp_path)
-        assert Tokenizer.from_files(tmp_path / "vocab.json", tmp_path / "merges.txt", [EOT]) == gpt2
-        assert json.loads((tmp_path / "vocab.json").read_text(encoding="utf-8")) == json.loads(
-            gpt2_files[0].read_text(encoding="utf-8")
-        )
-        ours, theirs = (
-            path.read_text(encoding="utf-8").split("\n") for path in (tmp_path / "merges.txt", gpt2_files[1])
-        )
-        assert [line for line in ours if not line.startswith("#version")] == [
-            line for line in theirs if not line.startswith("#version")
-        ]
+    tokenizer: Tokenizer = request.getfixturevalue(name)
+    tokenizer.save_gpt2(tmp_path)
+    assert Tokenizer.from_files(tmp_path / "vocab.json", tmp_path / "merges.txt", [EOT]) == gpt2
+    assert json.loads((tmp_path / "vocab.json").read_text(encoding="utf-8")) == json.loads(
+        gpt2_files[0].read_text(encoding="utf-8")
+    )
+    ours, theirs = (path.read_text(encoding="utf-8").split("\n") for path in (tmp_path / "merges.txt", gpt2_files[1]))
+    assert [line for line in ours if not line.startswith("#version")] == [
+        line for line in theirs if not line.startswith("#version")
+    ]
 
 
 def test_the_first_line_and_the_merge_of_two_hashes(tmp_path: Path) -> None:
