@@ -27,7 +27,8 @@ for version in "$@"; do
         touch "$venv/.installed"
     fi
     echo "Python $version"
-    PIP_QUIET=1 VIRTUAL_ENV=$PWD/$venv "$venv/bin/maturin" develop --quiet
+    # Where it does not take the place of what was built for .venv.
+    CARGO_TARGET_DIR=$PWD/target/pythons PIP_QUIET=1 VIRTUAL_ENV=$PWD/$venv "$venv/bin/maturin" develop --quiet
     # shellcheck disable=SC2086
     "$venv/bin/pytest" -n 2 --dist worksteal -m "not long and not alone" ${ARGS:-}
 done

@@ -22,8 +22,8 @@ __all__ = [
     "Pretokenizer",
     "SpecialSet",
     "Tokenizer",
+    "build_tokenizer",
     "fingerprint",
-    "grown",
     "learn_merges",
     "make_first_arrays",
     "overlap",
@@ -254,7 +254,7 @@ def learn_merges(
 ) -> Learned: ...
 def make_first_arrays() -> None: ...
 def fingerprint(counts: PretokenCounts) -> str: ...
-def grown(
+def build_tokenizer(
     learned: Learned,
     base: Tokenizer | None,
     byte_ids: Sequence[int],

@@ -137,7 +137,7 @@ pub(super) fn fingerprint(py: Python<'_>, counts: &PyPretokenCounts) -> PyResult
 /// The tokenizer of a training. `byte_ids` are the ids of the 256 bytes if there is no base; `first_id` is
 /// the id of the first added token, which the others follow; `special_tokens` are all special tokens with
 /// their ids.
-#[pyfunction(name = "grown")]
+#[pyfunction]
 #[pyo3(signature = (learned, base, byte_ids, first_id, special_tokens, pretokenizer))]
 pub(super) fn build_tokenizer(
     py: Python<'_>,

@@ -162,7 +162,7 @@ class Options:
         """Return the tokenizer of these merges, with ids for all tokens."""
         layout = self._extended_ids() if self.base else self._ids(learned.added())
         base = self.base._core if self.base else None
-        core = _core.grown(learned, base, layout.bytes, layout.first, layout.specials, self.pattern.core())
+        core = _core.build_tokenizer(learned, base, layout.bytes, layout.first, layout.specials, self.pattern.core())
         return Tokenizer._of(Parts(core, self.pattern, None, Record.of_training(self, learned)))
 
     def _ids(self, merges: int) -> Layout:
