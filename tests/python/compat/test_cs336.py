@@ -254,10 +254,19 @@ from toksmith import Tokenizer
 tokenizer = Tokenizer.from_files(*sys.argv[1:3], ["<|endoftext|>"])
 line = open(sys.argv[3], encoding="utf-8").readline()
 sum(1 for _ in tokenizer.encode_iterable([line]))
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def peak():
+    if sys.platform != "linux":
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # Not `ru_maxrss`, which has the memory of the process that started this one.
+    return int(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0])
+
+
+before = peak()
 with open(sys.argv[3], encoding="utf-8") as file:
     count = sum(1 for _ in tokenizer.encode_iterable(file))
-print(count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+print(count, peak() - before)
 """
 
 
