@@ -2,6 +2,7 @@
 a tokenizer with toksmith inside. The original is loaded beside it each time."""
 
 import copy
+import importlib.util
 import json
 import pickle
 import random
@@ -19,6 +20,10 @@ from test_compat_transformers import plain
 from tokenizers import AddedToken, normalizers
 
 from toksmith import Tokenizer
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("transformers") is None, reason="needs the package transformers"
+)
 
 TEMPLATE = "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
 ADDED = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<unk>", "<pad>", "<mask>", "<cls>", "<sep>"]
