@@ -53,6 +53,8 @@ class Pretokenizer:
         cls, pattern: Any, cut_rule: str = "never", unmatched: str = "keep", isa: str | None = None
     ) -> Pretokenizer: ...
     @staticmethod
+    def before_spaces() -> Pretokenizer: ...
+    @staticmethod
     def of_stages(stages: Sequence[tuple[str, Any, str, bool]]) -> Pretokenizer: ...
     @staticmethod
     def instruction_sets() -> list[str]: ...
@@ -72,6 +74,17 @@ class Tokenizer:
         pretokenizer: Pretokenizer,
         ignore_merges: bool = False,
     ) -> Tokenizer: ...
+    @staticmethod
+    def of_characters(
+        vocab: dict[int, bytes],
+        merges: Sequence[tuple[int, int]],
+        bytes: Sequence[int],
+        unknown: int | None,
+        outside: Sequence[int],
+        special_tokens: Sequence[tuple[str, int | None]],
+        pretokenizer: Pretokenizer,
+    ) -> Tokenizer: ...
+    def characters(self) -> tuple[list[int], int | None, list[int]] | None: ...
     @staticmethod
     def from_state(
         state: bytes, special_tokens: Sequence[tuple[str, int | None]], pretokenizer: Pretokenizer

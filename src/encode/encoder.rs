@@ -4,6 +4,7 @@
 //! pretokenized in runs, and each run goes through the hot loop ([`super::hot_loop`]).
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::cache::{self, Cache, Hint, IdWidth, Miss};
 use super::fragments::Fragments;
@@ -16,7 +17,7 @@ use super::tables::Tables;
 use crate::control::{BYTES_PER_CHECK, Control};
 use crate::error::Result;
 use crate::once::Once;
-use crate::pretokenize::{ENDS, Isa, Pattern, Pretokenizer};
+use crate::pretokenize::{ENDS, Isa, Junctions, Pattern, Pretokenizer};
 use crate::room;
 use crate::simd::Portable;
 use crate::special::{Segment, Specials};
@@ -98,6 +99,7 @@ impl Encoder {
         (cache_bits, cache_after): (u32, usize),
     ) -> Self {
         let no_specials = Specials::default();
+        let pretokenizer = with_junctions(pretokenizer, &vocab);
         let isa = isa_of(&pretokenizer);
         let pool = ScratchPool::default();
         Encoder { vocab, pretokenizer, no_specials, tables, cache_bits, cache_after, isa, pool }
@@ -324,6 +326,21 @@ struct PreparedScratch<'s> {
     staged: &'s mut StagingBuffer,
     ends: &'s mut [usize; ENDS],
     unchecked: &'s mut usize,
+}
+
+/// A pretokenizer that also cuts where no token of a vocabulary of characters lies across. Such a vocabulary has no
+/// pattern, but may have cuts of its own.
+fn with_junctions(pretokenizer: Pretokenizer, vocab: &Vocab) -> Pretokenizer {
+    if vocab.characters().is_none() {
+        return pretokenizer;
+    }
+    let safe = Junctions::all_but(vocab.joined_bytes());
+    let junctions = match &pretokenizer.pattern {
+        Pattern::Whole => safe,
+        Pattern::Junctions(own) => safe.union(own),
+        _ => return pretokenizer,
+    };
+    Pretokenizer { pattern: Pattern::Junctions(Arc::new(junctions)), ..pretokenizer }
 }
 
 /// The instruction set to encode with.

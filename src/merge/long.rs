@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::alphabet::Symbols;
 use super::pairs::{NEVER, Pairs};
 use super::placed_tokens::PlacedTokens;
 use crate::control::Control;
@@ -63,7 +64,10 @@ impl PartHeap {
     }
 
     fn run(&mut self, pairs: &Pairs, text: &[u8], control: &Control) -> Result<()> {
-        self.start(pairs, text, control)?;
+        match pairs.alphabet() {
+            None => self.start(pairs, text, control)?,
+            Some(alphabet) => self.start_symbols(pairs, alphabet.symbols(text), text.len(), control)?,
+        }
         self.make_room()?;
         let mut until_check = MERGES_PER_CHECK;
         while let Some(Reverse(entry)) = self.heap.pop() {
@@ -107,6 +111,41 @@ impl PartHeap {
                 next,
                 rank,
             });
+        }
+        make_room(heap, entries.len())?;
+        heap.append(&mut BinaryHeap::from(entries));
+        Ok(())
+    }
+
+    /// Makes a part of each symbol of a text of `bytes` bytes, and an entry of each pair that merges. The places
+    /// inside symbols have parts that nothing leads to.
+    fn start_symbols(
+        &mut self,
+        pairs: &Pairs,
+        symbols: Symbols<'_>,
+        bytes: usize,
+        control: &Control,
+    ) -> Result<()> {
+        let PartHeap { parts, heap } = self;
+        room::reserve_exact(parts, bytes)?;
+        parts.resize(bytes, Part { token: 0, previous: END, next: END, rank: NEVER });
+        let mut entries = std::mem::take(heap).into_vec(); // empty, but has its memory
+        let (mut last, mut until_check) = (None, PARTS_PER_CHECK);
+        for (at, token) in symbols {
+            until_check -= 1;
+            if until_check == 0 {
+                control.check()?;
+                until_check = PARTS_PER_CHECK;
+            }
+            parts[at].token = token;
+            if let Some(before) = last.replace(at) {
+                let rank = pairs.rank_of_symbols(parts[before].token, token);
+                (parts[before].next, parts[before].rank) = (at as u32, rank);
+                parts[at].previous = before as u32;
+                if rank != NEVER {
+                    room::push(&mut entries, Reverse(u64::from(rank) << 32 | before as u64))?;
+                }
+            }
         }
         make_room(heap, entries.len())?;
         heap.append(&mut BinaryHeap::from(entries));

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
 
+use super::alphabet::Alphabet;
 use crate::memory::LargeTable;
 
 /// The rank of a pair that does not merge; it is above all ranks.
@@ -39,6 +40,8 @@ pub(crate) struct Pairs {
     /// Pairs that do not fit into a slot: in vocabularies of millions of tokens.
     others: HashMap<u64, u32, FxBuildHasher>,
     results: Results,
+    /// What merging begins with, if not with bytes.
+    alphabet: Option<Box<Alphabet>>,
 }
 
 /// The token that results from each rank.
@@ -101,6 +104,28 @@ impl Pairs {
             present: vec![0; (slots << FILTER_BITS_PER_SLOT).div_ceil(64)],
             others: HashMap::default(),
             results: Results::Shifted { by: 0, ranks: 0 },
+            alphabet: None,
+        }
+    }
+
+    /// An empty table with room for `count` pairs, for merging that begins with the symbols of an alphabet.
+    pub(crate) fn of_alphabet(alphabet: Alphabet, count: usize) -> Self {
+        let pairs = Pairs::new(alphabet.of_bytes(), count);
+        Pairs { alphabet: Some(Box::new(alphabet)), ..pairs }
+    }
+
+    /// What merging begins with, if not with bytes.
+    #[inline(always)]
+    pub(crate) fn alphabet(&self) -> Option<&Alphabet> {
+        self.alphabet.as_deref()
+    }
+
+    /// The rank of two symbols of the alphabet; [`NEVER`] if they do not merge.
+    #[inline(always)]
+    pub(crate) fn rank_of_symbols(&self, left: u32, right: u32) -> u32 {
+        match (self.byte_of(left), self.byte_of(right)) {
+            (Some(left), Some(right)) => self.rank_of_bytes(left, right),
+            _ => self.rank(left, right),
         }
     }
 
@@ -115,6 +140,7 @@ impl Pairs {
         pairs.of_bytes.clone_from(&self.of_bytes);
         pairs.others.clone_from(&self.others);
         pairs.results = self.results.clone();
+        pairs.alphabet.clone_from(&self.alphabet);
         pairs
     }
 

@@ -1,5 +1,6 @@
 //! BPE of a short pretoken: each merge scans the ranks of all pairs.
 
+use super::alphabet::Symbols;
 use super::pairs::{NEVER, Pairs};
 use crate::simd::{Isa, Kernel, LANES, Simd};
 
@@ -37,7 +38,10 @@ impl<const N: usize> Kernel for MergeShort<'_, N> {
     #[inline(always)]
     fn run<L: Simd>(self, simd: L) -> u64 {
         let MergeShort { pairs, pretoken, out } = self;
-        let mut parts = ShortParts::<L, N>::new(simd, pairs, pretoken);
+        let mut parts = match pairs.alphabet() {
+            None => ShortParts::<L, N>::new(simd, pairs, pretoken),
+            Some(alphabet) => ShortParts::<L, N>::of_symbols(simd, pairs, alphabet.symbols(pretoken)),
+        };
         loop {
             let lowest = parts.lowest();
             if lowest >= (MAX_SHORT_RANKS as u32) << PLACE_BITS {
@@ -77,6 +81,22 @@ impl<L: Simd, const N: usize> ShortParts<L, N> {
             *merge = with_place(pairs.rank_of_bytes(pair[0], pair[1]), place);
         }
         let live = if pretoken.len() < MAX_SHORT_BYTES { (1 << pretoken.len()) - 1 } else { u64::MAX };
+        ShortParts { simd, tokens, merges: merges.map(|lanes| simd.lanes(&lanes)), live }
+    }
+
+    /// The parts of a pretoken of characters.
+    #[inline(always)]
+    fn of_symbols(simd: L, pairs: &Pairs, symbols: Symbols<'_>) -> Self {
+        let (mut tokens, mut merges) = ([0; MAX_SHORT_BYTES], [[NEVER; LANES]; N]);
+        let (mut live, mut last) = (0_u64, None);
+        for (place, token) in symbols {
+            tokens[place] = token;
+            live |= 1 << place;
+            if let Some(before) = last.replace(place) {
+                let rank = pairs.rank_of_symbols(tokens[before], token);
+                merges.as_flattened_mut()[before] = with_place(rank, before as u32);
+            }
+        }
         ShortParts { simd, tokens, merges: merges.map(|lanes| simd.lanes(&lanes)), live }
     }
 

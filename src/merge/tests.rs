@@ -1,4 +1,4 @@
-use super::{Merger, Pairs, long, placed_tokens, short};
+use super::{Alphabet, Fallback, Merger, Pairs, long, placed_tokens, short};
 use crate::control::Control;
 use crate::simd::Isa;
 
@@ -36,8 +36,11 @@ fn random_pairs(random: &mut Random) -> (Listed, Pairs) {
 
 /// BPE by its definition: the lowest rank merges first, then the leftmost place, until nothing merges.
 fn by_definition(listed: &Listed, text: &[u8]) -> Vec<u32> {
-    let mut tokens: Vec<u32> = text.iter().map(|&byte| u32::from(byte)).collect();
-    for _ in 0..text.len() {
+    merged_by_definition(listed, text.iter().map(|&byte| u32::from(byte)).collect())
+}
+
+fn merged_by_definition(listed: &Listed, mut tokens: Vec<u32>) -> Vec<u32> {
+    for _ in 0..tokens.len() {
         let best = listed.iter().find_map(|&(pair, result)| {
             let at = tokens.windows(2).position(|p| (p[0], p[1]) == pair)?;
             Some((at, result))
@@ -148,4 +151,74 @@ fn merging_a_long_pretoken_takes_little_time() {
         .unwrap();
     assert_eq!(tokens.len(), (1 << 10) + 2);
     assert_eq!(tokens[1 << 10..], [257, 97]);
+}
+
+/// Random pairs over characters, some of them beyond ASCII, with tokens for bytes or an unknown token.
+fn random_character_pairs(random: &mut Random) -> (Listed, Pairs) {
+    let characters = ["a", "b", " ", "é", "漢"];
+    let fallback = match random.below(2) {
+        0 => Fallback::Bytes(Box::new(std::array::from_fn(|byte| byte as u32))),
+        _ => Fallback::Unknown(7),
+    };
+    let tokens = (300..).zip(characters).map(|(token, character)| (character.as_bytes(), token));
+    let mut pairs = Pairs::of_alphabet(Alphabet::new(tokens, fallback), 30);
+    let mut listed: Listed = Vec::new();
+    for _ in 0..random.below(30) {
+        let mut pick = || match random.below(2) {
+            0 => 300 + random.below(characters.len()) as u32,
+            _ => listed.get(random.below(listed.len() + 1)).map_or(303, |&(_, result)| result),
+        };
+        let pair = (pick(), pick());
+        if listed.iter().all(|&(other, _)| other != pair) {
+            let result = 400 + listed.len() as u32;
+            assert_eq!(pairs.insert(pair.0, pair.1, listed.len() as u32, result), Ok(()));
+            listed.push((pair, result));
+        }
+    }
+    (listed, pairs)
+}
+
+#[test]
+fn characters_merge_by_the_definition() {
+    let mut random = Random(3);
+    for _ in 0..600 {
+        let (listed, pairs) = random_character_pairs(&mut random);
+        for _ in 0..10 {
+            let count = 1 + random.below(100);
+            let text: String = (0..count).map(|_| ["a", "é", "漢", "字", "b "][random.below(5)]).collect();
+            let text = text.as_bytes();
+            let symbols = pairs.alphabet().unwrap().symbols(text).map(|(_, token)| token).collect();
+            let expected = merged_by_definition(&listed, symbols);
+            assert_eq!(heap(&pairs, text), expected, "{}", text.escape_ascii());
+            assert_eq!(merged(&pairs, text), expected, "{}", text.escape_ascii());
+            if text.len() <= short::MAX_SHORT_BYTES {
+                for isa in Isa::available() {
+                    let mut scan = vec![];
+                    short::merge(isa, &pairs, text, &mut scan);
+                    assert_eq!(scan, expected, "{} {}", isa.name(), text.escape_ascii());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn windows_of_characters_give_the_tokens_of_the_whole() {
+    let mut random = Random(4);
+    for round in 0..200 {
+        let (_, pairs) = random_character_pairs(&mut random);
+        for kind in 0..3 {
+            let count = 65 + random.below(if round % 8 == 0 { 5_000 } else { 500 });
+            let pick = |random: &mut Random| ["é", "a", "漢", "字"][random.below(4)];
+            let cycle: Vec<&str> = (0..1 + random.below(9)).map(|_| pick(&mut random)).collect();
+            let text: String = (0..count)
+                .map(|at| match kind {
+                    0 => cycle[at % cycle.len()],
+                    1 if random.below(90) > 0 => "é",
+                    _ => pick(&mut random),
+                })
+                .collect();
+            assert_eq!(merged(&pairs, text.as_bytes()), heap(&pairs, text.as_bytes()), "{kind} {text}");
+        }
+    }
 }

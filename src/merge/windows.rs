@@ -34,6 +34,12 @@ const PROGRESS_DIVISOR: usize = 4;
 /// Tokens whose memory is kept for the next pretoken. Chosen without measurement.
 const MAX_IDLE_TOKENS: usize = 1 << 16;
 
+/// The start of the character that `at` lies in; `at` itself where bytes are not UTF-8.
+fn character_start(text: &[u8], at: usize) -> usize {
+    let is_start = |&at: &usize| text.get(at).is_none_or(|byte| byte & 0xC0 != 0x80);
+    (at.saturating_sub(3)..=at).rev().find(is_start).unwrap_or(at)
+}
+
 /// Working memory for a long pretoken.
 #[derive(Debug, Default)]
 pub(super) struct WindowedMerger {
@@ -84,7 +90,10 @@ impl WindowedMerger {
         while end < pretoken.len() {
             let first = self.found.before(end.saturating_sub(window / OVERLAP_DIVISOR));
             let from = self.found.starts.get(first).map_or(0, |&start| start as usize);
-            let to = pretoken.len().min(from.saturating_add(window));
+            let mut to = pretoken.len().min(from.saturating_add(window));
+            if pairs.alphabet().is_some() {
+                to = character_start(pretoken, to);
+            }
             unchecked += to - from;
             if unchecked >= BYTES_PER_CHECK {
                 unchecked = 0;

@@ -14,7 +14,8 @@
 //!   whitespace) stops after the last; `\s++$` takes the same where the text ends there. In GPT-2's the
 //!   last character of such a run of whitespace goes its own way, unless the text ends there.
 //!
-//! For a compiled pattern the same kinds of places are looked at, and its table says which are cuts.
+//! For a compiled pattern, and for the junctions of a vocabulary of characters, the same kinds of places are looked at,
+//! and a table says which are cuts.
 //!
 //! All this holds under the class tables of older Unicode versions too: `\s` is the same in all of them, and
 //! what they do not know yet, they take for punctuation. So a character that the tables here call a letter
@@ -24,6 +25,7 @@ use std::sync::Arc;
 
 use super::class::{Class, char_start, decode_char, incomplete_tail};
 use super::compiled::Automaton;
+use super::junctions::Junctions;
 
 /// How texts of a pattern may be cut.
 #[derive(Clone, Debug)]
@@ -43,6 +45,8 @@ pub enum CutRule {
         /// Whether text without a match is pieces.
         keeps_rest: bool,
     },
+    /// Between two characters, of which one is whitespace or ends a line, where the bytes of both say so.
+    Junctions(Arc<Junctions>),
 }
 
 impl CutRule {
@@ -64,6 +68,9 @@ impl CutRule {
         if let CutRule::Compiled { automaton, keeps_rest } = self {
             return (is_ascii_space(here) || is_newline(before)) && automaton.is_cut(text, at, *keeps_rest);
         }
+        if let CutRule::Junctions(junctions) = self {
+            return (is_ascii_space(here) || is_newline(before)) && junctions.is_cut(before, here);
+        }
         if is_ascii_space(here) {
             if is_newline(here) && !matches!(self, CutRule::Gpt2) {
                 // A letter or digit beyond ASCII may be unassigned, hence punctuation, in an older Unicode.
@@ -72,7 +79,7 @@ impl CutRule {
             return !is_ascii_space(before) && (before.is_ascii() || !may_end_in_space(&text[..at]));
         }
         match self {
-            CutRule::Never | CutRule::Gpt2 | CutRule::Compiled { .. } => false,
+            CutRule::Never | CutRule::Gpt2 | CutRule::Compiled { .. } | CutRule::Junctions(_) => false,
             CutRule::Cl100k => is_newline(before) && !may_begin_space(&text[at..]),
             CutRule::O200k => is_newline(before) && here != b'/' && !may_begin_space(&text[at..]),
         }
@@ -104,7 +111,7 @@ impl CutRule {
         let whole = &buffer[..buffer.len() - incomplete_tail(buffer)];
         let bound = match self {
             CutRule::Never => return 0,
-            CutRule::Compiled { .. } => 0,
+            CutRule::Compiled { .. } | CutRule::Junctions(_) => 0,
             CutRule::Gpt2 => whole.len().saturating_sub(GPT2_LOOKAHEAD_BYTES).min(self.last_fixed(whole)),
             CutRule::Cl100k | CutRule::O200k => {
                 whole.len().saturating_sub(LOOKAHEAD_BYTES).min(self.last_fixed(whole))

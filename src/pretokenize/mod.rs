@@ -7,6 +7,7 @@ pub mod class;
 pub mod compiled;
 pub mod cut;
 mod gpt2;
+mod junctions;
 pub(crate) mod key;
 mod matcher;
 mod named;
@@ -21,6 +22,7 @@ mod unicode_tables;
 
 pub use crate::simd::{ENDS, Isa};
 pub use cut::CutRule;
+pub use junctions::Junctions;
 pub use matcher::{CharKind, Matcher};
 pub use named::{Named, next};
 pub use pretokenizer::{Pattern, Pretokenizer, Unmatched};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::compiled::{Automaton, CompiledScanner};
 use super::cut::CutRule;
+use super::junctions::{JunctionScanner, Junctions};
 use super::named::Named;
 use super::scanner::Scanner;
 use super::splitter::Splitter;
@@ -29,6 +30,8 @@ pub enum Pattern {
     Named(Named, Isa),
     /// A pattern that was compiled.
     Compiled(Arc<Automaton>),
+    /// Between two characters, by their bytes there.
+    Junctions(Arc<Junctions>),
     /// Any pattern, run from outside. The rule says where its text may be cut: it is a proven
     /// property of the pattern, [`CutRule::Never`] for one that nothing is known of.
     Custom(Arc<dyn Splitter>, CutRule),
@@ -66,6 +69,7 @@ impl Pretokenizer {
             Pattern::Compiled(automaton) => {
                 CompiledScanner::new(automaton, text, self.keeps_rest()).for_each(f)
             }
+            Pattern::Junctions(junctions) => JunctionScanner::new(junctions, text).for_each(f),
             Pattern::Custom(splitter, _) => {
                 let (mut end, mut wants_more) = (0, true);
                 splitter.split(text, &mut |found| {
@@ -113,6 +117,16 @@ impl Pretokenizer {
                 if count == 0 || !f(first, &ends[..count])? {
                     return Ok(());
                 }
+            }
+        }
+        if let Pattern::Junctions(junctions) = &self.pattern {
+            let (mut scanner, mut start) = (JunctionScanner::new(junctions, text), 0);
+            loop {
+                let count = scanner.fill(ends);
+                if count == 0 || !f(start, &ends[..count])? {
+                    return Ok(());
+                }
+                start = ends[count - 1];
             }
         }
         self.for_each_gathered(text, ends, f)
@@ -171,7 +185,7 @@ impl Pretokenizer {
             Pattern::Named(named, isa) => {
                 pieces(Scanner::new(*named, *isa, text), bound, |range| f(range).map(|()| true))
             }
-            Pattern::Compiled(_) => {
+            Pattern::Compiled(_) | Pattern::Junctions(_) => {
                 // The bound is a cut: the pretokens before it are those of the text up to it.
                 self.for_each(&text[..bound], f)?;
                 Ok(bound)
@@ -200,6 +214,7 @@ impl Pretokenizer {
             Pattern::Compiled(automaton) => {
                 CutRule::Compiled { automaton: Arc::clone(automaton), keeps_rest: self.keeps_rest() }
             }
+            Pattern::Junctions(junctions) => CutRule::Junctions(Arc::clone(junctions)),
             Pattern::Custom(_, rule) => rule.clone(),
         }
     }

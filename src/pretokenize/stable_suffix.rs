@@ -44,7 +44,7 @@ impl Pretokenizer {
         let named = match &self.pattern {
             Pattern::Whole => return Some(range.start),
             &Pattern::Named(named, _) => named,
-            Pattern::Compiled(_) | Pattern::Custom(..) => return None,
+            Pattern::Compiled(_) | Pattern::Junctions(_) | Pattern::Custom(..) => return None,
         };
         let mut from = range.end;
         let mut run = None;

@@ -11,7 +11,8 @@ use super::compiled::PyCompiledPattern;
 use super::objects;
 use super::regex::{self, Regex};
 use crate::pretokenize::{
-    self, Behavior, CharKind, CutRule, Isa, Matcher, Named, Pattern, SplitStage, SplitStages, Unmatched,
+    self, Behavior, CharKind, CutRule, Isa, Junctions, Matcher, Named, Pattern, SplitStage, SplitStages,
+    Unmatched,
 };
 use crate::room;
 
@@ -47,6 +48,13 @@ impl PyPretokenizer {
             }
         };
         Ok(PyPretokenizer { inner: pretokenize::Pretokenizer { pattern, unmatched } })
+    }
+
+    /// A pretokenizer that cuts before each space.
+    #[staticmethod]
+    fn before_spaces() -> Self {
+        let pattern = Pattern::Junctions(Arc::new(Junctions::before_spaces()));
+        PyPretokenizer { inner: pretokenize::Pretokenizer { pattern, unmatched: Unmatched::Keep } }
     }
 
     /// A pretokenizer of several stages. Each stage is a tuple of the kind and the argument of a matcher (see

@@ -18,7 +18,7 @@ use crate::encode::{EncodedBatch, Encoder, FileOptions, Spans};
 use crate::error::show;
 use crate::room;
 use crate::source::Text;
-use crate::vocab::{RankLines, Semantics, Vocab};
+use crate::vocab::{CharacterTokens, RankLines, Semantics, Vocab};
 
 /// A vocabulary with a pattern.
 #[pyclass(frozen, module = "toksmith._core")]
@@ -27,6 +27,7 @@ pub(super) struct Tokenizer {
 }
 
 type ArrayAndStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
+type CharacterIds = (Vec<u32>, Option<u32>, Vec<u32>);
 type IdsAndSpans<'py> = (Bound<'py, PyList>, Bound<'py, PyArray2<i64>>);
 
 #[pymethods]
@@ -56,6 +57,30 @@ impl Tokenizer {
             Encoder::try_new(if ignore_merges { vocab.ignoring_merges() } else { vocab }, pretokenizer)
         })?;
         Ok(Tokenizer { encoder: Arc::new(encoder) })
+    }
+
+    /// A tokenizer that merges characters; `merges` are pairs of ids. See `CharacterTokens` for the rest.
+    #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "the parts of a vocabulary, one each")]
+    fn of_characters(
+        py: Python<'_>,
+        vocab: &Bound<'_, PyDict>,
+        merges: Vec<(u32, u32)>,
+        bytes: Vec<u32>,
+        unknown: Option<u32>,
+        outside: Vec<u32>,
+        special_tokens: Vec<(String, Option<i128>)>,
+        pretokenizer: &PyPretokenizer,
+    ) -> PyResult<Self> {
+        let characters = CharacterTokens { bytes, unknown, outside: outside.into_iter().collect() };
+        let specials = special_specs(special_tokens)?;
+        Self::merging_characters(py, vocab, &merges, characters, &specials, &pretokenizer.inner)
+    }
+
+    /// `bytes`, `unknown` and `outside` of `of_characters`; None where merging begins with bytes.
+    fn characters(&self) -> Option<CharacterIds> {
+        let found = self.encoder.vocab().characters()?.clone();
+        Some((found.bytes, found.unknown, found.outside.into_iter().collect()))
     }
 
     /// The tokenizer of a `state`. Special tokens must have their ids.
@@ -368,10 +393,5 @@ impl Tokenizer {
     /// The tokenizer of an encoder.
     pub(super) fn of(encoder: Arc<Encoder>) -> Self {
         Tokenizer { encoder }
-    }
-
-    /// The encoder of the core.
-    pub(super) fn encoder(&self) -> &Encoder {
-        &self.encoder
     }
 }

@@ -1,20 +1,50 @@
 //! What several methods of the tokenizer share: encoding to a list or to memory, and decoding.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::{PyDict, PyList, PyString};
 
 use super::ids::IdRun;
 use super::output::{DecodeBuffer, Errors};
 use super::tokenizer::Tokenizer;
+use super::vocabulary::tokens_of;
 use super::{call, ids, objects};
 use crate::control::Control;
-use crate::encode::recycle;
+use crate::encode::{Encoder, recycle};
 use crate::error::Result;
+use crate::pretokenize::Pretokenizer;
 use crate::room;
 use crate::source::Text;
+use crate::vocab::{CharacterTokens, SpecialSpec, Vocab};
 
 impl Tokenizer {
+    /// The encoder of the core.
+    pub(super) fn encoder(&self) -> &Encoder {
+        &self.encoder
+    }
+
+    /// The tokenizer of a vocabulary of characters.
+    pub(super) fn merging_characters(
+        py: Python<'_>,
+        vocab: &Bound<'_, PyDict>,
+        merges: &[(u32, u32)],
+        characters: CharacterTokens,
+        specials: &[SpecialSpec],
+        pretokenizer: &Pretokenizer,
+    ) -> PyResult<Self> {
+        let tokens = tokens_of(vocab)?;
+        let encoder = call::long(py, None, move |_| {
+            let tokens = room::collected(tokens.iter().map(|(id, bytes)| (*id, &**bytes)))?;
+            Encoder::try_new(
+                Vocab::of_characters(tokens, merges, characters, specials)?,
+                pretokenizer.clone(),
+            )
+        })?;
+        Ok(Tokenizer::of(Arc::new(encoder)))
+    }
+
     /// The text of `ids`; without `errors`, their bytes.
     pub(super) fn decoded<'py>(
         &self,

@@ -135,6 +135,7 @@ fn build(
         unreachable,
         specials: finder,
         special_ids,
+        characters: None,
     })
 }
 
@@ -173,12 +174,13 @@ fn trained(
         unreachable: Vec::new(),
         specials: finder,
         special_ids,
+        characters: None,
     })
 }
 
 /// Checks that no id is given twice. The tokens are sorted by id. A token may be empty: published vocabularies have one
 /// (Whisper's), which no text is encoded to and which decodes to nothing.
-fn check_ids(tokens: &[(u32, &[u8])]) -> Result<()> {
+pub(super) fn check_ids(tokens: &[(u32, &[u8])]) -> Result<()> {
     match tokens.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         Some(pair) => {
             Err(Error::IdTaken { id: pair[0].0, token: pair[1].1.to_vec(), owner: pair[0].1.to_vec() })

@@ -5,6 +5,7 @@
 //! gaps, unlike ids.
 
 mod build;
+mod characters;
 mod ordinary;
 mod ranks;
 mod reach;
@@ -16,4 +17,4 @@ pub use build::SpecialSpec;
 pub use ranks::RankLines;
 pub use tokens::TokenBytes;
 pub(crate) use tokens::{SLOT_BYTES, TAG_LENGTH_MASK, TAG_NOT_ASCII, TAG_OFFSET};
-pub use vocabulary::{Semantics, Vocab};
+pub use vocabulary::{CharacterTokens, Semantics, Vocab};

@@ -83,9 +83,20 @@ fn by_length(tokens: &TokenBytes, special: &[u32]) -> Vec<u32> {
 /// Under merges semantics: the ordinary tokens that merging their own bytes does not make. `special` are the
 /// special tokens, in ascending order.
 pub(super) fn listed(tokens: &TokenBytes, special: &[u32], pairs: &Pairs) -> Result<Vec<u32>> {
+    unmade(tokens, candidates(tokens, special), pairs)
+}
+
+/// In a vocabulary of characters: the tokens that merging their own bytes does not make, but for the special ones.
+/// One that stands for a byte may be among them, where a character has the same byte.
+pub(super) fn not_made(tokens: &TokenBytes, special: &[u32], pairs: &Pairs) -> Result<Vec<u32>> {
+    let is_special = |index: &u32| special.binary_search(index).is_ok();
+    unmade(tokens, (0..tokens.len() as u32).filter(|index| !is_special(index)), pairs)
+}
+
+fn unmade(tokens: &TokenBytes, indices: impl Iterator<Item = u32>, pairs: &Pairs) -> Result<Vec<u32>> {
     let mut unreachable = Vec::new();
     let (mut merger, mut parts) = (Merger::new(Isa::best()), Vec::new());
-    for index in candidates(tokens, special) {
+    for index in indices {
         parts.clear();
         merger.merge(pairs, tokens.bytes_at(index), &mut parts, &Control::none())?;
         if parts != [index] {

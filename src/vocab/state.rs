@@ -1,10 +1,11 @@
 //! Tokens and merges as bytes, for pickles and fingerprints.
 //!
 //! The format is little-endian: flags, the number of tokens, the id and the length of each by ascending id,
-//! then their bytes; then the number of merges (0 under rank semantics) and the two ids of each.
+//! then their bytes; then the number of merges (0 under rank semantics) and the two ids of each. A vocabulary of characters has three more
+//! lists of ids behind: of the 256 bytes, of the unknown token, and of tokens that merging knows nothing of.
 
 use super::build::SpecialSpec;
-use super::vocabulary::{Semantics, Vocab};
+use super::vocabulary::{CharacterTokens, Semantics, Vocab};
 use crate::error::{Error, Result};
 use crate::room;
 
@@ -12,6 +13,8 @@ use crate::room;
 const MERGES_FLAG: u32 = 1;
 /// The flag for a vocabulary that ignores merges in a pretoken that is a token.
 const WHOLE_TOKENS_FLAG: u32 = 2;
+/// The flag for a vocabulary of characters.
+const CHARACTERS_FLAG: u32 = 4;
 
 impl Vocab {
     /// The most bytes of memory that [`Vocab::state`] takes.
@@ -19,14 +22,18 @@ impl Vocab {
     pub(crate) fn state_bytes(&self) -> usize {
         let bytes: usize = self.tokens.iter().map(|(_, token)| token.len()).sum();
         // Twice the bytes, since a list may have twice the memory it needs while it grows.
-        2 * (16 + 8 * self.tokens.len() + bytes + 16 * self.merges.len())
+        2 * (16 + 8 * self.tokens.len() + bytes + 16 * self.merges.len() + (1 << 12) + 8 * self.tokens.len())
     }
 
     /// The tokens and merges as bytes for [`Vocab::from_state`].
     pub fn state(&self) -> Vec<u8> {
         let mut state = Vec::new();
         let (merges, whole) = (self.semantics == Semantics::Merges, self.whole);
-        put(&mut state, if merges { MERGES_FLAG | if whole { WHOLE_TOKENS_FLAG } else { 0 } } else { 0 });
+        let mut flags = if merges { MERGES_FLAG | if whole { WHOLE_TOKENS_FLAG } else { 0 } } else { 0 };
+        if self.characters.is_some() {
+            flags |= CHARACTERS_FLAG;
+        }
+        put(&mut state, flags);
         put(&mut state, self.tokens.len() as u32);
         for (id, bytes) in self.tokens.iter() {
             put(&mut state, id);
@@ -41,6 +48,12 @@ impl Vocab {
             put(&mut state, left);
             put(&mut state, right);
         }
+        if let Some(CharacterTokens { bytes, unknown, outside }) = &self.characters {
+            for ids in [bytes, &Vec::from_iter(*unknown), &outside.iter().copied().collect()] {
+                put(&mut state, ids.len() as u32);
+                ids.iter().for_each(|&id| put(&mut state, id));
+            }
+        }
         state
     }
 
@@ -51,7 +64,7 @@ impl Vocab {
     pub fn from_state(state: &[u8], specials: &[SpecialSpec]) -> Result<Self> {
         let mut rest = StateReader(state);
         let semantics = rest.number()?;
-        if semantics & !(MERGES_FLAG | WHOLE_TOKENS_FLAG) != 0 {
+        if semantics & !(MERGES_FLAG | WHOLE_TOKENS_FLAG | CHARACTERS_FLAG) != 0 {
             return Err(Error::BrokenState);
         }
         let count = rest.number()?;
@@ -62,6 +75,9 @@ impl Vocab {
         let mut tokens = room::for_items(sizes.len())?;
         for (id, len) in sizes {
             tokens.push((id, rest.take(len as usize)?));
+        }
+        if semantics & CHARACTERS_FLAG != 0 {
+            return rest.of_characters(tokens, specials);
         }
         let bytes_of = |id: u32| {
             let index = tokens.binary_search_by_key(&id, |(id, _)| *id).map_err(|_| Error::BrokenState)?;
@@ -91,6 +107,28 @@ impl<'a> StateReader<'a> {
         let (head, rest) = self.0.split_at_checked(len).ok_or(Error::BrokenState)?;
         self.0 = rest;
         Ok(head)
+    }
+
+    fn numbers(&mut self) -> Result<Vec<u32>> {
+        let mut numbers = Vec::new();
+        for _ in 0..self.number()? {
+            room::push(&mut numbers, self.number()?)?;
+        }
+        Ok(numbers)
+    }
+
+    /// The vocabulary of characters with these tokens.
+    fn of_characters(mut self, tokens: Vec<(u32, &[u8])>, specials: &[SpecialSpec]) -> Result<Vocab> {
+        let mut merges = Vec::new();
+        for _ in 0..self.number()? {
+            room::push(&mut merges, (self.number()?, self.number()?))?;
+        }
+        let (bytes, unknown) = (self.numbers()?, self.numbers()?.first().copied());
+        let outside = self.numbers()?.into_iter().collect();
+        if !self.0.is_empty() {
+            return Err(Error::BrokenState);
+        }
+        Vocab::of_characters(tokens, &merges, CharacterTokens { bytes, unknown, outside }, specials)
     }
 
     fn number(&mut self) -> Result<u32> {

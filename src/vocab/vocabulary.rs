@@ -17,6 +17,17 @@ pub enum Semantics {
     Ranks,
 }
 
+/// The tokens that merging begins with where it begins with the characters of a text, and those that no text becomes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CharacterTokens {
+    /// The ids of the tokens of the 256 bytes, for characters that are no token; empty if there are none.
+    pub bytes: Vec<u32>,
+    /// The id that stands for a character that is no token, where there are no tokens for bytes.
+    pub unknown: Option<u32>,
+    /// The ids of tokens that merging knows nothing of.
+    pub outside: std::collections::BTreeSet<u32>,
+}
+
 /// A validated vocabulary.
 ///
 /// Every byte value has a token, no two ordinary tokens have the same bytes, and all parts and results of
@@ -42,6 +53,8 @@ pub struct Vocab {
     pub(super) specials: Specials,
     /// The ids of the special tokens, in the order of `specials`.
     pub(super) special_ids: Vec<u32>,
+    /// What merging begins with; `None` for the bytes of a text.
+    pub(super) characters: Option<CharacterTokens>,
 }
 
 impl Vocab {

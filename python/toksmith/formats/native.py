@@ -16,11 +16,13 @@ from ..files import text_files, whole_files
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-VERSION = 2
+VERSION = 3
 """Of the form of the file. A reader refuses a later one."""
 
-_OPTIONAL = {"ignore_merges": bool, "pipeline": dict, "huggingface": dict}
-"""What came with version 2; a file without them is written as version 1."""
+_OPTIONAL = {"ignore_merges": bool, "pipeline": dict, "huggingface": dict, "characters": dict}
+"""What came after version 1; a file without them is written as version 1."""
+_SINCE_3 = {"characters"}
+"""What came with version 3; a file without it is written as version 2."""
 
 _FIELDS = {
     "pattern": (str, type(None)),
@@ -87,7 +89,8 @@ def _parts(
     training: dict[str, Any] | None,
 ) -> Iterator[bytes]:
     dump = json.JSONEncoder(ensure_ascii=False).encode
-    yield b'{\n "format": "toksmith",\n "version": %d' % (VERSION if _OPTIONAL.keys() & head.keys() else 1)
+    version = 3 if _SINCE_3 & head.keys() else 2 if _OPTIONAL.keys() & head.keys() else 1
+    yield b'{\n "format": "toksmith",\n "version": %d' % version
     for key, value in head.items():
         # A pattern may hold lone surrogates, which are no UTF-8: JSON writes them as backslashreplace does.
         yield f",\n {dump(key)}: {dump(value)}".encode(errors="backslashreplace")
@@ -124,7 +127,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
             f"{name}: version {shown(version)} of the format; this toksmith reads versions 1 to {VERSION}"
         )
     for field, kind in _OPTIONAL.items():
-        if field in content and (version == 1 or type(content[field]) is not kind):
+        if field in content and (version < (3 if field in _SINCE_3 else 2) or type(content[field]) is not kind):
             raise ValueError(
                 f"{name}: the field {shown(field)} is {type(content[field]).__name__}, in version {version}"
             )
@@ -140,6 +143,21 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         if not _is_id(id):
             raise _no_id(id, f"{name}: special token {shown(special)}")
     return content
+
+
+def character_ids(content: dict[str, Any]) -> tuple[list[int], int | None, list[int]]:
+    """Return the field `characters`: ids of the 256 bytes or none, of the unknown token, and those outside merging.
+
+    Raises:
+        ValueError: It is malformed.
+    """
+    in_bytes, unknown, outside = (content.get(name) for name in ("bytes", "unknown", "outside"))
+    is_whole = isinstance(in_bytes, list) and len(in_bytes) in (0, 256) and isinstance(outside, list)
+    if not is_whole or not all(map(_is_id, [*(in_bytes or ()), *(outside or ())])):
+        raise ValueError(f"the field 'characters' is {shown(content)}, not what save() writes")
+    if unknown is not None and not _is_id(unknown):
+        raise _no_id(unknown, "the unknown token")
+    return in_bytes or [], unknown, outside or []
 
 
 def _tokens(rows: list[Any], name: str) -> dict[int, bytes]:

@@ -48,12 +48,10 @@ def read(model: dict[str, Any], vocab: dict[str, int], added: list[AddedToken]) 
         ValueError: A merge is malformed or of unknown tokens, a token is not spelled in bytes, a byte has no token,
             or an option of the model cannot be honoured.
     """
-    _check_options(model)
+    check_options(model)
     ignore_merges = field(model, "ignore_merges", bool, "$.model", False)
-    merges = _last_of_each(_pairs(model))
+    merges = merges_of(model, vocab)
     needed = {token for left, right in merges for token in (left, right, left + right)}
-    if not needed <= vocab.keys():
-        raise _of_unknown(model, merges, vocab)
     tokens: dict[int, bytes] = {}
     specials, kept = [], []
     contents = {token.content: token for token in added}
@@ -69,14 +67,26 @@ def read(model: dict[str, Any], vocab: dict[str, int], added: list[AddedToken]) 
         tokens[id] = spelled
         if token in contents:
             kept.append(contents[token])
-    specials += _new(added, vocab)
+    specials += new_tokens(added, vocab)
     _check_bytes(tokens)
     of_token = {token: tokens[vocab[token]] for token in needed}
     spelled_merges = [(of_token[left], of_token[right]) for left, right in merges]
     return Model(tokens, spelled_merges, ignore_merges, specials, kept)
 
 
-def _new(added: list[AddedToken], vocab: dict[str, int]) -> list[tuple[str, int]]:
+def merges_of(model: dict[str, Any], vocab: dict[str, int]) -> list[tuple[str, str]]:
+    """Return the merges as pairs of spelled tokens.
+
+    Raises:
+        ValueError: A merge is malformed, or of unknown tokens.
+    """
+    merges = _last_of_each(_pairs(model))
+    if not all(left in vocab and right in vocab and left + right in vocab for left, right in merges):
+        raise _of_unknown(model, merges, vocab)
+    return merges
+
+
+def new_tokens(added: list[AddedToken], vocab: dict[str, int]) -> list[tuple[str, int]]:
     """Return the added tokens that the vocabulary does not have."""
     owners = {id: token for token, id in vocab.items()}
     found = [(token.content, token.id) for token in added if token.content not in vocab]
@@ -98,7 +108,7 @@ def _of_unknown(model: dict[str, Any], merges: list[tuple[str, str]], vocab: dic
     return refused(_place(model, left, right), why)
 
 
-def _check_options(model: dict[str, Any]) -> None:
+def check_options(model: dict[str, Any]) -> None:
     """Refuse what would change ids. What stands in for bytes without a token has no work here: all have one."""
     dropout = model.get("dropout")
     if dropout not in (None, 0, 0.0) or isinstance(dropout, bool):

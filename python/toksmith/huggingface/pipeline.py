@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core, patterns
 from ..regex_dialects import from_oniguruma
-from . import added, checks, normalizers, pretokenizers, template
+from . import added, checks, decoders, normalizers, pretokenizers, template
+from . import spaces as spaces_of_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,6 +37,18 @@ class Staged(patterns.Pattern):
         return _core.Pretokenizer.of_stages(self.stages)
 
 
+class BeforeSpaces(patterns.Pattern):
+    """What splits before each space, as Metaspace does."""
+
+    def compiled(self) -> Any:
+        """Refuse: it is no pattern of `regex`."""
+        raise ValueError("this tokenizer splits before each space, by Metaspace: no pattern stands for that")
+
+    def core(self) -> _core.Pretokenizer:
+        """Return what the core runs."""
+        return _core.Pretokenizer.before_spaces()
+
+
 class Pipeline:
     """What surrounds the model of a Hugging Face tokenizer. Immutable.
 
@@ -46,10 +59,12 @@ class Pipeline:
         "_irregular",
         "_spec",
         "added_tokens",
+        "decoder",
         "is_plain",
         "is_trivial",
         "normalizer",
         "pattern",
+        "spaces",
         "splits",
         "template",
     )
@@ -58,12 +73,16 @@ class Pipeline:
     _spec: dict[str, Any]
     added_tokens: tuple[AddedToken, ...]
     """The added tokens, with their flags, by id."""
+    decoder: tuple[decoders.Step, ...] | None
+    """The steps of the decoder, where the model merges characters; None for none, and for byte-level tokenizers."""
     is_plain: bool
     """Whether the core does everything by itself."""
     is_trivial: bool
     """Whether there is nothing in it that a plain `Tokenizer` lacks."""
     normalizer: normalizers.Steps
     pattern: patterns.Pattern
+    spaces: spaces_of_text.Spaces | None
+    """What becomes of spaces, where the model merges characters; None for byte-level tokenizers."""
     splits: pretokenizers.Splits
     template: Template | None
 
@@ -73,14 +92,27 @@ class Pipeline:
         self._set("added_tokens", tokens)
         from_oniguruma.check_total([spec["normalizer"], spec["pre_tokenizer"]])
         self._set("normalizer", normalizers.read(spec["normalizer"]))
-        self._set("splits", pretokenizers.read(spec["pre_tokenizer"]))
         self._set("template", template.read(spec["post_processor"]))
-        _check_decoder(spec["decoder"])
+        self._read_kind(spec)
         self._set("pattern", self._pattern())
         self._set("_irregular", self._find_irregular())
-        plain = not (self.normalizer or self.splits.prefix or self.irregular())
+        plain = not (self.normalizer or self.splits.prefix or self.irregular() or self.spaces)
         self._set("is_plain", plain and all(token.special for token in tokens))
         self._set("is_trivial", self.is_plain and self._is_trivial())
+
+    def _read_kind(self, spec: dict[str, Any]) -> None:
+        """Read the parts that differ between byte-level tokenizers and those that merge characters."""
+        merges_characters = spec.get("characters") is not None
+        spaces = steps = None
+        splits = pretokenizers.Splits([], False, [], [])
+        if merges_characters:
+            spaces = spaces_of_text.read(self.normalizer, spec["pre_tokenizer"])
+            steps = None if spec["decoder"] is None else decoders.read(spec["decoder"])
+        else:
+            splits = pretokenizers.read(spec["pre_tokenizer"])
+            _check_decoder(spec["decoder"])
+        for name, value in (("spaces", spaces), ("decoder", steps), ("splits", splits)):
+            self._set(name, value)
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -89,6 +121,8 @@ class Pipeline:
         raise AttributeError(f"a Pipeline is immutable: cannot set {name!r}")
 
     def _pattern(self) -> patterns.Pattern:
+        if self.spaces is not None and self.spaces.metaspace is not None and self.spaces.metaspace.split:
+            return BeforeSpaces("before each space", 0, None, "keep", None)
         one = pretokenizers.one_pattern(self.splits)
         if one is not None:
             return one
@@ -133,7 +167,8 @@ class Pipeline:
             _check_row(row, f"pipeline.added_tokens[{i}]")
         kept = {checks.checked_id(id, "pipeline.kept") for id in spec["kept"]}
         parts = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
-        rest = {name: spec[name] for name in ("truncation", "padding") if name in spec}
+        _check_characters(spec.get("characters"))
+        rest = {name: spec[name] for name in ("truncation", "padding", "characters") if name in spec}
         return cls({"added_tokens": spec["added_tokens"], **{part: spec.get(part) for part in parts}, **rest}, kept)
 
     def irregular(self) -> frozenset[AddedToken]:
@@ -155,11 +190,15 @@ class Pipeline:
     def reasons(self) -> list[str]:
         """Return the parts that change what `encode` gives, beside one pattern and special tokens, by name."""
         normalizer = [f"the normalizer ({', '.join(name for name, _ in self.normalizer)})"] if self.normalizer else []
+        merging = ["merging of characters instead of bytes"] if self.spaces is not None else []
         prefix = ["a space before the text (add_prefix_space)"] if self.splits.prefix else []
         flagged = self.irregular() or {t for t in self.added_tokens if not t.special}
         names = sorted(token.content for token in flagged)[:3]
         return (
-            normalizer + prefix + ([f"added tokens with conditions ({', '.join(map(repr, names))})"] if names else [])
+            merging
+            + normalizer
+            + prefix
+            + ([f"added tokens with conditions ({', '.join(map(repr, names))})"] if names else [])
         )
 
     def check_unchanged(self, core: Any, text: str, special: bool, what: str) -> None:
@@ -187,6 +226,16 @@ def _check_decoder(decoder: Any) -> None:
     kind = None if decoder is None else checks.kind_of(decoder, "$.decoder")
     if kind not in (None, "ByteLevel"):
         raise checks.refused("$.decoder", f"the decoder {kind} is not one that toksmith has: ByteLevel is")
+
+
+def _check_characters(options: Any) -> None:
+    if options is None:
+        return
+    checks.checked(options, dict, "pipeline.characters")
+    for name in ("byte_fallback", "fuse_unk"):
+        checks.field(options, name, bool, "pipeline.characters")
+    if options.get("unk_token") is not None:
+        checks.checked(options["unk_token"], str, "pipeline.characters.unk_token")
 
 
 def _check_row(row: Any, place: str) -> None:

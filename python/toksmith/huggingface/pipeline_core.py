@@ -10,9 +10,10 @@ import bisect
 import itertools
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
+from .stretches import Finder, Places, Stretch, identity, in_characters, with_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,44 +24,6 @@ if TYPE_CHECKING:
     from .added import AddedToken
     from .pipeline import Pipeline
     from .template import Encoded
-
-
-class _Places(NamedTuple):
-    """Where each byte of a text comes from: the start and the end of its character, in bytes of the original."""
-
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
-
-    def cut(self, start: int, end: int) -> _Places:
-        return _Places(self.starts[start:end], self.ends[start:end])
-
-
-class _Stretch(NamedTuple):
-    """A piece of a text on its way: an added token, or text that is ready to be encoded; with places, if wanted.
-
-    Without places an added token has no text either: with what its flags took it can be as long as the whole.
-    """
-
-    id: int | None
-    text: str
-    places: _Places | None
-
-
-class _Finder:
-    """Added tokens, and what each is found by."""
-
-    __slots__ = ("_core", "_tokens")
-
-    def __init__(self, tokens: list[tuple[AddedToken, str]]) -> None:
-        self._tokens = [token for token, _ in tokens]
-        rows = [(text, t.single_word, t.lstrip, t.rstrip, t.special) for t, text in tokens]
-        self._core = _core.AddedTokens(rows) if rows else None
-
-    def segments(self, text: str, special: bool) -> Iterator[tuple[AddedToken | None, int, int]]:
-        if self._core is None:
-            return iter([(None, 0, len(text))] if text else [])
-        found = self._core.segments(text, special)
-        return ((None if index is None else self._tokens[index], start, end) for index, start, end in found)
 
 
 class PipelineCore:
@@ -85,8 +48,8 @@ class PipelineCore:
         before = pipeline.splits.before
         self._before = _core.Pretokenizer.of_stages(before) if before else None
         tokens = pipeline.added_tokens
-        self._raw = _Finder([(token, token.content) for token in tokens if not token.normalized])
-        self._after = _Finder([(token, self._normalized(token.content)) for token in tokens if token.normalized])
+        self._raw = Finder([(token, token.content) for token in tokens if not token.normalized])
+        self._after = Finder([(token, self._normalized(token.content)) for token in tokens if token.normalized])
         self._in_text = self._texts(pipeline.irregular())
         self._ordinary = self._texts(token for token in tokens if not token.special)
 
@@ -108,55 +71,77 @@ class PipelineCore:
         found = self._in_text if special else self._ordinary
         return found is None or not found.is_in(text)
 
+    def _ready(self, text: str, special: bool) -> tuple[str, bool] | None:
+        """Return what the core encodes by itself for this text: a text, and whether to look for special tokens."""
+        return (text, special) if self.is_unchanged(text, special) else None
+
+    def _ids(self, piece: str, workers: int | None = None) -> list[int]:
+        """Return the ids of a stretch without added tokens."""
+        return self._inner.encode(piece, False, workers)
+
+    def _ids_to_numpy(self, piece: str, workers: int | None = None) -> NDArray[np.uint32]:
+        """Return the ids of a stretch without added tokens as an array."""
+        return self._inner.encode_to_numpy(piece, False, workers)
+
+    def _ids_and_spans(self, piece: str) -> tuple[list[int], NDArray[np.int64]]:
+        """Return the ids of a stretch without added tokens, and their spans in bytes."""
+        return self._inner.encode_with_offsets(piece, False, False)
+
+    def spelled(self, id: int) -> str:
+        """Return a token that merging makes as the file spells it."""
+        from ..formats.gpt2 import spell
+
+        return spell(self._inner.token_bytes(id))
+
     def _check_unchanged(self, text: str, special: bool, what: str) -> None:
         self._pipeline.check_unchanged(self, text, special, what)
 
     # From a text to stretches
 
-    def _stretches(self, text: str, special: bool) -> Iterator[_Stretch]:
+    def _stretches(self, text: str, special: bool) -> Iterator[Stretch]:
         """Yield the stretches of a text, without places."""
         room = _core.Normalizer.most_bytes(text)
         for token, start, end in self._raw.segments(text, special):
             if token is not None:
-                yield _Stretch(token.id, "", None)
+                yield Stretch(token.id, "", None)
                 continue
             changed = self._normalized(text[start:end], room)
             room -= len(changed)
             for inner, first, last in self._after.segments(changed, special):
                 if inner is not None:
-                    yield _Stretch(inner.id, "", None)
+                    yield Stretch(inner.id, "", None)
                 else:
                     yield from self._prefixed(changed[first:last], None)
 
-    def _placed_stretches(self, text: str, special: bool) -> Iterator[_Stretch]:
+    def _placed_stretches(self, text: str, special: bool) -> Iterator[Stretch]:
         """Yield the stretches of a text with their places."""
-        whole, at = _identity(text)
+        whole, at = identity(text)
         room = _core.Normalizer.most_bytes(text)
         for token, start, end in self._raw.segments(text, special):
             piece, places = text[start:end], whole.cut(at[start], at[end])
             if token is not None:
-                yield _Stretch(token.id, piece, places)
+                yield Stretch(token.id, piece, places)
                 continue
             changed, places = self._normalized_places(piece, places, room)
             room -= len(changed)
-            inner_at = _identity(changed)[1]
+            inner_at = identity(changed)[1]
             for inner, first, last in self._after.segments(changed, special):
                 found, cut = changed[first:last], places.cut(inner_at[first], inner_at[last])
                 if inner is not None:
-                    yield _Stretch(inner.id, found, cut)
+                    yield Stretch(inner.id, found, cut)
                 else:
                     yield from self._prefixed(found, cut)
 
-    def _normalized_places(self, piece: str, places: _Places, room: int) -> tuple[str, _Places]:
+    def _normalized_places(self, piece: str, places: Places, room: int) -> tuple[str, Places]:
         if self._normalizer is None:
             return piece, places
         changed, starts, ends = self._normalizer.apply_tracked(piece, room)
         base = int(places.starts[0]) if len(places.starts) else 0
-        return changed, _Places(starts + base, ends + base)
+        return changed, Places(starts + base, ends + base)
 
-    def _prefixed(self, text: str, places: _Places | None) -> Iterator[_Stretch]:
+    def _prefixed(self, text: str, places: Places | None) -> Iterator[Stretch]:
         if not self._pipeline.splits.prefix:
-            yield _Stretch(None, text, places)
+            yield Stretch(None, text, places)
             return
         data = text.encode()
         ranges = [(0, len(data))] if self._before is None else self._before.ranges(data)
@@ -165,19 +150,19 @@ class PipelineCore:
             cut = None if places is None else places.cut(start, end)
             if not piece.startswith(" "):
                 piece = f" {piece}"
-                cut = cut and _with_prefix(cut)
-            yield _Stretch(None, piece, cut)
+                cut = cut and with_prefix(cut)
+            yield Stretch(None, piece, cut)
 
     # Text to ids
 
     def encode(self, text: str, special: bool, workers: int | None = None) -> list[int]:
         """Do what the core's method does, behind the pipeline; so do the following ones."""
-        if self.is_unchanged(text, special):
-            return self._inner.encode(text, special, workers)
+        if ready := self._ready(text, special):
+            return self._inner.encode(*ready, workers)
         ids: list[int] = []
         for id, piece, _ in self._stretches(text, special):
             if id is None:
-                ids += self._inner.encode(piece, False, workers)
+                ids += self._ids(piece, workers)
             else:
                 ids.append(id)
         return ids
@@ -195,10 +180,10 @@ class PipelineCore:
         """See `encode`."""
         import numpy as np
 
-        if self.is_unchanged(text, special):
-            return self._inner.encode_to_numpy(text, special, workers)
+        if ready := self._ready(text, special):
+            return self._inner.encode_to_numpy(*ready, workers)
         parts = [
-            self._inner.encode_to_numpy(piece, False, workers) if id is None else np.array([id], np.uint32)
+            self._ids_to_numpy(piece, workers) if id is None else np.array([id], np.uint32)
             for id, piece, _ in self._stretches(text, special)
         ]
         return np.concatenate(parts) if parts else np.zeros(0, np.uint32)
@@ -206,8 +191,10 @@ class PipelineCore:
     def encode_batch(self, texts: Iterable[str], special: bool, workers: int) -> list[list[int]]:
         """See `encode`."""
         texts = list(texts)
-        whole = [i for i, text in enumerate(texts) if self.is_unchanged(text, special)]
-        encoded = dict(zip(whole, self._inner.encode_batch([texts[i] for i in whole], special, workers), strict=True))
+        ready = {i: found for i, text in enumerate(texts) if (found := self._ready(text, special))}
+        looks = any(special for _, special in ready.values())
+        ids = self._inner.encode_batch([text for text, _ in ready.values()], looks, workers)
+        encoded = dict(zip(ready, ids, strict=True))
         return [encoded[i] if i in encoded else self.encode(text, special, workers) for i, text in enumerate(texts)]
 
     def encode_batch_to_numpy(
@@ -217,8 +204,11 @@ class PipelineCore:
         import numpy as np
 
         texts = list(texts)
-        if all(self.is_unchanged(text, special) for text in texts):
-            return self._inner.encode_batch_to_numpy(texts, special, workers)
+        ready = [self._ready(text, special) for text in texts]
+        if all(found is not None for found in ready):
+            known = [found for found in ready if found is not None]
+            looks = any(special for _, special in known)
+            return self._inner.encode_batch_to_numpy([text for text, _ in known], looks, workers)
         parts = [self.encode_to_numpy(text, special, workers) for text in texts]
         starts = np.array([0, *itertools.accumulate(map(len, parts))], np.int64)
         return np.concatenate(parts), starts
@@ -235,9 +225,9 @@ class PipelineCore:
             all_ids += ids
             spans.append(found)
         joined = np.concatenate(spans)
-        return all_ids, _in_characters(text, joined) if characters else joined
+        return all_ids, in_characters(text, joined) if characters else joined
 
-    def _encoded(self, text: str, special: bool) -> Iterator[tuple[_Stretch, list[int], NDArray[np.int64]]]:
+    def _encoded(self, text: str, special: bool) -> Iterator[tuple[Stretch, list[int], NDArray[np.int64]]]:
         """Yield each stretch with its ids and their spans in bytes."""
         import numpy as np
 
@@ -247,13 +237,12 @@ class PipelineCore:
             if id is not None:
                 yield stretch, [id], np.array([[places.starts[0], places.ends[-1]]], np.int64)
                 continue
-            ids, spans = self._inner.encode_with_offsets(piece, False, False)
+            ids, spans = self._ids_and_spans(piece)
             placed = np.stack([places.starts[spans[:, 0]], places.ends[spans[:, 1] - 1]], axis=1)
             yield stretch, ids, placed
 
     def encoded(self, text: str, special: bool) -> Encoded:
         """Return ids, tokens as Hugging Face spells them, and spans in characters."""
-        from ..formats.gpt2 import spell
         from .template import Encoded
 
         all_ids: list[int] = []
@@ -261,8 +250,8 @@ class PipelineCore:
         spans: list[tuple[int, int]] = []
         for stretch, ids, found in self._encoded(text, special):
             all_ids += ids
-            tokens += [stretch.text] if stretch.id is not None else [spell(self._inner.token_bytes(id)) for id in ids]
-            spans += [(start, end) for start, end in _in_characters(text, found).tolist()]
+            tokens += [stretch.text] if stretch.id is not None else map(self.spelled, ids)
+            spans += [(start, end) for start, end in in_characters(text, found).tolist()]
         return Encoded(all_ids, tokens, spans)
 
     def word_ids(self, text: str, special: bool) -> list[int]:
@@ -277,7 +266,7 @@ class PipelineCore:
                 count += 1
                 continue
             starts = [start for start, _ in self._splitter.ranges(piece.encode())]
-            spans = self._inner.encode_with_offsets(piece, False, False)[1]
+            spans = self._ids_and_spans(piece)[1]
             words += [count + bisect.bisect_right(starts, start) - 1 for start in spans[:, 0].tolist()]
             count += len(starts)
         return words
@@ -293,10 +282,10 @@ class PipelineCore:
 
     def count(self, text: str, special: bool, workers: int | None = None) -> int:
         """See `encode`."""
-        if self.is_unchanged(text, special):
-            return self._inner.count(text, special, workers)
+        if ready := self._ready(text, special):
+            return self._inner.count(*ready, workers)
         stretches = self._stretches(text, special)
-        return sum(1 if id is not None else self._inner.count(piece, False, workers) for id, piece, _ in stretches)
+        return sum(1 if id is not None else len(self._ids_to_numpy(piece, workers)) for id, piece, _ in stretches)
 
     def truncate(self, text: str, max_tokens: int, special: bool) -> str:
         """See `encode`; refused where the pipeline changes the text."""
@@ -365,31 +354,3 @@ class PipelineStream:
         """End the text; return all its ids."""
         text, self._pieces = "".join(self._pieces), []
         return self._core.encode(text, self._special)
-
-
-def _identity(text: str) -> tuple[_Places, list[int]]:
-    """Return the places of a text in itself, and the byte that each character starts at, and the end."""
-    import numpy as np
-
-    data = np.frombuffer(text.encode(), np.uint8)
-    at = np.append(np.flatnonzero((data & 0xC0) != 0x80), len(data)).astype(np.int64)
-    lengths = np.diff(at)
-    return _Places(np.repeat(at[:-1], lengths), np.repeat(at[1:], lengths)), at.tolist()
-
-
-def _with_prefix(places: _Places) -> _Places:
-    """The space that is put before a text comes from where its first character does."""
-    import numpy as np
-
-    starts, ends = places
-    return _Places(np.concatenate([starts[:1], starts]), np.concatenate([ends[:1], ends]))
-
-
-def _in_characters(text: str, spans: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return spans in characters of `text`, which in bytes begin and end between two."""
-    import numpy as np
-
-    data = np.frombuffer(text.encode(), np.uint8)
-    before = np.concatenate([[0], np.cumsum((data & 0xC0) != 0x80)]).astype(np.int64)
-    found: NDArray[np.int64] = before[spans]
-    return found

@@ -8,10 +8,10 @@ from .. import _core
 from ..common.messages import shown
 from ..files import text_files
 from ..parts import Parts
-from . import added, document, model, origin
+from . import added, characters, document, model, origin
 from .checks import refused
+from .cores import around
 from .pipeline import Pipeline
-from .pipeline_core import PipelineCore
 
 
 def read(source: Any) -> Parts:
@@ -42,16 +42,34 @@ def parts_of(content: dict[str, Any], files: origin.Files | None = None, keep_id
         raise refused("$", "the field 'model' is missing")
     vocab = model.read_vocab(content["model"])
     tokens = added.read(content.get("added_tokens") or [], vocab, keep_ids)
-    made = model.read(content["model"], vocab, tokens)
     spec = {
         "added_tokens": [token._asdict() for token in tokens],
         **{part: content.get(part) for part in ("normalizer", "pre_tokenizer", "post_processor", "decoder")},
         **{part: content[part] for part in ("truncation", "padding") if content.get(part) is not None},
     }
+    if characters.merges_characters(content):
+        spec["characters"] = characters.options_of(content["model"])
+        return _of_characters(content, vocab, tokens, Pipeline(spec), files)
+    made = model.read(content["model"], vocab, tokens)
     pipeline = Pipeline(spec, {token.id for token in made.kept})
     pattern = pipeline.pattern
     core = _core.Tokenizer(made.vocab, made.merges, made.specials, pattern.core(), made.ignore_merges)
     came_from = origin.Origin.of(content, tokens, files or {})
     if pipeline.is_trivial:
         return Parts(core, pattern, None, None, came_from)
-    return Parts(core if pipeline.is_plain else PipelineCore(core, pipeline), pattern, pipeline, None, came_from)
+    return Parts(around(core, pipeline), pattern, pipeline, None, came_from)
+
+
+def _of_characters(
+    content: dict[str, Any],
+    vocab: dict[str, int],
+    tokens: list[added.AddedToken],
+    pipeline: Pipeline,
+    files: origin.Files | None,
+) -> Parts:
+    """Return a tokenizer whose model merges characters."""
+    assert pipeline.spaces is not None
+    steps = _core.Normalizer(pipeline.normalizer)
+    made = characters.read(content["model"], vocab, tokens, pipeline.spaces.are_plain, steps.apply)
+    core = around(made.core(pipeline.pattern), pipeline)
+    return Parts(core, pipeline.pattern, pipeline, None, origin.Origin.of(content, tokens, files or {}))

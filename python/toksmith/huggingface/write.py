@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _core, patterns
 from ..common.messages import shown
 from ..formats.gpt2 import spell, unspell
-from . import to_oniguruma
+from . import characters, to_oniguruma
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +30,8 @@ def tokenizer_object(parts: Parts) -> dict[str, Any]:
     beside = parts.origin.beside if parts.origin is not None else ()
     in_model = {name: id for name, id in parts.special_tokens.items() if name not in beside}
     specials = dict(sorted(in_model.items(), key=lambda item: item[1]))
+    if parts.pipeline is not None and parts.pipeline.spaces is not None:
+        return {"version": "1.0", **fields, "model": characters.model_object(parts)}
     merges, ignore_merges = merges_of(parts)
     return {
         "version": "1.0",

@@ -26,6 +26,8 @@ def of_parts(parts: Parts) -> dict[str, Any]:
     }
     if parts.core.has_merges() and parts.core.ignores_merges():
         found["ignore_merges"] = True
+    if (characters := parts.core.characters()) is not None:
+        found["characters"] = dict(zip(("bytes", "unknown", "outside"), characters, strict=True))
     if parts.pipeline is not None:
         found["pipeline"] = parts.pipeline.spec
     return found
@@ -64,11 +66,11 @@ def pattern_and_pipeline(head: dict[str, Any], name: str) -> tuple[patterns.Patt
 
 def with_pipeline(core: Any, pipeline: Pipeline | None) -> Any:
     """Return the core of a tokenizer with a pipeline."""
-    if pipeline is None or pipeline.is_plain:
+    if pipeline is None:
         return core
-    from ..huggingface.pipeline_core import PipelineCore
+    from ..huggingface.cores import around
 
-    return PipelineCore(core, pipeline)
+    return around(core, pipeline)
 
 
 def with_origin(parts: Parts, state: Any) -> Parts:

@@ -35,9 +35,28 @@ def native(path: str | os.PathLike[str]) -> Parts:
             raise ValueError(f"there are {len(record.counts())} counts for {len(merges)} merges")
         specials = list(content["special_tokens"].items())
         ignore_merges = content.get("ignore_merges", False)
-        core = _core.Tokenizer(content["tokens"], merges, specials, pattern.core(), ignore_merges)
+        if content.get("characters") is not None:
+            core = _of_characters(content, specials, pattern)
+        else:
+            core = _core.Tokenizer(content["tokens"], merges, specials, pattern.core(), ignore_merges)
         parts = Parts(head.with_pipeline(core, pipeline), pattern, pipeline, record)
         return head.with_origin(parts, content.get("huggingface"))
+
+
+def _of_characters(
+    content: dict[str, Any], specials: list[tuple[str, int]], pattern: patterns.Pattern
+) -> _core.Tokenizer:
+    """Return the core of a file whose merges begin with characters."""
+    in_bytes, unknown, outside = native_file.character_ids(content["characters"])
+    tokens: dict[int, bytes] = content["tokens"]
+    apart = {*in_bytes, *outside}
+    ids = {token: id for id, token in tokens.items() if id not in apart}
+    merges = content["merges"] or []
+    for left, right in merges:
+        if left not in ids or right not in ids:
+            raise ValueError(f"the merge ({shown(left)}, {shown(right)}) is of a token that is not there")
+    pairs = [(ids[left], ids[right]) for left, right in merges]
+    return _core.Tokenizer.of_characters(tokens, pairs, in_bytes, unknown, outside, specials, pattern.core())
 
 
 def gpt2(

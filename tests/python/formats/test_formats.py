@@ -160,7 +160,7 @@ ROWS = [[id, token.decode("latin-1") if id < 128 and id != 92 else f"\\x{id:02x}
 BAD_NATIVE: list[tuple[dict[str, Any], str]] = [
     ({"format": ...}, 'has no "format": "toksmith"'),
     ({"format": "other"}, 'has no "format": "toksmith"'),
-    ({"version": 3}, "version 3 of the format; this toksmith reads versions 1 to 2"),
+    ({"version": 4}, "version 4 of the format; this toksmith reads versions 1 to 3"),
     ({"version": "1"}, "version '1'"),
     ({"version": True}, "version True"),
     ({"version": ...}, "version None"),

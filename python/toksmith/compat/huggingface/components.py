@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import _core
 from ...formats.gpt2 import BYTE_ORDER, spell, unspell
-from ...huggingface import normalizers, pretokenizers
+from ...huggingface import decoders, normalizers, pretokenizers, spaces
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -76,6 +76,8 @@ class PreTokenizer(Component):
     def pre_tokenize_str(self, sequence: str) -> list[tuple[str, tuple[int, int]]]:
         """Return the pretokens of a text, spelled, each with its place in characters."""
         _check_text(sequence)
+        if (words := spaces.words_of(dict(self), sequence)) is not None:
+            return words
         splits = pretokenizers.read(dict(self))
         before = _core.Pretokenizer.of_stages(splits.before) if splits.before else None
         after = _core.Pretokenizer.of_stages(splits.after) if splits.after else None
@@ -117,7 +119,9 @@ class Decoder(Component):
     """What turns spelled tokens into text."""
 
     def decode(self, tokens: Iterable[str]) -> str:
-        """Return the text of tokens; one that spells no bytes stands for its own."""
+        """Return the text of tokens; to ByteLevel one that spells no bytes stands for its own."""
+        if self["type"] != "ByteLevel":
+            return decoders.decoded(decoders.read(dict(self)), tokens)
         parts = (plain if (plain := unspell(token)) is not None else token.encode() for token in tokens)
         return b"".join(parts).decode("utf-8", "replace")
 

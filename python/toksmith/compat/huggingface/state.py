@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ... import _core
 from ...common.messages import shown
 from ...formats.gpt2 import spell, unspell
-from ...huggingface import read, write
+from ...huggingface import characters, read, write
 from ...tokenizer import Tokenizer as Core
 from . import components
 from .added import Added, Row
@@ -149,6 +149,10 @@ class State:
         id = self.added.ids.get(token)
         if id is not None:
             return None if id in self.added.beside else id
+        if self._merges_characters:
+            core: Any = self.core._core
+            id = core.id_of(token)
+            return None if id in self.added.rows else id
         plain = unspell(token) if token else None
         try:
             id = None if plain is None else self.core.token_id(plain)
@@ -190,6 +194,10 @@ class State:
         id = self.model_id(spelled)
         if id is not None and core.ignore_merges:
             return [(id, spelled, (0, len(spelled.encode())))]
+        if self._merges_characters:
+            inner: Any = core._core
+            tokens: list[tuple[int, str, tuple[int, int]]] = inner.model_tokens(spelled)
+            return tokens
         data = b"".join(byte for c in spelled if (byte := unspell(c)) is not None)
         found: list[tuple[int, str, tuple[int, int]]] = []
         at = 0
@@ -199,6 +207,11 @@ class State:
             found.append((id, token, (at, end)))
             at = end
         return found
+
+    @property
+    def _merges_characters(self) -> bool:
+        pipeline = None if self._made is None else self._made.pipeline
+        return pipeline is not None and pipeline.spaces is not None
 
     @functools.cached_property
     def _bare(self) -> _core.Tokenizer:
@@ -220,7 +233,7 @@ class State:
 
     def decode(self, batch: list[list[int]]) -> list[str]:
         """Return the text of each list of ids, as the decoder has it."""
-        if self._decodes_bytes:
+        if self._merges_characters or self._decodes_bytes:
             return self.core.decode_batch(batch) if len(batch) != 1 else [self.core.decode(batch[0])]
         tokens = [[self.spelling[id] for id in ids] for ids in batch]
         decoder = Decoder.of(self.part("decoder"))
@@ -286,7 +299,8 @@ def of_model(model: Any, before: State | None = None) -> State:
 
 def of_changed(content: Content, added: Added) -> State:
     """Return the state of a changed content with its added tokens; without a vocabulary nothing is checked."""
-    if not content["model"]["vocab"] or content.get("pre_tokenizer") is None:
+    is_whole = content.get("pre_tokenizer") is not None or characters.merges_characters(content)
+    if not content["model"]["vocab"] or not is_whole:
         if added.rows:
             raise ValueError(
                 f"{shown(next(iter(added.ids)))} cannot be added to a tokenizer without vocabulary: train it first"

@@ -21,7 +21,10 @@ class Spelling(dict[int, str]):
         self._tokenizer = tokenizer
 
     def __missing__(self, id: int) -> str:
-        spelled = self[id] = spell(self._tokenizer.token_bytes(id))
+        core: Any = self._tokenizer._core
+        pipeline = self._tokenizer.pipeline
+        merges_bytes = pipeline is None or pipeline.spaces is None
+        spelled = self[id] = spell(core.token_bytes(id)) if merges_bytes else core.spelled(id)
         return spelled
 
     def __reduce__(self) -> tuple[Any, ...]:

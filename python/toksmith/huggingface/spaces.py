@@ -1,0 +1,120 @@
+"""What a tokenizer that merges characters does to spaces: SentencePiece's U+2581 in their place, and one in front.
+
+The core works with plain spaces where it can: a token that the file spells with U+2581 has a space in its bytes, and
+a text needs no copy in which spaces are replaced. That is exact where no space is left in a text when it is merged.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .checks import field, kind_of, refused, shown
+from .decoders import META, scheme
+
+if TYPE_CHECKING:
+    from .normalizers import Steps
+
+
+class Metaspace(NamedTuple):
+    """The pre-tokenizer of this name: which texts get a U+2581 in front, and whether each U+2581 begins a word."""
+
+    scheme: str
+    split: bool
+
+
+class Spaces(NamedTuple):
+    """What becomes of the spaces of a text.
+
+    Attributes:
+        metaspace: The pre-tokenizer, if there is one.
+        are_plain: Whether the core has a plain space for each U+2581.
+        prefix: Where nothing else happens to a text: "always" if a space is put in front, "missing" if one is where
+            the text begins with none, "" if none is; None where more happens.
+    """
+
+    metaspace: Metaspace | None
+    are_plain: bool
+    prefix: str | None
+
+
+_TO_META = ("Replace", ["literal", " ", META])
+_PREPEND = ("Prepend", [META])
+_MAKE_NO_SPACE = ("NFC", "NFD", "Lowercase", "StripAccents", "Strip")
+
+
+def read(steps: Steps, pre_tokenizer: Any, place: str = "$.pre_tokenizer") -> Spaces:
+    """Return what becomes of spaces.
+
+    Args:
+        steps: Those of the normalizer.
+        pre_tokenizer: That of the file.
+        place: Where it stands.
+
+    Raises:
+        ValueError: The pre-tokenizer is malformed, or cannot be had exactly; names it.
+    """
+    metaspace = _metaspace(pre_tokenizer, place, _leaves_no_space(steps))
+    are_plain = metaspace is not None or _leaves_no_space(steps)
+    prefix = None
+    if all(step in (_TO_META, _PREPEND) for step in steps) and steps.count(_PREPEND) <= 1 and are_plain:
+        prepends = steps.count(_PREPEND) == 1
+        if metaspace is None or metaspace.scheme == "never":
+            prefix = "always" if prepends else ""
+        elif not prepends:
+            prefix = "missing"
+    return Spaces(metaspace, are_plain, prefix)
+
+
+def _leaves_no_space(steps: Steps) -> bool:
+    """Whether a normalized text has no space."""
+    if _TO_META not in steps:
+        return False
+    return all(_makes_no_space(step) for step in steps[steps.index(_TO_META) + 1 :])
+
+
+def _makes_no_space(step: tuple[str, list[Any]]) -> bool:
+    name, arguments = step
+    return name in _MAKE_NO_SPACE or (name in ("Prepend", "Replace") and " " not in arguments[-1])
+
+
+def _metaspace(part: Any, place: str, no_space: bool) -> Metaspace | None:
+    if part is None:
+        return None
+    kind = kind_of(part, place)
+    if kind == "Sequence":
+        rows = field(part, "pretokenizers", list, place)
+        if len(rows) == 1:
+            return _metaspace(rows[0], f"{place}.pretokenizers[0]", no_space)
+        raise refused(place, "a sequence of pre-tokenizers around a model that merges characters is not read")
+    if kind == "Metaspace":
+        replacement = field(part, "replacement", str, place)
+        if replacement != META:
+            raise refused(f"{place}.replacement", f"{shown(replacement)}: toksmith reads U+2581 alone")
+        split = part.get("split")
+        return Metaspace(scheme(part, place), True if split is None else field(part, "split", bool, place))
+    if kind == "Split" and no_space and part.get("pattern") == {"String": " "} and part.get("invert") is False:
+        return None  # Gemma's: it splits at spaces, of which the normalizer leaves none
+    raise refused(
+        place, f"the pre-tokenizer {kind} before a model that merges characters is not one that toksmith has"
+    )
+
+
+def words_of(part: Any, text: str) -> list[tuple[str, tuple[int, int]]] | None:
+    """Return the words that Metaspace makes of a text, each with its place in characters; None for another part.
+
+    What is put in front is where the first character is.
+    """
+    if kind_of(part, "$.pre_tokenizer") != "Metaspace":
+        return None
+    found = _metaspace(part, "$.pre_tokenizer", False)
+    assert found is not None
+    changed = text.replace(" ", META)
+    added = int(bool(text) and found.scheme != "never" and not changed.startswith(META))
+    changed = META * added + changed
+    cuts = [at for at, character in enumerate(changed) if character == META and at] if found.split else []
+    ends = [*cuts, len(changed)] if changed else []
+    starts = [0, *cuts]
+    return [
+        (changed[start:end], (max(start - added, 0), max(end - added, 1)))
+        for start, end in zip(starts, ends, strict=False)
+    ]

@@ -1,0 +1,145 @@
+//! What merging begins with in a vocabulary of characters: the token of each character, else those of its bytes.
+
+use std::collections::HashMap;
+
+use rustc_hash::FxBuildHasher;
+
+/// The first symbols of a text. A character that is a token is one symbol. Any other is one symbol for each of its
+/// bytes, where there are tokens for bytes, else one unknown token.
+#[derive(Clone, Debug)]
+pub(crate) struct Alphabet {
+    /// The symbol of each ASCII character.
+    ascii: [u32; 128],
+    /// The tokens of characters beyond ASCII, by their UTF-8 as a number.
+    characters: HashMap<u32, u32, FxBuildHasher>,
+    fallback: Fallback,
+}
+
+/// What stands for a character that is no token, as indices of tokens.
+#[derive(Clone, Debug)]
+pub(crate) enum Fallback {
+    /// The token of each of its bytes.
+    Bytes(Box<[u32; 256]>),
+    /// One token.
+    Unknown(u32),
+}
+
+impl Fallback {
+    fn of_byte(&self, byte: u8) -> u32 {
+        match self {
+            Fallback::Bytes(tokens) => tokens[usize::from(byte)],
+            Fallback::Unknown(token) => *token,
+        }
+    }
+}
+
+impl Alphabet {
+    /// An alphabet of `characters`: the UTF-8 of each, and its token.
+    pub(crate) fn new<'a>(characters: impl Iterator<Item = (&'a [u8], u32)>, fallback: Fallback) -> Self {
+        let ascii = std::array::from_fn(|byte| fallback.of_byte(byte as u8));
+        let mut alphabet = Alphabet { ascii, characters: HashMap::default(), fallback };
+        for (character, token) in characters {
+            match *character {
+                [byte @ 0..128] => alphabet.ascii[usize::from(byte)] = token,
+                _ => drop(alphabet.characters.insert(packed(character), token)),
+            }
+        }
+        alphabet
+    }
+
+    /// The symbols of all bytes, each taken alone.
+    pub(crate) fn of_bytes(&self) -> [u32; 256] {
+        std::array::from_fn(|byte| {
+            self.ascii.get(byte).copied().unwrap_or_else(|| self.fallback.of_byte(byte as u8))
+        })
+    }
+
+    /// The symbols of a text with the places where they begin.
+    #[inline]
+    pub(crate) fn symbols<'a>(&'a self, text: &'a [u8]) -> Symbols<'a> {
+        Symbols { alphabet: self, text, at: 0, bytes_until: 0 }
+    }
+}
+
+/// The symbols of a text in order: place and token.
+pub(crate) struct Symbols<'a> {
+    alphabet: &'a Alphabet,
+    text: &'a [u8],
+    at: usize,
+    /// Up to here each byte is a symbol.
+    bytes_until: usize,
+}
+
+impl Iterator for Symbols<'_> {
+    type Item = (usize, u32);
+
+    #[inline]
+    fn next(&mut self) -> Option<(usize, u32)> {
+        let at = self.at;
+        let &byte = self.text.get(at)?;
+        if byte < 0x80 {
+            self.at += 1;
+            return Some((at, self.alphabet.ascii[usize::from(byte)]));
+        }
+        if at < self.bytes_until {
+            self.at += 1;
+            return Some((at, self.alphabet.fallback.of_byte(byte)));
+        }
+        let character = character(self.text, at);
+        if let Some(&token) = self.alphabet.characters.get(&packed(character)) {
+            self.at += character.len();
+            return Some((at, token));
+        }
+        match &self.alphabet.fallback {
+            Fallback::Bytes(tokens) => {
+                self.bytes_until = at + character.len();
+                self.at += 1;
+                Some((at, tokens[usize::from(byte)]))
+            }
+            Fallback::Unknown(token) => {
+                self.at += character.len();
+                Some((at, *token))
+            }
+        }
+    }
+}
+
+/// The bytes of the character at a place; a byte that begins none stands alone.
+fn character(text: &[u8], at: usize) -> &[u8] {
+    let len = match text[at] {
+        0xC0..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        0xF0.. => 4,
+        _ => 1,
+    };
+    let rest = &text[at..text.len().min(at + len)];
+    let is_whole = rest.len() == len && rest[1..].iter().all(|byte| byte & 0xC0 == 0x80);
+    if is_whole { rest } else { &rest[..1] }
+}
+
+fn packed(character: &[u8]) -> u32 {
+    character.iter().fold(0, |number, &byte| number << 8 | u32::from(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn symbols(fallback: Fallback, text: &[u8]) -> Vec<(usize, u32)> {
+        let tokens = [("a".as_bytes(), 900), ("é".as_bytes(), 901), ("漢".as_bytes(), 902)];
+        Alphabet::new(tokens.into_iter(), fallback).symbols(text).collect()
+    }
+
+    #[test]
+    fn what_is_no_character_of_the_vocabulary_is_its_bytes() {
+        let bytes = || Fallback::Bytes(Box::new(std::array::from_fn(|byte| byte as u32)));
+        assert_eq!(symbols(bytes(), "aé漢".as_bytes()), [(0, 900), (1, 901), (3, 902)]);
+        assert_eq!(symbols(bytes(), "b字a".as_bytes()), [(0, 98), (1, 0xE5), (2, 0xAD), (3, 0x97), (4, 900)]);
+        assert_eq!(symbols(bytes(), b"\xA9a\xE6\xBC"), [(0, 0xA9), (1, 900), (2, 0xE6), (3, 0xBC)]);
+    }
+
+    #[test]
+    fn an_unknown_character_is_one_symbol() {
+        assert_eq!(symbols(Fallback::Unknown(0), "a字b漢".as_bytes()), [(0, 900), (1, 0), (4, 0), (5, 902)]);
+    }
+}

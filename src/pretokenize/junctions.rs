@@ -1,0 +1,154 @@
+//! Pretokens that end between two characters that never merge.
+//!
+//! In a vocabulary of characters the text between two special tokens is one pretoken. A merge across the place between
+//! two characters makes a token with the last byte of the one and the first byte of the other in the middle. Where the
+//! parts of no merge meet with these two bytes, nothing ever crosses, and both sides can be encoded each alone. So
+//! cutting there changes no id, and what lies between two such places, mostly a word, is seen again and again.
+
+use std::ops::Range;
+
+use crate::simd::ENDS;
+
+/// Pairs of bytes: the last one of a character and the first one of the next. Between these of the set a pretoken ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Junctions {
+    /// A bit for each pair, by `before << 8 | after`.
+    cuts: Box<[u64; PAIRS / 64]>,
+}
+
+const PAIRS: usize = 1 << 16;
+
+impl Junctions {
+    /// Before each space.
+    pub fn before_spaces() -> Self {
+        let mut none = Junctions { cuts: Box::new([0; PAIRS / 64]) };
+        (0..=255).for_each(|before| none.set(before, b' '));
+        none
+    }
+
+    /// Between all characters, but for the pairs of bytes that are `joined`.
+    pub(crate) fn all_but(joined: impl Iterator<Item = (u8, u8)>) -> Self {
+        let mut all = Junctions { cuts: Box::new([0; PAIRS / 64]) };
+        for before in 0..=255 {
+            // A byte of 0x80 to 0xBF is inside a character.
+            (0..=255).filter(|after| after & 0xC0 != 0x80).for_each(|after| all.set(before, after));
+        }
+        for (before, after) in joined {
+            let at = pair(before, after);
+            all.cuts[at / 64] &= !(1 << (at % 64));
+        }
+        all
+    }
+
+    /// The pairs of both.
+    pub(crate) fn union(&self, other: &Self) -> Self {
+        Junctions { cuts: Box::new(std::array::from_fn(|at| self.cuts[at] | other.cuts[at])) }
+    }
+
+    fn set(&mut self, before: u8, after: u8) {
+        let at = pair(before, after);
+        self.cuts[at / 64] |= 1 << (at % 64);
+    }
+
+    /// Whether a pretoken ends between two bytes.
+    #[inline(always)]
+    pub(crate) fn is_cut(&self, before: u8, after: u8) -> bool {
+        let at = pair(before, after);
+        self.cuts[at / 64] >> (at % 64) & 1 == 1
+    }
+}
+
+#[inline(always)]
+fn pair(before: u8, after: u8) -> usize {
+    usize::from(before) << 8 | usize::from(after)
+}
+
+/// The pretokens of a text.
+pub(crate) struct JunctionScanner<'a> {
+    junctions: &'a Junctions,
+    text: &'a [u8],
+    /// The place that is looked at next; beyond the text after the last end.
+    at: usize,
+}
+
+impl<'a> JunctionScanner<'a> {
+    pub(crate) fn new(junctions: &'a Junctions, text: &'a [u8]) -> Self {
+        JunctionScanner { junctions, text, at: if text.is_empty() { 1 } else { 0 } }
+    }
+
+    /// Writes where the next pretokens end and returns how many: 0 only at the end of the text.
+    #[inline]
+    pub(crate) fn fill(&mut self, ends: &mut [usize; ENDS]) -> usize {
+        let JunctionScanner { junctions, text, at } = self;
+        let mut count = 0;
+        // Each place is written, and stays if it is an end: no branch follows the text.
+        while *at + 1 < text.len() && count < ENDS {
+            let last = text.len().min(*at + 1 + ENDS - count);
+            for (place, pair) in (*at + 1..last).zip(text[*at..last].windows(2)) {
+                ends[count] = place;
+                count += usize::from(junctions.is_cut(pair[0], pair[1]));
+            }
+            *at = last - 1;
+        }
+        if *at + 1 == text.len() && count < ENDS {
+            ends[count] = text.len();
+            count += 1;
+            *at = text.len() + 1;
+        }
+        count
+    }
+
+    /// Calls `f` with each pretoken, until it returns `false`.
+    pub(crate) fn for_each<E>(mut self, mut f: impl FnMut(Range<usize>) -> Result<bool, E>) -> Result<(), E> {
+        let (mut ends, mut start) = ([0; ENDS], 0);
+        loop {
+            let count = self.fill(&mut ends);
+            for &end in &ends[..count] {
+                if !f(start..end)? {
+                    return Ok(());
+                }
+                start = end;
+            }
+            if count == 0 {
+                return Ok(());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pretokens<'t>(junctions: &Junctions, text: &'t str) -> Vec<&'t str> {
+        let mut found = Vec::new();
+        let done: Result<(), ()> = JunctionScanner::new(junctions, text.as_bytes()).for_each(|range| {
+            found.push(&text[range]);
+            Ok(true)
+        });
+        assert!(done.is_ok());
+        found
+    }
+
+    #[test]
+    fn pretokens_end_where_nothing_merges() {
+        let joined = [(b'a', b'b'), (b' ', b'a'), (0xA9, b'a')];
+        let junctions = Junctions::all_but(joined.into_iter());
+        assert_eq!(pretokens(&junctions, "ab ab  éa漢a"), ["ab", " ab", " ", " ", "éa", "漢", "a"]);
+        assert_eq!(pretokens(&junctions, ""), [""; 0]);
+        assert_eq!(pretokens(&junctions, "a"), ["a"]);
+        let spaces = Junctions::before_spaces();
+        assert_eq!(pretokens(&spaces, "ab  c é "), ["ab", " ", " c", " é", " "]);
+        assert_eq!(pretokens(&junctions.union(&spaces), "ab ab"), ["ab", " ab"]);
+    }
+
+    #[test]
+    fn all_ends_of_a_long_text_are_found() {
+        let junctions = Junctions::all_but([(b'a', b'a')].into_iter());
+        for len in [1, 2, ENDS - 1, ENDS, ENDS + 1, 3 * ENDS, 3 * ENDS + 7] {
+            let single = "ab".repeat(len);
+            assert_eq!(pretokens(&junctions, &single).len(), 2 * len);
+            assert_eq!(pretokens(&junctions, &"a".repeat(len)), ["a".repeat(len)]);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Vocabularies of characters, as SentencePiece makes them: merging begins with the characters of a text. A character
+//! that is no token falls back to the tokens of its bytes, or to one unknown token.
+
+use super::build::SpecialSpec;
+use super::ordinary::Ordinary;
+use super::reach;
+use super::tokens::TokenBytes;
+use super::vocabulary::{CharacterTokens, Semantics, Vocab, memory_of_pairs, special_indices};
+use crate::error::{Error, Result};
+use crate::merge::{Alphabet, Fallback, Pairs};
+use crate::room;
+use crate::special::Specials;
+
+impl Vocab {
+    /// Validates and indexes a vocabulary of characters.
+    ///
+    /// `tokens` are ids with the bytes of the text that each stands for; a token for a byte has that byte. `merges` are
+    /// pairs of ids in order; each makes the token whose bytes are those of both. All special tokens must have an id
+    /// that is one of a token.
+    ///
+    /// # Errors
+    /// The variants of [`Error`] for vocabularies; each names the token or the merge.
+    pub fn of_characters(
+        mut tokens: Vec<(u32, &[u8])>,
+        merges: &[(u32, u32)],
+        characters: CharacterTokens,
+        specials: &[SpecialSpec],
+    ) -> Result<Self> {
+        let bytes: usize = tokens.iter().map(|(_, bytes)| bytes.len()).sum();
+        room::check_available(
+            2 * bytes + 128 * tokens.len() + memory_of_pairs(tokens.len(), merges.len()) + (2 << 20),
+        )?;
+        tokens.sort_by_key(|(id, _)| *id);
+        super::build::check_ids(&tokens)?;
+        let tokens = TokenBytes::new(&tokens);
+        let special_ids = specials
+            .iter()
+            .map(|(_, id)| id.filter(|&id| tokens.index_of(id).is_some()).ok_or(Error::BrokenState))
+            .collect::<Result<Vec<u32>>>()?;
+        let specials = Specials::new(specials.iter().map(|(name, _)| name.clone()).collect())?;
+        let ordinary = ordinary(&tokens, &characters)?;
+        let mut pairs = Pairs::of_alphabet(alphabet(&tokens, &characters)?, merges.len());
+        let merges = add_merges(&mut pairs, merges, &tokens, &ordinary)?;
+        let unreachable = reach::not_made(&tokens, &special_indices(&tokens, &special_ids), &pairs)?;
+        Ok(Vocab {
+            tokens,
+            ordinary: ordinary.into(),
+            pairs: pairs.into(),
+            trained: None,
+            semantics: Semantics::Merges,
+            whole: false,
+            merges,
+            unreachable,
+            specials,
+            special_ids,
+            characters: Some(characters),
+        })
+    }
+
+    /// The tokens that merging begins with where it begins with characters; `None` where it begins with bytes.
+    pub fn characters(&self) -> Option<&CharacterTokens> {
+        self.characters.as_ref()
+    }
+
+    /// The last byte of the left part and the first byte of the right part of each merge.
+    pub(crate) fn joined_bytes(&self) -> impl Iterator<Item = (u8, u8)> + '_ {
+        self.merges.iter().filter_map(|&(left, right)| {
+            Some((*self.tokens.bytes_at(left).last()?, *self.tokens.bytes_at(right).first()?))
+        })
+    }
+}
+
+/// Indexes the tokens that text can become, by their bytes. A token for a byte has a character of the same bytes before
+/// it, and is left out then.
+fn ordinary(tokens: &TokenBytes, characters: &CharacterTokens) -> Result<Ordinary> {
+    let mut ordinary = Ordinary::with_room(tokens.len());
+    let bytes: std::collections::HashSet<u32> = characters.bytes.iter().copied().collect();
+    for index in 0..tokens.len() as u32 {
+        let id = tokens.id_at(index);
+        if bytes.contains(&id) || characters.outside.contains(&id) {
+            continue;
+        }
+        ordinary.insert(tokens, index).map_err(|first| Error::RepeatedToken {
+            token: tokens.bytes_at(index).to_vec(),
+            first: tokens.id_at(first),
+            second: id,
+        })?;
+    }
+    for &id in &characters.bytes {
+        let index = tokens.index_of(id).ok_or(Error::BrokenState)?;
+        let _ = ordinary.insert(tokens, index);
+    }
+    Ok(ordinary)
+}
+
+fn alphabet(tokens: &TokenBytes, characters: &CharacterTokens) -> Result<Alphabet> {
+    let index = |id: u32| tokens.index_of(id).ok_or(Error::BrokenState);
+    let fallback = match (characters.bytes.first_chunk::<256>(), characters.unknown) {
+        (Some(ids), _) => {
+            let mut bytes = Box::new([0; 256]);
+            for (byte, &id) in ids.iter().enumerate() {
+                bytes[byte] = index(id)?;
+                if tokens.bytes_at(bytes[byte]) != [byte as u8] {
+                    return Err(Error::BrokenState);
+                }
+            }
+            Fallback::Bytes(bytes)
+        }
+        (None, Some(id)) => Fallback::Unknown(index(id)?),
+        (None, None) => return Err(Error::BrokenState),
+    };
+    let is_character = |&index: &u32| {
+        let text = std::str::from_utf8(tokens.bytes_at(index)).unwrap_or_default();
+        let id = tokens.id_at(index);
+        text.chars().count() == 1 && !characters.bytes.contains(&id) && !characters.outside.contains(&id)
+    };
+    let found = (0..tokens.len() as u32).filter(is_character).map(|index| (tokens.bytes_at(index), index));
+    Ok(Alphabet::new(found, fallback))
+}
+
+/// Adds the list of merges to `pairs`, and returns it as indices.
+fn add_merges(
+    pairs: &mut Pairs,
+    merges: &[(u32, u32)],
+    tokens: &TokenBytes,
+    ordinary: &Ordinary,
+) -> Result<Vec<(u32, u32)>> {
+    let mut listed = room::for_items(merges.len())?;
+    let mut result = Vec::new();
+    for (rank, &(left, right)) in merges.iter().enumerate() {
+        let find = |id: u32| tokens.index_of(id).ok_or(Error::UnknownId { id: i128::from(id), index: None });
+        let pair = (find(left)?, find(right)?);
+        let (left, right) = (tokens.bytes_at(pair.0), tokens.bytes_at(pair.1));
+        result.clear();
+        result.extend_from_slice(left);
+        result.extend_from_slice(right);
+        let made = ordinary.get(tokens, &result).ok_or_else(|| Error::MergeUnknown {
+            index: rank,
+            left: left.to_vec(),
+            right: right.to_vec(),
+            unknown: result.clone(),
+        })?;
+        pairs.insert(pair.0, pair.1, rank as u32, made).map_err(|first| Error::RepeatedMerge {
+            index: rank,
+            first: first as usize,
+            left: left.to_vec(),
+            right: right.to_vec(),
+        })?;
+        listed.push(pair);
+    }
+    Ok(listed)
+}
