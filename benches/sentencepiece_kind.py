@@ -1,12 +1,12 @@
 """Times tokenizers that merge characters, as Llama 2's and Gemma's do, beside gigatoken and `tokenizers`.
 
-usage: python benches/sentencepiece.py TEXT [TEXT ...] [--tokenizer tokenizer.json] [--size 32000] [--rounds 5]
+usage: python benches/sentencepiece_kind.py TEXT [TEXT ...] [--tokenizer tokenizer.json] [--size 32000] [--rounds 5]
 
 TEXT is a file of UTF-8, also one that gzip has compressed. Without `--tokenizer` a vocabulary is trained on all texts
 by the package `sentencepiece`, and laid out as `transformers` converts it: as Llama 2's file, and as Gemma's.
 
-All run on one thread. Ids are compared first; a peer with other ids is marked. *Cold* is the first pass of a tokenizer
-that was just loaded, *warm* the best of the others. Peers that are not installed are left out.
+All run on one thread. Ids are compared first; a peer with other ids is marked. *Cold* is the first pass of a
+tokenizer that was just loaded, *warm* the best of the others. Peers that are not installed are left out.
 """
 
 from __future__ import annotations
