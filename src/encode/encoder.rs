@@ -15,9 +15,9 @@ use super::scratch::{Scratch, ScratchPool};
 use super::special_set::{ActiveSpecials, SpecialTokens};
 use super::tables::Tables;
 use crate::control::{BYTES_PER_CHECK, Control};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::once::Once;
-use crate::pretokenize::{ENDS, Isa, Junctions, Pattern, Pretokenizer};
+use crate::pretokenize::{ENDS, Isa, Junctions, Pattern, Prefix, Pretokenizer};
 use crate::room;
 use crate::simd::Portable;
 use crate::special::{Segment, Specials};
@@ -41,6 +41,8 @@ pub(super) struct Request<'a> {
     /// The number of the worker that encodes the text, from 0 on. A worker gets the scratch that it had before, if
     /// that is free: when the same text is encoded again, the scratch's cache then knows this worker's part of it.
     pub(super) worker: usize,
+    /// Whether the text begins here, and does not go on from a chunk before.
+    pub(super) is_first: bool,
 }
 
 /// A vocabulary and a pattern, ready to encode. Immutable; any number of threads may use it at once.
@@ -146,7 +148,11 @@ impl Encoder {
         sink: &mut impl Sink,
         control: &Control,
     ) -> Result<()> {
-        self.answer(Request { text, specials: self.active(special.into()), worker: 0 }, sink, control)
+        self.answer(
+            Request { text, specials: self.active(special.into()), worker: 0, is_first: true },
+            sink,
+            control,
+        )
     }
 
     /// The ids of `text`, as [`Encoder::encode`] finds them.
@@ -183,11 +189,16 @@ impl Encoder {
     #[inline]
     pub(super) fn active<'a>(&'a self, special: SpecialTokens<'a>) -> ActiveSpecials<'a> {
         match special {
-            SpecialTokens::None => ActiveSpecials { search: &self.no_specials, ids: &[] },
-            SpecialTokens::OfVocabulary => {
-                ActiveSpecials { search: self.vocab.specials(), ids: self.vocab.special_ids() }
+            SpecialTokens::None => {
+                ActiveSpecials { search: &self.no_specials, ids: &[], prefix: Prefix::None }
             }
-            SpecialTokens::Chosen(set) => ActiveSpecials { search: &set.specials, ids: &set.ids },
+            SpecialTokens::OfVocabulary => {
+                let (search, ids) = (self.vocab.specials(), self.vocab.special_ids());
+                ActiveSpecials { search, ids, prefix: self.pretokenizer.prefix() }
+            }
+            SpecialTokens::Chosen(set) => {
+                ActiveSpecials { search: &set.specials, ids: &set.ids, prefix: Prefix::None }
+            }
         }
     }
 
@@ -198,10 +209,10 @@ impl Encoder {
 
     /// Encodes the text of a request, in a scratch of the request's worker.
     pub(super) fn answer(&self, request: Request<'_>, sink: &mut impl Sink, control: &Control) -> Result<()> {
-        let Request { text, specials, worker } = request;
+        let Request { text, specials, worker, is_first } = request;
         self.pool.with(self.isa, worker, |scratch| {
             let seen = scratch.seen;
-            let done = self.encode_in(scratch, text, specials, sink, control);
+            let done = self.encode_in(scratch, text, specials, is_first, sink, control);
             if text.len() < SMALL_CALL_BYTES {
                 scratch.seen = seen + text.len() / SMALL_CALL_DIVISOR;
             }
@@ -209,23 +220,54 @@ impl Encoder {
         })
     }
 
-    /// Encodes a text in a scratch that the caller holds.
+    /// Encodes a text in a scratch that the caller holds; `is_first` says that no chunk of it came before.
     pub(super) fn encode_in(
         &self,
         scratch: &mut Scratch,
         text: &[u8],
         special: ActiveSpecials<'_>,
+        is_first: bool,
         sink: &mut impl Sink,
         control: &Control,
     ) -> Result<()> {
         for segment in special.search.segments(text, control) {
             match segment? {
-                Segment::Text(range) => self.encode_text(scratch, text, range, sink, control)?,
+                Segment::Text(range) => {
+                    let is_stretch = special.prefix != Prefix::None && (is_first || range.start > 0);
+                    if is_stretch && special.prefix.is_before(&text[range.clone()], range.start == 0) {
+                        self.encode_prefixed(scratch, text, range, sink, control)?;
+                    } else {
+                        self.encode_text(scratch, text, range, sink, control)?;
+                    }
+                }
                 Segment::Special(found) => sink.token(found.range.clone(), special.ids[found.index])?,
             }
             if !sink.wants_more() {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// Encodes `text[range]`, which holds no special token, as if a space stood before it.
+    fn encode_prefixed(
+        &self,
+        scratch: &mut Scratch,
+        text: &[u8],
+        range: Range<usize>,
+        sink: &mut impl Sink,
+        control: &Control,
+    ) -> Result<()> {
+        let Pattern::Junctions(junctions) = &self.pretokenizer.pattern else {
+            return Err(Error::BrokenState);
+        };
+        let first = range.start + junctions.first_end(&text[range.clone()]);
+        let mut head = room::for_items(1 + first - range.start)?;
+        head.push(b' ');
+        head.extend_from_slice(&text[range.start..first]);
+        self.encode_text(scratch, &head, 0..head.len(), sink, control)?;
+        if first < range.end && sink.wants_more() {
+            self.encode_text(scratch, text, first..range.end, sink, control)?;
         }
         Ok(())
     }
@@ -337,7 +379,7 @@ fn with_junctions(pretokenizer: Pretokenizer, vocab: &Vocab) -> Pretokenizer {
     let safe = Junctions::all_but(vocab.joined_bytes());
     let junctions = match &pretokenizer.pattern {
         Pattern::Whole => safe,
-        Pattern::Junctions(own) => safe.union(own),
+        Pattern::Junctions(own) => own.union(&safe),
         _ => return pretokenizer,
     };
     Pretokenizer { pattern: Pattern::Junctions(Arc::new(junctions)), ..pretokenizer }

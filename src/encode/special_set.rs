@@ -2,6 +2,7 @@
 
 use crate::control::Control;
 use crate::error::Result;
+use crate::pretokenize::Prefix;
 use crate::special::Specials;
 
 /// Special tokens, each with its id. They need not be in a vocabulary, and two may have the same id.
@@ -62,4 +63,7 @@ impl<'a> From<&'a SpecialSet> for SpecialTokens<'a> {
 pub(super) struct ActiveSpecials<'a> {
     pub(super) search: &'a Specials,
     pub(super) ids: &'a [u32],
+    /// Which stretches of text between them get a space in front. Without special tokens none does: then a text is such
+    /// a stretch already.
+    pub(super) prefix: Prefix,
 }

@@ -11,8 +11,8 @@ use super::compiled::PyCompiledPattern;
 use super::objects;
 use super::regex::{self, Regex};
 use crate::pretokenize::{
-    self, Behavior, CharKind, CutRule, Isa, Junctions, Matcher, Named, Pattern, SplitStage, SplitStages,
-    Unmatched,
+    self, Behavior, CharKind, CutRule, Isa, Junctions, Matcher, Named, Pattern, Prefix, SplitStage,
+    SplitStages, Unmatched,
 };
 use crate::room;
 
@@ -50,11 +50,14 @@ impl PyPretokenizer {
         Ok(PyPretokenizer { inner: pretokenize::Pretokenizer { pattern, unmatched } })
     }
 
-    /// A pretokenizer that cuts before each space.
+    /// A pretokenizer that cuts nowhere, or before each space. `prefix` says which stretches between special tokens get a
+    /// space in front, where these are looked for: see `Prefix`.
     #[staticmethod]
-    fn before_spaces() -> Self {
-        let pattern = Pattern::Junctions(Arc::new(Junctions::before_spaces()));
-        PyPretokenizer { inner: pretokenize::Pretokenizer { pattern, unmatched: Unmatched::Keep } }
+    fn of_spaces(before_spaces: bool, prefix: &str) -> PyResult<Self> {
+        let prefix = Prefix::from_name(prefix)
+            .ok_or_else(|| PyValueError::new_err(format!("no prefix has the name {prefix:?}")))?;
+        let pattern = Pattern::Junctions(Arc::new(Junctions::new(before_spaces, prefix)));
+        Ok(PyPretokenizer { inner: pretokenize::Pretokenizer { pattern, unmatched: Unmatched::Keep } })
     }
 
     /// A pretokenizer of several stages. Each stage is a tuple of the kind and the argument of a matcher (see

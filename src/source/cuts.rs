@@ -3,7 +3,7 @@
 use super::file::SourceFile;
 use crate::control::Control;
 use crate::error::Result;
-use crate::pretokenize::{CutRule, Pretokenizer};
+use crate::pretokenize::{CutRule, Prefix, Pretokenizer};
 use crate::special::Specials;
 
 /// Finds places for a cut: those that the pattern allows and that no special token lies across.
@@ -12,6 +12,9 @@ pub(crate) struct Cutter<'a> {
     rule: CutRule,
     /// Bytes of context that must be known on each side of a place.
     margin: usize,
+    /// The last bytes of special tokens, behind which there is no cut: where a stretch of text may get a space in front,
+    /// what follows a cut must not look like the beginning of one.
+    not_after: Vec<u8>,
 }
 
 /// Bytes of a file that are first read to find a cut, twice as many after each failure. Chosen without
@@ -23,7 +26,11 @@ impl<'a> Cutter<'a> {
     pub(crate) fn new(specials: &'a Specials, pretokenizer: &Pretokenizer, replace: bool) -> Self {
         let unsure = replace && specials.cut_depends_on_replacement();
         let rule = if unsure { CutRule::Never } else { pretokenizer.cut_rule() };
-        Cutter { specials, rule, margin: specials.max_len().max(8) }
+        let not_after = match pretokenizer.prefix() {
+            Prefix::None => Vec::new(),
+            _ => specials.tokens().iter().filter_map(|token| token.last().copied()).collect(),
+        };
+        Cutter { specials, rule, margin: specials.max_len().max(8), not_after }
     }
 
     /// Whether there can be places for a cut at all.
@@ -77,6 +84,12 @@ impl<'a> Cutter<'a> {
     }
 
     fn cut_in(&self, text: &[u8], from: usize, to: usize) -> Option<usize> {
-        self.specials.first_uncrossed(text, from..to, |from| self.rule.next_cut(text, from))
+        self.specials.first_uncrossed(text, from..to, |from| {
+            let mut cut = self.rule.next_cut(text, from)?;
+            while cut > 0 && self.not_after.contains(&text[cut - 1]) {
+                cut = self.rule.next_cut(text, cut + 1)?;
+            }
+            Some(cut)
+        })
     }
 }

@@ -55,17 +55,16 @@ class CharacterCore(PipelineCore):
             return super()._ready(text, special)
         if self._unknown is not None or META in text:
             return None
-        found = self._ordinary if not special else self._all if prefix else self._in_text
+        found = self._in_text if special else self._ordinary
         if found is not None and found.is_in(text):
             return None
-        if not prefix:
-            return text, special
-        return self._prefix(text) + text, False
+        # Where the core looks for special tokens, it puts the space in front of the stretches between them, too.
+        return (text, True) if special else (self._with_prefix(text), False)
 
-    def _prefix(self, text: str) -> str:
-        """Return what is put in front of a text without added tokens, where nothing else happens to it."""
+    def _with_prefix(self, text: str) -> str:
+        """Return a text without added tokens with what is put in front, where nothing else happens to it."""
         prefix = self._spaces.prefix
-        return " " if prefix and text and (prefix == "always" or text[0] != " ") else ""
+        return f" {text}" if prefix and text and (prefix == "always" or text[0] != " ") else text
 
     def _stretches(self, text: str, special: bool) -> Iterator[Stretch]:
         metaspace = self._spaces.metaspace
@@ -132,11 +131,14 @@ class CharacterCore(PipelineCore):
 
     def encode_with_offsets(self, text: str, special: bool, characters: bool) -> tuple[list[int], NDArray[np.int64]]:
         """See `encode`. Spans are those of the original text; what is put in front is at its first character."""
-        ready = self._ready(text, special) if characters else None
-        if ready is None:
+        is_ready = characters and self._ready(text, special) is not None
+        if not is_ready or (special and self._spaces.prefix and self._all is not None and self._all.is_in(text)):
             return super().encode_with_offsets(text, special, characters)
-        ids, spans = self._inner.encode_with_offsets(*ready, characters)
-        if len(ready[0]) > len(text):
+        if not self._spaces.prefix:
+            return self._inner.encode_with_offsets(text, special, True)
+        prefixed = self._with_prefix(text)
+        ids, spans = self._inner.encode_with_offsets(prefixed, False, True)
+        if len(prefixed) > len(text):
             spans -= 1
             spans[0] = 0, max(1, spans[0, 1])  # a token of no more than what is put in front is there, too
         return ids, spans

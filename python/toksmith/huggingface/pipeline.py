@@ -37,16 +37,20 @@ class Staged(patterns.Pattern):
         return _core.Pretokenizer.of_stages(self.stages)
 
 
-class BeforeSpaces(patterns.Pattern):
-    """What splits before each space, as Metaspace does."""
+class Words(patterns.Pattern):
+    """What splits nowhere, or before each space, as Metaspace does; and what the core puts in front of a text."""
+
+    prefix: str
 
     def compiled(self) -> Any:
-        """Refuse: it is no pattern of `regex`."""
+        """Return None for what splits nowhere; refuse Metaspace, which is no pattern of `regex`."""
+        if self.text is None:
+            return None
         raise ValueError("this tokenizer splits before each space, by Metaspace: no pattern stands for that")
 
     def core(self) -> _core.Pretokenizer:
         """Return what the core runs."""
-        return _core.Pretokenizer.before_spaces()
+        return _core.Pretokenizer.of_spaces(self.text is not None, self.prefix)
 
 
 class Pipeline:
@@ -121,8 +125,11 @@ class Pipeline:
         raise AttributeError(f"a Pipeline is immutable: cannot set {name!r}")
 
     def _pattern(self) -> patterns.Pattern:
-        if self.spaces is not None and self.spaces.metaspace is not None and self.spaces.metaspace.split:
-            return BeforeSpaces("before each space", 0, None, "keep", None)
+        if self.spaces is not None:
+            text = "before each space" if self.spaces.splits else None
+            words = Words(text, 0, None, "keep", None)
+            words.prefix = self.spaces.prefix or ""
+            return words
         one = pretokenizers.one_pattern(self.splits)
         if one is not None:
             return one

@@ -28,13 +28,19 @@ class Spaces(NamedTuple):
     Attributes:
         metaspace: The pre-tokenizer, if there is one.
         are_plain: Whether the core has a plain space for each U+2581.
-        prefix: Where nothing else happens to a text: "always" if a space is put in front, "missing" if one is where
-            the text begins with none, "" if none is; None where more happens.
+        prefix: Where nothing else happens to a text, which stretches between added tokens get a space in front: all
+            ("always"), those that begin with none ("missing"), of these the one that begins the text ("first"), or
+            none (""). None where more happens.
     """
 
     metaspace: Metaspace | None
     are_plain: bool
     prefix: str | None
+
+    @property
+    def splits(self) -> bool:
+        """Whether each space begins a word."""
+        return self.metaspace is not None and self.metaspace.split
 
 
 _TO_META = ("Replace", ["literal", " ", META])
@@ -61,7 +67,7 @@ def read(steps: Steps, pre_tokenizer: Any, place: str = "$.pre_tokenizer") -> Sp
         if metaspace is None or metaspace.scheme == "never":
             prefix = "always" if prepends else ""
         elif not prepends:
-            prefix = "missing"
+            prefix = "first" if metaspace.scheme == "first" else "missing"
     return Spaces(metaspace, are_plain, prefix)
 
 

@@ -131,7 +131,7 @@ impl Encoder {
     ) -> Result<()> {
         self.pool.with(self.isa, worker, |scratch| {
             for text in texts {
-                self.encode_in(scratch, text, active, ids, control)?;
+                self.encode_in(scratch, text, active, true, ids, control)?;
                 room::push(ends, ids.len())?;
                 control.advance(text.len() as u64);
             }

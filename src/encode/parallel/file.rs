@@ -86,7 +86,9 @@ impl Encoder {
         file.read_exactly(range.start, (range.end - range.start) as usize, text)?;
         let mut ids = room::for_items(text.len() / 3)?;
         let specials = self.active(options.special.into());
-        let mut encode = |text: &[u8]| self.answer(Request { text, specials, worker }, &mut ids, control);
+        let is_first = range.start == 0;
+        let mut encode =
+            |text: &[u8]| self.answer(Request { text, specials, worker, is_first }, &mut ids, control);
         if simdutf8::basic::from_utf8(text).is_ok() {
             encode(text)?;
         } else if options.replace {

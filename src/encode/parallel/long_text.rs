@@ -42,7 +42,7 @@ impl Encoder {
         let text = text.into();
         if let Some(bytes) = short(text) {
             let mut ids = Vec::new();
-            self.answer(Request { text: bytes, specials, worker: 0 }, &mut ids, control)?;
+            self.answer(Request { text: bytes, specials, worker: 0, is_first: true }, &mut ids, control)?;
             return Ok(ids);
         }
         let workers = self.useful_workers(workers, text.len());
@@ -65,7 +65,7 @@ impl Encoder {
         let text = text.into();
         if let Some(text) = short(text) {
             let mut count = CountSink(0);
-            self.answer(Request { text, specials, worker: 0 }, &mut count, control)?;
+            self.answer(Request { text, specials, worker: 0, is_first: true }, &mut count, control)?;
             return Ok(count.0);
         }
         let workers = self.useful_workers(workers, text.len());
@@ -74,9 +74,10 @@ impl Encoder {
         let spare = BufferPool::default();
         let work = |worker, chunk: Range<usize>| {
             spare.with(|bytes| {
+                let is_first = chunk.start == 0;
                 let bytes = text.utf8(self.isa, chunk, bytes)?;
                 let mut count = CountSink(0);
-                self.answer(Request { text: bytes, specials, worker }, &mut count, control)?;
+                self.answer(Request { text: bytes, specials, worker, is_first }, &mut count, control)?;
                 Ok(count.0)
             })
         };
@@ -109,7 +110,11 @@ impl Encoder {
             let mut bytes = Vec::new();
             for chunk in chunks {
                 let bytes = text.utf8(self.isa, chunk.clone(), &mut bytes)?;
-                self.answer(Request { text: bytes, specials, worker: 0 }, &mut all.ids, control)?;
+                self.answer(
+                    Request { text: bytes, specials, worker: 0, is_first: chunk.start == 0 },
+                    &mut all.ids,
+                    control,
+                )?;
                 all.done(chunk.len())?;
             }
             return Ok(all.finish());
@@ -120,7 +125,11 @@ impl Encoder {
             let mut ids: Vec<u32> = lists.take();
             texts.with(|bytes| {
                 let bytes = text.utf8(self.isa, chunk.clone(), bytes)?;
-                self.answer(Request { text: bytes, specials, worker }, &mut ids, control)
+                self.answer(
+                    Request { text: bytes, specials, worker, is_first: chunk.start == 0 },
+                    &mut ids,
+                    control,
+                )
             })?;
             Ok((ids, chunk.len()))
         };

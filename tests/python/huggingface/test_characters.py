@@ -62,14 +62,17 @@ def test_special_tokens_as_text(kind: str) -> None:
         assert ours.encode(text, special=False) == theirs.encode(text, add_special_tokens=False).ids, text
 
 
-@pytest.mark.parametrize("kind", ["llama", "gemma"])
+@pytest.mark.parametrize("kind", ["llama", "gemma", "metaspace_first_True"])
 def test_long_texts_on_threads_and_other_ways_in(kind: str, tmp_path: Path) -> None:
     theirs = make(kind)
     ours, rng = Tokenizer.from_huggingface(theirs), random.Random(6)
     # No token in it is added, then some; letters without a space between them are one stretch of thousands.
     plain = [piece for piece in PIECES if META not in piece and "<" not in piece]
     words = "".join(rng.choice(plain) for _ in range(60_000))
-    for text in (words, "aaaabbbb" * 3000 + "x" * 5000 + words[:999], words[:20_000] + text_of(rng, 2000)):
+    # Special tokens stand wherever a chunk may begin.
+    ends = "".join(rng.choice(("</s>", "<s>", " the", " ", "\n", "a", "b\n", "1")) for _ in range(80_000))
+    stretch = "aaaabbbb" * 3000 + "x" * 5000 + words[:999]
+    for text in (words, ends, stretch, words[:20_000] + text_of(rng, 2000)):
         truth = theirs.encode(text, add_special_tokens=False).ids
         for workers in (1, 3):
             assert ours.encode(text, workers=workers) == truth
