@@ -30,13 +30,14 @@ if TYPE_CHECKING:
 class CharacterCore(PipelineCore):
     """What `Tokenizer` calls in place of its core, where the model merges characters."""
 
-    __slots__ = ("__dict__", "_all", "_fused", "_spaces", "_unknown")
+    __slots__ = ("__dict__", "_all", "_fused", "_spaces", "_unknown", "_with_space")
 
     def __init__(self, inner: _core.Tokenizer, pipeline: Pipeline) -> None:
         super().__init__(inner, pipeline)
         assert pipeline.spaces is not None
         self._spaces = pipeline.spaces
         self._all = self._texts(pipeline.added_tokens)
+        self._with_space = self._texts(t for t in pipeline.added_tokens if " " in t.content or META in t.content)
         found = inner.characters()
         self._unknown = None if found is None else found[1]
         self._fused = pipeline.spec["characters"]["fuse_unk"] and self._unknown is not None
@@ -47,19 +48,29 @@ class CharacterCore(PipelineCore):
         """Return whether the core does everything by itself for this text, and for each stretch of it."""
         if self._spaces.prefix is None:
             return not self._spaces.are_plain and self._unknown is None and super().is_unchanged(text, special)
-        return self._spaces.prefix == "" and self._ready(text, special) is not None
+        return self._spaces.prefix == "" and META not in text and self._ready(text, special) is not None
 
     def _ready(self, text: str, special: bool) -> tuple[str, bool] | None:
         prefix = self._spaces.prefix
         if prefix is None:
             return super()._ready(text, special)
-        if self._unknown is not None or META in text:
+        plain = self._with_spaces(text)
+        if self._unknown is not None or plain is None:
             return None
+        text = plain
         found = self._in_text if special else self._ordinary
         if found is not None and found.is_in(text):
             return None
         # Where the core looks for special tokens, it puts the space in front of the stretches between them, too.
         return (text, True) if special else (self._with_prefix(text), False)
+
+    def _with_spaces(self, text: str) -> str | None:
+        """Return a text with a space for each U+2581; None where that could make, or hide, an added token."""
+        if META not in text:
+            return text
+        plain = text.replace(META, " ")
+        found = self._with_space
+        return None if found is not None and (found.is_in(text) or found.is_in(plain)) else plain
 
     def _with_prefix(self, text: str) -> str:
         """Return a text without added tokens with what is put in front, where nothing else happens to it."""
@@ -134,9 +145,10 @@ class CharacterCore(PipelineCore):
         is_ready = characters and self._ready(text, special) is not None
         if not is_ready or (special and self._spaces.prefix and self._all is not None and self._all.is_in(text)):
             return super().encode_with_offsets(text, special, characters)
+        plain = text.replace(META, " ") if self._spaces.are_plain else text
         if not self._spaces.prefix:
-            return self._inner.encode_with_offsets(text, special, True)
-        prefixed = self._with_prefix(text)
+            return self._inner.encode_with_offsets(plain, special, True)
+        prefixed = self._with_prefix(plain)
         ids, spans = self._inner.encode_with_offsets(prefixed, False, True)
         if len(prefixed) > len(text):
             spans -= 1
