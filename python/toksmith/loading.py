@@ -106,7 +106,7 @@ class Loading:
 
     @classmethod
     def from_huggingface(cls, source: Any) -> Self:
-        """Load a Hugging Face tokenizer of the byte-level BPE family: the same ids, whatever the text.
+        """Load a Hugging Face tokenizer: byte-level BPE, or that of SentencePiece. The same ids, whatever the text.
 
         Its normalizer, splitting and added tokens are part of the result; what its post-processor adds around a
         text is in `template`, and no method adds it by itself. See `docs/huggingface.md`.

@@ -79,6 +79,9 @@ class Options:
         """Take from the base what is the base's, and refuse what says otherwise."""
         if not isinstance(base, Tokenizer):
             raise TypeError(f"base is a Tokenizer, not {type(base).__name__}")
+        if base.pipeline is not None and not base.pipeline.is_plain:
+            why = " and ".join(base.pipeline.reasons())
+            raise ValueError(f"the base has {why}, which training does not have: it cannot be extended")
         for name, value in (("special_ids", special_ids), ("byte_order", byte_order)):
             if value is not ...:
                 raise ValueError(f"{name} cannot be given with a base: its ids stay, and new ones follow the highest")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from character_cases import KINDS, META, PIECES, assert_same, by_definition, ids_of, make, model, text_of
 
-from toksmith import Tokenizer
+from toksmith import Tokenizer, train_from_iterator
 
 
 @pytest.mark.parametrize("fuse_unk", [True, False])
@@ -159,8 +159,32 @@ def test_a_vocabulary_of_its_own() -> None:
         (lambda t, path: t.encode_bytes(b"\xff"), "not UTF-8 at byte 0"),
         (lambda t, path: t.truncate("a b", 1), "truncate works on texts that are encoded as they stand"),
         (lambda t, path: t.encode("\ud800"), "surrogate"),
+        (lambda t, path: train_from_iterator(["ab ab"], 4000, base=t), "the base has merging of characters"),
     ],
 )
 def test_doors_that_are_refused(call: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=message):
         call(Tokenizer.from_huggingface(make("llama")), tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["llama", "gemma", "metaspace_always_True"])
+def test_slices_of_the_corpora(kind: str, corpora: dict[str, str]) -> None:
+    _compare_corpora(kind, {name: text[:20_000] for name, text in corpora.items()})
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS)
+def test_megabytes_of_the_corpora(kind: str, corpora: dict[str, str]) -> None:
+    _compare_corpora(kind, {name: text[-1_000_000:] for name, text in corpora.items()})
+
+
+def _compare_corpora(kind: str, texts: dict[str, str]) -> None:
+    theirs = make(kind)
+    ours = Tokenizer.from_huggingface(theirs)
+    for name, text in texts.items():
+        truth = theirs.encode(text, add_special_tokens=False)
+        ids, spans = ours.encode_with_offsets(text)
+        assert ids == truth.ids, name
+        assert ours.encode_to_numpy(text, workers=2).tolist() == truth.ids, name
+        assert list(map(tuple, spans.tolist())) == truth.offsets, name
+        assert ours.decode(ids) == theirs.decode(ids, skip_special_tokens=False), name
