@@ -89,6 +89,8 @@ def read(
             had here.
     """
     pairs = byte_level.merges_of(model, vocab)
+    if are_plain and META not in vocab:
+        raise refused("$.model.vocab", "U+2581, which stands for spaces here, is no token")
     needed = {token for left, right in pairs for token in (left, right, left + right)}
     in_bytes = [name for name in BYTE_NAMES if name in vocab] if model.get("byte_fallback") else []
     unknown = None if len(in_bytes) == 256 else _unknown(model, vocab, in_bytes)
