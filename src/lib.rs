@@ -58,6 +58,7 @@ pub mod normalize;
 mod once;
 pub mod pretokenize;
 mod room;
+pub mod shards;
 mod simd;
 pub mod source;
 pub mod special;

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .published.models import encoding_name_for_model
     from .tiktoken.encoding import Encoding
     from .tiktoken.registry import encoding_for_model, get_encoding, list_encoding_names
+    from .tokenizing.tokenize import tokenize
     from .training.counting import count_pretokens, count_pretokens_from_iterator
     from .training.counts import PretokenCounts
     from .training.train import train, train_bpe, train_from_iterator
@@ -33,6 +34,7 @@ __all__ = [
     "encoding_name_for_model",
     "get_encoding",
     "list_encoding_names",
+    "tokenize",
     "train",
     "train_bpe",
     "train_from_iterator",
@@ -49,6 +51,7 @@ _LAZY = {
     "encoding_name_for_model": "published.models",
     "get_encoding": "tiktoken.registry",
     "list_encoding_names": "tiktoken.registry",
+    "tokenize": "tokenizing.tokenize",
     "train": "training.train",
     "train_bpe": "training.train",
     "train_from_iterator": "training.train",

@@ -20,6 +20,7 @@ __all__ = [
     "Normalizer",
     "PretokenCounts",
     "Pretokenizer",
+    "ShardRun",
     "SpecialSet",
     "Tokenizer",
     "build_tokenizer",
@@ -275,3 +276,35 @@ def build_tokenizer(
     special_tokens: Sequence[tuple[str, int | None]],
     pretokenizer: Pretokenizer,
 ) -> Tokenizer: ...
+
+@final
+class ShardRun:
+    def __new__(
+        cls,
+        tokenizer: Any,
+        sources: Sequence[tuple[Any, ...]],
+        folder: str | PathLike[str],
+        *,
+        splits: Sequence[tuple[str, int]],
+        special: bool,
+        replace: bool,
+        skip: bool,
+        wide: bool,
+        separator: str | None,
+        prepend: Sequence[int],
+        append: Sequence[int],
+        seed: int,
+        shuffle: tuple[int, int] | None,
+        shard_ids: int,
+        head_bytes: int,
+        workers: int,
+        piece_bytes: int,
+        snapshot_seconds: float,
+        finish: Callable[[int, int, int, int], Any],
+        save: Callable[[tuple[Any, ...]], Any],
+        snapshot: tuple[Any, ...] | None,
+    ) -> ShardRun: ...
+    def files(self, end: int, *, progress: _Report | None = None) -> None: ...
+    def texts(self, end: int, texts: Iterable[Any], *, is_checked: bool, progress: _Report | None = None) -> None: ...
+    def finish(self) -> tuple[Any, ...]: ...
+    def counts(self) -> tuple[int, int, int, int, float, float]: ...

@@ -32,10 +32,10 @@ def encode_file(
     kinds.check_file(path)
     encode, options = core.encode_file, {**options, "window_bytes": WINDOW_BYTES}
     if out is None:
-        wide = _is_wide(dtype, True)
+        wide = is_wide(dtype, True)
         with reporter(progress) as report:
             return encode(os.fspath(path), out=None, wide=wide, progress=report, **options)
-    wide = _is_wide(dtype, core.max_id() >= 2**16)
+    wide = is_wide(dtype, core.max_id() >= 2**16)
     is_npy = Path(out).suffix == ".npy"
     with reporter(progress) as report, whole_files.replacing(out) as temporary:
         if is_npy:
@@ -44,11 +44,11 @@ def encode_file(
         count = encode(os.fspath(path), out=names, wide=wide, progress=report, **options)
         if is_npy:
             with temporary.open("rb+") as file:
-                file.write(npy_head(count, wide))
+                file.write(npy_head(count, "<u4" if wide else "<u2"))
         return count
 
 
-def _is_wide(dtype: Any, default: bool) -> bool:
+def is_wide(dtype: Any, default: bool) -> bool:
     """Return whether ids are `uint32`, not `uint16`."""
     if dtype is None:
         return default
@@ -60,8 +60,8 @@ def _is_wide(dtype: Any, default: bool) -> bool:
     return bool(found.itemsize == 4)
 
 
-def npy_head(count: int, wide: bool) -> bytes:
-    """Return the head of a `.npy` file of so many ids."""
-    shape = f"{{'descr': '{'<u4' if wide else '<u2'}', 'fortran_order': False, 'shape': ({count},), }}"
+def npy_head(count: int, dtype: str) -> bytes:
+    """Return the head of a `.npy` file of so many numbers of a type such as "<u2"; 128 bytes."""
+    shape = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({count},), }}"
     magic = b"\x93NUMPY\x01\x00" + struct.pack("<H", _HEAD - 10)
     return magic + shape.encode().ljust(_HEAD - 11) + b"\n"

@@ -6,13 +6,12 @@ use std::sync::{Mutex, PoisonError};
 
 use super::chunks::{self, Chunk};
 use super::counting::{Counting, UNKNOWN_TEXT_BYTES};
-use super::input::{DocumentFormat, InputFile};
 use super::streams::Stream;
 use super::windows::WindowedDocument;
 use super::worker::Worker;
 use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
-use crate::source::{Compression, Cutter, SourceFile, Stamp, most_bytes};
+use crate::source::{Compression, Cutter, DocumentFormat, InputFile, SourceFile, Stamp, most_bytes};
 use crate::workers;
 
 /// A unit of work that a worker takes.

@@ -19,7 +19,6 @@ mod counting;
 mod counts;
 mod file;
 mod files;
-mod input;
 mod local_counts;
 mod log;
 mod options;
@@ -32,9 +31,9 @@ mod streams;
 mod windows;
 mod worker;
 
+pub use crate::source::{DocumentFormat, InputFile};
 pub use counting::Counting;
 pub(crate) use counts::MAX_COUNT;
 pub use counts::{CountedPretoken, PretokenCounts};
-pub use input::{DocumentFormat, InputFile};
 pub use options::CountOptions;
 pub use ordered::Unordered;

@@ -2,12 +2,11 @@
 
 use super::counting::Counting;
 use super::file::unreadable;
-use super::input::{DocumentFormat, InputFile};
 use super::windows::WindowedDocument;
 use super::worker::Worker;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::source::{Blocks, ByteStream, Cutter, StreamBlock, text_of};
+use crate::source::{Blocks, ByteStream, Cutter, DocumentFormat, InputFile, StreamBlock, text_of};
 
 /// A file that is read from front to back.
 pub(super) struct Stream {

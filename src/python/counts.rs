@@ -12,9 +12,9 @@ use super::byte_stream::compression_of;
 use super::pretokenizer::PyPretokenizer;
 use super::{call, objects};
 use crate::control::Control;
-use crate::count::{self, CountOptions, DocumentFormat, InputFile};
+use crate::count::{self, CountOptions};
 use crate::error::Error;
-use crate::source::Stamp;
+use crate::source::{DocumentFormat, InputFile, Stamp};
 use crate::special::Specials;
 
 /// Pretokens with their counts, in the order of first occurrence.
@@ -126,9 +126,10 @@ const BATCH_DOCUMENTS: usize = 1 << 12;
 
 /// A file as the package describes it: path, compression, the field with the text in JSON Lines, the range of
 /// bytes to count, and its size and modification time from when it was first seen.
-type GivenFile = (PathBuf, Option<String>, Option<String>, Option<(u64, u64)>, Option<(u64, i128)>);
+pub(super) type GivenFile =
+    (PathBuf, Option<String>, Option<String>, Option<(u64, u64)>, Option<(u64, i128)>);
 
-fn counted_file((path, compression, field, range, seen): GivenFile) -> PyResult<InputFile> {
+pub(super) fn input_file((path, compression, field, range, seen): GivenFile) -> PyResult<InputFile> {
     let compression = compression_of(compression.as_deref())?;
     let records = field.map_or(DocumentFormat::Whole, DocumentFormat::JsonLines);
     let seen = seen.map(|(size, modified)| Stamp { size, modified: Some(modified) });
@@ -208,7 +209,7 @@ impl PyCounting {
         files: Vec<GivenFile>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let files = files.into_iter().map(counted_file).collect::<PyResult<Vec<_>>>()?;
+        let files = files.into_iter().map(input_file).collect::<PyResult<Vec<_>>>()?;
         self.with(py, progress.as_ref(), |counting, control| counting.files(&files, control))
     }
 

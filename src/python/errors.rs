@@ -44,6 +44,11 @@ impl From<Error> for PyErr {
     }
 }
 
+/// An exception of Python on its way through the core, which hands it back as it is.
+pub(super) fn raised(error: PyErr) -> Error {
+    Error::Splitter(Box::new(error))
+}
+
 /// The exception for a `str` without UTF-8; only a lone surrogate can be the reason.
 pub(super) fn surrogate(py: Python<'_>, error: PyErr) -> PyErr {
     let at = error.value(py).getattr("start").and_then(|start| start.extract::<usize>());

@@ -44,6 +44,11 @@ impl Blocks {
         Blocks { stream, held: Vec::new(), ended: false, size, offset: 0, line: 1, number: 0 }
     }
 
+    /// Blocks of a stream of which `held` was read already.
+    pub(crate) fn with_held(stream: ByteStream, size: usize, held: Vec<u8>) -> Self {
+        Blocks { held, ..Blocks::new(stream, size) }
+    }
+
     /// The next block, which ends with a line; `None` at the end of the stream.
     pub(crate) fn next_lines(&mut self, control: &Control) -> Result<Option<StreamBlock>> {
         let block = self.next(control, usize::MAX, |held| memchr::memrchr(b'\n', held).map(|at| at + 1))?;
@@ -65,6 +70,21 @@ impl Blocks {
     /// The next block, which may end anywhere; `None` at the end of the stream.
     pub(crate) fn next_bytes(&mut self, control: &Control) -> Result<Option<StreamBlock>> {
         self.next(control, 0, |_| None)
+    }
+
+    /// The next block, which ends where `cut` says; `None` at the end of the stream. All that comes before such a
+    /// place is held.
+    pub(crate) fn next_cut(
+        &mut self,
+        control: &Control,
+        cut: impl Fn(&[u8]) -> Option<usize>,
+    ) -> Result<Option<StreamBlock>> {
+        self.next(control, usize::MAX, cut)
+    }
+
+    /// Whether all of the stream was given out.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.ended && self.held.is_empty()
     }
 
     /// The number of blocks that were given out.

@@ -7,7 +7,7 @@ use crate::pretokenize::{CutRule, Prefix, Pretokenizer};
 use crate::special::Specials;
 
 /// Finds places for a cut: those that the pattern allows and that no special token lies across.
-pub(crate) struct Cutter<'a> {
+pub struct Cutter<'a> {
     specials: &'a Specials,
     rule: CutRule,
     /// Bytes of context that must be known on each side of a place.

@@ -40,6 +40,11 @@ impl SourceFile {
         Self::new(path, None, true, control)
     }
 
+    /// A file that has not been looked at since its stamp was taken. It is opened for each read.
+    pub(crate) fn of_stamp(path: &Path, stamp: Stamp) -> Self {
+        SourceFile { path: path.to_owned(), size: stamp.size, held: FileAccess::Stamp(stamp) }
+    }
+
     fn new(path: &Path, seen: Option<Stamp>, hold: bool, control: &Control) -> Result<Self> {
         let failed = |source| Error::Io { path: path.to_owned(), source };
         let meta = std::fs::metadata(path).map_err(failed)?;

@@ -3,6 +3,7 @@
 mod blocks;
 mod cuts;
 mod file;
+mod input;
 mod records;
 mod stamp;
 mod stream;
@@ -11,8 +12,9 @@ mod utf8;
 mod xz;
 
 pub(crate) use blocks::{Blocks, StreamBlock};
-pub(crate) use cuts::Cutter;
+pub use cuts::Cutter;
 pub(crate) use file::{SourceFile, read_at};
+pub use input::{DocumentFormat, InputFile};
 pub(crate) use records::text_of;
 pub use stamp::Stamp;
 pub use stream::Compression;

@@ -98,6 +98,15 @@ impl ByteStream {
         Ok(ByteStream { path: path.to_owned(), compression, inner, watched, taken })
     }
 
+    /// A stream of what is read elsewhere. `path` is its name.
+    pub(crate) fn of(path: &Path, read: Box<dyn Read + Send>, compression: Compression) -> Result<Self> {
+        let taken = Arc::new(AtomicU64::new(0));
+        let read = Box::new(CountingReader { read, taken: taken.clone() });
+        let failed = |source| Error::Io { path: path.to_owned(), source };
+        let inner = Inner::Read(decoder(read, compression).map_err(failed)?);
+        Ok(ByteStream { path: path.to_owned(), compression, inner, watched: None, taken })
+    }
+
     /// Fails if the file has changed since its stamp was taken.
     fn check(&self) -> Result<()> {
         let Some((file, stamp)) = &self.watched else { return Ok(()) };

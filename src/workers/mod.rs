@@ -9,6 +9,6 @@ mod threads;
 
 pub(crate) use background_reader::BackgroundReader;
 pub use background_reader::read_in_background;
-pub use ordered_queue::in_order;
+pub use ordered_queue::{in_order, placed};
 pub(crate) use threads::start;
 pub use threads::{cores, run, run_here_too};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::threads::{CHECK_INTERVAL, run};
+use super::threads::{CHECK_INTERVAL, run_with};
 use crate::control::Control;
 use crate::error::{Error, Result};
 
@@ -28,80 +28,121 @@ pub fn in_order<J: Send, T: Send>(
     control: &Control,
     jobs: impl FnMut() -> Result<Option<J>> + Send,
     work: impl Fn(usize, J) -> Result<T> + Sync,
-    take: impl FnMut(T) -> Result<()> + Send,
+    mut take: impl FnMut(T) -> Result<()> + Send,
 ) -> Result<()> {
-    let queue = OrderedQueue::new(jobs, take, workers.max(1));
-    run(workers, control, |worker| {
+    let place = |result| take(result).map(|()| Vec::<()>::new());
+    placed(workers, control, jobs, work, place, |()| Ok(()), |_| Ok(()))
+}
+
+/// [`in_order`] for results that are written somewhere. `place` gets them in order, one at a time, and only
+/// finds out where they go; all that it returns is given to `write`, on any worker, in any order, many at a time.
+/// Workers write before they begin a new job, so what waits to be written is bounded, too.
+///
+/// `meanwhile` runs on the calling thread while the workers run, for jobs that only this thread can make. Its
+/// argument says whether there are workers: if the system started none, the calling thread works, after
+/// `meanwhile` has returned.
+///
+/// # Errors
+/// Those of [`in_order`], of `write`, and of `meanwhile`. What was placed before a failure is written.
+pub fn placed<J: Send, T: Send, W: Send>(
+    workers: usize,
+    control: &Control,
+    jobs: impl FnMut() -> Result<Option<J>> + Send,
+    work: impl Fn(usize, J) -> Result<T> + Sync,
+    place: impl FnMut(T) -> Result<Vec<W>> + Send,
+    write: impl Fn(W) -> Result<()> + Sync,
+    meanwhile: impl FnOnce(bool) -> Result<()>,
+) -> Result<()> {
+    let queue = OrderedQueue::new(jobs, place, workers.max(1));
+    let run = |worker| {
         let _guard = PanicGuard(&queue);
-        while let Some((number, job)) = queue.begin(worker, control)? {
-            queue.submit(number, work(worker, job), control)?;
+        while let Some(turn) = queue.begin(worker, control)? {
+            match turn {
+                Turn::Job(number, job) => queue.submit(number, work(worker, job), control)?,
+                Turn::Write(number, placed) => queue.written(number, write(placed))?,
+            }
         }
         Ok(())
-    })?;
+    };
+    run_with(workers, control, run, meanwhile)?;
     queue.finish()
 }
 
+/// What a worker does next.
+enum Turn<J, W> {
+    /// A job, with its number.
+    Job(usize, J),
+    /// A placed result to write, with the number of its job.
+    Write(usize, W),
+}
+
 /// What the workers share: the jobs, and the results that wait for earlier ones.
-struct OrderedQueue<Jobs, J, Take, T> {
-    state: Mutex<QueueState<Jobs, J, Take, T>>,
+struct OrderedQueue<Jobs, J, Place, T, W> {
+    state: Mutex<QueueState<Jobs, J, Place, T, W>>,
     moved: Condvar,
     workers: usize,
 }
 
-struct QueueState<Jobs, J, Take, T> {
+struct QueueState<Jobs, J, Place, T, W> {
     /// The source of jobs; `None` at its end or after a failure.
     jobs: Option<Jobs>,
     /// Jobs that were made and not begun, with their numbers.
     unstarted: VecDeque<(usize, J)>,
     /// The receiver of results; `None` while a worker calls it.
-    take: Option<Take>,
+    place: Option<Place>,
     /// The number of the next job to be made.
     next: usize,
     /// The number of the next result to be taken.
     due: usize,
     /// Results that wait for earlier ones, by the number of their job.
     ready: BTreeMap<usize, T>,
+    /// Placed results that are to be written.
+    unwritten: VecDeque<(usize, W)>,
     /// The failed job with the lowest number, and its error. No job is begun after a failure.
     failed: Option<(usize, Error)>,
 }
 
-impl<Jobs, J, Take, T> OrderedQueue<Jobs, J, Take, T> {
-    fn new(jobs: Jobs, take: Take, workers: usize) -> Self {
+impl<Jobs, J, Place, T, W> OrderedQueue<Jobs, J, Place, T, W> {
+    fn new(jobs: Jobs, place: Place, workers: usize) -> Self {
         let (unstarted, ready) = (VecDeque::new(), BTreeMap::new());
         let state = QueueState {
             jobs: Some(jobs),
             unstarted,
-            take: Some(take),
+            place: Some(place),
             next: 0,
             due: 0,
             ready,
+            unwritten: VecDeque::new(),
             failed: None,
         };
         OrderedQueue { state: Mutex::new(state), moved: Condvar::new(), workers }
     }
 
-    fn lock(&self) -> MutexGuard<'_, QueueState<Jobs, J, Take, T>> {
+    fn lock(&self) -> MutexGuard<'_, QueueState<Jobs, J, Place, T, W>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next job for a worker, with its number; `None` at the end, or after a failure.
-    fn begin(&self, worker: usize, control: &Control) -> Result<Option<(usize, J)>>
+    /// What a worker does next; `None` at the end, or after a failure.
+    fn begin(&self, worker: usize, control: &Control) -> Result<Option<Turn<J, W>>>
     where
         Jobs: FnMut() -> Result<Option<J>>,
     {
         control.check()?;
         let mut state = self.lock();
         loop {
-            if let Some(own) = state.unstarted.iter().position(|(number, _)| number % self.workers == worker)
-            {
-                return Ok(state.unstarted.remove(own));
+            if let Some((number, placed)) = state.unwritten.pop_front() {
+                return Ok(Some(Turn::Write(number, placed)));
+            }
+            let own = state.unstarted.iter().position(|(number, _)| number % self.workers == worker);
+            if let Some((number, job)) = own.and_then(|at| state.unstarted.remove(at)) {
+                return Ok(Some(Turn::Job(number, job)));
             }
             // Stops making jobs if one of them takes long: the results of later ones wait in memory.
             if state.next <= state.due + JOBS_AHEAD * self.workers && state.make()? {
                 continue;
             }
-            if let Some(first) = state.unstarted.pop_front() {
-                return Ok(Some(first));
+            if let Some((number, job)) = state.unstarted.pop_front() {
+                return Ok(Some(Turn::Job(number, job)));
             }
             if state.jobs.is_none() {
                 return Ok(None);
@@ -111,11 +152,11 @@ impl<Jobs, J, Take, T> OrderedQueue<Jobs, J, Take, T> {
         }
     }
 
-    /// Submits the result of a job. If it is the next result to be taken, this worker takes it, and all
+    /// Submits the result of a job. If it is the next result to be placed, this worker places it, and all
     /// results after it that are ready.
     fn submit(&self, number: usize, result: Result<T>, control: &Control) -> Result<()>
     where
-        Take: FnMut(T) -> Result<()>,
+        Place: FnMut(T) -> Result<Vec<W>>,
     {
         let mut state = self.lock();
         match result {
@@ -127,22 +168,35 @@ impl<Jobs, J, Take, T> OrderedQueue<Jobs, J, Take, T> {
         }
         while let due = state.due
             && state.ready.contains_key(&due)
-            && let Some(mut take) = state.take.take()
+            && let Some(mut place) = state.place.take()
         {
             let result = state.ready.remove(&due);
             drop(state);
-            let taken = result.map_or(Ok(()), &mut take);
+            let placed = result.map_or(Ok(Vec::new()), &mut place);
             let stopped = control.check();
             state = self.lock();
-            state.take = Some(take);
+            state.place = Some(place);
             state.due += 1;
-            if let Err(error) = taken {
-                state.fail(due, error)?;
-                state.ready.clear();
+            match placed {
+                Ok(placed) => state.unwritten.extend(placed.into_iter().map(|placed| (due, placed))),
+                Err(error) => {
+                    state.fail(due, error)?;
+                    state.ready.clear();
+                }
             }
             self.moved.notify_all();
             stopped?;
         }
+        Ok(())
+    }
+
+    /// Notes whether a placed result was written.
+    fn written(&self, number: usize, result: Result<()>) -> Result<()> {
+        let Err(error) = result else { return Ok(()) };
+        let mut state = self.lock();
+        state.fail(number, error)?;
+        state.ready.clear();
+        self.moved.notify_all();
         Ok(())
     }
 
@@ -152,7 +206,7 @@ impl<Jobs, J, Take, T> OrderedQueue<Jobs, J, Take, T> {
     }
 }
 
-impl<Jobs, J, Take, T> QueueState<Jobs, J, Take, T> {
+impl<Jobs, J, Place, T, W> QueueState<Jobs, J, Place, T, W> {
     /// Makes the next job; returns `false` if there is none.
     fn make(&mut self) -> Result<bool>
     where
@@ -187,9 +241,9 @@ impl<Jobs, J, Take, T> QueueState<Jobs, J, Take, T> {
 }
 
 /// Ends the other workers if this one panics, since the result of its job will never come.
-struct PanicGuard<'l, Jobs, J, Take, T>(&'l OrderedQueue<Jobs, J, Take, T>);
+struct PanicGuard<'l, Jobs, J, Place, T, W>(&'l OrderedQueue<Jobs, J, Place, T, W>);
 
-impl<Jobs, J, Take, T> Drop for PanicGuard<'_, Jobs, J, Take, T> {
+impl<Jobs, J, Place, T, W> Drop for PanicGuard<'_, Jobs, J, Place, T, W> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let mut state = self.0.lock();

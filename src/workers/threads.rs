@@ -30,7 +30,21 @@ pub fn run<T: Send>(
     control: &Control,
     work: impl Fn(usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    run_from(0, workers, control, work)
+    run_from(0, workers, control, work, |_| Ok(()))
+}
+
+/// [`run`], with `meanwhile` on the calling thread. Its argument says whether there are other threads; if not,
+/// `work(0)` runs after it.
+///
+/// # Errors
+/// Those of [`run`]; the error of `meanwhile`, if no worker failed for another reason than an interruption.
+pub(super) fn run_with<T: Send>(
+    workers: usize,
+    control: &Control,
+    work: impl Fn(usize) -> Result<T> + Sync,
+    meanwhile: impl FnOnce(bool) -> Result<()>,
+) -> Result<Vec<T>> {
+    run_from(0, workers, control, work, meanwhile)
 }
 
 /// [`run`] with the calling thread as the first worker, for work that checks the control often. One thread
@@ -43,7 +57,7 @@ pub fn run_here_too<T: Send>(
     control: &Control,
     work: impl Fn(usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    run_from(1, workers, control, work)
+    run_from(1, workers, control, work, |_| Ok(()))
 }
 
 /// Runs the workers before `first` on the calling thread, the others on threads of their own.
@@ -52,10 +66,13 @@ fn run_from<T: Send>(
     workers: usize,
     control: &Control,
     work: impl Fn(usize) -> Result<T> + Sync,
+    meanwhile: impl FnOnce(bool) -> Result<()>,
 ) -> Result<Vec<T>> {
     if workers <= 1 {
+        meanwhile(false)?;
         return Ok(vec![work(0)?]);
     }
+    let mut brought = Ok(());
     let results: Vec<Result<T>> = thread::scope(|scope| {
         let (done, finished) = channel::<()>();
         let work = &work;
@@ -71,6 +88,7 @@ fn run_from<T: Send>(
             })
             .collect();
         drop(done);
+        brought = meanwhile(!handles.is_empty());
         let first = if handles.is_empty() { 1 } else { first };
         let own: Vec<_> = (0..first).map(work).collect();
         while finished.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
@@ -83,6 +101,7 @@ fn run_from<T: Send>(
     if let Some(at) = results.iter().position(|r| matches!(r, Err(e) if !matches!(e, Error::Interrupted))) {
         return results.into_iter().skip(at).take(1).collect();
     }
+    brought?;
     results.into_iter().collect()
 }
 

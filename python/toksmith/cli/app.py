@@ -26,6 +26,7 @@ from .explain import explain
 from .fetch import fetch
 from .messages import in_options
 from .options import UsageError, with_progress_named, without_debug
+from .tokenize import tokenize
 from .train import train
 from .verify import verify
 
@@ -45,6 +46,7 @@ Examples:
   toksmith train corpus/ --vocab-size 32000 -o tokenizer.json
   toksmith encode -t tokenizer.json book.txt -o book.ids
   toksmith decode -t tokenizer.json book.ids | cmp - book.txt
+  toksmith tokenize corpus/ -t tokenizer.json -o data
   toksmith explain -t tokenizer.json 'the lowest price'
   echo 'Hello' | toksmith encode -t gpt-4o
   toksmith count --model gpt-4o book.txt
@@ -67,7 +69,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (train, encode, decode, count, explain, data, convert, fetch, verify, bench):
+for command in (train, encode, decode, tokenize, data, count, explain, convert, fetch, verify, bench):
     # A short help that is given is wrapped; one that is taken from the help is cut off.
     app.command(
         help=command.__doc__,

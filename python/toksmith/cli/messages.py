@@ -26,6 +26,11 @@ OPTIONS = {
     "checkpoint": "--checkpoint",
     "log": "--log",
     "dtype": "--dtype",
+    "shard_size": "--shard-size",
+    "shuffle_buffer": "--shuffle-buffer",
+    "split": "--split",
+    "shuffle": "--shuffle",
+    "on_error": "--on-error",
 }
 """Arguments of the library, with the option that gives each."""
 

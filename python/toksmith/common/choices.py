@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     ByteOrder = Literal["value", "gpt2"]
     Unmatched = Literal["keep", "drop"]
     Errors = Literal["strict", "replace"]
+    OnError = Literal["stop", "skip"]
+    ShardFormat = Literal["bin", "llm.c", "megatron", "npy", "parquet"]
 
 TIES: tuple[Ties, ...] = ("bytes", "ids", "smallest_ids", "first", "huggingface")
 """Which of several pairs of equal count merges first."""
@@ -25,3 +27,7 @@ UNMATCHED: tuple[Unmatched, ...] = ("keep", "drop")
 """What becomes of text that a pattern does not match."""
 ERRORS: tuple[Errors, ...] = ("strict", "replace")
 """What becomes of bytes that are not UTF-8."""
+ON_ERROR: tuple[OnError, ...] = ("stop", "skip")
+"""What becomes of a run when a document cannot be read."""
+SHARD_FORMATS: tuple[ShardFormat, ...] = ("bin", "llm.c", "megatron", "npy", "parquet")
+"""The formats of shards of ids."""

@@ -13,7 +13,9 @@ import time
 from _thread import get_ident
 
 # Modules that toksmith imports at their first use, beside the standard library.
-_PACKAGES = frozenset({"toksmith", "numpy", "regex", "rich", "typer", "pyarrow", "tiktoken", "tiktoken_ext"})
+_PACKAGES = frozenset(
+    {"toksmith", "numpy", "regex", "rich", "typer", "pyarrow", "fsspec", "tiktoken", "tiktoken_ext"}
+)
 # Most seconds that a fork waits: longer than an import takes on a busy machine. There must be a limit, since another
 # thread may wait, in the middle of its import, for the thread that forks.
 _SECONDS = 10.0

@@ -45,15 +45,18 @@ def text_line(names: dict[str, str]) -> Iterator[Report]:
 
 
 @contextlib.contextmanager
-def json_lines() -> Iterator[Report]:
+def json_lines(more: Callable[[], dict[str, Any]] = dict) -> Iterator[Report]:
     """Yield what reports in lines of JSON, on standard error: stage, done, total, seconds since the stage began.
 
     The last state of each stage is always written. The total is 0 while it is not known.
+
+    Args:
+        more: Returns what else each line has.
     """
     import json
 
     def write(stage: str, done: int, total: int, seconds: float, is_last: bool) -> None:
-        line = json.dumps({"stage": stage, "done": done, "total": total, "seconds": round(seconds, 3)})
+        line = json.dumps({"stage": stage, "done": done, "total": total, "seconds": round(seconds, 3), **more()})
         print(line, file=sys.stderr, flush=True)
 
     with _throttled(write, _JSON_SECONDS) as report:

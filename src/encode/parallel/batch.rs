@@ -9,12 +9,15 @@ use crate::encode::output::IdBuffer;
 use crate::encode::special_set::{ActiveSpecials, SpecialTokens};
 use crate::error::Result;
 use crate::room;
+use crate::source::Cutter;
 use crate::workers;
 
 /// Texts are handed out in runs of about this many bytes.
 const RUN_BYTES: usize = 1 << 18;
 /// Below this many bytes a worker is not worth its start.
 const MIN_BYTES_PER_WORKER: usize = 1 << 18;
+/// A text of so many bytes is not left to the one worker that has it.
+const LONG_TEXT_BYTES: usize = 1 << 23;
 
 /// The ids of many texts, one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -105,6 +108,47 @@ impl Encoder {
         };
         workers::in_order(workers, control, || Ok(runs.next()), work, take)?;
         Ok(EncodedBatch { ids: all.finish(), starts })
+    }
+
+    /// Appends the ids of texts, and for each text where its ids end; on this thread, in the scratch of a worker. A
+    /// text that is long by itself is encoded on up to `workers` threads.
+    ///
+    /// # Errors
+    /// Same as [`Encoder::encode`].
+    pub(crate) fn encode_documents(
+        &self,
+        (worker, workers): (usize, usize),
+        texts: &[&[u8]],
+        special: bool,
+        ids: &mut Vec<u32>,
+        ends: &mut Vec<usize>,
+        control: &Control,
+    ) -> Result<()> {
+        let active = self.active(special.into());
+        for short in texts.split_inclusive(|text| text.len() >= LONG_TEXT_BYTES) {
+            let (short, long) = match short.split_last() {
+                Some((&last, before)) if last.len() >= LONG_TEXT_BYTES => (before, Some(last)),
+                _ => (short, None),
+            };
+            self.pool.with(self.isa, worker, |scratch| {
+                for text in short {
+                    self.encode_in(scratch, text, active, ids, control)?;
+                    room::push(ends, ids.len())?;
+                }
+                Ok(())
+            })?;
+            if let Some(text) = long {
+                room::extend(ids, &self.encode_long(text, special, Some(workers), control)?)?;
+                room::push(ends, ids.len())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What finds places where a text can be cut with no change of its ids. `replace` says whether invalid bytes are
+    /// read as U+FFFD.
+    pub(crate) fn cutter(&self, special: bool, replace: bool) -> Cutter<'_> {
+        Cutter::new(self.specials(special), &self.pretokenizer, replace)
     }
 
     fn encode_run(

@@ -1,9 +1,10 @@
-//! The description of a file to count.
+//! The description of a file to read.
 
 use std::path::PathBuf;
 
+use super::stamp::Stamp;
+use super::stream::Compression;
 use crate::error::Error;
-use crate::source::{Compression, Stamp};
 
 /// Which parts of a file are documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +15,7 @@ pub enum DocumentFormat {
     JsonLines(String),
 }
 
-/// A file to count.
+/// A file to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputFile {
     /// The path of the file.
@@ -23,17 +24,17 @@ pub struct InputFile {
     pub compression: Compression,
     /// Which parts of the file are documents.
     pub records: DocumentFormat,
-    /// The range of bytes to count; `None` for all. Only for files that are not compressed and have no
+    /// The range of bytes to read; `None` for all. Only for files that are not compressed and have no
     /// records. The range must begin and end between documents.
     pub range: Option<(u64, u64)>,
-    /// The stamp of the file from when it was first seen; `None` if counting takes it.
+    /// The stamp of the file from when it was first seen; `None` if it is taken when the file is opened.
     pub seen: Option<Stamp>,
 }
 
 impl InputFile {
     /// The error to report for a file: if the file has changed, that it has changed, since the change may be
     /// the cause.
-    pub(super) fn blame(&self, error: Error) -> Error {
+    pub(crate) fn blame(&self, error: Error) -> Error {
         if !matches!(error, Error::NotUtf8 { .. } | Error::Record { .. } | Error::Corrupt { .. }) {
             return error;
         }

@@ -1,0 +1,199 @@
+"""`toksmith tokenize`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..common import choices
+from ..tokenizing.options import DEFAULT_BUFFER, DEFAULT_SHARD
+from ..tokenizing.tokenize import tokenize as tokenizing
+from .options import (
+    STRICT,
+    Choice,
+    ErrorsOption,
+    GivenPatternOption,
+    GivenSpecialsOption,
+    GivenUnmatchedOption,
+    NoSpecialOption,
+    Progress,
+    ProgressOption,
+    TokenizerOption,
+    UsageError,
+    choice_of,
+    load,
+)
+
+EXAMPLES = """\
+Examples:
+
+  toksmith tokenize corpus.txt -t gpt2 -o data --append '<|endoftext|>'
+  toksmith tokenize 'web/*.jsonl.zst' --field text -t tokenizer.json -o data \\
+      --append '<|endoftext|>' --split val=0.01
+  toksmith tokenize stories.txt --document-separator '<|endoftext|>' \\
+      -t tokenizer.json -o data --append '<|endoftext|>' --shuffle 1
+  toksmith tokenize tables/ --column text -t gpt2 -o data --format megatron
+  zcat dump.jsonl.gz | toksmith tokenize - --field text -t gpt2 -o data
+
+OUT is a folder of shards, an index of the documents in each, and a manifest.
+It depends on the sources and the options alone, not on the number of threads.
+A command that was ended goes on where it was if it is given again."""
+
+if TYPE_CHECKING:
+    Format = Choice
+    OnError = Choice
+else:
+    Format = choice_of("Format", choices.SHARD_FORMATS)
+    OnError = choice_of("OnError", choices.ON_ERROR)
+_BIN, _STOP = Format("bin"), OnError("stop")
+
+
+def tokenize(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCES",
+            help="Files, globs and folders: text, .jsonl, .parquet, also .gz, .zst and .xz. URLs need fsspec. - is "
+            "standard input.",
+        ),
+    ],
+    tokenizer: TokenizerOption,
+    out: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="The folder to write.")],
+    format: Annotated[
+        Format,
+        typer.Option(
+            "--format",
+            help="bin: bare ids, as nanoGPT reads them; llm.c: the same behind a head; megatron: .bin and .idx; npy: "
+            "NumPy files; parquet: a list of ids in each row.",
+        ),
+    ] = _BIN,
+    dtype: Annotated[
+        str | None,
+        typer.Option(
+            "--dtype",
+            metavar="[uint16|uint32]",
+            help="The type of the ids. Default: uint16 if no id of the tokenizer needs more.",
+        ),
+    ] = None,
+    shard_size: Annotated[
+        int, typer.Option("--shard-size", metavar="N", help="Close a shard when it has N ids.")
+    ] = DEFAULT_SHARD,
+    split: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--split",
+            metavar="NAME=SHARE",
+            help="Put this share of the documents into a split of its own, such as val=0.01. Repeat the option for "
+            "each split.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="The seed of the hash that divides documents among splits.")
+    ] = 0,
+    append: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--append", metavar="TOKEN", help="A special token that ends each document. Repeat the option for more."
+        ),
+    ] = None,
+    prepend: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--prepend",
+            metavar="TOKEN",
+            help="A special token that begins each document. Repeat the option for more.",
+        ),
+    ] = None,
+    shuffle: Annotated[
+        int | None, typer.Option("--shuffle", metavar="SEED", help="Shuffle the documents within a buffer.")
+    ] = None,
+    shuffle_buffer: Annotated[
+        int, typer.Option("--shuffle-buffer", metavar="N", help="The number of ids in the buffer.")
+    ] = DEFAULT_BUFFER,
+    no_special: NoSpecialOption = False,
+    field: Annotated[
+        str | None,
+        typer.Option(
+            "--field",
+            metavar="NAME",
+            help="The field of .jsonl files that has the text. With it, standard input is JSON lines. Default: text.",
+        ),
+    ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--column", metavar="NAME", help="The column of Parquet files that has the text. Default: text."
+        ),
+    ] = None,
+    document_separator: Annotated[
+        str | None,
+        typer.Option(
+            "--document-separator",
+            metavar="TEXT",
+            help="A string between two documents of a text file. It becomes no token. Without it each text file is a "
+            "document.",
+        ),
+    ] = None,
+    errors: ErrorsOption = STRICT,
+    on_error: Annotated[
+        OnError,
+        typer.Option("--on-error", help="Stop at a document that cannot be read, or skip it and list it."),
+    ] = _STOP,
+    workers: Annotated[
+        int | None, typer.Option("--workers", metavar="N", help="The number of threads. Default: all cores.")
+    ] = None,
+    pattern: GivenPatternOption = None,
+    special_tokens: GivenSpecialsOption = None,
+    unmatched: GivenUnmatchedOption = None,
+    progress: ProgressOption = None,
+) -> None:
+    """Turn documents into a folder of ids for training."""
+    if dtype not in (None, "uint16", "uint32"):
+        raise UsageError(f"--dtype is uint16 or uint32, not {dtype}")
+    chosen: dict[str, Any] = {"format": format.value, "errors": errors.value, "on_error": on_error.value}
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    shows_bar = progress is Progress.bar or (progress is None and is_terminal)
+    start = time.monotonic()
+    manifest = tokenizing(
+        sources,
+        load(tokenizer, pattern, special_tokens, unmatched),
+        out,
+        dtype=dtype,
+        shard_size=shard_size,
+        split=split,
+        seed=seed,
+        append=append or (),
+        prepend=prepend or (),
+        shuffle=shuffle,
+        shuffle_buffer=shuffle_buffer,
+        special=not no_special,
+        field=field,
+        column=column,
+        document_separator=document_separator,
+        workers=workers,
+        progress="json" if progress is Progress.json else shows_bar,
+        **chosen,
+    )
+    if progress is not Progress.none and progress is not Progress.json:
+        print(summary(manifest, out, time.monotonic() - start), file=sys.stderr)
+
+
+def summary(manifest: dict[str, Any], out: str, seconds: float) -> str:
+    """Return what a command says at its end.
+
+    >>> totals = {"documents": 1200, "text_bytes": 4_500_000, "tokens": 1_000_000, "skipped": 0}
+    >>> splits = {"train": {"shards": [{}, {}]}, "val": {"shards": [{}]}}
+    >>> summary({"totals": totals, "splits": splits}, "data", 2.04)
+    'data: 1,200 documents, 4.5 MB of text, 1,000,000 tokens (4.50 bytes each) in 3 shards, 2.0 s'
+    """
+    totals = manifest["totals"]
+    shards = sum(len(split["shards"]) for split in manifest["splits"].values())
+    each = f" ({totals['text_bytes'] / totals['tokens']:.2f} bytes each)" if totals["tokens"] else ""
+    left_out = f", {totals['skipped']:,} left out" if totals["skipped"] else ""
+    return (
+        f"{out}: {totals['documents']:,} documents{left_out}, {totals['text_bytes'] / 1e6:,.1f} MB of text, "
+        f"{totals['tokens']:,} tokens{each} in {shards} shard{'s' * (shards != 1)}, {seconds:.1f} s"
+    )

@@ -1,0 +1,1 @@
+"""Documents to shards of ids for training: `toksmith.tokenize`."""

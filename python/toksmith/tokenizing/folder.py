@@ -1,0 +1,187 @@
+"""The folder that a run writes: whole shards, and until the end what a later run needs to go on.
+
+A shard, its index and the state are written in a folder of their own. A shard takes its final name only after a
+state that counts it as whole is on the disk. The manifest comes last. So at any moment the folder can be gone on
+with, or is finished.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import shutil
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..common.messages import shown
+from ..files import new_file, text_files, whole_files
+from .formats import FORMATS, Format, Raw, complete
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MANIFEST = "manifest.json"
+TOKENIZER = "tokenizer.toksmith"
+UNFINISHED = ".toksmith-unfinished"
+_STATE = "state.json"
+_STATE_KIND = "toksmith unfinished run"
+
+
+class Folder:
+    """The folder of one run.
+
+    Args:
+        path: The folder; it is made if it is missing.
+        plan: All that decides what the run writes, as JSON: a later run must have the same.
+        form: The format of the shards.
+        splits: The names of the splits.
+        width: The bytes of an id.
+    """
+
+    def __init__(self, path: Path, plan: dict[str, Any], form: Format, splits: list[str], width: int) -> None:
+        self.path, self.plan, self.form, self.splits, self.width = path, plan, form, splits, width
+        self.unfinished = path / UNFINISHED
+        self.shards: dict[tuple[int, int], dict[str, Any]] = {}
+        self._published: set[tuple[int, int]] = set()
+        self._lock = threading.Lock()
+
+    def finished(self) -> dict[str, Any] | None:
+        """Return the manifest, if the run was finished before.
+
+        Raises:
+            FileExistsError: The folder holds a finished run of something else, or what is not of a run.
+        """
+        manifest = self.path / MANIFEST
+        if manifest.exists():
+            held = text_files.read_object(manifest, "manifest of toksmith")
+            self._compare(held.get("run", {}), "the finished run in")
+            if any(source[1] is None for source in self.plan["sources"]):
+                raise FileExistsError(
+                    errno.EEXIST, "the folder holds a finished run: name another one", str(self.path)
+                )
+            shutil.rmtree(self.unfinished, ignore_errors=True)
+            return held
+        if self.path.exists() and not self.unfinished.exists() and any(self.path.iterdir()):
+            message = "the folder is not empty, and holds no run that could go on: name another one"
+            raise FileExistsError(errno.ENOTEMPTY, message, str(self.path))
+        return None
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Make the folder, and keep other processes from writing to it.
+
+        Raises:
+            OSError: It cannot be made, or another process writes to it.
+        """
+        self.unfinished.mkdir(parents=True, exist_ok=True)
+        with new_file.locked(self.unfinished) as is_ours:
+            if not is_ours:
+                message = "another process writes to this folder: wait for it, or name another folder"
+                raise BlockingIOError(errno.EWOULDBLOCK, message, str(self.path))
+            yield
+
+    def state(self) -> list[Any] | None:
+        """Return the snapshot to go on from, and publish the shards that it counts as whole; None at the beginning.
+
+        Raises:
+            ValueError: The run that was begun here had other sources, another tokenizer or other options.
+        """
+        path = self.unfinished / _STATE
+        if not path.exists():
+            return None
+        state = text_files.read_object(path, _STATE_KIND)
+        if state.get("format") != _STATE_KIND:
+            raise ValueError(f"{path}: not a {_STATE_KIND}: remove the folder {self.path} to begin anew")
+        self._compare(state["run"], "the run that was begun in")
+        for split, number, told in state["shards"]:
+            self.shards[split, number] = told
+        self._publish(state["snapshot"])
+        snapshot: list[Any] = state["snapshot"]
+        return snapshot
+
+    def _compare(self, before: dict[str, Any], what: str) -> None:
+        for name, difference in _differences(before, self.plan):
+            advice = "give the same to go on, or name another folder"
+            raise ValueError(f"{what} {shown(str(self.path))} had {name} {difference}: {advice}")
+
+    def finish(self, split: int, number: int, tokens: int, documents: int) -> None:
+        """Make a shard whole; the core calls it from its threads."""
+        name = f"{self.splits[split]}-{number:05}"
+        raw = Raw(self.unfinished / f"{name}.ids", self.unfinished / f"{name}.index", tokens, documents, self.width)
+        files, told = complete(raw, self.form)
+        names = {"file": f"{name}{self.form.suffix}", "index": f"{name}.index.npy"}
+        told = names | told | {"parts": {path.name: f"{name}{suffix}" for suffix, path in files.items()}}
+        with self._lock:
+            self.shards[split, number] = told
+
+    def save(self, snapshot: Any) -> None:
+        """Save a state, then publish the shards that it counts as whole; the core calls it, never twice at once."""
+        with self._lock:
+            done = sorted(self.shards.items())
+        shards = [[split, number, told] for (split, number), told in done if number < snapshot[2][split][0]]
+        state = {"format": _STATE_KIND, "version": 1, "run": self.plan, "snapshot": snapshot, "shards": shards}
+        whole_files.write(self.unfinished / _STATE, [json.dumps(state).encode()])
+        self._publish(snapshot)
+
+    def _publish(self, snapshot: Any) -> None:
+        """Give whole shards their names. What has its name already is left alone."""
+        for split, (open_number, _, _) in enumerate(snapshot[2]):
+            for number in range(open_number):
+                if (split, number) in self._published:
+                    continue
+                for part, name in self.shards[split, number]["parts"].items():
+                    try:
+                        (self.unfinished / part).replace(self.path / name)
+                    except FileNotFoundError:
+                        if not (self.path / name).exists():
+                            raise
+                self._published.add((split, number))
+                with contextlib.suppress(FileNotFoundError):
+                    (self.unfinished / f"{self.splits[split]}-{number:05}.ids").unlink()
+
+    def write_manifest(self, manifest: dict[str, Any]) -> None:
+        """Finish the run."""
+        text = json.dumps(manifest, indent=1, ensure_ascii=False)
+        whole_files.write(self.path / MANIFEST, [text.encode(), b"\n"])
+        shutil.rmtree(self.unfinished, ignore_errors=True)
+
+    def splits_told(self, totals: list[Any]) -> dict[str, Any]:
+        """Return what the manifest says of the splits."""
+        told: dict[str, Any] = {}
+        for split, (name, (tokens, documents)) in enumerate(zip(self.splits, totals, strict=True)):
+            shards = [shard for (of, _), shard in sorted(self.shards.items()) if of == split]
+            kept = [{key: value for key, value in shard.items() if key != "parts"} for shard in shards]
+            told[name] = {"documents": documents, "tokens": tokens, "shards": kept}
+        return told
+
+
+def _differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what two runs do not share: its name, and both values."""
+    if before.get("tokenizer") != now["tokenizer"]:
+        yield "another tokenizer", f"(fingerprint {str(before.get('tokenizer'))[:12]}, not {now['tokenizer'][:12]})"
+    old: Any = before.get("options", {})
+    for name, value in now["options"].items():
+        if old.get(name) != value:
+            yield name, f"{shown(old.get(name))}, not {shown(value)}"
+    sources = before.get("sources", [])
+    for one, other in zip(sources, now["sources"], strict=False):
+        if one[0] != other[0]:
+            yield "the source", f"{shown(one[0])} where {shown(other[0])} is now"
+        if one[1:] != other[1:]:
+            how = (
+                f"of {one[1]} bytes, which are {other[1]} now"
+                if one[1] != other[1]
+                else "that was changed since then"
+            )
+            yield f"the source {shown(one[0])}", how
+    if len(sources) != len(now["sources"]):
+        yield "other sources:", f"{len(sources)} of them, not {len(now['sources'])}"
+
+
+def form_of(name: str) -> Format:
+    """Return a format by its name."""
+    if name not in FORMATS:
+        raise ValueError(f"format is one of {', '.join(map(repr, FORMATS))}, not {shown(name)}")
+    return FORMATS[name]

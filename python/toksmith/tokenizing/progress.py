@@ -1,0 +1,154 @@
+"""How far a run is: bytes, documents, tokens, speed, time left and the current source."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import time
+from typing import TYPE_CHECKING, Any
+
+from ..common import progress_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from typing_extensions import Self
+
+    from .. import _core
+    from ..common.progress import Report
+    from .sources import Given
+
+_STAGE = "encode"
+# Seconds between two drawings of a bar.
+_REFRESH = 0.1
+# Characters of the name of a source that a bar shows.
+_NAME = 40
+
+
+class Watch:
+    """Reports a run as it was asked: as a bar, in lines of JSON, through a callable, or not at all.
+
+    Args:
+        progress: As in `tokenize`.
+        given: The sources.
+    """
+
+    def __init__(self, progress: bool | str | Report, given: list[Given]) -> None:
+        if isinstance(progress, str) and progress != "json":
+            raise ValueError(f'progress is True, False, "json" or a callable, not {progress!r}')
+        self._progress, self._given = progress, given
+        sizes = [one.seen[0] if one.seen else 0 for one in given]
+        self._before = [0, *itertools.accumulate(sizes)]
+        # The total is not known where a source has no size.
+        self._total = 0 if any(one.seen is None for one in given) else self._before[-1]
+        self._core: _core.ShardRun | None = None
+        self._at = (0, 0)
+        self._stack = contextlib.ExitStack()
+        self._report: Report | None = None
+        self._done = 0
+
+    def __enter__(self) -> Self:
+        if callable(self._progress):
+            self._report = self._progress
+        elif self._progress == "json":
+            self._report = self._stack.enter_context(progress_lines.json_lines(self._details))
+        elif self._progress:
+            shown = progress_lines.text_line({_STAGE: "tokenizing"}) if progress_lines.in_notebook() else self._bar()
+            self._report = self._stack.enter_context(shown)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._stack.__exit__(*error)
+
+    def begin(self, core: _core.ShardRun, at: tuple[int, int]) -> None:
+        """Watch a run that begins at a source, and at a place in it."""
+        self._core, self._at = core, at
+
+    @contextlib.contextmanager
+    def group(self, first: int, end: int) -> Iterator[Report | None]:
+        """Yield what the core reports to while it works off some sources."""
+        report = self._report
+        if report is None:
+            yield None
+            return
+        start = max(first, self._at[0])
+        base = self._before[start]
+        one = self._given[start]
+        if start == self._at[0] and one.kind == "file" and one.compression is None and one.seen and one.open is None:
+            base += self._at[1]
+
+        def told(_: str, done: int, __: int) -> None:
+            self._done = base + done
+            report(_STAGE, min(self._done, self._total) if self._total else self._done, self._total)
+
+        yield told
+
+    def end(self, manifest: dict[str, Any]) -> None:
+        """Report the end."""
+        if self._report is not None:
+            done = self._total or self._done or manifest["totals"]["text_bytes"]
+            self._report(_STAGE, done, self._total)
+
+    def _details(self) -> dict[str, Any]:
+        if self._core is None:
+            return {}
+        documents, tokens, text_bytes, source, _, _ = self._core.counts()
+        name = self._given[min(source, len(self._given) - 1)].name
+        return {"documents": documents, "tokens": tokens, "text_bytes": text_bytes, "source": name}
+
+    @contextlib.contextmanager
+    def _bar(self) -> Iterator[Report]:
+        from rich import progress as rich
+        from rich.console import Console
+
+        columns = (
+            rich.TextColumn("tokenizing"),
+            rich.BarColumn(),
+            rich.TaskProgressColumn(),
+            rich.TextColumn("{task.fields[told]}"),
+            rich.TimeElapsedColumn(),
+            rich.TextColumn("left:"),
+            rich.TimeRemainingColumn(),
+        )
+        # Drawn when the core reports, not by a thread, which the system may refuse to start.
+        with rich.Progress(
+            *columns, console=Console(stderr=True), transient=True, speed_estimate_period=10, auto_refresh=False
+        ) as bar:
+            task = bar.add_task("", total=None, told="")
+            start = time.monotonic()
+            due, first = 0.0, None
+
+            def report(_: str, done: int, total: int) -> None:
+                nonlocal due, first
+                details = self._details()
+                first = (done, details.get("tokens", 0)) if first is None else first
+                now = time.monotonic()
+                bar.update(task, completed=done, total=total or None)
+                if now >= due:
+                    bar.update(task, told=line(details, done - first[0], first[1], now - start))
+                    bar.refresh()
+                    due = now + _REFRESH
+
+            yield report
+
+
+def line(details: dict[str, Any], done: int, tokens_before: int, seconds: float) -> str:
+    """Return what a bar says beside the share.
+
+    >>> details = {"documents": 1200, "tokens": 2_500_000, "source": "web/a.jsonl.zst"}
+    >>> line(details, 9_000_000, 500_000, 2.0)
+    '1,200 documents, 2.5 M tokens, 4.5 MB/s, 1.0 M tokens/s, web/a.jsonl.zst'
+    """
+    if not details:
+        return ""
+    seconds = max(seconds, 1e-9)
+    tokens = details["tokens"]
+    name = details["source"]
+    parts = (
+        f"{details['documents']:,} documents",
+        f"{tokens / 1e6:,.1f} M tokens",
+        f"{done / seconds / 1e6:,.1f} MB/s",
+        f"{(tokens - tokens_before) / seconds / 1e6:,.1f} M tokens/s",
+        name if len(name) <= _NAME else f"…{name[1 - _NAME :]}",
+    )
+    return ", ".join(parts)

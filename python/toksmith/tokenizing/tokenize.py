@@ -1,0 +1,308 @@
+"""`toksmith.tokenize`: documents to a folder of ids for training."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import _core
+from ..common.messages import shown
+from ..tokenizer import Tokenizer
+from ..training import inputs
+from . import columns
+from .folder import TOKENIZER, Folder
+from .options import DEFAULT_BUFFER, DEFAULT_SHARD, Options
+from .progress import Watch
+from .sources import found, named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ..common.choices import Errors, OnError, ShardFormat
+    from ..common.progress import Report
+    from .sources import Given
+
+# Bytes of text that a thread takes at a time, and seconds between two states. Tests change both.
+PIECE_BYTES = 1 << 20
+SNAPSHOT_SECONDS = 5.0
+
+_Snapshot = tuple[Any, ...]
+
+
+def tokenize(
+    sources: Any,
+    tokenizer: Any,
+    out: str | os.PathLike[str],
+    *,
+    format: ShardFormat = "bin",
+    dtype: Any = None,
+    shard_size: int = DEFAULT_SHARD,
+    split: Any = None,
+    seed: int = 0,
+    append: str | int | Iterable[str | int] = (),
+    prepend: str | int | Iterable[str | int] = (),
+    shuffle: int | None = None,
+    shuffle_buffer: int = DEFAULT_BUFFER,
+    special: bool = True,
+    field: str | None = None,
+    column: str | None = None,
+    document_separator: str | None = None,
+    errors: Errors = "strict",
+    on_error: OnError = "stop",
+    workers: int | None = None,
+    progress: bool | str | Report = False,
+) -> dict[str, Any]:
+    """Encode documents into a folder of shards, which programs that train read as they are.
+
+    The same sources and options give the same bytes, for any number of workers. If the call ends early, for whatever
+    reason, the same call goes on where it was, and ends in the same bytes. A finished folder is left as it is.
+
+    Memory does not follow the size of the sources: some pieces of a megabyte of text for each worker, with their ids.
+    What comes on top is a record of JSON lines, a text of an iterable, and a document that cannot be cut, each as a
+    whole; with `shuffle` the buffer, and the ids of the longest document.
+
+    Args:
+        sources: A path, a glob, a folder, a URL that `fsspec` opens, or "-" for standard input; a list or tuple of
+            them; or any other iterable, of texts. What a name ends in says what it is, as for `train`.
+        tokenizer: A `Tokenizer`, an `Encoding`, or what `Tokenizer.from_pretrained` takes.
+        out: The folder. It is made, or is that of a run to go on with.
+        format: "bin" (bare ids, as nanoGPT reads them), "llm.c", "megatron", "npy" or "parquet".
+        dtype: `uint16` or `uint32`; default: `uint16` if no id of the tokenizer needs more.
+        shard_size: A shard is closed when it has so many ids. No document is in two shards.
+        split: Names with their shares of the documents, as {"val": 0.01} or "val=0.01". All others are "train". The
+            hash of a document decides, so its place among the others does not matter.
+        seed: The seed of that hash.
+        append: Special tokens that end each document.
+        prepend: Special tokens that begin each document.
+        shuffle: A seed. Documents are then shuffled within a buffer.
+        shuffle_buffer: Ids that the buffer holds.
+        special: Whether special tokens in the text become their ids. Pass False for text that you do not trust.
+        field: The name of the text in the lines of `.jsonl` files; default "text". With it, "-" is read as such.
+        column: The column of the text in Parquet files; default "text".
+        document_separator: A string that separates documents in files of text; it becomes no id. Without it each such
+            file is a document.
+        errors: "strict" refuses text that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
+        on_error: "stop" ends the call at a document that cannot be read; "skip" leaves it out, and lists it.
+        workers: Threads at the most; default: all cores.
+        progress: True shows a bar on standard error, "json" writes lines of JSON there; a callable gets (stage, done,
+            total) in bytes of the sources.
+
+    Returns:
+        What `manifest.json` in the folder says: shards with their sizes and checksums, documents and tokens of each
+        split and source, totals, documents that were left out.
+
+    Raises:
+        FileNotFoundError: A file is missing, or a glob or folder holds none.
+        FileExistsError: The folder has other contents.
+        ValueError: An option is wrong; a document cannot be read (names file and place); the folder holds a run with
+            other sources, another tokenizer or other options (names what differs).
+        OSError: A file cannot be read or written, or has changed meanwhile; the disk is full. The same call goes on
+            afterwards.
+        ImportError: A file needs pyarrow or fsspec, which is not installed.
+    """
+    loaded = _tokenizer(tokenizer)
+    options = Options(
+        loaded,
+        format=format,
+        dtype=dtype,
+        shard_size=shard_size,
+        split=split,
+        seed=seed,
+        prepend=prepend,
+        append=append,
+        shuffle=shuffle,
+        shuffle_buffer=shuffle_buffer,
+        special=special,
+        document_separator=document_separator,
+        errors=errors,
+        on_error=on_error,
+        workers=workers,
+    )
+    if format == "parquet":
+        _import_pyarrow()
+    given = found(sources, field, column)
+    if options.replace:
+        inputs.check_plain(_plain(given))
+    plan = {
+        "tokenizer": loaded.fingerprint,
+        "options": options.told | {"field": field, "column": column},
+        "sources": [[one.name, *(one.seen or (None, None))] for one in given],
+    }
+    folder = Folder(Path(out), plan, options.form, options.splits, options.width)
+    finished = folder.finished()
+    if finished is not None:
+        return finished
+    with folder.locked(), Watch(progress, given) as watch:
+        run = _Run(loaded, given, options, folder, watch)
+        try:
+            snapshot = run.run()
+        except ValueError as error:
+            raise named(inputs.explained(error, _plain(given)), given) from None
+        except OSError as error:
+            raise named(error, given) from None
+        manifest = _manifest(loaded, given, options, folder, snapshot, run.skipped)
+        loaded.save(folder.path / TOKENIZER, verify=False)
+        folder.write_manifest(manifest)
+        watch.end(manifest)
+    if manifest["totals"]["skipped"]:
+        warnings.warn(
+            f'{manifest["totals"]["skipped"]} documents were left out: see "skipped" in {folder.path}/manifest.json',
+            stacklevel=2,
+        )
+    return manifest
+
+
+def _tokenizer(given: Any) -> Tokenizer:
+    if isinstance(given, Tokenizer):
+        return given
+    if isinstance(given, (str, os.PathLike)):
+        return Tokenizer.from_pretrained(given)
+    inner = getattr(given, "tokenizer", None)
+    if isinstance(inner, Tokenizer):
+        return inner
+    raise TypeError(f"tokenizer is a Tokenizer, an Encoding, or a name or path of one, not {type(given).__name__}")
+
+
+def _import_pyarrow() -> None:
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError:
+        raise ImportError("writing Parquet needs pyarrow: pip install 'toksmith[parquet]'") from None
+
+
+def _plain(given: list[Given]) -> list[inputs.Source]:
+    """Return the files of this machine, as the checks of training take them."""
+    return [
+        inputs.Source(one.path, one.compression, one.field, one.column)
+        for one in given
+        if one.kind == "file" and one.open is None and one.seen is not None
+    ]
+
+
+class _Run:
+    """The core's run, and what Python adds to it."""
+
+    def __init__(
+        self, tokenizer: Tokenizer, given: list[Given], options: Options, folder: Folder, watch: Watch
+    ) -> None:
+        self.given, self.options, self.folder, self.watch = given, options, folder, watch
+        # Rows of tables that were left out: number of the source, texts before it, what is wrong.
+        self.skipped: list[tuple[int, int, str]] = []
+        state = folder.state()
+        self.at = (0, 0) if state is None else (state[0][0], state[0][1])
+        self.skipped += [] if state is None else [(*one,) for one in state[9]]
+        self.core = _core.ShardRun(
+            tokenizer._core,
+            [one.for_core for one in given],
+            folder.unfinished,
+            piece_bytes=PIECE_BYTES,
+            snapshot_seconds=SNAPSHOT_SECONDS,
+            finish=folder.finish,
+            save=self._save,
+            snapshot=None if state is None else _tuples(state[:9]),
+            **options.for_core,
+        )
+        watch.begin(self.core, self.at)
+
+    def _save(self, snapshot: _Snapshot) -> None:
+        place = snapshot[0][:2]
+        self.folder.save([*snapshot, [one for one in self.skipped if one[:2] < place]])
+
+    def run(self) -> _Snapshot:
+        """Work off all sources; return the last snapshot."""
+        first = 0
+        for kind, group in itertools.groupby(self.given, lambda one: one.kind):
+            members = list(group)
+            end = first + len(members)
+            if end > self.at[0]:
+                self._group(kind, members, first, end)
+            first = end
+        return self.core.finish()
+
+    def _group(self, kind: str, members: list[Given], first: int, end: int) -> None:
+        with self.watch.group(first, end) as report:
+            if kind == "file":
+                self.core.files(end, progress=report)
+            elif kind == "column":
+                texts = columns.texts(members, first, self.at, self.options.skip, self._note)
+                self.core.texts(end, texts, is_checked=False, progress=report)
+            else:
+                self.core.texts(end, _checked(members[0].texts, first), is_checked=True, progress=report)
+
+    def _note(self, source: int, text: int, why: str) -> None:
+        self.skipped.append((source, text, why))
+
+
+def _checked(texts: Any, number: int) -> Iterator[Any]:
+    """Yield the number of the source, then its texts."""
+    yield number
+    for index, text in enumerate([texts] if isinstance(texts, (str, bytes)) else texts):
+        if not isinstance(text, (str, bytes)):
+            raise TypeError(f"text number {index} is {type(text).__name__}: texts are str or bytes")
+        yield text
+
+
+def _tuples(value: Any) -> Any:
+    """Return lists of JSON as the core takes them: rows of a list, and the list of a snapshot, are tuples."""
+    at, lines, shards, open_split, totals, documents, text_bytes, skipped, count = value
+    rows = [[tuple(row) for row in rows] for rows in (shards, totals, skipped)]
+    return tuple(at), lines, rows[0], open_split, rows[1], documents, text_bytes, rows[2], count
+
+
+def _manifest(
+    tokenizer: Tokenizer,
+    given: list[Given],
+    options: Options,
+    folder: Folder,
+    snapshot: _Snapshot,
+    rows: list[tuple[int, int, str]],
+) -> dict[str, Any]:
+    totals, documents, text_bytes, skipped, skipped_count = snapshot[4:9]
+    counts = [*documents, *[0] * (len(given) - len(documents))]
+    told = {key: value for key, value in options.told.items() if key not in ("format", "dtype")}
+    listed = [_skipped(given, *one) for one in skipped]
+    listed += [
+        {"source": given[number].name, "place": why.partition(": ")[0], "reason": why.partition(": ")[2]}
+        for number, _, why in rows
+    ]
+    return {
+        "format": "toksmith training data",
+        "version": 1,
+        "tokenizer": {
+            "file": TOKENIZER,
+            "fingerprint": tokenizer.fingerprint,
+            "vocab_size": tokenizer.vocab_size,
+        },
+        "file_format": options.form.name,
+        "dtype": options.told["dtype"],
+        "options": told,
+        "splits": folder.splits_told(totals),
+        "sources": [
+            {"name": one.name, "bytes": one.seen and one.seen[0], "documents": count}
+            for one, count in zip(given, counts, strict=True)
+        ],
+        "skipped": listed,
+        "totals": {
+            "documents": sum(documents for _, documents in totals),
+            "text_bytes": text_bytes,
+            "tokens": sum(tokens for tokens, _ in totals),
+            "skipped": skipped_count + len(rows),
+        },
+        "run": folder.plan,
+    }
+
+
+def _skipped(given: list[Given], source: int, line: int | None, offset: int, reason: str | None) -> dict[str, str]:
+    """Return what the manifest says of a document that was left out."""
+    one = given[source]
+    is_line = one.field is not None
+    place = f"byte {offset}" if line is None else f"line {line}" if is_line else f"text number {line}"
+    return {"source": one.name, "place": place, "reason": shown_reason(reason, offset)}
+
+
+def shown_reason(reason: str | None, offset: int) -> str:
+    """Return why a document was left out."""
+    return f"not UTF-8 at byte {offset}" if reason is None else shown(reason, 400).strip("'\"")

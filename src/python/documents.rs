@@ -1,0 +1,292 @@
+//! Documents that Python supplies, or encodes, for a [`ShardRun`](crate::shards::ShardRun).
+
+use std::io::{Error as IoError, Read};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::types::{PyBytes, PyString, PyTuple};
+
+use super::errors::raised;
+use crate::control::Control;
+use crate::error::Result;
+use crate::room;
+use crate::shards::{Cursor, DocumentEncoder, TextBatch, TextJob, Xxh64};
+use crate::source::Cutter;
+
+/// Bytes of text that are taken from Python at a time, about.
+const BATCH_BYTES: usize = 1 << 20;
+/// Texts that are taken from Python at a time, for short ones.
+const BATCH_TEXTS: usize = 1 << 12;
+
+/// An object of Python that holds text.
+enum HeldText {
+    Text(PyBackedStr),
+    Bytes(PyBackedBytes),
+}
+
+impl HeldText {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            HeldText::Text(text) => text.as_bytes(),
+            HeldText::Bytes(bytes) => bytes,
+        }
+    }
+}
+
+/// Texts that are not needed any more, to be dropped by a thread that is attached to the interpreter.
+///
+/// If another thread dropped an object of Python, PyO3 would put it into a list that the whole process shares, under a
+/// lock; a child that is forked at that moment would wait for the lock at its next call.
+#[derive(Clone, Default)]
+pub(super) struct Dropped(Arc<Mutex<Vec<HeldText>>>);
+
+impl Dropped {
+    /// Drops them.
+    pub(super) fn clear(&self, _attached: Python<'_>) {
+        let texts = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        drop(texts);
+    }
+}
+
+/// Some texts, which any thread may drop.
+pub(super) struct HeldTexts {
+    held: Vec<HeldText>,
+    /// Where texts are in the one object; empty if each object is a text.
+    offsets: Vec<usize>,
+    progress: u64,
+    dropped: Dropped,
+}
+
+impl TextBatch for HeldTexts {
+    fn texts(&self) -> Vec<&[u8]> {
+        match &*self.held {
+            [all] if !self.offsets.is_empty() => {
+                self.offsets.windows(2).map(|ends| &all.bytes()[ends[0]..ends[1]]).collect()
+            }
+            each => each.iter().map(HeldText::bytes).collect(),
+        }
+    }
+
+    fn progress(&self) -> u64 {
+        self.progress
+    }
+}
+
+impl Drop for HeldTexts {
+    fn drop(&mut self) {
+        let held = std::mem::take(&mut self.held);
+        self.dropped.0.lock().unwrap_or_else(PoisonError::into_inner).extend(held);
+    }
+}
+
+/// Takes texts from an iterator.
+pub(super) struct TextFeed {
+    texts: Py<PyAny>,
+    at: Cursor,
+    digest: Option<Xxh64>,
+    /// Texts that were worked off before, and are still to be passed over.
+    to_pass: u64,
+    dropped: Dropped,
+}
+
+impl TextFeed {
+    /// Texts from a place on.
+    pub(super) fn new(texts: &Bound<'_, PyAny>, at: Cursor, is_checked: bool) -> PyResult<Self> {
+        let to_pass = if is_checked { at.offset } else { 0 };
+        let digest = is_checked.then(|| Xxh64::new(0));
+        Ok(TextFeed {
+            texts: texts.try_iter()?.into_any().unbind(),
+            at,
+            digest,
+            to_pass,
+            dropped: Dropped::default(),
+        })
+    }
+
+    /// Where texts go that are not needed any more.
+    pub(super) fn dropped(&self) -> Dropped {
+        self.dropped.clone()
+    }
+
+    /// The next texts.
+    pub(super) fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob<HeldTexts>>> {
+        self.dropped.clear(py);
+        let (mut held, mut bytes) = (Vec::new(), 0);
+        let first = self.at;
+        let texts = self.texts.bind(py).clone();
+        while bytes < BATCH_BYTES && held.len() < BATCH_TEXTS {
+            let Some(item) = texts.try_iter()?.next().transpose()? else { break };
+            if let Ok(source) = item.extract::<usize>() {
+                if source != self.at.source {
+                    let last = std::mem::replace(&mut self.at, Cursor { source, ..Cursor::default() });
+                    if !held.is_empty() {
+                        return Ok(Some(self.job(held, Vec::new(), (bytes as u64, first), last)));
+                    }
+                    return self.next(py);
+                }
+                continue;
+            }
+            if let Ok(many) = item.cast::<PyTuple>() {
+                return self.many(many, first).map(Some);
+            }
+            let text = self.text(&item)?;
+            if let Some(digest) = &mut self.digest {
+                digest.update(&(text.bytes().len() as u64).to_le_bytes());
+                digest.update(text.bytes());
+            }
+            if self.to_pass > 0 {
+                self.pass()?;
+                continue;
+            }
+            self.at.offset += 1;
+            bytes += text.bytes().len();
+            room::push(&mut held, text)?;
+        }
+        if self.to_pass > 0 {
+            return Err(self.changed());
+        }
+        if held.is_empty() {
+            return Ok(None);
+        }
+        self.at.digest = self.digest.as_ref().map_or(0, Xxh64::digest);
+        let end = self.at;
+        Ok(Some(self.job(held, Vec::new(), (bytes as u64, first), end)))
+    }
+
+    fn job(
+        &self,
+        held: Vec<HeldText>,
+        offsets: Vec<usize>,
+        (progress, first): (u64, Cursor),
+        end: Cursor,
+    ) -> TextJob<HeldTexts> {
+        let texts = HeldTexts { held, offsets, progress, dropped: self.dropped.clone() };
+        TextJob { source: first.source, first: first.offset, texts, end }
+    }
+
+    /// Passes over a text that was worked off before.
+    fn pass(&mut self) -> PyResult<()> {
+        self.to_pass -= 1;
+        let is_same = self.digest.as_ref().is_none_or(|digest| digest.digest() == self.at.digest);
+        if self.to_pass == 0 && !is_same { Err(self.changed()) } else { Ok(()) }
+    }
+
+    fn changed(&self) -> PyErr {
+        let count = self.at.offset;
+        PyValueError::new_err(format!(
+            "the first {count} texts are not those of the run that is to go on: give the same ones, or begin in \
+             another folder"
+        ))
+    }
+
+    /// The texts of a tuple of bytes, offsets in them, and progress.
+    fn many(&mut self, many: &Bound<'_, PyTuple>, first: Cursor) -> PyResult<TextJob<HeldTexts>> {
+        let (all, offsets, progress) = many.extract::<(PyBackedBytes, PyBackedBytes, u64)>()?;
+        let offsets = offsets.as_chunks::<8>().0.iter().map(|offset| u64::from_le_bytes(*offset) as usize);
+        let offsets = room::collected(offsets)?;
+        if !offsets.is_sorted() || offsets.last().is_none_or(|&last| last > all.len()) {
+            return Err(PyValueError::new_err("offsets of texts do not fit their bytes"));
+        }
+        self.at.offset += offsets.len() as u64 - 1;
+        Ok(self.job(vec![HeldText::Bytes(all)], offsets, (progress, first), self.at))
+    }
+
+    /// The text of an item. A lone surrogate becomes bytes that are not UTF-8.
+    fn text(&self, item: &Bound<'_, PyAny>) -> PyResult<HeldText> {
+        if let Ok(text) = item.cast::<PyString>() {
+            if let Ok(text) = PyBackedStr::try_from(text.clone()) {
+                return Ok(HeldText::Text(text));
+            }
+            let bytes = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
+            return Ok(HeldText::Bytes(bytes.extract()?));
+        }
+        item.extract().map(HeldText::Bytes).map_err(|_| {
+            let kind = item.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+            PyTypeError::new_err(format!("text number {} is {kind}: texts are str or bytes", self.at.offset))
+        })
+    }
+}
+
+/// A tokenizer that does more to a text than the core: it is asked to encode.
+pub(super) struct PythonEncoder {
+    pub(super) core: Py<PyAny>,
+    pub(super) special: bool,
+}
+
+impl DocumentEncoder for PythonEncoder {
+    fn encode(
+        &self,
+        _: usize,
+        texts: &[&[u8]],
+        ids: &mut Vec<u32>,
+        ends: &mut Vec<usize>,
+        control: &Control,
+    ) -> Result<()> {
+        control.check()?;
+        let base = ids.len();
+        let encoded = Python::attach(|py| {
+            let strings: Vec<_> =
+                texts.iter().map(|text| PyString::new(py, &String::from_utf8_lossy(text))).collect();
+            let found =
+                self.core.bind(py).call_method1("encode_batch_to_numpy", (strings, self.special, 1))?;
+            let (found, starts) = found.extract::<(Bound<'_, PyArray1<u32>>, Bound<'_, PyArray1<i64>>)>()?;
+            room::extend(ids, found.readonly().as_slice()?)?;
+            for &end in starts.readonly().as_slice()?.iter().skip(1) {
+                room::push(ends, base + end as usize)?;
+            }
+            PyResult::Ok(())
+        });
+        encoded.map_err(raised)
+    }
+
+    fn cutter(&self, _: bool) -> Option<Cutter<'_>> {
+        None
+    }
+
+    fn workers(&self, most: usize) -> usize {
+        most.min(2) // one runs Python at a time; the other reads and writes
+    }
+}
+
+/// A binary file of Python.
+pub(super) struct PythonReader(Option<Py<PyAny>>);
+
+impl PythonReader {
+    /// Calls what opens the file.
+    pub(super) fn open(py: Python<'_>, open: &Py<PyAny>) -> PyResult<Box<dyn Read + Send>> {
+        Ok(Box::new(PythonReader(Some(open.call0(py)?))))
+    }
+
+    /// An exception as an error of reading.
+    pub(super) fn failed(error: PyErr) -> IoError {
+        IoError::other(error.to_string())
+    }
+}
+
+impl Read for PythonReader {
+    fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        let Some(file) = &self.0 else { return Ok(0) };
+        let read = Python::attach(|py| {
+            let found = file.call_method1(py, "read", (room.len(),))?;
+            let found = found.bind(py).cast::<PyBytes>()?.as_bytes();
+            let count = found.len().min(room.len());
+            room[..count].copy_from_slice(&found[..count]);
+            PyResult::Ok(count)
+        });
+        read.map_err(PythonReader::failed)
+    }
+}
+
+impl Drop for PythonReader {
+    fn drop(&mut self) {
+        let file = self.0.take();
+        Python::attach(|py| {
+            if let Some(file) = file {
+                let _ = file.call_method0(py, "close");
+            }
+        });
+    }
+}

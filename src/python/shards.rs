@@ -1,0 +1,220 @@
+//! The class `ShardRun`: documents → shards of ids.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::call;
+use super::counts::{GivenFile, input_file};
+use super::documents::{PythonEncoder, PythonReader, TextFeed};
+use super::errors::raised;
+use super::tokenizer::Tokenizer;
+use crate::error::Result;
+use crate::shards::{
+    CoreEncoder, Cursor, DocumentEncoder, Filling, Keeper, ShardOptions, ShardRun, Shuffle, Skipped,
+    Snapshot, Source, Split,
+};
+
+/// A snapshot as a tuple: place (source, offset, digest, whether inside a document) and lines before it; for each
+/// split number of its shard, ids and documents of that; the split of the document that goes on; for each split all
+/// ids and documents; documents of each source; bytes of text; skipped documents (source, line, offset, reason) and
+/// their number.
+type GivenSnapshot = (
+    (usize, u64, u64, bool),
+    u64,
+    Vec<(u32, u64, u64)>,
+    Option<usize>,
+    Vec<(u64, u64)>,
+    Vec<u64>,
+    u64,
+    Vec<(usize, Option<u64>, u64, Option<String>)>,
+    u64,
+);
+
+fn snapshot_of(given: GivenSnapshot) -> Snapshot {
+    let (at, lines, shards, open, totals, documents, text_bytes, skipped, skipped_count) = given;
+    let (source, offset, digest, is_inside) = at;
+    let filling = |(ids, documents)| Filling { ids, documents };
+    Snapshot {
+        at: Cursor { source, offset, digest, is_inside },
+        lines,
+        shards: shards
+            .into_iter()
+            .map(|(number, ids, documents)| (number, filling((ids, documents))))
+            .collect(),
+        open,
+        totals: totals.into_iter().map(filling).collect(),
+        documents,
+        text_bytes,
+        skipped: skipped
+            .into_iter()
+            .map(|(source, line, offset, reason)| Skipped { source, line, offset, reason })
+            .collect(),
+        skipped_count,
+    }
+}
+
+fn given_of(snapshot: &Snapshot) -> GivenSnapshot {
+    let Snapshot { at, lines, shards, open, totals, documents, text_bytes, skipped, skipped_count } =
+        snapshot.clone();
+    (
+        (at.source, at.offset, at.digest, at.is_inside),
+        lines,
+        shards.into_iter().map(|(number, filling)| (number, filling.ids, filling.documents)).collect(),
+        open,
+        totals.into_iter().map(|filling| (filling.ids, filling.documents)).collect(),
+        documents,
+        text_bytes,
+        skipped.into_iter().map(|one| (one.source, one.line, one.offset, one.reason)).collect(),
+        skipped_count,
+    )
+}
+
+/// Functions of Python that make shards whole and save snapshots.
+struct PythonKeeper {
+    finish: Py<PyAny>,
+    save: Py<PyAny>,
+}
+
+impl Keeper for PythonKeeper {
+    fn finish(&self, split: usize, number: u32, filling: Filling) -> Result<()> {
+        let arguments = (split, number, filling.ids, filling.documents);
+        Python::attach(|py| self.finish.call1(py, arguments).map(drop)).map_err(raised)
+    }
+
+    fn save(&self, snapshot: &Snapshot) -> Result<()> {
+        Python::attach(|py| self.save.call1(py, (given_of(snapshot),)).map(drop)).map_err(raised)
+    }
+}
+
+/// Turns sources into shards of ids.
+///
+/// `sources` are tuples as `Counting.files` takes them, each with what opens it, or None. `splits` are tuples of name
+/// and the number that hashes are below. `finish(split, number, ids, documents)` makes a shard whole, and
+/// `save(snapshot)` keeps what `snapshot` takes to go on; threads call both.
+#[pyclass(frozen, name = "ShardRun", module = "toksmith._core")]
+pub(super) struct PyShardRun {
+    run: ShardRun,
+    encoder: Box<dyn DocumentEncoder + Send>,
+    keeper: PythonKeeper,
+}
+
+type GivenSource = (GivenFile, Option<Py<PyAny>>);
+
+#[pymethods]
+impl PyShardRun {
+    #[new]
+    #[pyo3(signature = (tokenizer, sources, folder, *, splits, special, replace, skip, wide, separator, prepend, append, seed, shuffle, shard_ids, head_bytes, workers, piece_bytes, snapshot_seconds, finish, save, snapshot))]
+    #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
+    fn new(
+        py: Python<'_>,
+        tokenizer: &Bound<'_, PyAny>,
+        sources: Vec<GivenSource>,
+        folder: PathBuf,
+        splits: Vec<(String, u64)>,
+        special: bool,
+        replace: bool,
+        skip: bool,
+        wide: bool,
+        separator: Option<String>,
+        prepend: Vec<u32>,
+        append: Vec<u32>,
+        seed: u64,
+        shuffle: Option<(u64, u64)>,
+        shard_ids: u64,
+        head_bytes: u64,
+        workers: usize,
+        piece_bytes: u64,
+        snapshot_seconds: f64,
+        finish: Py<PyAny>,
+        save: Py<PyAny>,
+        snapshot: Option<GivenSnapshot>,
+    ) -> PyResult<Self> {
+        if splits.is_empty() || separator.as_ref().is_some_and(String::is_empty) {
+            return Err(PyValueError::new_err("no split, or an empty separator"));
+        }
+        let encoder: Box<dyn DocumentEncoder + Send> = match tokenizer.cast::<Tokenizer>() {
+            Ok(core) => Box::new(CoreEncoder { encoder: core.get().encoder.clone(), special, workers }),
+            Err(_) => Box::new(PythonEncoder { core: tokenizer.clone().unbind(), special }),
+        };
+        let sources = sources.into_iter().map(source_of).collect::<PyResult<Vec<_>>>()?;
+        let options = ShardOptions {
+            replace,
+            skip,
+            separator: separator.map(String::into_bytes),
+            prepend,
+            append,
+            wide,
+            splits: splits.into_iter().map(|(name, below)| Split { name, below }).collect(),
+            seed,
+            shuffle: shuffle.map(|(seed, buffer_ids)| Shuffle { seed, buffer_ids }),
+            shard_ids,
+            head_bytes,
+            workers: workers.max(1),
+            piece_bytes,
+            snapshot_every: Duration::try_from_secs_f64(snapshot_seconds).unwrap_or(Duration::MAX),
+            folder,
+        };
+        let snapshot = snapshot.map(snapshot_of);
+        let run = call::long(py, None, move |_| ShardRun::open(options, sources, snapshot))?;
+        Ok(PyShardRun { run, encoder, keeper: PythonKeeper { finish, save } })
+    }
+
+    /// Works off the files before the source `end` that are left.
+    #[pyo3(signature = (end, *, progress=None))]
+    fn files(&self, py: Python<'_>, end: usize, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        call::long(py, progress, |control| self.run.files(&*self.encoder, end, &self.keeper, control))
+    }
+
+    /// Works off texts in place of the sources before `end` that are left. The iterable gives a str or bytes for each
+    /// text; a tuple (bytes, offsets, progress) for several, whose offsets in the bytes are numbers of 64 bits; or
+    /// the number of a source that the next texts belong to. The texts that were worked off before are passed over
+    /// first if `is_checked`, and must be the same; otherwise the iterable begins behind them.
+    #[pyo3(signature = (end, texts, *, is_checked, progress=None))]
+    fn texts(
+        &self,
+        py: Python<'_>,
+        end: usize,
+        texts: &Bound<'_, PyAny>,
+        is_checked: bool,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let mut feed = TextFeed::new(texts, self.run.at(), is_checked)?;
+        let dropped = feed.dropped();
+        let done = call::long(py, progress, |control| {
+            let next = || Python::attach(|py| feed.next(py)).map_err(raised);
+            self.run.texts(&*self.encoder, end, next, &self.keeper, control)
+        });
+        dropped.clear(py);
+        done
+    }
+
+    /// Closes all shards, and saves a last snapshot, which is returned.
+    fn finish(&self, py: Python<'_>) -> PyResult<GivenSnapshot> {
+        let snapshot = call::long(py, None, |control| self.run.finish(&self.keeper, control))?;
+        Ok(given_of(&snapshot))
+    }
+
+    /// How far the run is: documents, ids, bytes of text, the index of the source; and seconds that were spent with
+    /// placing ids and with making jobs, one thread at a time.
+    fn counts(&self) -> (u64, u64, u64, u64, f64, f64) {
+        let counts = self.run.counts();
+        let seconds = |nanos: u64| nanos as f64 / 1e9;
+        let (place, plan) = (seconds(counts.place_nanos), seconds(counts.plan_nanos));
+        (counts.documents, counts.ids, counts.text_bytes, counts.source, place, plan)
+    }
+}
+
+fn source_of((file, open): GivenSource) -> PyResult<Source> {
+    let file = input_file(file)?;
+    let open = open.map(|open| {
+        let opener: crate::shards::Opener = Arc::new(move || {
+            Python::attach(|py| PythonReader::open(py, &open)).map_err(PythonReader::failed)
+        });
+        opener
+    });
+    Ok(Source { file, open })
+}

@@ -1,0 +1,145 @@
+//! Where the text of a source is cut into pieces.
+
+use super::options::ShardOptions;
+use super::separator::Separator;
+use crate::control::Control;
+use crate::error::Result;
+use crate::source::{Cutter, SourceFile};
+
+/// Bytes of a file that are first read to find a cut; twice as many after each failure. Chosen without
+/// measurement: most documents are shorter.
+const LOOK_BYTES: u64 = 1 << 12;
+/// The most bytes that are read at once to find a cut.
+const MAX_LOOK_BYTES: u64 = 1 << 22;
+
+/// The end of a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PieceEnd {
+    pub(super) end: u64,
+    /// Where the next piece begins: behind the separator, if the piece ends at one.
+    pub(super) next: u64,
+    /// Whether the last document of the piece ends with it.
+    pub(super) is_whole: bool,
+}
+
+/// Finds places where text is cut into pieces.
+pub(super) struct PieceCutter<'a> {
+    pub(super) separator: Option<Separator>,
+    /// Finds places inside documents; `None` if documents cannot be cut.
+    inside: Option<Cutter<'a>>,
+    options: &'a ShardOptions,
+}
+
+impl<'a> PieceCutter<'a> {
+    pub(super) fn new(options: &'a ShardOptions, inside: Option<Cutter<'a>>) -> Self {
+        let separator = options.separator.as_deref().map(Separator::new);
+        PieceCutter { separator, inside: inside.filter(Cutter::can_cut), options }
+    }
+
+    /// The end of the lines that begin at `start`.
+    pub(super) fn end_of_lines(&self, file: &SourceFile, start: u64, control: &Control) -> Result<PieceEnd> {
+        let mut at = start.saturating_add(self.options.least_piece(false)).min(file.size) - 1;
+        let mut look = LOOK_BYTES;
+        let mut end = file.size;
+        while at < file.size {
+            control.check()?;
+            let text = file.read(at, look as usize)?;
+            if let Some(found) = memchr::memchr(b'\n', &text) {
+                end = at + found as u64 + 1;
+                break;
+            }
+            at += text.len() as u64;
+            look = (2 * look).min(MAX_LOOK_BYTES);
+        }
+        Ok(PieceEnd { end, next: end, is_whole: true })
+    }
+
+    /// The end of the piece of text that begins at `start`, inside a document or not. A piece that cuts a document
+    /// has no other document in it.
+    pub(super) fn end_of_text(
+        &self,
+        file: &SourceFile,
+        start: u64,
+        is_inside: bool,
+        control: &Control,
+    ) -> Result<PieceEnd> {
+        let from = start.saturating_add(self.options.least_piece(!is_inside));
+        let last = PieceEnd { end: file.size, next: file.size, is_whole: true };
+        if from >= file.size {
+            return Ok(last);
+        }
+        let Some(separator) = &self.separator else {
+            return self.end_inside(file, from, control).map(|end| end.unwrap_or(last));
+        };
+        // Where no separator has been found yet.
+        let mut known = from;
+        let mut limit = from;
+        loop {
+            // Twice as far each time, so that a long document is not searched again and again.
+            limit = limit.saturating_add(self.options.least_piece(true).max(limit - from));
+            if let Some(at) = first_separator(separator, file, (start, known, limit), control)? {
+                return Ok(PieceEnd { end: at, next: at + separator.len() as u64, is_whole: true });
+            }
+            if known == from {
+                let before = file.read(start, (from - start) as usize + separator.len())?;
+                if let Some(at) = separator.last_alone(&before) {
+                    let end = start + at as u64;
+                    return Ok(PieceEnd { end, next: end + separator.len() as u64, is_whole: true });
+                }
+            }
+            if limit >= file.size {
+                // There is no separator up to the end of the file.
+                return self.end_inside(file, from, control).map(|end| end.unwrap_or(last));
+            }
+            let known_end = limit - separator.len() as u64;
+            let end = self.end_inside(file, from, control)?;
+            if let Some(end) = end.filter(|end| end.end <= known_end) {
+                return Ok(end);
+            }
+            known = limit;
+        }
+    }
+
+    /// A cut inside a document, from `from` on; `None` if there is none before the end of the file.
+    fn end_inside(&self, file: &SourceFile, from: u64, control: &Control) -> Result<Option<PieceEnd>> {
+        let Some(cutter) = &self.inside else { return Ok(None) };
+        let end = cutter.next_cut(file, from, control)?;
+        Ok((end < file.size).then_some(PieceEnd { end, next: end, is_whole: false }))
+    }
+
+    /// The end of a piece of the text that a stream holds, which goes on; `None` if more of it is needed.
+    pub(super) fn end_of_held(&self, held: &[u8], is_inside: bool) -> Option<PieceEnd> {
+        let reserve = self.separator.as_ref().map_or(0, Separator::len);
+        if let Some(at) = self.separator.as_ref().and_then(|separator| separator.last_alone(held)) {
+            return Some(PieceEnd { end: at as u64, next: (at + reserve) as u64, is_whole: true });
+        }
+        // A separator that begins in the last bytes is not whole yet.
+        let known = &held[..held.len().saturating_sub(reserve)];
+        let end = self.inside.as_ref()?.late_cut(known)? as u64;
+        let least = if is_inside { 1 } else { self.options.least_piece(true) };
+        (end >= least).then_some(PieceEnd { end, next: end, is_whole: false })
+    }
+}
+
+/// Where the first separator begins, from `known` to before `limit`, in text that begins at `start`.
+fn first_separator(
+    separator: &Separator,
+    file: &SourceFile,
+    (start, known, limit): (u64, u64, u64),
+    control: &Control,
+) -> Result<Option<u64>> {
+    let len = separator.len() as u64;
+    let (mut at, mut look) = (known, LOOK_BYTES);
+    while at < limit.min(file.size) {
+        control.check()?;
+        let low = at.saturating_sub(len).max(start);
+        let high = at.saturating_add(look).min(limit).saturating_add(len);
+        let text = file.read(low, (high - low) as usize)?;
+        if let Some(found) = separator.first_alone(&text, (at - low) as usize) {
+            return Ok(Some(low + found as u64));
+        }
+        at = at.saturating_add(look);
+        look = (2 * look).min(MAX_LOOK_BYTES);
+    }
+    Ok(None)
+}

@@ -1,0 +1,337 @@
+//! A job → the ids of its documents.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::cuts::PieceCutter;
+use super::encoded::{Encoded, put};
+use super::encoder::DocumentEncoder;
+use super::hash::xxh64;
+use super::options::{HASHED_BYTES, ShardOptions};
+use super::plan::{Job, JobKind, Piece, PieceJob};
+use super::sources::{Skipped, Source};
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::room;
+use crate::simd::Isa;
+use crate::source::{SourceFile, text_of};
+
+/// Texts of the caller.
+pub trait TextBatch: Send {
+    /// The texts, in order; they need not be UTF-8.
+    fn texts(&self) -> Vec<&[u8]>;
+    /// Bytes of the source that they stand for, for the progress.
+    fn progress(&self) -> u64;
+}
+
+/// Encodes jobs.
+pub(super) struct Documents<'a> {
+    pub(super) encoder: &'a dyn DocumentEncoder,
+    pub(super) sources: &'a [Source],
+    pub(super) cutter: &'a PieceCutter<'a>,
+    pub(super) options: &'a ShardOptions,
+    pub(super) isa: Isa,
+}
+
+/// A document, or a part of it.
+struct DocumentPart<'t> {
+    text: Cow<'t, [u8]>,
+    begins: bool,
+    ends: bool,
+}
+
+impl<'t> DocumentPart<'t> {
+    fn whole(text: Cow<'t, [u8]>) -> Self {
+        DocumentPart { text, begins: true, ends: true }
+    }
+}
+
+impl Documents<'_> {
+    /// The ids of a job.
+    pub(super) fn encode<T: TextBatch>(
+        &self,
+        worker: usize,
+        job: Job<T>,
+        control: &Control,
+    ) -> Result<Encoded> {
+        let mut encoded = Encoded::new(self.options.splits.len(), job.end);
+        match job.what {
+            JobKind::Pieces(pieces) => {
+                for piece in pieces {
+                    encoded.begin(piece.source);
+                    self.piece(worker, piece, &mut encoded, control)?;
+                    if encoded.failure.is_some() {
+                        break;
+                    }
+                }
+            }
+            JobKind::Texts { source, first, texts } => {
+                encoded.begin(source);
+                let mut parts = Vec::new();
+                for (number, text) in (first..).zip(texts.texts()) {
+                    let place = (source, Some(number), 0);
+                    if self.add(text, place, (true, true), &mut parts, &mut encoded).is_err() {
+                        break;
+                    }
+                }
+                self.parts(worker, parts, &mut encoded, control)?;
+                control.advance(texts.progress());
+            }
+        }
+        Ok(encoded)
+    }
+
+    fn piece(&self, worker: usize, job: PieceJob, encoded: &mut Encoded, control: &Control) -> Result<()> {
+        let PieceJob { source: number, piece, begins, ends } = job;
+        let source = &self.sources[number];
+        let mut read = Vec::new();
+        let (bytes, offset) = match piece {
+            Piece::File => {
+                let file = self.open(source, control)?;
+                file.read_exactly(0, file.size as usize, &mut read)?;
+                control.advance(file.size);
+                (read, 0)
+            }
+            Piece::Part { file, start, end } => {
+                file.read_exactly(start, (end - start) as usize, &mut read)?;
+                control.advance(end - start);
+                (read, start)
+            }
+            Piece::Held { bytes, offset } => (bytes, offset),
+            Piece::Invalid(skipped) => {
+                encoded.skipped.push(skipped);
+                return Ok(());
+            }
+        };
+        let mut parts = Vec::new();
+        let found = match source.field() {
+            Some(field) => self.lines(&bytes, (number, field, offset), &mut parts, encoded),
+            None => self.texts(&bytes, (number, offset), (begins, ends), &mut parts, encoded),
+        };
+        if let Err(failure) = found {
+            encoded.failure = Some(failure);
+            return Ok(());
+        }
+        self.parts(worker, parts, encoded, control)
+    }
+
+    /// Opens a small file. Its stamp is checked when it is read.
+    fn open(&self, source: &Source, control: &Control) -> Result<Arc<SourceFile>> {
+        let file = &source.file;
+        match file.seen {
+            Some(stamp) if stamp.size > 0 => Ok(Arc::new(SourceFile::of_stamp(&file.path, stamp))),
+            seen => SourceFile::open(&file.path, seen, control).map(Arc::new),
+        }
+    }
+
+    /// The documents in lines of JSON.
+    fn lines<'t>(
+        &self,
+        bytes: &'t [u8],
+        (source, field, offset): (usize, &str, u64),
+        parts: &mut Vec<DocumentPart<'t>>,
+        encoded: &mut Encoded,
+    ) -> std::result::Result<(), Skipped> {
+        let is_valid = simdutf8::basic::from_utf8(bytes).is_ok();
+        let (mut start, mut number) = (0, 0);
+        while start < bytes.len() {
+            let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at + 1);
+            let place = (source, Some(number + 1), offset + start as u64);
+            let mut line = &bytes[start..end];
+            if place.2 == 0 {
+                line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
+            }
+            number += 1;
+            start = end;
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            self.line(line, is_valid, field, place, parts, encoded)?;
+        }
+        if let Some(count) = encoded.counts.last_mut() {
+            count.lines += number;
+        }
+        Ok(())
+    }
+
+    fn line<'t>(
+        &self,
+        line: &'t [u8],
+        is_valid: bool,
+        field: &str,
+        (source, number, offset): (usize, Option<u64>, u64),
+        parts: &mut Vec<DocumentPart<'t>>,
+        encoded: &mut Encoded,
+    ) -> std::result::Result<(), Skipped> {
+        let wrong = |offset, reason| Skipped { source, line: number, offset, reason };
+        if !is_valid && let Err(invalid) = std::str::from_utf8(line) {
+            if !self.options.replace {
+                return self.refuse(wrong(offset + invalid.valid_up_to() as u64, None), encoded);
+            }
+            let repaired = String::from_utf8_lossy(line);
+            return match text_of(repaired.as_bytes(), field) {
+                Ok(text) => {
+                    parts.push(DocumentPart::whole(Cow::Owned(text.into_owned().into_bytes())));
+                    Ok(())
+                }
+                Err(reason) => self.refuse(wrong(offset, Some(reason)), encoded),
+            };
+        }
+        match text_of(line, field) {
+            Ok(Cow::Borrowed(text)) => parts.push(DocumentPart::whole(Cow::Borrowed(text.as_bytes()))),
+            Ok(Cow::Owned(text)) => parts.push(DocumentPart::whole(Cow::Owned(text.into_bytes()))),
+            Err(reason) => return self.refuse(wrong(offset, Some(reason)), encoded),
+        }
+        Ok(())
+    }
+
+    /// The documents in a piece of text.
+    fn texts<'t>(
+        &self,
+        bytes: &'t [u8],
+        (source, offset): (usize, u64),
+        (begins, ends): (bool, bool),
+        parts: &mut Vec<DocumentPart<'t>>,
+        encoded: &mut Encoded,
+    ) -> std::result::Result<(), Skipped> {
+        let Some(separator) = &self.cutter.separator else {
+            return self.add(bytes, (source, None, offset), (begins, ends), parts, encoded);
+        };
+        let mut texts = separator.split(bytes).peekable();
+        let mut is_first = true;
+        while let Some(text) = texts.next() {
+            let (begins, ends) = (begins || !is_first, ends || texts.peek().is_some());
+            is_first = false;
+            // Two separators in a row, or one at the beginning or the end, have no document between them.
+            if begins && ends && text.is_empty() {
+                continue;
+            }
+            let at = offset + (text.as_ptr() as usize - bytes.as_ptr() as usize) as u64;
+            self.add(text, (source, None, at), (begins, ends), parts, encoded)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a document, or a part of one, if it is UTF-8 or can be made so.
+    fn add<'t>(
+        &self,
+        text: &'t [u8],
+        (source, line, offset): (usize, Option<u64>, u64),
+        (begins, ends): (bool, bool),
+        parts: &mut Vec<DocumentPart<'t>>,
+        encoded: &mut Encoded,
+    ) -> std::result::Result<(), Skipped> {
+        let text = if simdutf8::basic::from_utf8(text).is_ok() {
+            Cow::Borrowed(text)
+        } else if self.options.replace {
+            Cow::Owned(String::from_utf8_lossy(text).into_owned().into_bytes())
+        } else {
+            let valid = std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len);
+            let mut wrong = Skipped { source, line, offset: offset + valid as u64, reason: None };
+            if self.options.skip && !(begins && ends) {
+                wrong.reason = Some(LONG_INVALID.to_owned());
+                return Err(wrong);
+            }
+            return self.refuse(wrong, encoded);
+        };
+        parts.push(DocumentPart { text, begins, ends });
+        Ok(())
+    }
+
+    /// Leaves a document out, or ends the run.
+    fn refuse(&self, wrong: Skipped, encoded: &mut Encoded) -> std::result::Result<(), Skipped> {
+        if !self.options.skip {
+            encoded.failure = Some(wrong.clone());
+            return Err(wrong);
+        }
+        encoded.skipped.push(wrong);
+        Ok(())
+    }
+
+    /// Encodes documents, and adds their ids.
+    fn parts(
+        &self,
+        worker: usize,
+        parts: Vec<DocumentPart<'_>>,
+        encoded: &mut Encoded,
+        control: &Control,
+    ) -> Result<()> {
+        if encoded.failure.is_some() {
+            return Ok(());
+        }
+        let texts: Vec<&[u8]> = room::collected(parts.iter().map(|part| &*part.text))?;
+        let bytes: usize = texts.iter().map(|text| text.len()).sum();
+        let (mut ids, mut ends) = (room::for_items(bytes / 3)?, room::for_items(texts.len())?);
+        self.encoder.encode(worker, &texts, &mut ids, &mut ends, control)?;
+        encoded.text_bytes += bytes as u64;
+        let mut start = 0;
+        for (part, &end) in parts.iter().zip(&ends) {
+            self.put(part, &ids[start..end], encoded)?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Adds the ids of a document to those of its split.
+    fn put(&self, part: &DocumentPart<'_>, ids: &[u32], encoded: &mut Encoded) -> Result<()> {
+        let ShardOptions { wide, prepend, append, .. } = self.options;
+        let append: &[u32] = if part.ends { append } else { &[] };
+        if !part.begins {
+            let head = encoded.head.get_or_insert_default();
+            put(self.isa, ids, *wide, &mut head.bytes)?;
+            put(self.isa, append, *wide, &mut head.bytes)?;
+            head.ends = part.ends;
+            return Ok(());
+        }
+        let split = self.split_of(&part.text);
+        let of_split = &mut encoded.parts[split];
+        for ids in [prepend, ids, append] {
+            put(self.isa, ids, *wide, &mut of_split.bytes)?;
+        }
+        room::push(&mut of_split.lengths, (prepend.len() + ids.len() + append.len()) as u64)?;
+        if self.options.splits.len() > 1 {
+            room::push(&mut encoded.order, split as u8)?;
+        }
+        encoded.open = (!part.ends).then_some(split);
+        if let Some(count) = encoded.counts.last_mut() {
+            count.documents += 1;
+        }
+        Ok(())
+    }
+
+    /// The split of a document that begins so.
+    fn split_of(&self, text: &[u8]) -> usize {
+        let splits = &self.options.splits;
+        if splits.len() == 1 {
+            return 0;
+        }
+        let hash = xxh64(&text[..text.len().min(HASHED_BYTES)], self.options.seed);
+        splits.iter().position(|split| hash < split.below).unwrap_or(splits.len() - 1)
+    }
+}
+
+/// Why a document is not skipped, and the run ends.
+const LONG_INVALID: &str = "the document is not UTF-8 and too long to be left out, since it is read in parts: \
+                            decompress the file, or give errors=\"replace\"";
+
+/// The error of a document that ends the run.
+pub(super) fn error_of(failure: Skipped, sources: &[Source]) -> Error {
+    let file = &sources[failure.source].file;
+    let path = file.path.clone();
+    let error = match failure.reason {
+        Some(reason) if failure.line.is_none() => {
+            Error::Io { path, source: std::io::Error::new(std::io::ErrorKind::InvalidData, reason) }
+        }
+        Some(reason) => {
+            Error::Record { path, line: failure.line.unwrap_or(0), offset: failure.offset, reason }
+        }
+        None => {
+            let mut name = path.display().to_string();
+            if let Some(number) = failure.line.filter(|_| sources[failure.source].field().is_none()) {
+                name = format!("{name}: text number {number}");
+            }
+            Error::NotUtf8 { name, offset: failure.offset }
+        }
+    };
+    file.blame(error)
+}

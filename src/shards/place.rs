@@ -1,0 +1,312 @@
+//! Where the ids of each job go: the serial step.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::documents::error_of;
+use super::encoded::Encoded;
+use super::ledger::{Ledger, Pending, Snapshot};
+use super::options::{ShardOptions, Shuffle};
+use super::shard::{Filling, Shard, ShardPlace};
+use super::sources::{Skipped, Source};
+use super::window::Window;
+use super::write::{Content, Contents, PlacedIds, Segment};
+use crate::error::Result;
+
+/// Skipped documents that are listed; of others only the number is known.
+const MAX_LISTED: usize = 10_000;
+/// Ids of a shuffled window that one worker gathers and writes at a time.
+const GATHERED_IDS: u64 = 1 << 19;
+
+/// The splits with their open shards, and all that is known of the run so far.
+pub(super) struct Placer {
+    /// The state behind the last job.
+    pub(super) now: Snapshot,
+    /// The open shard of each split; `None` before its first document.
+    shards: Vec<Option<Arc<Shard>>>,
+    window: Option<Window>,
+    /// Documents that have begun.
+    documents: u64,
+    /// The number of the next job.
+    job: u64,
+    last_snapshot: Instant,
+}
+
+/// What [`Placer`] works with.
+#[derive(Clone, Copy)]
+pub(super) struct PlaceContext<'a> {
+    pub(super) options: &'a ShardOptions,
+    pub(super) sources: &'a [Source],
+    pub(super) ledger: &'a Ledger,
+}
+
+impl Placer {
+    /// Goes on from a state: opens the files of its open shards, and removes what is behind it.
+    pub(super) fn open(options: &ShardOptions, now: Snapshot) -> Result<Self> {
+        let mut placer = Placer {
+            shards: options.splits.iter().map(|_| None).collect(),
+            window: options.shuffle.map(|shuffle| Window::new(shuffle.seed, options.width())),
+            documents: now.documents.iter().sum(),
+            job: 0,
+            last_snapshot: Instant::now(),
+            now,
+        };
+        for split in 0..options.splits.len() {
+            if placer.now.shards[split].1 != Filling::default() {
+                placer.shard(split, options)?;
+            }
+        }
+        Ok(placer)
+    }
+
+    /// The open shard of a split.
+    fn shard(&mut self, split: usize, options: &ShardOptions) -> Result<Arc<Shard>> {
+        if let Some(shard) = &self.shards[split] {
+            return Ok(shard.clone());
+        }
+        let place =
+            ShardPlace { folder: &options.folder, head_bytes: options.head_bytes, width: options.width() };
+        let (number, filling) = self.now.shards[split];
+        let name = (split, options.splits[split].name.as_str());
+        let shard = Arc::new(Shard::open(&place, name, number, filling)?);
+        self.shards[split] = Some(shard.clone());
+        Ok(shard)
+    }
+
+    /// Places the ids of the next job.
+    ///
+    /// # Errors
+    /// The document that ends the run; a shard that cannot be opened.
+    pub(super) fn place(
+        &mut self,
+        mut encoded: Encoded,
+        context: PlaceContext<'_>,
+    ) -> Result<Vec<PlacedIds>> {
+        let job = self.job;
+        self.job += 1;
+        let lines_before = |now: &Snapshot, source| if source == now.at.source { now.lines } else { 0 };
+        if let Some(mut failure) = encoded.failure.take() {
+            let before = lines_before(&self.now, failure.source);
+            number(&mut failure, before, context.sources);
+            return Err(error_of(failure, context.sources));
+        }
+        for mut skipped in std::mem::take(&mut encoded.skipped) {
+            let before = lines_before(&self.now, skipped.source);
+            number(&mut skipped, before, context.sources);
+            self.now.skipped_count += 1;
+            if self.now.skipped.len() < MAX_LISTED {
+                self.now.skipped.push(skipped);
+            }
+        }
+        let first = self.documents;
+        let mut lines = None;
+        for count in &encoded.counts {
+            if self.now.documents.len() <= count.source {
+                self.now.documents.resize(count.source + 1, 0);
+            }
+            self.now.documents[count.source] += count.documents;
+            self.documents += count.documents;
+            lines = Some((count.source, count.lines + lines_before(&self.now, count.source)));
+        }
+        self.now.text_bytes += encoded.text_bytes;
+        self.now.at = encoded.end;
+        self.now.lines =
+            lines.filter(|(source, _)| *source == encoded.end.source).map_or(0, |(_, lines)| lines);
+        let mut placing = Placing { placer: self, context, job, closed: 0 };
+        let placed = match context.options.shuffle {
+            None => vec![placing.job(encoded)?],
+            Some(shuffle) => placing.windows(encoded, first, shuffle)?,
+        };
+        let closed = placing.closed;
+        context.ledger.expect(job, placed.len() + closed);
+        self.snapshot(job, closed > 0, context);
+        Ok(placed)
+    }
+
+    /// Keeps the state behind a job, if it is time for that: more often behind one that closes a shard.
+    fn snapshot(&mut self, job: u64, is_closing: bool, context: PlaceContext<'_>) {
+        let elapsed = self.last_snapshot.elapsed();
+        let every = context.options.snapshot_every;
+        if elapsed >= every || is_closing && 4 * elapsed >= every {
+            self.last_snapshot = Instant::now();
+            self.add_snapshot(job, context.ledger);
+        }
+    }
+
+    /// Keeps the present state.
+    pub(super) fn snapshot_now(&mut self, ledger: &Ledger) {
+        self.add_snapshot(self.job, ledger);
+    }
+
+    fn add_snapshot(&mut self, job: u64, ledger: &Ledger) {
+        // Documents in a buffer are in no shard yet.
+        if self.window.as_ref().is_none_or(Window::is_empty) {
+            let shards = self.shards.iter().flatten().cloned().collect();
+            ledger.add(Pending { job, snapshot: self.now.clone(), shards });
+        }
+    }
+
+    /// Places what is left in the buffer, and closes all shards. Returns what is to be written, and the shards that
+    /// nothing is to be written to.
+    pub(super) fn finish(&mut self, context: PlaceContext<'_>) -> Result<(Vec<PlacedIds>, Vec<Arc<Shard>>)> {
+        let job = self.job;
+        self.job += 1;
+        let mut placed = Vec::new();
+        if let Some(window) = self.window.take().filter(|window| !window.is_empty()) {
+            let mut placing = Placing { placer: self, context, job, closed: 0 };
+            placing.window(window, &mut placed)?;
+        }
+        let mut whole = Vec::new();
+        for split in 0..self.shards.len() {
+            let Some(shard) = self.shards[split].take() else { continue };
+            let (number, filling) = self.now.shards[split];
+            self.now.shards[split] = (number + 1, Filling::default());
+            if shard.close(filling, job) {
+                whole.push(shard);
+            }
+        }
+        Ok((placed, whole))
+    }
+}
+
+/// Turns the line of a piece into that of the source.
+fn number(skipped: &mut Skipped, before: u64, sources: &[Source]) {
+    if sources[skipped.source].field().is_some() {
+        skipped.line = skipped.line.map(|line| line + before);
+    }
+}
+
+/// The placing of one job.
+struct Placing<'p, 'a> {
+    placer: &'p mut Placer,
+    context: PlaceContext<'a>,
+    job: u64,
+    /// Shards that the job closes.
+    closed: usize,
+}
+
+impl Placing<'_, '_> {
+    /// Places the ids of a job in their order.
+    fn job(&mut self, encoded: Encoded) -> Result<PlacedIds> {
+        let mut segments = Vec::new();
+        let width = self.context.options.width();
+        if let Some(head) = &encoded.head
+            && let Some(split) = self.placer.now.open
+        {
+            let held = Filling { ids: head.bytes.len() as u64 / width, documents: u64::from(head.ends) };
+            self.segment(split, held, Content::Head, &mut segments)?;
+            if head.ends {
+                self.placer.now.open = None;
+                self.close_if_full(split);
+            }
+        }
+        for (split, part) in encoded.parts.iter().enumerate() {
+            let is_open = encoded.open == Some(split);
+            self.part(split, &part.lengths, is_open, &mut segments)?;
+        }
+        if encoded.open.is_some() {
+            self.placer.now.open = encoded.open;
+        }
+        Ok(PlacedIds { job: self.job, contents: Contents::Job(Box::new(encoded)), segments })
+    }
+
+    /// Places the documents of a split, the last of which may go on.
+    fn part(
+        &mut self,
+        split: usize,
+        lengths: &[u64],
+        is_open: bool,
+        segments: &mut Vec<Segment>,
+    ) -> Result<()> {
+        let width = self.context.options.width();
+        let whole = lengths.len() - usize::from(is_open);
+        let (mut start, mut from) = (0, 0);
+        while start < lengths.len() {
+            let room = self.context.options.shard_ids.saturating_sub(self.placer.now.shards[split].1.ids);
+            // Up to the document that fills the shard.
+            let (mut end, mut ids) = (start, 0);
+            while end < lengths.len() && (ids < room || end == start) {
+                ids += lengths[end];
+                end += 1;
+            }
+            let bytes = (from * width) as usize..((from + ids) * width) as usize;
+            let documents: Range<usize> = start..end.min(whole);
+            let held = Filling { ids, documents: documents.len() as u64 };
+            let is_cut = end > whole;
+            self.segment(split, held, Content::Part { split, bytes, documents }, segments)?;
+            if !is_cut {
+                self.close_if_full(split);
+            }
+            (start, from) = (end, from + ids);
+        }
+        Ok(())
+    }
+
+    /// Adds ids to the open shard of a split.
+    fn segment(
+        &mut self,
+        split: usize,
+        held: Filling,
+        what: Content,
+        segments: &mut Vec<Segment>,
+    ) -> Result<()> {
+        let shard = self.placer.shard(split, self.context.options)?;
+        shard.expect();
+        let now = &mut self.placer.now;
+        segments.push(Segment { shard, at: now.shards[split].1, what });
+        for filling in [&mut now.shards[split].1, &mut now.totals[split]] {
+            filling.ids += held.ids;
+            filling.documents += held.documents;
+        }
+        Ok(())
+    }
+
+    fn close_if_full(&mut self, split: usize) {
+        let (number, filling) = self.placer.now.shards[split];
+        if filling.ids < self.context.options.shard_ids {
+            return;
+        }
+        if let Some(shard) = self.placer.shards[split].take() {
+            shard.close(filling, self.job);
+            self.closed += 1;
+        }
+        self.placer.now.shards[split] = (number + 1, Filling::default());
+    }
+
+    /// Adds the documents of a job to the buffer, and places those of the windows that became full.
+    fn windows(&mut self, encoded: Encoded, first: u64, shuffle: Shuffle) -> Result<Vec<PlacedIds>> {
+        let mut placed = Vec::new();
+        self.placer.now.open = encoded.open;
+        let Some(window) = &mut self.placer.window else { return Ok(placed) };
+        for full in window.add(encoded, first, shuffle.buffer_ids)? {
+            self.window(full, &mut placed)?;
+        }
+        Ok(placed)
+    }
+
+    /// Places the documents of a window in their new order.
+    fn window(&mut self, mut window: Window, placed: &mut Vec<PlacedIds>) -> Result<()> {
+        let runs = window.shuffle(GATHERED_IDS);
+        let window = Arc::new(window);
+        for run in runs {
+            let mut segments = Vec::new();
+            let (mut start, mut at) = (run.order.start, run.order.start);
+            let mut held = Filling::default();
+            for (ids, entries) in window.lengths(run.order.clone()) {
+                at += entries;
+                held.ids += ids;
+                held.documents += 1;
+                let before = self.placer.now.shards[run.split].1.ids;
+                if before + held.ids >= self.context.options.shard_ids || at == run.order.end {
+                    let what = Content::Window { order: start..at };
+                    self.segment(run.split, held, what, &mut segments)?;
+                    self.close_if_full(run.split);
+                    (start, held) = (at, Filling::default());
+                }
+            }
+            placed.push(PlacedIds { job: self.job, contents: Contents::Window(window.clone()), segments });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,166 @@
+//! The sources → jobs, in order.
+
+use std::sync::Arc;
+
+use super::cuts::PieceCutter;
+use super::options::ShardOptions;
+use super::sources::{Cursor, Skipped, Source};
+use super::streams::Streams;
+use crate::control::Control;
+use crate::error::Result;
+use crate::source::{SourceFile, Utf8Window};
+
+/// Small files of one job at the most: opening a file takes as long as encoding a kilobyte.
+const FILES_PER_JOB: usize = 1 << 10;
+/// Bytes that are read at once to see whether a document is UTF-8.
+const CHECKED_BYTES: u64 = 1 << 20;
+
+/// A part of a source.
+pub(super) enum Piece {
+    /// A whole file, which the worker opens.
+    File,
+    /// A part of a file, which the worker reads.
+    Part { file: Arc<SourceFile>, start: u64, end: u64 },
+    /// A part of a stream, beginning at `offset`.
+    Held { bytes: Vec<u8>, offset: u64 },
+    /// A document that is not UTF-8, and is left out.
+    Invalid(Skipped),
+}
+
+/// A piece with its source, and whether its documents begin and end in it.
+pub(super) struct PieceJob {
+    pub(super) source: usize,
+    pub(super) piece: Piece,
+    pub(super) begins: bool,
+    pub(super) ends: bool,
+}
+
+/// What a worker takes at a time, and the place behind it.
+pub(super) struct Job<T> {
+    pub(super) what: JobKind<T>,
+    pub(super) end: Cursor,
+}
+
+pub(super) enum JobKind<T> {
+    Pieces(Vec<PieceJob>),
+    /// Texts of the caller, all of one source; `first` is the number of the first.
+    Texts {
+        source: usize,
+        first: u64,
+        texts: T,
+    },
+}
+
+/// Makes the jobs.
+pub(super) struct Plan<'scope, 'env, 'a> {
+    pub(super) sources: &'a [Source],
+    pub(super) cutter: &'a PieceCutter<'a>,
+    pub(super) options: &'a ShardOptions,
+    pub(super) control: &'a Control<'a>,
+    pub(super) streams: Streams<'scope, 'env, 'a>,
+    pub(super) at: Cursor,
+    /// The file that is cut at present.
+    pub(super) file: Option<(usize, Arc<SourceFile>)>,
+}
+
+impl<'a: 'scope, 'scope> Plan<'scope, '_, 'a> {
+    /// The next job; `None` at the end.
+    pub(super) fn next<T>(&mut self) -> Result<Option<Job<T>>> {
+        let (mut pieces, mut bytes) = (Vec::new(), 0);
+        while let Some(source) = self.sources.get(self.at.source)
+            && bytes < self.options.piece_bytes.max(1)
+            && pieces.len() < FILES_PER_JOB
+        {
+            if let Some(size) = self.small(source) {
+                bytes += size.max(1);
+                pieces.push(PieceJob {
+                    source: self.at.source,
+                    piece: Piece::File,
+                    begins: true,
+                    ends: true,
+                });
+                self.at = Cursor::start_of(self.at.source + 1);
+            } else if pieces.is_empty() {
+                pieces.extend(if source.is_plain() { Some(self.part()?) } else { self.held()? });
+                if !pieces.is_empty() {
+                    break;
+                }
+            } else {
+                break;
+            }
+        }
+        Ok((!pieces.is_empty()).then_some(Job { what: JobKind::Pieces(pieces), end: self.at }))
+    }
+
+    /// The size of the source that is due, if it is one piece.
+    fn small(&self, source: &Source) -> Option<u64> {
+        let size = source.file.seen.map(|stamp| stamp.size).filter(|_| source.is_plain())?;
+        (self.at.offset == 0 && size <= self.options.piece_bytes).then_some(size)
+    }
+
+    /// The next part of the file that is due.
+    fn part(&mut self) -> Result<PieceJob> {
+        let number = self.at.source;
+        let source = &self.sources[number];
+        let file = match self.file.take().filter(|(of, _)| *of == number) {
+            Some((_, file)) => file,
+            None => Arc::new(SourceFile::open(&source.file.path, source.file.seen, self.control)?),
+        };
+        self.file = Some((number, file.clone()));
+        let (start, begins) = (self.at.offset, !self.at.is_inside);
+        let is_lines = source.field().is_some();
+        let end = if is_lines {
+            self.cutter.end_of_lines(&file, start, self.control)?
+        } else {
+            self.cutter.end_of_text(&file, start, self.at.is_inside, self.control)?
+        };
+        let mut piece = Piece::Part { file: file.clone(), start, end: end.end };
+        let (mut next, mut is_whole) = (end.next, end.is_whole);
+        if self.options.skip && !self.options.replace && begins && !is_whole {
+            // The first part of a document cannot be taken back once a later one turns out to be invalid.
+            if let Some((invalid, after)) = self.invalid_document(&file, start)? {
+                piece = Piece::Invalid(Skipped { source: number, line: None, offset: invalid, reason: None });
+                (next, is_whole) = (after, true);
+            }
+        }
+        self.at.offset = next;
+        self.at.is_inside = !is_whole;
+        if next >= file.size && is_whole {
+            self.at = Cursor::start_of(number + 1);
+        }
+        Ok(PieceJob { source: number, piece, begins, ends: is_whole })
+    }
+
+    /// Where the document that begins at `start` is not UTF-8, if it is not, and the place behind it.
+    fn invalid_document(&self, file: &SourceFile, start: u64) -> Result<Option<(u64, u64)>> {
+        let (mut window, mut at, mut invalid) = (Utf8Window::new(false), start, None);
+        loop {
+            self.control.check()?;
+            let end = self.cutter.end_of_text(file, at, at > start, self.control)?;
+            while at < end.end {
+                let bytes = file.read(at, CHECKED_BYTES.min(end.end - at) as usize)?;
+                at += bytes.len() as u64;
+                if invalid.is_none() {
+                    invalid = window.push(bytes, false).err();
+                }
+            }
+            if end.is_whole {
+                let invalid = invalid.or(window.push(Vec::new(), true).err());
+                return Ok(invalid.map(|offset| (start + offset, end.next)));
+            }
+        }
+    }
+
+    /// The next part of the stream that is due.
+    fn held(&mut self) -> Result<Option<PieceJob>> {
+        let number = self.at.source;
+        let Some(piece) = self.streams.next(self.at)? else {
+            self.at = Cursor::start_of(number + 1);
+            return Ok(None);
+        };
+        self.at = piece.end;
+        let (begins, ends) = (piece.begins, piece.ends);
+        let piece = Piece::Held { bytes: piece.bytes, offset: piece.offset };
+        Ok(Some(PieceJob { source: number, piece, begins, ends }))
+    }
+}

@@ -1,0 +1,321 @@
+//! A run: sources → jobs → ids → shards, on several threads.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::cuts::PieceCutter;
+use super::documents::{Documents, TextBatch};
+use super::encoder::DocumentEncoder;
+use super::ledger::{Ledger, Pending, Snapshot};
+use super::options::ShardOptions;
+use super::place::{PlaceContext, Placer};
+use super::plan::{Job, JobKind, Plan};
+use super::shard::{Filling, Shard};
+use super::sources::{Cursor, Source};
+use super::streams::Streams;
+use super::write::PlacedIds;
+use crate::control::{Control, Stage};
+use crate::error::Result;
+use crate::simd::Isa;
+use crate::workers;
+
+/// How long a thread waits before it looks again whether there is room for a batch of texts.
+const POLL_INTERVAL: Duration = Duration::from_micros(200);
+/// How often a thread that waits for a batch of texts checks the control.
+const CHECK_INTERVAL: Duration = Duration::from_millis(40);
+
+/// What the caller does with shards and snapshots. Called by workers, several at a time.
+pub trait Keeper: Sync {
+    /// Makes a shard whole that nothing is written to any more.
+    ///
+    /// # Errors
+    /// Those of the caller.
+    fn finish(&self, split: usize, number: u32, filling: Filling) -> Result<()>;
+
+    /// Saves a snapshot. All that it counts on is on the disk. One call at a time.
+    ///
+    /// # Errors
+    /// Those of the caller.
+    fn save(&self, snapshot: &Snapshot) -> Result<()>;
+}
+
+/// How far a run is, and how long its serial steps took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    /// Documents that were placed.
+    pub documents: u64,
+    /// Ids that were placed.
+    pub ids: u64,
+    /// Bytes of their text.
+    pub text_bytes: u64,
+    /// The index of the source that was placed last.
+    pub source: u64,
+    /// Nanoseconds spent with placing, in total.
+    pub place_nanos: u64,
+    /// Nanoseconds spent with making jobs, and waiting for streams, in total.
+    pub plan_nanos: u64,
+}
+
+/// A job of texts of the caller.
+pub struct TextJob<T> {
+    /// The index of the source.
+    pub source: usize,
+    /// The number of the first text in its source.
+    pub first: u64,
+    /// The texts.
+    pub texts: T,
+    /// The place behind them.
+    pub end: Cursor,
+}
+
+/// A run that turns sources into shards. Its sources are worked off in order, in one call or in several.
+pub struct ShardRun {
+    options: ShardOptions,
+    sources: Vec<Source>,
+    placer: Mutex<Placer>,
+    ledger: Ledger,
+    counts: Mutex<Counts>,
+    plan_nanos: AtomicU64,
+}
+
+impl ShardRun {
+    /// Begins a run, or goes on from a snapshot.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`]: the shards of the snapshot are not there.
+    pub fn open(options: ShardOptions, sources: Vec<Source>, snapshot: Option<Snapshot>) -> Result<Self> {
+        let snapshot = snapshot.unwrap_or_else(|| Snapshot {
+            shards: vec![Default::default(); options.splits.len()],
+            totals: vec![Default::default(); options.splits.len()],
+            ..Snapshot::default()
+        });
+        let placer = Mutex::new(Placer::open(&options, snapshot)?);
+        let (ledger, counts) = (Ledger::default(), Mutex::default());
+        let run = ShardRun { options, sources, placer, ledger, counts, plan_nanos: AtomicU64::new(0) };
+        run.count(&run.placer().now, 0);
+        Ok(run)
+    }
+
+    fn placer(&self) -> MutexGuard<'_, Placer> {
+        self.placer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The place that the run has come to.
+    pub fn at(&self) -> Cursor {
+        self.placer().now.at
+    }
+
+    /// How far the run is. Never waits for long.
+    pub fn counts(&self) -> Counts {
+        let mut counts = *self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.plan_nanos = self.plan_nanos.load(Relaxed);
+        counts
+    }
+
+    fn count(&self, now: &Snapshot, nanos: u64) {
+        let sum = |number: fn(&Filling) -> u64| now.totals.iter().map(number).sum();
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        *counts = Counts {
+            documents: sum(|total| total.documents),
+            ids: sum(|total| total.ids),
+            text_bytes: now.text_bytes,
+            source: now.at.source as u64,
+            place_nanos: counts.place_nanos + nanos,
+            plan_nanos: 0,
+        };
+    }
+
+    /// Works off the sources before `end` that are left. All of them are files or streams.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`], [`crate::Error::NotUtf8`], [`crate::Error::Corrupt`], [`crate::Error::Record`]: the first in the order of the
+    /// sources; errors of encoding and of the keeper; [`crate::Error::Interrupted`].
+    pub fn files(
+        &self,
+        encoder: &dyn DocumentEncoder,
+        end: usize,
+        keeper: &dyn Keeper,
+        control: &Control,
+    ) -> Result<()> {
+        control.begin(Stage::Encode, 0);
+        let sources = &self.sources[..end];
+        let cutter = PieceCutter::new(&self.options, encoder.cutter(self.options.replace));
+        let options = &self.options;
+        thread::scope(|scope| {
+            let streams = Streams::new(scope, sources, &cutter, options, control);
+            let mut plan =
+                Plan { sources, cutter: &cutter, options, control, streams, at: self.at(), file: None };
+            let jobs = move || plan.next::<NoTexts>();
+            self.work((encoder, &cutter), keeper, control, jobs, |_| Ok(()))
+        })
+    }
+
+    /// Works off texts that the calling thread makes. They are those of the sources before `end` that are left.
+    ///
+    /// # Errors
+    /// Those of `next`, and of [`ShardRun::files`].
+    pub fn texts<T: TextBatch>(
+        &self,
+        encoder: &dyn DocumentEncoder,
+        end: usize,
+        next: impl FnMut() -> Result<Option<TextJob<T>>> + Send,
+        keeper: &dyn Keeper,
+        control: &Control,
+    ) -> Result<()> {
+        control.begin(Stage::Encode, 0);
+        let cutter = PieceCutter::new(&self.options, None);
+        let (sender, receiver) = sync_channel(2 * self.options.workers);
+        let (next, is_alone) = (Mutex::new(next), AtomicBool::new(false));
+        let (next, is_alone) = (&next, &is_alone);
+        let make = move || (next.lock().unwrap_or_else(PoisonError::into_inner))();
+        let jobs = move || {
+            let text = if is_alone.load(Relaxed) { make() } else { received(&receiver, control) }?;
+            Ok(text.map(|TextJob { source, first, texts, end }| Job {
+                what: JobKind::Texts { source, first, texts },
+                end,
+            }))
+        };
+        let meanwhile = |has_workers: bool| {
+            is_alone.store(!has_workers, Relaxed);
+            if has_workers {
+                while let Some(text) = make().transpose() {
+                    let is_last = text.is_err();
+                    if !hand_over(&sender, text, control)? || is_last {
+                        break;
+                    }
+                }
+            }
+            drop(sender);
+            Ok(())
+        };
+        self.work((encoder, &cutter), keeper, control, jobs, meanwhile)?;
+        let mut placer = self.placer();
+        placer.now.at = Cursor::start_of(end);
+        placer.now.lines = 0;
+        Ok(())
+    }
+
+    /// Runs jobs on the threads.
+    fn work<T: TextBatch>(
+        &self,
+        (encoder, cutter): (&dyn DocumentEncoder, &PieceCutter<'_>),
+        keeper: &dyn Keeper,
+        control: &Control,
+        mut jobs: impl FnMut() -> Result<Option<Job<T>>> + Send,
+        meanwhile: impl FnOnce(bool) -> Result<()>,
+    ) -> Result<()> {
+        let (options, sources) = (&self.options, &*self.sources);
+        let documents = Documents { encoder, sources, cutter, options, isa: Isa::best() };
+        let context = PlaceContext { options, sources, ledger: &self.ledger };
+        let jobs = || {
+            let start = Instant::now();
+            let job = jobs();
+            self.plan_nanos.fetch_add(start.elapsed().as_nanos() as u64, Relaxed);
+            job
+        };
+        let work = |worker, job: Job<T>| documents.encode(worker, job, control);
+        let place = |encoded| {
+            let start = Instant::now();
+            let mut placer = self.placer();
+            let placed = placer.place(encoded, context);
+            self.count(&placer.now, start.elapsed().as_nanos() as u64);
+            placed
+        };
+        let write = |placed: PlacedIds| {
+            placed.write(&mut |shard| self.finish_shard(shard, keeper))?;
+            self.ledger.done(placed.job);
+            self.save(keeper)
+        };
+        let workers = encoder.workers(options.workers);
+        let done = workers::placed(workers, control, jobs, work, place, write, meanwhile);
+        if done.is_err() && self.ledger.is_empty() {
+            // All that was placed before the failure is written: the next run goes on there.
+            self.placer().snapshot_now(&self.ledger);
+            let _ = self.save(keeper);
+        }
+        done
+    }
+
+    fn finish_shard(&self, shard: &Arc<Shard>, keeper: &dyn Keeper) -> Result<()> {
+        let (filling, job) = shard.closed();
+        keeper.finish(shard.split, shard.number, filling)?;
+        self.ledger.done(job);
+        Ok(())
+    }
+
+    /// Saves the snapshots that are due.
+    fn save(&self, keeper: &dyn Keeper) -> Result<()> {
+        while let Some(Pending { snapshot, shards, .. }) = self.ledger.take() {
+            let saved =
+                shards.iter().try_for_each(|shard| shard.sync()).and_then(|()| keeper.save(&snapshot));
+            self.ledger.saved();
+            saved?;
+        }
+        Ok(())
+    }
+
+    /// Closes all shards, and saves a last snapshot.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`]; those of the keeper.
+    pub fn finish(&self, keeper: &dyn Keeper, control: &Control) -> Result<Snapshot> {
+        let context = PlaceContext { options: &self.options, sources: &self.sources, ledger: &self.ledger };
+        let (placed, whole) = self.placer().finish(context)?;
+        for placed in placed {
+            control.check()?;
+            placed.write(&mut |shard| self.finish_shard(shard, keeper))?;
+        }
+        for shard in whole {
+            control.check()?;
+            self.finish_shard(&shard, keeper)?;
+        }
+        let snapshot = self.placer().now.clone();
+        self.count(&snapshot, 0);
+        keeper.save(&snapshot)?;
+        Ok(snapshot)
+    }
+}
+
+/// Waits for the next texts.
+fn received<T>(receiver: &Receiver<Result<TextJob<T>>>, control: &Control) -> Result<Option<TextJob<T>>> {
+    loop {
+        match receiver.recv_timeout(CHECK_INTERVAL) {
+            Ok(text) => return text.map(Some),
+            Err(RecvTimeoutError::Timeout) => control.check()?,
+            Err(RecvTimeoutError::Disconnected) => return Ok(None),
+        }
+    }
+}
+
+/// Sends texts, and waits while there is no room for them. Returns whether somebody still wants them.
+fn hand_over<T>(
+    sender: &SyncSender<Result<TextJob<T>>>,
+    mut text: Result<TextJob<T>>,
+    control: &Control,
+) -> Result<bool> {
+    loop {
+        control.check()?;
+        match sender.try_send(text) {
+            Ok(()) => return Ok(true),
+            Err(TrySendError::Disconnected(_)) => return Ok(false),
+            Err(TrySendError::Full(back)) => text = back,
+        }
+        thread::sleep(POLL_INTERVAL);
+    }
+}
+
+/// No texts: a run of files has none.
+struct NoTexts;
+
+impl TextBatch for NoTexts {
+    fn texts(&self) -> Vec<&[u8]> {
+        Vec::new()
+    }
+
+    fn progress(&self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,100 @@
+//! What separates the documents of a text, and where a text may be cut at it.
+
+use memchr::memmem::{Finder, FinderRev};
+
+/// A separator of documents. Its occurrences are found from left to right, and do not overlap.
+pub(super) struct Separator {
+    find: Finder<'static>,
+    find_last: FinderRev<'static>,
+    /// How far behind its start another occurrence can start that overlaps it.
+    overlaps: Vec<usize>,
+}
+
+impl Separator {
+    /// `bytes` must not be empty.
+    pub(super) fn new(bytes: &[u8]) -> Self {
+        let overlaps = (1..bytes.len()).filter(|&at| bytes[at..] == bytes[..bytes.len() - at]).collect();
+        Separator {
+            find: Finder::new(bytes).into_owned(),
+            find_last: FinderRev::new(bytes).into_owned(),
+            overlaps,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.find.needle().len()
+    }
+
+    /// The parts of a text between the occurrences, as `str.split` of Python gives them.
+    pub(super) fn split<'t>(&self, text: &'t [u8]) -> impl Iterator<Item = &'t [u8]> {
+        let mut rest = Some(text);
+        std::iter::from_fn(move || {
+            let text = rest?;
+            let Some(at) = self.find.find(text) else { return rest.take() };
+            rest = Some(&text[at + self.len()..]);
+            Some(&text[..at])
+        })
+    }
+
+    /// The first place in `text`, from `from` on, where an occurrence starts that overlaps none before it. A search
+    /// that begins anywhere before it finds it. Nothing before `text` may overlap.
+    pub(super) fn first_alone(&self, text: &[u8], from: usize) -> Option<usize> {
+        let mut from = from;
+        loop {
+            let at = from + self.find.find(text.get(from..)?)?;
+            if self.is_alone(text, at) {
+                return Some(at);
+            }
+            from = at + 1;
+        }
+    }
+
+    /// The last place in `text` where an occurrence starts that overlaps none before it.
+    pub(super) fn last_alone(&self, text: &[u8]) -> Option<usize> {
+        let mut text = text;
+        loop {
+            let at = self.find_last.rfind(text)?;
+            if self.is_alone(text, at) {
+                return Some(at);
+            }
+            text = &text[..at + self.len() - 1];
+        }
+    }
+
+    /// Whether no occurrence that starts before `at` reaches beyond it. There is an occurrence at `at`.
+    fn is_alone(&self, text: &[u8], at: usize) -> bool {
+        let needle = self.find.needle();
+        self.overlaps.iter().all(|&back| back > at || text[at - back..at] != needle[..back])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All texts of up to nine letters `a` and `b`, with every separator of up to three.
+    #[test]
+    fn a_cut_at_an_occurrence_alone_changes_no_part() {
+        let words = |len: u32| {
+            (0..1_u32 << len)
+                .map(move |bits| (0..len).map(|at| b"ab"[(bits >> at & 1) as usize]).collect::<Vec<u8>>())
+        };
+        for needle in (1..=3).flat_map(words) {
+            let separator = Separator::new(&needle);
+            for text in (0..=9).flat_map(words) {
+                let expected: Vec<&[u8]> = separator.split(&text).collect();
+                for from in 0..=text.len() {
+                    let Some(at) = separator.first_alone(&text, from) else { continue };
+                    assert!(at >= from);
+                    let parts =
+                        separator.split(&text[..at]).chain(separator.split(&text[at + needle.len()..]));
+                    assert!(parts.eq(expected.iter().copied()), "{needle:?} {text:?} {at}");
+                }
+                let last = separator.last_alone(&text);
+                let all = (0..text.len()).filter_map(|from| separator.first_alone(&text, from));
+                assert_eq!(last, all.max());
+                assert_eq!(last.is_some(), expected.len() > 1, "a first occurrence overlaps none");
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The two files of an unfinished shard: its ids, and where its documents begin.
+
+use std::fs::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::error::{Error, Result};
+
+/// Bytes before the numbers in the index, for the head of a NumPy file.
+pub(super) const INDEX_HEAD_BYTES: u64 = 128;
+
+/// How much a shard holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Filling {
+    /// Its ids.
+    pub ids: u64,
+    /// Its documents that are whole.
+    pub documents: u64,
+}
+
+/// A shard that is being written.
+pub(super) struct Shard {
+    pub(super) split: usize,
+    pub(super) number: u32,
+    ids: File,
+    index: File,
+    /// What errors name.
+    path: PathBuf,
+    head_bytes: u64,
+    width: u64,
+    /// Writes to come, and one until the shard is closed.
+    pending: AtomicUsize,
+    /// What it holds in the end, and the number of the job that closed it.
+    closed: OnceLock<(Filling, u64)>,
+}
+
+/// Where the shards of a run are.
+pub(super) struct ShardPlace<'a> {
+    pub(super) folder: &'a Path,
+    pub(super) head_bytes: u64,
+    pub(super) width: u64,
+}
+
+impl Shard {
+    /// Opens the files of a shard that holds `filling`, and removes what is behind that.
+    pub(super) fn open(
+        place: &ShardPlace<'_>,
+        split: (usize, &str),
+        number: u32,
+        filling: Filling,
+    ) -> Result<Self> {
+        let name = format!("{}-{number:05}", split.1);
+        let path = place.folder.join(format!("{name}.ids"));
+        let failed = |source| Error::Io { path: path.clone(), source };
+        let index_path = place.folder.join(format!("{name}.index"));
+        let open =
+            |path: &Path| OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        let (ids, index) = (open(&path).map_err(failed)?, open(&index_path).map_err(failed)?);
+        let wanted =
+            [place.head_bytes + place.width * filling.ids, INDEX_HEAD_BYTES + 8 * (filling.documents + 1)];
+        for (file, wanted) in [(&ids, wanted[0]), (&index, wanted[1])] {
+            let size = file.metadata().map_err(failed)?.len();
+            if filling != Filling::default() && size < wanted {
+                let reason = format!("it holds {size} bytes of {wanted} that the run had written before");
+                return Err(failed(std::io::Error::other(reason)));
+            }
+            file.set_len(wanted).map_err(failed)?;
+        }
+        let (head_bytes, width) = (place.head_bytes, place.width);
+        let (pending, closed) = (AtomicUsize::new(1), OnceLock::new());
+        Ok(Shard { split: split.0, number, ids, index, path, head_bytes, width, pending, closed })
+    }
+
+    /// Bytes of an id.
+    pub(super) fn width(&self) -> u64 {
+        self.width
+    }
+
+    /// Announces a write. Called before the shard is closed.
+    pub(super) fn expect(&self) {
+        self.pending.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes that an announced write is done. Returns whether the shard is closed and was the last one.
+    pub(super) fn done(&self) -> bool {
+        self.pending.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// Closes the shard. Returns whether nothing is to be written to it any more.
+    pub(super) fn close(&self, filling: Filling, job: u64) -> bool {
+        let _ = self.closed.set((filling, job));
+        self.done()
+    }
+
+    /// What the closed shard holds, and the number of the job that closed it.
+    pub(super) fn closed(&self) -> (Filling, u64) {
+        self.closed.get().copied().unwrap_or_default()
+    }
+
+    /// Writes ids and where their documents end, both from the given numbers on.
+    pub(super) fn write(&self, at: Filling, bytes: &[u8], ends: &[u8]) -> Result<()> {
+        let ids_at = self.head_bytes + self.width * at.ids;
+        // The first number of the index is the beginning of the first document.
+        let ends_at = INDEX_HEAD_BYTES + 8 * (at.documents + 1);
+        let written = write_at(&self.ids, bytes, ids_at).and_then(|()| write_at(&self.index, ends, ends_at));
+        written.map_err(|source| Error::Io { path: self.path.clone(), source })
+    }
+
+    /// Brings what was written to the disk.
+    pub(super) fn sync(&self) -> Result<()> {
+        let synced = self.ids.sync_data().and_then(|()| self.index.sync_data());
+        synced.map_err(|source| Error::Io { path: self.path.clone(), source })
+    }
+}
+
+/// Writes bytes at a place of a file. The position of the file is not used, since threads share it.
+fn write_at(file: &File, bytes: &[u8], at: u64) -> std::io::Result<()> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::write_all_at(file, bytes, at);
+    #[cfg(windows)]
+    {
+        let (mut bytes, mut at) = (bytes, at);
+        while !bytes.is_empty() {
+            let written = std::os::windows::fs::FileExt::seek_write(file, bytes, at)?;
+            bytes = &bytes[written..];
+            at += written as u64;
+        }
+        Ok(())
+    }
+}

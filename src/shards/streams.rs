@@ -1,0 +1,225 @@
+//! Sources that are read from front to back, each by a thread of its own: while one block is encoded, the next is
+//! read and decompressed.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread::Scope;
+use std::time::Duration;
+
+use super::cuts::{PieceCutter, PieceEnd};
+use super::hash::Xxh64;
+use super::options::ShardOptions;
+use super::sources::{Cursor, Source};
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::source::{Blocks, ByteStream};
+use crate::workers;
+
+/// Blocks of one stream that wait to be taken, at the most.
+const BLOCKS_AHEAD: usize = 4;
+/// How often a thread that waits for a block checks the control.
+const CHECK_INTERVAL: Duration = Duration::from_millis(40);
+/// Bytes that are read at once to be passed over.
+const SKIP_BYTES: usize = 1 << 20;
+
+/// A part of a stream. It begins where the one before it ends.
+pub(super) struct StreamPiece {
+    pub(super) bytes: Vec<u8>,
+    /// Bytes before it in the stream.
+    pub(super) offset: u64,
+    pub(super) begins: bool,
+    pub(super) ends: bool,
+    /// The place behind it. At the end of the stream it is the beginning of the next source.
+    pub(super) end: Cursor,
+}
+
+/// Reads one stream.
+pub(super) struct StreamReader<'a> {
+    source: &'a Source,
+    cutter: &'a PieceCutter<'a>,
+    blocks: Blocks,
+    at: Cursor,
+    /// Hashes what is read from a source without a stamp.
+    digest: Option<Xxh64>,
+    ended: bool,
+}
+
+impl<'a> StreamReader<'a> {
+    /// Opens a source at a place.
+    fn open(
+        sources: &'a [Source],
+        start: Cursor,
+        cutter: &'a PieceCutter<'a>,
+        options: &ShardOptions,
+        control: &Control,
+    ) -> Result<Self> {
+        let source = &sources[start.source];
+        let file = &source.file;
+        let mut stream = match &source.open {
+            Some(open) => {
+                let read = open().map_err(|error| Error::Io { path: file.path.clone(), source: error })?;
+                ByteStream::of(&file.path, read, file.compression)?
+            }
+            None => ByteStream::open(&file.path, file.compression, file.seen)?,
+        };
+        let mut digest = file.seen.is_none().then(|| Xxh64::new(0));
+        let held = pass_over(&mut stream, start, &mut digest, source, control)?;
+        let blocks = Blocks::with_held(stream, options.piece_bytes.max(1) as usize, held);
+        Ok(StreamReader { source, cutter, blocks, at: start, digest, ended: false })
+    }
+
+    /// The next piece; `None` behind the last one.
+    fn next(&mut self, control: &Control) -> Result<Option<StreamPiece>> {
+        if self.ended {
+            return Ok(None);
+        }
+        let is_lines = self.source.field().is_some();
+        let found = Cell::new(None);
+        let block = if is_lines {
+            self.blocks.next_lines(control)?
+        } else {
+            self.blocks.next_cut(control, |held| {
+                found.set(self.cutter.end_of_held(held, self.at.is_inside));
+                found.get().map(|end: PieceEnd| end.next as usize)
+            })?
+        };
+        let mut bytes = block.map_or_else(Vec::new, |block| block.bytes);
+        if let Some(digest) = &mut self.digest {
+            digest.update(&bytes);
+        }
+        let (offset, begins) = (self.at.offset, !self.at.is_inside);
+        self.at.offset += bytes.len() as u64;
+        self.ended = self.blocks.is_at_end() || bytes.is_empty();
+        let cut = found.get().filter(|_| !self.ended);
+        if let Some(cut) = cut {
+            bytes.truncate(cut.end as usize);
+        }
+        let ends = cut.is_none_or(|cut| cut.is_whole);
+        self.at.is_inside = !ends;
+        self.at.digest = self.digest.as_ref().map_or(0, Xxh64::digest);
+        let end = if self.ended { Cursor::start_of(self.at.source + 1) } else { self.at };
+        Ok(Some(StreamPiece { bytes, offset, begins, ends, end }))
+    }
+}
+
+/// Reads what a run has done before. Returns what was read beyond it.
+fn pass_over(
+    stream: &mut ByteStream,
+    start: Cursor,
+    digest: &mut Option<Xxh64>,
+    source: &Source,
+    control: &Control,
+) -> Result<Vec<u8>> {
+    let mut left = start.offset;
+    let mut bytes = Vec::new();
+    while left > 0 && stream.read((SKIP_BYTES as u64).min(left) as usize, &mut bytes, control)? > 0 {
+        control.advance(stream.take_progress());
+        let passed = left.min(bytes.len() as u64) as usize;
+        if let Some(digest) = digest {
+            digest.update(&bytes[..passed]);
+        }
+        left -= passed as u64;
+        bytes.drain(..passed);
+    }
+    let is_other = start.offset > 0 && digest.as_ref().is_some_and(|digest| digest.digest() != start.digest);
+    if left > 0 || is_other {
+        let reason = "this is not the input of the run that is to go on: it has changed since then";
+        let error = std::io::Error::other(reason);
+        return Err(Error::Io { path: source.file.path.clone(), source: error });
+    }
+    Ok(bytes)
+}
+
+/// Where the pieces of a stream come from.
+enum Pieces<'a> {
+    Thread(Receiver<Result<Option<StreamPiece>>>),
+    /// The system starts no more threads.
+    Here(Box<StreamReader<'a>>),
+}
+
+/// The streams that are being read: the one that is due, and some after it.
+pub(super) struct Streams<'scope, 'env, 'a> {
+    scope: &'scope Scope<'scope, 'env>,
+    sources: &'a [Source],
+    cutter: &'a PieceCutter<'a>,
+    options: &'a ShardOptions,
+    control: &'a Control<'a>,
+    /// In the order of the sources, each with its index.
+    open: VecDeque<(usize, Pieces<'a>)>,
+    /// The first source that was not looked at yet.
+    next: usize,
+}
+
+impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
+    pub(super) fn new(
+        scope: &'scope Scope<'scope, 'env>,
+        sources: &'a [Source],
+        cutter: &'a PieceCutter<'a>,
+        options: &'a ShardOptions,
+        control: &'a Control<'a>,
+    ) -> Self {
+        Streams { scope, sources, cutter, options, control, open: VecDeque::new(), next: 0 }
+    }
+
+    /// The next piece of the stream at a place.
+    pub(super) fn next(&mut self, at: Cursor) -> Result<Option<StreamPiece>> {
+        while self.open.front().is_some_and(|(source, _)| *source < at.source) {
+            self.open.pop_front();
+        }
+        self.next = self.next.max(at.source);
+        // A quarter of the threads read: decompressing is a few times as fast as encoding.
+        let ahead = (self.options.workers / 4).max(1);
+        while self.open.len() < ahead && self.next < self.sources.len() {
+            if !self.sources[self.next].is_plain() {
+                let start = if self.next == at.source { at } else { Cursor::start_of(self.next) };
+                let pieces = self.start(start)?;
+                self.open.push_back((self.next, pieces));
+            }
+            self.next += 1;
+        }
+        match self.open.front_mut() {
+            Some((_, Pieces::Thread(receiver))) => received(receiver, self.control),
+            Some((_, Pieces::Here(reader))) => reader.next(self.control),
+            None => Ok(None),
+        }
+    }
+
+    fn start(&self, start: Cursor) -> Result<Pieces<'a>> {
+        let (sources, cutter, options, control) = (self.sources, self.cutter, self.options, self.control);
+        let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
+        let read = move || {
+            let mut reader = match StreamReader::open(sources, start, cutter, options, control) {
+                Ok(reader) => reader,
+                Err(error) => return drop(sender.send(Err(error))),
+            };
+            loop {
+                let piece = reader.next(control);
+                let is_last = !matches!(piece, Ok(Some(_)));
+                // Nobody receives any more after a failure.
+                if sender.send(piece).is_err() || is_last {
+                    return;
+                }
+            }
+        };
+        if workers::start(self.scope, read).is_some() {
+            return Ok(Pieces::Thread(receiver));
+        }
+        let reader = StreamReader::open(sources, start, cutter, options, control)?;
+        Ok(Pieces::Here(Box::new(reader)))
+    }
+}
+
+/// Waits for the next piece from a thread.
+fn received(
+    receiver: &Receiver<Result<Option<StreamPiece>>>,
+    control: &Control,
+) -> Result<Option<StreamPiece>> {
+    loop {
+        match receiver.recv_timeout(CHECK_INTERVAL) {
+            Ok(piece) => return piece,
+            Err(RecvTimeoutError::Timeout) => control.check()?,
+            Err(RecvTimeoutError::Disconnected) => return Ok(None),
+        }
+    }
+}

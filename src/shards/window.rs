@@ -1,0 +1,152 @@
+//! Documents in a bounded buffer, which leave it in another order.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::encoded::Encoded;
+use super::hash::xxh64;
+use crate::error::Result;
+use crate::room;
+
+/// A document of a window, or a part of one.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// The documents are sorted by this number, the hash of their number in the run.
+    key: u64,
+    split: u8,
+    /// Whether the document ends here; its other parts stand right before.
+    ends: bool,
+    /// The part of a job that holds the ids, and where they are in it.
+    chunk: u32,
+    start: usize,
+    len: usize,
+}
+
+/// Documents that wait for others, so that all of them can be shuffled.
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    seed: u64,
+    width: usize,
+    entries: Vec<Entry>,
+    chunks: Vec<Arc<Vec<u8>>>,
+    /// Ids of all documents.
+    pub(super) ids: u64,
+    /// Whether the last document goes on.
+    pub(super) is_open: bool,
+}
+
+/// Some documents of one split in the new order.
+pub(super) struct Run {
+    pub(super) split: usize,
+    pub(super) order: Range<usize>,
+    pub(super) ids: u64,
+    pub(super) documents: u64,
+}
+
+impl Window {
+    pub(super) fn new(seed: u64, width: u64) -> Self {
+        Window { seed, width: width as usize, ..Window::default() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Adds the documents of a job, the first of which is number `first` of the run. Returns the windows that became
+    /// full.
+    pub(super) fn add(&mut self, encoded: Encoded, first: u64, full_ids: u64) -> Result<Vec<Window>> {
+        let mut full = Vec::new();
+        if let Some(head) = encoded.head
+            && let Some(last) = self.entries.last().copied()
+        {
+            let len = head.bytes.len();
+            let chunk = self.keep(&Arc::new(head.bytes))?;
+            self.push(Entry { chunk, start: 0, len, ends: head.ends, ..last })?;
+            self.take_if_full(full_ids, &mut full);
+        }
+        let documents = encoded.parts.iter().map(|part| part.lengths.len()).sum::<usize>();
+        let parts = encoded.parts.into_iter();
+        let mut parts: Vec<_> =
+            parts.map(|part| (Arc::new(part.bytes), part.lengths.into_iter(), 0, None)).collect();
+        for (at, number) in (0..documents).zip(first..) {
+            let split = encoded.order.get(at).copied().unwrap_or(0);
+            let (bytes, lengths, start, kept) = &mut parts[usize::from(split)];
+            let len = lengths.next().unwrap_or(0) as usize * self.width;
+            let chunk = match *kept {
+                Some(chunk) => chunk,
+                None => *kept.insert(self.keep(bytes)?),
+            };
+            let ends = at + 1 < documents || encoded.open.is_none();
+            let key = xxh64(&number.to_le_bytes(), self.seed);
+            self.push(Entry { key, split, ends, chunk, start: *start, len })?;
+            *start += len;
+            if self.take_if_full(full_ids, &mut full) {
+                parts.iter_mut().for_each(|(.., kept)| *kept = None);
+            }
+        }
+        Ok(full)
+    }
+
+    fn push(&mut self, entry: Entry) -> Result<()> {
+        self.ids += (entry.len / self.width) as u64;
+        self.is_open = !entry.ends;
+        room::push(&mut self.entries, entry)
+    }
+
+    fn keep(&mut self, bytes: &Arc<Vec<u8>>) -> Result<u32> {
+        room::push(&mut self.chunks, bytes.clone())?;
+        Ok(self.chunks.len() as u32 - 1)
+    }
+
+    /// Begins a new window if this one is full.
+    fn take_if_full(&mut self, full_ids: u64, full: &mut Vec<Window>) -> bool {
+        let is_full = !self.is_open && self.ids >= full_ids;
+        if is_full {
+            let next = Window::new(self.seed, self.width as u64);
+            full.push(std::mem::replace(self, next));
+        }
+        is_full
+    }
+
+    /// Puts the documents into their new order, those of each split together, and divides them into runs of about
+    /// `ids` ids.
+    pub(super) fn shuffle(&mut self, ids: u64) -> Vec<Run> {
+        self.entries.sort_by_key(|entry| (entry.split, entry.key));
+        let mut runs: Vec<Run> = Vec::new();
+        for (at, entry) in self.entries.iter().enumerate() {
+            let split = usize::from(entry.split);
+            let len = (entry.len / self.width) as u64;
+            let begins = at == 0 || self.entries[at - 1].ends;
+            match runs.last_mut() {
+                Some(run) if run.split == split && (run.ids < ids || !begins) => {
+                    run.order.end = at + 1;
+                    run.ids += len;
+                    run.documents += u64::from(entry.ends);
+                }
+                _ => runs.push(Run { split, order: at..at + 1, ids: len, documents: u64::from(entry.ends) }),
+            }
+        }
+        runs
+    }
+
+    /// The number of ids of each document of a run, with the number of its entries.
+    pub(super) fn lengths(&self, order: Range<usize>) -> impl Iterator<Item = (u64, usize)> {
+        let (mut ids, mut entries) = (0, 0);
+        self.entries[order].iter().filter_map(move |entry| {
+            ids += (entry.len / self.width) as u64;
+            entries += 1;
+            entry.ends.then(|| (std::mem::take(&mut ids), std::mem::take(&mut entries)))
+        })
+    }
+
+    /// The bytes of some documents in the new order, and the number of ids of each.
+    pub(super) fn gather(&self, order: Range<usize>) -> Result<(Vec<u8>, Vec<u64>)> {
+        let bytes: usize = self.entries[order.clone()].iter().map(|entry| entry.len).sum();
+        let mut gathered = room::for_items(bytes)?;
+        for entry in &self.entries[order.clone()] {
+            let chunk = &self.chunks[entry.chunk as usize];
+            gathered.extend_from_slice(&chunk[entry.start..entry.start + entry.len]);
+        }
+        Ok((gathered, room::collected(self.lengths(order).map(|(ids, _)| ids))?))
+    }
+}

@@ -1,0 +1,207 @@
+"""A run of `toksmith tokenize` that is killed, again and again, ends in the same bytes as an undisturbed one."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import shards_oracle
+
+import toksmith
+from toksmith import Tokenizer
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed as POSIX has it")
+
+END = "<|endoftext|>"
+# The command, with a state behind nearly every job: little text has many moments to be killed in.
+COMMAND = """
+import sys
+from toksmith.tokenizing import tokenize as module
+module.PIECE_BYTES, module.SNAPSHOT_SECONDS = 4000, float(sys.argv.pop(1))
+from toksmith.cli import main
+main()
+"""
+
+
+def corpus(folder: Path) -> list[Path]:
+    """Write sources of several kinds: small and large files, JSON lines, also compressed, one long document."""
+    import gzip
+
+    rng = random.Random(3)
+    words = ["low", "lower", "newest", "the", "quick", "brown", "fox", "über", "日本", "12", "\n"]
+
+    def text(count: int) -> str:
+        return " ".join(rng.choices(words, k=count))
+
+    folder.mkdir()
+    lines = [json.dumps({"text": text(rng.randrange(200))}) + "\n" for _ in range(1500)]
+    (folder / "a.jsonl").write_text("".join(lines[:700]))
+    (folder / "b.jsonl.gz").write_bytes(gzip.compress("".join(lines[700:]).encode()))
+    for number in range(60):
+        (folder / f"c{number:02}.txt").write_text(text(50))
+    (folder / "d.txt").write_text(text(60_000))
+    (folder / "e.txt").write_text(END.join(text(rng.randrange(300)) for _ in range(400)))
+    return sorted(folder.iterdir())
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a tokenizer and sources."""
+    folder = tmp_path_factory.mktemp("kills")
+    toksmith.train_from_iterator(["low lower newest the quick brown fox"] * 3, 280, special_tokens=[END]).save(
+        folder / "t.json"
+    )
+    corpus(folder / "in")
+    return folder
+
+
+def start(place: Path, out: str, workers: int, options: list[str], seconds: float = 0.0) -> subprocess.Popen[bytes]:
+    arguments = ["tokenize", "in", "-t", "t.json", "-o", out, "--append", END, "--shard-size", "9000"]
+    arguments += ["--document-separator", END, "--workers", str(workers), *options]
+    return subprocess.Popen(
+        [sys.executable, "-c", COMMAND, str(seconds), *arguments],
+        cwd=place,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+
+
+OPTIONS = {
+    "plain": [],
+    "splits": ["--split", "val=0.1", "--format", "npy"],
+    "shuffle": ["--shuffle", "3", "--shuffle-buffer", "12000", "--format", "megatron"],
+    "parquet": ["--format", "parquet"],
+}
+
+
+def check_kills(place: Path, name: str, kills: int) -> None:
+    """Kill runs at random moments, and go on with another number of workers, until one ends."""
+    rng = random.Random(f"{name} {kills}")
+    options = OPTIONS[name]
+    begun = time.monotonic()
+    child = start(place, f"{name}-whole", 2, options)
+    told = child.communicate()[1]
+    assert child.returncode == 0, told
+    duration = time.monotonic() - begun
+    expected = shards_oracle.files(place / f"{name}-whole")
+    struck = resumed = 0
+    for attempt in range(10 * kills):
+        out = f"{name}-{kills}-{attempt}"
+        while True:
+            child = start(place, out, rng.choice([1, 2, 3]), options)
+            try:
+                told = child.communicate(timeout=rng.uniform(0.4, 1.0) * duration)[1]
+            except subprocess.TimeoutExpired:
+                resumed += (place / out / ".toksmith-unfinished" / "state.json").exists()
+                child.send_signal(signal.SIGKILL)
+                child.communicate()
+                struck += 1
+                continue
+            assert child.returncode == 0, told
+            break
+        assert shards_oracle.files(place / out) == expected
+        if struck >= kills:
+            break
+    assert struck >= kills
+    assert resumed > 0, "some had a state to go on from"
+
+
+def test_killed_and_started_again(place: Path) -> None:
+    check_kills(place, "splits", 3)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", OPTIONS)
+def test_killed_many_times(name: str, place: Path) -> None:
+    check_kills(place, name, 30)
+
+
+STEPS = r"""
+import os, signal, sys
+from pathlib import Path
+from toksmith.tokenizing import tokenize as module
+import toksmith, hashlib, json
+
+module.PIECE_BYTES, module.SNAPSHOT_SECONDS = 20_000, 0.0
+tokenizer = toksmith.Tokenizer.load("t.json")
+
+
+def write(out, workers=1):
+    return toksmith.tokenize("in/a.jsonl", tokenizer, out, shard_size=12_000, workers=workers)
+
+
+def state(out):
+    files = (path for path in out.rglob("*") if path.is_file())
+    return {str(path.relative_to(out)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+write(Path("steps-whole"))
+expected = state(Path("steps-whole"))
+step, stride = map(int, sys.argv[1:])
+kills = 0
+while True:
+    out = Path(f"steps-{step}")
+    pid = os.fork()
+    if not pid:
+        count = -1
+        def watch(event, arguments):
+            global count
+            if event in ("os.rename", "os.remove", "os.link", "os.mkdir", "os.rmdir", "open") and (
+                "steps-" in str(arguments[0]) or event != "open"):
+                count += 1
+                if count == step:
+                    os.kill(os.getpid(), signal.SIGKILL)
+        sys.addaudithook(watch)
+        write(out)
+        os._exit(0)
+    _, status = os.waitpid(pid, 0)
+    assert status in (0, signal.SIGKILL), status
+    write(out, 2)
+    assert state(out) == expected, (step, set(state(out)) ^ set(expected))
+    if not status:
+        break
+    kills += 1
+    step += stride
+print(kills)
+"""
+
+
+def test_killed_before_its_steps(place: Path) -> None:
+    """A fork is killed before a step that touches a file, the next one before a later one, and so on."""
+    found = subprocess.run(
+        [sys.executable, "-c", STEPS, "0", "5"],
+        cwd=place, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert found.returncode == 0, found.stderr[-3000:]
+    assert int(found.stdout) > 10
+
+
+def test_a_state_of_something_else(place: Path, tmp_path: Path) -> None:
+    """What differs from the run that was begun is named."""
+    tokenizer = Tokenizer.load(place / "t.json")
+    source = tmp_path / "a.jsonl"
+    source.write_bytes((place / "in/a.jsonl").read_bytes() + b"{")
+    out = tmp_path / "out"
+    with pytest.raises(ValueError, match="line 701"):
+        toksmith.tokenize(source, tokenizer, out, shard_size=9000)
+    assert (out / ".toksmith-unfinished/state.json").exists(), "what was before the broken line is kept"
+    for options, message in (
+        ({"shard_size": 9001}, "had shard_size 9000, not 9001"),
+        ({"append": END}, r"had append \[\], not \['<\|endoftext\|>'\]"),
+        ({"split": "val=0.5"}, "had split {}, not {'val': 0.5}"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            toksmith.tokenize(source, tokenizer, out, **{"shard_size": 9000, **options})
+    with pytest.raises(ValueError, match="had another tokenizer"):
+        toksmith.tokenize(source, Tokenizer(), out, shard_size=9000)
+    os.utime(source, (1, 1))
+    with pytest.raises(ValueError, match=r"had the source '.*a\.jsonl' that was changed since then"):
+        toksmith.tokenize(source, tokenizer, out, shard_size=9000)
+    source.write_bytes(b"{}")
+    with pytest.raises(ValueError, match=r"of \d+ bytes, which are 2 now"):
+        toksmith.tokenize(source, tokenizer, out, shard_size=9000)

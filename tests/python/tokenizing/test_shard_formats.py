@@ -1,0 +1,143 @@
+"""Each format is read by the rules of the program that it is for, written here anew from those rules."""
+
+import random
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import shards_oracle
+from conftest import Soup
+
+import toksmith
+from toksmith import Tokenizer
+from toksmith.tokenizing import tokenize as module
+
+END = "<|endoftext|>"
+DTYPES: dict[str, Any] = {"uint16": np.uint16, "uint32": np.uint32}
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    return toksmith.train_from_iterator(["low lower newest the quick brown"] * 9, 270, special_tokens=[END])
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PIECE_BYTES", 700)
+
+
+@pytest.fixture(scope="module")
+def documents(soup: Soup) -> list[str]:
+    rng = random.Random(8)
+    return [soup(rng, rng.choice([0, 1, 5, 30, 120])) for _ in range(150)]
+
+
+Shards = list[list[list[int]]]
+
+
+@pytest.fixture(params=list(DTYPES))
+def written(request: pytest.FixtureRequest, tokenizer: Tokenizer, documents: list[str], tmp_path: Path) -> Any:
+    """Write a format; return the paths of its shards, their documents, and the type of the ids."""
+
+    def write(name: Any) -> tuple[list[Path], Shards, str]:
+        out = tmp_path / "out"
+        told = toksmith.tokenize(
+            iter(documents), tokenizer, out, format=name, dtype=request.param, shard_size=2000, append=END, workers=2
+        )
+        assert (told["file_format"], told["dtype"]) == (name, request.param)
+        append = [tokenizer.special_tokens[END]]
+        expected = shards_oracle.expected(tokenizer, documents, append=append, shard_size=2000)["train"]
+        paths = [out / shard["file"] for shard in told["splits"]["train"]["shards"]]
+        assert len(paths) == len(expected) > 2
+        for shard, documents_of_it in zip(told["splits"]["train"]["shards"], expected, strict=True):
+            starts = np.load(out / shard["index"])
+            assert starts.tolist() == np.cumsum([0, *map(len, documents_of_it)]).tolist()
+        return paths, expected, request.param
+
+    return write
+
+
+def joined(shard: list[list[int]]) -> list[int]:
+    return [id for document in shard for id in document]
+
+
+def test_nanogpt(written: Any) -> None:
+    """nanoGPT maps bare numbers, and takes windows at random places."""
+    paths, shards, dtype = written("bin")
+    for path, shard in zip(paths, shards, strict=True):
+        data = np.memmap(path, dtype=DTYPES[dtype], mode="r")
+        assert data.tolist() == joined(shard)
+        at = len(data) // 3
+        assert data[at : at + 16].astype(np.int64).tolist() == joined(shard)[at : at + 16]
+
+
+def test_llm_c(written: Any) -> None:
+    """llm.c checks magic number, version and size: 256 int32, the third the number of ids, then the ids."""
+    paths, shards, dtype = written("llm.c")
+    kinds = {"uint16": (20240520, 1), "uint32": (20240801, 7)}
+    for path, shard in zip(paths, shards, strict=True):
+        data = path.read_bytes()
+        head = struct.unpack("<256i", data[:1024])
+        assert head[:2] == kinds[dtype]
+        assert len(data) == 1024 + head[2] * np.dtype(dtype).itemsize
+        assert not any(head[3:])
+        assert np.frombuffer(data[1024:], DTYPES[dtype]).tolist() == joined(shard)
+
+
+def read_megatron(path: Path) -> tuple[list[list[int]], list[int]]:
+    """Return the sequences, and the document indices, as Megatron's `IndexedDataset` finds them."""
+    index = path.with_suffix(".idx").read_bytes()
+    assert index[:9] == b"MMIDIDX\x00\x00"
+    version, code, sequences, documents = struct.unpack_from("<QBQQ", index, 9)
+    assert version == 1
+    dtype = {8: np.uint16, 4: np.int32}[code]
+    at = 34
+    lengths = np.frombuffer(index, np.int32, sequences, at)
+    at += lengths.nbytes
+    pointers = np.frombuffer(index, np.int64, sequences, at)
+    at += pointers.nbytes
+    ends = np.frombuffer(index, np.int64, documents, at)
+    assert at + ends.nbytes == len(index)
+    data = path.read_bytes()
+    found = [
+        np.frombuffer(data, dtype, length, pointer).tolist()
+        for length, pointer in zip(lengths, pointers, strict=True)
+    ]
+    return found, ends.tolist()
+
+
+def test_megatron(written: Any) -> None:
+    paths, shards, _ = written("megatron")
+    for path, shard in zip(paths, shards, strict=True):
+        sequences, ends = read_megatron(path)
+        assert sequences == shard
+        assert ends == list(range(len(shard) + 1))
+
+
+def test_numpy(written: Any) -> None:
+    paths, shards, dtype = written("npy")
+    for path, shard in zip(paths, shards, strict=True):
+        ids = np.load(path, mmap_mode="r")
+        assert (ids.dtype, ids.ndim, ids.tolist()) == (np.dtype(dtype), 1, joined(shard))
+
+
+def test_parquet(written: Any) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pa = pytest.importorskip("pyarrow")
+    paths, shards, dtype = written("parquet")
+    for path, shard in zip(paths, shards, strict=True):
+        table = parquet.read_table(path)
+        assert table.column_names == ["ids"]
+        assert table.schema.field("ids").type.value_type == getattr(pa, dtype)()
+        assert table["ids"].to_pylist() == shard
+
+
+def test_formats_that_are_refused(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(ValueError, match=r"format is one of 'bin', 'llm\.c', .*, not 'bun'"):
+        toksmith.tokenize(iter([]), tokenizer, out, format="bun")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"shard_size is at most 2,147,483,647 in the format llm\.c"):
+        toksmith.tokenize(iter([]), tokenizer, out, format="llm.c", shard_size=2**31)
+    assert not out.exists()
