@@ -89,7 +89,18 @@ pub(super) struct TextFeed {
     digest: Option<Xxh64>,
     /// Texts that were worked off before, and are still to be passed over.
     to_pass: u64,
+    /// What the iterator failed with after the last texts.
+    failed: Option<PyErr>,
     dropped: Dropped,
+}
+
+/// What an item of the iterator means.
+enum Item {
+    Text(HeldText),
+    Many(TextJob<HeldTexts>),
+    /// The next texts are those of this source.
+    Source(usize),
+    Passed,
 }
 
 impl TextFeed {
@@ -102,6 +113,7 @@ impl TextFeed {
             at,
             digest,
             to_pass,
+            failed: None,
             dropped: Dropped::default(),
         })
     }
@@ -114,46 +126,59 @@ impl TextFeed {
     /// The next texts.
     pub(super) fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob<HeldTexts>>> {
         self.dropped.clear(py);
-        let (mut held, mut bytes) = (Vec::new(), 0);
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
         let first = self.at;
-        let texts = self.texts.bind(py).clone();
+        let (mut held, mut bytes) = (Vec::new(), 0);
         while bytes < BATCH_BYTES && held.len() < BATCH_TEXTS {
-            let Some(item) = texts.try_iter()?.next().transpose()? else { break };
-            if let Ok(source) = item.extract::<usize>() {
-                if source != self.at.source {
-                    let last = std::mem::replace(&mut self.at, Cursor { source, ..Cursor::default() });
-                    if !held.is_empty() {
-                        return Ok(Some(self.job(held, Vec::new(), (bytes as u64, first), last)));
-                    }
+            match self.item(py) {
+                Ok(None) => break,
+                Ok(Some(Item::Passed)) => {}
+                Ok(Some(Item::Text(text))) => {
+                    bytes += text.bytes().len();
+                    room::push(&mut held, text)?;
+                }
+                Ok(Some(Item::Many(job))) => return Ok(Some(job)),
+                Ok(Some(Item::Source(source))) => {
+                    self.at = Cursor { source, ..Cursor::default() };
                     return self.next(py);
                 }
-                continue;
+                // The texts before the failure are worked off first.
+                Err(error) if !held.is_empty() => {
+                    self.failed = Some(error);
+                    break;
+                }
+                Err(error) => return Err(error),
             }
-            if let Ok(many) = item.cast::<PyTuple>() {
-                return self.many(many, first).map(Some);
-            }
-            let text = self.text(&item)?;
-            if let Some(digest) = &mut self.digest {
-                digest.update(&(text.bytes().len() as u64).to_le_bytes());
-                digest.update(text.bytes());
-            }
-            if self.to_pass > 0 {
-                self.pass()?;
-                continue;
-            }
-            self.at.offset += 1;
-            bytes += text.bytes().len();
-            room::push(&mut held, text)?;
-        }
-        if self.to_pass > 0 {
-            return Err(self.changed());
         }
         if held.is_empty() {
-            return Ok(None);
+            return if self.to_pass > 0 { Err(self.changed()) } else { Ok(None) };
         }
         self.at.digest = self.digest.as_ref().map_or(0, Xxh64::digest);
-        let end = self.at;
-        Ok(Some(self.job(held, Vec::new(), (bytes as u64, first), end)))
+        Ok(Some(self.job(held, Vec::new(), (bytes as u64, first))))
+    }
+
+    /// The next item of the iterator.
+    fn item(&mut self, py: Python<'_>) -> PyResult<Option<Item>> {
+        let Some(item) = self.texts.bind(py).try_iter()?.next().transpose()? else { return Ok(None) };
+        if let Ok(source) = item.extract::<usize>() {
+            return Ok(Some(if source == self.at.source { Item::Passed } else { Item::Source(source) }));
+        }
+        if let Ok(many) = item.cast::<PyTuple>() {
+            return self.many(many).map(|job| Some(Item::Many(job)));
+        }
+        let text = self.text(&item)?;
+        if let Some(digest) = &mut self.digest {
+            digest.update(&(text.bytes().len() as u64).to_le_bytes());
+            digest.update(text.bytes());
+        }
+        if self.to_pass > 0 {
+            self.pass()?;
+            return Ok(Some(Item::Passed));
+        }
+        self.at.offset += 1;
+        Ok(Some(Item::Text(text)))
     }
 
     fn job(
@@ -161,10 +186,9 @@ impl TextFeed {
         held: Vec<HeldText>,
         offsets: Vec<usize>,
         (progress, first): (u64, Cursor),
-        end: Cursor,
     ) -> TextJob<HeldTexts> {
         let texts = HeldTexts { held, offsets, progress, dropped: self.dropped.clone() };
-        TextJob { source: first.source, first: first.offset, texts, end }
+        TextJob { source: first.source, first: first.offset, texts, end: self.at }
     }
 
     /// Passes over a text that was worked off before.
@@ -183,7 +207,8 @@ impl TextFeed {
     }
 
     /// The texts of a tuple of bytes, offsets in them, and progress.
-    fn many(&mut self, many: &Bound<'_, PyTuple>, first: Cursor) -> PyResult<TextJob<HeldTexts>> {
+    fn many(&mut self, many: &Bound<'_, PyTuple>) -> PyResult<TextJob<HeldTexts>> {
+        let first = self.at;
         let (all, offsets, progress) = many.extract::<(PyBackedBytes, PyBackedBytes, u64)>()?;
         let offsets = offsets.as_chunks::<8>().0.iter().map(|offset| u64::from_le_bytes(*offset) as usize);
         let offsets = room::collected(offsets)?;
@@ -191,7 +216,7 @@ impl TextFeed {
             return Err(PyValueError::new_err("offsets of texts do not fit their bytes"));
         }
         self.at.offset += offsets.len() as u64 - 1;
-        Ok(self.job(vec![HeldText::Bytes(all)], offsets, (progress, first), self.at))
+        Ok(self.job(vec![HeldText::Bytes(all)], offsets, (progress, first)))
     }
 
     /// The text of an item. A lone surrogate becomes bytes that are not UTF-8.

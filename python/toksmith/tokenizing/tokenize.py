@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from ..common.messages import shown
 from ..tokenizer import Tokenizer
 from ..training import inputs
 from . import columns
@@ -300,9 +299,4 @@ def _skipped(given: list[Given], source: int, line: int | None, offset: int, rea
     one = given[source]
     is_line = one.field is not None
     place = f"byte {offset}" if line is None else f"line {line}" if is_line else f"text number {line}"
-    return {"source": one.name, "place": place, "reason": shown_reason(reason, offset)}
-
-
-def shown_reason(reason: str | None, offset: int) -> str:
-    """Return why a document was left out."""
-    return f"not UTF-8 at byte {offset}" if reason is None else shown(reason, 400).strip("'\"")
+    return {"source": one.name, "place": place, "reason": reason or f"not UTF-8 at byte {offset}"}

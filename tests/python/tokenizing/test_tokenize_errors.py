@@ -1,0 +1,255 @@
+"""What cannot be read or written: errors that name the place, documents that are left out, nothing that is lost."""
+
+import gzip
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import shards_oracle
+
+import toksmith
+from toksmith import Tokenizer
+from toksmith.tokenizing import tokenize as module
+
+GOOD = [f"low lower {number}" for number in range(40)]
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    return toksmith.train_from_iterator(["low lower newest"] * 9, 262, special_tokens=["<|endoftext|>"])
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PIECE_BYTES", 100)
+
+
+def lines(documents: list[str]) -> list[bytes]:
+    return [json.dumps({"text": text}).encode() + b"\n" for text in documents]
+
+
+BROKEN = {
+    "no JSON": (b'{"text": \n', "EOF while parsing a value"),
+    "no field": (b'{"body": "x"}\n', 'there is no field "text"'),
+    "no text": (b'{"text": 5}\n', "invalid type"),
+    "no UTF-8": (b'{"text": "\xff"}\n', "not UTF-8 at byte"),
+}
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+@pytest.mark.parametrize("case", BROKEN)
+def test_broken_lines(case: str, suffix: str, workers: int, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    line, reason = BROKEN[case]
+    data = lines(GOOD)
+    data.insert(30, line)
+    data.insert(12, line)
+    source = tmp_path / f"a.jsonl{suffix}"
+    whole = b"".join(data)
+    source.write_bytes(gzip.compress(whole) if suffix else whole)
+    place = r"not UTF-8 at byte \d+" if case == "no UTF-8" else "line 13 "
+    with pytest.raises(ValueError, match=f"{re.escape(str(source))}: {place}"):
+        toksmith.tokenize(source, tokenizer, tmp_path / "stopped", workers=workers)
+    assert not (tmp_path / "stopped/manifest.json").exists()
+    with pytest.warns(UserWarning, match="2 documents were left out"):
+        told = toksmith.tokenize(source, tokenizer, tmp_path / "out", workers=workers, on_error="skip")
+    shards_oracle.check(tmp_path / "out", shards_oracle.expected(tokenizer, GOOD))
+    assert [(one["source"], one["place"]) for one in told["skipped"]] == [
+        (str(source), f"line {n}") for n in (13, 32)
+    ]
+    assert all(reason in one["reason"] for one in told["skipped"])
+    assert told["totals"]["skipped"] == 2
+
+
+def test_files_that_are_not_utf8(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number, text in enumerate(GOOD):
+        (folder / f"{number:02}.txt").write_text(text)
+    (folder / "07b.txt").write_bytes(b"abc\xff")
+    # Longer than a piece, and invalid only at its end: nothing of it may be written.
+    (folder / "09b.txt").write_bytes(b"low lower " * 9000 + b"\xff")
+    with pytest.raises(ValueError, match=r"07b\.txt: not UTF-8 at byte 3"):
+        toksmith.tokenize(folder, tokenizer, tmp_path / "stopped")
+    with pytest.warns(UserWarning, match="2 documents were left out"):
+        told = toksmith.tokenize(folder, tokenizer, tmp_path / "out", on_error="skip", workers=3)
+    shards_oracle.check(tmp_path / "out", shards_oracle.expected(tokenizer, GOOD))
+    assert [(one["source"], one["place"]) for one in told["skipped"]] == [
+        (str(folder / "07b.txt"), "byte 3"),
+        (str(folder / "09b.txt"), "byte 90000"),
+    ]
+    told = toksmith.tokenize(folder, tokenizer, tmp_path / "replaced", errors="replace")
+    texts = [path.read_bytes().decode(errors="replace") for path in sorted(folder.iterdir())]
+    shards_oracle.check(tmp_path / "replaced", shards_oracle.expected(tokenizer, texts))
+
+
+def test_separated_documents_that_are_not_utf8(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    long = "low lower " * 9000
+    parts = [*GOOD[:5], "\udcff", *GOOD[5:9], long + "\udcff", long, *GOOD[9:]]
+    source = tmp_path / "a.txt"
+    source.write_bytes("\n--\n".join(parts).encode(errors="surrogateescape"))
+    with pytest.warns(UserWarning, match="2 documents were left out"):
+        told = toksmith.tokenize(
+            source, tokenizer, tmp_path / "out", on_error="skip", document_separator="\n--\n", workers=2
+        )
+    kept = [part for part in parts if not part.endswith("\udcff")]
+    shards_oracle.check(tmp_path / "out", shards_oracle.expected(tokenizer, kept))
+    assert [one["source"] for one in told["skipped"]] == [str(source)] * 2
+    compressed = tmp_path / "a.txt.gz"
+    compressed.write_bytes(gzip.compress(long.encode() * 5 + b"\xff"))
+    with pytest.raises(OSError, match="too long to be left out"):
+        toksmith.tokenize(compressed, tokenizer, tmp_path / "gz", on_error="skip", document_separator="\n--\n")
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_texts_that_are_none(workers: int, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    texts: list[Any] = [*GOOD[:3], b"\xff", "a\ud800", *GOOD[3:]]
+    with pytest.raises(ValueError, match="texts: text number 3: not UTF-8 at byte 0"):
+        toksmith.tokenize(iter(texts), tokenizer, tmp_path / "stopped", workers=workers)
+    with pytest.warns(UserWarning, match="2 documents"):
+        told = toksmith.tokenize(iter(texts), tokenizer, tmp_path / "out", on_error="skip", workers=workers)
+    shards_oracle.check(tmp_path / "out", shards_oracle.expected(tokenizer, GOOD))
+    assert [one["place"] for one in told["skipped"]] == ["text number 3", "text number 4"]
+    for wrong in (5, None, ["a"]):
+        with pytest.raises(TypeError, match=f"text number 1 is {type(wrong).__name__}: texts are str or bytes"):
+            toksmith.tokenize(iter(["a", wrong]), tokenizer, tmp_path / f"t{wrong}", workers=workers)
+
+    def failing() -> Any:
+        yield from GOOD
+        raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match="mine"):
+        toksmith.tokenize(failing(), tokenizer, tmp_path / "failing", workers=workers)
+    toksmith.tokenize(iter(GOOD), tokenizer, tmp_path / "failing", workers=workers)
+    shards_oracle.check(tmp_path / "failing", shards_oracle.expected(tokenizer, GOOD))
+
+
+def test_other_texts_than_those_of_the_run(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    def failing() -> Any:
+        yield from GOOD
+        raise RuntimeError("mine")
+
+    out = tmp_path / "out"
+    with pytest.raises(RuntimeError):
+        toksmith.tokenize(failing(), tokenizer, out, workers=1)
+    if not (out / ".toksmith-unfinished/state.json").exists():
+        pytest.fail("the texts before the failure are kept")
+    for texts in (["other", *GOOD[1:]], GOOD[:3]):
+        with pytest.raises(ValueError, match="texts are not those of the run that is to go on"):
+            toksmith.tokenize(iter(texts), tokenizer, out)
+    toksmith.tokenize(iter([*GOOD, "more"]), tokenizer, out)
+    shards_oracle.check(out, shards_oracle.expected(tokenizer, [*GOOD, "more"]))
+
+
+WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
+    "split": ({"split": "val"}, ValueError, "split is a name and a share, such as val=0.01, not 'val'"),
+    "train": ({"split": {"train": 0.1}}, ValueError, "'train' is no name of a split"),
+    "share": ({"split": "val=2"}, ValueError, "the share of val is between 0 and 1, not '2'"),
+    "shares": ({"split": ["a=0.5", "b=0.5"]}, ValueError, "leave no document for the rest"),
+    "path in split": ({"split": "../x=0.5"}, ValueError, "is no name of a split"),
+    "append": ({"append": "<|eot|>"}, ValueError, r"'<\|eot\|>' is no special token of the tokenizer, which has"),
+    "append id": ({"append": 9999}, ValueError, "append: the tokenizer has no id 9999"),
+    "shard_size": ({"shard_size": 0}, ValueError, "shard_size is at least 1"),
+    "seed": ({"seed": -1}, ValueError, "seed is a whole number from 0"),
+    "shuffle": ({"shuffle": 2**64}, ValueError, "shuffle is a whole number from 0"),
+    "on_error": ({"on_error": "go"}, ValueError, "on_error is one of 'stop', 'skip', not 'go'"),
+    "dtype": ({"dtype": "int8"}, ValueError, "dtype is uint16 or uint32, not int8"),
+    "field": ({"field": "a"}, ValueError, "field='a' is for files that end in .jsonl or .ndjson: there is none"),
+    "separator": ({"document_separator": ""}, ValueError, "document_separator is empty"),
+    "progress": ({"progress": "loud"}, ValueError, 'progress is True, False, "json" or a callable'),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_options(case: str, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("low")
+    options, kind, message = WRONG[case]
+    with pytest.raises(kind, match=message):
+        toksmith.tokenize(tmp_path / "a.txt", tokenizer, tmp_path / "out", **options)
+    assert not (tmp_path / "out/manifest.json").exists()
+
+
+def test_wrong_sources(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(FileNotFoundError, match="missing"):
+        toksmith.tokenize(tmp_path / "missing", tokenizer, out)
+    with pytest.raises(ValueError, match="no source is given"):
+        toksmith.tokenize([], tokenizer, out)
+    with pytest.raises(TypeError, match="sources are paths, or an iterable of texts, not int"):
+        toksmith.tokenize(5, tokenizer, out)
+    with pytest.raises(TypeError, match="tokenizer is a Tokenizer, an Encoding, or a name or path of one, not int"):
+        toksmith.tokenize(iter([]), 5, out)
+    (tmp_path / "a.txt").write_bytes(gzip.compress(b"low"))
+    with pytest.raises(ValueError, match=r"this is gzip-compressed.*give it a name that ends in \.gz"):
+        toksmith.tokenize(tmp_path / "a.txt", tokenizer, out)
+    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(b"low" * 999)[:40])
+    with pytest.raises(ValueError, match="this is no whole gzip file"):
+        toksmith.tokenize(tmp_path / "b.jsonl.gz", tokenizer, tmp_path / "other")
+
+
+def test_folders_that_are_taken(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "mine").write_text("kept")
+    with pytest.raises(FileExistsError, match="the folder is not empty, and holds no run"):
+        toksmith.tokenize(iter(GOOD), tokenizer, out)
+    assert shards_oracle.files(out) == {"mine": b"kept"}
+    with pytest.raises(OSError, match="mine"):
+        toksmith.tokenize(iter(GOOD), tokenizer, out / "mine")
+
+
+def test_a_finished_folder_is_left_as_it_is(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    source, out = tmp_path / "a.txt", tmp_path / "out"
+    source.write_text("low lower")
+    told = toksmith.tokenize(source, tokenizer, out)
+    before = {path.name: path.stat().st_mtime_ns for path in out.iterdir()}
+    assert toksmith.tokenize(source, tokenizer, out, workers=3) == told
+    assert {path.name: path.stat().st_mtime_ns for path in out.iterdir()} == before
+    source.write_text("low lower newest")
+    with pytest.raises(ValueError, match=r"the finished run in .* of 9 bytes, which are 16 now"):
+        toksmith.tokenize(source, tokenizer, out)
+    with pytest.raises(ValueError, match=r"had the source .* where 'texts' is now"):
+        toksmith.tokenize(iter(GOOD), tokenizer, out)
+    toksmith.tokenize(iter(GOOD), tokenizer, tmp_path / "texts")
+    with pytest.raises(FileExistsError, match="holds a finished run"):
+        toksmith.tokenize(iter(GOOD), tokenizer, tmp_path / "texts")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="locks as Linux has them")
+def test_two_processes_never_write_to_one_folder(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+
+    def texts() -> Any:
+        yield "low"
+        with pytest.raises(BlockingIOError, match="another process writes to this folder"):
+            toksmith.tokenize(iter(GOOD), tokenizer, out)
+
+    toksmith.tokenize(texts(), tokenizer, out, workers=1)
+    shards_oracle.check(out, shards_oracle.expected(tokenizer, ["low"]))
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(PermissionError, match="out"):
+            toksmith.tokenize(iter(GOOD), tokenizer, tmp_path / "out")
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_a_file_that_changes(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    sources = [tmp_path / f"{number}.jsonl" for number in range(2)]
+    for source in sources:
+        source.write_bytes(b"".join(lines(GOOD)))
+
+    def report(*_: Any) -> None:
+        with sources[1].open("ab") as file:
+            file.write(b"\n")
+
+    with pytest.raises(OSError, match=r"1\.jsonl: the file became longer while it was read"):
+        toksmith.tokenize(sources, tokenizer, tmp_path / "out", progress=report, workers=1)
