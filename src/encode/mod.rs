@@ -24,6 +24,7 @@ mod tables;
 
 pub use api::{Completions, Piece, SortedTokens};
 pub use encoder::Encoder;
+pub(crate) use output::put_ids;
 pub use output::{IdArray, IdDestination, IdFile, IdType, Sink, Spans, recycle};
 pub use parallel::{EncodedBatch, FileOptions};
 pub use special_set::{SpecialSet, SpecialTokens};

@@ -15,7 +15,7 @@ pub(super) struct FileRequest<'a> {
     pub(super) encoder: &'a Encoder,
     pub(super) path: PathBuf,
     pub(super) options: FileOptions,
-    /// The file to append the ids to, and its name for errors; `None` for an array.
+    /// The file that the ids go to, behind what it has, and its name for errors; `None` for an array.
     pub(super) out: Option<(PathBuf, PathBuf)>,
 }
 
@@ -35,9 +35,10 @@ pub(super) fn encode<'py, T: IdType + Element>(
         return Ok(arrays::array(py, found)?.into_any());
     };
     let count = call::long(py, progress, |control| {
-        let file = OpenOptions::new().append(true).open(out);
-        let file = file.map_err(|source| Error::Io { path: name.clone(), source })?;
-        let mut ids = IdFile::<T>::new(file, name);
+        let opened = OpenOptions::new().write(true).open(out);
+        let opened = opened.and_then(|file| Ok((file.metadata()?.len(), file)));
+        let (start, file) = opened.map_err(|source| Error::Io { path: name.clone(), source })?;
+        let mut ids = IdFile::<T>::new(file, start, name);
         encoder.encode_file(&path, &options, &mut ids, control)?;
         Ok(ids.count)
     })?;

@@ -18,13 +18,13 @@ use crate::shards::{
     Snapshot, Source, Split,
 };
 
-/// A snapshot as a tuple: place (source, offset, digest, whether inside a document) and lines before it; for each
-/// split number of its shard, ids and documents of that; the split of the document that goes on; for each split all
+/// A snapshot as a tuple: place (source, offset, digest, whether inside a document), lines before it, and documents
+/// behind it that are in the shards already; for each split number of its shard, ids and documents of that; the split of the document that goes on; for each split all
 /// ids and documents; documents of each source; bytes of text; skipped documents (source, line, offset, reason) and
 /// their number.
 type GivenSnapshot = (
     (usize, u64, u64, bool),
-    u64,
+    (u64, u64),
     Vec<(u32, u64, u64)>,
     Option<usize>,
     Vec<(u64, u64)>,
@@ -35,12 +35,13 @@ type GivenSnapshot = (
 );
 
 fn snapshot_of(given: GivenSnapshot) -> Snapshot {
-    let (at, lines, shards, open, totals, documents, text_bytes, skipped, skipped_count) = given;
+    let (at, (lines, passed), shards, open, totals, documents, text_bytes, skipped, skipped_count) = given;
     let (source, offset, digest, is_inside) = at;
     let filling = |(ids, documents)| Filling { ids, documents };
     Snapshot {
         at: Cursor { source, offset, digest, is_inside },
         lines,
+        passed,
         shards: shards
             .into_iter()
             .map(|(number, ids, documents)| (number, filling((ids, documents))))
@@ -58,11 +59,11 @@ fn snapshot_of(given: GivenSnapshot) -> Snapshot {
 }
 
 fn given_of(snapshot: &Snapshot) -> GivenSnapshot {
-    let Snapshot { at, lines, shards, open, totals, documents, text_bytes, skipped, skipped_count } =
+    let Snapshot { at, lines, passed, shards, open, totals, documents, text_bytes, skipped, skipped_count } =
         snapshot.clone();
     (
         (at.source, at.offset, at.digest, at.is_inside),
-        lines,
+        (lines, passed),
         shards.into_iter().map(|(number, filling)| (number, filling.ids, filling.documents)).collect(),
         open,
         totals.into_iter().map(|filling| (filling.ids, filling.documents)).collect(),

@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::cuts::PieceCutter;
-use super::encoded::{Encoded, put};
+use super::encoded::Encoded;
 use super::encoder::DocumentEncoder;
 use super::hash::xxh64;
 use super::options::{HASHED_BYTES, ShardOptions};
 use super::plan::{Job, JobKind, Piece, PieceJob};
 use super::sources::{Skipped, Source};
 use crate::control::Control;
+use crate::encode::put_ids;
 use crate::error::{Error, Result};
 use crate::room;
 use crate::simd::Isa;
@@ -278,15 +279,15 @@ impl Documents<'_> {
         let append: &[u32] = if part.ends { append } else { &[] };
         if !part.begins {
             let head = encoded.head.get_or_insert_default();
-            put(self.isa, ids, *wide, &mut head.bytes)?;
-            put(self.isa, append, *wide, &mut head.bytes)?;
+            put_ids(self.isa, ids, *wide, &mut head.bytes)?;
+            put_ids(self.isa, append, *wide, &mut head.bytes)?;
             head.ends = part.ends;
             return Ok(());
         }
         let split = self.split_of(&part.text);
         let of_split = &mut encoded.parts[split];
         for ids in [prepend, ids, append] {
-            put(self.isa, ids, *wide, &mut of_split.bytes)?;
+            put_ids(self.isa, ids, *wide, &mut of_split.bytes)?;
         }
         room::push(&mut of_split.lengths, (prepend.len() + ids.len() + append.len()) as u64)?;
         if self.options.splits.len() > 1 {

@@ -26,6 +26,12 @@ pub(super) struct Placer {
     /// The open shard of each split; `None` before its first document.
     shards: Vec<Option<Arc<Shard>>>,
     window: Option<Window>,
+    /// With a shuffle, the state before the first job of which the window has documents, but for what the shards hold.
+    before_window: Option<Snapshot>,
+    /// Documents to come that are in the shards already.
+    to_pass: u64,
+    /// Whether the state is that behind a job.
+    is_whole: bool,
     /// Documents that have begun.
     documents: u64,
     /// The number of the next job.
@@ -43,10 +49,13 @@ pub(super) struct PlaceContext<'a> {
 
 impl Placer {
     /// Goes on from a state: opens the files of its open shards, and removes what is behind it.
-    pub(super) fn open(options: &ShardOptions, now: Snapshot) -> Result<Self> {
+    pub(super) fn open(options: &ShardOptions, mut now: Snapshot) -> Result<Self> {
         let mut placer = Placer {
             shards: options.splits.iter().map(|_| None).collect(),
             window: options.shuffle.map(|shuffle| Window::new(shuffle.seed, options.width())),
+            before_window: options.shuffle.map(|_| now.clone()),
+            to_pass: std::mem::take(&mut now.passed),
+            is_whole: true,
             documents: now.documents.iter().sum(),
             job: 0,
             last_snapshot: Instant::now(),
@@ -91,7 +100,18 @@ impl Placer {
             number(&mut failure, before, context.sources);
             return Err(error_of(failure, context.sources));
         }
-        for mut skipped in std::mem::take(&mut encoded.skipped) {
+        // Until all is known of the job. A shard that cannot be opened leaves the state as it is then.
+        self.is_whole = false;
+        let skipped = std::mem::take(&mut encoded.skipped);
+        let mut placing = Placing { placer: self, context, job, closed: 0 };
+        let (counts, text_bytes, end) =
+            (std::mem::take(&mut encoded.counts), encoded.text_bytes, encoded.end);
+        let placed = match context.options.shuffle {
+            None => vec![placing.job(encoded)?],
+            Some(shuffle) => placing.windows(encoded, shuffle)?,
+        };
+        let closed = placing.closed;
+        for mut skipped in skipped {
             let before = lines_before(&self.now, skipped.source);
             number(&mut skipped, before, context.sources);
             self.now.skipped_count += 1;
@@ -99,9 +119,8 @@ impl Placer {
                 self.now.skipped.push(skipped);
             }
         }
-        let first = self.documents;
         let mut lines = None;
-        for count in &encoded.counts {
+        for count in &counts {
             if self.now.documents.len() <= count.source {
                 self.now.documents.resize(count.source + 1, 0);
             }
@@ -109,16 +128,10 @@ impl Placer {
             self.documents += count.documents;
             lines = Some((count.source, count.lines + lines_before(&self.now, count.source)));
         }
-        self.now.text_bytes += encoded.text_bytes;
-        self.now.at = encoded.end;
-        self.now.lines =
-            lines.filter(|(source, _)| *source == encoded.end.source).map_or(0, |(_, lines)| lines);
-        let mut placing = Placing { placer: self, context, job, closed: 0 };
-        let placed = match context.options.shuffle {
-            None => vec![placing.job(encoded)?],
-            Some(shuffle) => placing.windows(encoded, first, shuffle)?,
-        };
-        let closed = placing.closed;
+        self.now.text_bytes += text_bytes;
+        self.now.at = end;
+        self.now.lines = lines.filter(|(source, _)| *source == end.source).map_or(0, |(_, lines)| lines);
+        self.is_whole = true;
         context.ledger.expect(job, placed.len() + closed);
         self.snapshot(job, closed > 0, context);
         Ok(placed)
@@ -136,15 +149,17 @@ impl Placer {
 
     /// Keeps the present state.
     pub(super) fn snapshot_now(&mut self, ledger: &Ledger) {
-        self.add_snapshot(self.job, ledger);
+        if self.is_whole {
+            self.add_snapshot(self.job, ledger);
+        }
     }
 
     fn add_snapshot(&mut self, job: u64, ledger: &Ledger) {
-        // Documents in a buffer are in no shard yet.
-        if self.window.as_ref().is_none_or(Window::is_empty) {
-            let shards = self.shards.iter().flatten().cloned().collect();
-            ledger.add(Pending { job, snapshot: self.now.clone(), shards });
-        }
+        let mut snapshot = self.before_window.as_ref().unwrap_or(&self.now).clone();
+        snapshot.shards.clone_from(&self.now.shards);
+        snapshot.totals.clone_from(&self.now.totals);
+        let shards = self.shards.iter().flatten().cloned().collect();
+        ledger.add(Pending { job, snapshot, shards });
     }
 
     /// Places what is left in the buffer, and closes all shards. Returns what is to be written, and the shards that
@@ -275,11 +290,17 @@ impl Placing<'_, '_> {
     }
 
     /// Adds the documents of a job to the buffer, and places those of the windows that became full.
-    fn windows(&mut self, encoded: Encoded, first: u64, shuffle: Shuffle) -> Result<Vec<PlacedIds>> {
+    fn windows(&mut self, encoded: Encoded, shuffle: Shuffle) -> Result<Vec<PlacedIds>> {
         let mut placed = Vec::new();
-        self.placer.now.open = encoded.open;
+        let documents = encoded.parts.iter().map(|part| part.lengths.len() as u64).sum::<u64>();
+        let passed = self.placer.to_pass.min(documents);
+        self.placer.to_pass -= passed;
         let Some(window) = &mut self.placer.window else { return Ok(placed) };
-        for full in window.add(encoded, first, shuffle.buffer_ids)? {
+        let (full, left) = window.add(encoded, (self.placer.documents, passed), shuffle.buffer_ids)?;
+        if !full.is_empty() {
+            self.placer.before_window = Some(Snapshot { passed: left, ..self.placer.now.clone() });
+        }
+        for full in full {
             self.window(full, &mut placed)?;
         }
         Ok(placed)

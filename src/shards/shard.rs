@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
+use crate::source::write_at;
 
 /// Bytes before the numbers in the index, for the head of a NumPy file.
 pub(super) const INDEX_HEAD_BYTES: u64 = 128;
@@ -111,21 +112,5 @@ impl Shard {
     pub(super) fn sync(&self) -> Result<()> {
         let synced = self.ids.sync_data().and_then(|()| self.index.sync_data());
         synced.map_err(|source| Error::Io { path: self.path.clone(), source })
-    }
-}
-
-/// Writes bytes at a place of a file. The position of the file is not used, since threads share it.
-fn write_at(file: &File, bytes: &[u8], at: u64) -> std::io::Result<()> {
-    #[cfg(unix)]
-    return std::os::unix::fs::FileExt::write_all_at(file, bytes, at);
-    #[cfg(windows)]
-    {
-        let (mut bytes, mut at) = (bytes, at);
-        while !bytes.is_empty() {
-            let written = std::os::windows::fs::FileExt::seek_write(file, bytes, at)?;
-            bytes = &bytes[written..];
-            at += written as u64;
-        }
-        Ok(())
     }
 }

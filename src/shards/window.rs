@@ -52,10 +52,15 @@ impl Window {
         self.entries.is_empty()
     }
 
-    /// Adds the documents of a job, the first of which is number `first` of the run. Returns the windows that became
-    /// full.
-    pub(super) fn add(&mut self, encoded: Encoded, first: u64, full_ids: u64) -> Result<Vec<Window>> {
-        let mut full = Vec::new();
+    /// Adds the documents of a job, the first of which is number `first` of the run, but passes over the first `passed`
+    /// of them. Returns the windows that became full, and how many of the documents are in these.
+    pub(super) fn add(
+        &mut self,
+        encoded: Encoded,
+        (first, passed): (u64, u64),
+        full_ids: u64,
+    ) -> Result<(Vec<Window>, u64)> {
+        let (mut full, mut left) = (Vec::new(), 0);
         if let Some(head) = encoded.head
             && let Some(last) = self.entries.last().copied()
         {
@@ -72,6 +77,10 @@ impl Window {
             let split = encoded.order.get(at).copied().unwrap_or(0);
             let (bytes, lengths, start, kept) = &mut parts[usize::from(split)];
             let len = lengths.next().unwrap_or(0) as usize * self.width;
+            if (at as u64) < passed {
+                *start += len;
+                continue;
+            }
             let chunk = match *kept {
                 Some(chunk) => chunk,
                 None => *kept.insert(self.keep(bytes)?),
@@ -82,9 +91,10 @@ impl Window {
             *start += len;
             if self.take_if_full(full_ids, &mut full) {
                 parts.iter_mut().for_each(|(.., kept)| *kept = None);
+                left = at as u64 + 1;
             }
         }
-        Ok(full)
+        Ok((full, left))
     }
 
     fn push(&mut self, entry: Entry) -> Result<()> {

@@ -140,3 +140,19 @@ pub(crate) fn read_at(file: &File, at: u64, len: usize, bytes: &mut Vec<u8>) -> 
     bytes.try_reserve(len)?;
     At(file, at).take(len as u64).read_to_end(bytes).map(|_| ())
 }
+
+/// Writes bytes at a place of a file. The position of the file is not used, since threads share it.
+pub(crate) fn write_at(file: &File, bytes: &[u8], at: u64) -> std::io::Result<()> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::write_all_at(file, bytes, at);
+    #[cfg(windows)]
+    {
+        let (mut bytes, mut at) = (bytes, at);
+        while !bytes.is_empty() {
+            let written = std::os::windows::fs::FileExt::seek_write(file, bytes, at)?;
+            bytes = &bytes[written..];
+            at += written as u64;
+        }
+        Ok(())
+    }
+}

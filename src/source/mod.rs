@@ -13,7 +13,7 @@ mod xz;
 
 pub(crate) use blocks::{Blocks, StreamBlock};
 pub use cuts::Cutter;
-pub(crate) use file::{SourceFile, read_at};
+pub(crate) use file::{SourceFile, read_at, write_at};
 pub use input::{DocumentFormat, InputFile};
 pub(crate) use records::text_of;
 pub use stamp::Stamp;

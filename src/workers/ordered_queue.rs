@@ -372,6 +372,33 @@ mod tests {
     }
 
     #[test]
+    fn what_is_placed_is_written_also_before_a_failure() {
+        for workers in [1, 2, 5] {
+            for bad in [None, Some(40_u8)] {
+                let written = Mutex::new(Vec::new());
+                let place = |number: u8| match bad {
+                    Some(bad) if number == bad => Err(error(number)),
+                    _ => Ok(vec![number, number]),
+                };
+                let write = |number| {
+                    written.lock().unwrap().push(number);
+                    Ok(())
+                };
+                let work = |_, number| Ok(number);
+                let done = placed(workers, &Control::none(), jobs(), work, place, write, |_| Ok(()));
+                assert_eq!(done.is_err(), bad.is_some());
+                let mut written = written.into_inner().unwrap();
+                written.sort_unstable();
+                let end = bad.unwrap_or(100);
+                assert!(written.into_iter().eq((0..end).flat_map(|number| [number, number])));
+                let fails = |number| if number == 30 { Err(error(30)) } else { Ok(()) };
+                let found = placed(workers, &Control::none(), jobs(), work, place, fails, |_| Ok(()));
+                assert!(matches!(found, Err(Error::MissingByte { byte: 30 })), "{found:?}");
+            }
+        }
+    }
+
+    #[test]
     fn a_panic_of_work_or_take_ends_all() {
         for workers in 2..=4 {
             for at in [0, 50, 99] {

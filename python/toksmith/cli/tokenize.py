@@ -177,7 +177,7 @@ def tokenize(
         progress="json" if progress is Progress.json else shows_bar,
         **chosen,
     )
-    if progress is not Progress.none and progress is not Progress.json:
+    if shows_bar:
         print(summary(manifest, out, time.monotonic() - start), file=sys.stderr)
 
 

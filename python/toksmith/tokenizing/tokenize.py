@@ -248,7 +248,7 @@ def _tuples(value: Any) -> Any:
     """Return lists of JSON as the core takes them: rows of a list, and the list of a snapshot, are tuples."""
     at, lines, shards, open_split, totals, documents, text_bytes, skipped, count = value
     rows = [[tuple(row) for row in rows] for rows in (shards, totals, skipped)]
-    return tuple(at), lines, rows[0], open_split, rows[1], documents, text_bytes, rows[2], count
+    return tuple(at), tuple(lines), rows[0], open_split, rows[1], documents, text_bytes, rows[2], count
 
 
 def _manifest(

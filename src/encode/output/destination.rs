@@ -1,26 +1,36 @@
 //! Destinations for the ids of a file: an array, or a file of numbers.
 
 use std::fs::File;
-use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use super::id_bytes::put_ids;
 use crate::error::{Error, Result};
 use crate::room;
+use crate::simd::Isa;
+use crate::source::write_at;
 
 /// A destination for the ids of a file.
 pub trait IdDestination: Send {
     /// The ids of a part of the file, converted by the thread that found them.
     type Prepared: Send;
-    /// Converts the ids of a part for [`IdDestination::take`]; called on many threads at once.
+    /// A part whose place is known, and that is still to be written there.
+    type Placed: Send;
+    /// Converts the ids of a part for [`IdDestination::place`]; called on many threads at once.
     ///
     /// # Errors
     /// An id does not fit into the type of the destination; no memory.
     fn prepare(ids: Vec<u32>) -> Result<Self::Prepared>;
-    /// Takes the parts in the order of the file, one at a time.
+    /// Takes the parts in the order of the file, one at a time. What it returns is given to [`IdDestination::write`].
     ///
     /// # Errors
-    /// The part cannot be written or kept.
-    fn take(&mut self, part: Self::Prepared) -> Result<()>;
+    /// The part cannot be kept.
+    fn place(&mut self, part: Self::Prepared) -> Result<Option<Self::Placed>>;
+    /// Writes a part; called on many threads at once.
+    ///
+    /// # Errors
+    /// The part cannot be written.
+    fn write(placed: Self::Placed) -> Result<()>;
 }
 
 /// A type that ids are kept in.
@@ -41,11 +51,13 @@ pub trait IdType: Copy + Send + 'static {
         }
         Ok(all)
     }
-    /// Appends the bytes of the id, little-endian.
-    fn put(self, bytes: &mut Vec<u8>);
+    /// Whether the type has 32 bits; otherwise 16.
+    const IS_WIDE: bool;
 }
 
 impl IdType for u32 {
+    const IS_WIDE: bool = true;
+
     #[inline]
     fn of(id: u32) -> Result<Self> {
         Ok(id)
@@ -54,22 +66,14 @@ impl IdType for u32 {
     fn all(ids: Vec<u32>) -> Result<Vec<Self>> {
         Ok(ids)
     }
-
-    #[inline]
-    fn put(self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.to_le_bytes());
-    }
 }
 
 impl IdType for u16 {
+    const IS_WIDE: bool = false;
+
     #[inline]
     fn of(id: u32) -> Result<Self> {
         u16::try_from(id).map_err(|_| Error::IdTooWide { id })
-    }
-
-    #[inline]
-    fn put(self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.to_le_bytes());
     }
 }
 
@@ -79,46 +83,68 @@ pub struct IdArray<T>(pub Vec<T>);
 
 impl<T: IdType> IdDestination for IdArray<T> {
     type Prepared = Vec<T>;
+    type Placed = ();
 
     fn prepare(ids: Vec<u32>) -> Result<Vec<T>> {
         T::all(ids)
     }
 
-    fn take(&mut self, part: Vec<T>) -> Result<()> {
-        room::extend(&mut self.0, &part)
+    fn place(&mut self, part: Vec<T>) -> Result<Option<()>> {
+        room::extend(&mut self.0, &part).map(|()| None)
+    }
+
+    fn write((): ()) -> Result<()> {
+        Ok(())
     }
 }
 
 /// Ids written to a file, one after the other, little-endian.
 pub struct IdFile<T> {
-    file: File,
-    /// The name of the file in errors.
-    name: PathBuf,
-    /// Ids written.
+    file: Arc<NamedFile>,
+    /// Bytes of the file before the ids.
+    start: u64,
+    /// Ids that have a place in the file.
     pub count: u64,
     width: std::marker::PhantomData<T>,
 }
 
+/// A file with its name in errors.
+struct NamedFile(File, PathBuf);
+
+/// Bytes that have a place in a file.
+pub struct PlacedBytes {
+    file: Arc<NamedFile>,
+    at: u64,
+    bytes: Vec<u8>,
+}
+
 impl<T: IdType> IdFile<T> {
-    /// Appends to `file`.
-    pub fn new(file: File, name: PathBuf) -> Self {
-        IdFile { file, name, count: 0, width: std::marker::PhantomData }
+    /// Writes to `file` from `start` on. The file must not be open for appending.
+    pub fn new(file: File, start: u64, name: PathBuf) -> Self {
+        let file = Arc::new(NamedFile(file, name));
+        IdFile { file, start, count: 0, width: std::marker::PhantomData }
     }
 }
 
 impl<T: IdType> IdDestination for IdFile<T> {
     type Prepared = Vec<u8>;
+    type Placed = PlacedBytes;
 
     fn prepare(ids: Vec<u32>) -> Result<Vec<u8>> {
-        let mut bytes = room::for_items(ids.len() * size_of::<T>())?;
-        for id in ids {
-            T::of(id)?.put(&mut bytes);
-        }
+        let mut bytes = Vec::new();
+        put_ids(Isa::best(), &ids, T::IS_WIDE, &mut bytes)?;
         Ok(bytes)
     }
 
-    fn take(&mut self, part: Vec<u8>) -> Result<()> {
-        self.count += (part.len() / size_of::<T>()) as u64;
-        self.file.write_all(&part).map_err(|source| Error::Io { path: self.name.clone(), source })
+    fn place(&mut self, bytes: Vec<u8>) -> Result<Option<PlacedBytes>> {
+        let width = size_of::<T>() as u64;
+        let at = self.start + width * self.count;
+        self.count += bytes.len() as u64 / width;
+        Ok(Some(PlacedBytes { file: self.file.clone(), at, bytes }))
+    }
+
+    fn write(PlacedBytes { file, at, bytes }: PlacedBytes) -> Result<()> {
+        let NamedFile(file, name) = &*file;
+        write_at(file, &bytes, at).map_err(|source| Error::Io { path: name.clone(), source })
     }
 }

@@ -2,11 +2,13 @@
 
 mod destination;
 mod id_buffer;
+mod id_bytes;
 mod sink;
 mod staged;
 
 pub use destination::{IdArray, IdDestination, IdFile, IdType};
 pub use id_buffer::recycle;
+pub(crate) use id_bytes::put_ids;
 pub use sink::{Sink, Spans};
 
 pub(super) use id_buffer::IdBuffer;

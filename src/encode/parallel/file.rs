@@ -71,7 +71,8 @@ impl Encoder {
             control.advance(size);
             Ok(part)
         };
-        workers::in_order(workers, control, windows, work, |part| ids.take(part))
+        let place = |part| ids.place(part).map(|placed| placed.into_iter().collect());
+        workers::placed(workers, control, windows, work, place, I::write, |_| Ok(()))
     }
 
     fn encode_window(

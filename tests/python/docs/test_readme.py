@@ -12,7 +12,14 @@ from pathlib import Path
 import pytest
 
 ROOT = next(folder for folder in Path(__file__).resolve().parents if (folder / "pyproject.toml").is_file())
-GUIDES = ("README.md", "docs/encoding.md", "docs/exports.md", "docs/special-tokens.md", "docs/training.md")
+GUIDES = (
+    "README.md",
+    "docs/data.md",
+    "docs/encoding.md",
+    "docs/exports.md",
+    "docs/special-tokens.md",
+    "docs/training.md",
+)
 COMMANDS = "docs/cli.md"
 
 

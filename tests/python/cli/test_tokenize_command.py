@@ -1,0 +1,188 @@
+"""`toksmith tokenize` through the real process: output, exit status, bad input, pipes, interruption."""
+
+import gzip
+import json
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import shards_oracle
+from command import TOKSMITH, run_command
+
+import toksmith
+from toksmith import Tokenizer
+
+END = "<|endoftext|>"
+DOCUMENTS = [f"low lower {number}\n" for number in range(50)]
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    return toksmith.train_from_iterator(["low lower newest"] * 9, 262, special_tokens=[END])
+
+
+@pytest.fixture
+def place(tokenizer: Tokenizer, tmp_path: Path) -> Path:
+    tokenizer.save(tmp_path / "tokenizer.json")
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in DOCUMENTS))
+    (tmp_path / "stories.txt").write_text(END.join(DOCUMENTS))
+    return tmp_path
+
+
+def run(place: Path, *arguments: object, stdin: bytes = b"") -> Any:
+    return run_command("tokenize", *arguments, cwd=place, stdin=stdin)
+
+
+def test_a_run_and_its_summary(place: Path, tokenizer: Tokenizer) -> None:
+    options = ("-t", "tokenizer.json", "-o", "out", "--append", END)
+    done = run(place, "a.jsonl", *options, "--split", "val=0.2", "--progress")
+    assert (done.returncode, done.stdout) == (0, b"")
+    said = done.stderr.decode().splitlines()[-1] + "\n"
+    size = sum(map(len, DOCUMENTS)) / 1e6
+    assert re.fullmatch(
+        rf"out: 50 documents, {size:.1f} MB of text, [\d,]+ tokens \(\d\.\d\d bytes each\) in 2 shards, \d+\.\d s\n",
+        said,
+    ), said
+    append = [tokenizer.special_tokens[END]]
+    shards_oracle.check(
+        place / "out", shards_oracle.expected(tokenizer, DOCUMENTS, append=append, split={"val": 0.2})
+    )
+    again = run(place, "a.jsonl", *options, "--split", "val=0.2")
+    assert (again.returncode, again.stdout, again.stderr) == (0, b"", b"")
+    other = run(place, "a.jsonl", *options, "--split", "val=0.3")
+    assert (other.returncode, other.stdout) == (1, b"")
+    assert other.stderr.decode().startswith("toksmith: error: the finished run in 'out' had split {'val': 0.2}, not")
+
+
+def test_standard_input(place: Path, tokenizer: Tokenizer) -> None:
+    text = "".join(DOCUMENTS)
+    expected = {"text": [text], "separated": DOCUMENTS, "lines": DOCUMENTS}
+    options = {"text": [], "separated": ["--document-separator", END], "lines": ["--field", "text"]}
+    data = {
+        "text": text.encode(),
+        "separated": (place / "stories.txt").read_bytes(),
+        "lines": (place / "a.jsonl").read_bytes(),
+    }
+    for name, documents in expected.items():
+        done = run(place, "-", "-t", "tokenizer.json", "-o", name, *options[name], stdin=data[name])
+        assert done.returncode == 0, done.stderr
+        told = shards_oracle.check(place / name, shards_oracle.expected(tokenizer, documents))
+        assert told["sources"][0]["name"] == "standard input"
+    done = run(place, "-", "-t", "tokenizer.json", "-o", "broken", stdin=b"low\xff")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.decode().startswith(
+        "toksmith: error: standard input: not UTF-8 at byte 3: give --errors replace"
+    )
+
+
+def test_json_lines_of_progress(place: Path) -> None:
+    done = run(place, "a.jsonl", "-t", "tokenizer.json", "-o", "out", "--progress", "json")
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    assert lines[-1]["documents"] == 50
+    assert {"stage", "done", "total", "seconds", "documents", "tokens", "text_bytes", "source"} == set(lines[-1])
+    quiet = run(place, "a.jsonl", "-t", "tokenizer.json", "-o", "quiet", "--no-progress")
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, b"", b"")
+
+
+WRONG = {
+    "missing": (["missing.txt"], 1, "missing.txt: No such file"),
+    "dtype": (["a.jsonl", "--dtype", "int8"], 2, "--dtype is uint16 or uint32, not int8"),
+    "format": (["a.jsonl", "--format", "bun"], 2, "Invalid value for '--format'"),
+    "split": (["a.jsonl", "--split", "val"], 1, "--split is a name and a share, such as val=0.01, not 'val'"),
+    "append": (["a.jsonl", "--append", "<|eot|>"], 1, "append: '<|eot|>' is no special token"),
+    "size": (["a.jsonl", "--shard-size", "0"], 1, "--shard-size is at least 1, not 0"),
+    "field": (["a.jsonl", "--field", "body"], 1, 'a.jsonl: line 1 (byte 0): there is no field "body"'),
+    "column": (["a.jsonl", "--column", "body"], 1, "--column body is for files that end in .parquet or .pq"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong(case: str, place: Path) -> None:
+    arguments, status, message = WRONG[case]
+    done = run(place, *arguments, "-t", "tokenizer.json", "-o", "out")
+    assert (done.returncode, done.stdout) == (status, b"")
+    said = done.stderr.decode()
+    assert said.startswith("toksmith: error: ")
+    assert said.count("\n") == 1, said
+    assert message in said
+
+
+def test_documents_that_are_left_out(place: Path) -> None:
+    (place / "b.jsonl").write_text('{"text": "low"}\n{"text": 5}\n')
+    done = run(place, "b.jsonl", "-t", "tokenizer.json", "-o", "out", "--on-error", "skip", "--progress")
+    assert done.returncode == 0
+    said = done.stderr.decode()
+    assert "toksmith: warning: 1 documents were left out" in said
+    assert "out: 1 documents, 1 left out" in said
+    skipped = json.loads((place / "out/manifest.json").read_text())["skipped"]
+    assert [(one["source"], one["place"]) for one in skipped] == [("b.jsonl", "line 2")]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals as POSIX has them")
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_and_started_again(signum: int, place: Path, tokenizer: Tokenizer) -> None:
+    """A pipe that waits is left at once; what came before is there for the next run."""
+    command = [*TOKSMITH, "tokenize", "-", "-t", "tokenizer.json", "-o", "out", "--field", "text"]
+    lines = (place / "a.jsonl").read_bytes()
+    with subprocess.Popen(command, cwd=place, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        assert child.stderr is not None
+        child.stdin.write(lines)
+        child.stdin.flush()
+        deadline = time.monotonic() + 30
+        while not (place / "out/.toksmith-unfinished").exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(0.3)
+        child.send_signal(signum)
+        child.wait(timeout=10)
+        said = child.stderr.read()
+    assert child.returncode == (130 if signum == signal.SIGINT else 143), said
+    assert b"Traceback" not in said
+    assert not (place / "out/manifest.json").exists()
+    done = run(place, "-", "-t", "tokenizer.json", "-o", "out", "--field", "text", stdin=lines)
+    assert done.returncode == 0, done.stderr
+    shards_oracle.check(place / "out", shards_oracle.expected(tokenizer, DOCUMENTS))
+
+
+def test_the_examples_of_the_help_run(place: Path) -> None:
+    said = run(place, "--help").stdout.decode()
+    examples = said.partition("Examples:\n")[2].replace("\\\n", "")
+    commands = [line.strip() for line in examples.splitlines() if line.strip().startswith(("toksmith", "zcat"))]
+    assert len(commands) == 5
+    (place / "corpus.txt").write_text("low lower")
+    (place / "web").mkdir()
+    (place / "tables").mkdir()
+    (place / "dump.jsonl.gz").write_bytes(gzip.compress((place / "a.jsonl").read_bytes()))
+    zst = subprocess.run(["zstd", "-q", "a.jsonl", "-o", "web/a.jsonl.zst"], cwd=place, check=False)
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pa = pytest.importorskip("pyarrow")
+    parquet.write_table(pa.table({"text": DOCUMENTS}), place / "tables/a.parquet")
+    for number, command in enumerate(commands):
+        if "zst" in command and zst.returncode:
+            continue
+        words = shlex.split(command.partition("| ")[2] or command)
+        words = [
+            "tokenizer.json" if word == "gpt2" else f"data{number}" if word == "data" else word for word in words
+        ]
+        stdin = (place / "a.jsonl").read_bytes() if command.startswith("zcat") else b""
+        done = run_command(*words[1:], cwd=place, stdin=stdin)
+        assert done.returncode == 0, (command, done.stderr)
+        told = json.loads((place / f"data{number}/manifest.json").read_text())
+        shard = told["splits"]["train"]["shards"][0]
+        assert np.fromfile(place / f"data{number}" / shard["file"], np.uint16).size == shard["tokens"]
+
+
+def test_a_folder_that_is_taken(place: Path) -> None:
+    (place / "out").mkdir()
+    (place / "out/mine").write_text("mine")
+    done = run(place, "a.jsonl", "-t", "tokenizer.json", "-o", "out")
+    assert done.returncode == 1
+    assert "out: the folder is not empty, and holds no run that could go on: name another one" in done.stderr.decode()
+    assert [path.name for path in (place / "out").iterdir()] == ["mine"]
