@@ -210,10 +210,12 @@ impl ShardRun {
         let (options, sources) = (&self.options, &*self.sources);
         let documents = Documents { encoder, sources, cutter, options, isa: Isa::best() };
         let context = PlaceContext { options, sources, ledger: &self.ledger };
-        let jobs = || {
+        // With `move`, what makes the jobs is dropped once no more are made: nobody sends texts to it in vain.
+        let plan_nanos = &self.plan_nanos;
+        let jobs = move || {
             let start = Instant::now();
             let job = jobs();
-            self.plan_nanos.fetch_add(start.elapsed().as_nanos() as u64, Relaxed);
+            plan_nanos.fetch_add(start.elapsed().as_nanos() as u64, Relaxed);
             job
         };
         let work = |worker, job: Job<T>| documents.encode(worker, job, control);

@@ -111,7 +111,8 @@ def _remote(url: str, field: str | None, column: str | None) -> Iterator[Given]:
         raise ImportError(f"reading {shown(url)} needs fsspec: pip install 'toksmith[remote]'") from None
     system, path = fsspec.core.url_to_fs(url)
     if any(mark in path for mark in "*?["):
-        names = sorted(name for name in system.glob(path) if system.isfile(name))
+        found = (name for name in system.glob(path) if not Path(name).name.startswith("."))
+        names = sorted(name for name in found if system.isfile(name))
     elif system.isdir(path):
         names = sorted(name for name in system.find(path) if not Path(name).name.startswith("."))
     else:
