@@ -8,7 +8,8 @@ pieces of these texts of about 4 KB. They are written as one text file, as JSON 
 second:
 
     encode_file     the text file, in one piece, to one file of ids
-    tokenize ...    each kind of source to shards, with the share of the serial steps in the time of all workers
+    tokenize ...    each kind of source to shards. Two steps are serial: placing ids, and cutting sources into jobs,
+                    which also waits for what is read, decompressed or made by Python. Of both, the share in the time
     zstd -d, JSON   decompressing in a process of its own, and json.loads of each line in this one
     python loop     json.loads and Tokenizer.encode for each line, arrays written with NumPy (--python: it takes long)
 
@@ -110,8 +111,7 @@ def run_tokenize(job: dict[str, Any]) -> dict[str, Any]:
         )
     )
     *_, place, plan = runs[0].counts()
-    # Waiting for a stream counts as planning: it is no work of the step.
-    return told | {"serial": (place + plan) / told["seconds"]}
+    return told | {"place": place / told["seconds"], "plan": plan / told["seconds"]}
 
 
 def run_parsing(job: dict[str, Any]) -> dict[str, Any]:
@@ -239,8 +239,10 @@ def main() -> None:
             rounds = found[job["name"]]
             speeds = [size / 1e6 / one["seconds"] for one in rounds]
             memory = max(one["megabytes"] for one in rounds)
-            serial = min(one.get("serial", 0.0) for one in rounds)
-            share = f", serial {100 * serial / job['workers']:.2f}%" if job["run"] == "tokenize" else ""
+            share = ""
+            if job["run"] == "tokenize":
+                place, plan = (100 * min(one[step] for one in rounds) for step in ("place", "plan"))
+                share = f", placing {place:.3f}%, cutting and waiting {plan:.2f}%"
             print(
                 f"{job['name']:32} {max(speeds):8.1f} ({statistics.median(speeds):.1f}) MB/s, {memory:,.0f} MB{share}"
             )

@@ -265,6 +265,11 @@ impl Documents<'_> {
         let (mut ids, mut ends) = (room::for_items(bytes / 3)?, room::for_items(texts.len())?);
         self.encoder.encode(worker, &texts, &mut ids, &mut ends, control)?;
         encoded.text_bytes += bytes as u64;
+        if let [all] = &mut encoded.parts[..] {
+            let ShardOptions { prepend, append, .. } = self.options;
+            let added = parts.len() * (prepend.len() + append.len());
+            room::reserve(&mut all.bytes, self.options.width() as usize * (ids.len() + added))?;
+        }
         let mut start = 0;
         for (part, &end) in parts.iter().zip(&ends) {
             self.put(part, &ids[start..end], encoded)?;

@@ -67,6 +67,12 @@ def in_chunks(path):
         counter.CHUNK_BYTES = None
 
 
+def shards(sources):
+    out = folder / f"shards{next(numbers)}"
+    tokenize(sources, tokenizer, out, workers=4, append="<|x|>", shard_size=200_000)
+    return {one.name: one.read_bytes() for one in out.iterdir()}
+
+
 def counted(counts):
     return counts.most_common(50), len(counts), counts.total
 
@@ -83,6 +89,8 @@ CALLS = {
     "encode_file": lambda: tokenizer.encode_file(path, workers=4).tolist(),
     "encode_file to a file": lambda: file_of("npy", lambda out: tokenizer.encode_file(path, out, workers=4)),
     "encode_file of a pipe": lambda: tokenizer.encode_file(pipe(), workers=4).tolist(),
+    "tokenize": lambda: shards([path, path + ".gz", path + ".jsonl"]),
+    "tokenize, texts": lambda: {k: v for k, v in shards(iter(pieces)).items() if k != "manifest.json"},
     "Encoding.encode": lambda: encoding.encode(text),
     "Encoding.encode_batch": lambda: encoding.encode_batch(pieces, num_threads=4),
     "Encoding.encode_ordinary_batch": lambda: encoding.encode_ordinary_batch(pieces, num_threads=4),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
+import threading
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +20,7 @@ from .progress import Watch
 from .sources import found, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from ..common.choices import Errors, OnError, ShardFormat
     from ..common.progress import Report
@@ -134,7 +136,7 @@ def tokenize(
     finished = folder.finished()
     if finished is not None:
         return finished
-    with folder.locked(), Watch(progress, given) as watch:
+    with folder.locked(), Watch(progress, given) as watch, _saving(loaded, folder) as wait:
         run = _Run(loaded, given, options, folder, watch)
         try:
             snapshot = run.run()
@@ -143,7 +145,7 @@ def tokenize(
         except OSError as error:
             raise named(error, given) from None
         manifest = _manifest(loaded, given, options, folder, snapshot, run.skipped)
-        loaded.save(folder.path / TOKENIZER, verify=False)
+        wait()
         folder.write_manifest(manifest)
         watch.end(manifest)
     if manifest["totals"]["skipped"]:
@@ -152,6 +154,40 @@ def tokenize(
             stacklevel=2,
         )
     return manifest
+
+
+@contextlib.contextmanager
+def _saving(tokenizer: Tokenizer, folder: Folder) -> Iterator[Callable[[], None]]:
+    """Write the tokenizer beside the shards while they are made; yield what waits for that.
+
+    A large vocabulary takes so long that the end of a short run would wait for it.
+    """
+    failed: list[BaseException] = []
+
+    def save() -> None:
+        try:
+            tokenizer.save(folder.unfinished / TOKENIZER, verify=False)
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=save)
+    try:
+        thread.start()
+    except RuntimeError:  # the system starts no more threads
+        save()
+
+    def wait() -> None:
+        if thread.ident is not None:
+            thread.join()
+        if failed:
+            raise failed[0]
+        (folder.unfinished / TOKENIZER).replace(folder.path / TOKENIZER)
+
+    try:
+        yield wait
+    finally:
+        if thread.ident is not None:
+            thread.join()
 
 
 def _tokenizer(given: Any) -> Tokenizer:

@@ -1,5 +1,6 @@
 """What a folder of shards must hold: a plain loop over documents."""
 
+import functools
 import hashlib
 import json
 import struct
@@ -15,6 +16,7 @@ MASK = 2**64 - 1
 PRIMES = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
 
 
+@functools.lru_cache(maxsize=4096)
 def xxh64(data: bytes, seed: int) -> int:
     """XXH64, from its specification."""
 
