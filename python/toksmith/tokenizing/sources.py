@@ -49,13 +49,14 @@ class Given(NamedTuple):
         return ((self.path, self.compression, self.field, None, self.seen), self.open)
 
 
-def found(sources: Any, field: str | None, column: str | None) -> list[Given]:
+def found(sources: Any, field: str | None, column: str | None, out: Path) -> list[Given]:
     """Return the sources behind what was given, in a fixed order.
 
     Args:
         sources: A path, glob, folder, URL, or "-"; a list or tuple of them; or any other iterable, of texts.
         field: What has the text in each line of JSON; given for "-", its lines are JSON.
         column: What has the text in each row of Parquet.
+        out: The folder that is written. What it holds is no source, also where it lies in a folder of sources.
 
     Raises:
         OSError: There is no such file, or a glob or a folder has none.
@@ -73,7 +74,7 @@ def found(sources: Any, field: str | None, column: str | None) -> list[Given]:
     for one in sources:
         if not isinstance(one, (str, bytes, os.PathLike)):
             raise TypeError(f"a source is a path, not {type(one).__name__}; for a list of texts give iter(texts)")
-        given += _of_path(os.fsdecode(one), field, column)
+        given += (found for found in _of_path(os.fsdecode(one), field, column) if not _is_in(found, out))
     if not given:
         raise ValueError("no source is given")
     for name, value, what in (("field", field, ".jsonl or .ndjson"), ("column", column, ".parquet or .pq")):
@@ -82,6 +83,10 @@ def found(sources: Any, field: str | None, column: str | None) -> list[Given]:
     if sum(one.path == _DEVICE for one in given) > 1:
         raise ValueError("standard input is given twice")
     return given
+
+
+def _is_in(given: Given, folder: Path) -> bool:
+    return given.open is None and given.seen is not None and folder.absolute() in Path(given.path).absolute().parents
 
 
 def _texts(texts: Any) -> Given:

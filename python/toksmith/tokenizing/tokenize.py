@@ -124,7 +124,7 @@ def tokenize(
     )
     if format == "parquet":
         _import_pyarrow()
-    given = found(sources, field, column)
+    given = found(sources, field, column, Path(out))
     if options.replace:
         inputs.check_plain(_plain(given))
     plan = {

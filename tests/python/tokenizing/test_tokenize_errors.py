@@ -202,6 +202,17 @@ def test_folders_that_are_taken(tokenizer: Tokenizer, tmp_path: Path) -> None:
         toksmith.tokenize(iter(GOOD), tokenizer, out / "mine")
 
 
+def test_a_folder_inside_of_the_sources(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    """What the run writes is none of its sources, when it goes on or is called again."""
+    (tmp_path / "a.txt").write_text("low")
+    (tmp_path / "b.jsonl").write_bytes(b"".join(lines(GOOD)) + b"{")
+    with pytest.raises(ValueError, match="line 41"):
+        toksmith.tokenize(tmp_path, tokenizer, tmp_path / "out", shard_size=20)
+    assert (tmp_path / "out/train-00000.bin").exists()
+    with pytest.raises(ValueError, match="line 41"):
+        toksmith.tokenize(tmp_path, tokenizer, tmp_path / "out", shard_size=20)
+
+
 def test_a_finished_folder_is_left_as_it_is(tokenizer: Tokenizer, tmp_path: Path) -> None:
     source, out = tmp_path / "a.txt", tmp_path / "out"
     source.write_text("low lower")
