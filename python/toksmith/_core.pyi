@@ -298,7 +298,7 @@ class ShardRun:
         shard_ids: int,
         head_bytes: int,
         workers: int,
-        piece_bytes: int,
+        chunk_bytes: int,
         snapshot_seconds: float,
         finish: Callable[[int, int, int, int], Any],
         save: Callable[[tuple[Any, ...]], Any],

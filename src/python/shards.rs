@@ -108,7 +108,7 @@ type GivenSource = (GivenFile, Option<Py<PyAny>>);
 #[pymethods]
 impl PyShardRun {
     #[new]
-    #[pyo3(signature = (tokenizer, sources, folder, *, splits, special, replace, skip, wide, separator, prepend, append, seed, shuffle, shard_ids, head_bytes, workers, piece_bytes, snapshot_seconds, finish, save, snapshot))]
+    #[pyo3(signature = (tokenizer, sources, folder, *, splits, special, replace, skip, wide, separator, prepend, append, seed, shuffle, shard_ids, head_bytes, workers, chunk_bytes, snapshot_seconds, finish, save, snapshot))]
     #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
     fn new(
         py: Python<'_>,
@@ -128,7 +128,7 @@ impl PyShardRun {
         shard_ids: u64,
         head_bytes: u64,
         workers: usize,
-        piece_bytes: u64,
+        chunk_bytes: u64,
         snapshot_seconds: f64,
         finish: Py<PyAny>,
         save: Py<PyAny>,
@@ -155,7 +155,7 @@ impl PyShardRun {
             shard_ids,
             head_bytes,
             workers: workers.max(1),
-            piece_bytes,
+            chunk_bytes,
             snapshot_every: Duration::try_from_secs_f64(snapshot_seconds).unwrap_or(Duration::MAX),
             folder,
         };

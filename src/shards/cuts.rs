@@ -1,4 +1,4 @@
-//! Where the text of a source is cut into pieces.
+//! Where the text of a source is cut into chunks.
 
 use super::options::ShardOptions;
 use super::separator::Separator;
@@ -12,33 +12,33 @@ const LOOK_BYTES: u64 = 1 << 12;
 /// The most bytes that are read at once to find a cut.
 const MAX_LOOK_BYTES: u64 = 1 << 22;
 
-/// The end of a piece.
+/// The end of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PieceEnd {
+pub(super) struct ChunkEnd {
     pub(super) end: u64,
-    /// Where the next piece begins: behind the separator, if the piece ends at one.
+    /// Where the next chunk begins: behind the separator, if the chunk ends at one.
     pub(super) next: u64,
-    /// Whether the last document of the piece ends with it.
+    /// Whether the last document of the chunk ends with it.
     pub(super) is_whole: bool,
 }
 
-/// Finds places where text is cut into pieces.
-pub(super) struct PieceCutter<'a> {
+/// Finds places where text is cut into chunks.
+pub(super) struct ChunkCutter<'a> {
     pub(super) separator: Option<Separator>,
     /// Finds places inside documents; `None` if documents cannot be cut.
     inside: Option<Cutter<'a>>,
     options: &'a ShardOptions,
 }
 
-impl<'a> PieceCutter<'a> {
+impl<'a> ChunkCutter<'a> {
     pub(super) fn new(options: &'a ShardOptions, inside: Option<Cutter<'a>>) -> Self {
         let separator = options.separator.as_deref().map(Separator::new);
-        PieceCutter { separator, inside: inside.filter(Cutter::can_cut), options }
+        ChunkCutter { separator, inside: inside.filter(Cutter::can_cut), options }
     }
 
     /// The end of the lines that begin at `start`.
-    pub(super) fn end_of_lines(&self, file: &SourceFile, start: u64, control: &Control) -> Result<PieceEnd> {
-        let mut at = start.saturating_add(self.options.least_piece(false)).min(file.size) - 1;
+    pub(super) fn end_of_lines(&self, file: &SourceFile, start: u64, control: &Control) -> Result<ChunkEnd> {
+        let mut at = start.saturating_add(self.options.least_chunk(false)).min(file.size) - 1;
         let mut look = LOOK_BYTES;
         let mut end = file.size;
         while at < file.size {
@@ -51,10 +51,10 @@ impl<'a> PieceCutter<'a> {
             at += text.len() as u64;
             look = (2 * look).min(MAX_LOOK_BYTES);
         }
-        Ok(PieceEnd { end, next: end, is_whole: true })
+        Ok(ChunkEnd { end, next: end, is_whole: true })
     }
 
-    /// The end of the piece of text that begins at `start`, inside a document or not. A piece that cuts a document
+    /// The end of the chunk of text that begins at `start`, inside a document or not. A chunk that cuts a document
     /// has no other document in it.
     pub(super) fn end_of_text(
         &self,
@@ -62,9 +62,9 @@ impl<'a> PieceCutter<'a> {
         start: u64,
         is_inside: bool,
         control: &Control,
-    ) -> Result<PieceEnd> {
-        let from = start.saturating_add(self.options.least_piece(!is_inside));
-        let last = PieceEnd { end: file.size, next: file.size, is_whole: true };
+    ) -> Result<ChunkEnd> {
+        let from = start.saturating_add(self.options.least_chunk(!is_inside));
+        let last = ChunkEnd { end: file.size, next: file.size, is_whole: true };
         if from >= file.size {
             return Ok(last);
         }
@@ -76,15 +76,15 @@ impl<'a> PieceCutter<'a> {
         let mut limit = from;
         loop {
             // Twice as far each time, so that a long document is not searched again and again.
-            limit = limit.saturating_add(self.options.least_piece(true).max(limit - from));
+            limit = limit.saturating_add(self.options.least_chunk(true).max(limit - from));
             if let Some(at) = first_separator(separator, file, (start, known, limit), control)? {
-                return Ok(PieceEnd { end: at, next: at + separator.len() as u64, is_whole: true });
+                return Ok(ChunkEnd { end: at, next: at + separator.len() as u64, is_whole: true });
             }
             if known == from {
                 let before = file.read(start, (from - start) as usize + separator.len())?;
                 if let Some(at) = separator.last_alone(&before) {
                     let end = start + at as u64;
-                    return Ok(PieceEnd { end, next: end + separator.len() as u64, is_whole: true });
+                    return Ok(ChunkEnd { end, next: end + separator.len() as u64, is_whole: true });
                 }
             }
             if limit >= file.size {
@@ -101,23 +101,23 @@ impl<'a> PieceCutter<'a> {
     }
 
     /// A cut inside a document, from `from` on; `None` if there is none before the end of the file.
-    fn end_inside(&self, file: &SourceFile, from: u64, control: &Control) -> Result<Option<PieceEnd>> {
+    fn end_inside(&self, file: &SourceFile, from: u64, control: &Control) -> Result<Option<ChunkEnd>> {
         let Some(cutter) = &self.inside else { return Ok(None) };
         let end = cutter.next_cut(file, from, control)?;
-        Ok((end < file.size).then_some(PieceEnd { end, next: end, is_whole: false }))
+        Ok((end < file.size).then_some(ChunkEnd { end, next: end, is_whole: false }))
     }
 
-    /// The end of a piece of the text that a stream holds, which goes on; `None` if more of it is needed.
-    pub(super) fn end_of_held(&self, held: &[u8], is_inside: bool) -> Option<PieceEnd> {
+    /// The end of a chunk of the text that a stream holds, which goes on; `None` if more of it is needed.
+    pub(super) fn end_of_held(&self, held: &[u8], is_inside: bool) -> Option<ChunkEnd> {
         let reserve = self.separator.as_ref().map_or(0, Separator::len);
         if let Some(at) = self.separator.as_ref().and_then(|separator| separator.last_alone(held)) {
-            return Some(PieceEnd { end: at as u64, next: (at + reserve) as u64, is_whole: true });
+            return Some(ChunkEnd { end: at as u64, next: (at + reserve) as u64, is_whole: true });
         }
         // A separator that begins in the last bytes is not whole yet.
         let known = &held[..held.len().saturating_sub(reserve)];
         let end = self.inside.as_ref()?.late_cut(known)? as u64;
-        let least = if is_inside { 1 } else { self.options.least_piece(true) };
-        (end >= least).then_some(PieceEnd { end, next: end, is_whole: false })
+        let least = if is_inside { 1 } else { self.options.least_chunk(true) };
+        (end >= least).then_some(ChunkEnd { end, next: end, is_whole: false })
     }
 }
 

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::cuts::PieceCutter;
+use super::cuts::ChunkCutter;
 use super::encoded::Encoded;
 use super::encoder::DocumentEncoder;
 use super::hash::xxh64;
 use super::options::{HASHED_BYTES, ShardOptions};
-use super::plan::{Job, JobKind, Piece, PieceJob};
+use super::plan::{Chunk, ChunkJob, Job, JobKind};
 use super::sources::{Skipped, Source};
 use crate::control::Control;
 use crate::encode::put_ids;
@@ -29,7 +29,7 @@ pub trait TextBatch: Send {
 pub(super) struct Documents<'a> {
     pub(super) encoder: &'a dyn DocumentEncoder,
     pub(super) sources: &'a [Source],
-    pub(super) cutter: &'a PieceCutter<'a>,
+    pub(super) cutter: &'a ChunkCutter<'a>,
     pub(super) options: &'a ShardOptions,
     pub(super) isa: Isa,
 }
@@ -57,10 +57,10 @@ impl Documents<'_> {
     ) -> Result<Encoded> {
         let mut encoded = Encoded::new(self.options.splits.len(), job.end);
         match job.what {
-            JobKind::Pieces(pieces) => {
-                for piece in pieces {
-                    encoded.begin(piece.source);
-                    self.piece(worker, piece, &mut encoded, control)?;
+            JobKind::Chunks(chunks) => {
+                for chunk in chunks {
+                    encoded.begin(chunk.source);
+                    self.chunk(worker, chunk, &mut encoded, control)?;
                     if encoded.failure.is_some() {
                         break;
                     }
@@ -82,24 +82,24 @@ impl Documents<'_> {
         Ok(encoded)
     }
 
-    fn piece(&self, worker: usize, job: PieceJob, encoded: &mut Encoded, control: &Control) -> Result<()> {
-        let PieceJob { source: number, piece, begins, ends } = job;
+    fn chunk(&self, worker: usize, job: ChunkJob, encoded: &mut Encoded, control: &Control) -> Result<()> {
+        let ChunkJob { source: number, chunk, begins, ends } = job;
         let source = &self.sources[number];
         let mut read = Vec::new();
-        let (bytes, offset) = match piece {
-            Piece::File => {
+        let (bytes, offset) = match chunk {
+            Chunk::File => {
                 let file = self.open(source, control)?;
                 file.read_exactly(0, file.size as usize, &mut read)?;
                 control.advance(file.size);
                 (read, 0)
             }
-            Piece::Part { file, start, end } => {
+            Chunk::Part { file, start, end } => {
                 file.read_exactly(start, (end - start) as usize, &mut read)?;
                 control.advance(end - start);
                 (read, start)
             }
-            Piece::Held { bytes, offset } => (bytes, offset),
-            Piece::Invalid(skipped) => {
+            Chunk::Held { bytes, offset } => (bytes, offset),
+            Chunk::Invalid(skipped) => {
                 encoded.skipped.push(skipped);
                 return Ok(());
             }
@@ -186,7 +186,7 @@ impl Documents<'_> {
         Ok(())
     }
 
-    /// The documents in a piece of text.
+    /// The documents in a chunk of text.
     fn texts<'t>(
         &self,
         bytes: &'t [u8],

@@ -40,7 +40,7 @@ pub(super) struct Encoded {
     /// The split of the last document, if it goes on in the next job.
     pub(super) open: Option<usize>,
     pub(super) counts: Vec<SourceCount>,
-    /// Documents that were left out. Their lines count from the beginning of the piece.
+    /// Documents that were left out. Their lines count from the beginning of the chunk.
     pub(super) skipped: Vec<Skipped>,
     /// The document that ends the run.
     pub(super) failure: Option<Skipped>,

@@ -13,7 +13,7 @@ pub struct Snapshot {
     pub at: Cursor,
     /// Ends of lines before the place in its source.
     pub lines: u64,
-    /// Documents behind the place that are in the shards already: with a shuffle, those of windows that became full in
+    /// Documents behind the place that are in the shards already: with a shuffle, those of buffers that became full in
     /// the middle of a job.
     pub passed: u64,
     /// For each split the number of its shard, and what that holds.

@@ -1,13 +1,14 @@
 //! Documents → shards: files of ids for training, written in parallel, with the documents in a fixed order.
 //!
-//! - `sources`, `plan`, `streams`, `cuts`: files of all kinds → jobs of some pieces each. A piece ends between two
+//! - `sources`, `plan`, `streams`, `cuts`: files of all kinds → jobs of some chunks each. A chunk ends between two
 //!   documents, or where the document that it cuts can be cut without a change of its ids.
-//! - `documents`: a piece → its documents; `encoder`, `encoded`: their ids as bytes, divided among the splits (`hash`).
-//! - `place`, `window`: where the ids of a job go, in the order of the jobs: the only serial step. It adds up numbers;
+//! - `documents`: a chunk → its documents; `encoder`, `encoded`: their ids as bytes, divided among the splits (`hash`).
+//! - `place`, `buffer`: where the ids of a job go, in the order of the jobs: the only serial step. It adds up numbers;
 //!   the worker that comes next writes the ids there (`write`, `shard`).
 //! - `ledger`: which jobs are written, so that a snapshot of the run is saved only when all before it are.
 //! - `run`: all of it together.
 
+mod buffer;
 mod cuts;
 mod documents;
 mod encoded;
@@ -22,7 +23,6 @@ mod separator;
 mod shard;
 mod sources;
 mod streams;
-mod window;
 mod write;
 
 pub use documents::TextBatch;

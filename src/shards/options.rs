@@ -22,7 +22,7 @@ pub struct Shuffle {
     pub buffer_ids: u64,
 }
 
-/// How documents become shards. Only `workers`, `piece_bytes`, `snapshot_every` and `folder` have no influence on
+/// How documents become shards. Only `workers`, `chunk_bytes`, `snapshot_every` and `folder` have no influence on
 /// what the shards hold.
 #[derive(Clone, Debug)]
 pub struct ShardOptions {
@@ -51,14 +51,14 @@ pub struct ShardOptions {
     /// The greatest number of threads.
     pub workers: usize,
     /// Bytes of text that a worker takes at a time, about.
-    pub piece_bytes: u64,
+    pub chunk_bytes: u64,
     /// The least time between two snapshots.
     pub snapshot_every: Duration,
     /// The folder of unfinished shards.
     pub folder: PathBuf,
 }
 
-/// Bytes of a document that its hash is made of. A document that is longer than the pieces of a file has to be
+/// Bytes of a document that its hash is made of. A document that is longer than the chunks of a file has to be
 /// placed before it is known as a whole.
 pub const HASHED_BYTES: usize = 1 << 16;
 
@@ -68,8 +68,8 @@ impl ShardOptions {
         if self.wide { 4 } else { 2 }
     }
 
-    /// Bytes of a piece at the least. The first piece of a document that goes on has all that is hashed.
-    pub(super) fn least_piece(&self, begins: bool) -> u64 {
-        self.piece_bytes.max(1).max(if begins { HASHED_BYTES as u64 } else { 0 })
+    /// Bytes of a chunk at the least. The first chunk of a document that goes on has all that is hashed.
+    pub(super) fn least_chunk(&self, begins: bool) -> u64 {
+        self.chunk_bytes.max(1).max(if begins { HASHED_BYTES as u64 } else { 0 })
     }
 }

@@ -4,19 +4,19 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::buffer::ShuffleBuffer;
 use super::documents::error_of;
 use super::encoded::Encoded;
 use super::ledger::{Ledger, Pending, Snapshot};
 use super::options::{ShardOptions, Shuffle};
 use super::shard::{Filling, Shard, ShardPlace};
 use super::sources::{Skipped, Source};
-use super::window::Window;
 use super::write::{Content, Contents, PlacedIds, Segment};
 use crate::error::Result;
 
 /// Skipped documents that are listed; of others only the number is known.
 const MAX_LISTED: usize = 10_000;
-/// Ids of a shuffled window that one worker gathers and writes at a time.
+/// Ids of a shuffled buffer that one worker gathers and writes at a time.
 const GATHERED_IDS: u64 = 1 << 19;
 
 /// The splits with their open shards, and all that is known of the run so far.
@@ -25,9 +25,9 @@ pub(super) struct Placer {
     pub(super) now: Snapshot,
     /// The open shard of each split; `None` before its first document.
     shards: Vec<Option<Arc<Shard>>>,
-    window: Option<Window>,
-    /// With a shuffle, the state before the first job of which the window has documents, but for what the shards hold.
-    before_window: Option<Snapshot>,
+    buffer: Option<ShuffleBuffer>,
+    /// With a shuffle, the state before the first job of which the buffer has documents, but for what the shards hold.
+    before_buffer: Option<Snapshot>,
     /// Documents to come that are in the shards already.
     to_pass: u64,
     /// Whether the state is that behind a job.
@@ -52,8 +52,8 @@ impl Placer {
     pub(super) fn open(options: &ShardOptions, mut now: Snapshot) -> Result<Self> {
         let mut placer = Placer {
             shards: options.splits.iter().map(|_| None).collect(),
-            window: options.shuffle.map(|shuffle| Window::new(shuffle.seed, options.width())),
-            before_window: options.shuffle.map(|_| now.clone()),
+            buffer: options.shuffle.map(|shuffle| ShuffleBuffer::new(shuffle.seed, options.width())),
+            before_buffer: options.shuffle.map(|_| now.clone()),
             to_pass: std::mem::take(&mut now.passed),
             is_whole: true,
             documents: now.documents.iter().sum(),
@@ -108,7 +108,7 @@ impl Placer {
             (std::mem::take(&mut encoded.counts), encoded.text_bytes, encoded.end);
         let placed = match context.options.shuffle {
             None => vec![placing.job(encoded)?],
-            Some(shuffle) => placing.windows(encoded, shuffle)?,
+            Some(shuffle) => placing.buffers(encoded, shuffle)?,
         };
         let closed = placing.closed;
         for mut skipped in skipped {
@@ -155,7 +155,7 @@ impl Placer {
     }
 
     fn add_snapshot(&mut self, job: u64, ledger: &Ledger) {
-        let mut snapshot = self.before_window.as_ref().unwrap_or(&self.now).clone();
+        let mut snapshot = self.before_buffer.as_ref().unwrap_or(&self.now).clone();
         snapshot.shards.clone_from(&self.now.shards);
         snapshot.totals.clone_from(&self.now.totals);
         let shards = self.shards.iter().flatten().cloned().collect();
@@ -168,9 +168,9 @@ impl Placer {
         let job = self.job;
         self.job += 1;
         let mut placed = Vec::new();
-        if let Some(window) = self.window.take().filter(|window| !window.is_empty()) {
+        if let Some(buffer) = self.buffer.take().filter(|buffer| !buffer.is_empty()) {
             let mut placing = Placing { placer: self, context, job, closed: 0 };
-            placing.window(window, &mut placed)?;
+            placing.buffer(buffer, &mut placed)?;
         }
         let mut whole = Vec::new();
         for split in 0..self.shards.len() {
@@ -185,7 +185,7 @@ impl Placer {
     }
 }
 
-/// Turns the line of a piece into that of the source.
+/// Turns the line of a chunk into that of the source.
 fn number(skipped: &mut Skipped, before: u64, sources: &[Source]) {
     if sources[skipped.source].field().is_some() {
         skipped.line = skipped.line.map(|line| line + before);
@@ -289,44 +289,48 @@ impl Placing<'_, '_> {
         self.placer.now.shards[split] = (number + 1, Filling::default());
     }
 
-    /// Adds the documents of a job to the buffer, and places those of the windows that became full.
-    fn windows(&mut self, encoded: Encoded, shuffle: Shuffle) -> Result<Vec<PlacedIds>> {
+    /// Adds the documents of a job to the buffer, and places those of the buffers that became full.
+    fn buffers(&mut self, encoded: Encoded, shuffle: Shuffle) -> Result<Vec<PlacedIds>> {
         let mut placed = Vec::new();
         let documents = encoded.parts.iter().map(|part| part.lengths.len() as u64).sum::<u64>();
         let passed = self.placer.to_pass.min(documents);
         self.placer.to_pass -= passed;
-        let Some(window) = &mut self.placer.window else { return Ok(placed) };
-        let (full, left) = window.add(encoded, (self.placer.documents, passed), shuffle.buffer_ids)?;
+        let Some(buffer) = &mut self.placer.buffer else { return Ok(placed) };
+        let (full, left) = buffer.add(encoded, (self.placer.documents, passed), shuffle.buffer_ids)?;
         if !full.is_empty() {
-            self.placer.before_window = Some(Snapshot { passed: left, ..self.placer.now.clone() });
+            self.placer.before_buffer = Some(Snapshot { passed: left, ..self.placer.now.clone() });
         }
         for full in full {
-            self.window(full, &mut placed)?;
+            self.buffer(full, &mut placed)?;
         }
         Ok(placed)
     }
 
-    /// Places the documents of a window in their new order.
-    fn window(&mut self, mut window: Window, placed: &mut Vec<PlacedIds>) -> Result<()> {
-        let runs = window.shuffle(GATHERED_IDS);
-        let window = Arc::new(window);
+    /// Places the documents of a buffer in their new order.
+    fn buffer(&mut self, mut buffer: ShuffleBuffer, placed: &mut Vec<PlacedIds>) -> Result<()> {
+        let runs = buffer.shuffle(GATHERED_IDS);
+        let buffer = Arc::new(buffer);
         for run in runs {
             let mut segments = Vec::new();
             let (mut start, mut at) = (run.order.start, run.order.start);
             let mut held = Filling::default();
-            for (ids, entries) in window.lengths(run.order.clone()) {
+            for (ids, entries) in buffer.lengths(run.order.clone()) {
                 at += entries;
                 held.ids += ids;
                 held.documents += 1;
                 let before = self.placer.now.shards[run.split].1.ids;
                 if before + held.ids >= self.context.options.shard_ids || at == run.order.end {
-                    let what = Content::Window { order: start..at };
+                    let what = Content::ShuffleBuffer { order: start..at };
                     self.segment(run.split, held, what, &mut segments)?;
                     self.close_if_full(run.split);
                     (start, held) = (at, Filling::default());
                 }
             }
-            placed.push(PlacedIds { job: self.job, contents: Contents::Window(window.clone()), segments });
+            placed.push(PlacedIds {
+                job: self.job,
+                contents: Contents::ShuffleBuffer(buffer.clone()),
+                segments,
+            });
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::cuts::PieceCutter;
+use super::cuts::ChunkCutter;
 use super::options::ShardOptions;
 use super::sources::{Cursor, Skipped, Source};
 use super::streams::Streams;
@@ -16,7 +16,7 @@ const FILES_PER_JOB: usize = 1 << 10;
 const CHECKED_BYTES: u64 = 1 << 20;
 
 /// A part of a source.
-pub(super) enum Piece {
+pub(super) enum Chunk {
     /// A whole file, which the worker opens.
     File,
     /// A part of a file, which the worker reads.
@@ -27,10 +27,10 @@ pub(super) enum Piece {
     Invalid(Skipped),
 }
 
-/// A piece with its source, and whether its documents begin and end in it.
-pub(super) struct PieceJob {
+/// A chunk with its source, and whether its documents begin and end in it.
+pub(super) struct ChunkJob {
     pub(super) source: usize,
-    pub(super) piece: Piece,
+    pub(super) chunk: Chunk,
     pub(super) begins: bool,
     pub(super) ends: bool,
 }
@@ -42,7 +42,7 @@ pub(super) struct Job<T> {
 }
 
 pub(super) enum JobKind<T> {
-    Pieces(Vec<PieceJob>),
+    Chunks(Vec<ChunkJob>),
     /// Texts of the caller, all of one source; `first` is the number of the first.
     Texts {
         source: usize,
@@ -54,7 +54,7 @@ pub(super) enum JobKind<T> {
 /// Makes the jobs.
 pub(super) struct Plan<'scope, 'env, 'a> {
     pub(super) sources: &'a [Source],
-    pub(super) cutter: &'a PieceCutter<'a>,
+    pub(super) cutter: &'a ChunkCutter<'a>,
     pub(super) options: &'a ShardOptions,
     pub(super) control: &'a Control<'a>,
     pub(super) streams: Streams<'scope, 'env, 'a>,
@@ -66,40 +66,40 @@ pub(super) struct Plan<'scope, 'env, 'a> {
 impl<'a: 'scope, 'scope> Plan<'scope, '_, 'a> {
     /// The next job; `None` at the end.
     pub(super) fn next<T>(&mut self) -> Result<Option<Job<T>>> {
-        let (mut pieces, mut bytes) = (Vec::new(), 0);
+        let (mut chunks, mut bytes) = (Vec::new(), 0);
         while let Some(source) = self.sources.get(self.at.source)
-            && bytes < self.options.piece_bytes.max(1)
-            && pieces.len() < FILES_PER_JOB
+            && bytes < self.options.chunk_bytes.max(1)
+            && chunks.len() < FILES_PER_JOB
         {
             if let Some(size) = self.small(source) {
                 bytes += size.max(1);
-                pieces.push(PieceJob {
+                chunks.push(ChunkJob {
                     source: self.at.source,
-                    piece: Piece::File,
+                    chunk: Chunk::File,
                     begins: true,
                     ends: true,
                 });
                 self.at = Cursor::start_of(self.at.source + 1);
-            } else if pieces.is_empty() {
-                pieces.extend(if source.is_plain() { Some(self.part()?) } else { self.held()? });
-                if !pieces.is_empty() {
+            } else if chunks.is_empty() {
+                chunks.extend(if source.is_plain() { Some(self.part()?) } else { self.held()? });
+                if !chunks.is_empty() {
                     break;
                 }
             } else {
                 break;
             }
         }
-        Ok((!pieces.is_empty()).then_some(Job { what: JobKind::Pieces(pieces), end: self.at }))
+        Ok((!chunks.is_empty()).then_some(Job { what: JobKind::Chunks(chunks), end: self.at }))
     }
 
-    /// The size of the source that is due, if it is one piece.
+    /// The size of the source that is due, if it is one chunk.
     fn small(&self, source: &Source) -> Option<u64> {
         let size = source.file.seen.map(|stamp| stamp.size).filter(|_| source.is_plain())?;
-        (self.at.offset == 0 && size <= self.options.piece_bytes).then_some(size)
+        (self.at.offset == 0 && size <= self.options.chunk_bytes).then_some(size)
     }
 
     /// The next part of the file that is due.
-    fn part(&mut self) -> Result<PieceJob> {
+    fn part(&mut self) -> Result<ChunkJob> {
         let number = self.at.source;
         let source = &self.sources[number];
         let file = match self.file.take().filter(|(of, _)| *of == number) {
@@ -114,12 +114,12 @@ impl<'a: 'scope, 'scope> Plan<'scope, '_, 'a> {
         } else {
             self.cutter.end_of_text(&file, start, self.at.is_inside, self.control)?
         };
-        let mut piece = Piece::Part { file: file.clone(), start, end: end.end };
+        let mut chunk = Chunk::Part { file: file.clone(), start, end: end.end };
         let (mut next, mut is_whole) = (end.next, end.is_whole);
         if self.options.skip && !self.options.replace && begins && !is_whole {
             // The first part of a document cannot be taken back once a later one turns out to be invalid.
             if let Some((invalid, after)) = self.invalid_document(&file, start)? {
-                piece = Piece::Invalid(Skipped { source: number, line: None, offset: invalid, reason: None });
+                chunk = Chunk::Invalid(Skipped { source: number, line: None, offset: invalid, reason: None });
                 (next, is_whole) = (after, true);
             }
         }
@@ -128,7 +128,7 @@ impl<'a: 'scope, 'scope> Plan<'scope, '_, 'a> {
         if next >= file.size && is_whole {
             self.at = Cursor::start_of(number + 1);
         }
-        Ok(PieceJob { source: number, piece, begins, ends: is_whole })
+        Ok(ChunkJob { source: number, chunk, begins, ends: is_whole })
     }
 
     /// Where the document that begins at `start` is not UTF-8, if it is not, and the place behind it.
@@ -152,15 +152,15 @@ impl<'a: 'scope, 'scope> Plan<'scope, '_, 'a> {
     }
 
     /// The next part of the stream that is due.
-    fn held(&mut self) -> Result<Option<PieceJob>> {
+    fn held(&mut self) -> Result<Option<ChunkJob>> {
         let number = self.at.source;
-        let Some(piece) = self.streams.next(self.at)? else {
+        let Some(chunk) = self.streams.next(self.at)? else {
             self.at = Cursor::start_of(number + 1);
             return Ok(None);
         };
-        self.at = piece.end;
-        let (begins, ends) = (piece.begins, piece.ends);
-        let piece = Piece::Held { bytes: piece.bytes, offset: piece.offset };
-        Ok(Some(PieceJob { source: number, piece, begins, ends }))
+        self.at = chunk.end;
+        let (begins, ends) = (chunk.begins, chunk.ends);
+        let chunk = Chunk::Held { bytes: chunk.bytes, offset: chunk.offset };
+        Ok(Some(ChunkJob { source: number, chunk, begins, ends }))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::cuts::PieceCutter;
+use super::cuts::ChunkCutter;
 use super::documents::{Documents, TextBatch};
 use super::encoder::DocumentEncoder;
 use super::ledger::{Ledger, Pending, Snapshot};
@@ -142,7 +142,7 @@ impl ShardRun {
     ) -> Result<()> {
         control.begin(Stage::Encode, 0);
         let sources = &self.sources[..end];
-        let cutter = PieceCutter::new(&self.options, encoder.cutter(self.options.replace));
+        let cutter = ChunkCutter::new(&self.options, encoder.cutter(self.options.replace));
         let options = &self.options;
         thread::scope(|scope| {
             let streams = Streams::new(scope, sources, &cutter, options, control);
@@ -166,7 +166,7 @@ impl ShardRun {
         control: &Control,
     ) -> Result<()> {
         control.begin(Stage::Encode, 0);
-        let cutter = PieceCutter::new(&self.options, None);
+        let cutter = ChunkCutter::new(&self.options, None);
         let (sender, receiver) = sync_channel(2 * self.options.workers);
         let (next, is_alone) = (Mutex::new(next), AtomicBool::new(false));
         let (next, is_alone) = (&next, &is_alone);
@@ -201,7 +201,7 @@ impl ShardRun {
     /// Runs jobs on the threads.
     fn work<T: TextBatch>(
         &self,
-        (encoder, cutter): (&dyn DocumentEncoder, &PieceCutter<'_>),
+        (encoder, cutter): (&dyn DocumentEncoder, &ChunkCutter<'_>),
         keeper: &dyn Keeper,
         control: &Control,
         mut jobs: impl FnMut() -> Result<Option<Job<T>>> + Send,

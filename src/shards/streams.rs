@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::Scope;
 use std::time::Duration;
 
-use super::cuts::{PieceCutter, PieceEnd};
+use super::cuts::{ChunkCutter, ChunkEnd};
 use super::hash::Xxh64;
 use super::options::ShardOptions;
 use super::sources::{Cursor, Source};
@@ -24,7 +24,7 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(40);
 const SKIP_BYTES: usize = 1 << 20;
 
 /// A part of a stream. It begins where the one before it ends.
-pub(super) struct StreamPiece {
+pub(super) struct StreamChunk {
     pub(super) bytes: Vec<u8>,
     /// Bytes before it in the stream.
     pub(super) offset: u64,
@@ -37,7 +37,7 @@ pub(super) struct StreamPiece {
 /// Reads one stream.
 pub(super) struct StreamReader<'a> {
     source: &'a Source,
-    cutter: &'a PieceCutter<'a>,
+    cutter: &'a ChunkCutter<'a>,
     blocks: Blocks,
     at: Cursor,
     /// Hashes what is read from a source without a stamp.
@@ -50,7 +50,7 @@ impl<'a> StreamReader<'a> {
     fn open(
         sources: &'a [Source],
         start: Cursor,
-        cutter: &'a PieceCutter<'a>,
+        cutter: &'a ChunkCutter<'a>,
         options: &ShardOptions,
         control: &Control,
     ) -> Result<Self> {
@@ -65,12 +65,12 @@ impl<'a> StreamReader<'a> {
         };
         let mut digest = file.seen.is_none().then(|| Xxh64::new(0));
         let held = pass_over(&mut stream, start, &mut digest, source, control)?;
-        let blocks = Blocks::with_held(stream, options.piece_bytes.max(1) as usize, held);
+        let blocks = Blocks::with_held(stream, options.chunk_bytes.max(1) as usize, held);
         Ok(StreamReader { source, cutter, blocks, at: start, digest, ended: false })
     }
 
-    /// The next piece; `None` behind the last one.
-    fn next(&mut self, control: &Control) -> Result<Option<StreamPiece>> {
+    /// The next chunk; `None` behind the last one.
+    fn next(&mut self, control: &Control) -> Result<Option<StreamChunk>> {
         if self.ended {
             return Ok(None);
         }
@@ -81,7 +81,7 @@ impl<'a> StreamReader<'a> {
         } else {
             self.blocks.next_cut(control, |held| {
                 found.set(self.cutter.end_of_held(held, self.at.is_inside));
-                found.get().map(|end: PieceEnd| end.next as usize)
+                found.get().map(|end: ChunkEnd| end.next as usize)
             })?
         };
         let mut bytes = block.map_or_else(Vec::new, |block| block.bytes);
@@ -99,7 +99,7 @@ impl<'a> StreamReader<'a> {
         self.at.is_inside = !ends;
         self.at.digest = self.digest.as_ref().map_or(0, Xxh64::digest);
         let end = if self.ended { Cursor::start_of(self.at.source + 1) } else { self.at };
-        Ok(Some(StreamPiece { bytes, offset, begins, ends, end }))
+        Ok(Some(StreamChunk { bytes, offset, begins, ends, end }))
     }
 }
 
@@ -131,9 +131,9 @@ fn pass_over(
     Ok(bytes)
 }
 
-/// Where the pieces of a stream come from.
-enum Pieces<'a> {
-    Thread(Receiver<Result<Option<StreamPiece>>>),
+/// Where the chunks of a stream come from.
+enum Chunks<'a> {
+    Thread(Receiver<Result<Option<StreamChunk>>>),
     /// The system starts no more threads.
     Here(Box<StreamReader<'a>>),
 }
@@ -142,11 +142,11 @@ enum Pieces<'a> {
 pub(super) struct Streams<'scope, 'env, 'a> {
     scope: &'scope Scope<'scope, 'env>,
     sources: &'a [Source],
-    cutter: &'a PieceCutter<'a>,
+    cutter: &'a ChunkCutter<'a>,
     options: &'a ShardOptions,
     control: &'a Control<'a>,
     /// In the order of the sources, each with its index.
-    open: VecDeque<(usize, Pieces<'a>)>,
+    open: VecDeque<(usize, Chunks<'a>)>,
     /// The first source that was not looked at yet.
     next: usize,
 }
@@ -155,15 +155,15 @@ impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
     pub(super) fn new(
         scope: &'scope Scope<'scope, 'env>,
         sources: &'a [Source],
-        cutter: &'a PieceCutter<'a>,
+        cutter: &'a ChunkCutter<'a>,
         options: &'a ShardOptions,
         control: &'a Control<'a>,
     ) -> Self {
         Streams { scope, sources, cutter, options, control, open: VecDeque::new(), next: 0 }
     }
 
-    /// The next piece of the stream at a place.
-    pub(super) fn next(&mut self, at: Cursor) -> Result<Option<StreamPiece>> {
+    /// The next chunk of the stream at a place.
+    pub(super) fn next(&mut self, at: Cursor) -> Result<Option<StreamChunk>> {
         while self.open.front().is_some_and(|(source, _)| *source < at.source) {
             self.open.pop_front();
         }
@@ -173,19 +173,19 @@ impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
         while self.open.len() < ahead && self.next < self.sources.len() {
             if !self.sources[self.next].is_plain() {
                 let start = if self.next == at.source { at } else { Cursor::start_of(self.next) };
-                let pieces = self.start(start)?;
-                self.open.push_back((self.next, pieces));
+                let chunks = self.start(start)?;
+                self.open.push_back((self.next, chunks));
             }
             self.next += 1;
         }
         match self.open.front_mut() {
-            Some((_, Pieces::Thread(receiver))) => received(receiver, self.control),
-            Some((_, Pieces::Here(reader))) => reader.next(self.control),
+            Some((_, Chunks::Thread(receiver))) => received(receiver, self.control),
+            Some((_, Chunks::Here(reader))) => reader.next(self.control),
             None => Ok(None),
         }
     }
 
-    fn start(&self, start: Cursor) -> Result<Pieces<'a>> {
+    fn start(&self, start: Cursor) -> Result<Chunks<'a>> {
         let (sources, cutter, options, control) = (self.sources, self.cutter, self.options, self.control);
         let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
         let read = move || {
@@ -194,30 +194,30 @@ impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
                 Err(error) => return drop(sender.send(Err(error))),
             };
             loop {
-                let piece = reader.next(control);
-                let is_last = !matches!(piece, Ok(Some(_)));
+                let chunk = reader.next(control);
+                let is_last = !matches!(chunk, Ok(Some(_)));
                 // Nobody receives any more after a failure.
-                if sender.send(piece).is_err() || is_last {
+                if sender.send(chunk).is_err() || is_last {
                     return;
                 }
             }
         };
         if workers::start(self.scope, read).is_some() {
-            return Ok(Pieces::Thread(receiver));
+            return Ok(Chunks::Thread(receiver));
         }
         let reader = StreamReader::open(sources, start, cutter, options, control)?;
-        Ok(Pieces::Here(Box::new(reader)))
+        Ok(Chunks::Here(Box::new(reader)))
     }
 }
 
-/// Waits for the next piece from a thread.
+/// Waits for the next chunk from a thread.
 fn received(
-    receiver: &Receiver<Result<Option<StreamPiece>>>,
+    receiver: &Receiver<Result<Option<StreamChunk>>>,
     control: &Control,
-) -> Result<Option<StreamPiece>> {
+) -> Result<Option<StreamChunk>> {
     loop {
         match receiver.recv_timeout(CHECK_INTERVAL) {
-            Ok(piece) => return piece,
+            Ok(chunk) => return chunk,
             Err(RecvTimeoutError::Timeout) => control.check()?,
             Err(RecvTimeoutError::Disconnected) => return Ok(None),
         }

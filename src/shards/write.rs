@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::buffer::ShuffleBuffer;
 use super::encoded::Encoded;
 use super::shard::{Filling, Shard};
-use super::window::Window;
 use crate::error::Result;
 use crate::room;
 
@@ -23,14 +23,14 @@ pub(super) enum Content {
     Head,
     /// Bytes of the part of a split, and the documents in it that end.
     Part { split: usize, bytes: Range<usize>, documents: Range<usize> },
-    /// Documents of a shuffled window, by their index in its new order.
-    Window { order: Range<usize> },
+    /// Documents of a shuffled buffer, by their index in its new order.
+    ShuffleBuffer { order: Range<usize> },
 }
 
 /// Where the content of segments is.
 pub(super) enum Contents {
     Job(Box<Encoded>),
-    Window(Arc<Window>),
+    ShuffleBuffer(Arc<ShuffleBuffer>),
 }
 
 /// Segments to be written.
@@ -66,8 +66,8 @@ impl PlacedIds {
                 let part = &encoded.parts[*split];
                 shard.write(*at, &part.bytes[bytes.clone()], &ends(at.ids, &part.lengths[documents.clone()])?)
             }
-            (Content::Window { order }, Contents::Window(window)) => {
-                let (bytes, lengths) = window.gather(order.clone())?;
+            (Content::ShuffleBuffer { order }, Contents::ShuffleBuffer(buffer)) => {
+                let (bytes, lengths) = buffer.gather(order.clone())?;
                 shard.write(*at, &bytes, &ends(at.ids, &lengths)?)
             }
             _ => Ok(()),

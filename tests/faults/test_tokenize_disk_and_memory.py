@@ -17,7 +17,7 @@ from pathlib import Path
 import toksmith
 from toksmith.tokenizing import tokenize as module
 
-module.PIECE_BYTES, module.SNAPSHOT_SECONDS = 20_000, 0.0
+module.CHUNK_BYTES, module.SNAPSHOT_SECONDS = 20_000, 0.0
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 out = Path("out")
 texts = [f"low lower {number} " * 40 for number in range(3000)]
@@ -87,5 +87,5 @@ def test_memory_does_not_follow_the_sources(tmp_path: Path) -> None:
     assert outcome.status == 0, outcome.told
     megabytes, documents = map(int, outcome.out.split())
     assert documents > 30_000
-    # Two workers with some pieces of a megabyte, whose ids take four bytes for each byte here, and their caches.
+    # Two workers with some chunks of a megabyte, whose ids take four bytes for each byte here, and their caches.
     assert megabytes < 150, megabytes

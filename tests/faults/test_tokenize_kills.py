@@ -22,7 +22,7 @@ END = "<|endoftext|>"
 COMMAND = """
 import sys
 from toksmith.tokenizing import tokenize as module
-module.PIECE_BYTES, module.SNAPSHOT_SECONDS = 4000, float(sys.argv.pop(1))
+module.CHUNK_BYTES, module.SNAPSHOT_SECONDS = 4000, float(sys.argv.pop(1))
 from toksmith.cli import main
 main()
 """
@@ -127,7 +127,7 @@ from pathlib import Path
 from toksmith.tokenizing import tokenize as module
 import toksmith, hashlib, json
 
-module.PIECE_BYTES, module.SNAPSHOT_SECONDS = 20_000, 0.0
+module.CHUNK_BYTES, module.SNAPSHOT_SECONDS = 20_000, 0.0
 tokenizer = toksmith.Tokenizer.load("t.json")
 
 

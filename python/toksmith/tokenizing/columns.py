@@ -82,7 +82,7 @@ def _cells(table: Any, given: Given, passed: int, skip: bool, note: Callable[[in
         row += batch.num_rows
         cells = cells.slice(min(max(passed - count, 0), len(cells)))
         count += batch.num_rows - batch.column(0).null_count
-        yield from _pieces(cells.cast(pa.large_binary()), per_row)
+        yield from _chunks(cells.cast(pa.large_binary()), per_row)
 
 
 def _is_text(kind: Any) -> bool:
@@ -92,7 +92,7 @@ def _is_text(kind: Any) -> bool:
     return any(getattr(pa.types, test)(kind) for test in tests if hasattr(pa.types, test))
 
 
-def _pieces(cells: Any, per_row: float) -> Iterator[tuple[bytes, bytes, int]]:
+def _chunks(cells: Any, per_row: float) -> Iterator[tuple[bytes, bytes, int]]:
     """Yield texts of about a megabyte together: their bytes, where each begins and the last ends, the progress."""
     import numpy as np
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .sources import Given
 
 # Bytes of text that a thread takes at a time, and seconds between two states. Tests change both.
-PIECE_BYTES = 1 << 20
+CHUNK_BYTES = 1 << 20
 SNAPSHOT_SECONDS = 5.0
 
 _Snapshot = tuple[Any, ...]
@@ -61,7 +61,7 @@ def tokenize(
     The same sources and options give the same bytes, for any number of workers. If the call ends early, for whatever
     reason, the same call goes on where it was, and ends in the same bytes. A finished folder is left as it is.
 
-    Memory does not follow the size of the sources: some pieces of a megabyte of text for each worker, with their ids.
+    Memory does not follow the size of the sources: some chunks of a megabyte of text for each worker, with their ids.
     What comes on top is a record of JSON lines, a text of an iterable, and a document that cannot be cut, each as a
     whole; with `shuffle` the buffer, and the ids of the longest document.
 
@@ -233,7 +233,7 @@ class _Run:
             tokenizer._core,
             [one.for_core for one in given],
             folder.unfinished,
-            piece_bytes=PIECE_BYTES,
+            chunk_bytes=CHUNK_BYTES,
             snapshot_seconds=SNAPSHOT_SECONDS,
             finish=folder.finish,
             save=self._save,

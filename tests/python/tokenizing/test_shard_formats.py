@@ -24,8 +24,8 @@ def tokenizer() -> Tokenizer:
 
 
 @pytest.fixture(autouse=True)
-def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PIECE_BYTES", 700)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CHUNK_BYTES", 700)
 
 
 @pytest.fixture(scope="module")

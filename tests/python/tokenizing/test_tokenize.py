@@ -35,9 +35,9 @@ def end(tokenizer: Tokenizer) -> int:
 
 
 @pytest.fixture(autouse=True)
-def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Little text has many borders."""
-    monkeypatch.setattr(module, "PIECE_BYTES", 700)
+    monkeypatch.setattr(module, "CHUNK_BYTES", 700)
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def test_separated_documents(
 @pytest.mark.parametrize("workers", WORKERS)
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 @pytest.mark.parametrize("separator", [None, "\n---\n", "\n\n"])
-def test_documents_that_are_longer_than_a_piece(
+def test_documents_that_are_longer_than_a_chunk(
     separator: str | None, suffix: str, workers: int, tokenizer: Tokenizer, soup: Soup, tmp_path: Path
 ) -> None:
     """They are cut inside, and their split is that of their beginning."""

@@ -24,8 +24,8 @@ def tokenizer() -> Tokenizer:
 
 
 @pytest.fixture(autouse=True)
-def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PIECE_BYTES", 100)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CHUNK_BYTES", 100)
 
 
 def lines(documents: list[str]) -> list[bytes]:
@@ -71,7 +71,7 @@ def test_files_that_are_not_utf8(tokenizer: Tokenizer, tmp_path: Path) -> None:
     for number, text in enumerate(GOOD):
         (folder / f"{number:02}.txt").write_text(text)
     (folder / "07b.txt").write_bytes(b"abc\xff")
-    # Longer than a piece, and invalid only at its end: nothing of it may be written.
+    # Longer than a chunk, and invalid only at its end: nothing of it may be written.
     (folder / "09b.txt").write_bytes(b"low lower " * 9000 + b"\xff")
     with pytest.raises(ValueError, match=r"07b\.txt: not UTF-8 at byte 3"):
         toksmith.tokenize(folder, tokenizer, tmp_path / "stopped")

@@ -28,8 +28,8 @@ def tokenizer() -> Tokenizer:
 
 
 @pytest.fixture(autouse=True)
-def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PIECE_BYTES", 700)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CHUNK_BYTES", 700)
     monkeypatch.setattr(columns, "_BYTES", 900)
     monkeypatch.setattr(columns, "_ROWS", 37)
 

@@ -8,7 +8,7 @@ use super::hash::xxh64;
 use crate::error::Result;
 use crate::room;
 
-/// A document of a window, or a part of one.
+/// A document of a buffer, or a part of one.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     /// The documents are sorted by this number, the hash of their number in the run.
@@ -17,18 +17,18 @@ struct Entry {
     /// Whether the document ends here; its other parts stand right before.
     ends: bool,
     /// The part of a job that holds the ids, and where they are in it.
-    chunk: u32,
+    block: u32,
     start: usize,
     len: usize,
 }
 
 /// Documents that wait for others, so that all of them can be shuffled.
 #[derive(Debug, Default)]
-pub(super) struct Window {
+pub(super) struct ShuffleBuffer {
     seed: u64,
     width: usize,
     entries: Vec<Entry>,
-    chunks: Vec<Arc<Vec<u8>>>,
+    blocks: Vec<Arc<Vec<u8>>>,
     /// Ids of all documents.
     pub(super) ids: u64,
     /// Whether the last document goes on.
@@ -43,9 +43,9 @@ pub(super) struct Run {
     pub(super) documents: u64,
 }
 
-impl Window {
+impl ShuffleBuffer {
     pub(super) fn new(seed: u64, width: u64) -> Self {
-        Window { seed, width: width as usize, ..Window::default() }
+        ShuffleBuffer { seed, width: width as usize, ..ShuffleBuffer::default() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -53,20 +53,20 @@ impl Window {
     }
 
     /// Adds the documents of a job, the first of which is number `first` of the run, but passes over the first `passed`
-    /// of them. Returns the windows that became full, and how many of the documents are in these.
+    /// of them. Returns the buffers that became full, and how many of the documents are in these.
     pub(super) fn add(
         &mut self,
         encoded: Encoded,
         (first, passed): (u64, u64),
         full_ids: u64,
-    ) -> Result<(Vec<Window>, u64)> {
+    ) -> Result<(Vec<ShuffleBuffer>, u64)> {
         let (mut full, mut left) = (Vec::new(), 0);
         if let Some(head) = encoded.head
             && let Some(last) = self.entries.last().copied()
         {
             let len = head.bytes.len();
-            let chunk = self.keep(&Arc::new(head.bytes))?;
-            self.push(Entry { chunk, start: 0, len, ends: head.ends, ..last })?;
+            let block = self.keep(&Arc::new(head.bytes))?;
+            self.push(Entry { block, start: 0, len, ends: head.ends, ..last })?;
             self.take_if_full(full_ids, &mut full);
         }
         let documents = encoded.parts.iter().map(|part| part.lengths.len()).sum::<usize>();
@@ -81,13 +81,13 @@ impl Window {
                 *start += len;
                 continue;
             }
-            let chunk = match *kept {
-                Some(chunk) => chunk,
+            let block = match *kept {
+                Some(block) => block,
                 None => *kept.insert(self.keep(bytes)?),
             };
             let ends = at + 1 < documents || encoded.open.is_none();
             let key = xxh64(&number.to_le_bytes(), self.seed);
-            self.push(Entry { key, split, ends, chunk, start: *start, len })?;
+            self.push(Entry { key, split, ends, block, start: *start, len })?;
             *start += len;
             if self.take_if_full(full_ids, &mut full) {
                 parts.iter_mut().for_each(|(.., kept)| *kept = None);
@@ -104,15 +104,15 @@ impl Window {
     }
 
     fn keep(&mut self, bytes: &Arc<Vec<u8>>) -> Result<u32> {
-        room::push(&mut self.chunks, bytes.clone())?;
-        Ok(self.chunks.len() as u32 - 1)
+        room::push(&mut self.blocks, bytes.clone())?;
+        Ok(self.blocks.len() as u32 - 1)
     }
 
-    /// Begins a new window if this one is full.
-    fn take_if_full(&mut self, full_ids: u64, full: &mut Vec<Window>) -> bool {
+    /// Begins a new buffer if this one is full.
+    fn take_if_full(&mut self, full_ids: u64, full: &mut Vec<ShuffleBuffer>) -> bool {
         let is_full = !self.is_open && self.ids >= full_ids;
         if is_full {
-            let next = Window::new(self.seed, self.width as u64);
+            let next = ShuffleBuffer::new(self.seed, self.width as u64);
             full.push(std::mem::replace(self, next));
         }
         is_full
@@ -154,8 +154,8 @@ impl Window {
         let bytes: usize = self.entries[order.clone()].iter().map(|entry| entry.len).sum();
         let mut gathered = room::for_items(bytes)?;
         for entry in &self.entries[order.clone()] {
-            let chunk = &self.chunks[entry.chunk as usize];
-            gathered.extend_from_slice(&chunk[entry.start..entry.start + entry.len]);
+            let block = &self.blocks[entry.block as usize];
+            gathered.extend_from_slice(&block[entry.start..entry.start + entry.len]);
         }
         Ok((gathered, room::collected(self.lengths(order).map(|(ids, _)| ids))?))
     }
