@@ -132,7 +132,7 @@ impl Encoder {
             };
             self.pool.with(self.isa, worker, |scratch| {
                 for text in short {
-                    self.encode_in(scratch, text, active, ids, control)?;
+                    self.encode_in(scratch, text, active, true, ids, control)?;
                     room::push(ends, ids.len())?;
                 }
                 Ok(())
