@@ -18,6 +18,7 @@
 use std::collections::HashMap;
 
 use super::alphabet::Alphabet;
+use super::refine::refine;
 use super::states::{Column, States};
 use super::symbols::{MAX_SYMBOLS, Symbol};
 use crate::simd::Rows;
@@ -107,27 +108,6 @@ impl Lookahead {
         let steps = (0..states.classes()).map(|class| (0..count).map(|state| step(class, state)).collect());
         // The mask at the end of a text is the first one.
         Some(Lookahead { steps: steps.collect(), at_end: parts[0] as u8 })
-    }
-}
-
-/// Divides `count` things into as few parts as there must be: those with different signatures are in different ones. A
-/// signature may depend on the parts. Returns the number of the part of each.
-pub(super) fn refine<S: std::hash::Hash + Eq>(
-    count: usize,
-    signature: impl Fn(usize, &[usize]) -> Vec<S>,
-) -> Vec<usize> {
-    let (mut parts, mut found) = (vec![0; count], 1);
-    loop {
-        let mut numbers = HashMap::new();
-        let mut next = Vec::with_capacity(count);
-        for thing in 0..count {
-            let new = numbers.len();
-            next.push(*numbers.entry((parts[thing], signature(thing, &parts))).or_insert(new));
-        }
-        if numbers.len() == found {
-            return parts;
-        }
-        (found, parts) = (numbers.len(), next);
     }
 }
 

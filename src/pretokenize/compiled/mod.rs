@@ -22,6 +22,7 @@ mod expression;
 mod failures;
 mod lane;
 mod program;
+mod refine;
 mod scan;
 mod states;
 mod symbols;

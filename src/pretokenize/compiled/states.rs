@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::bimachine::refine;
+use super::refine::refine;
 
 /// What happens in a state when a symbol follows.
 #[derive(Clone, Copy)]

@@ -1,0 +1,25 @@
+//! Divides things into parts of those that are alike: the step that makes automata minimal.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Divides `count` things into as few parts as there must be: those with different signatures are in different ones. A
+/// signature may depend on the parts. Returns the number of the part of each.
+pub(super) fn refine<S: Hash + Eq>(
+    count: usize,
+    signature: impl Fn(usize, &[usize]) -> Vec<S>,
+) -> Vec<usize> {
+    let (mut parts, mut found) = (vec![0; count], 1);
+    loop {
+        let mut numbers = HashMap::new();
+        let mut next = Vec::with_capacity(count);
+        for thing in 0..count {
+            let new = numbers.len();
+            next.push(*numbers.entry((parts[thing], signature(thing, &parts))).or_insert(new));
+        }
+        if numbers.len() == found {
+            return parts;
+        }
+        (found, parts) = (numbers.len(), next);
+    }
+}
