@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::alphabet::Symbols;
+use super::first_tokens::Symbols;
 use super::pairs::{NEVER, Pairs};
 use super::placed_tokens::PlacedTokens;
 use crate::control::Control;
@@ -64,9 +64,11 @@ impl PartHeap {
     }
 
     fn run(&mut self, pairs: &Pairs, text: &[u8], control: &Control) -> Result<()> {
-        match pairs.alphabet() {
+        match pairs.first_tokens() {
             None => self.start(pairs, text, control)?,
-            Some(alphabet) => self.start_symbols(pairs, alphabet.symbols(text), text.len(), control)?,
+            Some(first_tokens) => {
+                self.start_symbols(pairs, first_tokens.symbols(text), text.len(), control)?
+            }
         }
         self.make_room()?;
         let mut until_check = MERGES_PER_CHECK;

@@ -1,18 +1,18 @@
 //! Exact BPE of one pretoken.
 //!
-//! It begins with the bytes of the pretoken, or with its characters where the vocabulary has an [`alphabet`].
+//! It begins with the bytes of the pretoken, or with its characters where the vocabulary has [`first_tokens`] for them.
 //! Under both semantics, the pair of adjacent tokens with the lowest rank merges first, of several the
 //! leftmost, until no pair merges. [`short`] finds it by a scan, [`long`] with a heap, and [`windows`]
 //! handles a long pretoken with both. All give the same tokens; the tests compare them with the definition.
 
-mod alphabet;
+mod first_tokens;
 mod long;
 mod pairs;
 mod placed_tokens;
 mod short;
 mod windows;
 
-pub(crate) use alphabet::{Alphabet, Fallback};
+pub(crate) use first_tokens::{Fallback, FirstTokens};
 pub(crate) use pairs::{NEVER, Pairs};
 
 use crate::control::Control;

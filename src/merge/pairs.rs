@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
 
-use super::alphabet::Alphabet;
+use super::first_tokens::FirstTokens;
 use crate::memory::LargeTable;
 
 /// The rank of a pair that does not merge; it is above all ranks.
@@ -41,7 +41,7 @@ pub(crate) struct Pairs {
     others: HashMap<u64, u32, FxBuildHasher>,
     results: Results,
     /// What merging begins with, if not with bytes.
-    alphabet: Option<Box<Alphabet>>,
+    first_tokens: Option<Box<FirstTokens>>,
 }
 
 /// The token that results from each rank.
@@ -104,23 +104,23 @@ impl Pairs {
             present: vec![0; (slots << FILTER_BITS_PER_SLOT).div_ceil(64)],
             others: HashMap::default(),
             results: Results::Shifted { by: 0, ranks: 0 },
-            alphabet: None,
+            first_tokens: None,
         }
     }
 
-    /// An empty table with room for `count` pairs, for merging that begins with the symbols of an alphabet.
-    pub(crate) fn of_alphabet(alphabet: Alphabet, count: usize) -> Self {
-        let pairs = Pairs::new(alphabet.of_bytes(), count);
-        Pairs { alphabet: Some(Box::new(alphabet)), ..pairs }
+    /// An empty table with room for `count` pairs, for merging that begins with the first tokens of a vocabulary of characters.
+    pub(crate) fn of_first_tokens(first_tokens: FirstTokens, count: usize) -> Self {
+        let pairs = Pairs::new(first_tokens.of_bytes(), count);
+        Pairs { first_tokens: Some(Box::new(first_tokens)), ..pairs }
     }
 
     /// What merging begins with, if not with bytes.
     #[inline(always)]
-    pub(crate) fn alphabet(&self) -> Option<&Alphabet> {
-        self.alphabet.as_deref()
+    pub(crate) fn first_tokens(&self) -> Option<&FirstTokens> {
+        self.first_tokens.as_deref()
     }
 
-    /// The rank of two symbols of the alphabet; [`NEVER`] if they do not merge.
+    /// The rank of two first tokens; [`NEVER`] if they do not merge.
     #[inline(always)]
     pub(crate) fn rank_of_symbols(&self, left: u32, right: u32) -> u32 {
         match (self.byte_of(left), self.byte_of(right)) {
@@ -140,7 +140,7 @@ impl Pairs {
         pairs.of_bytes.clone_from(&self.of_bytes);
         pairs.others.clone_from(&self.others);
         pairs.results = self.results.clone();
-        pairs.alphabet.clone_from(&self.alphabet);
+        pairs.first_tokens.clone_from(&self.first_tokens);
         pairs
     }
 

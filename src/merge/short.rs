@@ -1,6 +1,6 @@
 //! BPE of a short pretoken: each merge scans the ranks of all pairs.
 
-use super::alphabet::Symbols;
+use super::first_tokens::Symbols;
 use super::pairs::{NEVER, Pairs};
 use crate::simd::{Isa, Kernel, LANES, Simd};
 
@@ -38,9 +38,9 @@ impl<const N: usize> Kernel for MergeShort<'_, N> {
     #[inline(always)]
     fn run<L: Simd>(self, simd: L) -> u64 {
         let MergeShort { pairs, pretoken, out } = self;
-        let mut parts = match pairs.alphabet() {
+        let mut parts = match pairs.first_tokens() {
             None => ShortParts::<L, N>::new(simd, pairs, pretoken),
-            Some(alphabet) => ShortParts::<L, N>::of_symbols(simd, pairs, alphabet.symbols(pretoken)),
+            Some(first_tokens) => ShortParts::<L, N>::of_symbols(simd, pairs, first_tokens.symbols(pretoken)),
         };
         loop {
             let lowest = parts.lowest();

@@ -1,4 +1,4 @@
-use super::{Alphabet, Fallback, Merger, Pairs, long, placed_tokens, short};
+use super::{Fallback, FirstTokens, Merger, Pairs, long, placed_tokens, short};
 use crate::control::Control;
 use crate::simd::Isa;
 
@@ -161,7 +161,7 @@ fn random_character_pairs(random: &mut Random) -> (Listed, Pairs) {
         _ => Fallback::Unknown(7),
     };
     let tokens = (300..).zip(characters).map(|(token, character)| (character.as_bytes(), token));
-    let mut pairs = Pairs::of_alphabet(Alphabet::new(tokens, fallback), 30);
+    let mut pairs = Pairs::of_first_tokens(FirstTokens::new(tokens, fallback), 30);
     let mut listed: Listed = Vec::new();
     for _ in 0..random.below(30) {
         let mut pick = || match random.below(2) {
@@ -187,7 +187,7 @@ fn characters_merge_by_the_definition() {
             let count = 1 + random.below(100);
             let text: String = (0..count).map(|_| ["a", "é", "漢", "字", "b "][random.below(5)]).collect();
             let text = text.as_bytes();
-            let symbols = pairs.alphabet().unwrap().symbols(text).map(|(_, token)| token).collect();
+            let symbols = pairs.first_tokens().unwrap().symbols(text).map(|(_, token)| token).collect();
             let expected = merged_by_definition(&listed, symbols);
             assert_eq!(heap(&pairs, text), expected, "{}", text.escape_ascii());
             assert_eq!(merged(&pairs, text), expected, "{}", text.escape_ascii());

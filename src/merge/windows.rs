@@ -91,7 +91,7 @@ impl WindowedMerger {
             let first = self.found.before(end.saturating_sub(window / OVERLAP_DIVISOR));
             let from = self.found.starts.get(first).map_or(0, |&start| start as usize);
             let mut to = pretoken.len().min(from.saturating_add(window));
-            if pairs.alphabet().is_some() {
+            if pairs.first_tokens().is_some() {
                 to = character_start(pretoken, to);
             }
             unchecked += to - from;

@@ -7,7 +7,7 @@ use super::reach;
 use super::tokens::TokenBytes;
 use super::vocabulary::{CharacterTokens, Semantics, Vocab, memory_of_pairs, special_indices};
 use crate::error::{Error, Result};
-use crate::merge::{Alphabet, Fallback, Pairs};
+use crate::merge::{Fallback, FirstTokens, Pairs};
 use crate::room;
 use crate::special::Specials;
 
@@ -39,7 +39,7 @@ impl Vocab {
             .collect::<Result<Vec<u32>>>()?;
         let specials = Specials::new(specials.iter().map(|(name, _)| name.clone()).collect())?;
         let ordinary = ordinary(&tokens, &characters)?;
-        let mut pairs = Pairs::of_alphabet(alphabet(&tokens, &characters)?, merges.len());
+        let mut pairs = Pairs::of_first_tokens(first_tokens(&tokens, &characters)?, merges.len());
         let merges = add_merges(&mut pairs, merges, &tokens, &ordinary)?;
         let unreachable = reach::not_made(&tokens, &special_indices(&tokens, &special_ids), &pairs)?;
         Ok(Vocab {
@@ -93,7 +93,7 @@ fn ordinary(tokens: &TokenBytes, characters: &CharacterTokens) -> Result<Ordinar
     Ok(ordinary)
 }
 
-fn alphabet(tokens: &TokenBytes, characters: &CharacterTokens) -> Result<Alphabet> {
+fn first_tokens(tokens: &TokenBytes, characters: &CharacterTokens) -> Result<FirstTokens> {
     let index = |id: u32| tokens.index_of(id).ok_or(Error::BrokenState);
     let fallback = match (characters.bytes.first_chunk::<256>(), characters.unknown) {
         (Some(ids), _) => {
@@ -115,7 +115,7 @@ fn alphabet(tokens: &TokenBytes, characters: &CharacterTokens) -> Result<Alphabe
         text.chars().count() == 1 && !characters.bytes.contains(&id) && !characters.outside.contains(&id)
     };
     let found = (0..tokens.len() as u32).filter(is_character).map(|index| (tokens.bytes_at(index), index));
-    Ok(Alphabet::new(found, fallback))
+    Ok(FirstTokens::new(found, fallback))
 }
 
 /// Adds the list of merges to `pairs`, and returns it as indices.

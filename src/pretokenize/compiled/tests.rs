@@ -267,8 +267,8 @@ fn long_texts_match_as_backtracking_does() {
     // The definition calls itself for each character of a match.
     let checks = || {
         let mut random = Random(3);
-        let mut in_lanes = 0;
-        while in_lanes < 40 {
+        let mut in_stripes = 0;
+        while in_stripes < 40 {
             let alphabet = alphabet();
             let expression = random.expression(3, &alphabet);
             // One character of any class, so that all text is matched, and a cut before each newline.
@@ -282,7 +282,7 @@ fn long_texts_match_as_backtracking_does() {
             let letters: Vec<usize> = (0..9000)
                 .map(|_| random.below(LETTERS.len() as u64 + 3).min(6) as usize % LETTERS.len())
                 .collect();
-            in_lanes += usize::from(automaton.is_cut(b"\na", 1, true) || automaton.is_cut(b"a ", 1, true));
+            in_stripes += usize::from(automaton.is_cut(b"\na", 1, true) || automaton.is_cut(b"a ", 1, true));
             check_pretokens(&expression, &automaton, &letters, &alphabet);
         }
     };

@@ -3,21 +3,21 @@
 use super::alphabet::Alphabet;
 use super::automaton::Automaton;
 use super::bimachine::Bimachine;
-use super::lane::{LANE_CHARACTERS, Lane, WORD_BITS};
+use super::stripe::{STRIPE_CHARACTERS, Stripe, WORD_BITS};
 use crate::simd::{ENDS, Isa, Kernel, STEPS, Simd};
 
-/// Lanes of a window: a step must wait two or more cycles for the one before it, so that a processor has time for a step
-/// of another lane meanwhile.
-const LANES: usize = 2;
-/// Bytes of a lane behind which its end is searched, at a cut, at most. The first cache holds all lanes.
-const LANE_BYTES: usize = LANE_CHARACTERS / 2;
+/// Stripes of a window: a step must wait two or more cycles for the one before it, so that a processor has time for a step
+/// of another stripe meanwhile.
+const STRIPES: usize = 2;
+/// Bytes of a stripe behind which its end is searched, at a cut, at most. The first cache holds all stripes.
+const STRIPE_BYTES: usize = STRIPE_CHARACTERS / 2;
 
-/// A window of a text: lanes that follow each other, and which of their pretokens were not given out yet.
+/// A window of a text: stripes that follow each other, and which of their pretokens were not given out yet.
 #[derive(Default)]
 pub(super) struct Window {
-    lanes: [Lane; LANES],
-    /// The lane, and the ends in it, to give out next; there are none before them.
-    lane: usize,
+    stripes: [Stripe; STRIPES],
+    /// The stripe, and the ends in it, to give out next; there are none before them.
+    stripe: usize,
     next: usize,
 }
 
@@ -25,7 +25,7 @@ impl Window {
     /// Bytes of text from which on a window is worth its memory. Chosen without measurement. The tests try all lengths.
     pub(super) const MIN_TEXT: usize = if cfg!(test) { 1 } else { 64 };
 
-    /// Reads the text from `first` on, where a pretoken begins. Each lane ends at a cut, or at the end of the text.
+    /// Reads the text from `first` on, where a pretoken begins. Each stripe ends at a cut, or at the end of the text.
     /// Returns whether there were such ends where they are needed.
     pub(super) fn read(
         &mut self,
@@ -35,44 +35,44 @@ impl Window {
         text: &[u8],
         first: usize,
     ) -> bool {
-        let Some([middle, end]) = ends_of_lanes(automaton, text, first) else { return false };
-        let [one, two] = &mut self.lanes;
+        let Some([middle, end]) = ends_of_stripes(automaton, text, first) else { return false };
+        let [one, two] = &mut self.stripes;
         (one.first, two.first) = (first, middle);
         let texts = [&text[first..middle], &text[middle..end]];
-        isa.run(Read { lanes: &mut self.lanes, alphabet: automaton.alphabet(), machine, texts });
-        (self.lane, self.next) = (0, 0);
+        isa.run(Read { stripes: &mut self.stripes, alphabet: automaton.alphabet(), machine, texts });
+        (self.stripe, self.next) = (0, 0);
         true
     }
 
     /// Moves as many ends as there is room for behind the first `count`; returns how many there are then.
     pub(super) fn give(&mut self, isa: Isa, ends: &mut [usize; ENDS], count: usize) -> usize {
-        if self.lane == LANES { count } else { isa.run(Give { window: self, ends, count }) }
+        if self.stripe == STRIPES { count } else { isa.run(Give { window: self, ends, count }) }
     }
 }
 
-/// Where the lanes end that begin at `first`.
-fn ends_of_lanes(automaton: &Automaton, text: &[u8], first: usize) -> Option<[usize; LANES]> {
+/// Where the stripes end that begin at `first`.
+fn ends_of_stripes(automaton: &Automaton, text: &[u8], first: usize) -> Option<[usize; STRIPES]> {
     let rest = text.len() - first;
-    let bytes = (rest / LANES).min(LANE_BYTES);
-    let cut = |from: usize| automaton.cut_within(text, from + bytes, LANE_BYTES - 1);
-    let is_last = rest < LANE_CHARACTERS;
+    let bytes = (rest / STRIPES).min(STRIPE_BYTES);
+    let cut = |from: usize| automaton.cut_within(text, from + bytes, STRIPE_BYTES - 1);
+    let is_last = rest < STRIPE_CHARACTERS;
     let middle = match cut(first) {
         Some(middle) => middle,
-        None if is_last => return Some([text.len(); LANES]),
+        None if is_last => return Some([text.len(); STRIPES]),
         None => return None,
     };
-    if text.len() - middle < LANE_CHARACTERS {
+    if text.len() - middle < STRIPE_CHARACTERS {
         return Some([middle, text.len()]);
     }
     Some([middle, cut(middle)?])
 }
 
-/// Reads the lanes of a window.
+/// Reads the stripes of a window.
 struct Read<'a> {
-    lanes: &'a mut [Lane; LANES],
+    stripes: &'a mut [Stripe; STRIPES],
     alphabet: &'a Alphabet,
     machine: &'a Bimachine,
-    texts: [&'a [u8]; LANES],
+    texts: [&'a [u8]; STRIPES],
 }
 
 impl Kernel for Read<'_> {
@@ -80,31 +80,31 @@ impl Kernel for Read<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let Read { lanes, alphabet, machine, texts } = self;
-        for (lane, text) in lanes.iter_mut().zip(texts) {
-            lane.classify(simd, alphabet, machine, text);
+        let Read { stripes, alphabet, machine, texts } = self;
+        for (stripe, text) in stripes.iter_mut().zip(texts) {
+            stripe.classify(simd, alphabet, machine, text);
         }
-        let steps = lanes.iter().map(|lane| lane.len.div_ceil(STEPS)).max().unwrap_or(0);
-        for lane in lanes.iter_mut() {
-            lane.pad(steps);
+        let steps = stripes.iter().map(|stripe| stripe.len.div_ceil(STEPS)).max().unwrap_or(0);
+        for stripe in stripes.iter_mut() {
+            stripe.pad(steps);
         }
-        let mut states = [simd.state(machine.at_end); LANES];
+        let mut states = [simd.state(machine.at_end); STRIPES];
         for step in (0..steps).rev() {
-            for (lane, state) in lanes.iter_mut().zip(&mut states) {
-                let step = &mut lane.steps[step];
+            for (stripe, state) in stripes.iter_mut().zip(&mut states) {
+                let step = &mut stripe.steps[step];
                 step.notes = simd.follow_back(&machine.backward, &step.numbers, state);
             }
         }
         // A loop of its own: so it is vectorized, and the next one is not.
-        lanes.iter_mut().for_each(|lane| lane.find_rows(steps, machine.numbers));
-        let mut states = [simd.state(0); LANES];
+        stripes.iter_mut().for_each(|stripe| stripe.find_rows(steps, machine.numbers));
+        let mut states = [simd.state(0); STRIPES];
         for step in 0..steps {
-            for (lane, state) in lanes.iter_mut().zip(&mut states) {
-                let ends = simd.follow(&machine.forward, &lane.steps[step].numbers, state);
-                lane.ends[step * STEPS / WORD_BITS] |= u64::from(ends) << (step * STEPS % WORD_BITS);
+            for (stripe, state) in stripes.iter_mut().zip(&mut states) {
+                let ends = simd.follow(&machine.forward, &stripe.steps[step].numbers, state);
+                stripe.ends[step * STEPS / WORD_BITS] |= u64::from(ends) << (step * STEPS % WORD_BITS);
             }
         }
-        lanes.iter_mut().for_each(Lane::mark_end);
+        stripes.iter_mut().for_each(Stripe::mark_end);
     }
 }
 
@@ -121,9 +121,9 @@ impl Kernel for Give<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> usize {
         let Give { window, ends, mut count } = self;
-        while let Some(lane) = window.lanes.get_mut(window.lane) {
+        while let Some(stripe) = window.stripes.get_mut(window.stripe) {
             let given = count;
-            while let Some(bits) = lane.ends.get_mut(window.next) {
+            while let Some(bits) = stripe.ends.get_mut(window.next) {
                 let base = window.next * WORD_BITS;
                 if count + WORD_BITS <= ENDS {
                     count = simd.add_places(std::mem::take(bits), base, ends, count);
@@ -138,11 +138,11 @@ impl Kernel for Give<'_> {
                 }
                 window.next += 1;
             }
-            lane.to_bytes(&mut ends[given..count]);
-            if window.next < lane.ends.len() {
+            stripe.to_bytes(&mut ends[given..count]);
+            if window.next < stripe.ends.len() {
                 break;
             }
-            (window.lane, window.next) = (window.lane + 1, 0);
+            (window.stripe, window.next) = (window.stripe + 1, 0);
         }
         count
     }

@@ -7,7 +7,7 @@ use rustc_hash::FxBuildHasher;
 /// The first symbols of a text. A character that is a token is one symbol. Any other is one symbol for each of its
 /// bytes, where there are tokens for bytes, else one unknown token.
 #[derive(Clone, Debug)]
-pub(crate) struct Alphabet {
+pub(crate) struct FirstTokens {
     /// The symbol of each ASCII character.
     ascii: [u32; 128],
     /// The tokens of characters beyond ASCII, by their UTF-8 as a number.
@@ -33,18 +33,18 @@ impl Fallback {
     }
 }
 
-impl Alphabet {
-    /// An alphabet of `characters`: the UTF-8 of each, and its token.
+impl FirstTokens {
+    /// First tokens: those of `characters`: the UTF-8 of each, and its token.
     pub(crate) fn new<'a>(characters: impl Iterator<Item = (&'a [u8], u32)>, fallback: Fallback) -> Self {
         let ascii = std::array::from_fn(|byte| fallback.of_byte(byte as u8));
-        let mut alphabet = Alphabet { ascii, characters: HashMap::default(), fallback };
+        let mut first_tokens = FirstTokens { ascii, characters: HashMap::default(), fallback };
         for (character, token) in characters {
             match *character {
-                [byte @ 0..128] => alphabet.ascii[usize::from(byte)] = token,
-                _ => drop(alphabet.characters.insert(packed(character), token)),
+                [byte @ 0..128] => first_tokens.ascii[usize::from(byte)] = token,
+                _ => drop(first_tokens.characters.insert(packed(character), token)),
             }
         }
-        alphabet
+        first_tokens
     }
 
     /// The symbols of all bytes, each taken alone.
@@ -57,13 +57,13 @@ impl Alphabet {
     /// The symbols of a text with the places where they begin.
     #[inline]
     pub(crate) fn symbols<'a>(&'a self, text: &'a [u8]) -> Symbols<'a> {
-        Symbols { alphabet: self, text, at: 0, bytes_until: 0 }
+        Symbols { first_tokens: self, text, at: 0, bytes_until: 0 }
     }
 }
 
 /// The symbols of a text in order: place and token.
 pub(crate) struct Symbols<'a> {
-    alphabet: &'a Alphabet,
+    first_tokens: &'a FirstTokens,
     text: &'a [u8],
     at: usize,
     /// Up to here each byte is a symbol.
@@ -79,18 +79,18 @@ impl Iterator for Symbols<'_> {
         let &byte = self.text.get(at)?;
         if byte < 0x80 {
             self.at += 1;
-            return Some((at, self.alphabet.ascii[usize::from(byte)]));
+            return Some((at, self.first_tokens.ascii[usize::from(byte)]));
         }
         if at < self.bytes_until {
             self.at += 1;
-            return Some((at, self.alphabet.fallback.of_byte(byte)));
+            return Some((at, self.first_tokens.fallback.of_byte(byte)));
         }
         let character = character(self.text, at);
-        if let Some(&token) = self.alphabet.characters.get(&packed(character)) {
+        if let Some(&token) = self.first_tokens.characters.get(&packed(character)) {
             self.at += character.len();
             return Some((at, token));
         }
-        match &self.alphabet.fallback {
+        match &self.first_tokens.fallback {
             Fallback::Bytes(tokens) => {
                 self.bytes_until = at + character.len();
                 self.at += 1;
@@ -127,7 +127,7 @@ mod tests {
 
     fn symbols(fallback: Fallback, text: &[u8]) -> Vec<(usize, u32)> {
         let tokens = [("a".as_bytes(), 900), ("é".as_bytes(), 901), ("漢".as_bytes(), 902)];
-        Alphabet::new(tokens.into_iter(), fallback).symbols(text).collect()
+        FirstTokens::new(tokens.into_iter(), fallback).symbols(text).collect()
     }
 
     #[test]

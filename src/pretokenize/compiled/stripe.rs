@@ -4,8 +4,8 @@ use super::alphabet::Alphabet;
 use super::bimachine::{Bimachine, NOTE};
 use crate::simd::{BLOCK_BYTES, ROW_BYTES, STEPS, Simd};
 
-/// Characters of a lane, and one more for its end, at most.
-pub(super) const LANE_CHARACTERS: usize = 1 << 11;
+/// Characters of a stripe, and one more for its end, at most.
+pub(super) const STRIPE_CHARACTERS: usize = 1 << 11;
 /// Characters whose ends are bits of one number.
 pub(super) const WORD_BITS: usize = u64::BITS as usize;
 
@@ -16,7 +16,7 @@ pub(super) struct Step {
     pub(super) numbers: [u16; STEPS],
     /// What the first automaton noted at each character.
     pub(super) notes: [u8; STEPS],
-    /// Where each character begins in the lane, in bytes, unless all are ASCII.
+    /// Where each character begins in the stripe, in bytes, unless all are ASCII.
     starts: [u16; STEPS],
 }
 
@@ -25,7 +25,7 @@ const BLOCK_STEPS: usize = BLOCK_BYTES / STEPS;
 
 /// A stretch of a text.
 #[derive(Default)]
-pub(super) struct Lane {
+pub(super) struct Stripe {
     /// Where it begins in the text, in bytes.
     pub(super) first: usize,
     /// How many characters it has.
@@ -35,11 +35,11 @@ pub(super) struct Lane {
     /// As many as there were characters in the longest text so far.
     pub(super) steps: Vec<Step>,
     /// A bit for each character, set where a pretoken that was not given out ends before it.
-    pub(super) ends: [u64; LANE_CHARACTERS / WORD_BITS],
+    pub(super) ends: [u64; STRIPE_CHARACTERS / WORD_BITS],
 }
 
-impl Lane {
-    /// Notes the number of each character of `text`, which is shorter than [`LANE_CHARACTERS`], and where it begins.
+impl Stripe {
+    /// Notes the number of each character of `text`, which is shorter than [`STRIPE_CHARACTERS`], and where it begins.
     #[inline(always)]
     pub(super) fn classify<S: Simd>(
         &mut self,
@@ -118,7 +118,7 @@ impl Lane {
         }
     }
 
-    /// A pretoken begins at the first character, and the last one ends with the lane.
+    /// A pretoken begins at the first character, and the last one ends with the stripe.
     #[inline(always)]
     pub(super) fn mark_end(&mut self) {
         self.ends[0] &= !1;
