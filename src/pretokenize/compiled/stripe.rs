@@ -130,12 +130,17 @@ impl Stripe {
         }
     }
 
-    /// Puts in place of the numbers of characters where they begin in the text, in bytes.
+    /// What is added to the number of a character for [`Stripe::to_bytes`]: where the stripe begins, if that gives where
+    /// the character does.
+    #[inline(always)]
+    pub(super) fn origin(&self) -> usize {
+        if self.is_ascii { self.first } else { 0 }
+    }
+
+    /// Puts in place of the numbers of characters, with [`Stripe::origin`] added, where they begin in the text, in bytes.
     #[inline(always)]
     pub(super) fn to_bytes(&self, characters: &mut [usize]) {
-        if self.is_ascii {
-            characters.iter_mut().for_each(|character| *character += self.first);
-        } else {
+        if !self.is_ascii {
             for character in characters {
                 *character =
                     self.first + usize::from(self.steps[*character / STEPS].starts[*character % STEPS]);

@@ -122,9 +122,9 @@ impl Kernel for Give<'_> {
     fn run<S: Simd>(self, simd: S) -> usize {
         let Give { window, ends, mut count } = self;
         while let Some(stripe) = window.stripes.get_mut(window.stripe) {
-            let given = count;
+            let (given, origin) = (count, stripe.origin());
             while let Some(bits) = stripe.ends.get_mut(window.next) {
-                let base = window.next * WORD_BITS;
+                let base = origin + window.next * WORD_BITS;
                 if count + WORD_BITS <= ENDS {
                     count = simd.add_places(std::mem::take(bits), base, ends, count);
                 }
