@@ -1,8 +1,9 @@
-"""Forks: a process forks only while no other thread imports a module that the child may need.
+"""Forks: a process forks only while no other thread imports what the child may need, or is in a `no_fork` block.
 
 An import holds the lock of its module, and a thread that imports the same module waits for the lock. A child has a
 copy of the lock, but not the thread that holds it: without these functions it would wait for ever at the first use of
-what another thread of its parent was importing.
+what another thread of its parent was importing. The same holds for locks inside functions of the standard library,
+which are therefore called in a `no_fork` block.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from _thread import get_ident
+from _thread import RLock, get_ident
 
 # Modules that toksmith imports at their first use, beside the standard library.
 _PACKAGES = frozenset(
@@ -19,6 +20,9 @@ _PACKAGES = frozenset(
 # Most seconds that a fork waits: longer than an import takes on a busy machine. There must be a limit, since another
 # thread may wait, in the middle of its import, for the thread that forks.
 _SECONDS = 10.0
+# `with no_fork:` lets other threads fork only after the block, which must be short. It is a lock that a thread that
+# forks takes too; the thread in the block may take it twice, so it may fork itself.
+no_fork = RLock()
 
 
 def _is_ours(module: str) -> bool:
@@ -38,12 +42,16 @@ def _others_import() -> bool:
     return False
 
 
-def _wait() -> None:
-    """Wait, before a fork, until no other thread imports such a module."""
+def _before() -> None:
+    """Wait, before a fork, until no other thread imports such a module or is in a `no_fork` block."""
     end = time.monotonic() + _SECONDS
-    while _others_import() and time.monotonic() < end:
+    while True:
+        no_fork.acquire()
+        if not _others_import() or time.monotonic() >= end:
+            return
+        no_fork.release()
         time.sleep(0.001)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_wait)
+    os.register_at_fork(before=_before, after_in_parent=no_fork.release, after_in_child=no_fork.release)

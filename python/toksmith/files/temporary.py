@@ -6,6 +6,8 @@ import contextlib
 import os
 import sys
 
+from ..common.forks import no_fork
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +30,8 @@ def folder() -> str:
             return os.path.abspath(first)
     import tempfile
 
-    return tempfile.gettempdir()
+    with no_fork:
+        return tempfile.gettempdir()
 
 
 def file() -> NewFile:
@@ -57,7 +60,8 @@ def own_folder() -> Iterator[str]:
 
     _remove_abandoned()
     while True:
-        path = tempfile.mkdtemp(_SUFFIX, _PREFIX)
+        with no_fork:
+            path = tempfile.mkdtemp(_SUFFIX, _PREFIX)
         with contextlib.ExitStack() as stack:
             # Another process may take it for an abandoned one before it is locked.
             with contextlib.suppress(FileNotFoundError):

@@ -55,9 +55,9 @@ def _tiktoken_folder() -> tuple[Path | None, bool]:
     for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
         if (named := os.environ.get(variable)) is not None:
             return (Path(named) if named else None), True
-    import tempfile
+    from ..files import temporary
 
-    return Path(tempfile.gettempdir()) / "data-gym-cache", False
+    return Path(temporary.folder()) / "data-gym-cache", False
 
 
 def places(url: str, *, plain: bool = True) -> Iterator[Path]:
