@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 import checks
+import folders
 import methods
 import splitting
 from checks import FOLDER, written
@@ -164,6 +165,49 @@ def huggingface(data: bytes) -> None:
 
 
 @functools.cache
+def _sentencepiece() -> list[str]:
+    """Files of tokenizers that merge characters: as Llama's, as Gemma's, with Metaspace, with an unknown token."""
+    merges = ["▁ l", "o w", "▁l ow", "e r", "▁▁ ▁▁", "▁ ▁", "a b", "l ow", "1 2", "é 中"]
+    made = [merge.replace(" ", "") for merge in merges]
+    tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *"▁lower ab12é中", *made]
+    model = {"type": "BPE", "vocab": {token: id for id, token in enumerate(dict.fromkeys(tokens))}, "merges": merges,
+             "dropout": None, "unk_token": "<unk>", "continuing_subword_prefix": None, "end_of_word_suffix": None,
+             "fuse_unk": True, "byte_fallback": True, "ignore_merges": False}  # fmt: skip
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    added = [{"id": id, "content": token, **flags} for id, token in enumerate(tokens[:3])]
+    replace = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
+    prepend = {"type": "Prepend", "prepend": "▁"}
+    back = {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}
+    steps = [back, {"type": "ByteFallback"}, {"type": "Fuse"}]
+    strip = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
+    metaspace = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": True}
+    split = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
+    base = {
+        "version": "1.0", "truncation": None, "padding": None, "added_tokens": added,
+        "normalizer": {"type": "Sequence", "normalizers": [prepend, replace]}, "pre_tokenizer": None,
+        "post_processor": None, "decoder": {"type": "Sequence", "decoders": [*steps, strip]}, "model": model,
+    }  # fmt: skip
+    few = {token: id for id, token in enumerate(["<unk>", *"▁lower ab12", *made[:3]])}
+    without_bytes = {**model, "byte_fallback": False, "vocab": few, "merges": merges[:3]}
+    good = [
+        base,
+        {**base, "normalizer": replace, "pre_tokenizer": split, "decoder": {"type": "Sequence", "decoders": steps}},
+        {**base, "normalizer": None, "pre_tokenizer": metaspace, "decoder": metaspace},
+        {**base, "model": without_bytes, "added_tokens": added[:1]},
+    ]
+    return [json.dumps(whole) for whole in good]
+
+
+def sentencepiece(data: bytes) -> None:
+    """`Tokenizer.from_huggingface`, of tokenizers that merge characters."""
+    input = Input(data)
+    path = written("characters.json", _json(changed_value(input.pick(_sentencepiece()), input), input))
+    tokenizer = refused(lambda: Tokenizer.from_huggingface(path))
+    if tokenizer is not None:
+        checks.works(tokenizer)
+
+
+@functools.cache
 def _counts() -> bytes:
     PretokenCounts({b"low": 5, b"lower": 200, b"a" * 40: 1, "é".encode(): 2**40}).save(FOLDER / "good")
     return (FOLDER / "good").read_bytes()[:-32]
@@ -292,7 +336,8 @@ def checkpoint(data: bytes) -> None:
 ALL: dict[str, Target] = {
     target.__name__: target
     for target in (
-        native, tiktoken, gpt2, huggingface, counts, minbpe, pickled, checkpoint,
+        native, tiktoken, gpt2, huggingface, sentencepiece, counts, minbpe, pickled, checkpoint,
+        folders.unfinished, folders.folder,
         splitting.named, splitting.tiktoken_patterns, splitting.huggingface_patterns, methods.arguments,
     )
 }  # fmt: skip

@@ -297,6 +297,12 @@ pub enum Error {
         reason: String,
     },
 
+    /// A snapshot of a run of shards that cannot be gone on from.
+    #[error(
+        "the state of the unfinished run does not fit its sources and options: begin anew in another folder"
+    )]
+    Snapshot,
+
     /// A line of a JSON Lines file without a readable text field.
     #[error("{}: line {line} (byte {offset}): {reason}", path.display())]
     Record {

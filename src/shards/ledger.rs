@@ -32,6 +32,29 @@ pub struct Snapshot {
     pub skipped_count: u64,
 }
 
+/// No run has so many bytes, ids or documents. Sums of less, and their products with the bytes of an id, fit into 64 bits.
+const MAX_NUMBER: u64 = 1 << 56;
+
+impl Snapshot {
+    /// Whether it can be that of a run with so many splits and sources: its lists have an element for each, and no
+    /// number is too large to be added to.
+    pub(super) fn is_of(&self, splits: usize, sources: usize) -> bool {
+        let fillings = self.totals.iter().chain(self.shards.iter().map(|(_, filling)| filling));
+        let numbers = [self.at.offset, self.lines, self.passed, self.text_bytes, self.skipped_count];
+        let mut all = numbers
+            .into_iter()
+            .chain(self.documents.iter().copied())
+            .chain(fillings.flat_map(|f| [f.ids, f.documents]));
+        self.shards.len() == splits
+            && self.totals.len() == splits
+            && self.open.is_none_or(|split| split < splits)
+            && self.at.source <= sources
+            && self.documents.len() <= sources
+            && self.skipped.iter().all(|skipped| skipped.source < sources)
+            && all.try_fold(0, u64::checked_add).is_some_and(|sum| sum < MAX_NUMBER)
+    }
+}
+
 /// A snapshot that is to be saved, with the shards that it needs on the disk.
 pub(super) struct Pending {
     pub(super) job: u64,

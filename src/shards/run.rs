@@ -18,7 +18,7 @@ use super::sources::{Cursor, Source};
 use super::streams::Streams;
 use super::write::PlacedIds;
 use crate::control::{Control, Stage};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::simd::Isa;
 use crate::workers;
 
@@ -85,13 +85,17 @@ impl ShardRun {
     /// Begins a run, or goes on from a snapshot.
     ///
     /// # Errors
-    /// [`crate::Error::Io`]: the shards of the snapshot are not there.
+    /// [`crate::Error::Io`]: the shards of the snapshot are not there. [`crate::Error::Snapshot`]: it is that of a run
+    /// with other splits or sources, or of none.
     pub fn open(options: ShardOptions, sources: Vec<Source>, snapshot: Option<Snapshot>) -> Result<Self> {
         let snapshot = snapshot.unwrap_or_else(|| Snapshot {
             shards: vec![Default::default(); options.splits.len()],
             totals: vec![Default::default(); options.splits.len()],
             ..Snapshot::default()
         });
+        if !snapshot.is_of(options.splits.len(), sources.len()) {
+            return Err(Error::Snapshot);
+        }
         let placer = Mutex::new(Placer::open(&options, snapshot)?);
         let (ledger, counts) = (Ledger::default(), Mutex::default());
         let run = ShardRun { options, sources, placer, ledger, counts, plan_nanos: AtomicU64::new(0) };

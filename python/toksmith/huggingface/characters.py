@@ -94,7 +94,7 @@ def read(
     needed = {token for left, right in pairs for token in (left, right, left + right)}
     in_bytes = [name for name in BYTE_NAMES if name in vocab] if model.get("byte_fallback") else []
     unknown = None if len(in_bytes) == 256 else _unknown(model, vocab, in_bytes)
-    _check_needed(needed.intersection([*in_bytes, *(model["unk_token"],) * (unknown is not None)]))
+    _check_needed(needed.intersection([*in_bytes, *(model.get("unk_token"),) * (unknown is not None)]))
     tokens: dict[int, bytes] = {}
     outside = []
     contents = {token.content: token for token in added}

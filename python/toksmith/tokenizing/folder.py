@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..common.messages import shown
 from ..files import new_file, text_files, whole_files
+from . import state as states
 from .formats import FORMATS, Format, Raw, complete
+from .state import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +28,6 @@ MANIFEST = "manifest.json"
 TOKENIZER = "tokenizer.toksmith"
 UNFINISHED = ".toksmith-unfinished"
 _STATE = "state.json"
-_STATE_KIND = "toksmith unfinished run"
 
 
 class Folder:
@@ -56,7 +57,7 @@ class Folder:
         manifest = self.path / MANIFEST
         if manifest.exists():
             held = text_files.read_object(manifest, "manifest of toksmith")
-            self._compare(held.get("run", {}), "the finished run in")
+            self._compare(held.get("run"), "the finished run in")
             if any(source[1] is None for source in self.plan["sources"]):
                 raise FileExistsError(
                     errno.EEXIST, "the folder holds a finished run: name another one", str(self.path)
@@ -82,26 +83,27 @@ class Folder:
                 raise BlockingIOError(errno.EWOULDBLOCK, message, str(self.path))
             yield
 
-    def state(self) -> list[Any] | None:
-        """Return the snapshot to go on from, and publish the shards that it counts as whole; None at the beginning.
+    def state(self) -> State | None:
+        """Return the state to go on from, and publish the shards that it counts as whole; None at the beginning.
 
         Raises:
-            ValueError: The run that was begun here had other sources, another tokenizer or other options.
+            ValueError: The run that was begun here had other sources, another tokenizer or other options; or its
+                state is damaged.
         """
         path = self.unfinished / _STATE
         if not path.exists():
             return None
-        state = text_files.read_object(path, _STATE_KIND)
-        if state.get("format") != _STATE_KIND:
-            raise ValueError(f"{path}: not a {_STATE_KIND}: remove the folder {self.path} to begin anew")
-        self._compare(state["run"], "the run that was begun in")
-        for split, number, told in state["shards"]:
-            self.shards[split, number] = told
-        self._publish(state["snapshot"])
-        snapshot: list[Any] = state["snapshot"]
-        return snapshot
+        state = states.read(path)
+        self._compare(state.run, "the run that was begun in")
+        if len(state.snapshot[2]) != len(self.splits):
+            raise ValueError(f"{path}: the state is that of a run with other splits: name another folder")
+        self.shards |= {(split, number): told for split, number, told in state.shards}
+        self._publish(state.snapshot)
+        return state
 
-    def _compare(self, before: dict[str, Any], what: str) -> None:
+    def _compare(self, before: Any, what: str) -> None:
+        if not isinstance(before, dict):
+            raise ValueError(f"{what} {shown(str(self.path))} does not say what it was: name another folder")
         for name, difference in _differences(before, self.plan):
             advice = "give the same to go on, or name another folder"
             raise ValueError(f"{what} {shown(str(self.path))} had {name} {difference}: {advice}")
@@ -116,13 +118,12 @@ class Folder:
         with self._lock:
             self.shards[split, number] = told
 
-    def save(self, snapshot: Any) -> None:
+    def save(self, snapshot: Any, skipped: list[tuple[int, int, str]]) -> None:
         """Save a state, then publish the shards that it counts as whole; the core calls it, never twice at once."""
         with self._lock:
             done = sorted(self.shards.items())
-        shards = [[split, number, told] for (split, number), told in done if number < snapshot[2][split][0]]
-        state = {"format": _STATE_KIND, "version": 1, "run": self.plan, "snapshot": snapshot, "shards": shards}
-        whole_files.write(self.unfinished / _STATE, [json.dumps(state).encode()])
+        shards = [(split, number, told) for (split, number), told in done if number < snapshot[2][split][0]]
+        states.write(self.unfinished / _STATE, State(self.plan, snapshot, skipped, shards))
         self._publish(snapshot)
 
     def _publish(self, snapshot: Any) -> None:
@@ -161,15 +162,18 @@ def _differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[tuple[
     """Yield what two runs do not share: its name, and both values."""
     if before.get("tokenizer") != now["tokenizer"]:
         yield "another tokenizer", f"(fingerprint {str(before.get('tokenizer'))[:12]}, not {now['tokenizer'][:12]})"
-    old: Any = before.get("options", {})
+    old: Any = before.get("options")
+    old = old if isinstance(old, dict) else {}
     for name, value in now["options"].items():
         if old.get(name) != value:
             yield name, f"{shown(old.get(name))}, not {shown(value)}"
-    sources = before.get("sources", [])
+    sources: Any = before.get("sources")
+    sources = sources if isinstance(sources, list) else []
     for one, other in zip(sources, now["sources"], strict=False):
-        if one[0] != other[0]:
-            yield "the source", f"{shown(one[0])} where {shown(other[0])} is now"
-        if one[1:] != other[1:]:
+        if not isinstance(one, list) or len(one) != len(other) or one[0] != other[0]:
+            before_it = one[0] if isinstance(one, list) and one else one
+            yield "the source", f"{shown(before_it)} where {shown(other[0])} is now"
+        elif one[1:] != other[1:]:
             how = (
                 f"of {one[1]} bytes, which are {other[1]} now"
                 if one[1] != other[1]

@@ -224,11 +224,10 @@ class _Run:
         self, tokenizer: Tokenizer, given: list[Given], options: Options, folder: Folder, watch: Watch
     ) -> None:
         self.given, self.options, self.folder, self.watch = given, options, folder, watch
-        # Rows of tables that were left out: number of the source, texts before it, what is wrong.
-        self.skipped: list[tuple[int, int, str]] = []
         state = folder.state()
-        self.at = (0, 0) if state is None else (state[0][0], state[0][1])
-        self.skipped += [] if state is None else [(*one,) for one in state[9]]
+        # Rows of tables that were left out: number of the source, texts before it, what is wrong.
+        self.skipped: list[tuple[int, int, str]] = [] if state is None else state.skipped
+        self.at = (0, 0) if state is None else state.snapshot[0][:2]
         self.core = _core.ShardRun(
             tokenizer._core,
             [one.for_core for one in given],
@@ -237,14 +236,14 @@ class _Run:
             snapshot_seconds=SNAPSHOT_SECONDS,
             finish=folder.finish,
             save=self._save,
-            snapshot=None if state is None else _tuples(state[:9]),
+            snapshot=None if state is None else state.snapshot,
             **options.for_core,
         )
         watch.begin(self.core, self.at)
 
     def _save(self, snapshot: _Snapshot) -> None:
         place = snapshot[0][:2]
-        self.folder.save([*snapshot, [one for one in self.skipped if one[:2] < place]])
+        self.folder.save(snapshot, [one for one in self.skipped if one[:2] < place])
 
     def run(self) -> _Snapshot:
         """Work off all sources; return the last snapshot."""
@@ -278,13 +277,6 @@ def _checked(texts: Any, number: int) -> Iterator[Any]:
         if not isinstance(text, (str, bytes)):
             raise TypeError(f"text number {index} is {type(text).__name__}: texts are str or bytes")
         yield text
-
-
-def _tuples(value: Any) -> Any:
-    """Return lists of JSON as the core takes them: rows of a list, and the list of a snapshot, are tuples."""
-    at, lines, shards, open_split, totals, documents, text_bytes, skipped, count = value
-    rows = [[tuple(row) for row in rows] for rows in (shards, totals, skipped)]
-    return tuple(at), tuple(lines), rows[0], open_split, rows[1], documents, text_bytes, rows[2], count
 
 
 def _manifest(

@@ -132,6 +132,15 @@ def _with(name: str, part: Any) -> Change:
     return lambda data: data.update({name: part})
 
 
+def test_a_file_that_does_not_speak_of_unknown_characters(tmp_path: Path) -> None:
+    data = json.loads(make("llama").to_str())
+    (tmp_path / "with").write_text(json.dumps(data))
+    del data["model"]["unk_token"]
+    (tmp_path / "without").write_text(json.dumps(data))
+    one, other = (Tokenizer.from_huggingface(tmp_path / name) for name in ("with", "without"))
+    assert one.encode("low \U0001f600") == other.encode("low \U0001f600")
+
+
 REFUSED: list[tuple[str, Change]] = [
     (r"\$\.model\.vocab: with byte_fallback only some bytes have a token, <0x41> is missing", _without("<0x41>")),
     (r"\$\.model\.vocab: U\+2581, which stands for spaces here, is no token", _without(META)),

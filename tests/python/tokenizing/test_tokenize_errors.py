@@ -1,9 +1,11 @@
 """What cannot be read or written: errors that name the place, documents that are left out, nothing that is lost."""
 
 import gzip
+import hashlib
 import json
 import os
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -143,6 +145,52 @@ def test_other_texts_than_those_of_the_run(tokenizer: Tokenizer, tmp_path: Path)
             toksmith.tokenize(iter(texts), tokenizer, out)
     toksmith.tokenize(iter([*GOOD, "more"]), tokenizer, out)
     shards_oracle.check(out, shards_oracle.expected(tokenizer, [*GOOD, "more"]))
+
+
+def _resigned(change: Any) -> Any:
+    """Change a state, with a checksum that is right."""
+
+    def changed(data: bytes) -> bytes:
+        content = json.loads(data)
+        change(content["state"])
+        digest = hashlib.sha256(json.dumps(content["state"], sort_keys=True).encode()).hexdigest()
+        return json.dumps({**content, "sha256": digest}).encode()
+
+    return changed
+
+
+STATES: dict[str, Any] = {
+    "a byte": lambda data: data.replace(b'"documents": 2', b'"documents": 3').replace(b"[0, ", b"[1, ", 1),
+    "cut off": lambda data: data[:-9],
+    "another file": lambda data: b"{}",
+    "no snapshot": _resigned(lambda state: state.pop("snapshot")),
+    "no list": _resigned(lambda state: state["snapshot"].__setitem__(5, 7)),
+    "negative": _resigned(lambda state: state["snapshot"].__setitem__(6, -1)),
+    "no shard": _resigned(lambda state: state["snapshot"][2][0].__setitem__(0, 2**31)),
+    "a path": _resigned(lambda state: state["shards"].append([0, 9, {"parts": {"../x": "y"}}])),
+    "other splits": _resigned(lambda state: state["snapshot"][2].append([0, 0, 0])),
+    "too many sources": _resigned(lambda state: state["snapshot"][5].extend([1] * 9)),
+    "a place behind all": _resigned(lambda state: state["snapshot"][0].__setitem__(0, 9)),
+    "too much": _resigned(lambda state: state["snapshot"][4][0].__setitem__(0, 2**63)),
+}
+
+
+@pytest.mark.parametrize("case", STATES)
+def test_damaged_states_are_refused(case: str, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    def failing() -> Any:
+        yield from GOOD
+        raise RuntimeError("mine")
+
+    out = tmp_path / "out"
+    with pytest.raises(RuntimeError):
+        toksmith.tokenize(failing(), tokenizer, out, workers=1)
+    state = out / ".toksmith-unfinished/state.json"
+    state.write_bytes(STATES[case](state.read_bytes()))
+    with pytest.raises(ValueError, match=r"no whole state of a run|other splits|does not fit its sources"):
+        toksmith.tokenize(iter(GOOD), tokenizer, out)
+    shutil.rmtree(out)
+    toksmith.tokenize(iter(GOOD), tokenizer, out)
+    shards_oracle.check(out, shards_oracle.expected(tokenizer, GOOD))
 
 
 WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {

@@ -116,8 +116,8 @@ def test_going_on_in_the_middle(
 
     save = module.Folder.save
 
-    def save_and_stop(self: Any, snapshot: Any) -> None:
-        save(self, snapshot)
+    def save_and_stop(self: Any, *state: Any) -> None:
+        save(self, *state)
         raise Stopped
 
     for _ in range(200):
@@ -127,7 +127,7 @@ def test_going_on_in_the_middle(
                 toksmith.tokenize(sources(), tokenizer, out, workers=1 + stopped % 3, **options)
         stopped += 1
         state = json.loads((out / ".toksmith-unfinished/state.json").read_text())
-        if stopped > 40 or state["snapshot"][0][0] >= (3 if kind == "mixed" else 1):
+        if stopped > 40 or state["state"]["snapshot"][0][0] >= (3 if kind == "mixed" else 1):
             break
     assert stopped > {"texts": 0, "parquet": 3, "mixed": 5}[kind]
     toksmith.tokenize(sources(), tokenizer, out, **options)

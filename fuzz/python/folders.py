@@ -1,0 +1,124 @@
+"""Fuzz targets for what `toksmith tokenize` writes: unfinished runs, and folders of training data."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from checks import FOLDER
+from choices import Input, changed_bytes, changed_value
+
+import toksmith
+from toksmith import Tokenizer
+from toksmith.tokenizing import tokenize as tokenizing
+
+TEXTS = [f"low lower {number} é中" * (number % 5) for number in range(12)]
+OPTIONS: list[dict[str, Any]] = [
+    {"format": "bin", "shard_size": 60},
+    {"format": "npy", "shard_size": 90, "split": "val=0.4"},
+    {"format": "megatron", "shuffle": 3},
+    {"format": "llm.c"},
+]
+
+
+class _StoppedError(Exception):
+    pass
+
+
+@functools.cache
+def _texts() -> list[Path]:
+    paths = []
+    for number in range(3):
+        paths.append(FOLDER / f"texts-{number}.jsonl")
+        some = TEXTS[number * 4 : number * 4 + 4]
+        paths[-1].write_text("".join(json.dumps({"text": text}) + "\n" for text in some))
+    return paths
+
+
+def _run(out: Path, options: dict[str, Any]) -> None:
+    toksmith.tokenize(_texts(), Tokenizer(), out, workers=1, **options)
+
+
+def _content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+
+
+@functools.cache
+def _good(number: int) -> tuple[Path, Path]:
+    """Return a folder whose run was stopped after a few documents, and one whose run is finished."""
+    begun, whole = FOLDER / f"begun-{number}", FOLDER / f"whole-{number}"
+    _run(whole, OPTIONS[number])
+    save, seconds, chunk_bytes = tokenizing.Folder.save, tokenizing.SNAPSHOT_SECONDS, tokenizing.CHUNK_BYTES
+
+    def save_and_stop(self: Any, snapshot: Any, skipped: Any) -> None:
+        save(self, snapshot, skipped)
+        if snapshot[0][0] >= 1:
+            raise _StoppedError
+
+    tokenizing.Folder.save = save_and_stop  # type: ignore[method-assign]
+    tokenizing.SNAPSHOT_SECONDS, tokenizing.CHUNK_BYTES = 0.0, 64
+    try:
+        with contextlib.suppress(_StoppedError):
+            _run(begun, OPTIONS[number])
+    finally:
+        tokenizing.Folder.save = save  # type: ignore[method-assign]
+        tokenizing.SNAPSHOT_SECONDS, tokenizing.CHUNK_BYTES = seconds, chunk_bytes
+    return begun, whole
+
+
+def _copied(folder: Path) -> Path:
+    copy = FOLDER / "copy"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(folder, copy)
+    return copy
+
+
+def unfinished(data: bytes) -> None:
+    """A run that goes on from a changed folder: a refusal, or shards of the right sizes."""
+    input = Input(data)
+    number = input.below(len(OPTIONS))
+    begun, whole = _good(number)
+    folder = _copied(begun)
+    inside = folder / ".toksmith-unfinished"
+    is_state = input.below(4) > 0
+    path = inside / "state.json" if is_state else input.pick(sorted(path for path in inside.iterdir()))
+    before = path.read_bytes()
+    if is_state and input.below(4):
+        state = json.loads(before)
+        kept = changed_value(json.dumps(state["state"]), input)
+        digest = hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+        path.write_text(json.dumps({**state, "sha256": digest, "state": kept}))
+    else:
+        path.write_bytes(changed_bytes(before, input))
+    is_same = path.read_bytes() == before
+    with contextlib.suppress(ValueError, OSError):
+        _run(folder, OPTIONS[number])
+        assert not is_same or _content(folder) == _content(whole)
+        toksmith.data.open(folder)
+
+
+def folder(data: bytes) -> None:
+    """`toksmith.data`: a changed folder is refused, or its ids and documents can be read."""
+    input = Input(data)
+    copy = _copied(_good(input.below(len(OPTIONS)))[1])
+    path = input.pick(sorted(copy.iterdir()))
+    if path.name == "manifest.json" and input.below(4):
+        path.write_text(json.dumps(changed_value(path.read_text(), input)))
+    else:
+        path.write_bytes(changed_bytes(path.read_bytes(), input))
+    with contextlib.suppress(ValueError, OSError):
+        for _ in toksmith.data.differences(copy):
+            pass
+    with contextlib.suppress(ValueError, OSError):
+        opened = toksmith.data.open(copy)
+        assert len(opened[:]) == len(opened)
+        assert sum(len(opened.documents[at]) for at in range(len(opened.documents))) == len(opened)
+        for window in opened.windows(7, seed=input.byte()):
+            assert len(window) == 7
+        with contextlib.suppress(KeyError):
+            opened.documents.text(0)
