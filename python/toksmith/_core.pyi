@@ -22,6 +22,7 @@ __all__ = [
     "Pretokenizer",
     "ShardRun",
     "SpecialSet",
+    "SpelledModel",
     "Tokenizer",
     "build_tokenizer",
     "fingerprint",
@@ -64,6 +65,20 @@ class Pretokenizer:
     def cuts(self, text: bytes) -> list[int]: ...
     def settled_end(self, text: bytes) -> int: ...
     def split(self, text: bytes) -> list[bytes]: ...
+
+@final
+class SpelledModel:
+    @staticmethod
+    def read(vocab: dict[str, int], merges: list[Any]) -> SpelledModel | None: ...
+    def needed(self, ids: Sequence[int]) -> list[int]: ...
+    def unspelled(self) -> list[int]: ...
+    def tokenizer(
+        self,
+        left_out: Sequence[int],
+        special_tokens: Sequence[tuple[str, int | None]],
+        pretokenizer: Pretokenizer,
+        ignore_merges: bool,
+    ) -> Tokenizer: ...
 
 @final
 class Tokenizer:

@@ -20,6 +20,7 @@ mod output;
 mod pretokenizer;
 mod regex;
 mod shards;
+mod spelled;
 mod stream;
 mod text;
 mod tokenizer;
@@ -48,6 +49,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<encoding::PySpecialSet>()?;
     module.add_class::<encoding::Encoding>()?;
     module.add_class::<shards::PyShardRun>()?;
+    module.add_class::<spelled::PySpelledModel>()?;
     module.add_class::<training::Learned>()?;
     module.add_function(wrap_pyfunction!(training::learn_merges, module)?)?;
     module.add_function(wrap_pyfunction!(training::fingerprint, module)?)?;

@@ -9,12 +9,14 @@ mod characters;
 mod ordinary;
 mod ranks;
 mod reach;
+mod spelled;
 mod state;
 mod tokens;
 mod vocabulary;
 
 pub use build::SpecialSpec;
 pub use ranks::RankLines;
+pub use spelled::{SpelledModel, SpelledReader};
 pub use tokens::TokenBytes;
 pub(crate) use tokens::{SLOT_BYTES, TAG_LENGTH_MASK, TAG_NOT_ASCII, TAG_OFFSET};
 pub use vocabulary::{CharacterTokens, Semantics, Vocab};

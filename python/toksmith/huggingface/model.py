@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from .. import _core
 from ..formats.gpt2 import spell, unspell
 from .added import AddedToken
 from .checks import checked, checked_id, field, kind_of, refused, shown
@@ -12,11 +14,7 @@ from .checks import checked, checked_id, field, kind_of, refused, shown
 class Model(NamedTuple):
     """What the core is made of."""
 
-    vocab: dict[int, bytes]
-    merges: list[tuple[bytes, bytes]]
-    ignore_merges: bool
-    specials: list[tuple[str, int]]
-    """Added tokens that ordinary text does not reach, with their ids."""
+    core: Callable[[_core.Pretokenizer], _core.Tokenizer]
     kept: list[AddedToken]
     """Added tokens that ordinary text reaches too."""
 
@@ -50,16 +48,47 @@ def read(model: dict[str, Any], vocab: dict[str, int], added: list[AddedToken]) 
     """
     check_options(model)
     ignore_merges = field(model, "ignore_merges", bool, "$.model", False)
+    return _quickly(model, vocab, added, ignore_merges) or _with_reasons(model, vocab, added, ignore_merges)
+
+
+def _quickly(
+    model: dict[str, Any], vocab: dict[str, int], added: list[AddedToken], ignore_merges: bool
+) -> Model | None:
+    """Return what `_with_reasons` returns, which tells what is wrong where this returns None."""
+    rows = model.get("merges")
+    spelled = _core.SpelledModel.read(vocab, rows) if isinstance(rows, list) else None
+    if spelled is None or not all(spell(bytes([byte])) in vocab for byte in range(256)):
+        return None
+    contents = {token.content: token for token in added}
+    found = {id: contents[token] for token, id in vocab.items() if token in contents}
+    needed = {*spelled.needed([*found])}
+    kept = {id: token for id, token in found.items() if id in needed or not _can_be_special(token.content)}
+    specials = [(token.content, id) for id, token in found.items() if id not in kept]
+    left_out = [id for _, id in specials]
+    if not {*spelled.unspelled()} <= {*left_out}:
+        return None
+    specials += new_tokens(added, vocab)
+    return Model(lambda cutter: spelled.tokenizer(left_out, specials, cutter, ignore_merges), [*kept.values()])
+
+
+def _can_be_special(token: str) -> bool:
+    """Whether ordinary text cannot reach an added token of the vocabulary that no merge takes or makes."""
+    return len(token) > 1 and unspell(token) in (None, token.encode())
+
+
+def _with_reasons(
+    model: dict[str, Any], vocab: dict[str, int], added: list[AddedToken], ignore_merges: bool
+) -> Model:
     merges = merges_of(model, vocab)
     needed = {token for left, right in merges for token in (left, right, left + right)}
     tokens: dict[int, bytes] = {}
     specials, kept = [], []
     contents = {token.content: token for token in added}
     for token, id in vocab.items():
-        spelled = unspell(token)
-        if token in contents and token not in needed and spelled in (None, token.encode()) and len(token) > 1:
+        if token in contents and token not in needed and _can_be_special(token):
             specials.append((token, id))
             continue
+        spelled = unspell(token)
         if spelled is None:
             raise refused(
                 f"$.model.vocab[{shown(token)}]", "holds a character that stands for no byte, and is no added token"
@@ -71,7 +100,7 @@ def read(model: dict[str, Any], vocab: dict[str, int], added: list[AddedToken]) 
     _check_bytes(tokens)
     of_token = {token: tokens[vocab[token]] for token in needed}
     spelled_merges = [(of_token[left], of_token[right]) for left, right in merges]
-    return Model(tokens, spelled_merges, ignore_merges, specials, kept)
+    return Model(lambda cutter: _core.Tokenizer(tokens, spelled_merges, specials, cutter, ignore_merges), kept)
 
 
 def merges_of(model: dict[str, Any], vocab: dict[str, int]) -> list[tuple[str, str]]:
@@ -88,8 +117,8 @@ def merges_of(model: dict[str, Any], vocab: dict[str, int]) -> list[tuple[str, s
 
 def new_tokens(added: list[AddedToken], vocab: dict[str, int]) -> list[tuple[str, int]]:
     """Return the added tokens that the vocabulary does not have."""
-    owners = {id: token for token, id in vocab.items()}
     found = [(token.content, token.id) for token in added if token.content not in vocab]
+    owners = {id: token for token, id in vocab.items()} if found else {}
     for content, id in found:
         if id in owners:
             raise refused(

@@ -53,7 +53,7 @@ def parts_of(content: dict[str, Any], files: origin.Files | None = None, keep_id
     made = model.read(content["model"], vocab, tokens)
     pipeline = Pipeline(spec, {token.id for token in made.kept})
     pattern = pipeline.pattern
-    core = _core.Tokenizer(made.vocab, made.merges, made.specials, pattern.core(), made.ignore_merges)
+    core = made.core(pattern.core())
     came_from = origin.Origin.of(content, tokens, files or {})
     if pipeline.is_trivial:
         return Parts(core, pattern, None, None, came_from)
