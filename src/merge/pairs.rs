@@ -114,6 +114,11 @@ impl Pairs {
         Pairs { first_tokens: Some(Box::new(first_tokens)), ..pairs }
     }
 
+    /// A table of the same first tokens, without a pair, with room for `count` pairs.
+    pub(crate) fn without_merges(&self, count: usize) -> Self {
+        Pairs { first_tokens: self.first_tokens.clone(), ..Pairs::new(self.byte_tokens, count) }
+    }
+
     /// What merging begins with, if not with bytes.
     #[inline(always)]
     pub(crate) fn first_tokens(&self) -> Option<&FirstTokens> {

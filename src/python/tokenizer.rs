@@ -27,6 +27,7 @@ pub(super) struct Tokenizer {
 }
 
 type ArrayAndStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
+type LastPairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 type CharacterIds = (Vec<u32>, Option<u32>, Vec<u32>);
 type IdsAndSpans<'py> = (Bound<'py, PyList>, Bound<'py, PyArray2<i64>>);
 
@@ -126,6 +127,21 @@ impl Tokenizer {
     /// The lowest id of an ordinary token that merging its own bytes does not make.
     fn first_unreachable(&self, py: Python<'_>) -> Option<u32> {
         py.detach(|| self.encoder.vocab().first_unreachable())
+    }
+
+    /// The ordinary tokens that merging their own bytes does not make, by id, each with the ids of what it makes.
+    fn unmade(&self, py: Python<'_>) -> PyResult<Vec<(u32, Vec<u32>)>> {
+        call::long(py, None, |_| self.encoder.vocab().unmade())
+    }
+
+    /// The last merge of each token, by ascending id: the places of its two parts among all ids, in two arrays; -1
+    /// twice for a token that no merge makes.
+    fn last_pairs<'py>(&self, py: Python<'py>) -> PyResult<LastPairs<'py>> {
+        let pairs = call::long(py, None, |_| self.encoder.vocab().last_pairs())?;
+        let part = |take: fn((u32, u32)) -> u32| {
+            room::collected(pairs.iter().map(move |pair| pair.map_or(-1, |pair| i64::from(take(pair)))))
+        };
+        Ok((arrays::array(py, part(|(left, _)| left)?)?, arrays::array(py, part(|(_, right)| right)?)?))
     }
 
     #[pyo3(signature = (text, special, workers=None))]

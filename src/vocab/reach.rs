@@ -16,6 +16,9 @@ use crate::simd::Isa;
 /// Pairs of tokens, and other tokens, as indices.
 type PairsAndRest = (Vec<(u32, u32)>, Vec<u32>);
 
+/// The two tokens, as indices, that the last merge of a token's own bytes joins.
+pub(super) type LastPair = Option<(u32, u32)>;
+
 /// Under rank semantics: adds the pair of each ordinary token to `pairs`, with the index of the token as its
 /// rank. `special` are the special tokens, in ascending order.
 ///
@@ -23,18 +26,11 @@ type PairsAndRest = (Vec<(u32, u32)>, Vec<u32>);
 /// makes.
 pub(super) fn ranked(tokens: &TokenBytes, special: &[u32], pairs: &mut Pairs) -> Result<PairsAndRest> {
     let mut made = vec![Made::default(); tokens.len()];
-    let (mut merger, mut parts) = (Merger::new(Isa::best()), Vec::new());
-    for &index in &by_length(tokens, special) {
-        parts.clear();
-        merger.merge(pairs, tokens.bytes_at(index), &mut parts, &Control::none())?;
-        if let [left, right] = parts[..] {
-            // All tokens have different bytes, so no pair is inserted twice.
-            let _ = pairs.insert(left, right, index, index);
-            let highest = made[left as usize].highest.max(made[right as usize].highest);
-            made[index as usize] =
-                Made { pair: (left, right), highest: highest.max(index), below: highest < index };
-        }
-    }
+    each_made(tokens, special, pairs, |index, (left, right)| {
+        let highest = made[left as usize].highest.max(made[right as usize].highest);
+        made[index as usize] =
+            Made { pair: (left, right), highest: highest.max(index), below: highest < index };
+    })?;
     let (mut reached, mut unreachable) = (Vec::with_capacity(tokens.len()), Vec::new());
     for index in candidates(tokens, special) {
         match made[index as usize] {
@@ -45,6 +41,80 @@ pub(super) fn ranked(tokens: &TokenBytes, special: &[u32], pairs: &mut Pairs) ->
         }
     }
     Ok((reached, unreachable))
+}
+
+/// Under rank semantics: adds the pair of each ordinary token to `pairs`, the shortest token first, and tells `found`
+/// the index of the token and its pair.
+fn each_made(
+    tokens: &TokenBytes,
+    special: &[u32],
+    pairs: &mut Pairs,
+    mut found: impl FnMut(u32, (u32, u32)),
+) -> Result<()> {
+    let (mut merger, mut parts) = (Merger::new(Isa::best()), Vec::new());
+    for &index in &by_length(tokens, special) {
+        parts.clear();
+        merger.merge(pairs, tokens.bytes_at(index), &mut parts, &Control::none())?;
+        if let [left, right] = parts[..] {
+            // All tokens have different bytes, so no pair is inserted twice.
+            let _ = pairs.insert(left, right, index, index);
+            found(index, (left, right));
+        }
+    }
+    Ok(())
+}
+
+/// Under rank semantics: for each token by index, the pair of its last merge; `None` for what no merge makes.
+pub(super) fn last_pairs_of_ranks(
+    tokens: &TokenBytes,
+    special: &[u32],
+    mut pairs: Pairs,
+) -> Result<Vec<LastPair>> {
+    let mut last = vec![None; tokens.len()];
+    each_made(tokens, special, &mut pairs, |index, pair| last[index as usize] = Some(pair))?;
+    Ok(last)
+}
+
+/// Under merges semantics: for each token by index, the pair of its last merge; `None` for what no merge makes.
+///
+/// `listed` are the merges as indices, with the index of the token that each makes; `pairs` is a table without any,
+/// and `all` the table of all of them. Pairs are added by the length of what they make. Merging the bytes of a token
+/// with the pairs of all shorter tokens does all but its last merge: what is left are the two parts of that one.
+pub(super) fn last_pairs_of_list(
+    tokens: &TokenBytes,
+    special: &[u32],
+    listed: &[((u32, u32), u32)],
+    mut pairs: Pairs,
+    all: &Pairs,
+) -> Result<Vec<LastPair>> {
+    let length = |index: u32| tokens.bytes_at(index).len();
+    let mut ranks: Vec<u32> = (0..listed.len() as u32).collect();
+    ranks.sort_by_key(|&rank| length(listed[rank as usize].1));
+    let mut waiting = ranks.into_iter().peekable();
+    let mut last = vec![None; tokens.len()];
+    let (mut merger, mut parts) = (Merger::new(Isa::best()), Vec::new());
+    for &index in &by_length(tokens, special) {
+        while let Some(rank) = waiting.next_if(|&rank| length(listed[rank as usize].1) < length(index)) {
+            let ((left, right), made) = listed[rank as usize];
+            let _ = pairs.insert(left, right, rank, made);
+        }
+        parts.clear();
+        merger.merge(&pairs, tokens.bytes_at(index), &mut parts, &Control::none())?;
+        if let [left, right] = parts[..] {
+            let rank = all.rank_of_symbols(left, right);
+            if rank != NEVER && all.result(rank) == index {
+                last[index as usize] = Some((left, right));
+            }
+        }
+    }
+    Ok(last)
+}
+
+/// What merging makes of the bytes of a token, as indices.
+pub(super) fn parts_of(tokens: &TokenBytes, index: u32, pairs: &Pairs) -> Result<Vec<u32>> {
+    let mut parts = Vec::new();
+    Merger::new(Isa::best()).merge(pairs, tokens.bytes_at(index), &mut parts, &Control::none())?;
+    Ok(parts)
 }
 
 /// How merging makes a token.

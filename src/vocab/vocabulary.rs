@@ -1,10 +1,12 @@
 //! The validated vocabulary.
 
 use super::ordinary::Ordinary;
+use super::reach;
 use super::tokens::TokenBytes;
 use crate::error::{Error, Result};
 use crate::merge::Pairs;
 use crate::once::Once;
+use crate::room;
 use crate::special::Specials;
 
 /// The rule that decides which pairs merge.
@@ -179,6 +181,57 @@ impl Vocab {
     /// The lowest id of an ordinary token that merging its own bytes does not make.
     pub fn first_unreachable(&self) -> Option<u32> {
         self.unreachable.first().map(|&index| self.tokens.id_at(index))
+    }
+
+    /// The ordinary tokens that merging their own bytes does not make, by ascending id, with the ids of what merging
+    /// makes of them.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn unmade(&self) -> Result<Vec<(u32, Vec<u32>)>> {
+        let id = |index: u32| self.tokens.id_at(index);
+        let parts = |index: u32| {
+            let parts = reach::parts_of(&self.tokens, index, self.pairs())?;
+            Ok((id(index), parts.into_iter().map(id).collect()))
+        };
+        self.unreachable.iter().map(|&index| parts(index)).collect()
+    }
+
+    /// For each token by its index (its place among all ids), the indices of the two tokens that the last merge of its
+    /// own bytes joins; `None` for a token that no merge makes.
+    ///
+    /// Cost: about as much as making the vocabulary; nothing for a trained one.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn last_pairs(&self) -> Result<Vec<Option<(u32, u32)>>> {
+        room::check_available(
+            memory_of_pairs(self.tokens.len(), self.merges.len())
+                + 16 * self.merges.len()
+                + 12 * self.tokens.len(),
+        )?;
+        if let Some(first) = self.trained {
+            let mut last = vec![None; self.tokens.len()];
+            for (made, &pair) in last.iter_mut().skip(first as usize).zip(&self.merges) {
+                *made = Some(pair);
+            }
+            return Ok(last);
+        }
+        let special = special_indices(&self.tokens, &self.special_ids);
+        let all = self.pairs();
+        match self.semantics {
+            Semantics::Ranks => {
+                reach::last_pairs_of_ranks(&self.tokens, &special, all.without_merges(self.tokens.len()))
+            }
+            Semantics::Merges => {
+                let made = |&(left, right): &(u32, u32)| {
+                    ((left, right), all.result(all.rank_of_symbols(left, right)))
+                };
+                let listed: Vec<_> = self.merges.iter().map(made).collect();
+                let pairs = all.without_merges(listed.len());
+                reach::last_pairs_of_list(&self.tokens, &special, &listed, pairs, all)
+            }
+        }
     }
 }
 

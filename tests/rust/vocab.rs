@@ -98,3 +98,18 @@ fn a_state_is_the_whole_vocabulary() {
         }
     }
 }
+
+#[test]
+fn the_last_merge_of_each_token() {
+    let tokens = [(256, "ab"), (257, "cd"), (258, "abcd"), (259, "bcd"), (260, "xyz")];
+    // Ranks: "bcd" is made by b + cd, also where "ab" merges first in "abcd"; no pair makes "xyz".
+    let ranks = vocab(&tokens, None, &[]).unwrap();
+    let expected = [Some((97, 98)), Some((99, 100)), Some((256, 257)), Some((98, 257)), None];
+    assert_eq!(ranks.last_pairs().unwrap()[256..], expected);
+    assert_eq!(ranks.unmade().unwrap(), [(260, vec![120, 121, 122])]);
+    // A list with two pairs that would make "abcd": the first can never be, since a and b have merged before.
+    let list = [("a", "b"), ("c", "d"), ("b", "cd"), ("a", "bcd"), ("ab", "cd")];
+    let merges = vocab(&tokens[..4], Some(&list), &[]).unwrap();
+    assert_eq!(merges.last_pairs().unwrap()[256..], expected[..4]);
+    assert_eq!(merges.unmade().unwrap(), []);
+}
