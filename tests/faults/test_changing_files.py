@@ -21,8 +21,8 @@ from child import run
 
 from toksmith import Tokenizer, count_pretokens, file_encoding, train
 from toksmith.cli import streams
-from toksmith.files import watching
-from toksmith.training import counter, inputs, subprocesses
+from toksmith.files import inputs, watching
+from toksmith.training import counter, subprocesses
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
 

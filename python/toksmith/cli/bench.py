@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from ..common import arguments
+from ..common.tables import aligned
 from . import streams
 from .options import (
     GivenPatternOption,
@@ -22,7 +23,6 @@ from .options import (
     UsageError,
     load,
 )
-from .tables import aligned
 from .visible import visible
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import typer
 
 from ..common import arguments
 from ..common.progress import reporter
-from ..training import inputs
+from ..common.tables import columns
+from ..files import inputs
 from . import streams
 from .options import (
     STRICT,
@@ -23,7 +24,6 @@ from .options import (
     ProgressOption,
     load,
 )
-from .tables import columns
 from .visible import visible
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _sources(files: list[str], field: str | None, column: str | None) -> Iterato
 def _documents(
     source: inputs.Source | None, errors: Errors, read: Callable[[int], object], separator: str | None
 ) -> Iterator[Iterable[str]]:
-    from ..training import documents
+    from ..files import documents
 
     if source is not None:
         return documents.of(source, errors.value, read, separator)

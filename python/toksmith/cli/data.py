@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..common.progress import reporter
+from ..common.tables import aligned
 from . import streams
 from .options import ProgressOption, UsageError
-from .tables import aligned
 from .visible import has_colours, shown, spaced, visible
 
 if TYPE_CHECKING:

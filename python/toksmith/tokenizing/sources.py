@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..common.messages import shown
-from ..files import watching
-from ..training import inputs
+from ..files import inputs, watching
 
 if TYPE_CHECKING:
     from collections.abc import Callable

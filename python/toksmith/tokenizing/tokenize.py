@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
+from ..files import inputs
 from ..tokenizer import Tokenizer
-from ..training import inputs
 from . import columns
 from .folder import TOKENIZER, Folder
 from .options import DEFAULT_BUFFER, DEFAULT_SHARD, Options

@@ -7,7 +7,8 @@ import os
 from .. import _core, patterns
 from ..common import arguments, memory
 from ..common.progress import reporter
-from . import counter, coverage, inputs
+from ..files import inputs
+from . import counter, coverage
 from .counts import PretokenCounts
 
 TYPE_CHECKING = False

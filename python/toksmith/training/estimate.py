@@ -10,7 +10,8 @@ import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..common import arguments
-from . import inputs, sampling
+from ..files import inputs
+from . import sampling
 from .counting import count_pretokens_from_iterator
 from .run import Run
 

@@ -8,13 +8,12 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _core
-from ..files import watching
-from . import documents
+from ..files import documents, watching
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .inputs import Source
+    from ..files.inputs import Source
 
 STRETCH_BYTES = 1 << 18
 """Bytes of files that a stretch covers: enough for many documents, and few enough for a hundred in a sample."""

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .. import _core, patterns
-from ..files import temporary, watching
-from . import counter, inputs
+from ..files import inputs, temporary, watching
+from ..files.inputs import Source
+from . import counter
 from .counts import PretokenCounts
-from .inputs import Source
 
 if TYPE_CHECKING:
     from ..files.new_file import NewFile

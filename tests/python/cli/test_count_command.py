@@ -13,7 +13,7 @@ from command import TOKSMITH, run_command
 
 import toksmith
 from toksmith import Tokenizer, text_streaming
-from toksmith.training import documents, inputs
+from toksmith.files import documents, inputs
 
 SPECIAL = "<|endoftext|>"
 TEXTS = ["the lowest of the low", "", f"žluťoučký{SPECIAL} 日本\r\n", "low\u2028 lower\n\n new"]

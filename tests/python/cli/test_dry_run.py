@@ -11,7 +11,8 @@ from command import run_command
 
 import toksmith
 from toksmith.cli import dry_runs
-from toksmith.training import inputs, sampling
+from toksmith.files import inputs
+from toksmith.training import sampling
 from toksmith.training.estimate import Estimate, estimate
 from toksmith.training.options import Options
 

@@ -16,7 +16,7 @@ ROOMS = {
     "_core": "the Rust core",
     "reference": "the algorithm in plain Python, which needs nothing else of the package",
     "common": "checks of arguments, values in messages, progress, memory, read-only views",
-    "files": "reading what a stranger may have written, writing whole files, temporary files",
+    "files": "files of text found and read as documents, what a stranger may have written, writing whole files",
     "regex_dialects": "patterns of other engines, written for `regex`, and how large a pattern may be",
     "pattern_names": "aliases of patterns, and names that are nearly right",
     "patterns": "the named patterns, and `regex` for any other",

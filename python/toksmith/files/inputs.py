@@ -85,7 +85,7 @@ def check_plain(sources: Iterable[Source]) -> None:
 
     Where invalid bytes are replaced, nothing else would notice: compressed text would be counted as it is.
     """
-    from ..files import kinds
+    from . import kinds
 
     for source in sources:
         if source.compression is None and source.field is None and source.column is None:
@@ -115,7 +115,7 @@ def count(counting: _core.Counting, sources: Iterable[Source], replace: bool, re
 
 def cells(sources: Iterable[Source]) -> Iterator[str | bytes]:
     """Yield the texts of a column, file by file; a few rows are in memory at a time."""
-    from ..files import watching
+    from . import watching
 
     try:
         import pyarrow as pa
