@@ -24,6 +24,7 @@ from .decode import decode
 from .encode import encode
 from .explain import explain
 from .fetch import fetch
+from .inspect import inspect
 from .messages import in_options
 from .options import UsageError, with_progress_named, without_debug
 from .tokenize import tokenize
@@ -50,6 +51,7 @@ Examples:
   toksmith explain -t tokenizer.json 'the lowest price'
   echo 'Hello' | toksmith encode -t gpt-4o
   toksmith count --model gpt-4o book.txt
+  toksmith inspect gpt2 --on book.txt
   toksmith verify cl100k_base --against tiktoken
 
 Each command has examples of its own: toksmith train --help"""
@@ -69,7 +71,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (train, encode, decode, tokenize, data, count, explain, convert, fetch, verify, bench):
+for command in (train, encode, decode, tokenize, data, count, explain, inspect, convert, fetch, verify, bench):
     # A short help that is given is wrapped; one that is taken from the help is cut off.
     app.command(
         help=command.__doc__,

@@ -31,6 +31,7 @@ ROOMS = {
     "streaming": "ids that arrive one by one",
     "text_streaming": "text that arrives in pieces to arrays of ids",
     "explanation": "how a text is encoded, merge by merge",
+    "inspection": "what a vocabulary is made of, and what texts use of it",
     "shrinking": "a tokenizer without its last merges",
     "file_encoding": "a file of text to an array or a file of ids",
     "loading": "the constructors that read files",

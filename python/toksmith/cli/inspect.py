@@ -1,0 +1,109 @@
+"""`toksmith inspect`."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from . import streams
+from .options import (
+    STRICT,
+    ErrorsOption,
+    GivenPatternOption,
+    GivenSpecialsOption,
+    GivenUnmatchedOption,
+    NoSpecialOption,
+    ProgressOption,
+    UsageError,
+    load,
+)
+
+EXAMPLES = """\
+Examples:
+
+  toksmith inspect gpt2
+  toksmith inspect tokenizer.json --on corpus/
+  toksmith inspect o200k_base --on 'web/*.jsonl.gz' --field text --json
+  zcat book.txt.gz | toksmith inspect gpt2 --on - --top 20
+
+FILES are what train reads: text, JSON lines and Parquet, also compressed; more
+of them may follow --on. Without --on, the vocabulary alone is looked at. Control
+characters in tokens are shown, never obeyed: a space is ␣, a byte that is not
+part of a character is \\xNN."""
+
+
+def inspect(
+    tokenizer: Annotated[
+        str,
+        typer.Argument(
+            metavar="TOKENIZER",
+            help="A published encoding or a model (o200k_base, gpt-4o), or a path, as for encode -t.",
+        ),
+    ],
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="[FILES]...", help="More files of --on.", show_default=False)
+    ] = None,
+    on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--on",
+            metavar="FILES",
+            help="Count the uses of each token on these: files, globs and folders; - is standard input.",
+        ),
+    ] = None,
+    top: Annotated[
+        int, typer.Option("--top", metavar="N", help="How many tokens each list of examples has at most.")
+    ] = 10,
+    as_json: Annotated[bool, typer.Option("--json", help="Write one JSON object.")] = False,
+    field: Annotated[
+        str | None,
+        typer.Option("--field", metavar="NAME", help="The field of .jsonl files that has the text. Default: text."),
+    ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--column", metavar="NAME", help="The column of Parquet files that has the text. Default: text."
+        ),
+    ] = None,
+    document_separator: Annotated[
+        str | None,
+        typer.Option(
+            "--document-separator",
+            metavar="TEXT",
+            help="A string between two documents of a text file. It becomes no token.",
+        ),
+    ] = None,
+    no_special: NoSpecialOption = False,
+    errors: ErrorsOption = STRICT,
+    workers: Annotated[
+        int | None, typer.Option("--workers", metavar="N", help="The number of threads. Default: all cores.")
+    ] = None,
+    pattern: GivenPatternOption = None,
+    special_tokens: GivenSpecialsOption = None,
+    unmatched: GivenUnmatchedOption = None,
+    progress: ProgressOption = None,
+) -> None:
+    """Show what a vocabulary is made of, which tokens no text gives, and what texts use of it."""
+    if not on:
+        for name, given in (("FILES", files), ("--field", field), ("--column", column)):
+            if given:
+                raise UsageError(f"{name} is for texts: give --on before the files")
+    chosen: Any = errors.value
+    loaded = load(tokenizer, pattern, special_tokens, unmatched)
+    # A bar is gone before the output comes, so both may be on one terminal.
+    with streams.reporting(progress, "") as how:
+        found = loaded.inspect(
+            [*on, *(files or [])] if on else None,
+            top=top,
+            special=not no_special,
+            field=field,
+            column=column,
+            document_separator=document_separator,
+            errors=chosen,
+            workers=workers,
+            progress=how,
+        )
+    shown = json.dumps(found.to_dict(), ensure_ascii=True) if as_json else str(found)
+    streams.write("-", [shown.encode(), b"\n"])

@@ -1,0 +1,149 @@
+"""`Tokenizer.inspect`: a vocabulary at a glance, and what texts use of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..common import arguments
+from ..common.messages import shown
+from ..common.progress import reporter
+from ..files import documents, inputs
+from . import merging, reach, report, text_figures, usage, vocabulary
+
+if TYPE_CHECKING:
+    from ..common.choices import Errors
+    from ..common.progress import Report
+    from ..parts import Parts
+
+_STANDARD_INPUT = "/dev/stdin"
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What `Tokenizer.inspect` found. `print` shows it, a notebook draws it, and `to_dict` gives plain data.
+
+    Attributes:
+        sizes: How large the vocabulary is, and by which rules it encodes.
+        special: The special tokens, by id.
+        lengths: How long the ordinary tokens are.
+        contents: What they are made of.
+        partial: Which are no whole characters.
+        reach: Which tokens no text can give.
+        merging: How tokens are merged.
+        duplicates: Which tokens differ by case or by a space alone.
+        usage: What the texts use of it; None without texts.
+    """
+
+    sizes: report.Sizes
+    special: tuple[report.Token, ...]
+    lengths: report.Lengths
+    contents: report.Contents
+    partial: report.Partial
+    reach: report.Reach
+    merging: report.Merging
+    duplicates: report.Duplicates
+    usage: report.Usage | None
+
+    def to_dict(self) -> dict[str, Any]:
+        r"""Return everything but the arrays as JSON has it. A byte that is not text is `\xNN`, a backslash `\\`."""
+        found: dict[str, Any] = report.plain(self)
+        return found
+
+    def __str__(self) -> str:
+        from . import drawing
+
+        return drawing.as_text(self)
+
+    def _repr_html_(self) -> str:
+        from . import drawing
+
+        return drawing.as_html(self)
+
+
+def inspect(
+    parts: Parts,
+    on: Any,
+    *,
+    top: int,
+    special: bool,
+    field: str | None,
+    column: str | None,
+    document_separator: str | None,
+    errors: Errors,
+    workers: int | None,
+    progress: bool | Report,
+) -> Inspection:
+    """See `Tokenizer.inspect`."""
+    limit, threads = arguments.checked_limit("top", top, 0), arguments.checked_workers(workers)
+    arguments.replaces_invalid(errors)
+    separator = arguments.checked_separator(document_separator)
+    sources = None if on is None else _sources(on, field, column)
+    if isinstance(sources, list) and errors == "replace":
+        inputs.check_plain(source for source in sources if source.path != _STANDARD_INPUT)
+    looked_at = vocabulary.Vocabulary(parts)
+    found = reach.reach(looked_at, threads)
+    tree = merging.Tree(looked_at)
+    used = None
+    if sources is not None:
+        counter = usage.Counter(parts.core, looked_at.ids, special, threads)
+        with reporter(progress) as report_:
+            counter.add(_documents(sources, errors, separator, report_))
+        used = text_figures.usage(looked_at, tree, found, counter, limit)
+    return Inspection(
+        sizes=vocabulary.sizes(looked_at),
+        special=tuple(looked_at.token(id) for id in sorted(looked_at.special)),
+        lengths=vocabulary.lengths(looked_at, limit),
+        contents=vocabulary.contents(looked_at),
+        partial=vocabulary.partial(looked_at, limit),
+        reach=found,
+        merging=merging.merging(looked_at, tree, limit),
+        duplicates=vocabulary.duplicates(looked_at, limit),
+        usage=used,
+    )
+
+
+def _sources(on: Any, field: str | None, column: str | None) -> list[inputs.Source] | Iterable[str]:
+    """Return the files behind what was given, or the texts."""
+    if isinstance(on, (str, bytes, os.PathLike)):
+        on = [on]
+    if not isinstance(on, (list, tuple)):
+        if field is not None or column is not None:
+            raise ValueError("field and column are for files; texts were given")
+        if not isinstance(on, Iterable):
+            raise TypeError(f"on is paths, or an iterable of texts, not {type(on).__name__}")
+        return on
+    if not on:
+        raise ValueError("on names no file")
+    paths = [_STANDARD_INPUT if one == "-" else one for one in on]
+    if paths.count(_STANDARD_INPUT) > 1:
+        raise ValueError("standard input is given twice")
+    return inputs.of_files(paths, field, column)
+
+
+def _documents(
+    sources: list[inputs.Source] | Iterable[str], errors: str, separator: str | None, report_: Report | None
+) -> Iterator[Iterable[str]]:
+    if not isinstance(sources, list):
+        for text in sources:
+            if not isinstance(text, str):
+                raise TypeError(f"a text is a str, not {type(text).__name__}: {shown(text)}; for files give a list")
+            yield from [[text]] if separator is None else documents.split([text], separator)
+        return
+    total = sum(_size(source.path) for source in sources)
+    done = 0
+
+    def read(size: int) -> None:
+        nonlocal done
+        done += size
+        if report_:
+            report_("encode", done, total)
+
+    for source in sources:
+        yield from documents.of(source, errors, read, separator)
+
+
+def _size(path: str) -> int:
+    return 0 if path == _STANDARD_INPUT else os.path.getsize(path)  # noqa: PTH202

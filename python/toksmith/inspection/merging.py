@@ -1,0 +1,93 @@
+"""How tokens are merged: the two parts of each, and what follows from these for depths and for texts."""
+
+from __future__ import annotations
+
+import collections
+from typing import TYPE_CHECKING, Any
+
+from .report import Merging, Saved
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .vocabulary import Vocabulary
+
+
+class Tree:
+    """The last merge of each token. Tokens are named by their place among all ids, in ascending order.
+
+    Attributes:
+        left: The left part of each token; -1 for what no merge makes.
+        right: The right part.
+        order: The tokens that a merge makes; parts come before what is made of them.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        core: Any = vocabulary.parts.core
+        left, right = core.last_pairs()
+        self.left: list[int] = left.tolist()
+        self.right: list[int] = right.tolist()
+        made = (place for place, part in enumerate(self.left) if part >= 0)
+        self.order = sorted(made, key=lambda place: len(vocabulary.tokens[place]))
+
+    def depths(self) -> list[int]:
+        """Return the depth of each token: 0 without a merge, else 1 more than that of its deeper part."""
+        found = [0] * len(self.left)
+        for place in self.order:
+            found[place] = 1 + max(found[self.left[place]], found[self.right[place]])
+        return found
+
+    def applied(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how often the last merge of each token was applied to make tokens of these counts.
+
+        A token is used where it stands in the result, and in each token that it is a part of.
+        """
+        import numpy as np
+
+        uses = counts.tolist()
+        for place in reversed(self.order):
+            if number := uses[place]:
+                uses[self.left[place]] += number
+                uses[self.right[place]] += number
+        return np.where(np.array(self.left) >= 0, np.array(uses, np.int64), 0)
+
+    def parts(self, counts: NDArray[np.int64]) -> set[int]:
+        """Return the tokens that are a part, also of a part, of a token that is used."""
+        found: set[int] = set()
+        uses = counts.tolist()
+        for place in reversed(self.order):
+            if uses[place] or place in found:
+                found |= {self.left[place], self.right[place]}
+        return found
+
+
+def merging(vocabulary: Vocabulary, tree: Tree, top: int) -> Merging:
+    """Return how deep the merges of ordinary tokens are."""
+    depths = tree.depths()
+    ordinary = [place for place, id in enumerate(vocabulary.ids) if id not in vocabulary.special]
+    made = [depths[place] for place in ordinary if depths[place]]
+    deepest = sorted((place for place in ordinary if depths[place]), key=lambda place: (-depths[place], place))[:top]
+    chain = deepest[:1]
+    while chain and depths[chain[-1]]:
+        left, right = tree.left[chain[-1]], tree.right[chain[-1]]
+        chain.append(left if depths[left] >= depths[right] else right)
+    return Merging(
+        by_depth=dict(sorted(collections.Counter(depths[place] for place in ordinary).items())),
+        mean_depth=sum(made) / max(len(made), 1),
+        deepest=tuple((vocabulary.token(vocabulary.ids[place]), depths[place]) for place in deepest),
+        chain=tuple(vocabulary.token(vocabulary.ids[place]) for place in reversed(chain)),
+    )
+
+
+def most_saved(vocabulary: Vocabulary, tree: Tree, applied: NDArray[np.int64], top: int) -> tuple[Saved, ...]:
+    """Return the merges that were applied most."""
+    import numpy as np
+
+    ids, tokens = vocabulary.ids, vocabulary.tokens
+    best = np.argsort(-applied, kind="stable")[:top].tolist()
+    return tuple(
+        Saved(ids[place], tokens[place], ids[tree.left[place]], ids[tree.right[place]], int(applied[place]))
+        for place in best
+        if applied[place]
+    )

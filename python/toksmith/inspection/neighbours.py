@@ -1,0 +1,61 @@
+"""Which tokens can stand beside a token with a part of a character, to complete this character.
+
+Two tokens side by side in a result are what merging the bytes of both gives: no merge has crossed their outer ends,
+and so all merges between these were those of these bytes alone. A token that completes a character of another one is
+in the same pretoken, since a pretoken is whole characters.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import explanation, reference
+from . import utf8
+
+if TYPE_CHECKING:
+    from ..regex_dialects.inside import Inside
+    from .vocabulary import Vocabulary
+
+_CONTINUATIONS = bytes(range(0x80, 0xC0))
+
+
+class Neighbours:
+    """The tokens that begin or end inside of a character, and how two tokens merge."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        parts = vocabulary.parts
+        ids = {token: id for id, token in vocabulary.ordinary}
+        self._rank_of = reference.rank_function(parts.merges if parts.core.has_merges() else ids)
+        broken = [token for id, token in vocabulary.ordinary if id not in vocabulary.texts and utf8.is_in_text(token)]
+        self._befores = [token for token in broken if _ends_inside(token) or not token.strip(_CONTINUATIONS)]
+        self._afters = [token for token in broken if _begins_inside(token)]
+
+    def pairs(self, token: bytes, pattern: Inside | None) -> list[bytes] | None:
+        """Return a token with each of those that can complete its last, or else its first, character.
+
+        None if it needs none of either; an empty list if it needs one that no token can be.
+        """
+        found: list[bytes] | None = None
+        if _begins_inside(token):
+            found = [one + token for one in self._befores if self._may_meet(one, token, pattern)]
+        if found != [] and _ends_inside(token):
+            found = [token + one for one in self._afters if self._may_meet(token, one, pattern)]
+        return found
+
+    def _may_meet(self, left: bytes, right: bytes, pattern: Inside | None) -> bool:
+        both = left + right
+        if not utf8.is_in_text(both):
+            return False
+        _, text, last = utf8.tail_of(both)
+        if pattern is not None and not pattern.may_hold(text, last):
+            return False
+        steps = explanation.steps_of(both, self._rank_of)
+        return steps.pieces(len(steps)) == (left, right)
+
+
+def _begins_inside(token: bytes) -> bool:
+    return token[0] in _CONTINUATIONS
+
+
+def _ends_inside(token: bytes) -> bool:
+    return utf8.tail_of(token)[2] is not None

@@ -1,0 +1,216 @@
+r"""Which tokens some text gives, which none can give, and why.
+
+A token is *reachable* if a text was found whose ids it is among. It is *unreachable* by one of these proofs:
+
+- **Merging.** Say that a token stands in the result of a pretoken, however long that is. No merge has crossed its two
+  ends, since merges are never undone. So all merges between its ends had both parts there, and each was the one of
+  lowest rank, of several the leftmost, of all pairs between the ends. That is how its bytes alone are merged. So a
+  token whose bytes alone are merged to other tokens is in no result.
+- **The rule of whole pretokens.** Where a pretoken that is a token stands for itself, a token that merging does not
+  make has one more way: to be a pretoken, and so whole characters. That it never is, the pattern can prove.
+- **The pattern.** A token stands inside of one pretoken, which is a match of the pattern. An automaton that takes all
+  matches, and more, takes no text with the token inside (`regex_dialects.inside`).
+- **Neighbours.** Two tokens side by side in a result are what merging the bytes of both gives, for the same reason.
+  A token that ends, or begins, inside of a character has a neighbour in its pretoken that completes this. If no token
+  of the vocabulary can be that neighbour, by merging and by the pattern, there is none (`neighbours`).
+- **UTF-8.** A text is UTF-8, and some bytes are in none. `encode_bytes` gives these.
+
+What has neither a text nor a proof is said to be undecided.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from .. import patterns
+from ..regex_dialects import inside, steps
+from . import utf8
+from .neighbours import Neighbours
+from .report import Reach, Token, Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from .vocabulary import Vocabulary
+
+# What is put around a token to find a text for it: of each kind of character that patterns know.
+_AROUND = (
+    *("", " ", "a", "A", "\n", "1", ".", "☃", "'", "  ", "\t", "é", "日", "\r\n", "a ", "\u0301", "/", "\U000f0000"),
+    *("s", "S", "t", "T", "d", "D", "m", "M", "re", "RE", "Re", "ve", "VE", "Ve", "ll", "LL", "Ll", "lL"),
+)
+# Texts that are tried for a token, all of those that are undecided together.
+_ROUND = 24
+# Tokens for which texts are tried together.
+_GROUP = 4096
+_MAX_TRIES = 4800
+# Characters of all texts that are tried, so that no vocabulary takes more than some seconds.
+_MAX_CHARACTERS = 1 << 27
+# Tokens that are compared with all others.
+_MAX_COMPARED = 64
+# Characters of texts that are encoded together.
+_BATCH = 1 << 22
+
+
+def reach(vocabulary: Vocabulary, workers: int) -> Reach:
+    """Return which ordinary tokens `encode` can give.
+
+    Cost: each token is encoded once; the few that this does not decide take up to some thousand texts each.
+    """
+    undecided = _without_text(vocabulary, workers)
+    unreachable, undecided = _proved(vocabulary, undecided)
+    undecided = _searched(vocabulary, {one: _texts(one.token) for one in undecided}, workers)
+    alone, undecided = _beside_others(vocabulary, undecided, workers)
+    unreachable = sorted([*unreachable, *alone])
+    return Reach(
+        reachable=len(vocabulary.ordinary) - len(unreachable) - len(undecided),
+        unreachable=tuple(unreachable),
+        undecided=tuple(undecided),
+        by_reason=dict(sorted(collections.Counter(one.reason for one in unreachable).items())),
+    )
+
+
+def _without_text(vocabulary: Vocabulary, workers: int) -> list[Token]:
+    """Return the tokens that their own text does not give, and that no other rule gives."""
+    pipeline = vocabulary.parts.pipeline
+    found = {token.id for token in pipeline.added_tokens} if pipeline is not None else set()
+    characters = vocabulary.parts.core.characters()
+    if characters is not None and characters[1] is not None:
+        found.add(characters[1])  # the unknown token, which any unknown character gives
+    tried = [(id, text) for id, text in vocabulary.texts.items() if id not in found and text]
+    found |= _given(vocabulary, tried, workers)
+    return [one for one in vocabulary.ordinary if one.id not in found]
+
+
+def _given(vocabulary: Vocabulary, tried: list[tuple[int, str]], workers: int) -> set[int]:
+    """Return the ids, each of them with a text, that are among the ids of one of their texts."""
+    import numpy as np
+
+    found: set[int] = set()
+    for batch in _batches(tried):
+        wanted = np.array([id for id, _ in batch], np.int64)
+        ids, starts = vocabulary.parts.core.encode_batch_to_numpy([text for _, text in batch], False, workers)
+        matches = np.concatenate([[0], np.cumsum(ids == np.repeat(wanted, np.diff(starts)))])
+        found.update(wanted[matches[starts[1:]] > matches[starts[:-1]]].tolist())
+    return found
+
+
+def _batches(tried: list[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+    held: list[tuple[int, str]] = []
+    size = 0
+    for one in tried:
+        held.append(one)
+        size += len(one[1])
+        if size >= _BATCH:
+            yield held
+            held, size = [], 0
+    if held:
+        yield held
+
+
+def _proved(vocabulary: Vocabulary, tokens: list[Token]) -> tuple[list[Unreachable], list[Token]]:
+    """Return the tokens that are proved to be unreachable, and the rest."""
+    core: Any = vocabulary.parts.core
+    merged = dict(core.unmade())
+    wholes, pattern = core.ignores_merges(), automaton(vocabulary)
+    proved, rest = [], []
+    for id, token in tokens:
+        reason = _reason(token, id in merged, wholes, pattern)
+        if reason is None:
+            rest.append(Token(id, token))
+        else:
+            instead = tuple(merged.get(id, ())) if "merges" in reason else ()
+            proved.append(Unreachable(id, token, reason, instead))
+    return proved, rest
+
+
+def _reason(token: bytes, is_merged_away: bool, wholes: bool, pattern: inside.Inside | None) -> str | None:
+    """Return why no text gives a token, a key of `REASONS`; None without a proof."""
+    if not token:
+        return "empty"
+    if not utf8.is_in_text(token):
+        return "utf8"
+    first, text, last = utf8.tail_of(token)
+    if is_merged_away:
+        if not wholes or first or last:
+            return "merges"  # a pretoken is whole characters
+        return "merges and pattern" if pattern is not None and not pattern.may_be(text) else None
+    return "pattern" if pattern is not None and not pattern.may_hold(text, last) else None
+
+
+def automaton(vocabulary: Vocabulary) -> inside.Inside | None:
+    """Return what every pretoken is taken by; None if that is not known of this pattern."""
+    pattern = vocabulary.parts.pattern
+    # A pattern that is not regular, or splits in stages; characters that a later Unicode puts into another class; and
+    # what a pattern without a name does not match may be a pretoken as well.
+    known = type(pattern) is patterns.Pattern and pattern.text is not None
+    if not known or pattern.text is None or pattern.unicode != patterns.installed_unicode():
+        return None
+    if pattern.name is None and pattern.unmatched == "keep":
+        return None
+    try:
+        return inside.Inside(steps.steps(pattern.text, pattern.compiled().flags))
+    except ValueError:
+        return None
+
+
+def _searched(vocabulary: Vocabulary, texts: Mapping[Token, Iterator[str]], workers: int) -> list[Token]:
+    """Return the tokens that are given by none of the texts that are tried for each."""
+    waiting = {one.id: one for one in texts}
+    room = _MAX_CHARACTERS
+    for _ in range(_MAX_TRIES // _ROUND):
+        for ids in _groups(list(waiting)):
+            tried = [(id, text) for id in ids for text in itertools.islice(texts[waiting[id]], _ROUND)]
+            room -= sum(len(text) + 1 for _, text in tried)
+            if room < 0:
+                return list(waiting.values())
+            for id in _given(vocabulary, tried, workers):
+                waiting.pop(id, None)
+    return list(waiting.values())
+
+
+def _groups(ids: list[int]) -> Iterator[list[int]]:
+    """Yield some ids at a time: the texts that are tried for them are held together."""
+    yield from (ids[start : start + _GROUP] for start in range(0, len(ids), _GROUP))
+
+
+def _beside_others(
+    vocabulary: Vocabulary, tokens: list[Token], workers: int
+) -> tuple[list[Unreachable], list[Token]]:
+    """Return the tokens that can have no neighbour that they need, and those that nothing decides."""
+    if len(tokens) > _MAX_COMPARED or vocabulary.parts.core.characters() is not None:
+        return [], tokens
+    pattern, neighbours = automaton(vocabulary), Neighbours(vocabulary)
+    pairs = {one: neighbours.pairs(one.token, pattern) for one in tokens}
+    proved = [Unreachable(*one, "neighbours", ()) for one, found in pairs.items() if found == []]
+    texts = {one: itertools.chain.from_iterable(map(_texts_of, found)) for one, found in pairs.items() if found}
+    rest = _searched(vocabulary, texts, workers)
+    return proved, [one for one in tokens if one in rest or pairs[one] is None]
+
+
+def _texts_of(pair: bytes) -> Iterator[str]:
+    return itertools.islice(_texts(pair), 64)
+
+
+def _texts(token: bytes) -> Iterator[str]:
+    """Yield texts that a token stands in."""
+    try:
+        bare = iter([token.decode()])
+    except UnicodeDecodeError:
+        bare = utf8.texts_with(token)
+    first: list[str] = []
+    for text in bare:
+        first = [*first[:15], text]
+        yield text
+    for before, after in _surroundings():
+        yield from (f"{before}{text}{after}" for text in first)
+
+
+@functools.lru_cache(maxsize=1)
+def _surroundings() -> list[tuple[str, str]]:
+    """Return what is put before and behind a token; what is more usual comes first, nothing at all is left out."""
+    numbered = itertools.product(enumerate(_AROUND), repeat=2)
+    ordered = sorted(numbered, key=lambda pair: pair[0][0] + pair[1][0])
+    return [(before, after) for (_, before), (_, after) in ordered[1:]]

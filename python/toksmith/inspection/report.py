@@ -1,0 +1,296 @@
+"""What an inspection finds, as plain data. Each field says what is counted, and in what unit."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..formats import native
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Token(NamedTuple):
+    """A token: its id and its bytes."""
+
+    id: int
+    token: bytes
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large a vocabulary is, and by which rules it encodes.
+
+    Attributes:
+        tokens: Ids in use.
+        ordinary: Of these, ids of tokens that are not special.
+        special: Of these, ids of special tokens.
+        max_id: The highest id.
+        free_ids: Ids below the highest one that no token has.
+        token_bytes: Bytes of all ordinary tokens together.
+        merges: Merges that are listed; under ranks, pairs that make a token of lower ranks.
+        rule: "merges" for a list of merges, "ranks" where any pair whose bytes are a token merges, "characters" for
+            merges that begin with characters instead of bytes.
+        whole_pretokens: Whether a pretoken that is a token stands for itself before any merge.
+        pattern: The name of the pattern, else its expression; None for no pretokenization.
+    """
+
+    tokens: int
+    ordinary: int
+    special: int
+    max_id: int
+    free_ids: int
+    token_bytes: int
+    merges: int
+    rule: str
+    whole_pretokens: bool
+    pattern: str | None
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """How long the ordinary tokens are.
+
+    Attributes:
+        by_bytes: Number of bytes → tokens of so many.
+        by_characters: Number of characters → tokens of so many, of those that are whole characters.
+        mean_bytes: The mean number of bytes.
+        median_bytes: The lower median of the number of bytes.
+        longest: The longest tokens, by bytes; the lower id first where they are equal.
+    """
+
+    by_bytes: dict[int, int]
+    by_characters: dict[int, int]
+    mean_bytes: float
+    median_bytes: int
+    longest: tuple[Token, ...]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What the ordinary tokens are made of.
+
+    Attributes:
+        kinds: Kind → tokens; each token is of one kind. A space in front is not looked at, but counts in
+            `leading_space`. "letters" (L and M), "digits" (N), "punctuation" (P and S) and "whitespace" are of these
+            alone, "other" of other characters alone, "mixed" of several; "partial" are no whole characters.
+        leading_space: Tokens of more than one character that begin with a space.
+        scripts: Unicode script → tokens with characters of that script alone, beside those of no script in
+            particular ("Common" and "Inherited"). "several" have more than one; "Common" have none.
+    """
+
+    kinds: dict[str, int]
+    leading_space: int
+    scripts: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Partial:
+    """The ordinary tokens whose bytes alone are not UTF-8: they decode to U+FFFD, or to a part of it.
+
+    Attributes:
+        tokens: How many there are: the sum of the following.
+        single_bytes: Tokens of one byte.
+        inside_character: Tokens of several bytes, all of one character.
+        across_characters: Tokens that have a part of a character beside others.
+        in_no_text: Tokens, of one byte or more, that can be a part of no UTF-8 text.
+        examples: The lowest ids of more than one byte.
+    """
+
+    tokens: int
+    single_bytes: int
+    inside_character: int
+    across_characters: int
+    in_no_text: int
+    examples: tuple[Token, ...]
+
+
+class Unreachable(NamedTuple):
+    """A token that no text gives, with the reason (a key of `REASONS`) and what its bytes are merged to instead."""
+
+    id: int
+    token: bytes
+    reason: str
+    instead: tuple[int, ...]
+
+
+REASONS = {
+    "empty": "It has no bytes.",
+    "utf8": "Its bytes are a part of no UTF-8 text; only encode_bytes gives it.",
+    "merges": "Merging its bytes makes other tokens, also inside of any pretoken.",
+    "pattern": "The pattern cuts every text inside of it.",
+    "neighbours": "It has a part of a character, and no token can stand beside it that completes this.",
+    "merges and pattern": "Merging its bytes makes other tokens, and the pattern never cuts it out whole.",
+}
+"""Why a token is unreachable."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Which ordinary tokens `encode` can give, for any text.
+
+    Attributes:
+        reachable: Tokens that a text was found for, which was encoded to see it.
+        unreachable: Tokens that are proved to be in no result, by id.
+        undecided: Tokens with neither a text nor a proof.
+        by_reason: Reason → unreachable tokens.
+    """
+
+    reachable: int
+    unreachable: tuple[Unreachable, ...]
+    undecided: tuple[Token, ...]
+    by_reason: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Merging:
+    """How tokens are merged from bytes (or characters, where merging begins with these).
+
+    The depth of a token is 0 if no merge makes it, else 1 more than that of the deeper of its two parts: the length
+    of the longest chain of merges that need each other.
+
+    Attributes:
+        by_depth: Depth → ordinary tokens.
+        mean_depth: The mean depth of the ordinary tokens that a merge makes.
+        deepest: The deepest tokens with their depth; the lower id first where they are equal.
+        chain: The chain of the first of these: each token is a part of the next one.
+    """
+
+    by_depth: dict[int, int]
+    mean_depth: float
+    deepest: tuple[tuple[Token, int], ...]
+    chain: tuple[Token, ...]
+
+
+@dataclass(frozen=True)
+class Duplicates:
+    """Ordinary tokens of whole characters that differ by a space in front, by case, or by both.
+
+    Attributes:
+        by_space: Pairs of a token and the same with a space in front.
+        by_case: Groups of two or more tokens that are equal after `str.casefold`.
+        by_case_tokens: Tokens in these groups.
+        by_both: Groups of two or more that are equal after `str.casefold` and without a space in front.
+        by_both_tokens: Tokens in these groups.
+        largest: The largest groups of the last kind, each by id; the lowest first id first where they are equal.
+    """
+
+    by_space: int
+    by_case: int
+    by_case_tokens: int
+    by_both: int
+    by_both_tokens: int
+    largest: tuple[tuple[Token, ...], ...]
+
+
+class Used(NamedTuple):
+    """A token with its number of uses in a text."""
+
+    id: int
+    token: bytes
+    uses: int
+
+
+class Saved(NamedTuple):
+    """A merge: the ids of its parts, and how often it was applied; each time it made one token of two."""
+
+    id: int
+    token: bytes
+    left: int
+    right: int
+    applied: int
+
+
+@dataclass(frozen=True)
+class Zipf:
+    """How the number of uses falls with the rank: the most used token has rank 1.
+
+    Attributes:
+        slope: Of the least-squares line of log10(uses) over log10(rank), through `points`. Zipf's law is -1.
+        r_squared: The share of the variance that the line explains.
+        points: (rank, uses), at ten ranks or less in each power of ten, and at the last rank.
+    """
+
+    slope: float
+    r_squared: float
+    points: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a text uses of a vocabulary.
+
+    Attributes:
+        documents: Documents of the text.
+        bytes: Bytes of the text, as UTF-8.
+        characters: Characters of the text.
+        tokens: Tokens that it is encoded to.
+        special: Of these, special tokens.
+        bytes_per_token: `bytes` over `tokens`.
+        characters_per_token: `characters` over `tokens`.
+        single_bytes: Of the tokens, those of one byte that is a part of a character: what is left where no merge
+            applies. Where merging begins with characters, the tokens for bytes.
+        single_bytes_share: `single_bytes` over `tokens`.
+        partial: Of the tokens, those whose bytes alone are not UTF-8, single bytes included.
+        partial_share: `partial` over `tokens`.
+        used: Ordinary tokens that are used at least once.
+        used_once: Ordinary tokens that are used exactly once.
+        parts_only: Ordinary tokens that are never used, but are a part of a token that is.
+        unused: Ordinary tokens that are neither; the unreachable ones are among them.
+        half: How many of the most used tokens make half of all tokens of the text.
+        most_used: The most used tokens; the lower id first where they are equal.
+        candidates: Reachable tokens among `unused` of two bytes or more that are whole characters, the lowest ids
+            first: by their rank they were frequent where the vocabulary was trained, and a model that learns from
+            texts like this one never meets them.
+        zipf: How uses fall with the rank; None if fewer than two tokens are used.
+        merged: How often merges were applied. Each made one token of two, so it is the number of tokens that all
+            merges saved together.
+        most_saved: The merges that were applied most; the lower id first where they are equal.
+        idle_merges: Tokens made by merges that were never applied.
+        counts: The uses of each token, by ascending id: an array of `int64`, shape (tokens of the vocabulary,).
+        applied: How often the last merge of each token was applied, in the same order; 0 for what no merge makes.
+    """
+
+    documents: int
+    bytes: int
+    characters: int
+    tokens: int
+    special: int
+    bytes_per_token: float
+    characters_per_token: float
+    single_bytes: int
+    single_bytes_share: float
+    partial: int
+    partial_share: float
+    used: int
+    used_once: int
+    parts_only: int
+    unused: int
+    half: int
+    most_used: tuple[Used, ...]
+    candidates: tuple[Token, ...]
+    zipf: Zipf | None
+    merged: int
+    most_saved: tuple[Saved, ...]
+    idle_merges: int
+    counts: NDArray[np.int64] = field(repr=False, compare=False, metadata={"left_out": True})
+    applied: NDArray[np.int64] = field(repr=False, compare=False, metadata={"left_out": True})
+
+
+def plain(value: Any) -> Any:
+    """Return data as JSON has it: records as objects, bytes as the native format writes them, no arrays."""
+    if isinstance(value, bytes):
+        return native.escape(value)
+    if dataclasses.is_dataclass(value):
+        fields = (one for one in dataclasses.fields(value) if not one.metadata.get("left_out"))
+        return {one.name: plain(getattr(value, one.name)) for one in fields}
+    if hasattr(value, "_asdict"):
+        return {name: plain(part) for name, part in value._asdict().items()}
+    if isinstance(value, dict):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    return value
