@@ -1,7 +1,7 @@
 """`Tokenizer`: text to ids and back.
 
-What a tokenizer is made of, its files and its identity are those of its base, `Definition`. What takes long to import
-(files, explanations) is imported on first use.
+What a tokenizer is made of, its files and its identity are those of `Definition`; `Showing`, its base, adds
+explanations and views. What takes long to import (files, explanations) is imported on first use.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from . import patterns
 from ._core import Tokenizer as CoreTokenizer
 from .common import arguments
 from .common.messages import shown
-from .definition import Definition
 from .parts import Parts
+from .showing import Showing
 from .streaming import DecodeStream
 
 TYPE_CHECKING = False
@@ -28,14 +28,13 @@ if TYPE_CHECKING:
 
     from .common.choices import Errors, Unmatched
     from .common.progress import Report
-    from .explanation import Explanation
 
     Ids = Iterable[int] | NDArray[Any]
     Pairs = Iterable[tuple[bytes, bytes]]
     Specials = Iterable[str] | Mapping[str, int]
 
 
-class Tokenizer(Definition):
+class Tokenizer(Showing):
     """A byte-level BPE tokenizer: a vocabulary, merges, special tokens and a pattern. Immutable.
 
     The constructor is that of Stanford CS336's assignment 1; `Tokenizer()` is the bare 256 bytes.
@@ -319,16 +318,6 @@ class Tokenizer(Definition):
         if back >= limit:
             raise ValueError(f"overlap ({back}) must be less than max_tokens ({limit}), or no piece would be new")
         return self._core.split(text, limit, back, special)
-
-    def explain(self, text: str, *, special: bool = True) -> list[Explanation]:
-        """Return how each pretoken of `text` is encoded: every merge with its pair and rank, and the ids.
-
-        For people and for tests: it runs in plain Python. Memory is linear in the text; a step's `pieces` are made
-        when they are asked for, each time in time linear in the pretoken.
-        """
-        from . import explanation
-
-        return explanation.explain(self._parts, text, special, self._cache)
 
     # Ids to text
 

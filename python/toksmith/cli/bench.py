@@ -13,6 +13,7 @@ import typer
 
 from ..common import arguments
 from ..common.tables import aligned
+from ..viewing.spans import visible
 from . import streams
 from .options import (
     GivenPatternOption,
@@ -23,7 +24,6 @@ from .options import (
     UsageError,
     load,
 )
-from .visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -12,6 +12,7 @@ from ..common import arguments
 from ..common.progress import reporter
 from ..common.tables import columns
 from ..files import inputs
+from ..viewing.spans import visible
 from . import streams
 from .options import (
     STRICT,
@@ -24,7 +25,6 @@ from .options import (
     ProgressOption,
     load,
 )
-from .visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

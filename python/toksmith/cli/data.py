@@ -8,16 +8,16 @@ import typer
 
 from ..common.progress import reporter
 from ..common.tables import aligned
+from ..viewing import flow, terminal
+from ..viewing.spans import Spans, visible
 from . import streams
 from .options import ProgressOption, UsageError
-from .visible import has_colours, shown, spaced, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
     from ..data.manifest import Manifest
-    from ..tokenizer import Tokenizer
 
 EXAMPLES = """\
 Examples:
@@ -36,9 +36,6 @@ character as \\xNN."""
 
 MAX_SOURCES = 20
 """Sources that are listed: of more, the first ones."""
-
-_COLOURS = ("\x1b[30;46m", "\x1b[30;43m")  # in turn, so that neighbours differ
-_SPECIAL, _END = "\x1b[97;45m", "\x1b[0m"
 
 
 def data(
@@ -151,28 +148,25 @@ def _document(folder: str, split: str, number: int) -> Iterator[bytes]:
     except IndexError as error:
         raise ValueError(f"{folder}: {error}") from None
     tokenizer, ids = opened.tokenizer, opened.read(start, stop).tolist()
-    yield from _coloured(tokenizer, ids) if has_colours() else _lines(tokenizer, ids, start)
-
-
-def _lines(tokenizer: Tokenizer, ids: list[int], start: int) -> Iterator[bytes]:
-    specials = set(tokenizer.special_tokens.values())
-    for place, id in enumerate(ids, start):
-        mark = "\tspecial" if id in specials else ""
-        yield f"{place}\t{id}\t{shown(_token(tokenizer, id, place))}{mark}\n".encode()
-
-
-def _coloured(tokenizer: Tokenizer, ids: list[int]) -> Iterator[bytes]:
-    specials = set(tokenizer.special_tokens.values())
-    for place, id in enumerate(ids):
-        colour = _SPECIAL if id in specials else _COLOURS[place % 2]
-        # A newline is shown, and the line ends behind it, without a colour that would fill the rest of it.
-        shown_lines = f"\\n{_END}\n{colour}".join(map(spaced, _token(tokenizer, id, place).split(b"\n")))
-        yield f"{colour}{shown_lines}{_END}".encode()
-    yield b"\n"
-
-
-def _token(tokenizer: Tokenizer, id: int, place: int) -> bytes:
+    spans = Spans(tokenizer)
     try:
-        return tokenizer.token_bytes(id)
+        drawn = flow.coloured(spans, [ids]) if terminal.has_colours() else _lines(spans, ids, start)
+        yield from map(str.encode, drawn)
     except KeyError:
-        raise ValueError(f"the id at {place:,} is {id}, and the tokenizer of the folder has none") from None
+        place = next(place for place, id in enumerate(ids) if not _is_there(spans, id))
+        raise ValueError(
+            f"the id at {start + place:,} is {ids[place]}, and the tokenizer of the folder has none"
+        ) from None
+
+
+def _lines(spans: Spans, ids: list[int], start: int) -> Iterator[str]:
+    for place, id in enumerate(ids, start):
+        mark = "\tspecial" if spans[id].special else ""
+        yield f"{place}\t{id}\t{spans[id].text}{mark}\n"
+
+
+def _is_there(spans: Spans, id: int) -> bool:
+    try:
+        return bool(spans[id])
+    except KeyError:
+        return False

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..viewing.spans import shown
 from . import streams
 from .options import (
     GivenPatternOption,
@@ -16,7 +17,6 @@ from .options import (
     TokenizerOption,
     load,
 )
-from .visible import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..patterns import Pattern
     from ..streaming import DecodeStream
     from ..tokenizer import Ids
+    from ..viewing.view import View
 
     Allowed = Literal["all"] | AbstractSet[str]
     Disallowed = Literal["all"] | Collection[str]
@@ -34,7 +35,7 @@ _MAX_CORES = 4
 
 
 class Additions:
-    """Counting, truncating, splitting, explaining, parts of a chat, streams: on an encoding of tiktoken's kind.
+    """Counting, truncating, splitting, explaining, views, chats, streams: on an encoding of tiktoken's kind.
 
     Every method that takes text has tiktoken's arguments: special tokens are an error unless they are allowed, or
     left out of `disallowed_special`. Lone surrogates are replaced by U+FFFD.
@@ -162,6 +163,32 @@ class Additions:
         core, special = self._core_for(text, allowed_special)
         of_all = self.tokenizer if core is self._core else self._with(core)
         return of_all.explain(text, special=special)
+
+    def view(
+        self,
+        text: str,
+        *,
+        allowed_special: Allowed = NONE,
+        disallowed_special: Disallowed = "all",
+        ids: bool = False,
+        limit: int = 2000,
+    ) -> View:
+        """Return a view of the tokens of `text`: coloured in a notebook, plain text when it is printed.
+
+        Args:
+            text: Any text.
+            allowed_special: As in `encode`.
+            disallowed_special: As in `encode`.
+            ids: Whether the id stands below each token.
+            limit: How many tokens are drawn at the most; all are counted.
+
+        Raises:
+            ValueError: A disallowed special token is in the text; or `limit` is negative.
+        """
+        text = self._checked(text, allowed_special, disallowed_special)
+        core, special = self._core_for(text, allowed_special)
+        of_all = self.tokenizer if core is self._core else self._with(core)
+        return of_all.view(text, special=special, ids=ids, limit=limit)
 
     def encode_parts(
         self,

@@ -1,0 +1,1 @@
+"""Tokens drawn for people: in a terminal, in a notebook, in a page."""

@@ -1,0 +1,123 @@
+"""Tokens as running text, with colours or separators; and one token a line.
+
+What is drawn for an id is made once. A text is then drawn by looking up its ids, without a step of Python for each
+token, so that it is drawn about as fast as it is encoded.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .spans import spaced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from .spans import Span, Spans
+
+    Blocks = Iterable[Sequence[int] | NDArray[Any]]
+
+COLOURS = ("\x1b[30;46m", "\x1b[30;43m")
+"""Of tokens in turn, so that neighbours differ."""
+SPECIAL, FAINT, END = "\x1b[97;45m", "\x1b[2m", "\x1b[0m"
+
+SEPARATOR = "│"
+"""Stands between two tokens that have no colours."""
+_FRAMES = str.maketrans({sign: f"\\u{{{ord(sign):x}}}" for sign in "│⟦⟧"})
+# Ids whose drawing is joined: enough that a write costs nothing beside it, and little memory.
+_BLOCK = 1 << 15
+
+
+def colour(span: Span, parity: int) -> str:
+    """Return the escape sequence of a token, the number of which is even (0) or odd (1)."""
+    return SPECIAL if span.special else COLOURS[parity]
+
+
+def framed(span: Span) -> str:
+    """Return a token without colours: special ones in brackets, and no sign of a frame that is the text's own."""
+    text = span.text.translate(_FRAMES)
+    return f"⟦{text}⟧" if span.special else text
+
+
+def ends_line(span: Span) -> bool:
+    """Return whether the line of a drawing ends with this token."""
+    return span.token.endswith(b"\n")
+
+
+class Drawings(dict[int, str]):
+    """The drawing of each id, made when it is first asked for."""
+
+    def __init__(self, make: Callable[[int], str]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, key: int) -> str:
+        made = self[key] = self._make(key)
+        return made
+
+
+def pieces(blocks: Blocks) -> Iterator[list[int]]:
+    """Yield the ids in lists of a size that is handled at a time."""
+    for block in blocks:
+        for start in range(0, len(block), _BLOCK):
+            piece: Any = block[start : start + _BLOCK]
+            yield piece if isinstance(piece, list) else piece.tolist() if hasattr(piece, "tolist") else list(piece)
+
+
+def coloured(spans: Spans, blocks: Blocks) -> Iterator[str]:
+    """Yield tokens on backgrounds in turn. A line ends behind each newline, which is shown, and at the end."""
+    drawings = [Drawings(lambda id: _on_colour(spans[id], 0)), Drawings(lambda id: _on_colour(spans[id], 1))]
+    place = 0
+    for ids in pieces(blocks):
+        parts = [""] * len(ids)
+        parts[0::2] = map(drawings[place % 2].__getitem__, ids[0::2])
+        parts[1::2] = map(drawings[(place + 1) % 2].__getitem__, ids[1::2])
+        place += len(ids)
+        yield "".join(parts)
+    yield "\n"
+
+
+def _on_colour(span: Span, parity: int) -> str:
+    begin = colour(span, parity)
+    # The line ends without a colour, which would fill the rest of it.
+    line_end = rf"\n{END}" + "\n" + begin
+    return begin + line_end.join(map(spaced, span.token.split(b"\n"))) + END
+
+
+def separated(spans: Spans, blocks: Blocks) -> Iterator[str]:
+    """Yield tokens with a separator between them. A line ends with a newline at the end of a token."""
+    drawings = Drawings(lambda id: framed(spans[id]) + ("\n" if ends_line(spans[id]) else SEPARATOR))
+    held = ""
+    for ids in pieces(blocks):
+        yield held
+        held = "".join(map(drawings.__getitem__, ids))
+    yield held[:-1] + "\n"
+
+
+def lines(spans: Spans, blocks: Blocks, *, ids: bool = False, name: str | None = None) -> Iterator[str]:
+    r"""Yield one line for each token, with tabs between columns: name, id, text, and "special" for a special token.
+
+    Args:
+        spans: Those of the tokenizer.
+        blocks: The ids of a text, in any number of lists or arrays.
+        ids: Whether the id is a column.
+        name: The first column; None for none.
+
+    >>> from toksmith import Tokenizer
+    >>> from toksmith.viewing.spans import Spans
+    >>> spans = Spans(Tokenizer(special_tokens=["<|end|>"]))
+    >>> "".join(lines(spans, [[97, 32, 256]], ids=True))
+    '97\ta\n32\t␣\n256\t<|end|>\tspecial\n'
+    """
+
+    def line(id: int) -> str:
+        span = spans[id]
+        cells = [name, str(id) if ids else None, span.text, "special" if span.special else None]
+        return "\t".join(cell for cell in cells if cell is not None) + "\n"
+
+    drawings = Drawings(line)
+    for block in pieces(blocks):
+        yield "".join(map(drawings.__getitem__, block))
