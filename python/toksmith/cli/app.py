@@ -30,6 +30,7 @@ from .options import UsageError, with_progress_named, without_debug
 from .tokenize import tokenize
 from .train import train
 from .verify import verify
+from .view import view
 
 STATUSES = {
     0: "done",
@@ -48,6 +49,7 @@ Examples:
   toksmith encode -t tokenizer.json book.txt -o book.ids
   toksmith decode -t tokenizer.json book.ids | cmp - book.txt
   toksmith tokenize corpus/ -t tokenizer.json -o data
+  toksmith view -t tokenizer.json 'the lowest price'
   toksmith explain -t tokenizer.json 'the lowest price'
   echo 'Hello' | toksmith encode -t gpt-4o
   toksmith count --model gpt-4o book.txt
@@ -71,7 +73,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (train, encode, decode, tokenize, data, count, explain, inspect, convert, fetch, verify, bench):
+for command in (
+    train, encode, decode, tokenize, data, count, view, explain, inspect, convert, fetch, verify, bench,
+):  # fmt: skip
     # A short help that is given is wrapped; one that is taken from the help is cut off.
     app.command(
         help=command.__doc__,

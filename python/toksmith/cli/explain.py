@@ -56,18 +56,9 @@ def explain(
 ) -> None:
     """Show how a text becomes ids, merge by merge."""
     loaded = load(tokenizer, pattern, special_tokens, unmatched)
-    text = "".join(streams.text("-")) if text == "-" else _utf8(text)
+    text = "".join(streams.text("-")) if text == "-" else streams.utf8_argument(text)
     found = loaded.explain(text, special=not no_special)
     streams.write("-", [_rendered(merge_table(found), _summary(text, found)).encode()])
-
-
-def _utf8(argument: str) -> str:
-    """Return `argument`, in which Python has a surrogate for each byte that is not UTF-8."""
-    try:
-        argument.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(f"TEXT is not UTF-8 at character {error.start}") from None
-    return argument
 
 
 def _rendered(table: Table, summary: str) -> str:

@@ -127,6 +127,16 @@ TokenizerOption = Annotated[
         "tokenizer.json, a rank file, or a folder with tokenizer.json or with vocab.json and merges.txt.",
     ),
 ]
+TokenizersOption = Annotated[
+    list[str],
+    typer.Option(
+        "-t",
+        "--tokenizer",
+        metavar="TOKENIZER",
+        help="A published encoding or a model (o200k_base, gpt-4o), or a path, as for encode -t. Repeat the option "
+        "for each one.",
+    ),
+]
 GivenPatternOption = Annotated[
     str | None,
     typer.Option(
@@ -187,6 +197,27 @@ def load(source: str, pattern: str | None, specials: list[str] | None, unmatched
             f"{source} has its own pattern and special tokens: leave out --pattern, --special-token and --unmatched"
         )
     return tokenizer or Tokenizer.from_pretrained(source, **given)
+
+
+def load_all(
+    sources_: list[str], pattern: str | None, specials: list[str] | None, unmatched: Unmatched | None
+) -> list[tuple[str, Tokenizer]]:
+    """Return the tokenizers behind a `-t` that is given several times, each with its name as it was given.
+
+    Of several, those whose files hold no pattern take the options; to give options that none takes is an error.
+
+    Raises:
+        UsageError, OSError, ValueError: As `load`.
+    """
+    take = [source for source in sources_ if _takes_options(source)] or sources_
+    return [
+        (source, load(source, pattern, specials, unmatched) if source in take else load(source, None, None, None))
+        for source in sources_
+    ]
+
+
+def _takes_options(source: str) -> bool:
+    return Path(source).exists() and (sources.pair_in(source) is not None or sources.kind_of(source) == "ranks")
 
 
 def _of_plugin(source: str) -> Tokenizer | None:

@@ -97,6 +97,19 @@ def text(path: str, errors: str = "strict", report: Report | None = None) -> Ite
         raise ValueError(f"{place}: give --errors replace to read invalid bytes as U+FFFD") from None
 
 
+def utf8_argument(text: str) -> str:
+    """Return a text of the command line, in which Python has a surrogate for each byte that is not UTF-8.
+
+    Raises:
+        ValueError: It has such a byte; names the place.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"TEXT is not UTF-8 at character {error.start}") from None
+    return text
+
+
 def check(out: str) -> None:
     """Check that `out` can be a file to write, before work is done for it."""
     if out == "-":

@@ -6,7 +6,7 @@ token, so that it is drawn about as fast as it is encoded.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from .spans import spaced
 
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
     Blocks = Iterable[Sequence[int] | NDArray[Any]]
 
+T = TypeVar("T")
+
 COLOURS = ("\x1b[30;46m", "\x1b[30;43m")
 """Of tokens in turn, so that neighbours differ."""
-SPECIAL, FAINT, END = "\x1b[97;45m", "\x1b[2m", "\x1b[0m"
+SPECIAL, BOLD, FAINT, END = "\x1b[97;45m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 SEPARATOR = "│"
 """Stands between two tokens that have no colours."""
@@ -47,14 +49,14 @@ def ends_line(span: Span) -> bool:
     return span.token.endswith(b"\n")
 
 
-class Drawings(dict[int, str]):
-    """The drawing of each id, made when it is first asked for."""
+class Made(dict[int, T]):
+    """What belongs to each id, made by a function when it is first asked for."""
 
-    def __init__(self, make: Callable[[int], str]) -> None:
+    def __init__(self, make: Callable[[int], T]) -> None:
         super().__init__()
         self._make = make
 
-    def __missing__(self, key: int) -> str:
+    def __missing__(self, key: int) -> T:
         made = self[key] = self._make(key)
         return made
 
@@ -69,7 +71,7 @@ def pieces(blocks: Blocks) -> Iterator[list[int]]:
 
 def coloured(spans: Spans, blocks: Blocks) -> Iterator[str]:
     """Yield tokens on backgrounds in turn. A line ends behind each newline, which is shown, and at the end."""
-    drawings = [Drawings(lambda id: _on_colour(spans[id], 0)), Drawings(lambda id: _on_colour(spans[id], 1))]
+    drawings = [Made(lambda id: _on_colour(spans[id], 0)), Made(lambda id: _on_colour(spans[id], 1))]
     place = 0
     for ids in pieces(blocks):
         parts = [""] * len(ids)
@@ -89,7 +91,7 @@ def _on_colour(span: Span, parity: int) -> str:
 
 def separated(spans: Spans, blocks: Blocks) -> Iterator[str]:
     """Yield tokens with a separator between them. A line ends with a newline at the end of a token."""
-    drawings = Drawings(lambda id: framed(spans[id]) + ("\n" if ends_line(spans[id]) else SEPARATOR))
+    drawings = Made(lambda id: framed(spans[id]) + ("\n" if ends_line(spans[id]) else SEPARATOR))
     held = ""
     for ids in pieces(blocks):
         yield held
@@ -118,6 +120,6 @@ def lines(spans: Spans, blocks: Blocks, *, ids: bool = False, name: str | None =
         cells = [name, str(id) if ids else None, span.text, "special" if span.special else None]
         return "\t".join(cell for cell in cells if cell is not None) + "\n"
 
-    drawings = Drawings(line)
+    drawings = Made(line)
     for block in pieces(blocks):
         yield "".join(map(drawings.__getitem__, block))

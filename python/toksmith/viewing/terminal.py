@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from .spans import Spans
 
 
+def is_terminal() -> bool:
+    """Return whether standard output is a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
 def has_colours() -> bool:
     """Return whether standard output is a terminal that takes colours, and nobody has asked for none."""
     from rich.console import Console
@@ -34,7 +39,7 @@ def drawn(spans: Spans, blocks: Blocks, *, colours: bool, ids: bool = False) -> 
     With colours each token has a background other than its neighbours', and spaces stay. Without, tokens are
     separated by `│`, a space is `␣`, special tokens stand in `⟦` and `⟧`, and these signs in a text are escaped.
 
-    Cost: linear in the text. Without ids, what encoding costs; with ids, some two seconds for a million tokens.
+    Cost: linear in the text. Without ids, what encoding costs; with ids, one to two seconds for a million tokens.
 
     Args:
         spans: Those of the tokenizer.
@@ -57,6 +62,11 @@ def drawn(spans: Spans, blocks: Blocks, *, colours: bool, ids: bool = False) -> 
     if ids:
         return rows.drawn(spans, blocks, colours, width())
     return (flow.coloured if colours else flow.separated)(spans, blocks)
+
+
+def heading(name: str, colours: bool) -> str:
+    """Return the line above the tokens of one of several tokenizers."""
+    return f"{flow.BOLD}{name}{flow.END}\n" if colours else f"{name}\n"
 
 
 def counts(tokens: int, size: int) -> str:

@@ -43,6 +43,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "encode": ("-t", "tokenizer.json", "book.txt"),
     "decode": ("-t", "tokenizer.json", "ids"),
     "count": ("-t", "tokenizer.json", "book.txt"),
+    "view": ("-t", "tokenizer.json", "the lowest"),
     "explain": ("-t", "tokenizer.json", "the lowest"),
     "data": ("tokens", "--document", "1"),
     "verify": ("tokenizer.json", "--against", "huggingface", "--with", "hf", "book.txt"),

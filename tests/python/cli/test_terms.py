@@ -20,7 +20,7 @@ from toksmith.cli import messages
 from toksmith.cli.app import app
 from toksmith.common import choices, progress, progress_lines
 
-COMMANDS = ["train", "encode", "decode", "count", "explain", "data", "convert", "fetch", "verify", "bench"]
+COMMANDS = ["train", "encode", "decode", "count", "view", "explain", "data", "convert", "fetch", "verify", "bench"]
 TEXT = "the lowest of the low, the newest of the new, žluťoučký 日本\n" * 40
 
 
