@@ -373,6 +373,12 @@ impl PyPretokenCounts {
         py.detach(|| counts.pretoken_bytes())
     }
 
+    /// Bytes of the text that was counted: of each pretoken as often as it occurs.
+    fn text_bytes(&self, py: Python<'_>) -> u64 {
+        let counts = self.inner(py);
+        py.detach(|| counts.text_bytes())
+    }
+
     fn __len__(&self, py: Python<'_>) -> usize {
         self.inner(py).len()
     }

@@ -56,9 +56,11 @@ impl Learned {
 ///
 /// `base` is a tokenizer to extend, `forced` are tokens to be made first, and `made` is what an interrupted
 /// training with the same arguments gave to `save`. With `forget`, the counts are freed as soon as possible,
-/// and the object is empty afterwards. `save(bytes)` is called every `every` seconds, and after Ctrl-C.
+/// and the object is empty afterwards. `save(bytes)` is called every `every` seconds, and after Ctrl-C;
+/// `show(bytes, pairs)` at the start, ten times a second and at the end, with the merges since the last call and
+/// the weighted number of pairs that are left in the text.
 #[pyfunction]
-#[pyo3(signature = (counts, max_merges, *, ties="bytes", min_frequency=1, max_token_length=None, base=None, forced=vec![], made=None, save=None, every=30.0, progress=None, forget=false))]
+#[pyo3(signature = (counts, max_merges, *, ties="bytes", min_frequency=1, max_token_length=None, base=None, forced=vec![], made=None, save=None, every=30.0, show=None, progress=None, forget=false))]
 #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
 pub(super) fn learn_merges(
     py: Python<'_>,
@@ -72,6 +74,7 @@ pub(super) fn learn_merges(
     made: Option<&[u8]>,
     save: Option<Py<PyAny>>,
     every: f64,
+    show: Option<Py<PyAny>>,
     progress: Option<Bound<'_, PyAny>>,
     forget: bool,
 ) -> PyResult<Learned> {
@@ -81,19 +84,31 @@ pub(super) fn learn_merges(
     let made = train::merges_from_bytes(made.unwrap_or_default())?;
     let start = Start { base: base.map(|base| base.encoder().vocab()), forced: &forced, made: &made };
     let failed: Mutex<Option<PyErr>> = Mutex::new(None);
+    let keep_error = |error| {
+        *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        Error::Interrupted
+    };
+    let mut shown = 0;
     let counts = if forget { counts.take(py) } else { counts.inner(py) };
     let learned = call::long(py, progress.as_ref(), |control| {
         let mut hand_out = |merges: &[Merge]| {
             let Some(save) = &save else { return Ok(()) };
             let bytes = train::merges_to_bytes(merges)?;
             let called = Python::attach(|py| save.call1(py, (objects::bytes(py, &bytes)?,)).map(drop));
-            called.map_err(|error| {
-                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                Error::Interrupted
-            })
+            called.map_err(keep_error)
+        };
+        let mut show_new = |merges: &[Merge], pairs: u64| {
+            let Some(show) = &show else { return Ok(()) };
+            let bytes = train::merges_to_bytes(&merges[shown..])?;
+            shown = merges.len();
+            let called = Python::attach(|py| show.call1(py, (objects::bytes(py, &bytes)?, pairs)).map(drop));
+            called.map_err(keep_error)
         };
         let every = Duration::try_from_secs_f64(every.max(0.0)).unwrap_or(Duration::MAX);
         let mut saver = if save.is_some() { Saver::new(every, &mut hand_out) } else { Saver::none() };
+        if show.is_some() {
+            saver = saver.showing(&mut show_new);
+        }
         match Arc::try_unwrap(counts) {
             Ok(counts) => train::learn_from(counts, &start, &options, &mut saver, control),
             Err(counts) => train::resume(counts.words(), &start, &options, &mut saver, control),

@@ -14,7 +14,7 @@ from ..files import temporary
 from ..storage import sources
 from ..training import options
 from ..training import train as training
-from . import dry_runs, streams
+from . import dry_runs, streams, train_screen
 from .options import (
     STRICT,
     Choice,
@@ -219,7 +219,10 @@ def train(
         )
         streams.write("-", [dry_runs.shown(found, checked, memory_limit).encode()])
         return
-    with streams.reporting(progress, out) as show, _documents(files) as paths:
+    with contextlib.ExitStack() as stack:
+        show = stack.enter_context(streams.reporting(progress, out))
+        paths = stack.enter_context(_documents(files))
+        screen = stack.enter_context(train_screen.Screen()) if show is True else None
         tokenizer = training.train(
             paths,
             vocab_size,
@@ -231,15 +234,16 @@ def train(
             field=field,
             column=column,
             document_separator=document_separator,
-            progress=show,
+            progress=show if screen is None else screen,
             errors=errors.value,
             checkpoint=checkpoint,
             log=log,
         )
     _save(tokenizer, out)
-    if show is True:
+    if screen is not None:
         size = f"{tokenizer.vocab_size:,} tokens, {len(tokenizer.merges):,} of them merged"
-        print(f"{streams.output_name(out)}: {size}", file=sys.stderr)
+        lines = (f"{streams.output_name(out)}: {size}", *train_screen.summary(tokenizer, layout.get("base"), screen))
+        print("\n".join(lines), file=sys.stderr)
 
 
 def _base(source: str, pattern: str | None, specials: list[str] | None, unmatched: Unmatched | None) -> Tokenizer:

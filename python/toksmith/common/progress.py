@@ -44,38 +44,50 @@ def reporter(progress: bool | Report) -> Iterator[Report | None]:
             yield report
 
 
+class Bars:
+    """A bar for each stage, with rate and time left: what `rich` draws, and what a report brings up to date."""
+
+    def __init__(self) -> None:
+        from rich import progress as rich
+        from rich.console import Console
+
+        columns = (
+            rich.TextColumn("{task.description}"),
+            rich.BarColumn(),
+            rich.TaskProgressColumn(),
+            rich.TextColumn("{task.fields[rate]}"),
+            rich.TimeElapsedColumn(),
+            rich.TextColumn("left:"),
+            rich.TimeRemainingColumn(),
+        )
+        # The time left follows the rate of the last seconds. Merges become cheaper as their pairs become rarer, so
+        # the average since the start would give far too long a time.
+        # A bar is drawn when the call reports, not by a thread, which the system may refuse to start.
+        self.drawn = rich.Progress(
+            *columns, console=Console(stderr=True), transient=True, speed_estimate_period=10, auto_refresh=False
+        )
+        self._tasks: dict[str, Any] = {}
+
+    def update(self, stage: str, done: int, total: int) -> None:
+        """Set how far a stage is; the first call for it adds its bar."""
+        if stage not in self._tasks:
+            self._tasks[stage] = self.drawn.add_task(_NAMES.get(stage, stage), total=None, rate="")
+        task = self._tasks[stage]
+        self.drawn.update(task, completed=done, total=total or None)
+        self.drawn.update(task, rate=rate(stage, self.drawn.tasks[task].speed))
+
+
 @contextlib.contextmanager
 def _bar() -> Iterator[Report]:
-    from rich import progress as rich
-    from rich.console import Console
-
-    columns = (
-        rich.TextColumn("{task.description}"),
-        rich.BarColumn(),
-        rich.TaskProgressColumn(),
-        rich.TextColumn("{task.fields[rate]}"),
-        rich.TimeElapsedColumn(),
-        rich.TextColumn("left:"),
-        rich.TimeRemainingColumn(),
-    )
-    # The time left follows the rate of the last seconds. Merges become cheaper as their pairs become rarer, so the
-    # average since the start would give far too long a time.
-    # The bar is drawn when the call reports, not by a thread, which the system may refuse to start.
-    with rich.Progress(
-        *columns, console=Console(stderr=True), transient=True, speed_estimate_period=10, auto_refresh=False
-    ) as bar:
-        tasks: dict[str, Any] = {}
+    bars = Bars()
+    with bars.drawn:
         due = 0.0
 
         def report(stage: str, done: int, total: int) -> None:
             nonlocal due
-            if stage not in tasks:
-                tasks[stage] = bar.add_task(_NAMES.get(stage, stage), total=None, rate="")
-            task = tasks[stage]
-            bar.update(task, completed=done, total=total or None)
-            bar.update(task, rate=rate(stage, bar.tasks[task].speed))
+            bars.update(stage, done, total)
             if time.monotonic() >= due:
-                bar.refresh()
+                bars.drawn.refresh()
                 due = time.monotonic() + _REFRESH
 
         yield report

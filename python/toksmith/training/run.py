@@ -8,6 +8,7 @@ from .. import _core
 from ..common import memory
 from ..common.messages import shown
 from ..common.progress import reporter
+from .watching import Watcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ class Run:
         if self.checkpoint is not None:
             made = self.checkpoint.begin(_core.fingerprint(counts._core))
             saving = {"made": made, "save": self.checkpoint.save, "every": self.seconds}
+        if isinstance(progress, Watcher):
+            saving["show"] = progress.begin(counts, options, is_bare=not saving.get("made"))
         with reporter(progress) as report:
             learned = _core.learn_merges(
                 counts._core,
