@@ -140,7 +140,7 @@ def test_a_summary_of_nothing_and_of_long_tokens() -> None:
     assert first.startswith("first tokens:   ==  ====  ========")
     assert longest.startswith("longest tokens: =======================… (256 bytes)  ")
     extended = toksmith.train_from_iterator(["the the"], 266, base=long, progress=train_screen.Screen())
-    assert "first tokens:   he  the" in list(train_screen.summary(extended, long, screen))
+    assert "first tokens:   th  the" in list(train_screen.summary(extended, long, screen))
 
 
 def test_drawing_takes_little_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
