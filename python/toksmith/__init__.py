@@ -13,6 +13,7 @@ from .tokenizer import Tokenizer
 TYPE_CHECKING = False  # not from `typing`, which takes as long to import as all of this package
 
 if TYPE_CHECKING:
+    from .measuring.compare import compare
     from .published.models import encoding_name_for_model
     from .tiktoken.encoding import Encoding
     from .tiktoken.registry import encoding_for_model, get_encoding, list_encoding_names
@@ -28,6 +29,7 @@ __all__ = [
     "Encoding",
     "PretokenCounts",
     "Tokenizer",
+    "compare",
     "count_pretokens",
     "count_pretokens_from_iterator",
     "encoding_for_model",
@@ -45,6 +47,7 @@ __all__ = [
 _LAZY = {
     "Encoding": "tiktoken.encoding",
     "PretokenCounts": "training.counts",
+    "compare": "measuring.compare",
     "count_pretokens": "training.counting",
     "count_pretokens_from_iterator": "training.counting",
     "encoding_for_model": "tiktoken.registry",

@@ -26,7 +26,7 @@ def shrink(parts: Parts, n: int) -> Parts:
         raise ValueError(f"cannot shrink to {size} tokens: {least} stay, {what}")
     if size == has:
         return parts
-    if parts.pipeline is not None and not _is_of_the_core(parts.pipeline):
+    if parts.pipeline is not None and not is_of_the_core(parts.pipeline):
         raise ValueError(
             "cannot shrink a tokenizer that does more than its vocabulary says (a normalizer, several stages of "
             "splitting, added tokens with conditions, or a template): these hold ids that would move"
@@ -40,7 +40,7 @@ def shrink(parts: Parts, n: int) -> Parts:
     return Parts(core, parts.pattern, None, record and record.shrunk(len(core.merges())), origin)
 
 
-def _is_of_the_core(pipeline: Pipeline) -> bool:
+def is_of_the_core(pipeline: Pipeline) -> bool:
     """Whether the core gives all ids by itself: the rest is about offsets and lengths, and may be left out."""
     adds_nothing = pipeline.template is None or pipeline.template.added() == 0
     return pipeline.is_plain and adds_nothing and not pipeline.is_staged

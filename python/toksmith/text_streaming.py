@@ -29,7 +29,7 @@ def arrays(
     core: CoreTokenizer, texts: Iterable[str], special: bool, workers: int | None
 ) -> Iterator[NDArray[np.uint32]]:
     """Yield the ids of the joined pieces in arrays. See `Tokenizer.encode_chunks`."""
-    if not _can_cut(core):
+    if not can_cut(core):
         yield from _of_stream(core, texts, special)
         return
     for chunk in _chunks(core, texts, special):
@@ -38,13 +38,13 @@ def arrays(
 
 def count(core: CoreTokenizer, texts: Iterable[str], special: bool, workers: int | None) -> int:
     """Return how many ids the joined pieces have. Memory does not follow their length where text can be cut."""
-    if not _can_cut(core):
+    if not can_cut(core):
         stream = core.stream(special)
         return sum(len(stream.push(text)) for text in texts) + len(stream.finish())
     return sum(core.count(chunk, special, workers) for chunk in _chunks(core, texts, special))
 
 
-def _can_cut(core: CoreTokenizer) -> bool:
+def can_cut(core: CoreTokenizer) -> bool:
     """Return whether text can be cut between special tokens."""
     # What stands around a core, such as a normalizer, may look at all of the text.
     return isinstance(core, CoreTokenizer) and bool(core.late_cut("a a a a a a a a a a", False))
@@ -52,21 +52,40 @@ def _can_cut(core: CoreTokenizer) -> bool:
 
 def _chunks(core: CoreTokenizer, texts: Iterable[str], special: bool) -> Iterator[str]:
     """Yield the joined pieces in texts whose ids, joined, are those of the whole."""
-    pieces: list[str] = []
-    held, wanted = 0, CHUNK_CHARACTERS
+    chunker = Chunker(core, special)
     for text in texts:
-        pieces.append(text)
-        held += len(text)
-        if held < wanted:
-            continue
-        ready, rest = _split(core, pieces, special)
-        if ready:
+        if ready := chunker.push(text):
             yield ready
-        pieces, held = [rest], len(rest)
+    if rest := chunker.finish():
+        yield rest
+
+
+class Chunker:
+    """Takes pieces of a text, and gives it out in texts whose ids, joined, are those of the whole.
+
+    It is for a core whose text can be cut: `can_cut`.
+    """
+
+    def __init__(self, core: CoreTokenizer, special: bool) -> None:
+        self._core, self._special = core, special
+        self._pieces: list[str] = []
+        self._held, self._wanted = 0, CHUNK_CHARACTERS
+
+    def push(self, text: str) -> str:
+        """Take a piece; return what can be encoded now, often nothing."""
+        self._pieces.append(text)
+        self._held += len(text)
+        if self._held < self._wanted:
+            return ""
+        ready, rest = _split(self._core, self._pieces, self._special)
+        self._pieces, self._held = [rest], len(rest)
         # A text without a place to cut is searched again when it is twice as long, so that all searches are linear.
-        wanted = max(CHUNK_CHARACTERS, 2 * held)
-    if held:
-        yield "".join(pieces)
+        self._wanted = max(CHUNK_CHARACTERS, 2 * self._held)
+        return ready
+
+    def finish(self) -> str:
+        """Return what is left at the end of the text."""
+        return "".join(self._pieces)
 
 
 def _split(core: CoreTokenizer, pieces: list[str], special: bool) -> tuple[str, str]:

@@ -17,6 +17,7 @@ import typer
 from .. import __version__
 from . import streams
 from .bench import bench
+from .compare import compare
 from .convert import convert
 from .count import count
 from .data import data
@@ -26,7 +27,7 @@ from .explain import explain
 from .fetch import fetch
 from .inspect import inspect
 from .messages import in_options
-from .options import UsageError, with_progress_named, without_debug
+from .options import UsageError, with_files_named, with_progress_named, without_debug
 from .tokenize import tokenize
 from .train import train
 from .verify import verify
@@ -54,6 +55,7 @@ Examples:
   echo 'Hello' | toksmith encode -t gpt-4o
   toksmith count --model gpt-4o book.txt
   toksmith inspect gpt2 --on book.txt
+  toksmith compare gpt-4o tokenizer.json --on book.txt
   toksmith verify cl100k_base --against tiktoken
 
 Each command has examples of its own: toksmith train --help"""
@@ -74,7 +76,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    train, encode, decode, tokenize, data, count, view, explain, inspect, convert, fetch, verify, bench,
+    train, encode, decode, tokenize, data, count, view, explain, inspect, compare, convert, fetch, verify, bench,
 ):  # fmt: skip
     # A short help that is given is wrapped; one that is taken from the help is cut off.
     app.command(
@@ -109,7 +111,7 @@ def run(args: list[str]) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         try:
-            return _run(with_progress_named(args) or ["--help"])
+            return _run(with_progress_named(with_files_named(args)) or ["--help"])
         except (KeyboardInterrupt, typer.Abort):
             return 130
         except BrokenPipeError:

@@ -31,6 +31,13 @@ OPTIONS = {
     "split": "--split",
     "shuffle": "--shuffle",
     "on_error": "--on-error",
+    "language_field": "--language-field",
+    "reference": "--reference",
+    "examples": "--examples",
+    "resamples": "--resamples",
+    "level": "--level",
+    "alpha": "--alpha",
+    "seed": "--seed",
 }
 """Arguments of the library, with the option that gives each."""
 

@@ -50,6 +50,29 @@ def with_progress_named(args: list[str]) -> list[str]:
     return named + rest
 
 
+def with_files_named(args: list[str]) -> list[str]:
+    """Return arguments with `--on` before each of the files behind it, of which the shell makes several of a glob.
+
+    >>> with_files_named(["compare", "gpt2", "--on", "a.txt", "b.txt", "--json", "c.txt"])
+    ['compare', 'gpt2', '--on=a.txt', '--on=b.txt', '--json', 'c.txt']
+    """
+    end = args.index("--") if "--" in args else len(args)
+    named: list[str] = []
+    is_file = False
+    for argument in args[:end]:
+        if argument == "--on":
+            is_file = True
+            named.append(argument)
+        elif is_file and (argument == "-" or not argument.startswith("-")):
+            if named[-1] == "--on":
+                named.pop()
+            named.append(f"--on={argument}")
+        else:
+            is_file = False
+            named.append(argument)
+    return named + args[end:]
+
+
 def without_debug(args: list[str]) -> tuple[list[str], bool]:
     """Return arguments without `--debug`, which may stand anywhere before `--`, and whether it was there.
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     Unmatched = Literal["keep", "drop"]
     Errors = Literal["strict", "replace"]
     OnError = Literal["stop", "skip"]
+    PlotFormat = Literal["svg", "png"]
+    GroupKind = Literal["language", "script", "file"]
     ShardFormat = Literal["bin", "llm.c", "megatron", "npy", "parquet"]
 
 TIES: tuple[Ties, ...] = ("bytes", "ids", "smallest_ids", "first", "huggingface")
@@ -31,3 +33,7 @@ ON_ERROR: tuple[OnError, ...] = ("stop", "skip")
 """What becomes of a run when a document cannot be read."""
 SHARD_FORMATS: tuple[ShardFormat, ...] = ("bin", "llm.c", "megatron", "npy", "parquet")
 """The formats of shards of ids."""
+PLOT_FORMATS: tuple[PlotFormat, ...] = ("svg", "png")
+"""The formats of plots as files."""
+GROUP_KINDS: tuple[GroupKind, ...] = ("language", "script", "file")
+"""What documents are grouped by, where tokenizers are compared."""

@@ -14,9 +14,16 @@ if TYPE_CHECKING:
 
     from .inputs import Source
 
+    # The name of another field or column of a record, and what gets its text before the record is yielded.
+    Label = tuple[str, Callable[[str], object]]
+
 
 def of(
-    source: Source, errors: str, read: Callable[[int], object] | None = None, separator: str | None = None
+    source: Source,
+    errors: str,
+    read: Callable[[int], object] | None = None,
+    separator: str | None = None,
+    label: Label | None = None,
 ) -> Iterator[Iterable[str]]:
     """Yield the documents of a file, each as the pieces of its text; a piece is some megabytes at the most.
 
@@ -29,6 +36,8 @@ def of(
         errors: "strict" refuses bytes that are not UTF-8, "replace" reads them as U+FFFD.
         read: Gets the number of bytes of the file that were read, before each piece.
         separator: A string between two documents of a file of text. Documents without text are left out then.
+        label: The name of a second field, or column, that must hold text, and what gets this text before each
+            document is yielded. A file of plain text has none.
 
     Raises:
         OSError: The file cannot be read, or changes meanwhile.
@@ -36,10 +45,9 @@ def of(
         ImportError: It is Parquet, and pyarrow is not installed.
     """
     if source.column is not None:
-        for row, cell in enumerate(inputs.cells([source])):
-            yield [cell if isinstance(cell, str) else _decoded(cell, errors, source.path, row)]
+        yield from _rows(source, errors, label)
     elif source.field is not None:
-        yield from _records(source, source.field, errors, read)
+        yield from _records(source, source.field, errors, read, label)
     else:
         text = _text(source, errors, read)
         yield from [text] if separator is None else split(text, separator)
@@ -94,8 +102,20 @@ def _text(source: Source, errors: str, read: Callable[[int], object] | None) -> 
         raise inputs.explained(_not_utf8(source.path, done - held + error.start), [source]) from None
 
 
+def _rows(source: Source, errors: str, label: Label | None) -> Iterator[Iterable[str]]:
+    texts = (_decoded(cell, errors, source.path, row) for row, cell in enumerate(inputs.cells([source])))
+    if label is None:
+        for text in texts:
+            yield [text]
+        return
+    name, take = label
+    for row, (text, cell) in enumerate(zip(texts, inputs.cells([source._replace(column=name)]), strict=True)):
+        take(_decoded(cell, errors, source.path, row))
+        yield [text]
+
+
 def _records(
-    source: Source, field: str, errors: str, read: Callable[[int], object] | None
+    source: Source, field: str, errors: str, read: Callable[[int], object] | None, label: Label | None
 ) -> Iterator[Iterable[str]]:
     offset = 0
     for number, line in enumerate(_lines(_blocks(source, read)), 1):
@@ -104,9 +124,12 @@ def _records(
             json = json.removeprefix(codecs.BOM_UTF8)
         if json.strip():
             try:
-                yield [_core.record_text(json, field)]
+                text = _core.record_text(json, field)
+                if label is not None:
+                    label[1](_core.record_text(json, label[0]))
             except ValueError as error:
                 raise ValueError(f"{source.path}: line {number} (byte {offset}): {error}") from None
+            yield [text]
         offset += len(line)
 
 
@@ -132,7 +155,9 @@ def _checked(line: bytes, errors: str, name: str, offset: int) -> bytes:
     return text.encode() if errors == "replace" else line
 
 
-def _decoded(cell: bytes, errors: str, name: str, row: int) -> str:
+def _decoded(cell: str | bytes, errors: str, name: str, row: int) -> str:
+    if isinstance(cell, str):
+        return cell
     try:
         return cell.decode("utf-8", errors)
     except UnicodeDecodeError as error:

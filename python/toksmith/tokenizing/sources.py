@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Stamp = tuple[int, int]
 
 STANDARD_INPUT = "-"
-_DEVICE = "/dev/stdin"
+DEVICE = "/dev/stdin"
 
 
 class Given(NamedTuple):
@@ -48,14 +48,14 @@ class Given(NamedTuple):
         return ((self.path, self.compression, self.field, None, self.seen), self.open)
 
 
-def found(sources: Any, field: str | None, column: str | None, out: Path) -> list[Given]:
+def found(sources: Any, field: str | None, column: str | None, out: Path | None = None) -> list[Given]:
     """Return the sources behind what was given, in a fixed order.
 
     Args:
         sources: A path, glob, folder, URL, or "-"; a list or tuple of them; or any other iterable, of texts.
         field: What has the text in each line of JSON; given for "-", its lines are JSON.
         column: What has the text in each row of Parquet.
-        out: The folder that is written. What it holds is no source, also where it lies in a folder of sources.
+        out: The folder that is written, if any. What it holds is no source, also inside a folder of sources.
 
     Raises:
         OSError: There is no such file, or a glob or a folder has none.
@@ -79,13 +79,14 @@ def found(sources: Any, field: str | None, column: str | None, out: Path) -> lis
     for name, value, what in (("field", field, ".jsonl or .ndjson"), ("column", column, ".parquet or .pq")):
         if value is not None and not any(getattr(one, name) for one in given):
             raise ValueError(f"{name}={shown(value)} is for files that end in {what}: there is none")
-    if sum(one.path == _DEVICE for one in given) > 1:
+    if sum(one.path == DEVICE for one in given) > 1:
         raise ValueError("standard input is given twice")
     return given
 
 
-def _is_in(given: Given, folder: Path) -> bool:
-    return given.open is None and given.seen is not None and folder.absolute() in Path(given.path).absolute().parents
+def _is_in(given: Given, folder: Path | None) -> bool:
+    is_file = given.open is None and given.seen is not None
+    return folder is not None and is_file and folder.absolute() in Path(given.path).absolute().parents
 
 
 def _texts(texts: Any) -> Given:
@@ -98,7 +99,7 @@ def _texts(texts: Any) -> Given:
 
 def _of_path(path: str, field: str | None, column: str | None) -> Iterator[Given]:
     if path == STANDARD_INPUT:
-        yield Given("standard input", _DEVICE, field=field)
+        yield Given("standard input", DEVICE, field=field)
     elif "://" in path and not Path(path).exists():
         yield from _remote(path, field, column)
     else:
@@ -139,6 +140,6 @@ def _opener(system: Any, name: str) -> Callable[[], Any]:
 def named(error: Exception, given: list[Given]) -> Exception:
     """Return an error of the core in which sources have the names that the user knows."""
     text = str(error)
-    if _DEVICE in text and any(one.path == _DEVICE for one in given) and not getattr(error, "filename", None):
-        return type(error)(text.replace(_DEVICE, "standard input"))
+    if DEVICE in text and any(one.path == DEVICE for one in given) and not getattr(error, "filename", None):
+        return type(error)(text.replace(DEVICE, "standard input"))
     return error

@@ -43,6 +43,7 @@ ROOMS = {
     "tiktoken": "tiktoken's API: `Encoding`, encodings by name, rank files on this machine",
     "training": "files to counts, counts to merges, merges to a tokenizer",
     "tokenizing": "documents to folders of ids for training",
+    "measuring": "how well tokenizers compress texts, and where they differ",
     "": "the package itself: its public names, most of them imported when they are first used",
     "compat": "stand-ins for other libraries: each a shell around the rooms below",
     "cli": "the command line",

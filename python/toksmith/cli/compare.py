@@ -1,0 +1,289 @@
+"""`toksmith compare`."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..common import choices
+from ..storage import sources
+from ..viewing import terminal
+from ..viewing.spans import Spans, visible
+from . import streams
+from .options import (
+    STRICT,
+    Choice,
+    ErrorsOption,
+    GivenPatternOption,
+    GivenSpecialsOption,
+    GivenUnmatchedOption,
+    ProgressOption,
+    UsageError,
+    choice_of,
+    load,
+)
+from .tables import aligned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..measuring.comparison import Comparison
+    from ..measuring.results import Difference
+    from ..measuring.tables import Section
+    from ..tokenizer import Tokenizer
+
+    PlotFormat = Choice
+else:
+    PlotFormat = choice_of("PlotFormat", choices.PLOT_FORMATS)
+
+_SVG = PlotFormat("svg")
+
+EXAMPLES = """\
+Examples:
+
+  toksmith compare gpt-4o gpt2 tokenizer.json --on books/
+  toksmith compare mine=tokenizer.json gpt2 --on book.txt --html report.html
+  toksmith compare gpt2 tokenizer.json --on web.jsonl --language-field lang
+  toksmith compare gpt2 gpt-4o --language en=en.txt --language de=de.txt --json
+  toksmith compare gpt2 gpt-4o --parallel en=en.txt --parallel de=de.txt
+  cat book.txt | toksmith compare gpt2 tokenizer.json --on - --markdown
+
+FILES are what train reads: text, JSON lines and Parquet, also compressed. Each
+file of text, and each record, is a document. The first tokenizer is what the
+others are held against. Special tokens in the text are read as ordinary text.
+docs/comparing.md says what each figure is."""
+
+
+def compare(
+    tokenizers: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[NAME=]TOKENIZER...",
+            help="Published encodings, models or paths, as for encode -t; each with a name of its own if need be.",
+        ),
+    ],
+    on: Annotated[
+        list[str] | None,
+        typer.Option("--on", metavar="FILES...", help="Files, globs and folders; - is standard input."),
+    ] = None,
+    language: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--language",
+            metavar="NAME=FILES",
+            help="Files of one language, in place of --on. Repeat it for each one.",
+        ),
+    ] = None,
+    language_field: Annotated[
+        str | None,
+        typer.Option("--language-field", metavar="NAME", help="The field or column with the language of a record."),
+    ] = None,
+    parallel: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parallel",
+            metavar="NAME=FILE",
+            help="The same sentences in each language, one a line. Repeat it for each language.",
+        ),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            "--reference",
+            metavar="NAME",
+            help="The parallel language that others are held against. Default: the first.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write one JSON object.")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Write Markdown.")] = False,
+    html: Annotated[
+        str | None, typer.Option("--html", metavar="OUT", help="Write a report to this file too: one HTML page.")
+    ] = None,
+    plots: Annotated[
+        str | None,
+        typer.Option("--plots", metavar="OUT", help="Write the plots to this folder too. Needs matplotlib."),
+    ] = None,
+    plot_format: Annotated[PlotFormat, typer.Option("--plot-format", help="What kind of file a plot is.")] = _SVG,
+    field: Annotated[
+        str | None,
+        typer.Option(
+            "--field",
+            metavar="NAME",
+            help="The field of .jsonl files that has the text. With it, standard input is JSON lines. Default: text.",
+        ),
+    ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--column", metavar="NAME", help="The column of Parquet files that has the text. Default: text."
+        ),
+    ] = None,
+    document_separator: Annotated[
+        str | None,
+        typer.Option(
+            "--document-separator",
+            metavar="TEXT",
+            help="A string between two documents of a text file. It becomes no token.",
+        ),
+    ] = None,
+    size: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--size",
+            metavar="N",
+            help="A size of smaller vocabularies. Repeat the option for each one. Default: powers of two.",
+        ),
+    ] = None,
+    alpha: Annotated[float, typer.Option("--alpha", metavar="X", help="The order of the Rényi entropy.")] = 2.5,
+    examples: Annotated[
+        int, typer.Option("--examples", metavar="N", help="How many documents to show where two differ most.")
+    ] = 3,
+    resamples: Annotated[
+        int, typer.Option("--resamples", metavar="N", help="Resamples of the bootstrap; 0 for no intervals.")
+    ] = 1000,
+    level: Annotated[
+        float, typer.Option("--level", metavar="X", help="The share of the resamples that an interval holds.")
+    ] = 0.95,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="The seed of the bootstrap.")] = 0,
+    errors: ErrorsOption = STRICT,
+    workers: Annotated[
+        int | None, typer.Option("--workers", metavar="N", help="The number of threads. Default: all cores.")
+    ] = None,
+    pattern: GivenPatternOption = None,
+    special_tokens: GivenSpecialsOption = None,
+    unmatched: GivenUnmatchedOption = None,
+    progress: ProgressOption = None,
+) -> None:
+    """Compare tokenizers on texts: compression, vocabularies, languages."""
+    if as_json and as_markdown:
+        raise UsageError("--json and --markdown are two things to write: give one of them")
+    if on and language:
+        raise UsageError("--on and --language both name files: give each file to one of them")
+    if not (on or language or parallel):
+        raise UsageError("name the files to compare on, with --on, --language or --parallel")
+    from ..measuring.compare import compare as comparing
+    from ..measuring.plots import MISSING, available
+
+    if html is not None:
+        streams.check(html)
+    if plots is not None and not available():
+        raise ImportError(MISSING)
+    loaded = _loaded(tokenizers, pattern, special_tokens, unmatched)
+    options: dict[str, Any] = {"errors": errors.value}
+    with streams.reporting(progress, "-") as how:
+        found = comparing(
+            loaded,
+            _languages(language) if language else on,
+            parallel=_parallel(parallel),
+            reference=reference,
+            field=field,
+            column=column,
+            language_field=language_field,
+            document_separator=document_separator,
+            alpha=alpha,
+            sizes=size,
+            examples=examples,
+            resamples=resamples,
+            level=level,
+            seed=seed,
+            workers=workers,
+            progress=how,
+            **options,
+        )
+    if html is not None:
+        streams.write(html, [found.to_html().encode()])
+    if plots is not None:
+        found.save_plots(plots, plot_format.value)
+    if as_json:
+        streams.write("-", [found.to_json().encode(), b"\n"])
+    elif as_markdown:
+        streams.write("-", [found.to_markdown().encode()])
+    elif html != "-":
+        streams.write("-", (part.encode() for part in _as_text(found, loaded)))
+
+
+def _loaded(given: list[str], pattern: Any, special_tokens: Any, unmatched: Any) -> dict[str, Tokenizer]:
+    """Return the tokenizers by name. Options for files that lack something go to those files alone."""
+    has_options = pattern is not None or bool(special_tokens) or unmatched is not None
+    loaded: dict[str, Tokenizer] = {}
+    taken = False
+    for argument in given:
+        name, equals, source = argument.partition("=")
+        if not equals or not name or os.path.exists(argument):  # noqa: PTH110
+            name, source = argument, argument
+        if name in loaded:
+            raise UsageError(f"two tokenizers are called {name}: give one another name, as NAME=TOKENIZER")
+        lacks = os.path.exists(source) and (  # noqa: PTH110
+            sources.kind_of(source) == "ranks" or sources.pair_in(source) is not None
+        )
+        options = (pattern, special_tokens, unmatched) if lacks else (None, None, None)
+        taken = taken or lacks
+        loaded[name] = load(source, *options)
+    if has_options and not taken:
+        raise UsageError(
+            "all tokenizers have their own pattern and special tokens: leave out --pattern, --special-token and "
+            "--unmatched"
+        )
+    return loaded
+
+
+def _languages(given: list[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for argument in given:
+        name, file = _named("--language", argument)
+        found.setdefault(name, []).append(file)
+    return found
+
+
+def _parallel(given: list[str] | None) -> dict[str, str] | None:
+    if not given:
+        return None
+    found = dict(_named("--parallel", argument) for argument in given)
+    if len(found) < len(given):
+        raise UsageError("--parallel names a language twice: each has one file")
+    return found
+
+
+def _named(option: str, argument: str) -> tuple[str, str]:
+    name, equals, file = argument.partition("=")
+    if not (name and equals and file):
+        raise UsageError(f"{option} is NAME=FILE, such as de=german.txt, not {visible(argument)}")
+    return name, file
+
+
+def _as_text(found: Comparison, loaded: dict[str, Tokenizer]) -> Iterator[str]:
+    from ..measuring import tables
+
+    group = found.all
+    yield f"{tables.about(group)}, {tables.counted(group.words, 'word')}\n"
+    for section in tables.of(found):
+        note = f"  {visible(section.note)}\n" if section.note else ""
+        yield f"\n{section.title}\n{note}{_table(section)}"
+    for one in found.differences:
+        yield from _difference(one, loaded)
+
+
+def _table(section: Section) -> str:
+    """Return a table in which a heading is no column, and what it is of stands below it."""
+    has_headings = any(not row.cells for row in section.rows)
+    indent = "    " if has_headings else "  "
+    rows = [("", *section.header)]
+    rows += [(f"{indent}{visible(row.label)}", *row.cells) for row in section.rows if row.cells]
+    lines = iter(aligned(rows).splitlines())
+    found = [next(lines)]
+    for row in section.rows:
+        found.append(next(lines) if row.cells else f"  {visible(row.label)}")
+    return "\n".join(found) + "\n"
+
+
+def _difference(one: Difference, loaded: dict[str, Tokenizer]) -> Iterator[str]:
+    from ..measuring import tables
+
+    colours = terminal.has_colours()
+    yield f"\n{tables.change(one.second_count / one.first_count)}  {visible(tables.what(one))}\n"
+    for name, tokens in ((one.first, one.passage.first_tokens), (one.second, one.passage.second_tokens)):
+        if tokens is not None:
+            yield f"  {visible(name)}, {tables.counted(len(tokens), 'token')}:\n"
+            yield from terminal.drawn(Spans(loaded[name]), [[token.id for token in tokens]], colours=colours)

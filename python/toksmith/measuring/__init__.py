@@ -1,0 +1,1 @@
+"""How well tokenizers compress texts, and where they differ: `toksmith.compare`."""

@@ -1,0 +1,86 @@
+"""Confidence intervals of ratios of sums, by the bootstrap over documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# More documents than this are first put into so many blocks at random, and blocks are drawn: intervals of ratios of
+# sums hardly change, and time and memory follow the number of blocks.
+BLOCKS = 2000
+# Fewer documents than this are hardly a sample of others: there is no interval.
+LEAST_DOCUMENTS = 8
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A ratio, with the ends of its confidence interval; None where few documents tell nothing of others."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+class Bootstrap:
+    """Draws documents with replacement, as many as there are, again and again: the percentile bootstrap.
+
+    What is drawn depends on the seed and on the number of documents alone, so that all ratios of one set of documents
+    are drawn together.
+
+    Args:
+        resamples: How often.
+        level: The share of the resamples that an interval holds, such as 0.95.
+        seed: Of the random numbers.
+    """
+
+    def __init__(self, resamples: int, level: float, seed: int) -> None:
+        self.resamples, self.level, self.seed = resamples, level, seed
+
+    def sums(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the sums of each resample, of shape (resamples, columns).
+
+        Args:
+            columns: Numbers of each document, of shape (columns, documents).
+        """
+        rng = np.random.default_rng(self.seed)
+        count = columns.shape[1]
+        values = columns.astype(np.float64)
+        if count > BLOCKS:
+            block = rng.permutation(count) % BLOCKS
+            values = np.stack([np.bincount(block, column, BLOCKS) for column in values])
+            count = BLOCKS
+        drawn = rng.integers(0, count, (self.resamples, count))
+        drawn += np.arange(self.resamples)[:, None] * count
+        times = np.bincount(drawn.ravel(), minlength=self.resamples * count).reshape(self.resamples, count)
+        found: NDArray[np.float64] = times @ values.T
+        return found
+
+    def ratios(self, columns: NDArray[np.int64], pairs: list[tuple[int, int]]) -> list[Estimate | None]:
+        """Return the ratio of the sums of each pair of columns; None where the second is 0.
+
+        Args:
+            columns: As in `sums`.
+            pairs: The numbers of two columns each: what is divided, and by what.
+        """
+        totals = columns.sum(axis=1)
+        drawn = self.sums(columns) if columns.shape[1] >= LEAST_DOCUMENTS and self.resamples else None
+        return [self._ratio(totals, drawn, above, below) for above, below in pairs]
+
+    def _ratio(
+        self, totals: NDArray[np.int64], drawn: NDArray[np.float64] | None, above: int, below: int
+    ) -> Estimate | None:
+        if not totals[below]:
+            return None
+        value = float(totals[above] / totals[below])
+        if drawn is None:
+            return Estimate(value)
+        # A resample may have nothing of what is divided by, such as words.
+        has_any = drawn[:, below] > 0
+        ratios = drawn[has_any, above] / drawn[has_any, below]
+        low, high = np.quantile(ratios, [(1 - self.level) / 2, (1 + self.level) / 2])
+        return Estimate(value, float(low), float(high))

@@ -1,0 +1,101 @@
+"""How compression grows with the vocabulary: the tokens of a text under each smaller vocabulary, from one encoding.
+
+Merges are applied in order, so what a tokenizer without its last merges makes of a text is the state of the text
+before these were applied. From the last merge to the first, each token of the text is taken apart into the two that
+the merge joined, and counted: so often was the merge applied. The tokens under the first n merges are the bytes of
+the text less the applications of these n. No text is encoded for it, and each size costs nothing.
+
+It holds where the merges are applied in order. That is so if each token is made by one merge, of tokens that earlier
+merges make, and, where a pretoken that is a token stands for itself, if merging its bytes makes it. `curve` checks
+that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .. import shrinking
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from ..tokenizer import Tokenizer
+
+
+class Curve(NamedTuple):
+    """The tokens of a text by size of the vocabulary: arrays of `int64` of equal length, sizes rising by one."""
+
+    sizes: NDArray[np.int64]
+    tokens: NDArray[np.int64]
+
+
+def curve(tokenizer: Tokenizer, counts: NDArray[np.int64]) -> Curve:
+    """Return the tokens that a text has under `tokenizer.shrink(n)`, for every n.
+
+    Args:
+        tokenizer: The tokenizer.
+        counts: How often each id occurs in the text.
+
+    Raises:
+        ValueError: The tokenizer cannot be shrunk, or merges out of order; says why.
+    """
+    joined = _joined(tokenizer)
+    size = tokenizer.vocab_size
+    least = max(256 + len(tokenizer.special_tokens), tokenizer._record.least if tokenizer._record else 0)
+    applied = np.zeros(len(joined), np.int64)
+    uses = np.zeros(tokenizer.max_id + 1, np.int64)
+    uses[: len(counts)] = counts
+    found: list[int] = uses.tolist()
+    for number in range(len(joined) - 1, -1, -1):
+        token, left, right = joined[number]
+        applied[number] = found[token]
+        found[left] += found[token]
+        found[right] += found[token]
+    total = sum(found[id] for id, token in tokenizer._parts.ordinary.items() if len(token) == 1)
+    tokens = total - np.concatenate([[0], applied.cumsum()])
+    # The last size has all merges, and each one before has one less.
+    sizes = np.arange(size - len(joined), size + 1)
+    return Curve(sizes[sizes >= least], tokens[sizes >= least])
+
+
+def powers(sizes: NDArray[np.int64]) -> list[int]:
+    """Return the powers of two among sizes, from 512 on, and the last size."""
+    last = int(sizes[-1])
+    found = [2**power for power in range(9, 32) if sizes[0] <= 2**power < last]
+    return [*found, last]
+
+
+def at(curve: Curve, wanted: Iterable[int]) -> list[tuple[int, int]]:
+    """Return sizes with their tokens, of those that the curve has."""
+    first, last = int(curve.sizes[0]), int(curve.sizes[-1])
+    return [(size, int(curve.tokens[size - first])) for size in wanted if first <= size <= last]
+
+
+def _joined(tokenizer: Tokenizer) -> list[tuple[int, int, int]]:
+    """Return the merges in order, each with the id that it makes and the two that it joins."""
+    core, parts = tokenizer._core, tokenizer._parts
+    if parts.pipeline is not None and not shrinking.is_of_the_core(parts.pipeline):
+        raise ValueError("it does more than its vocabulary says, and cannot be shrunk")
+    vocab = parts.vocab
+    ids = {token: id for id, token in parts.ordinary.items()}
+    merges = core.merges()
+    joined = [(ids[vocab[left] + vocab[right]], left, right) for left, right in merges]
+    if not core.has_merges():
+        joined.sort()
+    made = {id for id, token in parts.ordinary.items() if len(token) == 1}
+    for token, left, right in joined:
+        if left not in made or right not in made:
+            raise ValueError(f"a merge joins {vocab[left]!r} and {vocab[right]!r} before both are made")
+        if token in made:
+            raise ValueError(f"two merges make {vocab[token]!r}")
+        made.add(token)
+    if len(made) < len(parts.ordinary):
+        missing = next(token for id, token in parts.ordinary.items() if id not in made)
+        raise ValueError(f"no merge makes {missing!r}")
+    if core.has_merges() and core.ignores_merges() and (bad := core.first_unreachable()) is not None:
+        raise ValueError(f"merging its bytes does not make {vocab[bad]!r}")
+    return joined

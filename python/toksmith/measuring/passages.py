@@ -1,0 +1,55 @@
+"""The passage of a document that shows best how two tokenizers differ on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .results import Passage, Token
+
+if TYPE_CHECKING:
+    from .encoders import Encoder
+
+# Characters of a passage.
+SHOWN_CHARACTERS = 240
+
+
+def of(text: str, first: Encoder, second: Encoder) -> Passage:
+    """Return the passage of a text on which the second tokenizer has most tokens more than the first, or fewest.
+
+    Most, if it has more of the whole text, else fewest.
+
+    A text that is longer than a passage is cut at whitespace where there is some, and each passage is encoded by
+    itself.
+    """
+    found = _passages(text)
+    if len(found) > 1:
+        ratios = np.diff(second.encode(found)[1]) / np.maximum(np.diff(first.encode(found)[1]), 1)
+        sizes = np.array([len(passage) for passage in found])
+        is_more = np.average(ratios, weights=sizes) > 1
+        # The last passage may be too short to tell anything.
+        order = np.where(sizes >= SHOWN_CHARACTERS // 2, ratios if is_more else -ratios, -np.inf)
+        found = [found[int(order.argmax())]]
+    passage = found[0]
+    return Passage(passage, _of(first, passage), _of(second, passage))
+
+
+def _passages(text: str) -> list[str]:
+    found, start = [], 0
+    while start < len(text):
+        stop = start + SHOWN_CHARACTERS
+        if stop < len(text):
+            # At the last whitespace in the second half.
+            cut = next(
+                (place for place in range(stop, stop - SHOWN_CHARACTERS // 2, -1) if text[place].isspace()), stop
+            )
+            stop = cut
+        found.append(text[start:stop])
+        start = stop
+    return found
+
+
+def _of(encoder: Encoder, text: str) -> tuple[Token, ...] | None:
+    tokens = encoder.tokens(text)
+    return None if tokens is None else tuple(Token(id, token) for id, token in tokens)

@@ -1,0 +1,91 @@
+"""The script of each character (Unicode's property Script), and the script that a document is written in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# The recommended scripts and those of limited use, of UAX #31, tables 5 and 7; the frequent ones first.
+_LISTED = (
+    "Latin Han Cyrillic Arabic Devanagari Hiragana Katakana Hangul Greek Hebrew Thai Bengali Tamil Telugu Georgian "
+    "Armenian Gujarati Gurmukhi Kannada Malayalam Sinhala Oriya Myanmar Khmer Lao Tibetan Ethiopic Thaana Bopomofo "
+    "Adlam Balinese Bamum Batak Canadian_Aboriginal Chakma Cham Cherokee Hanifi_Rohingya Javanese Kayah_Li Lepcha "
+    "Limbu Lisu Mandaic Meetei_Mayek Miao Mongolian New_Tai_Lue Newa Nko Nyiakeng_Puachue_Hmong Ol_Chiki Osage "
+    "Saurashtra Sundanese Syloti_Nagri Syriac Tai_Le Tai_Tham Tai_Viet Tifinagh Vai Wancho Yi"
+)
+_PROPERTIES = tuple(_LISTED.split())
+NO_SCRIPT, OTHER, JAPANESE = "no script", "other scripts", "Japanese"
+NAMES = (NO_SCRIPT, OTHER, *(name.replace("_", " ") for name in _PROPERTIES))
+"""What `ScriptTable.of` returns numbers of: no script, a script that is not listed, and each script that is."""
+
+_UNSPACED = {"Han", "Hiragana", "Katakana", "Bopomofo", "Thai", "Lao", "Khmer", "Myanmar", "Tibetan", "Yi"}
+UNSPACED = np.array([name in _UNSPACED for name in NAMES])
+"""Which scripts are written without spaces between words."""
+_JAPANESE = [NAMES.index(name) for name in ("Han", "Hiragana", "Katakana")]
+# Chinese text quotes some kana; Japanese text has more of it than this share of its letters.
+_KANA_SHARE = 0.1
+_UNKNOWN = 255
+_CODE_POINTS = 0x110000
+
+
+class ScriptTable:
+    """The scripts of code points, each looked up when it is first met: a table of all would take seconds to make."""
+
+    def __init__(self) -> None:
+        self._table = np.full(_CODE_POINTS, _UNKNOWN, np.uint8)
+
+    def of(self, code_points: NDArray[np.uint32]) -> NDArray[np.uint8]:
+        """Return the number of the script of each code point: its place in `NAMES`."""
+        found = self._table[code_points]
+        if (found == _UNKNOWN).any():
+            self._learn(np.unique(code_points[found == _UNKNOWN]))
+            found = self._table[code_points]
+        return found
+
+    def _learn(self, code_points: NDArray[np.uint32]) -> None:
+        import regex
+
+        rest = "".join(map(chr, code_points.tolist()))
+        for number, name in enumerate(_PROPERTIES, len(NAMES) - len(_PROPERTIES)):
+            # One search for each script, of what no script before had.
+            others = regex.sub(rf"\p{{Script={name}}}+", "", rest)
+            if len(others) < len(rest):
+                self._fill(set(rest) - set(others), number)
+            rest = others
+            if not rest:
+                return
+        bare = regex.sub(r"[^\p{Script=Common}\p{Script=Inherited}\p{Script=Unknown}]+", "", rest)
+        self._fill(set(rest) - set(bare), NAMES.index(OTHER))
+        self._fill(set(bare), NAMES.index(NO_SCRIPT))
+
+    def _fill(self, characters: set[str], number: int) -> None:
+        self._table[[ord(character) for character in characters]] = number
+
+
+def dominating(counts: NDArray[np.int64]) -> list[str]:
+    """Return the script of each document: the one that most of its characters belong to.
+
+    Characters of no script (digits, punctuation, spaces, emoji) do not count. Of a document in which kana are at
+    least a tenth of kana and Han together, these are one script, "Japanese". Of equals the first in `NAMES` is taken.
+
+    Args:
+        counts: How many characters of each script a document has, of shape (documents, scripts).
+    """
+    counts = counts.copy()
+    counts[:, NAMES.index(NO_SCRIPT)] = 0
+    together = counts[:, _JAPANESE].sum(axis=1)
+    kana = together - counts[:, NAMES.index("Han")]
+    is_japanese = (kana > 0) & (kana >= _KANA_SHARE * together)
+    counts[np.ix_(is_japanese, _JAPANESE)] = 0
+    best = counts.argmax(axis=1)
+    most = counts.max(axis=1, initial=0)
+    is_japanese &= together >= most
+    names = np.array([*NAMES, JAPANESE], object)
+    best[most == 0] = NAMES.index(NO_SCRIPT)
+    best[is_japanese] = len(NAMES)
+    found: list[str] = names[best].tolist()
+    return found
