@@ -126,11 +126,20 @@ def _records(
             try:
                 text = _core.record_text(json, field)
                 if label is not None:
-                    label[1](_core.record_text(json, label[0]))
+                    _take_label(json, *label)
             except ValueError as error:
                 raise ValueError(f"{source.path}: line {number} (byte {offset}): {error}") from None
             yield [text]
         offset += len(line)
+
+
+def _take_label(json: bytes, name: str, take: Callable[[str], object]) -> None:
+    try:
+        label = _core.record_text(json, name)
+    except ValueError as error:
+        # It goes on with how to name the field of the text.
+        raise ValueError(str(error).partition(": name ")[0]) from None
+    take(label)
 
 
 def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:

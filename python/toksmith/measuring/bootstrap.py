@@ -81,6 +81,8 @@ class Bootstrap:
             return Estimate(value)
         # A resample may have nothing of what is divided by, such as words.
         has_any = drawn[:, below] > 0
+        if not has_any.any():
+            return Estimate(value)
         ratios = drawn[has_any, above] / drawn[has_any, below]
         low, high = np.quantile(ratios, [(1 - self.level) / 2, (1 + self.level) / 2])
         return Estimate(value, float(low), float(high))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..formats import native
+from ..viewing.spans import visible
 
 if TYPE_CHECKING:
     from ..common.choices import GroupKind, PlotFormat
@@ -129,7 +130,8 @@ class Comparison:
 
     def __repr__(self) -> str:
         group = self.all
-        return f"<Comparison of {', '.join(self.tokenizers)} on {group.documents:,} documents, {group.bytes:,} bytes>"
+        names = visible(", ".join(self.tokenizers))
+        return f"<Comparison of {names} on {group.documents:,} documents, {group.bytes:,} bytes>"
 
 
 def _plain(value: Any) -> Any:

@@ -63,10 +63,10 @@ def curve(tokenizer: Tokenizer, counts: NDArray[np.int64]) -> Curve:
 
 
 def powers(sizes: NDArray[np.int64]) -> list[int]:
-    """Return the powers of two among sizes, from 512 on, and the last size."""
-    last = int(sizes[-1])
-    found = [2**power for power in range(9, 32) if sizes[0] <= 2**power < last]
-    return [*found, last]
+    """Return the powers of two among sizes, from 512 on, and the last size; the first too where there is no other."""
+    first, last = int(sizes[0]), int(sizes[-1])
+    found = [2**power for power in range(9, 32) if first <= 2**power < last]
+    return [*(found or [first][: last - first]), last]
 
 
 def at(curve: Curve, wanted: Iterable[int]) -> list[tuple[int, int]]:

@@ -41,7 +41,7 @@ def escaped(text: str) -> str:
 
 
 def _table(section: tables.Section) -> str:
-    lines = [_line(["", *section.header]), _line(["---", *["---:"] * len(section.header)])]
+    lines = [_line(["", *map(escaped, section.header)]), _line(["---", *["---:"] * len(section.header)])]
     for row in section.rows:
         if row.cells:
             lines.append(_line([escaped(row.label), *row.cells]))

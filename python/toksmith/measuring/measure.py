@@ -90,17 +90,16 @@ class Measuring:
         for document in documents:
             place = self._number(document.file), self._number(document.language or "")
             whole, rest = _gathered(document.pieces)
-            if rest is not None:
-                self._add_long(place, whole, rest)
-                continue
-            batch.append(whole)
-            about.append(place)
-            held += len(whole)
-            if held >= BATCH_CHARACTERS:
+            if rest is None:
+                batch.append(whole)
+                about.append(place)
+                held += len(whole)
+            if held >= BATCH_CHARACTERS or rest is not None:
                 self._add_batch(about, batch)
                 batch, about, held = [], [], 0
-        if batch:
-            self._add_batch(about, batch)
+            if rest is not None:
+                self._add_long(place, whole, rest)
+        self._add_batch(about, batch)
         if not any(counts.any() for counts in self._counts):
             raise ValueError("there is no text to compare on: all documents are empty, or there is none")
         return Measured(self._table(), self._counts, self._differing)
@@ -109,6 +108,8 @@ class Measuring:
         return self._names.setdefault(name, len(self._names))
 
     def _add_batch(self, about: list[tuple[int, int]], texts: list[str]) -> None:
+        if not texts:
+            return
         tokens = np.empty((len(self._encoders), len(texts)), np.int64)
         for number, encoder in enumerate(self._encoders):
             ids, starts = encoder.encode(texts)

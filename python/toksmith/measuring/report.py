@@ -10,7 +10,6 @@ import html
 import importlib.resources
 from typing import TYPE_CHECKING
 
-from .. import __version__
 from ..viewing import notebook, spans
 from . import plots, tables
 
@@ -49,7 +48,7 @@ _TERMS = (
     (
         "Rényi efficiency",
         "How evenly the vocabulary is used: the Rényi entropy of the tokens of the text, of order {alpha:g}, by the "
-        "logarithm of the number of ordinary tokens. Zouhar et al. (Tokenization and the Noiseless Channel, ACL 2023) "
+        "logarithm of the number of ordinary tokens. Zouhar et al. (Tokenization and the Noiseless Channel, 2023) "
         "find that with order 2.5 it goes with the quality of translation.",
     ),
     (
@@ -58,7 +57,8 @@ _TERMS = (
     ),
     (
         "Smaller vocabularies",
-        "What the tokenizer would make of the text without its last merges, as if trained to fewer tokens. The counts are exact.",
+        "What the tokenizer would make of the text without its last merges, as if trained to fewer tokens. These "
+        "counts are exact.",
     ),
 )
 
@@ -164,7 +164,7 @@ def _side(name: str, tokens: Sequence[Token] | None) -> str:
 
 def _terms(comparison: Comparison) -> str:
     terms = "".join(f"<dt>{term}</dt><dd>{what.format(alpha=comparison.alpha)}</dd>\n" for term, what in _TERMS)
-    made = f"Made by toksmith {__version__}. Special tokens in the text were read as ordinary text."
+    made = "Made by toksmith. Special tokens in the text were read as ordinary text."
     return (
         f'<section class="terms">\n<h2>What the figures are</h2>\n<dl>\n{terms}</dl>\n<p class="quiet">{made}</p>\n'
         "</section>\n"

@@ -45,6 +45,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "count": ("-t", "tokenizer.json", "book.txt"),
     "view": ("-t", "tokenizer.json", "the lowest"),
     "explain": ("-t", "tokenizer.json", "the lowest"),
+    "compare": ("tokenizer.json", "--on", "book.txt"),
     "data": ("tokens", "--document", "1"),
     "verify": ("tokenizer.json", "--against", "huggingface", "--with", "hf", "book.txt"),
 }
@@ -248,6 +249,9 @@ def example_folder(ready: Path, tiktoken_cache: Path) -> Path:
         (ready / name).write_text(TEXT, encoding="utf-8")
     (ready / "web").mkdir()
     (ready / "web/a.jsonl.zst").write_bytes(pa.compress(b'{"text": "the low"}\n' * 500, "zstd", asbytes=True))
+    (ready / "web.jsonl").write_text('{"text": "the low", "lang": "en"}\n{"text": "das", "lang": "de"}\n')
+    for name in ("en.txt", "de.txt"):
+        (ready / name).write_text("the low\nthe new\n")
     (ready / "dump.jsonl.gz").write_bytes(gzip.compress(b'{"text": "the low"}\n' * 500))
     (ready / "tables").mkdir()
     parquet = pytest.importorskip("pyarrow.parquet")

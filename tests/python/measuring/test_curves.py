@@ -1,0 +1,132 @@
+"""Curves of compression: each size is what `shrink` makes, though nothing is encoded for it."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import toksmith
+from toksmith import Tokenizer
+from toksmith.measuring import curves
+
+ROOT = Path(__file__).resolve().parents[3]
+SPECIAL = "<|endoftext|>"
+PROSE = (ROOT / "docs/training.md").read_text(encoding="utf-8")
+MANY_SCRIPTS = (
+    "Žluťoučký kůň úpěl. 我能吞下玻璃。私はガラスを食べられます。 நான் கண்ணாடி சாப்பிடுவேன். 👍🏽 aaaaaaaaaaaa " * 3
+)
+TEXT = f"{PROSE}{MANY_SCRIPTS}{'a' * 37} {'ab' * 20} {'xyx' * 9}{SPECIAL}"
+
+
+def counts_of(tokenizer: Tokenizer, text: str) -> Any:
+    return np.bincount(tokenizer.encode_ordinary(text))
+
+
+def check(tokenizer: Tokenizer, text: str, sizes: list[int]) -> None:
+    """Compare a curve with what each smaller tokenizer makes of the text."""
+    found = curves.curve(tokenizer, counts_of(tokenizer, text))
+    assert found.sizes.tolist() == list(range(int(found.sizes[0]), tokenizer.vocab_size + 1))
+    for size in sizes:
+        expected = len(tokenizer.shrink(size).encode_ordinary(text))
+        assert curves.at(found, [size]) == [(size, expected)], size
+
+
+@pytest.mark.parametrize("ties", ["bytes", "first"])
+@pytest.mark.parametrize("special_ids", ["first", "after_bytes", "last"])
+def test_trained(special_ids: Any, ties: Any) -> None:
+    corpus = PROSE + "aaaa ababab xyxyx " * 30
+    tokenizer = toksmith.train_from_iterator(
+        [corpus], 700, special_tokens=[SPECIAL, "<a>"], special_ids=special_ids, ties=ties
+    )
+    check(tokenizer, TEXT, [*range(258, 700, 23), 699, 700])
+
+
+@pytest.mark.parametrize("pattern", ["o200k", r"\w+|\W", None])
+def test_other_patterns(pattern: str | None) -> None:
+    tokenizer = toksmith.train_from_iterator([PROSE, MANY_SCRIPTS], 600, pattern=pattern)
+    check(tokenizer, TEXT, [256, 257, 300, 444, 600])
+
+
+def test_dropped_text() -> None:
+    tokenizer = toksmith.train_from_iterator([PROSE], 400, pattern=r"\w+", unmatched="drop")
+    check(tokenizer, TEXT, [256, 300, 400])
+
+
+def test_an_extended_tokenizer_has_no_sizes_below_its_base() -> None:
+    base = toksmith.train_from_iterator([PROSE], 300)
+    tokenizer = toksmith.train_from_iterator([PROSE], 400, base=base, special_tokens=[SPECIAL])
+    found = curves.curve(tokenizer, counts_of(tokenizer, TEXT))
+    with pytest.raises(ValueError, match="cannot shrink"):
+        tokenizer.shrink(int(found.sizes[0]) - 1)
+    check(tokenizer, TEXT, [int(found.sizes[0]), 350, 400])
+
+
+def test_published(gpt2: Tokenizer, gpt2_ranks: Tokenizer) -> None:
+    for tokenizer in (gpt2, gpt2_ranks):
+        check(tokenizer, TEXT, [1000, tokenizer.vocab_size])
+
+
+@pytest.mark.long
+def test_published_on_corpora(
+    corpora: dict[str, str], gpt2_ranks: Tokenizer, cl100k: Tokenizer, o200k: Tokenizer
+) -> None:
+    for tokenizer in (gpt2_ranks, cl100k, o200k):
+        for text in corpora.values():
+            check(tokenizer, text[:3_000_000], [300, 1000, 10_000, 40_000, tokenizer.vocab_size])
+
+
+VOCAB = {byte: bytes([byte]) for byte in range(256)}
+
+
+@pytest.mark.parametrize(
+    ("tokens", "merges", "message"),
+    [
+        # abc is made of ab, which is made later.
+        ([b"abc", b"ab"], [(b"ab", b"c"), (b"a", b"b")], "before both are made"),
+        (
+            [b"ab", b"bc", b"abc"],
+            [(b"a", b"b"), (b"b", b"c"), (b"ab", b"c"), (b"a", b"bc")],
+            "two merges make b'abc'",
+        ),
+        ([b"ab", b"xyz"], [(b"a", b"b")], "no merge makes b'xyz'"),
+    ],
+)
+def test_merges_out_of_order(tokens: list[bytes], merges: list[tuple[bytes, bytes]], message: str) -> None:
+    tokenizer = Tokenizer(VOCAB | dict(enumerate(tokens, 256)), merges)
+    with pytest.raises(ValueError, match=message):
+        curves.curve(tokenizer, counts_of(tokenizer, "abc"))
+
+
+def test_ranks_that_no_lower_pair_reaches() -> None:
+    # abc has a lower rank than ab: text reaches it, and yet the merges are not in the order of the ranks.
+    tokenizer = Tokenizer(VOCAB | {256: b"abc", 257: b"ab"}, None)
+    with pytest.raises(ValueError, match="no merge makes b'abc'"):
+        curves.curve(tokenizer, counts_of(tokenizer, "abc"))
+
+
+def test_a_whole_pretoken_that_merging_does_not_make() -> None:
+    tokens = {256: b"ab", 257: b"bc", 258: b"abc"}
+    merges = [(b"b", b"c"), (b"a", b"b"), (b"ab", b"c")]  # abc is merged to a and bc
+    tokenizer = Tokenizer(VOCAB | tokens, merges, ignore_merges=True)
+    assert tokenizer.encode("abc") == [258]
+    with pytest.raises(ValueError, match="merging its bytes does not make b'abc'"):
+        curves.curve(tokenizer, counts_of(tokenizer, "abc"))
+    check(Tokenizer(VOCAB | tokens, merges), "abc ab bc abcabc", [256, 257, 258, 259])
+
+
+def test_curves_of_a_comparison() -> None:
+    trained = toksmith.train_from_iterator([PROSE], 1100)
+    odd = Tokenizer(VOCAB | {256: b"xyz"}, [])
+    texts = [PROSE[:2000], "", TEXT]
+    found = toksmith.compare({"trained": trained, "odd": odd}, iter(texts), resamples=0)
+    trained_curve, odd_curve = found.curves
+    assert [point.vocab_size for point in trained_curve.points] == [512, 1024, 1100]
+    size = sum(len(text.encode()) for text in texts)
+    for point in trained_curve.points:
+        shrunk = trained.shrink(point.vocab_size)
+        assert point.tokens == sum(len(shrunk.encode_ordinary(text)) for text in texts)
+        assert point.bytes_per_token == pytest.approx(size / point.tokens)
+    assert (odd_curve.points, odd_curve.reason) == ((), "no merge makes b'xyz'")
+    chosen = toksmith.compare(trained, iter(texts), sizes=[300, 5000, 256, 300], resamples=0)
+    assert [point.vocab_size for point in chosen.curves[0].points] == [256, 300]
