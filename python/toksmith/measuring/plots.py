@@ -215,7 +215,8 @@ def _curve(comparison: Comparison, axes: Any, _: Any) -> None:
 def _finish(axes: Any, drawn: Sequence[Any], names: Sequence[str]) -> None:
     # A label that begins with an underscore would be left out.
     labels = [f" {_short(name)}" if name.startswith("_") else _short(name) for name in names]
-    columns = 3 if max(map(len, labels)) <= 16 else 2 if max(map(len, labels)) <= 26 else 1
+    # As many in a row as there is room for.
+    columns = min(len(labels), max(1, 60 // (max(map(len, labels)) + 6)))
     legend = axes.legend(drawn, labels, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2)
     # A dollar in a name is a dollar. Labels of axes are drawn later, when the style is no more.
     for text in [*legend.get_texts(), *axes.get_yticklabels(), axes.xaxis.label]:

@@ -1,4 +1,4 @@
-"""The notebook in `examples/`: a valid one, without outputs, whose cells run in order; no Jupyter needed."""
+"""The notebooks in `examples/` are valid, without outputs; the cells of the first run in order. No Jupyter needed."""
 
 import contextlib
 import io
@@ -19,9 +19,10 @@ def cells(kind: str) -> list[dict[str, Any]]:
     return [cell for cell in notebook["cells"] if cell["cell_type"] == kind]
 
 
-def test_its_form() -> None:
-    # nbformat 4.5, of which this is all that it needs.
-    notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("path", sorted(NOTEBOOK.parent.glob("*.ipynb")), ids=lambda path: path.stem)
+def test_their_form(path: Path) -> None:
+    # nbformat 4.5, of which this is all that they need.
+    notebook = json.loads(path.read_text(encoding="utf-8"))
     assert set(notebook) == {"cells", "metadata", "nbformat", "nbformat_minor"}
     assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
     assert notebook["metadata"]["kernelspec"].keys() == {"display_name", "language", "name"}
