@@ -25,6 +25,7 @@ __all__ = [
     "SpelledModel",
     "Tokenizer",
     "build_tokenizer",
+    "character_kinds",
     "fingerprint",
     "learn_merges",
     "make_first_arrays",
@@ -48,6 +49,10 @@ class CompiledPattern:
     def classes(self) -> int: ...
     @property
     def is_bimachine(self) -> bool: ...
+    def classes_of_all(self) -> list[tuple[int, int]]: ...
+    def transitions(self) -> list[int]: ...
+
+def character_kinds(name: str) -> list[tuple[int, int]]: ...
 
 @final
 class Pretokenizer:

@@ -25,6 +25,16 @@ pub enum CharKind {
 }
 
 impl CharKind {
+    /// `numeric`, `whitespace` or `punctuation`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "numeric" => Some(CharKind::Numeric),
+            "whitespace" => Some(CharKind::Whitespace),
+            "punctuation" => Some(CharKind::Punctuation),
+            _ => None,
+        }
+    }
+
     /// Whether a character is of this kind.
     pub fn has(self, character: char) -> bool {
         match self {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
+use super::{characters, objects};
 use crate::pretokenize::compiled::{self, Alphabet, Automaton, Expression, Repeat};
 
 /// Groups inside each other, at most: writing a program and freeing a tree need stack for each.
@@ -58,6 +60,17 @@ impl PyCompiledPattern {
     #[getter]
     fn classes(&self) -> usize {
         self.automaton.classes()
+    }
+
+    /// The class of every code point, in stretches: tuples of the first code point of each, and its class.
+    fn classes_of_all<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        characters::stretches_list(py, self.automaton.classes_of_all())
+    }
+
+    /// What each state does at each class and at the end of the text: see `Automaton::transitions`.
+    fn transitions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let int = |transition| objects::int(py, u64::from(transition));
+        objects::list_of(py, self.automaton.transitions().into_iter().map(int))
     }
 }
 

@@ -6,6 +6,7 @@ mod allocator;
 mod arrays;
 mod byte_stream;
 mod call;
+mod characters;
 mod compiled;
 mod counts;
 mod documents;
@@ -38,6 +39,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::Tokenizer>()?;
     module.add_class::<compiled::PyCompiledPattern>()?;
     module.add_class::<pretokenizer::PyPretokenizer>()?;
+    module.add_function(wrap_pyfunction!(characters::character_kinds, module)?)?;
     module.add_class::<byte_stream::PyByteStream>()?;
     module.add_function(wrap_pyfunction!(byte_stream::record_text, module)?)?;
     module.add_class::<counts::PyCounting>()?;

@@ -147,9 +147,9 @@ pub(super) fn matcher(kind: &str, argument: &Bound<'_, PyAny>) -> PyResult<Match
     match (kind, name.as_str()) {
         ("literal", "") => Err(PyValueError::new_err("an empty text is found everywhere")),
         ("literal", _) => Ok(Matcher::Literal(name.into_bytes())),
-        ("kind", "numeric") => Ok(Matcher::CharKind(CharKind::Numeric)),
-        ("kind", "whitespace") => Ok(Matcher::CharKind(CharKind::Whitespace)),
-        ("kind", "punctuation") => Ok(Matcher::CharKind(CharKind::Punctuation)),
+        ("kind", _) => CharKind::from_name(&name)
+            .map(Matcher::CharKind)
+            .ok_or_else(|| PyValueError::new_err(format!("no kind of characters has the name {name:?}"))),
         ("scanner", _) => match scanner(&name, None)? {
             Pattern::Named(named, isa) => Ok(Matcher::Named(named, isa)),
             _ => Err(PyValueError::new_err(format!("no scanner has the name {name:?}"))),

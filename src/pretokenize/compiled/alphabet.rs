@@ -125,9 +125,9 @@ impl Alphabet {
         }
     }
 
-    /// The class of a code point that is not a surrogate.
+    /// The class of a code point.
     #[inline]
-    fn class_of(&self, code_point: u32) -> Symbol {
+    pub(super) fn class_of(&self, code_point: u32) -> Symbol {
         let start = self.block_starts[(code_point >> BLOCK_BITS) as usize] as usize;
         self.classes[start + code_point as usize % BLOCK_LEN]
     }

@@ -85,6 +85,10 @@ impl Automaton {
         (from.max(1)..end).find(|&at| is_likely(at) && self.is_cut(text, at, true))
     }
 
+    pub(super) fn table(&self) -> &[Entry] {
+        &self.table
+    }
+
     #[inline(always)]
     pub(super) fn entry(&self, row: u32, symbol: Symbol) -> Entry {
         self.table[row as usize + usize::from(symbol)]

@@ -10,6 +10,7 @@
 //! 4. The table becomes two small automata, if it can, which find the pretokens without going back ([`bimachine`]).
 //! 5. A scanner reads windows of a text with these ([`window`]), or else one entry of the table for each character
 //!    ([`scan`]).
+//! 6. For other programs, the transitions of the table are given out as plain data ([`plain`]).
 //!
 //! What this cannot express is refused by name ([`Unsupported`]), and runs in the `regex` package.
 
@@ -20,6 +21,7 @@ mod cuts;
 mod entry;
 mod expression;
 mod failures;
+mod plain;
 mod program;
 mod refine;
 mod scan;

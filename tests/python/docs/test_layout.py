@@ -39,6 +39,7 @@ ROOMS = {
     "definition": "what defines a tokenizer: looked at, loaded, saved, compared, pickled",
     "showing": "`Tokenizer.explain` and `.view`: how a text is encoded, for people",
     "tokenizer": "`Tokenizer`: text to ids, and back",
+    "viewing": "tokens drawn for people: in a terminal, in a notebook, in a page",
     "data": "folders of training data: ids, documents, windows",
     "tiktoken": "tiktoken's API: `Encoding`, encodings by name, rank files on this machine",
     "training": "files to counts, counts to merges, merges to a tokenizer",

@@ -1,0 +1,163 @@
+// What is known of one token: its id, its bytes and characters, and how the bytes of its pretoken merge.
+
+import { appendMarked, hex } from "./marks.js";
+import { counted, shownCount } from "./panel.js";
+import { byteLength, characterCount, piecesAfter } from "./tokenizer.js";
+
+/** Merges of one pretoken that are shown: of more, the first and the last ones. */
+const MAX_MERGES = 200;
+/** Pieces of a pretoken that are shown after each merge. */
+const MAX_PIECES = 400;
+/** Bytes and characters of a token that are shown. */
+const MAX_SHOWN = 64;
+
+export class Details {
+  constructor(element, onClose) {
+    this.element = element;
+    this.facts = element.querySelector(".facts");
+    this.merges = element.querySelector(".merges");
+    this.hint = element.querySelector(".hint");
+    element.querySelector("button").addEventListener("click", onClose);
+  }
+
+  /** Shows nothing but how to come to a token. */
+  clear() {
+    this.element.classList.remove("open");
+    this.facts.replaceChildren();
+    this.merges.replaceChildren();
+    this.hint.hidden = false;
+  }
+
+  /** Shows the facts of a token, and with `withMerges` the merges of its pretoken. */
+  show(panel, index, text, withMerges) {
+    const { piece, place } = panel.pieceAt(index);
+    this.hint.hidden = true;
+    this.element.classList.toggle("open", withMerges);
+    this.facts.replaceChildren(...factsOf(panel, index, piece, place, text));
+    if (withMerges) this.merges.replaceChildren(...mergesOf(panel.tokenizer, piece, text));
+    else this.merges.replaceChildren();
+  }
+}
+
+/** Returns an element with a class and content. */
+function made(name, className, ...content) {
+  const element = document.createElement(name);
+  if (className) element.className = className;
+  element.append(...content);
+  return element;
+}
+
+function markedElement(name, className, bytes) {
+  const element = made(name, className);
+  appendMarked(element, bytes, false);
+  return element;
+}
+
+function factsOf(panel, index, piece, place, text) {
+  const id = piece.ids[place];
+  const bytes = panel.tokenizer.bytesOf(id);
+  const characters = touchedCharacters(panel.tokenizer, piece, place, text);
+  const fact = (name, ...content) => made("div", "", made("dt", "", name), made("dd", "", ...content));
+  const first = characterCount(text, 0, piece.start) + characters.before;
+  const which = `${shownCount(index + 1)} of ${shownCount(panel.count)} in ${panel.tokenizer.name}`;
+  return [
+    fact("Token", markedElement("span", piece.isSpecial ? "chip special" : "chip", bytes.subarray(0, MAX_SHOWN))),
+    fact("Id", made("b", "", String(id))),
+    fact("Bytes", made("code", "", shownBytes(bytes))),
+    fact("Characters", ...characters.shown),
+    fact("Place", `${which}, from character ${shownCount(first)}`),
+  ];
+}
+
+function shownBytes(bytes) {
+  const shownOnes = Array.from(bytes.subarray(0, MAX_SHOWN), (byte) => hex(byte, 2)).join(" ");
+  return bytes.length > MAX_SHOWN ? `${shownOnes} … ${counted(bytes.length, "byte")}` : shownOnes;
+}
+
+/**
+ * Returns the characters that a token has a part of, as elements, and how many characters of the pretoken end before it.
+ */
+function touchedCharacters(tokenizer, piece, place, text) {
+  const lengths = piece.ids.map((id) => tokenizer.bytesOf(id).length);
+  const start = lengths.slice(0, place).reduce((sum, length) => sum + length, 0);
+  const end = start + lengths[place];
+  const elements = [];
+  let [at, before, touched] = [0, 0, 0];
+  for (const character of text.slice(piece.start, piece.end)) {
+    const size = byteLength(character.codePointAt(0));
+    if (at + size <= start) before++;
+    else if (at < end && ++touched <= MAX_SHOWN) {
+      const [first, last] = [Math.max(start, at) - at, Math.min(end, at + size) - at];
+      elements.push(characterElement(character, first, last, size));
+    }
+    at += size;
+  }
+  if (touched > MAX_SHOWN) elements.push(`… ${counted(touched, "character")}`);
+  return { before, shown: elements };
+}
+
+function characterElement(character, first, last, size) {
+  const codePoint = character.codePointAt(0);
+  const name = made("code", "", `U+${hex(codePoint, 4).toUpperCase()}`);
+  const bytes = new TextEncoder().encode(character);
+  const element = made("span", "character", markedElement("span", "glyph", bytes), " ", name);
+  if (last - first < size) {
+    const part = last - first === 1 ? `byte ${first + 1}` : `bytes ${first + 1} to ${last}`;
+    element.append(made("span", "part", ` ${part} of ${size}`));
+  }
+  return element;
+}
+
+/** Returns the merges of a pretoken as elements. */
+function mergesOf(tokenizer, piece, text) {
+  const { bytes, isWhole, merges } = tokenizer.explain(text.slice(piece.start, piece.end));
+  const heading = made("h3", "", "How ", markedElement("span", "chip", bytes.subarray(0, MAX_SHOWN)), " becomes tokens");
+  const why = reasonWithoutMerges(piece, isWhole, merges, bytes);
+  if (why !== null) return [heading, made("p", "", why)];
+  const table = made("table", "", captionOf(bytes, merges), headOf("Rank", "Pair", "Pieces after the merge"));
+  const body = made("tbody", "");
+  merges.forEach((merge, i) => {
+    if (merges.length > MAX_MERGES && i === MAX_MERGES / 2) {
+      const cell = made("td", "", `… ${counted(merges.length - MAX_MERGES, "more merge")} …`);
+      cell.colSpan = 3;
+      body.append(made("tr", "", cell));
+    }
+    if (i < MAX_MERGES / 2 || i >= merges.length - MAX_MERGES / 2) body.append(rowOf(bytes, merges, i));
+  });
+  table.append(body);
+  const scroll = made("div", "scroll", table);
+  scroll.tabIndex = 0;
+  scroll.setAttribute("role", "region");
+  scroll.setAttribute("aria-label", "Merges");
+  return [heading, scroll];
+}
+
+function reasonWithoutMerges(piece, isWhole, merges, bytes) {
+  if (piece.isSpecial) return "It is a special token: it is found before the text is cut, and never merged.";
+  if (isWhole) return "It is a token as it stands, so nothing is merged.";
+  if (merges.length > 0) return null;
+  return bytes.length === 1 ? "It is one byte, and every byte is a token." : "No pair in it merges: its bytes are its tokens.";
+}
+
+function captionOf(bytes, merges) {
+  return made("caption", "", `${counted(merges.length, "merge")} of ${counted(bytes.length, "byte")}, the lowest rank first`);
+}
+
+function headOf(...names) {
+  const cells = names.map((name) => {
+    const cell = made("th", "", name);
+    cell.scope = "col";
+    return cell;
+  });
+  return made("thead", "", made("tr", "", ...cells));
+}
+
+function rowOf(bytes, merges, i) {
+  const { start, middle, end, rank } = merges[i];
+  const chip = (one) => markedElement("span", "chip", one);
+  const pair = made("td", "", chip(bytes.subarray(start, middle)), " + ", chip(bytes.subarray(middle, end)));
+  const pieces = piecesAfter(bytes, merges, i + 1);
+  const after = made("td", "pieces", ...pieces.slice(0, MAX_PIECES).map(chip));
+  if (pieces.length > MAX_PIECES) after.append(`… ${counted(pieces.length - MAX_PIECES, "more piece")}`);
+  return made("tr", "", made("td", "rank", shownCount(rank)), pair, after);
+}

@@ -1,0 +1,99 @@
+// What a token looks like: characters that stand for themselves, and marks for all that cannot be seen. Nothing that
+// stands in a token can change how the page is drawn.
+
+/** Characters without a glyph, or that change how their neighbours are drawn: controls, formats, unassigned, spaces. */
+const UNSEEN = /^[\p{C}\p{Z}]$/u;
+/** Others that no font draws: fillers, the empty Braille, selectors of variants. */
+const ALSO_UNSEEN =
+  /^[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\uffa0\ufe00-\ufe0f\u{e0100}-\u{e01ef}]$/u;
+const COMBINING = /^\p{M}$/u;
+const ESCAPES = new Map([
+  ["\n", "\\n"],
+  ["\r", "\\r"],
+  ["\t", "\\t"],
+  ["\\", "\\\\"],
+]);
+
+/**
+ * Returns the characters of bytes, in order: each a string, or the number of a byte that is no part of a whole character.
+ */
+export function charactersOf(bytes) {
+  const found = [];
+  for (let at = 0; at < bytes.length; ) {
+    const length = sequenceLength(bytes, at);
+    if (length === 0) {
+      found.push(bytes[at]);
+      at += 1;
+    } else {
+      found.push(decoder.decode(bytes.subarray(at, at + length)));
+      at += length;
+    }
+  }
+  return found;
+}
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Returns the length of the character that begins at a byte; 0 if none does. */
+function sequenceLength(bytes, at) {
+  const [lead, second] = [bytes[at], bytes[at + 1]];
+  const length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+  if (at + length > bytes.length) return 0;
+  for (let i = 1; i < length; i++) if ((bytes[at + i] & 0xc0) !== 0x80) return 0;
+  const isOverlong = (lead === 0xe0 && second < 0xa0) || (lead === 0xf0 && second < 0x90);
+  const isOutside = (lead === 0xed && second > 0x9f) || (lead === 0xf4 && second > 0x8f);
+  return isOverlong || isOutside ? 0 : length;
+}
+
+/**
+ * Returns a token in parts: [text, kind]. The kind is "text" for what stands for itself, "space" for spaces, "mark" for
+ * an escape, and "line" for one behind which the line ends.
+ */
+export function markedParts(bytes) {
+  const parts = [];
+  charactersOf(bytes).forEach((character, place) => {
+    const [text, kind] = markOf(character, place);
+    const last = parts.at(-1);
+    if (last !== undefined && last[1] === kind && kind !== "line") last[0] += text;
+    else parts.push([text, kind]);
+  });
+  return parts;
+}
+
+function markOf(character, place) {
+  if (typeof character === "number") return [`\\x${hex(character, 2)}`, "mark"];
+  if (character === " ") return [" ", "space"];
+  if (ESCAPES.has(character)) return [ESCAPES.get(character), character === "\n" ? "line" : "mark"];
+  const codePoint = character.codePointAt(0);
+  if (UNSEEN.test(character) || ALSO_UNSEEN.test(character)) {
+    return [codePoint < 0x80 ? `\\x${hex(codePoint, 2)}` : `\\u{${hex(codePoint, 1)}}`, "mark"];
+  }
+  // Alone it would be drawn on the token before it.
+  if (place === 0 && COMBINING.test(character)) return [`◌${character}`, "mark"];
+  return [character, "text"];
+}
+
+/** Returns a token as one visible word, in which spaces are `␣`. */
+export function shown(bytes) {
+  return markedParts(bytes).map(([text, kind]) => (kind === "space" ? text.replaceAll(" ", "␣") : text)).join("");
+}
+
+export function hex(number, digits) {
+  return number.toString(16).padStart(digits, "0");
+}
+
+/** Adds the parts of a token to an element. With `breaksLines`, a line ends behind each newline but the last character. */
+export function appendMarked(element, bytes, breaksLines) {
+  const parts = markedParts(bytes);
+  parts.forEach(([text, kind], i) => {
+    if (kind === "text") {
+      element.append(text);
+      return;
+    }
+    const mark = document.createElement("i");
+    mark.className = kind === "space" ? "space" : "mark";
+    mark.textContent = text;
+    element.append(mark);
+    if (kind === "line" && breaksLines && i + 1 < parts.length) element.append("\n");
+  });
+}

@@ -1,0 +1,194 @@
+// The page: what is typed goes to all tokenizers, and what they make of it to their panels.
+
+import { Details } from "./details.js";
+import { fragmentOf, readFragment } from "./link.js";
+import { counted, Panel, shownCount } from "./panel.js";
+import { characterCount, spansOf, Tokenizer, wellFormed } from "./tokenizer.js";
+
+/** Milliseconds without typing after which the counts are read out. */
+const PAUSE = 1000;
+const THEMES = ["auto", "light", "dark"];
+
+const byId = (id) => document.getElementById(id);
+
+class Page {
+  constructor(tokenizers) {
+    const point = (panel, index) => this.picked === null && this.details.show(panel, index, this.text, false);
+    const pick = (panel, index) => this.#pick(panel, index);
+    this.panels = tokenizers.map((tokenizer, number) => new Panel(tokenizer, number, point, pick));
+    this.details = new Details(byId("details"), () => this.#close());
+    this.input = byId("text");
+    this.special = byId("special");
+    /** The token whose details stay until another one is picked: { panel, index }. */
+    this.picked = null;
+    this.isWaiting = false;
+    byId("panels").append(...this.panels.map((panel) => panel.element));
+    byId("special-switch").hidden = tokenizers.every((tokenizer) => tokenizer.nameOfSpecial.size === 0);
+    this.#listen();
+  }
+
+  #listen() {
+    this.input.addEventListener("input", () => this.#updateSoon());
+    this.input.addEventListener("paste", (event) => this.#notePaste(event));
+    this.special.addEventListener("change", () => this.update());
+    byId("ids").addEventListener("change", () => {
+      for (const panel of this.panels) panel.showIds(byId("ids").checked);
+      if (this.picked !== null) this.picked.panel.mark(this.picked.index);
+    });
+    byId("link").addEventListener("click", () => this.#makeLink());
+    byId("clear").addEventListener("click", () => {
+      this.setText("");
+      this.input.focus();
+    });
+    addEventListener("hashchange", () => this.readLink());
+    addEventListener("keydown", (event) => event.key === "Escape" && this.picked !== null && this.#close());
+  }
+
+  /** Puts a text into the text box. */
+  setText(text) {
+    this.input.value = text;
+    if (text.includes("\r")) this.#noteReturns();
+    this.update();
+  }
+
+  #notePaste(event) {
+    if (event.clipboardData?.getData("text/plain").includes("\r")) this.#noteReturns();
+  }
+
+  #noteReturns() {
+    this.#say("A text box holds no carriage returns: they have become newlines.");
+  }
+
+  /** Several changes before the next frame are one. */
+  #updateSoon() {
+    if (this.isWaiting) return;
+    this.isWaiting = true;
+    requestAnimationFrame(() => {
+      this.isWaiting = false;
+      this.update();
+    });
+  }
+
+  /** Shows the tokens of the text box. */
+  update() {
+    this.text = wellFormed(this.input.value);
+    const bytes = new TextEncoder().encode(this.text).length;
+    for (const panel of this.panels) panel.update(panel.tokenizer.encode(this.text, !this.special.checked));
+    const highest = Math.max(...this.panels.map((panel) => panel.count));
+    for (const panel of this.panels) panel.showCount(highest, bytes);
+    const characters = characterCount(this.text, 0, this.text.length);
+    byId("characters").textContent = shownCount(characters);
+    byId("bytes").textContent = shownCount(bytes);
+    this.#close();
+    this.#readOutSoon(characters);
+  }
+
+  #readOutSoon(characters) {
+    clearTimeout(this.readOut);
+    this.readOut = setTimeout(() => {
+      const each = this.panels.map((panel) => `${panel.tokenizer.name}: ${counted(panel.count, "token")}`);
+      byId("status").textContent = `${counted(characters, "character")}. ${each.join(". ")}.`;
+    }, PAUSE);
+  }
+
+  #say(message) {
+    byId("message").textContent = message;
+    clearTimeout(this.unsay);
+    this.unsay = setTimeout(() => (byId("message").textContent = ""), 6000);
+  }
+
+  // Details
+
+  #pick(panel, index) {
+    this.picked?.panel.mark(-1);
+    if (this.picked?.panel === panel && this.picked.index === index) {
+      this.#close();
+      this.details.show(panel, index, this.text, false);
+      return;
+    }
+    this.picked = { panel, index };
+    panel.mark(index);
+    this.details.show(panel, index, this.text, true);
+  }
+
+  #close() {
+    this.picked?.panel.mark(-1);
+    this.picked = null;
+    this.details.clear();
+  }
+
+  // Links
+
+  async #makeLink() {
+    const fragment = await fragmentOf(this.text, !this.special.checked);
+    if (fragment === null) {
+      this.#say("This text is too long for a link.");
+      return;
+    }
+    this.linked = fragment;
+    location.hash = fragment;
+    try {
+      await navigator.clipboard.writeText(location.href);
+      this.#say("The link is in the clipboard.");
+    } catch {
+      this.#say("The link is in the address bar.");
+    }
+  }
+
+  /** Shows the text of the page's address; returns whether there is one. */
+  async readLink() {
+    if (location.hash === this.linked) return true;
+    const found = await readFragment(location.hash);
+    if (found === null) return false;
+    this.special.checked = !found.readsSpecial;
+    this.setText(found.text);
+    return true;
+  }
+}
+
+/** The button that goes from the theme of the system to the light and the dark one. */
+function startThemes() {
+  const button = byId("theme");
+  const show = (theme) => {
+    document.documentElement.dataset.theme = theme;
+    button.querySelector("span").textContent = theme;
+  };
+  let theme = THEMES[0];
+  try {
+    theme = THEMES.find((known) => known === localStorage.getItem("toksmith-theme")) ?? theme;
+  } catch {} // a page may have no storage
+  show(theme);
+  button.addEventListener("click", () => {
+    theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
+    show(theme);
+    try {
+      localStorage.setItem("toksmith-theme", theme);
+    } catch {}
+  });
+}
+
+/** Unpacks the tokenizers and starts the page. */
+async function start() {
+  startThemes();
+  const data = JSON.parse(byId("data").textContent);
+  const blocks = new Map();
+  const tokenizers = await Promise.all(data.tokenizers.map((one) => Tokenizer.load(one, blocks)));
+  const page = new Page(tokenizers);
+  if (!(await page.readLink())) page.setText(data.text);
+  byId("loading").hidden = true;
+  byId("main").hidden = false;
+  /** For programs: ids and spans in characters, as `encode_with_offsets` of Python. */
+  globalThis.toksmith = {
+    names: tokenizers.map((tokenizer) => tokenizer.name),
+    encode(name, text, special = true) {
+      const tokenizer = tokenizers.find((one) => one.name === name);
+      const whole = wellFormed(text);
+      const pieces = tokenizer.encode(whole, special);
+      return { ids: pieces.flatMap((piece) => piece.ids), spans: spansOf(tokenizer, whole, pieces) };
+    },
+  };
+}
+
+start().catch((error) => {
+  byId("loading").textContent = `This page could not start: ${error.message}`;
+});

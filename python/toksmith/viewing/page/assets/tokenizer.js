@@ -1,0 +1,192 @@
+// A tokenizer: text to ids.
+
+import { Automaton } from "./automaton.js";
+import { mergeBytes } from "./merging.js";
+import { cutInStages } from "./stages.js";
+import { unpackBlock } from "./unpack.js";
+import { Vocabulary } from "./vocabulary.js";
+
+/** Pretokens whose ids are kept, at most. */
+const MAX_KNOWN = 200_000;
+const encoder = new TextEncoder();
+
+/** Returns `text` with U+FFFD in place of each lone surrogate: these have no UTF-8. */
+export function wellFormed(text) {
+  return text.replace(/[\ud800-\udfff]/gu, "\ufffd");
+}
+
+/** Finds special tokens: of overlapping ones the leftmost, of several at one place the longest. */
+class SpecialTokens {
+  constructor(special) {
+    this.ids = new Map(special);
+    this.byFirst = new Map();
+    for (const [name] of [...special].sort(([one], [two]) => two.length - one.length)) {
+      const known = this.byFirst.get(name[0]);
+      if (known === undefined) this.byFirst.set(name[0], [name]);
+      else known.push(name);
+    }
+  }
+
+  /** Calls `onFound(name, start)` for each special token in `text`. */
+  findAll(text, onFound) {
+    if (this.byFirst.size === 0) return;
+    let at = 0;
+    while (at < text.length) {
+      const name = this.byFirst.get(text[at])?.find((name) => text.startsWith(name, at));
+      if (name !== undefined) onFound(name, at);
+      at += name?.length ?? 1;
+    }
+  }
+}
+
+export class Tokenizer {
+  constructor(description, vocabulary, stages) {
+    this.name = description.name;
+    this.vocabulary = vocabulary;
+    this.stages = stages;
+    /** Whether a pretoken that is a token is not merged. */
+    this.wholes = description.wholes;
+    this.special = new SpecialTokens(description.special);
+    this.nameOfSpecial = new Map(description.special.map(([name, id]) => [id, name]));
+    this.known = new Map();
+  }
+
+  /** Unpacks a tokenizer of the page. `blocks` keeps what several tokenizers have in common. */
+  static async load(description, blocks) {
+    const block = (number, make) => {
+      const key = `${number} ${description.ranks}`;
+      if (!blocks.has(key)) blocks.set(key, unpackBlock(number).then(make));
+      return blocks.get(key);
+    };
+    const vocabulary = block(description.vocabulary, (columns) => new Vocabulary(columns, description.ranks));
+    const stages = description.stages.map(async (stage) => ({
+      ...stage,
+      automaton: await block(stage.automaton, (columns) => new Automaton(columns)),
+    }));
+    return new Tokenizer(description, await vocabulary, await Promise.all(stages));
+  }
+
+  /**
+   * Returns the pretokens and special tokens of a well-formed text, in order, each with `start` and `end` in the text,
+   * its `ids` and whether it `isSpecial`. Text that the pattern drops is in none.
+   */
+  encode(text, readsSpecial) {
+    const pieces = [];
+    let at = 0;
+    if (readsSpecial) {
+      this.special.findAll(text, (name, start) => {
+        this.#encodeOrdinary(text, at, start, pieces);
+        at = start + name.length;
+        pieces.push({ start, end: at, ids: [this.special.ids.get(name)], isSpecial: true });
+      });
+    }
+    this.#encodeOrdinary(text, at, text.length, pieces);
+    return pieces;
+  }
+
+  #encodeOrdinary(text, start, end, pieces) {
+    const cuts = cutInStages(this.stages, text, start, end);
+    for (let i = 0; i < cuts.length; i += 2) {
+      const ids = this.#idsOf(text.slice(cuts[i], cuts[i + 1]));
+      pieces.push({ start: cuts[i], end: cuts[i + 1], ids, isSpecial: false });
+    }
+  }
+
+  /** Returns the ids of a pretoken. */
+  #idsOf(pretoken) {
+    let ids = this.known.get(pretoken);
+    if (ids === undefined) {
+      const bytes = encoder.encode(pretoken);
+      const whole = this.#wholeToken(bytes);
+      const tokens = whole < 0 ? mergeBytes(this.vocabulary, bytes) : [whole];
+      ids = tokens.map((index) => this.vocabulary.ids[index]);
+      if (this.known.size >= MAX_KNOWN) this.known.clear();
+      this.known.set(pretoken, ids);
+    }
+    return ids;
+  }
+
+  #wholeToken(bytes) {
+    return this.wholes ? this.vocabulary.table.find(bytes, 0, bytes.length) : -1;
+  }
+
+  /**
+   * Returns how the `bytes` of a pretoken merge: a list of merges, each with where its two parts begin, where the right
+   * one begins, where it ends, and the rank. None, and `isWhole`, if it is a token that stands for itself.
+   */
+  explain(pretoken) {
+    const bytes = encoder.encode(pretoken);
+    const isWhole = this.#wholeToken(bytes) >= 0;
+    const merges = [];
+    if (!isWhole) {
+      mergeBytes(this.vocabulary, bytes, (start, middle, end, rank) => {
+        merges.push({ start, middle, end, rank: this.vocabulary.shownRank(rank) });
+      });
+    }
+    return { bytes, isWhole, merges };
+  }
+
+  /** Returns the bytes of a token. */
+  bytesOf(id) {
+    const name = this.nameOfSpecial.get(id);
+    return name === undefined ? this.vocabulary.bytesOf(id) : encoder.encode(name);
+  }
+}
+
+/** Returns the pieces of a pretoken after the first `count` merges. A merge takes away the cut in its middle. */
+export function piecesAfter(bytes, merges, count) {
+  const gone = new Set(merges.slice(0, count).map((merge) => merge.middle));
+  const starts = [...bytes.keys()].filter((at) => !gone.has(at));
+  return starts.map((start, i) => bytes.subarray(start, starts[i + 1] ?? bytes.length));
+}
+
+/**
+ * Returns the span in characters of each token of `pieces`, as Python's `encode_with_offsets`: [start, end]. A token
+ * that starts inside a character starts at that character, and one that ends inside ends after it.
+ */
+export function spansOf(tokenizer, text, pieces) {
+  const spans = [];
+  let unit = 0;
+  let character = 0;
+  for (const { start, end, ids } of pieces) {
+    character += characterCount(text, unit, start);
+    const ends = byteEndsOfCharacters(text.slice(start, end));
+    let byte = 0;
+    let first = 0; // the first character that does not end at or before `byte`
+    for (const id of ids) {
+      byte += tokenizer.bytesOf(id).length;
+      let last = first;
+      while (last < ends.length && ends[last] < byte) last++;
+      spans.push([character + first, character + last + 1]);
+      first = ends[last] === byte ? last + 1 : last;
+    }
+    character += ends.length;
+    unit = end;
+  }
+  return spans;
+}
+
+/** Returns how many characters there are from one place to another. */
+export function characterCount(text, start, end) {
+  let count = 0;
+  for (let at = start; at < end; at += text.codePointAt(at) > 0xffff ? 2 : 1) count++;
+  return count;
+}
+
+/** Returns, for each character, where it ends in the bytes of the text. */
+function byteEndsOfCharacters(text) {
+  const ends = [];
+  let bytes = 0;
+  for (const character of text) {
+    bytes += byteLength(character.codePointAt(0));
+    ends.push(bytes);
+  }
+  return ends;
+}
+
+/** Returns how many bytes a character has in UTF-8. */
+export function byteLength(codePoint) {
+  if (codePoint < 0x80) return 1;
+  if (codePoint < 0x800) return 2;
+  return codePoint < 0x10000 ? 3 : 4;
+}

@@ -1,0 +1,116 @@
+"""What cuts text into pretokens, as automata that the page runs: the same ones that the core compiles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ... import _core, patterns
+from ...huggingface.pipeline import Staged
+from . import blocks
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ...patterns import Pattern
+
+_CODE_POINTS = 0x110000
+# A character of each class of `Class` in the core. All are old, so that any version of Unicode agrees on them.
+_EXAMPLES = "§\xa0²\u0301Ááǅʰª"
+_LONG_S = 0x17F
+"""It folds to an ASCII letter, so the named patterns tell it from other letters."""
+
+
+class Automaton(NamedTuple):
+    """An automaton of the core.
+
+    `classes` has the class of each code point, shape (0x110000,). `transitions` has a row for each state, each of
+    `symbols` numbers, as `transitions` of `_core.CompiledPattern`.
+    """
+
+    classes: NDArray[np.uint8]
+    symbols: int
+    transitions: list[int]
+
+    def packed(self) -> str:
+        """Return it as a block; `automaton.js` reads it. Of the classes it has where each stretch of one begins."""
+        firsts = np.flatnonzero(np.diff(self.classes, prepend=255))
+        return blocks.packed([blocks.steps(firsts), self.classes[firsts], [self.symbols], self.transitions])
+
+
+class Stage(NamedTuple):
+    """One cut of all pieces: what finds matches, and what becomes of these, as in a `Split` of Hugging Face."""
+
+    automaton: Automaton
+    behavior: str
+    invert: bool
+
+
+def stages(pattern: Pattern) -> list[Stage]:
+    """Return the stages in which a pattern cuts text; none for no pretokenization.
+
+    Raises:
+        ValueError: A part of it runs in the `regex` package, and so not in a page.
+    """
+    if isinstance(pattern, Staged):
+        return [
+            Stage(_found_by(stage.kind, stage.argument), stage.behavior, stage.invert) for stage in pattern.stages
+        ]
+    if pattern.text is None:
+        return []
+    automaton = (
+        _named(pattern.name) if pattern.name else _compiled(patterns.runner(pattern.text, pattern.flags), pattern)
+    )
+    # Kept text is pieces of its own. Lost text is what `Removed` takes away, if match and rest change roles.
+    keeps = pattern.unmatched == "keep"
+    return [Stage(automaton, "Isolated" if keeps else "Removed", not keeps)]
+
+
+def _found_by(kind: str, argument: Any) -> Automaton:
+    """Return the automaton of a stage of the core's `Pretokenizer.of_stages`."""
+    if kind == "scanner":
+        return _named(argument)
+    if kind == "kind":
+        return _one_character(argument)
+    if kind == "literal":
+        import regex
+
+        pattern = patterns.of_source(regex.escape(argument), 0, "keep")
+        return _compiled(patterns.runner(pattern.text or "", 0), pattern)
+    return _compiled(argument, None)
+
+
+def _compiled(runner: Any, pattern: Pattern | None) -> Automaton:
+    if not isinstance(runner, _core.CompiledPattern):
+        why = "a stage of its pattern" if pattern is None else "its pattern"
+        reason = "" if pattern is None else f": {pattern.engine().reason}"
+        raise ValueError(f"{why} needs the `regex` package{reason}")
+    return Automaton(_spread(runner.classes_of_all()), runner.classes + 1, runner.transitions())
+
+
+def _spread(stretches: list[tuple[int, int]]) -> NDArray[np.uint8]:
+    """Return the number of each code point, given the first code point of each stretch and its number."""
+    firsts, numbers = zip(*stretches, strict=True)
+    return np.repeat(np.array(numbers, np.uint8), np.diff([*firsts, _CODE_POINTS]))
+
+
+def _named(name: str) -> Automaton:
+    """Return the automaton of a named pattern, with the Unicode version of its scanner.
+
+    Compiled, it has that of the installed `regex`. So beyond ASCII, all characters of one class of the scanner get
+    the class of an old one.
+    """
+    source = patterns.NAMED[name]
+    compiled = _compiled(patterns.runner(source, 0), patterns.of_source(source, 0, "keep"))
+    examples = compiled.classes[[ord(example) for example in _EXAMPLES]]
+    classes = examples[_spread(_core.character_kinds("class"))]
+    for code in [*range(128), _LONG_S]:
+        classes[code] = compiled.classes[code]
+    return compiled._replace(classes=classes)
+
+
+def _one_character(kind: str) -> Automaton:
+    """Return the automaton of one character of a kind, such as "punctuation"."""
+    # In state 0 a character of the kind (class 1) leads to state 1, in which a match ends whatever follows.
+    return Automaton(_spread(_core.character_kinds(kind)), 3, [0, (1 + 1) << 1, 0, 1, 1, 1])

@@ -1,0 +1,51 @@
+//! An automaton as plain data, for programs in other languages that find the same pretokens.
+//!
+//! Such a program begins in state 0 at the start of a pretoken. It looks up the transition of its state for the class
+//! of the next character, or for the end of the text. If that says that a match ends here, it notes the place. Then
+//! it takes the character and goes on in the next state; where there is none, the pretoken ends at the place that was
+//! noted last. Where none was, no match begins, and the next character is tried.
+
+use super::alphabet::Alphabet;
+use super::automaton::Automaton;
+use super::entry::Entry;
+use super::symbols::Symbol;
+
+impl Automaton {
+    /// The class of every code point, in stretches: the first code point of each, and its class.
+    pub fn classes_of_all(&self) -> Vec<(u32, Symbol)> {
+        self.alphabet().stretches()
+    }
+
+    /// What each state does at each symbol, in rows of one for each class and one for the end of the text: the number
+    /// of the next state plus 1, or 0 for none, times 2; plus 1 if a match ends before the symbol.
+    pub fn transitions(&self) -> Vec<u32> {
+        let symbols = self.classes() as u32 + 1;
+        self.table().iter().map(|&entry| transition(entry, symbols)).collect()
+    }
+}
+
+/// The transition behind an entry of the table. What an entry adds to it, because the start goes on at the same symbol,
+/// is left out.
+fn transition(entry: Entry, symbols: u32) -> u32 {
+    if entry.has(Entry::ENDED_BEFORE) {
+        return 0;
+    }
+    if entry.has(Entry::ENDS) {
+        return 1;
+    }
+    let next = if entry.has(Entry::FAILS) { 0 } else { entry.row() / symbols + 1 };
+    next << 1 | u32::from(entry.has(Entry::MAY_END))
+}
+
+impl Alphabet {
+    fn stretches(&self) -> Vec<(u32, Symbol)> {
+        let mut stretches: Vec<(u32, Symbol)> = Vec::new();
+        for code_point in 0..=u32::from(char::MAX) {
+            let class = self.class_of(code_point);
+            if stretches.last().is_none_or(|&(_, last)| last != class) {
+                stretches.push((code_point, class));
+            }
+        }
+        stretches
+    }
+}
