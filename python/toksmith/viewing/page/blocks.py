@@ -32,5 +32,6 @@ def steps(numbers: ArrayLike) -> NDArray[np.int64]:
 
     For 0, 1, 2, … these are zeros. A step back is a large number: the sum is taken modulo 2^32.
     """
-    places = np.concatenate([[-1], np.asarray(numbers, np.int64)])
-    return (places[1:] - places[:-1] - 1) & 0xFFFF_FFFF
+    places = np.asarray(numbers, np.int64)
+    found: NDArray[np.int64] = (places - np.concatenate([[-1], places[:-1]]) - 1) & 0xFFFF_FFFF
+    return found if len(places) else places

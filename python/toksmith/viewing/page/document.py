@@ -51,8 +51,8 @@ def write(path: str | os.PathLike[str], tokenizers: Mapping[str, Tokenizer], *, 
 
     Raises:
         ValueError: There are no tokenizers, or one of them has a part that a page cannot run: a pattern that needs
-            the `regex` package, a normalizer, added tokens with conditions, or a vocabulary of characters. The message
-            names the tokenizer and the part. Nothing is written.
+            the `regex` package, a normalizer, added tokens with conditions, or a vocabulary of characters. The
+            message names the tokenizer and the part. Nothing is written.
         OSError: The file cannot be written.
 
     >>> import tempfile, pathlib, toksmith

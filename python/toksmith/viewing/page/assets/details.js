@@ -26,6 +26,7 @@ export class Details {
     this.facts.replaceChildren();
     this.merges.replaceChildren();
     this.hint.hidden = false;
+    this.#measure();
   }
 
   /** Shows the facts of a token, and with `withMerges` the merges of its pretoken. */
@@ -36,6 +37,12 @@ export class Details {
     this.facts.replaceChildren(...factsOf(panel, index, piece, place, text));
     if (withMerges) this.merges.replaceChildren(...mergesOf(panel.tokenizer, piece, text));
     else this.merges.replaceChildren();
+    if (withMerges) this.#measure();
+  }
+
+  /** Tells the style how high the details are: nothing of the page ends behind them. */
+  #measure() {
+    document.documentElement.style.setProperty("--dock", `${this.element.offsetHeight}px`);
   }
 }
 

@@ -109,6 +109,7 @@ class Page {
     this.picked = { panel, index };
     panel.mark(index);
     this.details.show(panel, index, this.text, true);
+    panel.elementAt(index).scrollIntoView({ block: "nearest" });
   }
 
   #close() {
@@ -177,6 +178,7 @@ async function start() {
   if (!(await page.readLink())) page.setText(data.text);
   byId("loading").hidden = true;
   byId("main").hidden = false;
+  performance.mark("ready");
   /** For programs: ids and spans in characters, as `encode_with_offsets` of Python. */
   globalThis.toksmith = {
     names: tokenizers.map((tokenizer) => tokenizer.name),
