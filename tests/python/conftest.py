@@ -6,9 +6,10 @@ import gzip
 import hashlib
 import random
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import browser
 import pytest
 from hypothesis import settings
 from published_data import load_as
@@ -151,6 +152,16 @@ def soup() -> Soup:
         return "".join(found)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[browser.Browser]:
+    """A browser without a window, for the page of tokens."""
+    path = browser.program()
+    if path is None:
+        pytest.skip("needs Chromium (Debian's package chromium, or its path in CHROMIUM): no browser is installed")
+    with browser.started(path) as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """The page of tokens in a browser: its ids and spans are Python's."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,6 @@ from toksmith.viewing import page
 Published = Callable[[str, str], Tokenizer]
 
 SPECIAL = ["<|endoftext|>", "<|end|>", "<|end", "é|>", "\ufffd!", " two words "]
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[browser.Browser]:
-    with browser.started() as started:
-        yield started
 
 
 def check(chromium: browser.Browser, path: Path, tokenizers: dict[str, Tokenizer], texts: list[str]) -> None:

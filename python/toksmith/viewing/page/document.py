@@ -25,6 +25,7 @@ SCRIPTS = (
     "stages.js",
     "vocabulary.js",
     "merging.js",
+    "before.js",
     "tokenizer.js",
     "marks.js",
     "blocks.js",

@@ -22,6 +22,7 @@ export class Details {
 
   /** Shows nothing but how to come to a token. */
   clear() {
+    if (!this.hint.hidden) return;
     this.element.classList.remove("open");
     this.facts.replaceChildren();
     this.merges.replaceChildren();

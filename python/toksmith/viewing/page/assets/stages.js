@@ -16,14 +16,33 @@ export function cutInStages(stages, text, start, end) {
 }
 
 function cutPiece(stage, text, start, end, pieces) {
-  const stretches = findStretches(stage, text, start, end);
   switch (stage.behavior) {
     case "Isolated":
-      for (const [first, last] of stretches) pieces.push(first, last);
+      findStretches(stage, text, start, end, (first, last) => pieces.push(first, last));
       break;
     case "Removed":
-      for (const [first, last, isMatch] of stretches) if (!isMatch) pieces.push(first, last);
+      findStretches(stage, text, start, end, (first, last, isMatch) => !isMatch && pieces.push(first, last));
       break;
+    default:
+      joinStretches(stage, text, start, end, pieces);
+  }
+}
+
+/** Calls `onStretch(start, end, isMatch)` for the matches and for what lies between them, in order. */
+function findStretches(stage, text, start, end, onStretch) {
+  let at = start;
+  stage.automaton.findAll(text, start, end, (first, last) => {
+    if (first > at) onStretch(at, first, stage.invert);
+    onStretch(first, last, !stage.invert);
+    at = last;
+  });
+  if (at < end) onStretch(at, end, stage.invert);
+}
+
+function joinStretches(stage, text, start, end, pieces) {
+  const stretches = [];
+  findStretches(stage, text, start, end, (...stretch) => stretches.push(stretch));
+  switch (stage.behavior) {
     case "Contiguous":
       join(stretches, pieces, (isMatch, before) => isMatch === before);
       break;
@@ -34,19 +53,6 @@ function cutPiece(stage, text, start, end, pieces) {
       joinBackwards(stretches, pieces);
       break;
   }
-}
-
-/** Returns the matches and what lies between them, in order: [start, end, whether it is a match]. */
-function findStretches(stage, text, start, end) {
-  const stretches = [];
-  let at = start;
-  stage.automaton.findAll(text, start, end, (first, last) => {
-    if (first > at) stretches.push([at, first, stage.invert]);
-    stretches.push([first, last, !stage.invert]);
-    at = last;
-  });
-  if (at < end) stretches.push([at, end, stage.invert]);
-  return stretches;
 }
 
 /** Adds stretches to the pieces, each as a piece or as the rest of the last one. */

@@ -1,6 +1,7 @@
 // A tokenizer: text to ids.
 
 import { Automaton } from "./automaton.js";
+import { Before } from "./before.js";
 import { mergeBytes } from "./merging.js";
 import { cutInStages } from "./stages.js";
 import { unpackBlock } from "./unpack.js";
@@ -20,6 +21,8 @@ class SpecialTokens {
   constructor(special) {
     this.ids = new Map(special);
     this.byFirst = new Map();
+    const firsts = special.map(([name]) => name[0].replace(/[\\\]^-]/, "\\$&")).join("");
+    this.anyFirst = new RegExp(`[${firsts}]`, "g");
     for (const [name] of [...special].sort(([one], [two]) => two.length - one.length)) {
       const known = this.byFirst.get(name[0]);
       if (known === undefined) this.byFirst.set(name[0], [name]);
@@ -29,12 +32,13 @@ class SpecialTokens {
 
   /** Calls `onFound(name, start)` for each special token in `text`. */
   findAll(text, onFound) {
-    if (this.byFirst.size === 0) return;
-    let at = 0;
-    while (at < text.length) {
-      const name = this.byFirst.get(text[at])?.find((name) => text.startsWith(name, at));
-      if (name !== undefined) onFound(name, at);
-      at += name?.length ?? 1;
+    const { anyFirst } = this;
+    anyFirst.lastIndex = 0;
+    for (let found = anyFirst.exec(text); found !== null; found = anyFirst.exec(text)) {
+      const name = this.byFirst.get(found[0]).find((name) => text.startsWith(name, found.index));
+      if (name === undefined) continue;
+      onFound(name, found.index);
+      anyFirst.lastIndex = found.index + name.length;
     }
   }
 }
@@ -49,6 +53,7 @@ export class Tokenizer {
     this.special = new SpecialTokens(description.special);
     this.nameOfSpecial = new Map(description.special.map(([name, id]) => [id, name]));
     this.known = new Map();
+    this.last = { text: "", pieces: [] };
   }
 
   /** Unpacks a tokenizer of the page. `blocks` keeps what several tokenizers have in common. */
@@ -72,22 +77,24 @@ export class Tokenizer {
    */
   encode(text, readsSpecial) {
     const pieces = [];
+    const before = new Before(this.last.pieces, this.last.text, text);
     let at = 0;
     if (readsSpecial) {
       this.special.findAll(text, (name, start) => {
-        this.#encodeOrdinary(text, at, start, pieces);
+        this.#encodeOrdinary(text, at, start, before, pieces);
         at = start + name.length;
         pieces.push({ start, end: at, ids: [this.special.ids.get(name)], isSpecial: true });
       });
     }
-    this.#encodeOrdinary(text, at, text.length, pieces);
+    this.#encodeOrdinary(text, at, text.length, before, pieces);
+    this.last = { text, pieces };
     return pieces;
   }
 
-  #encodeOrdinary(text, start, end, pieces) {
+  #encodeOrdinary(text, start, end, before, pieces) {
     const cuts = cutInStages(this.stages, text, start, end);
     for (let i = 0; i < cuts.length; i += 2) {
-      const ids = this.#idsOf(text.slice(cuts[i], cuts[i + 1]));
+      const ids = before.idsOf(cuts[i], cuts[i + 1]) ?? this.#idsOf(text.slice(cuts[i], cuts[i + 1]));
       pieces.push({ start: cuts[i], end: cuts[i + 1], ids, isSpecial: false });
     }
   }
