@@ -1,8 +1,8 @@
-"""How large the page of tokens is, how fast it opens, and how fast it answers a key; in Chromium without a window.
+"""How large the page of tokens is, how fast it opens, and how fast it answers a key, in Chromium without a window.
 
-`python benches/page.py` needs Chromium, the rank files and the corpora in ../shared/data. Times are those of the page's own
-clock: from the start of the navigation until the tokens of the first text are there, and from a key until the frame in
-which its tokens are drawn.
+`python benches/page.py` needs Chromium, and the rank files and corpora in ../shared/data. Times are those of the
+page's own clock: from the start of the navigation until the tokens of the first text are there, and from a key until
+the frame in which its tokens are drawn.
 """
 
 import argparse
@@ -14,15 +14,14 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "tests/python/helpers")]
-DATA = ROOT.parent / "shared/data"
-PATTERNS = {"gpt2": "gpt2", "cl100k_base": "cl100k", "o200k_base": "o200k"}
-
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests/python/helpers"))
 import browser
 
 from toksmith import Tokenizer
 from toksmith.viewing import page
+
+DATA = Path(__file__).resolve().parents[2] / "shared/data"
+PATTERNS = {"gpt2": "gpt2", "cl100k_base": "cl100k", "o200k_base": "o200k"}
 
 # A key is done in the first task behind the frame: then the frame was drawn.
 LISTEN = """
@@ -39,7 +38,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=10, help="how often the page is opened (default: 10)")
     parser.add_argument("--keys", type=int, default=40, help="keys that are pressed in each text (default: 40)")
-    parser.add_argument("tokenizers", nargs="*", default=["o200k_base"], help="rank files: gpt2, cl100k_base, o200k_base")
+    parser.add_argument("tokenizers", nargs="*", default=["o200k_base"], help="gpt2, cl100k_base, o200k_base")
     arguments = parser.parse_args()
     path = browser.program()
     if path is None:
