@@ -5,9 +5,9 @@ import { counted, shownCount } from "./panel.js";
 import { byteLength, characterCount, piecesAfter } from "./tokenizer.js";
 
 /** Merges of one pretoken that are shown: of more, the first and the last ones. */
-const MAX_MERGES = 200;
+const MAX_MERGES = 100;
 /** Pieces of a pretoken that are shown after each merge. */
-const MAX_PIECES = 400;
+const MAX_PIECES = 60;
 /** Bytes and characters of a token that are shown. */
 const MAX_SHOWN = 64;
 
