@@ -1,7 +1,8 @@
 """`Tokenizer`: text to ids and back.
 
-What a tokenizer is made of, its files and its identity are those of `Definition`; `Showing`, its base, adds
-explanations and views. What takes long to import (files, explanations) is imported on first use.
+What a tokenizer is made of, its files and its identity are in its base `Definition`, explanations and views in the base
+`Showing`, and columns of Arrow in the base `ArrowColumns`. What takes long to import (files, explanations) is imported
+on first use.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 
 from . import patterns
 from ._core import Tokenizer as CoreTokenizer
+from .arrow_columns import ArrowColumns
 from .common import arguments
 from .common.messages import shown
 from .parts import Parts
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     Specials = Iterable[str] | Mapping[str, int]
 
 
-class Tokenizer(Showing):
+class Tokenizer(Showing, ArrowColumns):
     """A byte-level BPE tokenizer: a vocabulary, merges, special tokens and a pattern. Immutable.
 
     The constructor is that of Stanford CS336's assignment 1; `Tokenizer()` is the bare 256 bytes.

@@ -246,6 +246,31 @@ pub enum Error {
         id: u32,
     },
 
+    /// More ids than a list of lists of ids can count.
+    #[error(
+        "the texts have more than {most} ids, which offsets of 32 bits cannot count: give large=True, or fewer texts at a time"
+    )]
+    TooManyIds {
+        /// The most that can be counted.
+        most: usize,
+    },
+
+    /// An Arrow array that is not as Arrow's C data interface describes it.
+    #[error("the Arrow array is broken: {reason}")]
+    BrokenArrow {
+        /// Where it is broken, and how.
+        reason: String,
+    },
+
+    /// An Arrow array of a type that is not taken.
+    #[error("the Arrow array {found}: {wanted}")]
+    ArrowType {
+        /// Its type, as "is of type …".
+        found: String,
+        /// What is taken.
+        wanted: &'static str,
+    },
+
     /// A single character that has more tokens than a piece may have.
     #[error(
         "the character at byte {at} alone is {tokens} tokens, more than the {limit} of a piece: raise max_tokens"

@@ -26,7 +26,7 @@ pub(super) struct PyPretokenCounts {
 }
 
 impl PyPretokenCounts {
-    fn new_of(counts: count::PretokenCounts) -> Self {
+    pub(super) fn new_of(counts: count::PretokenCounts) -> Self {
         PyPretokenCounts { counts: Mutex::new(Arc::new(counts)) }
     }
 
@@ -120,9 +120,9 @@ impl Drop for Document<'_> {
 
 /// Bytes of text that are taken from Python at a time, so that the GIL is not requested for each document.
 /// Chosen without measurement.
-const BATCH_BYTES: usize = 1 << 18;
+pub(super) const BATCH_BYTES: usize = 1 << 18;
 /// Documents that are taken from Python at a time, for short ones. Chosen without measurement.
-const BATCH_DOCUMENTS: usize = 1 << 12;
+pub(super) const BATCH_DOCUMENTS: usize = 1 << 12;
 
 /// A file as the package describes it: path, compression, the field with the text in JSON Lines, the range of
 /// bytes to count, and its size and modification time from when it was first seen.
@@ -146,7 +146,7 @@ pub(super) struct PyCounting {
 
 impl PyCounting {
     /// Runs work on the counts so far. If the work fails, they are lost.
-    fn with<T: Send>(
+    pub(super) fn with<T: Send>(
         &self,
         py: Python<'_>,
         progress: Option<&Bound<'_, PyAny>>,

@@ -2,7 +2,9 @@
 
 use pyo3::PyErr;
 use pyo3::Python;
-use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyValueError};
+use pyo3::exceptions::{
+    PyKeyError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyTypeError, PyValueError,
+};
 use pyo3::types::PyAnyMethods;
 
 use super::allocator;
@@ -11,6 +13,7 @@ use crate::error::Error;
 impl From<Error> for PyErr {
     fn from(error: Error) -> PyErr {
         match error {
+            Error::ArrowType { .. } => PyTypeError::new_err(error.to_string()),
             Error::UnknownId { .. } => PyKeyError::new_err(error.to_string()),
             Error::OutOfMemory { .. } => {
                 allocator::leave_some();

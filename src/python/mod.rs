@@ -4,6 +4,8 @@
 mod added;
 mod allocator;
 mod arrays;
+mod arrow;
+mod arrow_counts;
 mod byte_stream;
 mod call;
 mod characters;
@@ -44,6 +46,11 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(byte_stream::record_text, module)?)?;
     module.add_class::<counts::PyCounting>()?;
     module.add_class::<counts::PyPretokenCounts>()?;
+    module.add_class::<arrow::PyArrowColumn>()?;
+    module.add_class::<arrow::PyArrowArray>()?;
+    module.add_function(wrap_pyfunction!(arrow_counts::count_texts, module)?)?;
+    module.add_function(wrap_pyfunction!(arrow_counts::counts_to_arrow, module)?)?;
+    module.add_function(wrap_pyfunction!(arrow_counts::counts_from_arrow, module)?)?;
     module.add_class::<added::PyAddedTokens>()?;
     module.add_function(wrap_pyfunction!(added::overlap, module)?)?;
     module.add_class::<normalizer::PyNormalizer>()?;

@@ -142,11 +142,75 @@ class PretokenCounts:
         """
         from . import counts_file as counts_files
 
-        core, head = counts_files.load(path)
-        # The Unicode version of the file stays: counts of different versions cannot be added.
+        return cls._of_head(*counts_files.load(path))
+
+    @classmethod
+    def _of_head(cls, core: _core.PretokenCounts, head: dict[str, Any]) -> PretokenCounts:
+        # The Unicode version of the head stays: counts of different versions cannot be added.
         pattern = patterns.of_source(head["pattern"], head["pattern_flags"], head["unmatched"])
         pattern = pattern._replace(unicode=head["unicode"])
         return cls._of(core, pattern, arguments.special_names(head["special_tokens"]))
+
+    def to_arrow(self) -> Any:
+        """Return the counts as a `pyarrow.Table`: columns `pretoken`, `count` and `first`, in the order of `items`.
+
+        Pattern, special tokens and all else is in the metadata of the schema: `from_arrow` gives the same counts.
+
+        Raises:
+            ImportError: pyarrow is not installed.
+
+        >>> table = PretokenCounts({b"low": 5, b"lower": 2}).to_arrow()
+        >>> table.column_names, table["count"].to_pylist()
+        (['pretoken', 'count', 'first'], [5, 2])
+        """
+        from . import counts_table
+
+        schema = counts_table.schema(counts_table.whole_head(self._core, self._head()))
+        return counts_table.arrow().Table.from_batches(counts_table.batches(self._core, schema), schema)
+
+    @classmethod
+    def from_arrow(
+        cls,
+        table: Any,
+        *,
+        pattern: Any = "gpt2",
+        unmatched: Unmatched = "keep",
+        special_tokens: Iterable[str] = (),
+    ) -> PretokenCounts:
+        """Return the counts in a table of `to_arrow`, or in one that another program made.
+
+        Args:
+            table: A `pyarrow.Table`, or what `pyarrow.table` takes: an object with `__arrow_c_stream__`, such as a
+                data frame of Polars or a relation of DuckDB. It has the columns `pretoken` (text or binary) and
+                `count` (whole numbers), and may have `first`. Counts of equal pretokens are added. Without `first`
+                the rows are in the order of first occurrence, which `ties="first"` and `items` go by.
+            pattern: What cut the text, where the schema has none of the metadata of `to_arrow`, which many programs
+                drop. With these metadata, the arguments may be left out, or must agree with them.
+            unmatched: As `pattern`.
+            special_tokens: As `pattern`.
+
+        Raises:
+            ImportError: pyarrow is not installed.
+            ValueError: A column is missing or of another type, a value is null or negative, or rows are missing; or
+                the metadata do not agree with the arguments.
+
+        >>> counts = PretokenCounts({b"low": 5, b"lower": 2})
+        >>> PretokenCounts.from_arrow(counts.to_arrow()).items()
+        [(b'low', 5), (b'lower', 2)]
+        """
+        from ..files import text_files
+        from . import counts_table
+
+        held = counts_table.arrow().table(table)
+        line = counts_table.head_of(held.schema)
+        if line is None:
+            core = counts_table.counts_of(held, 0)
+            return cls._of(core, patterns.resolve(pattern, unmatched), arguments.special_names(special_tokens))
+        metadata = "the metadata of the table"
+        head = counts_table.checked(text_files.parse(text_files.text_of(line, metadata), metadata, "head"), metadata)
+        core = counts_table.counts_of(held, head["bytes"])
+        counts_table.check_whole(core, head, "the table")
+        return with_options_of(cls._of_head(core, head), special_tokens, pattern, unmatched)
 
     def _like(self, core: _core.PretokenCounts) -> PretokenCounts:
         return PretokenCounts._of(core, self._pattern, self._special_tokens)

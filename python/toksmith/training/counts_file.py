@@ -9,37 +9,25 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from .. import _core
-from ..common.messages import shown
 from ..files import text_files, whole_files
+from . import counts_table
 
 _MAGIC = b"toksmith counts 1\n"
 _DIGEST = 32
-_ROWS = 1 << 16
 _MAX_HEAD = 1 << 26
 """Most bytes of the head, which holds a pattern and the names of special tokens."""
 _EXPANSION = 1 << 10
 """How many times as many bytes as its file a table may hold. No table of different pretokens compresses better."""
 _TABLES = (".parquet", ".arrow", ".feather")
-_FIELDS: dict[str, tuple[type, ...]] = {
-    "pattern": (str, type(None)),
-    "pattern_flags": (int,),
-    "unmatched": (str,),
-    "unicode": (str, type(None)),
-    "special_tokens": (list,),
-    "unique": (int,),
-    "total": (int,),
-    "bytes": (int,),
-}
 
 
 def save(core: _core.PretokenCounts, head: dict[str, Any], path: str | os.PathLike[str]) -> None:
     """Write counts; what the name ends in says how."""
-    head = _whole_head(core, head)
+    head = counts_table.whole_head(core, head)
     with whole_files.replacing(path) as temporary:
         if Path(path).suffix.lower() in _TABLES:
             _save_table(core, head, temporary, Path(path).suffix.lower())
@@ -49,11 +37,7 @@ def save(core: _core.PretokenCounts, head: dict[str, Any], path: str | os.PathLi
 
 def save_into(core: _core.PretokenCounts, head: dict[str, Any], path: Path) -> None:
     """Write counts into a file that is there, as toksmith's own."""
-    _fill(core, _whole_head(core, head), path)
-
-
-def _whole_head(core: _core.PretokenCounts, head: dict[str, Any]) -> dict[str, Any]:
-    return {**head, "unique": len(core), "total": core.total(), "bytes": core.end_place()}
+    _fill(core, counts_table.whole_head(core, head), path)
 
 
 def _fill(core: _core.PretokenCounts, head: dict[str, Any], path: Path) -> None:
@@ -102,71 +86,45 @@ def _digest(path: Path, size: int) -> bytes:
 
 def _checked(line: bytes, name: str) -> dict[str, Any]:
     head = text_files.parse(text_files.text_of(line, name), name, "file of pretoken counts")
-    for field, kinds in _FIELDS.items():
-        if not isinstance(head, dict) or not isinstance(head.get(field, ...), kinds):
-            raise ValueError(f"{name}: the head of the file has no valid {shown(field)}")
-    numbers = (head["unique"], head["bytes"])
-    if (
-        not all(isinstance(token, str) for token in head["special_tokens"])
-        or not 0 <= min(numbers) <= max(numbers) < 2**64
-    ):
-        raise ValueError(f"{name}: the head of the file has no valid 'special_tokens', 'unique' or 'bytes'")
-    return dict(head)
-
-
-def _arrow() -> Any:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet
-    except ImportError:
-        raise ImportError("Arrow and Parquet need pyarrow: pip install 'toksmith[parquet]'") from None
-    return pa
+    return counts_table.checked(head, f"{name}: the head of the file")
 
 
 def _save_table(core: _core.PretokenCounts, head: dict[str, Any], path: Path, suffix: str) -> None:
-    pa = _arrow()
-    fields = [("pretoken", pa.large_binary()), ("count", pa.uint64()), ("first", pa.uint64())]
-    schema = pa.schema(fields, metadata={"toksmith": json.dumps(head)})
+    pa = counts_table.arrow()
+    schema = counts_table.schema(head)
     with path.open("wb") as file:
         if suffix == ".parquet":
             writer = pa.parquet.ParquetWriter(file, schema, compression="zstd")
         else:
             writer = pa.ipc.new_file(file, schema)
         with writer:
-            for start in range(0, len(core), _ROWS):
-                columns = zip(*core.rows(start, _ROWS), strict=True)
-                arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
-                writer.write_batch(pa.record_batch(arrays, schema=schema))
+            for batch in counts_table.batches(core, schema):
+                writer.write_batch(batch)
 
 
 def _load_table(path: Path, is_parquet: bool) -> tuple[_core.PretokenCounts, dict[str, Any]]:
-    pa = _arrow()
+    pa = counts_table.arrow()
+    name = str(path)
     try:
         with path.open("rb") as file:
             table = pa.parquet.ParquetFile(file) if is_parquet else pa.ipc.open_file(file)
             schema = table.schema_arrow if is_parquet else table.schema
-            line = (schema.metadata or {}).get(b"toksmith", b"null")
-            head = _checked(line, str(path))
+            head = _checked(counts_table.head_of(schema) or b"null", name)
             batches = table.iter_batches() if is_parquet else map(table.get_batch, range(table.num_record_batches))
-            room = (path.stat().st_size + (1 << 16)) * _EXPANSION
-            core = _core.PretokenCounts(list(_within(_rows(batches), room, str(path))), head["bytes"])
+            most = (path.stat().st_size + (1 << 16)) * _EXPANSION
+            core = counts_table.counts_of(pa.Table.from_batches(_within(batches, most, name), schema), head["bytes"])
     except (pa.ArrowException, KeyError) as error:
         raise ValueError(f"{path}: this is no whole table of pretoken counts: {error}") from None
-    if (len(core), core.total()) != (head["unique"], head["total"]):
-        raise ValueError(f"{path}: the table holds {len(core)} pretokens, its head says {head['unique']}")
+    counts_table.check_whole(core, head, name)
     return core, head
 
 
-def _within(rows: Iterator[tuple[bytes, int, int]], room: int, name: str) -> Iterator[tuple[bytes, int, int]]:
-    """Yield rows, each of 16 bytes and its pretoken's, as long as there is room."""
-    for row in rows:
-        room -= 16 + len(row[0] or b"")
-        if room < 0:
-            raise ValueError(f"{name}: the table holds more than {_EXPANSION} times as many bytes as the file has")
-        yield row
-
-
-def _rows(batches: Any) -> Iterator[tuple[bytes, int, int]]:
+def _within(batches: Any, most: int, name: str) -> list[Any]:
+    """Return batches, which have `most` bytes at the most."""
+    held = []
     for batch in batches:
-        columns = (batch.column(name).to_pylist() for name in ("pretoken", "count", "first"))
-        yield from zip(*columns, strict=True)
+        most -= batch.nbytes
+        if most < 0:
+            raise ValueError(f"{name}: the table holds more than {_EXPANSION} times as many bytes as the file has")
+        held.append(batch)
+    return held

@@ -51,6 +51,13 @@ pub trait IdType: Copy + Send + 'static {
         }
         Ok(all)
     }
+    /// Appends ids; if that fails, none.
+    ///
+    /// # Errors
+    /// [`Error::IdTooWide`], for the first; [`Error::OutOfMemory`].
+    fn append(ids: &[u32], all: &mut Vec<Self>) -> Result<()>;
+    /// The vector itself where ids can be written to it as they are found.
+    fn as_found(all: &mut Vec<Self>) -> Option<&mut Vec<u32>>;
     /// Whether the type has 32 bits; otherwise 16.
     const IS_WIDE: bool;
 }
@@ -66,6 +73,14 @@ impl IdType for u32 {
     fn all(ids: Vec<u32>) -> Result<Vec<Self>> {
         Ok(ids)
     }
+
+    fn append(ids: &[u32], all: &mut Vec<Self>) -> Result<()> {
+        room::extend(all, ids)
+    }
+
+    fn as_found(all: &mut Vec<Self>) -> Option<&mut Vec<u32>> {
+        Some(all)
+    }
 }
 
 impl IdType for u16 {
@@ -74,6 +89,19 @@ impl IdType for u16 {
     #[inline]
     fn of(id: u32) -> Result<Self> {
         u16::try_from(id).map_err(|_| Error::IdTooWide { id })
+    }
+
+    fn append(ids: &[u32], all: &mut Vec<Self>) -> Result<()> {
+        if let Some(&id) = ids.iter().find(|&&id| id > u32::from(u16::MAX)) {
+            return Err(Error::IdTooWide { id });
+        }
+        room::reserve(all, ids.len())?;
+        all.extend(ids.iter().map(|&id| id as u16));
+        Ok(())
+    }
+
+    fn as_found(_: &mut Vec<Self>) -> Option<&mut Vec<u32>> {
+        None
     }
 }
 

@@ -7,6 +7,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Mutex;
 
+use super::destination::IdType;
 use crate::error::Result;
 use crate::room;
 
@@ -46,17 +47,18 @@ const MAX_IDS_PER_CHARACTER: usize = 4;
 const MIN_GROWTH_IDS: usize = 1 << 17;
 
 /// The ids of a text so far, and how much of the text they are, which tells how many there will be.
-pub(in crate::encode) struct IdBuffer {
-    pub(in crate::encode) ids: Vec<u32>,
+pub(in crate::encode) struct IdBuffer<T = u32> {
+    pub(in crate::encode) ids: Vec<T>,
     /// How much of the text is encoded, and how much there is, in any unit.
     done: usize,
     total: usize,
 }
 
-impl IdBuffer {
+impl<T: IdType> IdBuffer<T> {
     /// An empty buffer for a text of `total` bytes or characters.
     pub(in crate::encode) fn new(total: usize) -> Self {
-        IdBuffer { ids: kept(MAX_IDS_PER_CHARACTER * total), done: 0, total }
+        let memory = if T::IS_WIDE { kept(MAX_IDS_PER_CHARACTER * total) } else { Vec::new() };
+        IdBuffer { ids: T::all(memory).unwrap_or_default(), done: 0, total } // there is no id that could fail
     }
 
     /// Notes that the ids of `more` bytes or characters of the text were added, and makes room for those of the rest.
@@ -86,7 +88,7 @@ impl IdBuffer {
     }
 
     /// The ids, without most of the capacity that was not needed.
-    pub(in crate::encode) fn finish(mut self) -> Vec<u32> {
+    pub(in crate::encode) fn finish(mut self) -> Vec<T> {
         // An eighth of spare capacity may stay: its pages are not touched, and recycled memory should keep its size.
         if self.ids.capacity() - self.ids.len() > self.ids.len() / 8 {
             self.ids.shrink_to_fit();
@@ -104,19 +106,20 @@ mod tests {
         // No other test recycles ids of this size.
         let count = *RECYCLED_IDS.start() + 5;
         recycle(vec![7; count]);
-        assert_eq!(IdBuffer::new(count / MAX_IDS_PER_CHARACTER - 10).ids.capacity(), 0);
-        let again = IdBuffer::new(count);
+        assert_eq!(IdBuffer::<u16>::new(count).ids.capacity(), 0);
+        assert_eq!(IdBuffer::<u32>::new(count / MAX_IDS_PER_CHARACTER - 10).ids.capacity(), 0);
+        let again = IdBuffer::<u32>::new(count);
         assert!(again.ids.is_empty() && again.ids.capacity() == count);
-        assert_eq!(IdBuffer::new(count).ids.capacity(), 0);
+        assert_eq!(IdBuffer::<u32>::new(count).ids.capacity(), 0);
         recycle(Vec::with_capacity(RECYCLED_IDS.end() + 1));
         recycle(Vec::with_capacity(RECYCLED_IDS.start() - 1));
-        assert_eq!(IdBuffer::new(usize::MAX / MAX_IDS_PER_CHARACTER).ids.capacity(), 0);
+        assert_eq!(IdBuffer::<u32>::new(usize::MAX / MAX_IDS_PER_CHARACTER).ids.capacity(), 0);
     }
 
     #[test]
     fn many_ids_have_room_that_can_be_moved_and_few_have_what_they_need() {
         for (total, room) in [(2 << 20, MOVABLE_IDS), (101_000, 105_000)] {
-            let mut id_buffer = IdBuffer { ids: vec![1; 1000], done: 0, total };
+            let mut id_buffer = IdBuffer { ids: vec![1_u32; 1000], done: 0, total };
             id_buffer.done(1000).unwrap();
             assert_eq!(id_buffer.ids.capacity(), 1000 + room + 1024);
             id_buffer.ids.extend([1; 5000]);
@@ -126,7 +129,7 @@ mod tests {
 
     #[test]
     fn room_that_was_not_needed_is_given_back() {
-        let mut id_buffer = IdBuffer { ids: Vec::with_capacity(1000), done: 0, total: 10 };
+        let mut id_buffer = IdBuffer { ids: Vec::<u32>::with_capacity(1000), done: 0, total: 10 };
         id_buffer.ids.extend([1; 100]);
         id_buffer.done(10).unwrap();
         assert_eq!(id_buffer.finish().capacity(), 100);

@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::buffer_pool::BufferPool;
 use crate::control::Control;
 use crate::encode::encoder::Encoder;
-use crate::encode::output::IdBuffer;
+use crate::encode::output::{CountSink, IdBuffer, IdType};
 use crate::encode::special_set::{ActiveSpecials, SpecialTokens};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::room;
 use crate::source::Cutter;
 use crate::workers;
@@ -21,9 +21,9 @@ const LONG_TEXT_BYTES: usize = 1 << 23;
 
 /// The ids of many texts, one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EncodedBatch {
+pub struct EncodedBatch<T = u32> {
     /// The ids of all texts.
-    pub ids: Vec<u32>,
+    pub ids: Vec<T>,
     /// `ids[starts[i]..starts[i + 1]]` are those of text `i`; one more than there are texts.
     pub starts: Vec<usize>,
 }
@@ -76,16 +76,33 @@ impl Encoder {
         workers: usize,
         control: &Control,
     ) -> Result<EncodedBatch> {
+        self.encode_column(texts, special, (workers, usize::MAX), control)
+    }
+
+    /// [`Encoder::encode_batch_to_one`] with ids of any type, `most` at the most.
+    ///
+    /// # Errors
+    /// Same as [`Encoder::encode`]; [`Error::TooManyIds`]; [`Error::IdTooWide`].
+    pub fn encode_column<'a, T: IdType>(
+        &'a self,
+        texts: &[&[u8]],
+        special: impl Into<SpecialTokens<'a>>,
+        (workers, most): (usize, usize),
+        control: &Control,
+    ) -> Result<EncodedBatch<T>> {
         let (runs, active) = (runs(texts)?, self.active(special.into()));
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
         let workers = self.useful_workers(Some(workers), bytes).min(runs.len()).max(1);
-        let mut all = IdBuffer::new(bytes);
+        let mut all = IdBuffer::<T>::new(bytes);
         let mut starts = room::for_items(texts.len() + 1)?;
         starts.push(0);
         let size = |run: &Range<usize>| texts[run.clone()].iter().map(|text| text.len()).sum();
-        if workers == 1 {
+        if workers == 1 && T::IS_WIDE {
             for run in runs {
-                self.add_run(0, &texts[run.clone()], active, &mut all.ids, &mut starts, control)?;
+                if let Some(ids) = T::as_found(&mut all.ids) {
+                    self.add_run(0, &texts[run.clone()], active, ids, &mut starts, control)?;
+                }
+                check_count(all.ids.len(), most)?;
                 all.done(size(&run))?;
             }
             return Ok(EncodedBatch { ids: all.finish(), starts });
@@ -100,7 +117,8 @@ impl Encoder {
         };
         let take = |(mut ids, own, bytes): (Vec<u32>, Vec<usize>, usize)| {
             starts.extend(own.iter().map(|start| all.ids.len() + start)); // there is room for all
-            room::extend(&mut all.ids, &ids)?;
+            T::append(&ids, &mut all.ids)?;
+            check_count(all.ids.len(), most)?;
             all.done(bytes)?;
             ids.clear();
             spare.give_back(ids);
@@ -108,6 +126,38 @@ impl Encoder {
         };
         workers::in_order(workers, control, || Ok(runs.next()), work, take)?;
         Ok(EncodedBatch { ids: all.finish(), starts })
+    }
+
+    /// How many ids each text has, on up to `workers` threads. Builds no list of ids.
+    ///
+    /// # Errors
+    /// Same as [`Encoder::encode`].
+    pub fn count_batch<'a>(
+        &'a self,
+        texts: &[&[u8]],
+        special: impl Into<SpecialTokens<'a>>,
+        workers: usize,
+        control: &Control,
+    ) -> Result<Vec<i64>> {
+        let (runs, active) = (runs(texts)?, self.active(special.into()));
+        let bytes: usize = texts.iter().map(|text| text.len()).sum();
+        let workers = self.useful_workers(Some(workers), bytes).min(runs.len()).max(1);
+        let (mut counts, mut runs) = (room::for_items(texts.len())?, runs.into_iter());
+        let work = |worker, run: Range<usize>| {
+            self.pool.with(self.isa, worker, |scratch| {
+                let mut counts = room::for_items(run.len())?;
+                for text in &texts[run] {
+                    let mut count = CountSink(0);
+                    self.encode_in(scratch, text, active, true, &mut count, control)?;
+                    counts.push(count.0 as i64);
+                    control.advance(text.len() as u64);
+                }
+                Ok(counts)
+            })
+        };
+        let take = |of_run: Vec<i64>| room::extend(&mut counts, &of_run);
+        workers::in_order(workers, control, || Ok(runs.next()), work, take)?;
+        Ok(counts)
     }
 
     /// Appends the ids of texts, and for each text where its ids end; on this thread, in the scratch of a worker. A
@@ -182,6 +232,10 @@ impl Encoder {
             Ok(())
         })
     }
+}
+
+fn check_count(ids: usize, most: usize) -> Result<()> {
+    if ids > most { Err(Error::TooManyIds { most }) } else { Ok(()) }
 }
 
 fn runs(texts: &[&[u8]]) -> Result<Vec<Range<usize>>> {

@@ -38,6 +38,8 @@ ROOMS = {
     "loading": "the constructors that read files",
     "definition": "what defines a tokenizer: looked at, loaded, saved, compared, pickled",
     "showing": "`Tokenizer.explain` and `.view`: how a text is encoded, for people",
+    "batch_function": "a batch of texts to a batch with ids, for `datasets` and its like",
+    "arrow_columns": "columns of Arrow: texts to lists of ids",
     "tokenizer": "`Tokenizer`: text to ids, and back",
     "viewing": "tokens drawn for people: in a terminal, in a notebook, in a page",
     "data": "folders of training data: ids, documents, windows",

@@ -1,0 +1,157 @@
+"""Columns of Arrow: texts to lists of ids, in the memory of Arrow's own arrays."""
+
+from __future__ import annotations
+
+from . import _core
+from .common import arguments
+from .definition import Definition
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .batch_function import BatchFunction
+
+
+class ArrowColumns(Definition):
+    """The methods of `Tokenizer` that take and give columns of Arrow."""
+
+    __slots__ = ()
+
+    def encode_arrow(
+        self,
+        texts: Any,
+        *,
+        dtype: Any = None,
+        large: bool = False,
+        special: bool = True,
+        workers: int | None = None,
+    ) -> Any:
+        """Return the ids of each text of an Arrow column, as an Arrow array of lists; null for a null text.
+
+        Texts are read where they are, and ids written to the memory of the result: no Python object is made of
+        either. Bytes that are not UTF-8 are encoded as by `encode_bytes`. A Hugging Face tokenizer with a pipeline,
+        which changes texts before, makes a `str` of each first.
+
+        Args:
+            texts: An object with `__arrow_c_array__` or `__arrow_c_stream__`: an array or chunked array of pyarrow, a
+                series of Polars or pandas (3 and later), a relation of DuckDB with one column. Its type is `string`,
+                `large_string`, `string_view`, `binary`, `large_binary` or `binary_view`. A stream is read to its end
+                before the first text is encoded.
+            dtype: Type of the ids: `uint32`, the default, or `uint16`.
+            large: Whether the lists have offsets of 64 bits, which count more than 2^31 - 1 ids: a `large_list`.
+            special: Whether special tokens become their ids.
+            workers: Threads; default: all cores.
+
+        Returns:
+            One array, also for a column in chunks: a `pyarrow.ListArray` or `LargeListArray` for texts of pyarrow.
+            For all others an object with `__arrow_c_array__`, which `polars.Series`, `pyarrow.array` and others take.
+
+        Raises:
+            TypeError: It is no Arrow array, or one of another type.
+            ValueError: The array is broken; an id of the tokenizer does not fit into `dtype`; or there are more than
+                2^31 - 1 ids, without `large`.
+
+        >>> import pyarrow as pa
+        >>> from toksmith import Tokenizer
+        >>> Tokenizer().encode_arrow(pa.array(["ab", None, ""])).to_pylist()
+        [[97, 98], None, []]
+        """
+        wide = _is_wide(self._core, dtype)
+        column, count = _core.ArrowColumn(texts), arguments.checked_workers(workers)
+        if isinstance(self._core, _core.Tokenizer):
+            return _like(texts, column.encode(self._core, special, count, wide, large))
+        ids, starts = self._core.encode_batch_to_numpy(_present(column), special, count)
+        return _like(texts, _core.ArrowArray.of_ids(column, ids, starts, wide, large))
+
+    def count_arrow(self, texts: Any, *, special: bool = True, workers: int | None = None) -> Any:
+        """Return how many ids each text of an Arrow column has, as an Arrow array of `int64`; null for a null text.
+
+        No ids are kept. Arguments and errors are those of `encode_arrow`.
+
+        >>> import pyarrow as pa
+        >>> from toksmith import Tokenizer
+        >>> Tokenizer().count_arrow(pa.array(["ab", None, ""])).to_pylist()
+        [2, None, 0]
+        """
+        column, count = _core.ArrowColumn(texts), arguments.checked_workers(workers)
+        if isinstance(self._core, _core.Tokenizer):
+            return _like(texts, column.count(self._core, special, count))
+        import numpy as np
+
+        starts = self._core.encode_batch_to_numpy(_present(column), special, count)[1]
+        return _like(texts, _core.ArrowArray.of_counts(column, np.diff(starts)))
+
+    def batch(
+        self,
+        column: str = "text",
+        *,
+        out: str = "input_ids",
+        dtype: Any = None,
+        keep: bool = True,
+        special: bool = True,
+        workers: int | None = 1,
+    ) -> BatchFunction:
+        """Return a function of batches for `datasets.Dataset.map(…, batched=True)` and its like.
+
+        Its pickle is the same in every process for an equal tokenizer and equal arguments, so that `datasets` finds
+        in its cache what another process has made.
+
+        Args:
+            column: The name of the column of texts.
+            out: The name of the column of ids.
+            dtype: Type of the ids: `uint32`, the default, or `uint16`.
+            keep: Whether a table that is given back has the columns of the one that was given, too. `datasets` adds
+                them to a dict by itself.
+            special: Whether special tokens become their ids.
+            workers: Threads for each batch; None: all cores. One is right where `num_proc` or an engine starts a
+                process for each core.
+
+        Returns:
+            What takes a dict of lists and gives a dict with `out`, a list of arrays of ids; or takes a
+            `pyarrow.Table` or `RecordBatch`, as `with_format("arrow")` gives it, and gives one of the same kind with
+            `out` as a column of lists.
+
+        >>> from toksmith import Tokenizer
+        >>> ids = Tokenizer().batch("text")({"text": ["ab", ""]})["input_ids"]
+        >>> [each.tolist() for each in ids]
+        [[97, 98], []]
+        """
+        from .batch_function import BatchFunction
+
+        wide = _is_wide(self._core, dtype)
+        if workers is not None:
+            workers = arguments.checked_workers(workers)
+        return BatchFunction(self, column, out, wide, bool(keep), bool(special), workers)
+
+
+def _is_wide(core: Any, dtype: Any) -> bool:
+    """Return whether ids are `uint32`, not `uint16`.
+
+    Raises:
+        ValueError: It is another type, or one that an id of the tokenizer does not fit into.
+    """
+    if dtype is None:
+        return True
+    from .file_encoding import is_wide
+
+    wide = is_wide(dtype, True)
+    if not wide and core.max_id() >= 2**16:
+        raise ValueError(
+            f'the tokenizer has ids up to {core.max_id()}, which do not fit into uint16: give dtype="uint32"'
+        )
+    return wide
+
+
+def _present(column: _core.ArrowColumn) -> list[str]:
+    """Return the texts that are not null."""
+    return [text for text in column.texts() if text is not None]
+
+
+def _like(texts: Any, array: _core.ArrowArray) -> Any:
+    """Return an array as one of pyarrow, if the texts are."""
+    if type(texts).__module__.partition(".")[0] != "pyarrow":
+        return array
+    import pyarrow as pa
+
+    return pa.array(array)

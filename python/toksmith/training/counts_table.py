@@ -1,0 +1,107 @@
+"""Pretoken counts as tables of Arrow: columns `pretoken`, `count` and `first`, and all else in the metadata."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from .. import _core
+from ..common.messages import shown
+
+_ROWS = 1 << 16
+"""Rows that are handed on at a time."""
+_KEY = b"toksmith"
+"""The key of the metadata."""
+_FIELDS: dict[str, tuple[type, ...]] = {
+    "pattern": (str, type(None)),
+    "pattern_flags": (int,),
+    "unmatched": (str,),
+    "unicode": (str, type(None)),
+    "special_tokens": (list,),
+    "unique": (int,),
+    "total": (int,),
+    "bytes": (int,),
+}
+
+
+def arrow() -> Any:
+    """Return the module `pyarrow`, with `pyarrow.parquet`."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet
+    except ImportError:
+        raise ImportError("Arrow and Parquet need pyarrow: pip install 'toksmith[parquet]'") from None
+    return pa
+
+
+def whole_head(core: _core.PretokenCounts, head: dict[str, Any]) -> dict[str, Any]:
+    """Return a head with the numbers that tell whether counts are whole."""
+    return {**head, "unique": len(core), "total": core.total(), "bytes": core.end_place()}
+
+
+def checked(head: Any, where: str) -> dict[str, Any]:
+    """Return a head that somebody else wrote.
+
+    Raises:
+        ValueError: A field is missing, or is none.
+    """
+    for field, kinds in _FIELDS.items():
+        if not isinstance(head, dict) or not isinstance(head.get(field, ...), kinds):
+            raise ValueError(f"{where} has no valid {shown(field)}")
+    numbers = (head["unique"], head["bytes"])
+    if (
+        not all(isinstance(token, str) for token in head["special_tokens"])
+        or not 0 <= min(numbers) <= max(numbers) < 2**64
+    ):
+        raise ValueError(f"{where} has no valid 'special_tokens', 'unique' or 'bytes'")
+    return dict(head)
+
+
+def schema(head: dict[str, Any]) -> Any:
+    """Return the schema of a table, with the head in its metadata."""
+    pa = arrow()
+    fields = [("pretoken", pa.large_binary()), ("count", pa.uint64()), ("first", pa.uint64())]
+    return pa.schema(fields, metadata={_KEY: json.dumps(head)})
+
+
+def batches(core: _core.PretokenCounts, schema: Any) -> Iterator[Any]:
+    """Yield record batches of counts."""
+    pa = arrow()
+    for start in range(0, len(core), _ROWS):
+        columns = _core.counts_to_arrow(core, start, _ROWS)
+        yield pa.record_batch([pa.array(column) for column in columns], schema=schema)
+
+
+def head_of(schema: Any) -> bytes | None:
+    """Return the head in the metadata of a schema as JSON; None if there is none."""
+    line: bytes | None = (schema.metadata or {}).get(_KEY)
+    return line
+
+
+def counts_of(table: Any, end_place: int) -> _core.PretokenCounts:
+    """Return the counts in a table. Without a column `first` the rows are in the order of first occurrence.
+
+    Raises:
+        ValueError: A column is missing or has another type; or a value is null, or negative.
+    """
+    names = table.column_names
+    for name in ("pretoken", "count"):
+        if names.count(name) != 1:
+            raise ValueError(f"the table has no one column {shown(name)}: it has {', '.join(map(shown, names))}")
+    try:
+        pretokens, counts = (_core.ArrowColumn(table[name]) for name in ("pretoken", "count"))
+        firsts = _core.ArrowColumn(table["first"]) if names.count("first") == 1 else None
+        return _core.counts_from_arrow(pretokens, counts, firsts, end_place)
+    except TypeError as error:
+        raise ValueError(f"the table holds no counts: {error}") from None
+
+
+def check_whole(core: _core.PretokenCounts, head: dict[str, Any], name: str) -> None:
+    """Check that counts are those that a head tells of.
+
+    Raises:
+        ValueError: They are not.
+    """
+    if (len(core), core.total()) != (head["unique"], head["total"]):
+        raise ValueError(f"{name}: the table holds {len(core)} pretokens, its head says {head['unique']}")

@@ -1,0 +1,231 @@
+//! An array that other libraries take: lists of ids, numbers, or texts. Its buffers are handed on without a copy.
+#![allow(unsafe_code)] // the functions that free what was handed on
+
+use std::ffi::{CStr, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::Arc;
+
+use super::interface::{ArrowArray, ArrowSchema, NULLABLE, Released};
+use crate::encode::recycle;
+use crate::error::{Error, Result};
+use crate::room;
+
+/// Where the values of each list, or the bytes of each text, start and end: one more than there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Offsets {
+    /// In 32 bits.
+    Narrow(Vec<i32>),
+    /// In 64 bits.
+    Wide(Vec<i64>),
+}
+
+impl Offsets {
+    /// The most values that offsets of 32 bits can count.
+    pub const MOST_NARROW: usize = i32::MAX as usize;
+
+    /// Offsets of 64 bits if they are `wide`, else of 32.
+    ///
+    /// # Errors
+    /// [`Error::TooManyIds`]; [`Error::OutOfMemory`].
+    pub fn of(starts: Vec<usize>, wide: bool) -> Result<Self> {
+        if wide {
+            return Ok(Offsets::Wide(room::collected(starts.into_iter().map(|start| start as i64))?));
+        }
+        if starts.last().is_some_and(|&end| end > Self::MOST_NARROW) {
+            return Err(Error::TooManyIds { most: Self::MOST_NARROW });
+        }
+        Ok(Offsets::Narrow(room::collected(starts.into_iter().map(|start| start as i32))?))
+    }
+
+    fn buffer(&self) -> *const c_void {
+        match self {
+            Offsets::Narrow(offsets) => offsets.as_ptr().cast(),
+            Offsets::Wide(offsets) => offsets.as_ptr().cast(),
+        }
+    }
+}
+
+/// The values of an array, or of its lists.
+#[derive(Debug)]
+pub enum Values {
+    /// Ids in 16 bits.
+    U16(Vec<u16>),
+    /// Ids in 32 bits.
+    U32(Vec<u32>),
+    /// Numbers of 64 bits, with a sign.
+    I64(Vec<i64>),
+    /// Numbers of 64 bits, without a sign.
+    U64(Vec<u64>),
+    /// Bytes of texts.
+    Bytes(Vec<u8>),
+}
+
+impl Values {
+    fn len(&self) -> usize {
+        match self {
+            Values::U16(values) => values.len(),
+            Values::U32(values) => values.len(),
+            Values::I64(values) => values.len(),
+            Values::U64(values) => values.len(),
+            Values::Bytes(values) => values.len(),
+        }
+    }
+
+    fn buffer(&self) -> *const c_void {
+        match self {
+            Values::U16(values) => values.as_ptr().cast(),
+            Values::U32(values) => values.as_ptr().cast(),
+            Values::I64(values) => values.as_ptr().cast(),
+            Values::U64(values) => values.as_ptr().cast(),
+            Values::Bytes(values) => values.as_ptr().cast(),
+        }
+    }
+
+    fn format(&self) -> &'static CStr {
+        match self {
+            Values::U16(_) => c"S",
+            Values::U32(_) => c"I",
+            Values::I64(_) => c"l",
+            Values::U64(_) => c"L",
+            Values::Bytes(_) => c"C",
+        }
+    }
+}
+
+impl Drop for Values {
+    fn drop(&mut self) {
+        if let Values::U32(ids) = self {
+            recycle(std::mem::take(ids));
+        }
+    }
+}
+
+/// An array. Lists of numbers, and texts, have offsets.
+#[derive(Debug)]
+pub struct Array {
+    /// Where lists or texts start and end; `None` if each value is by itself.
+    pub offsets: Option<Offsets>,
+    /// The values.
+    pub values: Values,
+    /// How many of them, or of the lists or texts, there are.
+    pub len: usize,
+    /// A bit for each, which is 0 for null; `None` if none is null.
+    pub valid: Option<Vec<u8>>,
+    /// How many are null.
+    pub nulls: usize,
+}
+
+/// What a structure that was handed on keeps alive.
+struct Held {
+    _array: Arc<Array>,
+    buffers: [*const c_void; 3],
+    children: [*mut ArrowArray; 1],
+}
+
+impl Array {
+    fn is_text(&self) -> bool {
+        matches!(self.values, Values::Bytes(_))
+    }
+
+    /// The type, as the specification spells it.
+    pub fn format(&self) -> &'static CStr {
+        match (&self.offsets, self.is_text()) {
+            (None, _) => self.values.format(),
+            (Some(Offsets::Narrow(_)), false) => c"+l",
+            (Some(Offsets::Wide(_)), false) => c"+L",
+            (Some(Offsets::Narrow(_)), true) => c"z",
+            (Some(Offsets::Wide(_)), true) => c"Z",
+        }
+    }
+
+    /// The type, to be handed on.
+    pub fn schema(&self) -> ArrowSchema {
+        let has_items = self.offsets.is_some() && !self.is_text();
+        schema_of(self.format(), c"", has_items.then(|| schema_of(self.values.format(), c"item", None)))
+    }
+
+    /// The values, to be handed on.
+    pub fn handed_on(self: &Arc<Self>) -> ArrowArray {
+        let valid = self.valid.as_ref().map_or(null(), |bits| bits.as_ptr().cast());
+        let values = self.values.buffer();
+        let (buffers, count, items) = match &self.offsets {
+            None => ([valid, values, null()], 2, None),
+            Some(offsets) if self.is_text() => ([valid, offsets.buffer(), values], 3, None),
+            Some(offsets) => ([valid, offsets.buffer(), null()], 2, Some(self.items())),
+        };
+        self.structure(buffers, count, (self.len, self.nulls), items)
+    }
+
+    /// The values of all lists as an array of its own.
+    fn items(self: &Arc<Self>) -> ArrowArray {
+        self.structure([null(), self.values.buffer(), null()], 2, (self.values.len(), 0), None)
+    }
+
+    fn structure(
+        self: &Arc<Self>,
+        buffers: [*const c_void; 3],
+        n_buffers: i64,
+        (len, nulls): (usize, usize),
+        child: Option<ArrowArray>,
+    ) -> ArrowArray {
+        let n_children = i64::from(child.is_some());
+        let child = child.map_or(null_mut(), |child| Box::into_raw(Box::new(child)));
+        let held = Held { _array: self.clone(), buffers, children: [child] };
+        let held = Box::into_raw(Box::new(held));
+        // SAFETY: `held` was made just now, and stays where it is until it is freed.
+        let (buffers, children) = unsafe { (&raw mut (*held).buffers, &raw mut (*held).children) };
+        ArrowArray {
+            length: len as i64,
+            null_count: nulls as i64,
+            offset: 0,
+            n_buffers,
+            n_children,
+            buffers: buffers.cast(),
+            children: if n_children == 0 { null_mut() } else { children.cast() },
+            dictionary: null_mut(),
+            release: Some(free_array),
+            private_data: held.cast(),
+        }
+    }
+}
+
+/// Frees what [`Array::structure`] made. A child that somebody moved elsewhere has no `release` any more.
+unsafe extern "C" fn free_array(array: *mut ArrowArray) {
+    // SAFETY: the interface has this called once, for a structure of `Array::structure`, whose boxes nobody else frees.
+    unsafe {
+        let held = Box::from_raw((*array).private_data.cast::<Held>());
+        if !held.children[0].is_null() {
+            drop(Box::from_raw(held.children[0]));
+        }
+        (*array).release = None;
+    }
+}
+
+fn schema_of(format: &'static CStr, name: &'static CStr, child: Option<ArrowSchema>) -> ArrowSchema {
+    let n_children = i64::from(child.is_some());
+    let children = match child {
+        Some(child) => Box::into_raw(Box::new([Box::into_raw(Box::new(child))])).cast(),
+        None => null_mut(),
+    };
+    ArrowSchema {
+        format: format.as_ptr(),
+        name: name.as_ptr(),
+        flags: NULLABLE,
+        n_children,
+        children,
+        release: Some(free_schema),
+        ..ArrowSchema::released()
+    }
+}
+
+/// Frees what [`schema_of`] made.
+unsafe extern "C" fn free_schema(schema: *mut ArrowSchema) {
+    // SAFETY: as in `free_array`; with a child, `children` is a box of one pointer to a box.
+    unsafe {
+        if !(*schema).children.is_null() {
+            let [child] = *Box::from_raw((*schema).children.cast::<[*mut ArrowSchema; 1]>());
+            drop(Box::from_raw(child));
+        }
+        (*schema).release = None;
+    }
+}

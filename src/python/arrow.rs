@@ -1,0 +1,264 @@
+//! Arrow's PyCapsule interface: columns of other libraries, and arrays that other libraries take.
+#![allow(unsafe_code)] // takes structures out of capsules
+
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyList, PyTuple};
+
+use super::tokenizer::Tokenizer;
+use super::{call, objects};
+use crate::arrow::column::Texts;
+use crate::arrow::interface::{ArrowArray, ArrowArrayStream, ArrowSchema, Released};
+use crate::arrow::{Array, Column, Offsets, Values};
+use crate::control::Control;
+use crate::encode::{EncodedBatch, Encoder, IdType};
+use crate::error::{Error, Result};
+use crate::room;
+
+const SCHEMA: &CStr = c"arrow_schema";
+const ARRAY: &CStr = c"arrow_array";
+const STREAM: &CStr = c"arrow_array_stream";
+
+/// A column of another library, which is held as long as this object lives.
+#[pyclass(frozen, name = "ArrowColumn", module = "toksmith._core")]
+pub(super) struct PyArrowColumn {
+    column: Column,
+}
+
+#[pymethods]
+impl PyArrowColumn {
+    /// The column of an object with `__arrow_c_array__` or `__arrow_c_stream__`.
+    #[new]
+    fn new(values: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = values.py();
+        if let Some(export) = values.getattr_opt("__arrow_c_array__")? {
+            let (schema, array) = export.call0()?.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
+            let (schema, array) =
+                (taken::<ArrowSchema>(&schema, SCHEMA)?, taken::<ArrowArray>(&array, ARRAY)?);
+            // SAFETY: what a capsule of this name holds follows the interface; that is the producer's promise.
+            let mut column = unsafe { Column::new(&schema)? };
+            column.push(array)?;
+            return Ok(PyArrowColumn { column });
+        }
+        let Some(export) = values.getattr_opt("__arrow_c_stream__")? else {
+            let kind = values.get_type().name()?;
+            return Err(PyTypeError::new_err(format!(
+                "{kind} is no Arrow array: it has neither __arrow_c_array__ nor __arrow_c_stream__. Make one with \
+                 pyarrow.array(…), or use encode_batch for a list of texts"
+            )));
+        };
+        let mut stream = taken::<ArrowArrayStream>(&export.call0()?, STREAM)?;
+        // The GIL is released, since a stream may wait for another thread that runs Python.
+        // SAFETY: as above.
+        let schema = py.detach(|| unsafe { stream.schema() }).map_err(stream_failed)?;
+        // SAFETY: as above.
+        let mut column = unsafe { Column::new(&schema)? };
+        // SAFETY: as above.
+        while let Some(array) = py.detach(|| unsafe { stream.next() }).map_err(stream_failed)? {
+            column.push(array)?;
+            py.check_signals()?;
+        }
+        Ok(PyArrowColumn { column })
+    }
+
+    fn __len__(&self) -> usize {
+        self.column.len()
+    }
+
+    /// A list of ids for each text: in 32 bits if they are `wide`, else in 16; `large` lists have offsets of 64 bits.
+    fn encode(
+        &self,
+        py: Python<'_>,
+        tokenizer: &Tokenizer,
+        special: bool,
+        workers: usize,
+        wide: bool,
+        large: bool,
+    ) -> PyResult<PyArrowArray> {
+        self.with_texts(py, |texts, control| {
+            let (encoder, options) = (tokenizer.encoder(), (special, workers, large));
+            if wide {
+                lists::<u32>(encoder, texts, options, Values::U32, control)
+            } else {
+                lists::<u16>(encoder, texts, options, Values::U16, control)
+            }
+        })
+    }
+
+    /// How many ids each text has.
+    fn count(
+        &self,
+        py: Python<'_>,
+        tokenizer: &Tokenizer,
+        special: bool,
+        workers: usize,
+    ) -> PyResult<PyArrowArray> {
+        self.with_texts(py, |texts, control| {
+            let counts = tokenizer.encoder().count_batch(&texts.texts, special, workers, control)?;
+            Ok(PyArrowArray::of(None, Values::I64(counts), texts))
+        })
+    }
+
+    /// The texts as `str`, with None for null.
+    fn texts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let found = self.column.texts()?;
+        objects::list_of(
+            py,
+            found.texts.iter().enumerate().map(|(row, text)| {
+                if !found.is_valid(row) {
+                    return Ok(py.None().into_bound(py));
+                }
+                let text =
+                    simdutf8::compat::from_utf8(text).map_err(|error| not_utf8(row, error.valid_up_to()))?;
+                Ok(objects::string(py, text)?.into_any())
+            }),
+        )
+    }
+}
+
+impl PyArrowColumn {
+    /// Calls `work` with the texts, as [`call::sized`] does.
+    pub(super) fn with_texts<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(Texts<'_>, &Control) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        // Looking at all offsets takes long for many texts, however short they are.
+        let texts = py.detach(|| self.column.texts())?;
+        let bytes = texts.texts.iter().map(|text| text.len()).sum();
+        call::sized(py, bytes, |control| work(texts, control))
+    }
+
+    /// The column of the core.
+    pub(super) fn column(&self) -> &Column {
+        &self.column
+    }
+}
+
+fn lists<T: IdType>(
+    encoder: &Encoder,
+    texts: Texts<'_>,
+    (special, workers, large): (bool, usize, bool),
+    values: impl FnOnce(Vec<T>) -> Values,
+    control: &Control,
+) -> Result<PyArrowArray> {
+    let most = if large { usize::MAX } else { Offsets::MOST_NARROW };
+    let EncodedBatch { ids, starts } =
+        encoder.encode_column(&texts.texts, special, (workers, most), control)?;
+    Ok(PyArrowArray::of(Some(Offsets::of(starts, large)?), values(ids), texts))
+}
+
+/// An Arrow array that was made here, which any Arrow library takes.
+#[pyclass(frozen, name = "ArrowArray", module = "toksmith._core")]
+pub(super) struct PyArrowArray {
+    array: Arc<Array>,
+}
+
+impl PyArrowArray {
+    /// An array with a value, or a list, for each text; null where the text is.
+    fn of(offsets: Option<Offsets>, values: Values, texts: Texts<'_>) -> Self {
+        let Texts { texts, valid, nulls } = texts;
+        PyArrowArray { array: Arc::new(Array { offsets, values, len: texts.len(), valid, nulls }) }
+    }
+
+    /// An array without nulls.
+    pub(super) fn without_nulls(offsets: Option<Offsets>, values: Values, len: usize) -> Self {
+        PyArrowArray { array: Arc::new(Array { offsets, values, len, valid: None, nulls: 0 }) }
+    }
+}
+
+#[pymethods]
+impl PyArrowArray {
+    /// Lists of ids for the texts of a column. `starts` has a start for each text that is not null, and the end.
+    #[staticmethod]
+    fn of_ids(
+        column: &PyArrowColumn,
+        ids: PyReadonlyArray1<'_, u32>,
+        starts: PyReadonlyArray1<'_, i64>,
+        wide: bool,
+        large: bool,
+    ) -> PyResult<Self> {
+        let texts = column.column.texts()?;
+        let (ids, starts) = (ids.as_slice()?, starts.as_slice()?);
+        let mut all = room::for_items(texts.texts.len() + 1)?;
+        let mut starts = starts.iter().map(|&start| start as usize);
+        all.push(starts.next().unwrap_or(0));
+        for row in 0..texts.texts.len() {
+            let end = if texts.is_valid(row) { starts.next() } else { all.last().copied() };
+            all.push(end.unwrap_or(ids.len()));
+        }
+        let is_whole = all.is_sorted() && all.first() == Some(&0) && all.last() == Some(&ids.len());
+        if !is_whole || starts.next().is_some() {
+            return Err(PyValueError::new_err("starts do not fit the texts and the ids"));
+        }
+        let values = if wide {
+            Values::U32(room::copied(ids)?)
+        } else {
+            let mut narrow = Vec::new();
+            u16::append(ids, &mut narrow)?;
+            Values::U16(narrow)
+        };
+        Ok(PyArrowArray::of(Some(Offsets::of(all, large)?), values, texts))
+    }
+
+    /// Numbers for the texts of a column, one for each that is not null.
+    #[staticmethod]
+    fn of_counts(column: &PyArrowColumn, counts: PyReadonlyArray1<'_, i64>) -> PyResult<Self> {
+        let texts = column.column.texts()?;
+        let mut counts = counts.as_slice()?.iter().copied();
+        let rows = 0..texts.texts.len();
+        let all = room::collected(
+            rows.map(|row| if texts.is_valid(row) { counts.next().unwrap_or(0) } else { 0 }),
+        )?;
+        Ok(PyArrowArray::of(None, Values::I64(all), texts))
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let _ = requested_schema; // a consumer casts what it wants in another type
+        let array = PyCapsule::new_with_value(py, self.array.handed_on(), ARRAY)?;
+        objects::tuple(py, [self.__arrow_c_schema__(py)?.into_any(), array.into_any()])
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        PyCapsule::new_with_value(py, self.array.schema(), SCHEMA)
+    }
+
+    fn __len__(&self) -> usize {
+        self.array.len
+    }
+
+    fn __repr__(&self) -> String {
+        let format = self.array.format().to_string_lossy();
+        format!(
+            "<ArrowArray of {} values, format {format:?}: pyarrow.array and polars.Series take it>",
+            self.array.len
+        )
+    }
+}
+
+/// Takes a structure out of a capsule, which holds a released one afterwards.
+fn taken<T: Released>(capsule: &Bound<'_, PyAny>, name: &'static CStr) -> PyResult<T> {
+    let capsule = capsule.cast::<PyCapsule>()?;
+    let structure = capsule.pointer_checked(Some(name))?.cast::<T>();
+    // SAFETY: a capsule of this name holds such a structure, which a consumer may move out if it leaves a released one
+    // behind. The GIL is held, so no other consumer does the same.
+    Ok(unsafe { structure.replace(T::released()) })
+}
+
+fn stream_failed(error: crate::arrow::interface::StreamError) -> PyErr {
+    let said = if error.message.is_empty() { "it does not say why" } else { &error.message };
+    PyOSError::new_err(format!("the Arrow stream failed with errno {}: {said}", error.code))
+}
+
+fn not_utf8(row: usize, at: usize) -> PyErr {
+    Error::NotUtf8 { name: format!("text {row}"), offset: at as u64 }.into()
+}

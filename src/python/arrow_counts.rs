@@ -1,0 +1,110 @@
+//! Counts of pretokens from Arrow columns, and to them.
+
+use std::borrow::Cow;
+
+use pyo3::prelude::*;
+
+use super::arrow::{PyArrowArray, PyArrowColumn};
+use super::call;
+use super::counts::{BATCH_BYTES, BATCH_DOCUMENTS, PyCounting, PyPretokenCounts};
+use crate::arrow::{Offsets, Values};
+use crate::count;
+use crate::error::{Error, Result};
+use crate::room;
+
+/// Counts the texts of a column. Each that is not null is a document.
+#[pyfunction]
+pub(super) fn count_texts(
+    py: Python<'_>,
+    counting: &PyCounting,
+    column: &PyArrowColumn,
+    replace: bool,
+) -> PyResult<()> {
+    counting.with(py, None, |counting, control| {
+        let texts = column.column().texts()?;
+        let mut rows = (0..texts.texts.len()).filter(|&row| texts.is_valid(row));
+        let next = || {
+            let (mut batch, mut bytes) = (Vec::new(), 0);
+            while bytes < BATCH_BYTES
+                && batch.len() < BATCH_DOCUMENTS
+                && let Some(row) = rows.next()
+            {
+                bytes += texts.texts[row].len();
+                room::push(&mut batch, document(row, texts.texts[row], replace)?)?;
+            }
+            Ok((!batch.is_empty()).then_some(batch))
+        };
+        counting.batches(next, control)
+    })
+}
+
+/// A text as valid UTF-8.
+fn document(row: usize, text: &[u8], replace: bool) -> Result<Cow<'_, [u8]>> {
+    match simdutf8::compat::from_utf8(text) {
+        Ok(_) => Ok(Cow::Borrowed(text)),
+        Err(_) if replace => Ok(Cow::Owned(String::from_utf8_lossy(text).into_owned().into_bytes())),
+        Err(error) => Err(Error::NotUtf8 { name: format!("text {row}"), offset: error.valid_up_to() as u64 }),
+    }
+}
+
+/// Up to `count` pretokens, their counts and their first places, from index `start` on, as Arrow arrays.
+#[pyfunction]
+pub(super) fn counts_to_arrow(
+    py: Python<'_>,
+    counts: &PyPretokenCounts,
+    start: usize,
+    count: usize,
+) -> PyResult<(PyArrowArray, PyArrowArray, PyArrowArray)> {
+    let counts = counts.inner(py);
+    let (ends, bytes, numbers, firsts) = call::long(py, None, |_| {
+        counts.check_memory_for_order()?;
+        let rows = counts.slice(start, count);
+        let (mut ends, mut bytes) = (room::for_items(rows.len() + 1)?, Vec::new());
+        let (mut numbers, mut firsts) = (room::for_items(rows.len())?, room::for_items(rows.len())?);
+        ends.push(0);
+        for (pretoken, count, first) in rows {
+            room::extend(&mut bytes, pretoken)?;
+            ends.push(bytes.len() as i64);
+            numbers.push(count);
+            firsts.push(first);
+        }
+        Ok((ends, bytes, numbers, firsts))
+    })?;
+    let len = numbers.len();
+    Ok((
+        PyArrowArray::without_nulls(Some(Offsets::Wide(ends)), Values::Bytes(bytes), len),
+        PyArrowArray::without_nulls(None, Values::U64(numbers), len),
+        PyArrowArray::without_nulls(None, Values::U64(firsts), len),
+    ))
+}
+
+/// The counts of pretokens in Arrow columns; without `firsts` their first places are 0, 1, 2, …. `end_place` is a place
+/// after all of them.
+#[pyfunction]
+#[pyo3(signature = (pretokens, counts, firsts, end_place=0))]
+pub(super) fn counts_from_arrow(
+    py: Python<'_>,
+    pretokens: &PyArrowColumn,
+    counts: &PyArrowColumn,
+    firsts: Option<&PyArrowColumn>,
+    end_place: u64,
+) -> PyResult<PyPretokenCounts> {
+    let made = call::long(py, None, |control| {
+        let texts = pretokens.column().texts()?;
+        if texts.nulls > 0 {
+            return Err(Error::BrokenArrow { reason: "a pretoken is null".into() });
+        }
+        let numbers = counts.column().numbers()?;
+        let firsts = match firsts {
+            Some(firsts) => firsts.column().numbers()?,
+            None => room::collected(0..texts.texts.len() as u64)?,
+        };
+        if numbers.len() != texts.texts.len() || firsts.len() != texts.texts.len() {
+            return Err(Error::BrokenArrow { reason: "the columns have different lengths".into() });
+        }
+        let rows = texts.texts.iter().zip(numbers).zip(firsts);
+        let items = rows.map(|((&pretoken, number), first)| (pretoken, number, first));
+        count::PretokenCounts::from_items(items, end_place, control)
+    })?;
+    Ok(PyPretokenCounts::new_of(made))
+}
