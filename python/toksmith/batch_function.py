@@ -6,10 +6,17 @@ import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from . import identity
 from .common.messages import shown
 
 if TYPE_CHECKING:
     from .arrow_columns import ArrowColumns
+
+
+def _restored(kind: Any, digest: str, head: bytes, core: bytes, *arguments: Any) -> BatchFunction:
+    """Return the function that a pickle tells of."""
+    tokenizer: Any = identity.restore(kind, digest, head, core)
+    return BatchFunction(tokenizer, *arguments)
 
 
 class BatchFunction:
@@ -89,7 +96,9 @@ class BatchFunction:
         return hash(self._parts())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return BatchFunction, self._parts()
+        # What a tokenizer remembers of its training and its files is left out: equal tokenizers may differ in it.
+        kind, digest = type(self._tokenizer), self._tokenizer.fingerprint
+        return _restored, (kind, digest, *identity.state(self._tokenizer), *self._parts()[1:])
 
     def __repr__(self) -> str:
         return f"<function of batches: {shown(self._column)} to {shown(self._out)}, by {self._tokenizer!r}>"

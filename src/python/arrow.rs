@@ -11,9 +11,8 @@ use pyo3::types::{PyCapsule, PyList, PyTuple};
 
 use super::tokenizer::Tokenizer;
 use super::{call, objects};
-use crate::arrow::column::Texts;
 use crate::arrow::interface::{ArrowArray, ArrowArrayStream, ArrowSchema, Released};
-use crate::arrow::{Array, Column, Offsets, Values};
+use crate::arrow::{Array, Column, Offsets, Texts, Values};
 use crate::control::Control;
 use crate::encode::{EncodedBatch, Encoder, IdType};
 use crate::error::{Error, Result};

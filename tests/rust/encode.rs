@@ -216,6 +216,15 @@ fn batches_do_not_depend_on_workers() {
         let lens = batches.iter().flat_map(|b| b.starts.windows(2).map(|s| s[1] - s[0]));
         assert!(one.starts.windows(2).map(|s| s[1] - s[0]).eq(lens), "{workers} workers");
         assert_eq!((one.starts[0], one.starts.len()), (0, views.len() + 1));
+        let ids = one.ids.len();
+        let narrow = encoder.encode_column::<u16>(&views, true, (workers, ids), &Control::none()).unwrap();
+        assert!(narrow.ids.iter().map(|&id| u32::from(id)).eq(one.ids) && narrow.starts == one.starts);
+        let wide = encoder.encode_column::<u32>(&views, true, (workers, ids - 1), &Control::none());
+        let narrow = encoder.encode_column::<u16>(&views, true, (workers, ids - 1), &Control::none());
+        assert!(matches!(wide, Err(Error::TooManyIds { most }) if most == ids - 1), "{workers} workers");
+        assert!(matches!(narrow, Err(Error::TooManyIds { .. })), "{workers} workers");
+        let counts = encoder.count_batch(&views, true, workers, &Control::none()).unwrap();
+        assert!(counts.iter().map(|&count| count as usize).eq(one.starts.windows(2).map(|s| s[1] - s[0])));
     }
     let none = encoder.encode_batch_to_one(&[], true, 2, &Control::none()).unwrap();
     assert_eq!((none.ids, none.starts), (vec![], vec![0]));
@@ -231,6 +240,8 @@ fn a_control_stops_encoding_and_workers() {
     let stopped = encoder.encode_batch(&[&text, &text, &text], true, 2, &Control::new(&stop));
     assert!(matches!(stopped, Err(Error::Interrupted)));
     let stopped = encoder.encode_batch_to_one(&[&text, &text, &text], true, 2, &Control::new(&stop));
+    assert!(matches!(stopped, Err(Error::Interrupted)));
+    let stopped = encoder.count_batch(&[&text, &text, &text], true, 2, &Control::new(&stop));
     assert!(matches!(stopped, Err(Error::Interrupted)));
 }
 

@@ -1,0 +1,129 @@
+//! The types of columns that are read.
+#![allow(unsafe_code)] // reads the strings and children that a schema points to
+
+use std::ffi::CStr;
+
+use super::interface::ArrowSchema;
+use crate::error::{Error, Result};
+
+/// How values lie in the buffers of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Nothing but nulls.
+    Null,
+    /// Offsets of 32 bits, and the bytes of all texts.
+    Offsets32,
+    /// Offsets of 64 bits, and the bytes of all texts.
+    Offsets64,
+    /// A view of 16 bytes for each text, and buffers that views point into.
+    Views,
+    /// Whole numbers of so many bytes; with a sign or without.
+    Integers { bytes: usize, signed: bool },
+    /// Anything else, which is never read.
+    Other,
+}
+
+/// A type that columns may have.
+#[derive(Debug)]
+pub(super) struct ColumnType {
+    pub(super) layout: Layout,
+    /// The name of the type, for messages.
+    pub(super) name: String,
+    /// Whether arrays are tables of one column.
+    pub(super) in_table: bool,
+}
+
+impl ColumnType {
+    /// The type that a schema tells of.
+    ///
+    /// # Safety
+    /// The schema follows Arrow's C data interface.
+    ///
+    /// # Errors
+    /// [`Error::ArrowType`]; [`Error::BrokenArrow`].
+    pub(super) unsafe fn of(schema: &ArrowSchema) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        let ((layout, name), in_table) = unsafe {
+            match format_of(schema)? {
+                b"+s" if schema.n_children == 1 => {
+                    let child = schema.children.as_ref().and_then(|child| child.as_ref());
+                    (layout_of(child.ok_or_else(|| broken("a table without its column"))?)?, true)
+                }
+                _ => (layout_of(schema)?, false),
+            }
+        };
+        Ok(ColumnType { layout, name, in_table })
+    }
+}
+
+/// # Safety
+/// As in [`ColumnType::of`].
+unsafe fn format_of(schema: &ArrowSchema) -> Result<&[u8]> {
+    if schema.format.is_null() || schema.release.is_none() {
+        return Err(broken("its type was released already"));
+    }
+    // SAFETY: the caller's promise.
+    Ok(unsafe { CStr::from_ptr(schema.format) }.to_bytes())
+}
+
+/// # Safety
+/// As in [`ColumnType::of`].
+unsafe fn layout_of(schema: &ArrowSchema) -> Result<(Layout, String)> {
+    let refused = |found: String, wanted| Err(Error::ArrowType { found, wanted });
+    if !schema.dictionary.is_null() {
+        return refused("is a dictionary".into(), "cast it to its type of text first");
+    }
+    // SAFETY: the caller's promise.
+    let format = unsafe { format_of(schema)? };
+    let layout = match format {
+        b"n" => Layout::Null,
+        b"u" | b"z" => Layout::Offsets32,
+        b"U" | b"Z" => Layout::Offsets64,
+        b"vu" | b"vz" => Layout::Views,
+        b"c" | b"s" | b"i" | b"l" => Layout::Integers { bytes: bytes_of(format[0]), signed: true },
+        b"C" | b"S" | b"I" | b"L" => Layout::Integers { bytes: bytes_of(format[0]), signed: false },
+        b"+s" => {
+            return refused(
+                format!("has {} columns", schema.n_children),
+                "give one, such as table[\"text\"]",
+            );
+        }
+        _ => Layout::Other,
+    };
+    Ok((layout, type_name(format)))
+}
+
+fn bytes_of(format: u8) -> usize {
+    match format.to_ascii_lowercase() {
+        b'c' => 1,
+        b's' => 2,
+        b'i' => 4,
+        _ => 8,
+    }
+}
+
+fn type_name(format: &[u8]) -> String {
+    let name = match format {
+        b"n" => "null",
+        b"u" | b"U" | b"vu" => "string",
+        b"z" | b"Z" | b"vz" => "binary",
+        b"c" | b"s" | b"i" | b"l" => "int",
+        b"C" | b"S" | b"I" | b"L" => "uint",
+        b"b" => "bool",
+        b"e" => "halffloat",
+        b"f" => "float",
+        b"g" => "double",
+        b"+l" | b"+L" | b"+vl" | b"+vL" => "list",
+        b"+m" => "map",
+        b"+r" => "run_end_encoded",
+        [b'w', ..] => "fixed_size_binary",
+        [b'd', ..] => "decimal",
+        [b't', ..] => "a date or a time",
+        _ => return format!("{:?}", String::from_utf8_lossy(format)),
+    };
+    name.into()
+}
+
+pub(super) fn broken(reason: &str) -> Error {
+    Error::BrokenArrow { reason: reason.into() }
+}

@@ -1,0 +1,170 @@
+//! The values of one array of a stranger's.
+#![allow(unsafe_code)] // reads the buffers that a structure points to
+
+use super::interface::ArrowArray;
+use super::layout::{Layout, broken};
+use super::texts::Texts;
+use crate::error::Result;
+
+/// Bytes of a view, and how many of them a short text has.
+const VIEW_BYTES: usize = 16;
+const INLINE_BYTES: usize = 12;
+
+/// A buffer of values, which need not be aligned.
+#[derive(Clone, Copy)]
+pub(super) struct Buffer(pub(super) *const u8);
+
+impl Buffer {
+    /// The bytes of a value. Called for values that the interface says are there.
+    #[inline]
+    pub(super) fn get<const BYTES: usize>(self, at: usize) -> [u8; BYTES] {
+        // SAFETY: the promise of `Column::new`; `check_buffers` has seen that the buffer is not null, and callers ask
+        // for values of the array alone. An array of bytes has no alignment.
+        unsafe { self.0.cast::<[u8; BYTES]>().add(at).read() }
+    }
+}
+
+/// Some values of an array.
+pub(super) struct Rows<'a> {
+    array: &'a ArrowArray,
+    pub(super) first: usize,
+    pub(super) len: usize,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn new(array: &'a ArrowArray, first: usize, len: usize) -> Result<Self> {
+        // Views are the largest values; and there is one more offset than there are texts.
+        let end = first.checked_add(len).and_then(|end| end.checked_add(1)?.checked_mul(VIEW_BYTES));
+        match end {
+            Some(end) if end <= isize::MAX as usize => Ok(Rows { array, first, len }),
+            _ => Err(broken(&format!("offset {first} and length {len} are impossible"))),
+        }
+    }
+
+    /// A buffer, which may be null.
+    pub(super) fn buffer(&self, number: usize) -> *const u8 {
+        if self.array.buffers.is_null() || number as i64 >= self.array.n_buffers {
+            return std::ptr::null();
+        }
+        // SAFETY: the promise of `Column::new`: there are `n_buffers` pointers.
+        unsafe { self.array.buffers.add(number).read().cast() }
+    }
+
+    #[inline]
+    pub(super) fn is_null(&self, row: usize) -> bool {
+        let bits = self.buffer(0);
+        if self.array.null_count == 0 || bits.is_null() {
+            return false;
+        }
+        let [byte] = Buffer(bits).get(row / 8);
+        byte >> (row % 8) & 1 == 0
+    }
+
+    /// Adds texts that lie between offsets.
+    pub(super) fn texts_of_offsets(
+        &self,
+        offset: impl Fn(Buffer, usize) -> i64,
+        found: &mut Texts<'a>,
+        rows: usize,
+    ) -> Result<()> {
+        if self.len == 0 {
+            return Ok(());
+        }
+        let (offsets, bytes) = (Buffer(self.buffer(1)), self.buffer(2));
+        let mut start = offset(offsets, self.first);
+        if start < 0 {
+            return Err(broken(&format!("the first offset is {start}")));
+        }
+        for row in self.first..self.first + self.len {
+            let end = offset(offsets, row + 1);
+            if end < start {
+                return Err(broken(&format!(
+                    "offsets fall from {start} to {end} at value {}",
+                    row - self.first
+                )));
+            }
+            if self.is_null(row) {
+                found.set_null(found.texts.len(), rows)?;
+                found.texts.push(&[]);
+            } else {
+                found.texts.push(text_at(bytes, start as usize, (end - start) as usize)?);
+            }
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Adds texts that views point to.
+    pub(super) fn texts_of_views(&self, found: &mut Texts<'a>, rows: usize) -> Result<()> {
+        if self.len == 0 {
+            return Ok(());
+        }
+        let views = self.buffer(1);
+        for row in self.first..self.first + self.len {
+            if self.is_null(row) {
+                found.set_null(found.texts.len(), rows)?;
+                found.texts.push(&[]);
+                continue;
+            }
+            let at = VIEW_BYTES * row;
+            let part = |number: usize| i32::from_ne_bytes(Buffer(views).get(VIEW_BYTES / 4 * row + number));
+            let len = usize::try_from(part(0)).map_err(|_| broken("the length of a view is negative"))?;
+            found.texts.push(if len <= INLINE_BYTES {
+                text_at(views, at + 4, len)?
+            } else {
+                self.text_of_view(part(2), part(3), len)?
+            });
+        }
+        Ok(())
+    }
+
+    /// A text in one of the buffers behind the views.
+    fn text_of_view(&self, number: i32, start: i32, len: usize) -> Result<&'a [u8]> {
+        let data_buffers = (self.array.n_buffers - 3) as usize;
+        let number = usize::try_from(number).ok().filter(|&number| number < data_buffers);
+        let number = number.ok_or_else(|| broken("a view points into a buffer that is not there"))?;
+        let lengths = Buffer(self.buffer(2 + data_buffers));
+        let bytes = i64::from_ne_bytes(lengths.get(number));
+        match usize::try_from(start) {
+            Ok(start) if (start + len) as i64 <= bytes => text_at(self.buffer(2 + number), start, len),
+            _ => Err(broken(&format!("a view of {len} bytes from {start} on leaves its buffer of {bytes}"))),
+        }
+    }
+}
+
+/// The bytes of a text.
+#[inline]
+fn text_at<'a>(bytes: *const u8, start: usize, len: usize) -> Result<&'a [u8]> {
+    if len == 0 {
+        return Ok(&[]);
+    }
+    if bytes.is_null() || start.checked_add(len).is_none_or(|end| end > isize::MAX as usize) {
+        return Err(broken("a text without its bytes"));
+    }
+    // SAFETY: the promise of `Column::new`: the buffer has as many bytes, which nobody changes. They live as long as the
+    // array, from which the callers borrow them.
+    Ok(unsafe { std::slice::from_raw_parts(bytes.add(start), len) })
+}
+
+/// Checks that the buffers that are read are there.
+pub(super) fn check_buffers(layout: Layout, rows: &Rows<'_>) -> Result<()> {
+    let array = rows.array;
+    if array.null_count > 0 && layout != Layout::Null && array.n_buffers > 0 && rows.buffer(0).is_null() {
+        return Err(broken(&format!("{} values are null, and nothing says which", array.null_count)));
+    }
+    let (least, most) = match layout {
+        Layout::Null | Layout::Other => return Ok(()),
+        Layout::Offsets32 | Layout::Offsets64 => (3, 3),
+        Layout::Views => (3, i64::from(i32::MAX)),
+        Layout::Integers { .. } => (2, 2),
+    };
+    if !(least..=most).contains(&array.n_buffers) {
+        return Err(broken(&format!("it has {} buffers", array.n_buffers)));
+    }
+    let lengths = array.n_buffers as usize - 1;
+    let lacks_lengths = layout == Layout::Views && lengths > 2 && rows.buffer(lengths).is_null();
+    if rows.len > 0 && (rows.buffer(1).is_null() || lacks_lengths) {
+        return Err(broken("a buffer is not there"));
+    }
+    Ok(())
+}
