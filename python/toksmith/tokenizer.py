@@ -1,8 +1,8 @@
 """`Tokenizer`: text to ids and back.
 
-What a tokenizer is made of, its files and its identity are in its base `Definition`, explanations and views in the base
-`Showing`, and columns of Arrow in the base `ArrowColumns`. What takes long to import (files, explanations) is imported
-on first use.
+What a tokenizer is made of, its files and its identity are in its base `Definition`, explanations and views in the
+base `Showing`, and columns of Arrow in the base `ArrowColumns`. What takes long to import (files, explanations) is
+imported on first use.
 """
 
 from __future__ import annotations
