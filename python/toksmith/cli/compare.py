@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..common import choices
+from ..common.tables import aligned
 from ..storage import sources
 from ..viewing import terminal
 from ..viewing.spans import Spans, visible
@@ -24,7 +25,6 @@ from .options import (
     choice_of,
     load,
 )
-from .tables import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..common.messages import shown
+from ..files import documents, inputs
 from ..tokenizing import sources
-from ..training import documents, inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +72,7 @@ class Texts:
         """Yield all documents, in order. `read` gets the number of bytes of a file that were read.
 
         Raises:
-            OSError, ValueError, ImportError: As `training.documents.of`.
+            OSError, ValueError, ImportError: As `files.documents.of`.
             TypeError: What should be a text is none.
         """
         for language, one in self._given:

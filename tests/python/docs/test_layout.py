@@ -41,7 +41,6 @@ ROOMS = {
     "batch_function": "a batch of texts to a batch with ids, for `datasets` and its like",
     "arrow_columns": "columns of Arrow: texts to lists of ids",
     "tokenizer": "`Tokenizer`: text to ids, and back",
-    "viewing": "tokens drawn for people: in a terminal, in a notebook, in a page",
     "data": "folders of training data: ids, documents, windows",
     "tiktoken": "tiktoken's API: `Encoding`, encodings by name, rank files on this machine",
     "training": "files to counts, counts to merges, merges to a tokenizer",
