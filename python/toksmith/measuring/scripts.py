@@ -6,20 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import scripts as unicode_scripts
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# The recommended scripts and those of limited use, of UAX #31, tables 5 and 7; the frequent ones first.
-_LISTED = (
-    "Latin Han Cyrillic Arabic Devanagari Hiragana Katakana Hangul Greek Hebrew Thai Bengali Tamil Telugu Georgian "
-    "Armenian Gujarati Gurmukhi Kannada Malayalam Sinhala Oriya Myanmar Khmer Lao Tibetan Ethiopic Thaana Bopomofo "
-    "Adlam Balinese Bamum Batak Canadian_Aboriginal Chakma Cham Cherokee Hanifi_Rohingya Javanese Kayah_Li Lepcha "
-    "Limbu Lisu Mandaic Meetei_Mayek Miao Mongolian New_Tai_Lue Newa Nko Nyiakeng_Puachue_Hmong Ol_Chiki Osage "
-    "Saurashtra Sundanese Syloti_Nagri Syriac Tai_Le Tai_Tham Tai_Viet Tifinagh Vai Wancho Yi"
-)
-_PROPERTIES = tuple(_LISTED.split())
 NO_SCRIPT, OTHER, JAPANESE = "no script", "other scripts", "Japanese"
-NAMES = (NO_SCRIPT, OTHER, *(name.replace("_", " ") for name in _PROPERTIES))
+NAMES = (NO_SCRIPT, OTHER, *(name.replace("_", " ") for name in unicode_scripts.WIDELY_USED))
 """What `ScriptTable.of` returns numbers of: no script, a script that is not listed, and each script that is."""
 
 _UNSPACED = {"Han", "Hiragana", "Katakana", "Bopomofo", "Thai", "Lao", "Khmer", "Myanmar", "Tibetan", "Yi"}
@@ -28,6 +21,8 @@ UNSPACED = np.array([name in _UNSPACED for name in NAMES])
 _JAPANESE = [NAMES.index(name) for name in ("Han", "Hiragana", "Katakana")]
 # Chinese text quotes some kana; Japanese text has more of it than this share of its letters.
 _KANA_SHARE = 0.1
+_NUMBERS = {name.replace(" ", "_"): number for number, name in enumerate(NAMES)}
+_NUMBERS |= dict.fromkeys(unicode_scripts.NO_SCRIPT, NAMES.index(NO_SCRIPT))
 _UNKNOWN = 255
 _CODE_POINTS = 0x110000
 
@@ -47,23 +42,8 @@ class ScriptTable:
         return found
 
     def _learn(self, code_points: NDArray[np.uint32]) -> None:
-        import regex
-
-        rest = "".join(map(chr, code_points.tolist()))
-        for number, name in enumerate(_PROPERTIES, len(NAMES) - len(_PROPERTIES)):
-            # One search for each script, of what no script before had.
-            others = regex.sub(rf"\p{{Script={name}}}+", "", rest)
-            if len(others) < len(rest):
-                self._fill(set(rest) - set(others), number)
-            rest = others
-            if not rest:
-                return
-        bare = regex.sub(r"[^\p{Script=Common}\p{Script=Inherited}\p{Script=Unknown}]+", "", rest)
-        self._fill(set(rest) - set(bare), NAMES.index(OTHER))
-        self._fill(set(bare), NAMES.index(NO_SCRIPT))
-
-    def _fill(self, characters: set[str], number: int) -> None:
-        self._table[[ord(character) for character in characters]] = number
+        for character, script in unicode_scripts.find("".join(map(chr, code_points.tolist()))).items():
+            self._table[ord(character)] = _NUMBERS.get(script, NAMES.index(OTHER))
 
 
 def dominating(counts: NDArray[np.int64]) -> list[str]:

@@ -18,6 +18,7 @@ ROOMS = {
     "common": "checks of arguments, values in messages, progress, memory, read-only views",
     "files": "files of text found and read as documents, what a stranger may have written, writing whole files",
     "regex_dialects": "patterns of other engines, written for `regex`, and how large a pattern may be",
+    "scripts": "the script of each character, by Unicode's tables",
     "pattern_names": "aliases of patterns, and names that are nearly right",
     "patterns": "the named patterns, and `regex` for any other",
     "formats": "one module for each file format: a file to plain data, and back",
