@@ -39,6 +39,26 @@ def test_their_form(path: Path) -> None:
             assert (cell["cell_type"], set(cell)) == ("markdown", CELL)
 
 
+def check_pictures() -> None:
+    """Compare the titles of the pictures, each of which has curves or bars and names its axes; close all."""
+    from matplotlib import pyplot
+
+    titles = []
+    for number in pyplot.get_fignums():
+        [axes] = pyplot.figure(number).axes
+        titles.append(axes.get_title())
+        assert axes.lines or axes.patches
+        assert axes.get_xlabel() and axes.get_ylabel()
+        pyplot.figure(number).canvas.draw()  # warns of a sign that no font has
+    pyplot.close("all")
+    assert titles == [
+        "The heap of the incremental trainer",
+        "1,000 merges",
+        "Compression of the text it was trained on",
+        "Lengths of tokens",
+    ]
+
+
 # What the notebook reads, of the repository that it is run in: some of it, or all.
 SOME = ["README.md", "docs/*.md"]
 
@@ -49,6 +69,8 @@ def test_it_runs(is_whole: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         copy = tmp_path / path.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(path.read_bytes())
+    matplotlib = pytest.importorskip("matplotlib", reason="the pictures need it: pip install 'toksmith[plots]'")
+    matplotlib.use("Agg")
     monkeypatch.chdir(NOTEBOOK.parent if is_whole else tmp_path)
     namespace: dict[str, Any] = {"__name__": "__main__"}
     printed = io.StringIO()
@@ -56,6 +78,13 @@ def test_it_runs(is_whole: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         for cell in cells("code"):
             exec(compile("".join(cell["source"]), f"{NOTEBOOK.name}, {cell['id']}", "exec"), namespace)
     said = printed.getvalue()
+    check_pictures()
+    for entries, live in zip(namespace["entries"], namespace["live"], strict=True):
+        assert entries >= live > 0
+    curve = list(namespace["curve"].values())
+    assert curve[0] == 1
+    assert curve == sorted(curve)
+    assert namespace["of_vocabulary"].total() == 4096
     assert "256 b'" in said
     assert "s+t occurs 9 times" in said
     assert "[b'ne', b'west']" in said
