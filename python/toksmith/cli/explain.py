@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..viewing.flow import SPECIAL_STYLE, STYLES
 from ..viewing.spans import shown
 from . import streams
 from .options import (
@@ -38,8 +39,6 @@ that are left are the tokens. A space is shown as ␣, and a byte that is not pa
 of a character as \\xNN. Of a pretoken with more than 200 merges, the first 100
 and the last 100 are shown."""
 
-_PIECES = ("bold cyan", "bold yellow")  # in turn, so that neighbours differ
-_SPECIAL = "bold magenta"
 MAX_STEPS = 200
 """Merges of one pretoken that are shown: of more, the first and the last."""
 MAX_PIECES = 400
@@ -94,7 +93,7 @@ def _rows(explanation: Explanation) -> Iterator[tuple[Text | str, ...]]:
     from rich.text import Text
 
     ids = " ".join(map(str, explanation.ids))
-    name = Text(shown(explanation.text), _SPECIAL if explanation.special else "bold")
+    name = Text(shown(explanation.text), SPECIAL_STYLE if explanation.special else "bold")
     if explanation.special or explanation.whole:
         why = "a special token" if explanation.special else "a token as it is"
         yield name, "", why, Text(shown(explanation.text), name.style), ids
@@ -115,7 +114,7 @@ def _rows(explanation: Explanation) -> Iterator[tuple[Text | str, ...]]:
 def _pieces(pieces: Sequence[bytes]) -> Text:
     from rich.text import Text
 
-    styled = [Text(shown(piece), _PIECES[index % 2]) for index, piece in enumerate(pieces[:MAX_PIECES])]
+    styled = [Text(shown(piece), STYLES[index % 2]) for index, piece in enumerate(pieces[:MAX_PIECES])]
     if len(pieces) > MAX_PIECES:
         styled.append(Text(f"… {len(pieces) - MAX_PIECES:,} more"))
     return Text(" ").join(styled)

@@ -26,6 +26,9 @@ COLOURS = ("\x1b[30;46m", "\x1b[30;43m")
 """Of tokens in turn, so that neighbours differ."""
 SPECIAL, BOLD, FAINT, END = "\x1b[97;45m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
+STYLES, SPECIAL_STYLE = ("bold cyan", "bold yellow"), "bold magenta"
+"""The same for tokens in a table of `rich`, as letters of a colour."""
+
 SEPARATOR = "│"
 """Stands between two tokens that have no colours."""
 _FRAMES = str.maketrans({sign: f"\\u{{{ord(sign):x}}}" for sign in "│⟦⟧"})

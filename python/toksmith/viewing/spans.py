@@ -63,12 +63,19 @@ class Spans(dict[int, Span]):
     def __init__(self, tokenizer: Tokenizer) -> None:
         super().__init__()
         self._tokenizer = tokenizer
-        self._specials = frozenset(tokenizer.special_tokens.values())
+        self._specials = _special_ids(tokenizer)
 
     def __missing__(self, id: int) -> Span:
         token = self._tokenizer.token_bytes(id)
         made = self[id] = Span(id, token, shown(token), id in self._specials, is_partial(token))
         return made
+
+
+def _special_ids(tokenizer: Tokenizer) -> frozenset[int]:
+    """Return the ids of special tokens, without tokens that were added to a vocabulary as ordinary ones."""
+    added = () if tokenizer.pipeline is None else tokenizer.pipeline.added_tokens
+    ordinary = {token.id for token in added if not token.special}
+    return frozenset(tokenizer.special_tokens.values()) - ordinary
 
 
 def of_ids(tokenizer: Tokenizer, ids: Iterable[int]) -> list[Span]:

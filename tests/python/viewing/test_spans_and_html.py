@@ -188,6 +188,23 @@ def test_a_view_of_an_encoding() -> None:
     assert encoding.view(SPECIAL, disallowed_special=()).ids == list(SPECIAL.encode())
 
 
+def test_a_tokenizer_with_a_pipeline() -> None:
+    """Tokens that were added as ordinary ones are not marked; what a normalizer leaves out is in no token."""
+    pytest.importorskip("tokenizers")
+    from huggingface_cases import ADDED, make
+    from tokenizers import normalizers
+
+    tokenizer = toksmith.Tokenizer.from_huggingface(make(normalizer=normalizers.Lowercase(), added=ADDED))
+    text = "The King [M] is <s>SO<|end|> É"
+    for special in (True, False):
+        view = tokenizer.view(text, special=special)
+        assert view.ids == tokenizer.encode(text, special=special)
+        assert b"".join(span.token for span in view.spans) == tokenizer.decode_bytes(view.ids)
+        marked = [span.text for span in view.spans if span.special]
+        assert marked == (["[M]", "<s>", "<|end|>"] if special else [])
+        assert [span.text for span in view.spans][:2] == ["the␣", "King"]
+
+
 def test_what_is_drawn_is_made_once() -> None:
     calls = []
     made = flow.Made(lambda key: calls.append(key) or key * 2)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+# What is printed is tiktoken's, byte for byte: its colours, and text as it is. toksmith's own is in `viewing`.
 _BACKGROUNDS = (167, 179, 185, 77, 80, 68, 134)  # colours of a terminal that has 256
 
 
