@@ -122,8 +122,10 @@ def _opened(text: str, as_text: bool, errors: str, is_read_again: bool) -> Itera
 
 
 def _warn_of_a_path(text: str) -> None:
-    if re.fullmatch(r"\S*(/\S*|\.\w{1,8})", text) and re.search(r"\w", text):
-        warnings.warn(f"there is no file {text}: these are the tokens of its name (--text says so)", stacklevel=2)
+    is_word = not re.search(r"\s", text) and re.search(r"\w", text)
+    if is_word and ("/" in text or re.search(r"\.\w{1,8}\Z", text)):
+        name = visible(text)
+        warnings.warn(f"there is no file {name}: these are the tokens of its name (--text says so)", stacklevel=2)
 
 
 # The drawing

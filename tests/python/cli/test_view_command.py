@@ -280,6 +280,8 @@ def test_replaced_bytes(folder: Path) -> None:
 def test_a_name_that_is_no_file(folder: Path) -> None:
     says = "warning: there is no file bok.txt: these are the tokens of its name (--text says so)"
     assert run("bok.txt", "-t", "bytes.json", says=says, cwd=folder).startswith("b│o│k│.│t│x│t\n")
+    hostile = run("\x1b[2Jx/y", "-t", "bytes.json", says="there is no file \\x1b[2Jx/y: ", cwd=folder)
+    assert hostile.startswith("\\x1b│[")
     assert run("bok.txt", "-t", "bytes.json", "--text", cwd=folder).startswith("b│o│k│.│t│x│t\n")
     assert run("in.txt", "-t", "bytes.json", "--text", cwd=folder).startswith("i│n│.│t│x│t\n")
     assert run("x" * 5000, "-t", "t.json", "--limit", 0, cwd=folder).startswith("5,000 tokens")
