@@ -2,7 +2,8 @@
 
 `python benches/page.py` needs Chromium, and the rank files and corpora in ../shared/data. Times are those of the
 page's own clock: from the start of the navigation until the tokens of the first text are there, and from a key until
-the frame in which its tokens are drawn.
+the frame in which its tokens are drawn. Beside each stands the processor time of the page's main thread, which other
+programs on the machine change less.
 """
 
 import argparse
@@ -12,7 +13,6 @@ import statistics
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests/python/helpers"))
 import browser
@@ -47,6 +47,7 @@ def main() -> None:
         file = Path(folder) / "page.html"
         page.write(file, {name: tokenizer(name) for name in arguments.tokenizers}, text="Hello, world!")
         print(f"{', '.join(arguments.tokenizers)}: {file.stat().st_size / 1e6:.2f} MB")
+        chromium.call("Performance.enable", timeDomain="threadTicks")
         print(f"opened in {spread([opened(chromium, file) for _ in range(arguments.rounds)])}")
         for name in ("en", "code", "multi"):
             text = gzip.decompress((DATA / f"corpora/{name}.txt.gz").read_bytes()).decode()
@@ -60,14 +61,24 @@ def tokenizer(name: str) -> Tokenizer:
     return Tokenizer.from_tiktoken(DATA / f"vocabs/{name}.tiktoken", pattern=PATTERNS[name], special_tokens=special)
 
 
-def opened(chromium: browser.Browser, file: Path) -> float:
-    """Open the page; return the milliseconds until the tokens of its text were there."""
+def processor_time(chromium: browser.Browser) -> float:
+    """Return the milliseconds that the main thread of the page has worked."""
+    metrics = chromium.call("Performance.getMetrics")["metrics"]
+    return 1000 * next(float(metric["value"]) for metric in metrics if metric["name"] == "TaskDuration")
+
+
+def opened(chromium: browser.Browser, file: Path) -> tuple[float, float]:
+    """Open the page; return the milliseconds until the tokens of its text were there, and the processor time."""
+    chromium.call("Page.navigate", url="about:blank")
+    start = processor_time(chromium)
     chromium.open(file)
-    return float(chromium.evaluate("performance.getEntriesByName('ready')[0].startTime"))
+    return float(chromium.evaluate("performance.getEntriesByName('ready')[0].startTime")), processor_time(
+        chromium
+    ) - start
 
 
-def typed(chromium: browser.Browser, file: Path, text: str, keys: int) -> list[float]:
-    """Press keys in the middle of a text; return the milliseconds until each was answered."""
+def typed(chromium: browser.Browser, file: Path, text: str, keys: int) -> list[tuple[float, float]]:
+    """Press keys in the middle of a text; return the milliseconds until each was answered, and the processor time."""
     chromium.open(file)
     script = f"""
     const input = document.getElementById("text");
@@ -79,11 +90,13 @@ def typed(chromium: browser.Browser, file: Path, text: str, keys: int) -> list[f
     chromium.evaluate(f"{{{script}}}")
     chromium.frames()
     chromium.evaluate(LISTEN)
+    worked = []
     for i in range(keys):
+        start = processor_time(chromium)
         press(chromium, "a quick fox "[i % 12])
-    times: list[Any] = chromium.evaluate("times")
-    assert len(times) == keys, times
-    return times
+        worked.append(processor_time(chromium) - start)
+    times: list[float] = chromium.evaluate("times")
+    return list(zip(times, worked, strict=True))
 
 
 def press(chromium: browser.Browser, letter: str) -> None:
@@ -94,8 +107,12 @@ def press(chromium: browser.Browser, letter: str) -> None:
     chromium.frames()
 
 
-def spread(times: list[float]) -> str:
-    return f"{statistics.median(times):.0f} ms (median; {min(times):.0f} to {max(times):.0f})"
+def spread(measured: list[tuple[float, float]]) -> str:
+    times, worked = zip(*measured, strict=True)
+    return (
+        f"{statistics.median(times):.0f} ms ({min(times):.0f} to {max(times):.0f}), "
+        f"processor time {statistics.median(worked):.0f} ms ({min(worked):.0f} to {max(worked):.0f})"
+    )
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ GUIDES = (
     "docs/data.md",
     "docs/encoding.md",
     "docs/exports.md",
+    "docs/page.md",
     "docs/special-tokens.md",
     "docs/training.md",
 )

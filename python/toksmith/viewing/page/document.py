@@ -47,7 +47,7 @@ def write(path: str | os.PathLike[str], tokenizers: Mapping[str, Tokenizer], *, 
 
     Args:
         path: The file; an older one is replaced.
-        tokenizers: What the page shows, in order, by the name that it shows. Each takes about 6 bytes for each token.
+        tokenizers: What the page shows, in order, by the name that it shows. Each takes about 5 bytes for each token.
         text: What stands in the text box when the page is opened.
 
     Raises:

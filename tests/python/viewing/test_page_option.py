@@ -1,0 +1,21 @@
+"""What the option --html of `toksmith view` does."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from toksmith import Tokenizer
+from toksmith.cli import page
+
+
+def test_page_of_several_sources(tmp_path: Path, small: Tokenizer, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "page.html"
+    sources = ["gpt2", "a/tokenizer.json", "b/tokenizer.json", "x/small.json", "y/small.json", "z/small.json"]
+    page.write(str(path), [(source, small) for source in sources], "text")
+    found = re.search(r'id="data">(.*?)</script>', path.read_text(encoding="utf-8"))
+    assert found
+    names = [one["name"] for one in json.loads(found[1])["tokenizers"]]
+    assert names == ["gpt2", "a/tokenizer.json", "b/tokenizer.json", "small.json", "small.json (2)", "small.json (3)"]
+    assert re.fullmatch(r"toksmith: wrote .*page\.html: 0\.\d MB, gpt2, a/.*\n", capsys.readouterr().err)
