@@ -15,7 +15,7 @@ import pytest
 from toksmith import Tokenizer
 from toksmith.viewing import page
 
-TEXT = "lower <|end|> the lowest\n\nžluť 日本\n"
+TEXT = "lower <|end|> they're the lowest\n\nžluť 日本\n"
 TAB, ENTER, ESCAPE, END, HOME, LEFT, UP, RIGHT, DOWN = 9, 13, 27, 35, 36, 37, 38, 39, 40
 
 BYTES = {id: bytes([id]) for id in range(256)}
@@ -251,15 +251,22 @@ def test_up_and_down_go_to_the_next_line(opened: Open) -> None:
     assert focused(chromium) == start
 
 
-def test_enter_opens_the_merges_and_escape_closes_them(opened: Open) -> None:
-    chromium = opened()
+def test_enter_opens_the_merges_and_escape_closes_them(opened: Open, tokenizers: dict[str, Tokenizer]) -> None:
+    chromium = opened(" they")
     chromium.evaluate("document.querySelector('.token').focus()")
     chromium.press("Enter", ENTER)
-    assert "How lower becomes tokens" in content(chromium, ".merges")
+    assert "How  they becomes tokens" in content(chromium, ".merges")
     assert chromium.evaluate("document.querySelector('[aria-selected=true]') === document.activeElement")
-    chromium.press("Escape", ESCAPE)
-    assert content(chromium, ".merges") == ""
-    assert chromium.evaluate("document.querySelector('[aria-selected]')") is None
+    merges = len(tokenizers["merges"].explain(" they")[0].steps)
+    told = f"{merges} merges of 5 bytes, the lowest rank first. It is in the details at the end of the page."
+    assert chromium.evaluate("document.getElementById('status').textContent") == told
+    chromium.evaluate("document.querySelector('.close').focus()")
+    for close in (lambda: chromium.press("Enter", ENTER), lambda: chromium.press("Escape", ESCAPE)):
+        close()
+        assert content(chromium, ".merges") == ""
+        assert chromium.evaluate("document.querySelector('[aria-selected]')") is None
+        assert focused(chromium) == labels(chromium)[0]
+        chromium.press("Enter", ENTER)
 
 
 def test_tab_leads_to_one_token_of_each_panel(opened: Open) -> None:

@@ -41,6 +41,11 @@ export class Details {
     if (withMerges) this.#measure();
   }
 
+  /** What is shown of the merges, in words. */
+  get summary() {
+    return this.merges.querySelector("caption, p")?.textContent ?? "";
+  }
+
   /** Tells the style how high the details are: nothing of the page ends behind them. */
   #measure() {
     document.documentElement.style.setProperty("--dock", `${this.element.offsetHeight}px`);
@@ -148,7 +153,7 @@ function reasonWithoutMerges(piece, isWhole, merges, bytes) {
 }
 
 function captionOf(bytes, merges) {
-  return made("caption", "", `${counted(merges.length, "merge")} of ${counted(bytes.length, "byte")}, the lowest rank first`);
+  return made("caption", "", `${counted(merges.length, "merge")} of ${counted(bytes.length, "byte")}, the lowest rank first.`);
 }
 
 function headOf(...names) {

@@ -16,7 +16,7 @@ class Page {
     const point = (panel, index) => this.picked === null && this.details.show(panel, index, this.text, false);
     const pick = (panel, index) => this.#pick(panel, index);
     this.panels = tokenizers.map((tokenizer, number) => new Panel(tokenizer, number, point, pick));
-    this.details = new Details(byId("details"), () => this.#close());
+    this.details = new Details(byId("details"), () => this.#closeAndReturn());
     this.input = byId("text");
     this.special = byId("special");
     /** The token whose details stay until another one is picked: { panel, index }. */
@@ -41,7 +41,7 @@ class Page {
       this.input.focus();
     });
     addEventListener("hashchange", () => this.readLink());
-    addEventListener("keydown", (event) => event.key === "Escape" && this.picked !== null && this.#close());
+    addEventListener("keydown", (event) => event.key === "Escape" && this.picked !== null && this.#closeAndReturn());
   }
 
   /** Puts a text into the text box. */
@@ -110,6 +110,14 @@ class Page {
     panel.mark(index);
     this.details.show(panel, index, this.text, true);
     panel.elementAt(index).scrollIntoView({ block: "nearest" });
+    byId("status").textContent = `${this.details.summary} It is in the details at the end of the page.`;
+  }
+
+  /** Closes the details and goes back to their token: where the focus was is not to be seen any more. */
+  #closeAndReturn() {
+    const { panel, index } = this.picked;
+    this.#close();
+    panel.elementAt(index)?.focus();
   }
 
   #close() {
