@@ -2,13 +2,13 @@
 
 import { appendMarked, hex } from "./marks.js";
 import { counted, shownCount } from "./panel.js";
-import { byteLength, characterCount, piecesAfter } from "./tokenizer.js";
+import { byteLength, characterCount, Pieces } from "./tokenizer.js";
 
 /** Merges of one pretoken that are shown: of more, the first and the last ones. */
 const MAX_MERGES = 100;
 /** Pieces of a pretoken that are shown after each merge. */
 const MAX_PIECES = 60;
-/** Bytes and characters of a token that are shown. */
+/** Bytes and characters of a token, and bytes of a part, that are shown. */
 const MAX_SHOWN = 64;
 
 export class Details {
@@ -66,6 +66,13 @@ function markedElement(name, className, bytes) {
   return element;
 }
 
+/** Returns a token, or the beginning of a long one, in a frame. */
+function chipOf(bytes, className = "chip") {
+  const chip = markedElement("span", className, bytes.subarray(0, MAX_SHOWN));
+  if (bytes.length > MAX_SHOWN) chip.append("…");
+  return chip;
+}
+
 function factsOf(panel, index, piece, place, text) {
   const id = piece.ids[place];
   const bytes = panel.tokenizer.bytesOf(id);
@@ -74,7 +81,7 @@ function factsOf(panel, index, piece, place, text) {
   const first = characterCount(text, 0, piece.start) + characters.before;
   const which = `${shownCount(index + 1)} of ${shownCount(panel.count)} in ${panel.tokenizer.name}`;
   return [
-    fact("Token", markedElement("span", piece.isSpecial ? "chip special" : "chip", bytes.subarray(0, MAX_SHOWN))),
+    fact("Token", chipOf(bytes, piece.isSpecial ? "chip special" : "chip")),
     fact("Id", made("b", "", String(id))),
     fact("Bytes", made("code", "", shownBytes(bytes))),
     fact("Characters", ...characters.shown),
@@ -124,18 +131,18 @@ function characterElement(character, first, last, size) {
 /** Returns the merges of a pretoken as elements. */
 function mergesOf(tokenizer, piece, text) {
   const { bytes, isWhole, merges } = tokenizer.explain(text.slice(piece.start, piece.end));
-  const heading = made("h3", "", "How ", markedElement("span", "chip", bytes.subarray(0, MAX_SHOWN)), " becomes tokens");
+  const heading = made("h3", "", "How ", chipOf(bytes), " becomes tokens");
   const why = reasonWithoutMerges(piece, isWhole, merges, bytes);
   if (why !== null) return [heading, made("p", "", why)];
   const table = made("table", "", captionOf(bytes, merges), headOf("Rank", "Pair", "Pieces after the merge"));
-  const body = made("tbody", "");
+  const [body, pieces] = [made("tbody", ""), new Pieces(bytes, merges)];
   merges.forEach((merge, i) => {
     if (merges.length > MAX_MERGES && i === MAX_MERGES / 2) {
       const cell = made("td", "", `… ${counted(merges.length - MAX_MERGES, "more merge")} …`);
       cell.colSpan = 3;
       body.append(made("tr", "", cell));
     }
-    if (i < MAX_MERGES / 2 || i >= merges.length - MAX_MERGES / 2) body.append(rowOf(bytes, merges, i));
+    if (i < MAX_MERGES / 2 || i >= merges.length - MAX_MERGES / 2) body.append(rowOf(pieces, merges[i], i + 1));
   });
   table.append(body);
   const scroll = made("div", "scroll", table);
@@ -165,12 +172,12 @@ function headOf(...names) {
   return made("thead", "", made("tr", "", ...cells));
 }
 
-function rowOf(bytes, merges, i) {
-  const { start, middle, end, rank } = merges[i];
-  const chip = (one) => markedElement("span", "chip", one);
-  const pair = made("td", "", chip(bytes.subarray(start, middle)), " + ", chip(bytes.subarray(middle, end)));
-  const pieces = piecesAfter(bytes, merges, i + 1);
-  const after = made("td", "pieces", ...pieces.slice(0, MAX_PIECES).map(chip));
-  if (pieces.length > MAX_PIECES) after.append(`… ${counted(pieces.length - MAX_PIECES, "more piece")}`);
+/** Returns the row of a merge, the one of this number. */
+function rowOf(pieces, { start, middle, end, rank }, number) {
+  const { bytes } = pieces;
+  const pair = made("td", "", chipOf(bytes.subarray(start, middle)), " + ", chipOf(bytes.subarray(middle, end)));
+  const after = made("td", "pieces", ...pieces.after(number, MAX_PIECES).map((one) => chipOf(one)));
+  const more = bytes.length - number - MAX_PIECES;
+  if (more > 0) after.append(`… ${counted(more, "more piece")}`);
   return made("tr", "", made("td", "rank", shownCount(rank)), pair, after);
 }

@@ -140,11 +140,27 @@ export class Tokenizer {
   }
 }
 
-/** Returns the pieces of a pretoken after the first `count` merges. A merge takes away the cut in its middle. */
-export function piecesAfter(bytes, merges, count) {
-  const gone = new Set(merges.slice(0, count).map((merge) => merge.middle));
-  const starts = [...bytes.keys()].filter((at) => !gone.has(at));
-  return starts.map((start, i) => bytes.subarray(start, starts[i + 1] ?? bytes.length));
+/** The pieces of a pretoken after any number of its merges. */
+export class Pieces {
+  constructor(bytes, merges) {
+    this.bytes = bytes;
+    /** For each place, how many merges are done when the cut there is gone. */
+    this.goneAfter = new Float64Array(bytes.length).fill(Infinity);
+    merges.forEach((merge, i) => (this.goneAfter[merge.middle] = i + 1));
+  }
+
+  /** Returns the first pieces after `count` merges, `most` of them at most. */
+  after(count, most) {
+    const { bytes, goneAfter } = this;
+    const pieces = [];
+    for (let start = 0; start < bytes.length && pieces.length < most; ) {
+      let end = start + 1;
+      while (end < bytes.length && goneAfter[end] <= count) end++;
+      pieces.push(bytes.subarray(start, end));
+      start = end;
+    }
+    return pieces;
+  }
 }
 
 /**
