@@ -108,6 +108,14 @@ def test_special_tokens_are_marked_or_read_as_text(opened: Open, tokenizers: dic
     assert chromium.evaluate("document.querySelectorAll('.token.special').length") == 0
 
 
+def test_text_that_the_pattern_drops_is_counted(opened: Open) -> None:
+    drops = Tokenizer(pattern=r"[a-z]+", unmatched="drop")
+    chromium = opened("ab é日 c 1", shown={"keeps": Tokenizer(), "drops": drops})
+    rates = chromium.evaluate("[...document.querySelectorAll('.rate')].map((one) => one.textContent)")
+    assert rates == ["1.00 bytes per token", "4.00 bytes per token; 9 bytes in no token: the pattern drops them"]
+    assert ids(chromium, 1) == drops.encode("ab é日 c 1")
+
+
 def test_switch_of_special_tokens_is_hidden_without_any(opened: Open, small: Tokenizer) -> None:
     assert opened(shown={"small": small}).evaluate("document.getElementById('special-switch').hidden") is True
 

@@ -3,7 +3,7 @@
 import { Details } from "./details.js";
 import { fragmentOf, readFragment } from "./link.js";
 import { counted, Panel, shownCount } from "./panel.js";
-import { characterCount, spansOf, Tokenizer, wellFormed } from "./tokenizer.js";
+import { characterCount, lostBytes, spansOf, Tokenizer, wellFormed } from "./tokenizer.js";
 
 /** Milliseconds without typing after which the counts are read out. */
 const PAUSE = 1000;
@@ -75,7 +75,7 @@ class Page {
     const bytes = new TextEncoder().encode(this.text).length;
     for (const panel of this.panels) panel.update(panel.tokenizer.encode(this.text, !this.special.checked));
     const highest = Math.max(...this.panels.map((panel) => panel.count));
-    for (const panel of this.panels) panel.showCount(highest, bytes);
+    for (const panel of this.panels) panel.showCount(highest, bytes, lostBytes(this.text, panel.pieces));
     const characters = characterCount(this.text, 0, this.text.length);
     byId("characters").textContent = shownCount(characters);
     byId("bytes").textContent = shownCount(bytes);

@@ -110,12 +110,13 @@ export class Panel {
     block.draw(this.looks, this.asIds);
   }
 
-  /** Shows the count, beside the highest one of all panels. */
-  showCount(highest, bytes) {
+  /** Shows the count, beside the highest one of all panels; `bytes` of the text, of which some may be `lost`. */
+  showCount(highest, bytes, lost) {
     this.element.querySelector(".count").textContent = shownCount(this.count);
     this.element.querySelector(".unit").textContent = this.count === 1 ? "token" : "tokens";
     const rate = this.count === 0 ? "" : `${(bytes / this.count).toFixed(2)} bytes per token`;
-    this.element.querySelector(".rate").textContent = rate;
+    const missing = lost === 0 ? "" : `${counted(lost, "byte")} in no token: the pattern drops them`;
+    this.element.querySelector(".rate").textContent = [rate, missing].filter(Boolean).join("; ");
     this.element.querySelector(".bar").style.setProperty("--share", highest === 0 ? 0 : this.count / highest);
   }
 

@@ -189,6 +189,16 @@ export function spansOf(tokenizer, text, pieces) {
   return spans;
 }
 
+/** Returns how many bytes of a text are in no pretoken: a pattern may drop text that it does not match. */
+export function lostBytes(text, pieces) {
+  let [lost, at] = [0, 0];
+  for (const { start, end } of pieces) {
+    if (start > at) lost += encoder.encode(text.slice(at, start)).length;
+    at = end;
+  }
+  return lost + encoder.encode(text.slice(at)).length;
+}
+
 /** Returns how many characters there are from one place to another. */
 export function characterCount(text, start, end) {
   let count = 0;
