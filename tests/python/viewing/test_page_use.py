@@ -141,6 +141,23 @@ def test_pointing_shows_id_bytes_and_characters(opened: Open, tokenizers: dict[s
         check_facts(chromium, tokenizers["ranks"], place)
 
 
+def test_other_panels_mark_the_same_characters(opened: Open, tokenizers: dict[str, Tokenizer]) -> None:
+    text = "they're 日本 the low, é\n👍"
+    chromium = opened(text)
+    spans = [tokenizer.encode_with_offsets(text)[1].tolist() for tokenizer in tokenizers.values()]
+    for panel in (0, 1):
+        for place, (start, end) in enumerate(spans[panel]):
+            chromium.evaluate(
+                f"document.querySelectorAll('.panel')[{panel}].querySelectorAll('.token')[{place}].focus()"
+            )
+            tokens = "[...panel.querySelectorAll('.token')]"
+            same = f"{tokens}.flatMap((token, i) => token.classList.contains('same') ? [i] : [])"
+            marked = chromium.evaluate(f"[...document.querySelectorAll('.panel')].map((panel) => {same})")
+            assert marked[panel] == []
+            others = spans[1 - panel]
+            assert marked[1 - panel] == [i for i, (first, last) in enumerate(others) if first < end and last > start]
+
+
 def check_facts(chromium: browser.Browser, tokenizer: Tokenizer, place: int) -> None:
     """Compare what the details say of a token with what Python says."""
     found, spans = tokenizer.encode_with_offsets(TEXT)

@@ -3,7 +3,7 @@
 import { Details } from "./details.js";
 import { fragmentOf, readFragment } from "./link.js";
 import { counted, Panel, shownCount } from "./panel.js";
-import { characterCount, lostBytes, spansOf, Tokenizer, wellFormed } from "./tokenizer.js";
+import { characterCount, lostBytes, rangeOf, spansOf, Tokenizer, wellFormed } from "./tokenizer.js";
 
 /** Milliseconds without typing after which the counts are read out. */
 const PAUSE = 1000;
@@ -13,7 +13,7 @@ const byId = (id) => document.getElementById(id);
 
 class Page {
   constructor(tokenizers) {
-    const point = (panel, index) => this.picked === null && this.details.show(panel, index, this.text, false);
+    const point = (panel, index) => this.picked === null && this.#show(panel, index, false);
     const pick = (panel, index) => this.#pick(panel, index);
     this.panels = tokenizers.map((tokenizer, number) => new Panel(tokenizer, number, point, pick));
     this.details = new Details(byId("details"), () => this.#closeAndReturn());
@@ -99,16 +99,27 @@ class Page {
 
   // Details
 
+  /** Shows a token, and marks what other tokenizers make of its characters. */
+  #show(panel, index, withMerges) {
+    this.details.show(panel, index, this.text, withMerges);
+    const { piece, place } = panel.pieceAt(index);
+    const [start, end] = rangeOf(panel.tokenizer, this.text, piece, place);
+    for (const other of this.panels) {
+      if (other !== panel) other.markSame(this.text, start, end);
+      else other.markSame(this.text, 0, 0);
+    }
+  }
+
   #pick(panel, index) {
     this.picked?.panel.mark(-1);
     if (this.picked?.panel === panel && this.picked.index === index) {
       this.#close();
-      this.details.show(panel, index, this.text, false);
+      this.#show(panel, index, false);
       return;
     }
     this.picked = { panel, index };
     panel.mark(index);
-    this.details.show(panel, index, this.text, true);
+    this.#show(panel, index, true);
     panel.elementAt(index).scrollIntoView({ block: "nearest" });
     byId("status").textContent = `${this.details.summary} It is in the details at the end of the page.`;
   }
@@ -123,6 +134,7 @@ class Page {
   #close() {
     this.picked?.panel.mark(-1);
     this.picked = null;
+    for (const panel of this.panels) panel.markSame(this.text, 0, 0);
     this.details.clear();
   }
 

@@ -1,6 +1,7 @@
 // One tokenizer on the page: its count, and its tokens, through which one goes with the pointer or the arrow keys.
 
 import { blocksOf, Looks } from "./blocks.js";
+import { placesIn } from "./tokenizer.js";
 
 /** Changed blocks that are drawn at once; what else is on the screen follows in the next frame. */
 const DRAWN_AT_ONCE = 3;
@@ -26,6 +27,8 @@ export class Panel {
     this.pieces = [];
     this.count = 0;
     this.asIds = false;
+    /** The elements of the tokens that have a part of what is pointed at in another panel. */
+    this.same = [];
     this.onPoint = onPoint;
     this.onPick = onPick;
     this.element = document.getElementById("panel").content.firstElementChild.cloneNode(true);
@@ -165,6 +168,31 @@ export class Panel {
       this.elementAt(index - place + i)?.classList.add(i === place ? "picked" : "beside");
     }
     this.elementAt(index)?.setAttribute("aria-selected", "true");
+  }
+
+  /** Marks the tokens that have a part of the text from `start` to `end`, where they are drawn. */
+  markSame(text, start, end) {
+    for (const element of this.same) element.classList.remove("same");
+    this.same = [];
+    let index = 0;
+    for (const piece of this.pieces) {
+      if (piece.start >= end) break;
+      if (piece.end > start) {
+        const found = placesIn(this.tokenizer, text, piece, start, end).map((place) => this.#drawnAt(index + place));
+        this.same.push(...found.filter((element) => element !== null));
+      }
+      index += piece.ids.length;
+    }
+    for (const element of this.same) element.classList.add("same");
+  }
+
+  /** Returns the element of a token; null if it is not drawn. */
+  #drawnAt(index) {
+    for (const block of this.blocks) {
+      if (index < block.ids.length) return block.isDrawn ? block.element.children[index] : null;
+      index -= block.ids.length;
+    }
+    return null;
   }
 
   // Keys

@@ -189,6 +189,34 @@ export function spansOf(tokenizer, text, pieces) {
   return spans;
 }
 
+/** Returns where the characters that a token of a pretoken has a part of begin and end in the text: [start, end]. */
+export function rangeOf(tokenizer, text, piece, place) {
+  const ends = byteEndsOfTokens(tokenizer, piece);
+  const [first, last] = [ends[place - 1] ?? 0, ends[place]];
+  let [at, byte, start] = [piece.start, 0, piece.start];
+  while (at < piece.end && byte < last) {
+    const codePoint = text.codePointAt(at);
+    if (byte <= first) start = at;
+    byte += byteLength(codePoint);
+    at += codePoint > 0xffff ? 2 : 1;
+  }
+  return [start, at];
+}
+
+/** Returns which tokens of a pretoken have a part of the text from `start` to `end`. */
+export function placesIn(tokenizer, text, piece, start, end) {
+  const bytesTo = (at) => encoder.encode(text.slice(piece.start, Math.min(Math.max(at, piece.start), piece.end))).length;
+  const [first, last] = [bytesTo(start), bytesTo(end)];
+  const ends = byteEndsOfTokens(tokenizer, piece);
+  return [...ends.keys()].filter((place) => ends[place] > first && (ends[place - 1] ?? 0) < last);
+}
+
+/** Returns, for each token of a pretoken, where it ends in its bytes. */
+function byteEndsOfTokens(tokenizer, piece) {
+  let end = 0;
+  return piece.ids.map((id) => (end += tokenizer.bytesOf(id).length));
+}
+
 /** Returns how many bytes of a text are in no pretoken: a pattern may drop text that it does not match. */
 export function lostBytes(text, pieces) {
   let [lost, at] = [0, 0];
