@@ -5,6 +5,9 @@ Python's own tables have no scripts.
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
 _WIDELY_USED = """
 Latin Han Cyrillic Arabic Devanagari Hiragana Katakana Hangul Greek Hebrew Thai Bengali Tamil Telugu Georgian
 Armenian Gujarati Gurmukhi Kannada Malayalam Sinhala Oriya Myanmar Khmer Lao Tibetan Ethiopic Thaana Bopomofo Adlam
@@ -36,23 +39,30 @@ SCRIPTS = (*WIDELY_USED, *NO_SCRIPT[:2], *_OTHERS.split())
 def find(characters: str) -> dict[str, str]:
     """Return the script of each character, by its name in Unicode.
 
-    Cost: a search in `characters` for each script, until none is left; give each character once.
+    Cost: a search in `characters` for each script, until none is left; give each character once. The patterns of all
+    scripts take half a second, once in a process.
 
     >>> find("aя日1")
     {'a': 'Latin', '日': 'Han', 'я': 'Cyrillic', '1': 'Common'}
     """
-    import regex
-
     found: dict[str, str] = {}
     rest = characters
     for script in SCRIPTS:
         if not rest:
             return found
-        try:
-            pattern = regex.compile(rf"\p{{Script={script}}}+", cache_pattern=False)
-        except regex.error:  # a script that the installed `regex` does not know yet
-            continue
-        if members := "".join(pattern.findall(rest)):
+        pattern = _pattern(script)
+        if pattern is not None and (members := "".join(pattern.findall(rest))):
             found |= dict.fromkeys(members, script)
             rest = pattern.sub("", rest)
     return found | dict.fromkeys(rest, "Unknown")
+
+
+@functools.cache
+def _pattern(script: str) -> Any:
+    """Return the pattern of characters of a script; None for one that the installed `regex` does not know yet."""
+    import regex
+
+    try:
+        return regex.compile(rf"\p{{Script={script}}}+", cache_pattern=False)
+    except regex.error:
+        return None

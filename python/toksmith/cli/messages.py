@@ -38,6 +38,7 @@ OPTIONS = {
     "level": "--level",
     "alpha": "--alpha",
     "seed": "--seed",
+    "top": "--top",
 }
 """Arguments of the library, with the option that gives each."""
 

@@ -46,8 +46,8 @@ class Neighbours:
         both = left + right
         if not utf8.is_in_text(both):
             return False
-        _, text, last = utf8.tail_of(both)
-        if pattern is not None and not pattern.may_hold(text, last):
+        firsts, text, last = utf8.shape(both)
+        if pattern is not None and not pattern.may_hold(text, firsts, last):
             return False
         steps = explanation.steps_of(both, self._rank_of)
         return steps.pieces(len(steps)) == (left, right)
@@ -58,4 +58,4 @@ def _begins_inside(token: bytes) -> bool:
 
 
 def _ends_inside(token: bytes) -> bool:
-    return utf8.tail_of(token)[2] is not None
+    return utf8.shape(token).last is not None

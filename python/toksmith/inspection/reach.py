@@ -132,12 +132,12 @@ def _reason(token: bytes, is_merged_away: bool, wholes: bool, pattern: inside.In
         return "empty"
     if not utf8.is_in_text(token):
         return "utf8"
-    first, text, last = utf8.tail_of(token)
+    firsts, text, last = utf8.shape(token)
     if is_merged_away:
-        if not wholes or first or last:
+        if not wholes or firsts or last:
             return "merges"  # a pretoken is whole characters
         return "merges and pattern" if pattern is not None and not pattern.may_be(text) else None
-    return "pattern" if pattern is not None and not pattern.may_hold(text, last) else None
+    return "pattern" if pattern is not None and not pattern.may_hold(text, firsts, last) else None
 
 
 def automaton(vocabulary: Vocabulary) -> inside.Inside | None:

@@ -51,7 +51,7 @@ def word(token: bytes) -> str:
     """Return a token as one visible word, cut if it is long.
 
     >>> word(b" a"), word(b"=" * 100)[-14:]
-    ('␣a', '… (100 bytes)')
+    ('␣a', '=… (100 bytes)')
     """
     text = shown(token[: 4 * MAX_CHARACTERS])
     return text if len(text) <= MAX_CHARACTERS else f"{text[:MAX_CHARACTERS]}… ({len(token):,} bytes)"

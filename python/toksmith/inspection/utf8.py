@@ -5,7 +5,9 @@ from __future__ import annotations
 import codecs
 import itertools
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..regex_dialects.inside import Codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 _CONTINUATIONS = range(0x80, 0xC0)
 # The first byte of a character of two, three and four bytes.
 _LEADS = {2: range(0xC2, 0xE0), 3: range(0xE0, 0xF0), 4: range(0xF0, 0xF5)}
+# The code points of characters of so many bytes.
+_CHARACTERS = {2: ((0x80, 0x800),), 3: ((0x800, 0xD800), (0xE000, 0x10000)), 4: ((0x10000, 0x110000),)}
 # Planes without characters: hardly any vocabulary has tokens for their bytes, so these stay apart.
 _RARE = (0xF1, 0xF2, 0xF3)
 
@@ -26,36 +30,63 @@ def is_in_text(data: bytes) -> bool:
     head, rest = _apart(data)
     if len(head) > 3:
         return False
+    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(rest)
+        decoder.decode(rest)
     except UnicodeDecodeError:
         return False
-    return True
+    begun = decoder.getstate()[0]
+    # Python waits for the last byte before it refuses some, as those of surrogates.
+    return not begun or any(_last(begun).meet(*one) for one in _CHARACTERS[_length(begun[0])])
 
 
-def tail_of(data: bytes) -> tuple[int, str, tuple[int, int] | None]:
-    r"""Return bytes that are in some text as: bytes that end a character, whole characters, the range of the last.
+class Shape(NamedTuple):
+    """Bytes of a text: what is known of a character that begins before them, whole characters, what begins in them.
 
-    The range is that of the code points of which the last bytes are the beginning, from its first to behind its last;
-    None where the bytes end with a whole character.
+    `firsts` are all that the first character may be, empty where the bytes begin with a whole one. `last` is None
+    where they end with a whole one, or inside of the first.
+    """
 
-    >>> tail_of(b"\xa9a\xe2\x80") == (1, "a", (0x2000, 0x2040))
-    True
+    firsts: list[Codes]
+    text: str
+    last: Codes | None
+
+
+def shape(data: bytes) -> Shape:
+    r"""Return the characters that bytes of a text are parts of.
+
+    >>> shape(b"a\xe2\x80")
+    Shape(firsts=[], text='a', last=Codes(low=8192, width=64, period=0, least=0))
     """
     head, rest = _apart(data)
+    # Bytes inside of a character may end it, or be followed by more of it.
+    firsts = [_first(head, after) for after in range(1 if rest else 4 - len(head))] if head else []
     decoder = codecs.getincrementaldecoder("utf-8")()
     text = decoder.decode(rest)
     begun = decoder.getstate()[0]
-    return len(head), text, _range(begun) if begun else None
+    return Shape(firsts, text, _last(begun) if begun else None)
 
 
-def _range(begun: bytes) -> tuple[int, int]:
-    missing = _length(begun[0]) - len(begun)
-    value = begun[0] & (0x7F >> _length(begun[0]))
-    for byte in begun[1:]:
-        value = value << 6 | byte & 0x3F
+def _first(head: bytes, after: int) -> Codes:
+    """Return the code points whose UTF-8 has these continuation bytes, and `after` more behind them."""
+    known = len(head) + after
+    return Codes(_bits(head) << 6 * after, 1 << 6 * after, 1 << 6 * known, {1: 0x80, 2: 0x800, 3: 0x10000}[known])
+
+
+def _last(begun: bytes) -> Codes:
+    """Return the code points whose UTF-8 begins with these bytes."""
+    length = _length(begun[0])
+    missing = 6 * (length - len(begun))
     # Some of these are no characters: overlong ones, surrogates, those above the last one.
-    return value << 6 * missing, (value + 1) << 6 * missing
+    lead = begun[0] & (0x7F >> length)
+    return Codes((lead << 6 * (len(begun) - 1) | _bits(begun[1:])) << missing, 1 << missing)
+
+
+def _bits(continuations: bytes) -> int:
+    value = 0
+    for byte in continuations:
+        value = value << 6 | byte & 0x3F
+    return value
 
 
 def _apart(data: bytes) -> tuple[bytes, bytes]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import bisect
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .steps import Steps
 
 MAX_STATES = 20_000
@@ -19,6 +21,31 @@ MAX_STATES = 20_000
 
 State = frozenset[int]
 _MATCH = -1
+
+
+class Codes(NamedTuple):
+    """Code points of which some bits are known: `width` of them from `low` on, and again after each `period`.
+
+    Those below `least` are left out. A period of 0 is none.
+    """
+
+    low: int
+    width: int
+    period: int = 0
+    least: int = 0
+
+    def meet(self, start: int, end: int) -> bool:
+        """Return whether one of them is in a range.
+
+        >>> Codes(5, 1, 64).meet(64, 70), Codes(5, 1, 64).meet(70, 133), Codes(5, 1, 64, 80).meet(60, 80)
+        (True, False, False)
+        """
+        start = max(start, self.least)
+        low = self.low
+        if self.period:
+            # The first run that ends behind the start of the range.
+            low += max(0, -((low + self.width - 1 - start) // self.period)) * self.period
+        return max(low, start) < min(low + self.width, end)
 
 
 class Inside:
@@ -37,22 +64,23 @@ class Inside:
         self._sets = steps.sets
         self._starts = [[first for first, _ in ranges] for ranges in steps.sets]
         self._classes: dict[str, int] = {}
+        self._codes: dict[Codes, int] = {}
         self._next: dict[tuple[State, int], State] = {}
         start = self._write(_tree(steps), _MATCH)
         self._first = self._closed([start])
         self._anywhere = self._reached(self._first)
 
-    def may_hold(self, text: str, last: tuple[int, int] | None = None) -> bool:
+    def may_hold(self, text: str, firsts: Sequence[Codes] = (), last: Codes | None = None) -> bool:
         """Return whether some path through a match takes `text`.
 
         Args:
             text: Whole characters.
-            last: A range of code points, of which one more follows.
+            firsts: What the character before may be, if one is known to stand there: any of these.
+            last: What the character behind may be, if one is known to stand there.
         """
-        state = self._taken(self._anywhere, text)
-        if last is not None:
-            state = self._step(state, self._class_of_range(last))
-        return bool(state)
+        starts = [self._step(self._anywhere, self._class_of_codes(one)) for one in firsts] or [self._anywhere]
+        states = (self._taken(start, text) for start in starts)
+        return any(states if last is None else (self._step(state, self._class_of_codes(last)) for state in states))
 
     def may_be(self, text: str) -> bool:
         """Return whether some path through a match takes `text`, from the beginning of the match to its end."""
@@ -76,17 +104,22 @@ class Inside:
 
     def _class_of(self, character: str) -> int:
         if character not in self._classes:
-            code = ord(character)
-            self._classes[character] = self._class_of_range((code, code + 1))
+            self._classes[character] = self._class_of_character(ord(character))
         return self._classes[character]
 
-    def _class_of_range(self, codes: tuple[int, int]) -> int:
-        """Return the sets that have one of some code points, a bit for each."""
+    def _class_of_character(self, code: int) -> int:
         found = 0
         for number, (ranges, starts) in enumerate(zip(self._sets, self._starts, strict=True)):
-            before = bisect.bisect_left(starts, codes[1])  # the ranges that begin before the end of the codes
-            found |= (before > 0 and ranges[before - 1][1] > codes[0]) << number
+            place = bisect.bisect_right(starts, code)
+            found |= (place > 0 and code < ranges[place - 1][1]) << number
         return found
+
+    def _class_of_codes(self, codes: Codes) -> int:
+        """Return the sets that have one of some code points, a bit for each."""
+        if codes not in self._codes:
+            bits = (any(codes.meet(*one) for one in ranges) << number for number, ranges in enumerate(self._sets))
+            self._codes[codes] = sum(bits)
+        return self._codes[codes]
 
     # States
 

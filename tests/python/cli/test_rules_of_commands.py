@@ -44,6 +44,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "decode": ("-t", "tokenizer.json", "ids"),
     "count": ("-t", "tokenizer.json", "book.txt"),
     "view": ("-t", "tokenizer.json", "the lowest"),
+    "inspect": ("tokenizer.json", "--on", "book.txt"),
     "explain": ("-t", "tokenizer.json", "the lowest"),
     "compare": ("tokenizer.json", "--on", "book.txt"),
     "data": ("tokens", "--document", "1"),
