@@ -25,8 +25,8 @@ Examples:
 
   toksmith inspect gpt2
   toksmith inspect tokenizer.json --on corpus/
-  toksmith inspect o200k_base --on 'web/*.jsonl.gz' --field text --json
-  zcat book.txt.gz | toksmith inspect gpt2 --on - --top 20
+  toksmith inspect o200k_base --on 'web/*.jsonl.zst' --field text --json
+  cat book.txt | toksmith inspect gpt2 --on - --top 20
 
 FILES are what train reads: text, JSON lines and Parquet, also compressed; more
 of them may follow --on. Without --on, the vocabulary alone is looked at. Control

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _STANDARD_INPUT = "/dev/stdin"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Inspection:
     """What `Tokenizer.inspect` found. `print` shows it, a notebook draws it, and `to_dict` gives plain data.
 
@@ -51,6 +51,10 @@ class Inspection:
         r"""Return everything but the arrays as JSON has it. A byte that is not text is `\xNN`, a backslash `\\`."""
         found: dict[str, Any] = report.plain(self)
         return found
+
+    def __repr__(self) -> str:
+        texts = "" if self.usage is None else f", {self.usage.tokens:,} in texts"
+        return f"<Inspection of {self.sizes.tokens:,} tokens{texts}; print it>"
 
     def __str__(self) -> str:
         from . import drawing

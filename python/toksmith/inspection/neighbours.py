@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ..regex_dialects.inside import Inside
     from .vocabulary import Vocabulary
 
+# Bytes of two tokens that are merged; longer ones may meet, for all that is known.
+_MAX_BYTES = 64
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
 
 
@@ -29,6 +31,11 @@ class Neighbours:
         broken = [token for id, token in vocabulary.ordinary if id not in vocabulary.texts and utf8.is_in_text(token)]
         self._befores = [token for token in broken if _ends_inside(token) or not token.strip(_CONTINUATIONS)]
         self._afters = [token for token in broken if _begins_inside(token)]
+
+    @property
+    def count(self) -> int:
+        """How many tokens another one is compared with."""
+        return len(self._befores) + len(self._afters)
 
     def pairs(self, token: bytes, pattern: Inside | None) -> list[bytes] | None:
         """Return a token with each of those that can complete its last, or else its first, character.
@@ -49,6 +56,8 @@ class Neighbours:
         firsts, text, last = utf8.shape(both)
         if pattern is not None and not pattern.may_hold(text, firsts, last):
             return False
+        if len(both) > _MAX_BYTES:
+            return True
         steps = explanation.steps_of(both, self._rank_of)
         return steps.pieces(len(steps)) == (left, right)
 

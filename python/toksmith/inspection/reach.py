@@ -47,9 +47,9 @@ _ROUND = 24
 _GROUP = 4096
 _MAX_TRIES = 4800
 # Characters of all texts that are tried, so that no vocabulary takes more than some seconds.
-_MAX_CHARACTERS = 1 << 27
-# Tokens that are compared with all others.
-_MAX_COMPARED = 64
+_MAX_CHARACTERS = 1 << 25
+# Pairs of tokens that are merged, in Python, to find neighbours.
+_MAX_PAIRS = 1 << 17
 # Characters of texts that are encoded together.
 _BATCH = 1 << 22
 
@@ -150,8 +150,13 @@ def automaton(vocabulary: Vocabulary) -> inside.Inside | None:
         return None
     if pattern.name is None and pattern.unmatched == "keep":
         return None
+    return _automaton_of(pattern.text, pattern.compiled().flags)
+
+
+@functools.lru_cache(maxsize=4)
+def _automaton_of(text: str, flags: int) -> inside.Inside | None:
     try:
-        return inside.Inside(steps.steps(pattern.text, pattern.compiled().flags))
+        return inside.Inside(steps.steps(text, flags))
     except ValueError:
         return None
 
@@ -180,14 +185,15 @@ def _beside_others(
     vocabulary: Vocabulary, tokens: list[Token], workers: int
 ) -> tuple[list[Unreachable], list[Token]]:
     """Return the tokens that can have no neighbour that they need, and those that nothing decides."""
-    if len(tokens) > _MAX_COMPARED or vocabulary.parts.core.characters() is not None:
+    if not tokens or vocabulary.parts.core.characters() is not None:
         return [], tokens
     pattern, neighbours = automaton(vocabulary), Neighbours(vocabulary)
-    pairs = {one: neighbours.pairs(one.token, pattern) for one in tokens}
+    looked_at = tokens[: _MAX_PAIRS // max(neighbours.count, 1)]
+    pairs = {one: neighbours.pairs(one.token, pattern) for one in looked_at}
     proved = [Unreachable(*one, "neighbours", ()) for one, found in pairs.items() if found == []]
     texts = {one: itertools.chain.from_iterable(map(_texts_of, found)) for one, found in pairs.items() if found}
     rest = _searched(vocabulary, texts, workers)
-    return proved, [one for one in tokens if one in rest or pairs[one] is None]
+    return proved, [one for one in tokens if one in rest or pairs.get(one) is None]
 
 
 def _texts_of(pair: bytes) -> Iterator[str]:

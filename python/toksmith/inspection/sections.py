@@ -181,9 +181,12 @@ def _reach(found: Inspection) -> Section:
     tables = []
     for reason in reach.by_reason:
         chosen = [one for one in reach.unreachable if one.reason == reason]
-        rows = [(str(one.id), word(one.token), _instead(one)) for one in chosen[:MAX_ROWS]]
-        head = ("id", "token", f"{report.REASONS[reason]}{_of(rows, chosen)}")
-        tables.append(Table(head, rows))
+        rows: list[Row] = [(str(one.id), word(one.token), _instead(one)) for one in chosen[:MAX_ROWS]]
+        title = f"{report.REASONS[reason]}{_of(rows, chosen)}"
+        if any(one.instead for one in chosen):
+            tables.append(Table(("id", "token", title), rows))
+        else:
+            tables.append(Table(("id", title), [row[:2] for row in rows]))
     tables += _tokens(f"undecided{_of(reach.undecided[:MAX_ROWS], reach.undecided)}", reach.undecided[:MAX_ROWS])
     return Section("Tokens that no text gives", facts, tables)
 

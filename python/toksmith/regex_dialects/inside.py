@@ -104,22 +104,23 @@ class Inside:
 
     def _class_of(self, character: str) -> int:
         if character not in self._classes:
-            self._classes[character] = self._class_of_character(ord(character))
+            self._classes[character] = self._class_of_codes(Codes(ord(character), 1))
         return self._classes[character]
-
-    def _class_of_character(self, code: int) -> int:
-        found = 0
-        for number, (ranges, starts) in enumerate(zip(self._sets, self._starts, strict=True)):
-            place = bisect.bisect_right(starts, code)
-            found |= (place > 0 and code < ranges[place - 1][1]) << number
-        return found
 
     def _class_of_codes(self, codes: Codes) -> int:
         """Return the sets that have one of some code points, a bit for each."""
         if codes not in self._codes:
-            bits = (any(codes.meet(*one) for one in ranges) << number for number, ranges in enumerate(self._sets))
-            self._codes[codes] = sum(bits)
+            self._codes[codes] = sum(self._has(number, codes) << number for number in range(len(self._sets)))
         return self._codes[codes]
+
+    def _has(self, number: int, codes: Codes) -> bool:
+        """Return whether a set has one of some code points."""
+        ranges = self._sets[number]
+        if codes.period:
+            return any(codes.meet(*one) for one in ranges)
+        # The last range that begins before the end of the codes.
+        place = bisect.bisect_left(self._starts[number], codes.low + codes.width)
+        return place > 0 and codes.meet(*ranges[place - 1])
 
     # States
 

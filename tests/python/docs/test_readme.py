@@ -18,6 +18,7 @@ GUIDES = (
     "docs/encoding.md",
     "docs/exports.md",
     "docs/page.md",
+    "docs/inspecting.md",
     "docs/special-tokens.md",
     "docs/training.md",
 )
