@@ -39,6 +39,7 @@ TESTS: dict[str, tuple[list[str], list[str]]] = {
     "python/toksmith/compat/tiktoken/": ([f"{PYTHON}/tiktoken"], []),
     "python/toksmith/formats/": ([f"{PYTHON}/formats"], []),
     "python/toksmith/huggingface/": ([f"{PYTHON}/huggingface"], []),
+    "python/toksmith/measuring/": ([f"{PYTHON}/measuring", f"{PYTHON}/cli/test_compare_command.py"], []),
     "python/toksmith/reference.py": ([f"{PYTHON}/core/test_reference.py"], []),
     "python/toksmith/regex_dialects/": ([f"{PYTHON}/dialects"], []),
     "python/toksmith/storage/": ([f"{PYTHON}/formats"], []),

@@ -40,6 +40,7 @@ class Bootstrap:
 
     def __init__(self, resamples: int, level: float, seed: int) -> None:
         self.resamples, self.level, self.seed = resamples, level, seed
+        self._of_blocks: NDArray[np.float64] | None = None
 
     def sums(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the sums of each resample, of shape (resamples, columns).
@@ -47,18 +48,24 @@ class Bootstrap:
         Args:
             columns: Numbers of each document, of shape (columns, documents).
         """
-        rng = np.random.default_rng(self.seed)
         count = columns.shape[1]
-        values = columns.astype(np.float64)
-        if count > BLOCKS:
-            block = rng.permutation(count) % BLOCKS
-            values = np.stack([np.bincount(block, column, BLOCKS) for column in values])
-            count = BLOCKS
-        drawn = rng.integers(0, count, (self.resamples, count))
-        drawn += np.arange(self.resamples)[:, None] * count
-        times = np.bincount(drawn.ravel(), minlength=self.resamples * count).reshape(self.resamples, count)
-        found: NDArray[np.float64] = times @ values.T
+        found: NDArray[np.float64]
+        if count <= BLOCKS:
+            found = self._times(count) @ columns.T.astype(np.float64)
+            return found
+        block = np.random.default_rng([self.seed, count]).permutation(count) % BLOCKS
+        sums = np.stack([np.bincount(block, column, BLOCKS) for column in columns])
+        if self._of_blocks is None:
+            self._of_blocks = self._times(BLOCKS)
+        found = self._of_blocks @ sums.T
         return found
+
+    def _times(self, count: int) -> NDArray[np.float64]:
+        """Return how often each of so many documents is drawn, of shape (resamples, documents)."""
+        drawn = np.random.default_rng(self.seed).integers(0, count, (self.resamples, count))
+        drawn += np.arange(self.resamples)[:, None] * count
+        times = np.bincount(drawn.ravel(), minlength=self.resamples * count)
+        return times.reshape(self.resamples, count).astype(np.float64)
 
     def ratios(self, columns: NDArray[np.int64], pairs: list[tuple[int, int]]) -> list[Estimate | None]:
         """Return the ratio of the sums of each pair of columns; None where the second is 0.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .texts import Document
 
 # Characters of documents that are encoded together: enough for all threads.
-BATCH_CHARACTERS = 1 << 22
+BATCH_CHARACTERS = 1 << 21
 # A longer document is encoded in parts.
 LONG_CHARACTERS = text_streaming.CHUNK_CHARACTERS
 

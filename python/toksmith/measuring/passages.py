@@ -11,8 +11,8 @@ from .results import Passage, Token
 if TYPE_CHECKING:
     from .encoders import Encoder
 
-# Characters of a passage.
-SHOWN_CHARACTERS = 240
+# Bytes of a passage, about; of a script of several bytes a character it has fewer characters.
+SHOWN_BYTES = 240
 
 
 def of(text: str, first: Encoder, second: Encoder) -> Passage:
@@ -23,27 +23,26 @@ def of(text: str, first: Encoder, second: Encoder) -> Passage:
     A text that is longer than a passage is cut at whitespace where there is some, and each passage is encoded by
     itself.
     """
-    found = _passages(text)
+    most = max(1, SHOWN_BYTES * len(text) // len(text.encode()))
+    found = _passages(text, most)
     if len(found) > 1:
         ratios = np.diff(second.encode(found)[1]) / np.maximum(np.diff(first.encode(found)[1]), 1)
         sizes = np.array([len(passage) for passage in found])
         is_more = np.average(ratios, weights=sizes) > 1
         # The last passage may be too short to tell anything.
-        order = np.where(sizes >= SHOWN_CHARACTERS // 2, ratios if is_more else -ratios, -np.inf)
+        order = np.where(sizes >= most // 2, ratios if is_more else -ratios, -np.inf)
         found = [found[int(order.argmax())]]
     passage = found[0]
     return Passage(passage, _of(first, passage), _of(second, passage))
 
 
-def _passages(text: str) -> list[str]:
+def _passages(text: str, most: int) -> list[str]:
     found, start = [], 0
     while start < len(text):
-        stop = start + SHOWN_CHARACTERS
+        stop = start + most
         if stop < len(text):
             # At the last whitespace in the second half.
-            cut = next(
-                (place for place in range(stop, stop - SHOWN_CHARACTERS // 2, -1) if text[place].isspace()), stop
-            )
+            cut = next((place for place in range(stop, stop - most // 2, -1) if text[place].isspace()), stop)
             stop = cut
         found.append(text[start:stop])
         start = stop

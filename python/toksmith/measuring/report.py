@@ -149,7 +149,10 @@ def _difference(one: Difference) -> str:
     kind = "fewer" if one.second_count < one.first_count else "more"
     sides = ((one.first, one.passage.first_tokens), (one.second, one.passage.second_tokens))
     shown = "".join(_side(name, tokens) for name, tokens in sides)
-    return f'<article>\n<h3><span class="{kind}">{change}</span> {_text(tables.what(one))}</h3>\n{shown}</article>\n'
+    return (
+        f'<article>\n<h3><span class="{kind}">{change}</span> {_text(tables.what(one))}</h3>\n'
+        f'<blockquote dir="auto">{_text(one.passage.text)}</blockquote>\n{shown}</article>\n'
+    )
 
 
 def _side(name: str, tokens: Sequence[Token] | None) -> str:

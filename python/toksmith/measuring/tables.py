@@ -35,8 +35,12 @@ class Section(NamedTuple):
 def of(comparison: Comparison) -> list[Section]:
     """Return all tables that have something to show."""
     found = [_all(comparison)]
+    of_languages = [group.figures for group in comparison.by("language")]
     for by, title in (("language", "By language"), ("script", "By script"), ("file", "By file")):
         groups = comparison.by(by)
+        # Where each language has one file, files have nothing to add.
+        if by == "file" and [group.figures for group in groups] == of_languages:
+            continue
         if len(groups) > 1 or (by == "language" and groups):
             found.append(_groups(comparison, title, groups))
     if comparison.parity:
@@ -163,10 +167,10 @@ def _parity(comparison: Comparison) -> Section:
             cells = tuple(estimate(one, lambda value: number(value, 2)) for one in ratios)
         rows.append(Row(parity.language, cells))
     note = (
-        f"{counted(first.sentences, 'sentence')} in each language: how many times the bytes, characters and tokens "
-        f"of {first.reference} they are."
+        f"{counted(first.sentences, 'sentence')} in each language: their bytes, characters and tokens, over those "
+        f"in {first.reference}."
     )
-    return Section("Parity of languages", note, ("bytes", "characters", *comparison.tokenizers), rows)
+    return Section("Parity of languages", note, ("UTF-8 bytes", "characters", *comparison.tokenizers), rows)
 
 
 def _overlaps(comparison: Comparison) -> Section:

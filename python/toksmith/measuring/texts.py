@@ -141,7 +141,7 @@ def _of_texts(texts: Any, language: str | None) -> Iterator[Document]:
                 raise ValueError(f"text number {number}: not UTF-8 at byte {error.start}") from None
         if not isinstance(text, str):
             raise TypeError(f"text number {number} is {type(text).__name__}, not str")
-        yield Document("texts", language, [text])
+        yield Document("texts" if language is None else language, language, [text])
 
 
 # Parallel texts

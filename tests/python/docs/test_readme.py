@@ -14,6 +14,7 @@ import pytest
 ROOT = next(folder for folder in Path(__file__).resolve().parents if (folder / "pyproject.toml").is_file())
 GUIDES = (
     "README.md",
+    "docs/comparing.md",
     "docs/data.md",
     "docs/encoding.md",
     "docs/exports.md",
