@@ -59,6 +59,9 @@ def _of_merges(parts: Parts, merges: list[tuple[bytes, bytes]], size: int) -> se
         if not makers[token]:  # otherwise an earlier merge makes the token too
             gone.add(parts.core.token_id(token))
     _check_all_gone(parts, gone, size)
+    # A list of all pairs that make each token has pairs of tokens that come later. Without these they never merge.
+    tokens = {parts.vocab[id] for id in gone}
+    merges[:] = [(left, right) for left, right in merges if left not in tokens and right not in tokens]
     return gone
 
 

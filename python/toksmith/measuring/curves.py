@@ -6,8 +6,9 @@ the merge joined, and counted: so often was the merge applied. The tokens under 
 the text less the applications of these n. No text is encoded for it, and each size costs nothing.
 
 It holds where the merges are applied in order. That is so if each token is made by one merge, of tokens that earlier
-merges make, and, where a pretoken that is a token stands for itself, if merging its bytes makes it. `curve` checks
-that.
+merges make, and, where a pretoken that is a token stands for itself, if merging its bytes makes it. A list may also
+have all pairs that make a token, one behind the other, as those do that were made of ranks: then the bytes of a token
+always reach the same one of them, since no token crosses the borders of another. `curve` checks all that.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .. import shrinking
+from .. import _core, shrinking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -81,11 +82,8 @@ def _joined(tokenizer: Tokenizer) -> list[tuple[int, int, int]]:
     if parts.pipeline is not None and not shrinking.is_of_the_core(parts.pipeline):
         raise ValueError("it does more than its vocabulary says, and cannot be shrunk")
     vocab = parts.vocab
-    ids = {token: id for id, token in parts.ordinary.items()}
-    merges = core.merges()
-    joined = [(ids[vocab[left] + vocab[right]], left, right) for left, right in merges]
-    if not core.has_merges():
-        joined.sort()
+    merges = [(parts.core.token_id(vocab[left] + vocab[right]), left, right) for left, right in core.merges()]
+    joined = _reached(tokenizer, merges) if core.has_merges() else sorted(merges)
     made = {id for id, token in parts.ordinary.items() if len(token) == 1}
     for token, left, right in joined:
         if left not in made or right not in made:
@@ -99,3 +97,17 @@ def _joined(tokenizer: Tokenizer) -> list[tuple[int, int, int]]:
     if core.has_merges() and core.ignores_merges() and (bad := core.first_unreachable()) is not None:
         raise ValueError(f"merging its bytes does not make {vocab[bad]!r}")
     return joined
+
+
+def _reached(tokenizer: Tokenizer, merges: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Return, of the merges that make one token, the one that its bytes reach."""
+    if len({token for token, _, _ in merges}) == len(merges):
+        return merges
+    ids = [token for token, _, _ in merges]
+    if ids != sorted(ids):
+        return merges  # two that make one token are apart, or tokens are in another order than their ids
+    # Under ranks any pair that makes a token merges: where all pairs that are reached are listed, both do the same.
+    bare = _core.Tokenizer(tokenizer._parts.ordinary, None, [], _core.Pretokenizer(None))
+    vocab = tokenizer._parts.vocab
+    reached = sorted((bare.token_id(vocab[left] + vocab[right]), left, right) for left, right in bare.merges())
+    return reached if set(reached) <= set(merges) else merges

@@ -76,6 +76,33 @@ def test_published_on_corpora(
             check(tokenizer, text[:3_000_000], [300, 1000, 10_000, 40_000, tokenizer.vocab_size])
 
 
+def with_all_pairs(tokenizer: Tokenizer, **options: Any) -> Tokenizer:
+    """Return the tokenizer with a list of all pairs that make each token, as converters of rank files write it."""
+    vocab = {id: token for id, token in tokenizer.vocab.items() if id not in tokenizer.special_tokens.values()}
+    tokens = set(vocab.values())
+    merges = [
+        (token[:cut], token[cut:])
+        for _, token in sorted(vocab.items())
+        for cut in range(1, len(token))
+        if token[:cut] in tokens and token[cut:] in tokens
+    ]
+    assert len(merges) > len(vocab) - 256
+    return Tokenizer(vocab, merges, **options)
+
+
+@pytest.mark.parametrize("ignore_merges", [False, True])
+def test_lists_of_all_pairs(ignore_merges: bool) -> None:
+    trained = toksmith.train_from_iterator([PROSE + "aaaa ababab xyxyx " * 30], 700)
+    check(with_all_pairs(trained, ignore_merges=ignore_merges), TEXT, [*range(256, 700, 37), 699, 700])
+
+
+@pytest.mark.long
+def test_published_as_lists_of_all_pairs(corpora: dict[str, str], gpt2_ranks: Tokenizer) -> None:
+    tokenizer = with_all_pairs(gpt2_ranks, ignore_merges=True)
+    for text in corpora.values():
+        check(tokenizer, text[:1_000_000], [300, 5000, 30_000, tokenizer.vocab_size])
+
+
 VOCAB = {byte: bytes([byte]) for byte in range(256)}
 
 
@@ -86,7 +113,7 @@ VOCAB = {byte: bytes([byte]) for byte in range(256)}
         ([b"abc", b"ab"], [(b"ab", b"c"), (b"a", b"b")], "before both are made"),
         (
             [b"ab", b"bc", b"abc"],
-            [(b"a", b"b"), (b"b", b"c"), (b"ab", b"c"), (b"a", b"bc")],
+            [(b"a", b"b"), (b"ab", b"c"), (b"b", b"c"), (b"a", b"bc")],
             "two merges make b'abc'",
         ),
         ([b"ab", b"xyz"], [(b"a", b"b")], "no merge makes b'xyz'"),
