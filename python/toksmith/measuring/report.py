@@ -95,9 +95,9 @@ def _text(text: str) -> str:
 def _head(comparison: Comparison) -> str:
     group = comparison.all
     facts = [tables.about(group), tables.counted(group.characters, "character"), tables.counted(group.words, "word")]
-    names = "".join(f"<li>{_text(name)}</li>" for name in comparison.tokenizers)
+    names = "".join(f"<span>{_text(name)}</span>" for name in comparison.tokenizers)
     return (
-        f'<header>\n<p class="quiet">Tokenizers compared</p>\n<h1><ul>{names}</ul></h1>\n'
+        f'<header>\n<p class="quiet">Tokenizers compared</p>\n<h1>{names}</h1>\n'
         f'<p class="quiet">on {", ".join(facts)}</p>\n</header>\n'
     )
 
