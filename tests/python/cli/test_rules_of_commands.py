@@ -202,7 +202,7 @@ def test_a_shell_gets_its_completion(shell: str) -> None:
 
 def test_what_is_completed() -> None:
     for words, expected in (
-        ("toksmith co", {"count", "convert"}),
+        ("toksmith co", {"compare", "count", "convert"}),
         ("toksmith encode --format ", {"text", "lines", "json", "npy", "bin"}),
     ):
         count = len(words.split()) - (0 if words.endswith(" ") else 1)
