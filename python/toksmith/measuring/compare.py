@@ -168,7 +168,7 @@ def _differences(loaded: Sequence[Encoder], measured: Measured) -> Iterable[Diff
                 document=kept.document,
                 first_count=kept.first,
                 second_count=kept.second,
-                passage=passages.of(kept.text, first, second),
+                passage=passages.of(kept.text, first, second, more=kept.second > kept.first),
             )
 
 

@@ -15,22 +15,19 @@ if TYPE_CHECKING:
 SHOWN_BYTES = 240
 
 
-def of(text: str, first: Encoder, second: Encoder) -> Passage:
-    """Return the passage of a text on which the second tokenizer has most tokens more than the first, or fewest.
-
-    Most, if it has more of the whole text, else fewest.
+def of(text: str, first: Encoder, second: Encoder, more: bool) -> Passage:
+    """Return the passage of a text on which the second tokenizer has most tokens for each of the first, or fewest.
 
     A text that is longer than a passage is cut at whitespace where there is some, and each passage is encoded by
-    itself.
+    itself. `more` asks for most tokens.
     """
     most = max(1, SHOWN_BYTES * len(text) // len(text.encode()))
     found = _passages(text, most)
     if len(found) > 1:
         ratios = np.diff(second.encode(found)[1]) / np.maximum(np.diff(first.encode(found)[1]), 1)
         sizes = np.array([len(passage) for passage in found])
-        is_more = np.average(ratios, weights=sizes) > 1
         # The last passage may be too short to tell anything.
-        order = np.where(sizes >= most // 2, ratios if is_more else -ratios, -np.inf)
+        order = np.where(sizes >= most // 2, ratios if more else -ratios, -np.inf)
         found = [found[int(order.argmax())]]
     passage = found[0]
     return Passage(passage, _of(first, passage), _of(second, passage))

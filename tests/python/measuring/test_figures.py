@@ -173,6 +173,19 @@ def test_documents_with_more_tokens(tokenizers: dict[str, Tokenizer], texts: lis
     assert toksmith.compare(pair, iter(texts), examples=0).differences == ()
 
 
+def test_the_passage_that_shows_the_difference(tokenizers: dict[str, Tokenizer]) -> None:
+    prose = " ".join((ROOT / "docs/training.md").read_text(encoding="utf-8").split())
+    russian = " ".join([RIGHTS["ru"]] * 2)
+    text = f"{prose[:3000]} {russian} {prose[3000:5000]}"
+    for second, passage_of_russian in (("mixed", True), ("bytes", False)):
+        pair = {"small": tokenizers["small"], second: tokenizers[second]}
+        [one] = toksmith.compare(pair, iter([text]), resamples=0).differences
+        assert one.passage.text in text
+        assert len(one.passage.text.encode()) < 600
+        assert ("рождаются" in one.passage.text) is passage_of_russian
+        assert (one.difference < 0) is passage_of_russian
+
+
 @pytest.mark.parametrize("pattern", ["gpt2", r"\w+|\W", r"(?<!x)\w+|\W+", None])
 def test_the_size_of_batches_changes_nothing(
     pattern: str | None, texts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
