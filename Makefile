@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX := $(CURDIR)/target/pycache
 
-.PHONY: demo test dev check test-rust test-python test-pythons test-long test-asan test-asan-python \
+.PHONY: demo test dev check test-rust test-python test-pythons test-long test-distributed test-asan test-asan-python \
 	fuzz fuzz-build bench-peers bench-train build build-dev clean
 
 demo: build
@@ -75,6 +75,11 @@ test-long: build
 	-$(BIN)/pip install --quiet --no-deps --upgrade --target target/consumers -r tests/consumers.txt
 	$(BIN)/pytest -m long
 	$(BIN)/pytest -m "hypothesis and not long" --hypothesis-profile=thorough
+
+# Tests with libraries of data frames, datasets and engines, which are installed into a folder of their own.
+test-distributed: build-dev
+	$(BIN)/pip install --quiet --no-deps --upgrade --target target/engines -r tests/engines.txt
+	PYTHONPATH=target/engines $(BIN)/pytest tests/python/arrow
 
 # The Rust tests under AddressSanitizer: every read and write of the unsafe leaves is checked. Needs Linux on x86-64.
 test-asan:

@@ -60,7 +60,7 @@ _LAZY = {
     "train_from_iterator": "training.train",
 }
 # Packages that are attributes before somebody imports them: `toksmith.compat.tiktoken`, `toksmith.data.open`.
-_PACKAGES = {"compat", "data"}
+_PACKAGES = {"compat", "data", "distributed"}
 
 
 def __getattr__(name: str) -> object:

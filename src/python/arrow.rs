@@ -4,7 +4,7 @@
 use std::ffi::CStr;
 use std::sync::Arc;
 
-use numpy::PyReadonlyArray1;
+use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList, PyTuple};
@@ -176,15 +176,15 @@ impl PyArrowArray {
     #[staticmethod]
     fn of_ids(
         column: &PyArrowColumn,
-        ids: PyReadonlyArray1<'_, u32>,
-        starts: PyReadonlyArray1<'_, i64>,
+        ids: &Bound<'_, PyAny>,
+        starts: &Bound<'_, PyAny>,
         wide: bool,
         large: bool,
     ) -> PyResult<Self> {
         let texts = column.column.texts()?;
-        let (ids, starts) = (ids.as_slice()?, starts.as_slice()?);
+        let (ids, starts) = (copied::<u32>(ids)?, copied::<i64>(starts)?);
         let mut all = room::for_items(texts.texts.len() + 1)?;
-        let mut starts = starts.iter().map(|&start| start as usize);
+        let mut starts = starts.into_iter().map(|start| start as usize);
         all.push(starts.next().unwrap_or(0));
         for row in 0..texts.texts.len() {
             let end = if texts.is_valid(row) { starts.next() } else { all.last().copied() };
@@ -195,10 +195,10 @@ impl PyArrowArray {
             return Err(PyValueError::new_err("starts do not fit the texts and the ids"));
         }
         let values = if wide {
-            Values::U32(room::copied(ids)?)
+            Values::U32(ids)
         } else {
             let mut narrow = Vec::new();
-            u16::append(ids, &mut narrow)?;
+            u16::append(&ids, &mut narrow)?;
             Values::U16(narrow)
         };
         Ok(PyArrowArray::of(Some(Offsets::of(all, large)?), values, texts))
@@ -206,9 +206,9 @@ impl PyArrowArray {
 
     /// Numbers for the texts of a column, one for each that is not null.
     #[staticmethod]
-    fn of_counts(column: &PyArrowColumn, counts: PyReadonlyArray1<'_, i64>) -> PyResult<Self> {
+    fn of_counts(column: &PyArrowColumn, counts: &Bound<'_, PyAny>) -> PyResult<Self> {
         let texts = column.column.texts()?;
-        let mut counts = counts.as_slice()?.iter().copied();
+        let mut counts = copied::<i64>(counts)?.into_iter();
         let rows = 0..texts.texts.len();
         let all = room::collected(
             rows.map(|row| if texts.is_valid(row) { counts.next().unwrap_or(0) } else { 0 }),
@@ -242,6 +242,15 @@ impl PyArrowArray {
             self.array.len
         )
     }
+}
+
+/// A copy of the numbers of an array. (An array of the crate `numpy` would be borrowed, which fills a cell that a child,
+/// forked at that moment, would wait for.)
+fn copied<T: Element + Default>(numbers: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
+    let buffer = PyBuffer::<T>::get(numbers)?;
+    let mut copy = room::filled(T::default(), buffer.item_count())?;
+    buffer.copy_to_slice(numbers.py(), &mut copy)?;
+    Ok(copy)
 }
 
 /// Takes a structure out of a capsule, which holds a released one afterwards.

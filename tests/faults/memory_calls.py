@@ -25,6 +25,11 @@ import numpy  # noqa: F401 - an import under a limit would be what fails
 import toksmith
 from toksmith import PretokenCounts, Tokenizer
 
+try:
+    import pyarrow
+except ImportError:
+    pyarrow = None
+
 FORMS = ("NFC", "NFKD", "Lowercase", "Nmt", "StripAccents")
 
 SECONDS = 60.0
@@ -271,12 +276,30 @@ def calls(inputs: Inputs) -> Kinds:
                 lambda of, n=workers: bytes(fresh.encode_file(of, workers=n)), inputs.file, file_of(300)
             ),
             f"file_to_file_{workers}": to_file(workers),
+            f"arrow_{workers}": both(
+                lambda of, n=workers: lists(fresh.encode_arrow(of, workers=n)), column(texts), column(texts[:2])
+            ),
+            f"arrow_count_{workers}": both(
+                lambda of, n=workers: lists(fresh.count_arrow(of, workers=n)),
+                column(texts),
+                column(texts[:2]),
+            ),
             f"train_{workers}": trained(6000, workers),
             f"counted_{workers}": both(
                 lambda of, n=workers: counted(toksmith.count_pretokens(of, workers=n)), inputs.file, file_of(300)
             ),
         }
-    return kinds
+    return kinds if pyarrow else {name: kind for name, kind in kinds.items() if not name.startswith("arrow_")}
+
+
+def column(texts: list[str]) -> Any:
+    """Texts as a column of Arrow."""
+    return pyarrow.array(texts) if pyarrow else None
+
+
+def lists(ids: Any) -> list[bytes]:
+    """The buffers of a list of lists."""
+    return [bytes(buffer) for buffer in ids.buffers() if buffer is not None]
 
 
 def digest(result: Any) -> str:

@@ -3,6 +3,7 @@
 Each call runs in a fork of one process (`memory_calls.py`), so that an abort or a hang is a result like others.
 """
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -39,6 +40,7 @@ REPRESENTATIVE = (
     "file_2",
     "pattern_encode",
     "NFKD_offsets",
+    *(("arrow_2",) if importlib.util.find_spec("pyarrow") else ()),
 )
 # Python itself may have no memory left for what it imports or opens.
 ENDINGS = ("MemoryError:", "OSError: [Errno 12]")

@@ -4,6 +4,7 @@ import base64
 import gc
 import gzip
 import hashlib
+import importlib.util
 import random
 import signal
 from collections.abc import Callable, Iterator
@@ -31,6 +32,15 @@ def pytest_collection_finish() -> None:
     """What was imported and collected stays to the end: the garbage collector need not look at it again and again."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Examples in docstrings that need pyarrow are skipped where it is not installed."""
+    if importlib.util.find_spec("pyarrow") is not None:
+        return
+    for item in items:
+        if isinstance(item, pytest.DoctestItem) and any("arrow" in one.source for one in item.dtest.examples):
+            item.add_marker(pytest.mark.skip(reason="needs pyarrow"))
 
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"

@@ -58,11 +58,15 @@ def checked(head: Any, where: str) -> dict[str, Any]:
     return dict(head)
 
 
+def plain_schema() -> Any:
+    """Return the columns of a table with their types."""
+    pa = arrow()
+    return pa.schema([("pretoken", pa.large_binary()), ("count", pa.uint64()), ("first", pa.uint64())])
+
+
 def schema(head: dict[str, Any]) -> Any:
     """Return the schema of a table, with the head in its metadata."""
-    pa = arrow()
-    fields = [("pretoken", pa.large_binary()), ("count", pa.uint64()), ("first", pa.uint64())]
-    return pa.schema(fields, metadata={_KEY: json.dumps(head)})
+    return plain_schema().with_metadata({_KEY: json.dumps(head)})
 
 
 def batches(core: _core.PretokenCounts, schema: Any) -> Iterator[Any]:

@@ -62,6 +62,12 @@ def long_text():
     return text * 100  # 200 MB
 
 
+def chunks():
+    import pyarrow
+
+    return pyarrow.chunked_array([pyarrow.array([text])] * 1000)
+
+
 def pairless():
     return "".join(random.choices("acgt", k=1 << 20)) * 48
 
@@ -98,6 +104,8 @@ CALLS = {
     "count": ("long_text()", "[trained.count(it) for _ in range(9)]"),
     "encode_batch": ("[text] * 1000", "trained.encode_batch(it, workers=2)"),
     "encode_batch on one thread": ("[text] * 1000", "trained.encode_batch(it, workers=1)"),
+    "encode_arrow": ("chunks()", "[trained.encode_arrow(it, workers=n) for n in (2, 1)]"),
+    "count_arrow": ("chunks()", "[trained.count_arrow(it) for _ in range(9)]"),
     "encode_iterable": ("None", "sum(trained.encode_iterable(itertools.repeat(text)))"),
     "encode_iterable, small pieces": ("None", "sum(trained.encode_iterable(itertools.repeat('ab cd')))"),
     "encode_with_offsets": ("long_text()", "trained.encode_with_offsets(it)"),
@@ -140,6 +148,7 @@ GROUPS = {
     "encode": ["encode", "encode, one pretoken", "encode, in its merges", "encode_bytes"],
     "other encoding": ["count", "encode_with_offsets", "split"],
     "batches": ["encode_batch", "encode_batch on one thread"],
+    "arrow": ["encode_arrow", "count_arrow"],
     "streams": ["encode_iterable", "encode_iterable, small pieces"],
     "files": ["encode_file", "encode_file to a file", "encode_file, one piece"],
     "decode": ["decode", "decode a list", "decode_stream"],
@@ -191,6 +200,8 @@ class Child:
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_ctrl_c_ends_a_call(group: str, tmp_path: Path) -> None:
+    if group == "arrow":
+        pytest.importorskip("pyarrow", reason="needs pyarrow")
     names = GROUPS[group]
     child = Child(names, tmp_path)
     try:

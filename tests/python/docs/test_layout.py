@@ -45,6 +45,7 @@ ROOMS = {
     "data": "folders of training data: ids, documents, windows",
     "tiktoken": "tiktoken's API: `Encoding`, encodings by name, rank files on this machine",
     "training": "files to counts, counts to merges, merges to a tokenizer",
+    "distributed": "counting and encoding in parts, for engines: functions of Arrow batches",
     "tokenizing": "documents to folders of ids for training",
     "measuring": "how well tokenizers compress texts, and where they differ",
     "": "the package itself: its public names, most of them imported when they are first used",

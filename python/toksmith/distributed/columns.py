@@ -1,0 +1,23 @@
+"""A column of a batch by its name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..common.messages import shown
+
+
+def column_of(batch: Any, name: str) -> Any:
+    """Return the column of a name of a record batch or a table of pyarrow.
+
+    Raises:
+        TypeError: It is no such batch.
+        ValueError: There is no such column, or there are several.
+    """
+    if not hasattr(batch, "column_names") or not hasattr(batch, "column"):
+        raise TypeError(f"a batch is a pyarrow.RecordBatch or a pyarrow.Table, not {type(batch).__name__}")
+    names = batch.column_names
+    if names.count(name) != 1:
+        there = ", ".join(map(shown, names))
+        raise ValueError(f"there is no one column {shown(name)}: the batch has {there}")
+    return batch.column(names.index(name))

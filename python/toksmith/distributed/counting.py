@@ -1,0 +1,144 @@
+"""Counts of pretokens in parts: each part's counts as Arrow batches, and the sum of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from .. import _core, patterns
+from ..common import arguments, memory
+from ..training import counter, counts_table
+from ..training.counts import PretokenCounts
+from .columns import column_of
+
+if TYPE_CHECKING:
+    from ..common.choices import Errors, Unmatched
+
+DEFAULT_LIMIT = 256 << 20
+"""Bytes of memory that the counts of a part may take. An engine runs several parts on a machine at a time."""
+_PIECES = 64
+"""A piece of text after which the memory is looked at is this part of the limit. A pretoken takes up to ten times its
+bytes, so a piece adds at most a sixth of the limit."""
+_LEAST_PIECE = 1 << 16
+"""Bytes of the least piece: less would take longer to set up than to count."""
+_MOST_BYTES = 1 << 30
+"""Bytes of the pretokens of a batch: offsets of 32 bits count twice as many."""
+
+
+def counts_schema() -> Any:
+    """Return the schema of the batches of `count_batches`: `pretoken`, of type `binary`, and `count`, `int64`."""
+    pa = counts_table.arrow()
+    return pa.schema([("pretoken", pa.binary()), ("count", pa.int64())])
+
+
+def count_batches(
+    batches: Iterable[Any],
+    column: str,
+    *,
+    special_tokens: Iterable[str] = (),
+    pattern: Any = "gpt2",
+    unmatched: Unmatched = "keep",
+    errors: Errors = "strict",
+    memory_limit: int | str | None = None,
+    workers: int | None = 1,
+) -> Iterator[Any]:
+    """Yield the counts of the pretokens in one column, as record batches of `counts_schema`.
+
+    Each text is a document; null ones are passed over. A pretoken comes more than once where the counts outgrow the
+    memory limit: what there is so far is yielded, and counting begins anew. So `min_pretoken_count` belongs after the
+    sum of all parts (`PretokenCounts.at_least`); in a part it would be wrong.
+
+    Args:
+        batches: Record batches or tables of pyarrow.
+        column: The name of the column of texts; its type is one that `Tokenizer.encode_arrow` takes.
+        special_tokens: As in `count_pretokens`; so are `pattern`, `unmatched` and `errors`.
+        pattern: What cuts the texts into pretokens.
+        unmatched: What becomes of text that the pattern does not match.
+        errors: What becomes of bytes that are not UTF-8.
+        memory_limit: Bytes that the counts may take, such as "300MB"; default: 256 MiB. The batches themselves, and
+            one text that is larger than a sixty-fourth of it, come on top.
+        workers: Threads; default: one, since an engine runs a part for each core. None: all cores.
+
+    Raises:
+        ValueError: There is no such column; a text is not UTF-8 (names its row).
+        TypeError: The column is of another type.
+        ImportError: pyarrow is not installed.
+    """
+    specials, resolved = arguments.special_names(special_tokens), patterns.resolve(pattern, unmatched)
+    replace = arguments.replaces_invalid(errors)
+    limit = DEFAULT_LIMIT if memory_limit is None else memory.limit(memory_limit)
+    threads = arguments.checked_workers(workers)
+
+    def counting() -> _core.Counting:
+        return counter.counter(specials, None, resolved, workers=threads, replace=replace, memory_limit=limit)
+
+    return _counted(batches, column, counting, replace, max(limit // _PIECES, _LEAST_PIECE))
+
+
+def _counted(batches: Iterable[Any], column: str, counting: Any, replace: bool, piece: int) -> Iterator[Any]:
+    current = None
+    for batch in batches:
+        for texts in _pieces(column_of(batch, column), piece):
+            current = current or counting()
+            _core.count_texts(current, _core.ArrowColumn(texts), replace)
+            if current.spills() > 0:
+                yield from _batches(current.finish())
+                current = None
+    if current is not None:
+        yield from _batches(current.finish())
+
+
+def _pieces(texts: Any, most: int) -> Iterator[Any]:
+    """Yield a column in slices of at most so many bytes, or of one text."""
+    waiting = [texts]
+    while waiting:
+        texts = waiting.pop()
+        if len(texts) > 1 and texts.nbytes > most:
+            half = len(texts) // 2
+            waiting += [texts.slice(half), texts.slice(0, half)]
+        elif len(texts):
+            yield texts
+
+
+def _batches(core: _core.PretokenCounts) -> Iterator[Any]:
+    """Yield counts as batches of `counts_schema`."""
+    schema = counts_schema()
+    for batch in counts_table.batches(core, counts_table.plain_schema()):
+        waiting = [batch.select(["pretoken", "count"])]
+        while waiting:
+            rows = waiting.pop()
+            if rows.num_rows > 1 and rows.nbytes > _MOST_BYTES:
+                half = rows.num_rows // 2
+                waiting += [rows.slice(half), rows.slice(0, half)]
+            else:
+                yield rows.cast(schema)
+
+
+def sum_counts(
+    batches: Iterable[Any],
+    *,
+    special_tokens: Iterable[str] = (),
+    pattern: Any = "gpt2",
+    unmatched: Unmatched = "keep",
+) -> PretokenCounts:
+    """Return the sum of the counts of all parts, in the order of the bytes of pretokens.
+
+    The result is the same for any parts, however they come. It does not tell which pretoken came first in the text:
+    training on it with `ties="first"` is not what training on the text is. Every other rule gives the same merges.
+    Memory: the batches and the sum, so let an engine sum first.
+
+    Args:
+        batches: Record batches or tables with the columns `pretoken` and `count`, such as those of `count_batches`.
+        special_tokens: What the parts were counted with; so are `pattern` and `unmatched`.
+        pattern: What cut the texts.
+        unmatched: What became of text that the pattern does not match.
+
+    Raises:
+        ValueError: A column is missing, of another type, null or negative; or the sum passes 2^63.
+        ImportError: pyarrow is not installed.
+    """
+    pa = counts_table.arrow()
+    tables = [pa.table({name: column_of(batch, name) for name in ("pretoken", "count")}) for batch in batches]
+    table = pa.concat_tables(tables) if tables else counts_schema().empty_table()
+    core = counts_table.counts_of(table.sort_by("pretoken"), 0)
+    return PretokenCounts._of(core, patterns.resolve(pattern, unmatched), arguments.special_names(special_tokens))
