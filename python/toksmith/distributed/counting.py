@@ -124,7 +124,7 @@ def sum_counts(
     """Return the sum of the counts of all parts, in the order of the bytes of pretokens.
 
     The result is the same for any parts, however they come. It does not tell which pretoken came first in the text:
-    training on it with `ties="first"` is not what training on the text is. Every other rule gives the same merges.
+    `train` refuses it with `ties="first"`, and every other rule gives the merges of the whole text.
     Memory: the batches and the sum, so let an engine sum first.
 
     Args:
@@ -141,4 +141,5 @@ def sum_counts(
     tables = [pa.table({name: column_of(batch, name) for name in ("pretoken", "count")}) for batch in batches]
     table = pa.concat_tables(tables) if tables else counts_schema().empty_table()
     core = counts_table.counts_of(table.sort_by("pretoken"), 0)
-    return PretokenCounts._of(core, patterns.resolve(pattern, unmatched), arguments.special_names(special_tokens))
+    specials = arguments.special_names(special_tokens)
+    return PretokenCounts._of(core, patterns.resolve(pattern, unmatched), specials, has_order=False)

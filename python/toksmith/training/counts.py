@@ -40,7 +40,7 @@ class PretokenCounts:
     ([(b'low', 10)], 2, 7)
     """
 
-    __slots__ = ("_core", "_pattern", "_special_tokens")
+    __slots__ = ("_core", "_has_order", "_pattern", "_special_tokens")
 
     def __init__(
         self,
@@ -63,13 +63,18 @@ class PretokenCounts:
         core = _core.PretokenCounts([(pretoken, count, first) for first, (pretoken, count) in enumerate(items)])
         self._fill(core, patterns.resolve(pattern, unmatched), arguments.special_names(special_tokens))
 
-    def _fill(self, core: _core.PretokenCounts, pattern: Pattern, special_tokens: list[str]) -> None:
+    def _fill(
+        self, core: _core.PretokenCounts, pattern: Pattern, special_tokens: list[str], has_order: bool = True
+    ) -> None:
         self._core, self._pattern, self._special_tokens = core, pattern, special_tokens
+        self._has_order = has_order
 
     @classmethod
-    def _of(cls, core: _core.PretokenCounts, pattern: Pattern, special_tokens: list[str]) -> Self:
+    def _of(
+        cls, core: _core.PretokenCounts, pattern: Pattern, special_tokens: list[str], has_order: bool = True
+    ) -> Self:
         counts = cls.__new__(cls)
-        counts._fill(core, pattern, special_tokens)
+        counts._fill(core, pattern, special_tokens, has_order)
         return counts
 
     @property
@@ -123,6 +128,7 @@ class PretokenCounts:
             "unmatched": pattern.unmatched,
             "unicode": pattern.unicode,
             "special_tokens": self._special_tokens,
+            **({} if self._has_order else {"ordered": False}),
         }
 
     @classmethod
@@ -149,7 +155,8 @@ class PretokenCounts:
         # The Unicode version of the head stays: counts of different versions cannot be added.
         pattern = patterns.of_source(head["pattern"], head["pattern_flags"], head["unmatched"])
         pattern = pattern._replace(unicode=head["unicode"])
-        return cls._of(core, pattern, arguments.special_names(head["special_tokens"]))
+        specials = arguments.special_names(head["special_tokens"])
+        return cls._of(core, pattern, specials, head.get("ordered") is not False)
 
     def to_arrow(self) -> Any:
         """Return the counts as a `pyarrow.Table`: columns `pretoken`, `count` and `first`, in the order of `items`.
@@ -212,8 +219,8 @@ class PretokenCounts:
         counts_table.check_whole(core, head, "the table")
         return with_options_of(cls._of_head(core, head), special_tokens, pattern, unmatched)
 
-    def _like(self, core: _core.PretokenCounts) -> PretokenCounts:
-        return PretokenCounts._of(core, self._pattern, self._special_tokens)
+    def _like(self, core: _core.PretokenCounts, has_order: bool = True) -> PretokenCounts:
+        return PretokenCounts._of(core, self._pattern, self._special_tokens, has_order and self._has_order)
 
     def __getitem__(self, pretoken: bytes) -> int:
         return self._core.get(pretoken)
@@ -232,7 +239,7 @@ class PretokenCounts:
                 "counts with different special tokens cannot be added: "
                 f"{self._special_tokens} and {other._special_tokens}"
             )
-        return self._like(self._core.plus(other._core))
+        return self._like(self._core.plus(other._core), other._has_order)
 
     def __repr__(self) -> str:
         return f"<PretokenCounts of {len(self)} pretokens, {self.total} in all>"
@@ -248,7 +255,7 @@ def with_options_of(
                 f"the counts were made with the special tokens {counts._special_tokens}, not {names}: "
                 "leave special_tokens out, or count anew"
             )
-        counts = PretokenCounts._of(counts._core, counts._pattern, names)
+        counts = PretokenCounts._of(counts._core, counts._pattern, names, counts._has_order)
     given = patterns.resolve(pattern, unmatched)
     if (pattern, unmatched) != ("gpt2", "keep") and given != counts._pattern:
         raise ValueError(f"the counts were made under {counts._pattern}, not {given}: leave the pattern out")

@@ -173,6 +173,11 @@ def train_bpe(
 
 def _matching(counts: PretokenCounts, options: Options) -> PretokenCounts:
     """Check that counts were made under the options; those that were not given become the ones of the counts."""
+    if options.ties == "first" and not counts._has_order:
+        raise ValueError(
+            'ties="first" goes by the order of the text, which sums of parts do not tell: choose another rule, or '
+            "count on one machine"
+        )
     if options.base is None:
         counts = with_options_of(
             counts, options.new_specials, options.pattern if options.pattern_given else "gpt2", "keep"

@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -98,6 +99,22 @@ def test_counts_are_taken_together_after_the_sum(texts: list[str | None], whole:
     renamed = by_engine.rename_columns(["pretoken", "count"])
     assert distributed.sum_counts([renamed]).items() == sorted(whole.items())
     assert distributed.sum_counts([]).items() == []
+
+
+def test_ties_by_the_order_of_the_text_are_refused(whole: PretokenCounts, tmp_path: Path) -> None:
+    summed = distributed.sum_counts([whole.to_arrow()], special_tokens=[END])
+    summed.save(tmp_path / "counts")
+    for counts in (
+        summed,
+        summed + summed,
+        whole + summed,
+        summed.at_least(2),
+        PretokenCounts.load(tmp_path / "counts"),
+        PretokenCounts.from_arrow(summed.to_arrow()),
+    ):
+        with pytest.raises(ValueError, match="which sums of parts do not tell: choose another rule"):
+            train(counts, 300, special_tokens=[END], ties="first")
+    train(whole, 300, ties="first")
 
 
 def test_what_cannot_be_counted(texts: list[str | None]) -> None:
