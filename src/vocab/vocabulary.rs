@@ -190,6 +190,8 @@ impl Vocab {
     /// [`Error::OutOfMemory`].
     pub fn unmade(&self) -> Result<Vec<(u32, Vec<u32>)>> {
         let id = |index: u32| self.tokens.id_at(index);
+        let bytes: usize = self.unreachable.iter().map(|&index| self.tokens.bytes_at(index).len()).sum();
+        room::check_available(32 * self.unreachable.len() + 8 * bytes)?;
         let parts = |index: u32| {
             let parts = reach::parts_of(&self.tokens, index, self.pairs())?;
             Ok((id(index), parts.into_iter().map(id).collect()))

@@ -295,6 +295,7 @@ STANDARD_OUTPUT = {
     "encode": ["encode", "-t", "t.json", "text"],
     "decode": ["decode", "-t", "t.json", "ids"],
     "explain": ["explain", "-t", "t.json", "the lowest price"],
+    "inspect": ["inspect", "t.json", "--on", "text"],
 }
 
 

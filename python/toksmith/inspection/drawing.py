@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
     from .inspect import Inspection
 
-_STYLE = "text-align:{};padding:0 1em 0 0;border:0;background:none;vertical-align:top"
+_STYLE = (
+    "text-align:{};padding:0 1em 0 0;border:0;background:none;vertical-align:top;white-space:pre-wrap;"
+    "overflow-wrap:anywhere"
+)
 
 
 def as_text(inspection: Inspection) -> str:
