@@ -133,7 +133,6 @@ def test_files_beside(folder: Path, tmp_path: Path) -> None:
     assert shown == run(*arguments, cwd=folder)
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert sorted(path.name for path in plots.iterdir()) == ["compression.png", "curve.png"]
-    assert run(*arguments, "--html", "-", cwd=folder) == page.read_text(encoding="utf-8")
     assert run(*arguments, "--markdown", cwd=folder).startswith(r"# small.json, bytes.json")
 
 
