@@ -27,6 +27,7 @@ SCRIPTS = (
     "merging.js",
     "before.js",
     "tokenizer.js",
+    "places.js",
     "marks.js",
     "blocks.js",
     "panel.js",

@@ -2,7 +2,8 @@
 
 import { appendMarked, hex } from "./marks.js";
 import { counted, shownCount } from "./panel.js";
-import { byteLength, characterCount, Pieces } from "./tokenizer.js";
+import { byteLength, characterCount } from "./places.js";
+import { Pieces } from "./tokenizer.js";
 
 /** Merges of one pretoken that are shown: of more, the first and the last ones. */
 const MAX_MERGES = 100;
@@ -95,7 +96,8 @@ function shownBytes(bytes) {
 }
 
 /**
- * Returns the characters that a token has a part of, as elements, and how many characters of the pretoken end before it.
+ * Returns the characters that a token has a part of, as elements, and how many characters of the pretoken end before
+ * it.
  */
 function touchedCharacters(tokenizer, piece, place, text) {
   const lengths = piece.ids.map((id) => tokenizer.bytesOf(id).length);
@@ -156,11 +158,13 @@ function reasonWithoutMerges(piece, isWhole, merges, bytes) {
   if (piece.isSpecial) return "It is a special token: it is found before the text is cut, and never merged.";
   if (isWhole) return "It is a token as it stands, so nothing is merged.";
   if (merges.length > 0) return null;
-  return bytes.length === 1 ? "It is one byte, and every byte is a token." : "No pair in it merges: its bytes are its tokens.";
+  if (bytes.length === 1) return "It is one byte, and every byte is a token.";
+  return "No pair in it merges: its bytes are its tokens.";
 }
 
 function captionOf(bytes, merges) {
-  return made("caption", "", `${counted(merges.length, "merge")} of ${counted(bytes.length, "byte")}, the lowest rank first.`);
+  const sizes = `${counted(merges.length, "merge")} of ${counted(bytes.length, "byte")}`;
+  return made("caption", "", `${sizes}, the lowest rank first.`);
 }
 
 function headOf(...names) {

@@ -15,7 +15,8 @@ const ESCAPES = new Map([
 ]);
 
 /**
- * Returns the characters of bytes, in order: each a string, or the number of a byte that is no part of a whole character.
+ * Returns the characters of bytes, in order: each a string, or the number of a byte that is no part of a whole
+ * character.
  */
 export function charactersOf(bytes) {
   const found = [];
@@ -82,7 +83,7 @@ export function hex(number, digits) {
   return number.toString(16).padStart(digits, "0");
 }
 
-/** Adds the parts of a token to an element. With `breaksLines`, a line ends behind each newline but the last character. */
+/** Adds the parts of a token to an element. With `breaksLines`, a line ends behind each newline that is not the last. */
 export function appendMarked(element, bytes, breaksLines) {
   const parts = markedParts(bytes);
   parts.forEach(([text, kind], i) => {

@@ -3,7 +3,8 @@
 import { Details } from "./details.js";
 import { fragmentOf, readFragment } from "./link.js";
 import { counted, Panel, shownCount } from "./panel.js";
-import { characterCount, lostBytes, rangeOf, spansOf, Tokenizer, wellFormed } from "./tokenizer.js";
+import { characterCount, lostBytes, rangeOf, spansOf } from "./places.js";
+import { Tokenizer, wellFormed } from "./tokenizer.js";
 
 /** Milliseconds without typing after which the counts are read out. */
 const PAUSE = 1000;

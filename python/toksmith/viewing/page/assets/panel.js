@@ -1,7 +1,7 @@
 // One tokenizer on the page: its count, and its tokens, through which one goes with the pointer or the arrow keys.
 
 import { blocksOf, Looks } from "./blocks.js";
-import { placesIn } from "./tokenizer.js";
+import { placesIn } from "./places.js";
 
 /** Changed blocks that are drawn at once; what else is on the screen follows in the next frame. */
 const DRAWN_AT_ONCE = 3;

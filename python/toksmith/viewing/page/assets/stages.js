@@ -2,8 +2,8 @@
 
 /**
  * Returns the pretokens of `text` from `start` to `end`: a flat list of where each one starts and ends.
- * A stage has an automaton, a behavior (what becomes of its matches, in the words of Hugging Face), and `invert`: whether
- * matches and the rest change roles.
+ * A stage has an automaton, a behavior (what becomes of its matches, in the words of Hugging Face), and `invert`:
+ * whether matches and the rest change roles.
  */
 export function cutInStages(stages, text, start, end) {
   let pieces = start < end ? [start, end] : [];

@@ -116,8 +116,8 @@ class PairTable {
 
 export class Vocabulary {
   /**
-   * `columns` are those of `vocabulary.py`. With `isRanks` any two neighbours merge whose bytes are a token, the one with
-   * the lowest id first; else only the listed pairs do, in the order of the list.
+   * `columns` are those of `vocabulary.py`. With `isRanks` any two neighbours merge whose bytes are a token, the one
+   * with the lowest id first; else only the listed pairs do, in the order of the list.
    */
   constructor(columns, isRanks) {
     const [ids, literal, literalLengths, literalBytes, left, right, result] = columns;
@@ -131,7 +131,8 @@ export class Vocabulary {
   }
 
   /**
-   * Returns the rank at which the tokens `left` and `right` merge, or -1. Together they are `bytes` from `start` to `end`.
+   * Returns the rank at which the tokens `left` and `right` merge, or -1. Together they are `bytes` from `start` to
+   * `end`.
    */
   rankOf(left, right, bytes, start, end) {
     return this.pairs === null ? this.table.find(bytes, start, end) : this.pairs.find(left, right);
