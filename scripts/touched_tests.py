@@ -18,6 +18,7 @@ PYTHON = "tests/python"
 # the names of modules in `src/` and `tests/rust/`, "" for all). The longest start that fits counts.
 TESTS: dict[str, tuple[list[str], list[str]]] = {
     "src/": ([f"{PYTHON}/core"], [""]),
+    "src/arrow/": ([f"{PYTHON}/arrow"], ["arrow"]),
     "src/count/": ([f"{PYTHON}/training"], ["count"]),
     "src/decode": ([f"{PYTHON}/core/test_decode.py"], ["decode"]),
     "src/encode/": ([f"{PYTHON}/core"], ["encode"]),
@@ -25,6 +26,7 @@ TESTS: dict[str, tuple[list[str], list[str]]] = {
     "src/normalize/": ([f"{PYTHON}/huggingface"], ["normalize"]),
     "src/pretokenize/": ([f"{PYTHON}/core/test_pretokenize.py", f"{PYTHON}/dialects"], ["pretokenize", "scanner"]),
     "src/python/": ([f"{PYTHON}/core"], []),
+    "src/python/arrow": ([f"{PYTHON}/arrow"], []),
     "src/simd/": ([f"{PYTHON}/core/test_pretokenize.py"], ["simd", "scanner"]),
     "src/source/": ([f"{PYTHON}/training", "tests/faults/test_changing_files.py"], ["source"]),
     "src/special/": ([f"{PYTHON}/core/test_encode.py", "tests/faults/test_special_tokens.py"], ["special"]),
@@ -37,6 +39,9 @@ TESTS: dict[str, tuple[list[str], list[str]]] = {
     "python/toksmith/compat/": ([f"{PYTHON}/compat"], []),
     "python/toksmith/compat/huggingface/": ([f"{PYTHON}/huggingface"], []),
     "python/toksmith/compat/tiktoken/": ([f"{PYTHON}/tiktoken"], []),
+    "python/toksmith/arrow_columns.py": ([f"{PYTHON}/arrow"], []),
+    "python/toksmith/batch_function.py": ([f"{PYTHON}/arrow"], []),
+    "python/toksmith/distributed/": ([f"{PYTHON}/distributed"], []),
     "python/toksmith/formats/": ([f"{PYTHON}/formats"], []),
     "python/toksmith/huggingface/": ([f"{PYTHON}/huggingface"], []),
     "python/toksmith/measuring/": ([f"{PYTHON}/measuring", f"{PYTHON}/cli/test_compare_command.py"], []),
