@@ -47,6 +47,7 @@ Examples:
   toksmith view book.txt -t tokenizer.json -t gpt-4o --limit 0
   toksmith view book.txt -t tokenizer.json --lines | sort | uniq -c
   echo 'the lowest price' | toksmith view -t gpt2
+  toksmith view --html page.html -t gpt2 -t gpt-4o
 
 An argument that names a file is read as a file of UTF-8 text, any other is the
 text itself. On a terminal tokens have two colours in turn, and special tokens
@@ -60,7 +61,12 @@ are separated by tabs, and a special token has the word special behind it."""
 
 def view(
     tokenizers: TokenizersOption,
-    text: Annotated[str, typer.Argument(metavar="TEXT|FILE", help="The text, or a file; - is standard input.")] = "-",
+    text: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="TEXT|FILE", help="The text, or a file; - is standard input.  [default: -]", show_default=False
+        ),
+    ] = None,
     as_text: Annotated[bool, typer.Option("--text", help="Read the argument as text, whatever it names.")] = False,
     ids: Annotated[bool, typer.Option("--ids", help="Show the id below each token, before it with --lines.")] = False,
     as_lines: Annotated[bool, typer.Option("--lines", help="Write one token a line, and no counts.")] = False,
@@ -74,6 +80,15 @@ def view(
         ),
     ] = None,
     no_limit: Annotated[bool, typer.Option("--all", help="Draw all tokens, on a terminal too.")] = False,
+    html: Annotated[
+        str | None,
+        typer.Option(
+            "--html",
+            metavar="FILE",
+            help="Write a page in which people type and see tokens; it begins with TEXT.",
+            show_default=False,
+        ),
+    ] = None,
     no_special: NoSpecialOption = False,
     errors: ErrorsOption = STRICT,
     pattern: GivenPatternOption = None,
@@ -85,7 +100,13 @@ def view(
         raise UsageError("--limit and --all are two things to do: give one of them")
     if limit is not None and limit < 0:
         raise UsageError(f"--limit is at least 0, not {limit}")
+    if html is not None and (ids or as_lines or no_limit or no_special or limit is not None):
+        raise UsageError("--html takes no --ids, --lines, --limit, --all or --no-special: the page has switches")
     loaded = load_all(tokenizers, pattern, special_tokens, unmatched)
+    if html is not None:
+        _write_page(html, loaded, text, as_text, errors.value)
+        return
+    text = "-" if text is None else text
     if limit is None and not no_limit and terminal.is_terminal():
         limit = LIMIT
     drawing = Drawing(not no_special, ids, as_lines, limit)
@@ -96,6 +117,18 @@ def view(
             if drawing.colours:
                 streams.write("-", [flow.END.encode()])  # what was cut off may be a colour's begin
             raise
+
+
+def _write_page(
+    path: str, tokenizers: Sequence[tuple[str, Tokenizer]], text: str | None, as_text: bool, errors: str
+) -> None:
+    from . import page
+
+    if text is None:
+        page.write(path, tokenizers, "")
+        return
+    with _opened(text, as_text, errors, is_read_again=False) as opened:
+        page.write(path, tokenizers, "".join(opened()))
 
 
 # The text
