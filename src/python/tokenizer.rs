@@ -12,7 +12,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use super::output::Errors;
 use super::pretokenizer::PyPretokenizer;
 use super::stream::EncodeStream;
-use super::vocabulary::{merges_of, special_specs, tokens_of};
+use super::vocabulary::special_specs;
 use super::{arrays, call, file, ids, objects, text};
 use crate::encode::{EncodedBatch, Encoder, FileOptions, Spans};
 use crate::error::show;
@@ -44,20 +44,8 @@ impl Tokenizer {
         pretokenizer: &PyPretokenizer,
         ignore_merges: bool,
     ) -> PyResult<Self> {
-        let tokens = tokens_of(vocab)?;
-        let merges = merges.map(merges_of).transpose()?;
         let specials = special_specs(special_tokens)?;
-        let pretokenizer = pretokenizer.inner.clone();
-        let encoder = call::long(py, None, move |_| {
-            let tokens = room::collected(tokens.iter().map(|(id, bytes)| (*id, &**bytes)))?;
-            let merges = match &merges {
-                Some(list) => Some(room::collected(list.iter().map(|(left, right)| (&**left, &**right)))?),
-                None => None,
-            };
-            let vocab = Vocab::of_views(tokens, merges, &specials)?;
-            Encoder::try_new(if ignore_merges { vocab.ignoring_merges() } else { vocab }, pretokenizer)
-        })?;
-        Ok(Tokenizer { encoder: Arc::new(encoder) })
+        Self::merging_bytes(py, vocab, merges, &specials, &pretokenizer.inner, ignore_merges)
     }
 
     /// A tokenizer that merges characters; `merges` are pairs of ids. See `CharacterTokens` for the rest.
@@ -137,11 +125,8 @@ impl Tokenizer {
     /// The last merge of each token, by ascending id: the places of its two parts among all ids, in two arrays; -1
     /// twice for a token that no merge makes.
     fn last_pairs<'py>(&self, py: Python<'py>) -> PyResult<LastPairs<'py>> {
-        let pairs = call::long(py, None, |_| self.encoder.vocab().last_pairs())?;
-        let part = |take: fn((u32, u32)) -> u32| {
-            room::collected(pairs.iter().map(move |pair| pair.map_or(-1, |pair| i64::from(take(pair)))))
-        };
-        Ok((arrays::array(py, part(|(left, _)| left)?)?, arrays::array(py, part(|(_, right)| right)?)?))
+        let (left, right) = self.parts_of_last_merges(py)?;
+        Ok((arrays::array(py, left)?, arrays::array(py, right)?))
     }
 
     #[pyo3(signature = (text, special, workers=None))]

@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyList, PyString};
 use super::ids::IdRun;
 use super::output::{DecodeBuffer, Errors};
 use super::tokenizer::Tokenizer;
-use super::vocabulary::tokens_of;
+use super::vocabulary::{merges_of, tokens_of};
 use super::{call, ids, objects};
 use crate::control::Control;
 use crate::encode::{Encoder, recycle};
@@ -23,6 +23,41 @@ impl Tokenizer {
     /// The encoder of the core.
     pub(super) fn encoder(&self) -> &Encoder {
         &self.encoder
+    }
+
+    /// The tokenizer of a vocabulary of bytes; without `merges`, of ranks.
+    pub(super) fn merging_bytes(
+        py: Python<'_>,
+        vocab: &Bound<'_, PyDict>,
+        merges: Option<&Bound<'_, PyAny>>,
+        specials: &[SpecialSpec],
+        pretokenizer: &Pretokenizer,
+        ignore_merges: bool,
+    ) -> PyResult<Self> {
+        let tokens = tokens_of(vocab)?;
+        let merges = merges.map(merges_of).transpose()?;
+        let encoder = call::long(py, None, move |_| {
+            let tokens = room::collected(tokens.iter().map(|(id, bytes)| (*id, &**bytes)))?;
+            let merges = match &merges {
+                Some(list) => Some(room::collected(list.iter().map(|(left, right)| (&**left, &**right)))?),
+                None => None,
+            };
+            let vocab = Vocab::of_views(tokens, merges, specials)?;
+            Encoder::try_new(
+                if ignore_merges { vocab.ignoring_merges() } else { vocab },
+                pretokenizer.clone(),
+            )
+        })?;
+        Ok(Tokenizer { encoder: Arc::new(encoder) })
+    }
+
+    /// For each token by ascending id, the places of both parts of its last merge; -1 where there is none.
+    pub(super) fn parts_of_last_merges(&self, py: Python<'_>) -> PyResult<(Vec<i64>, Vec<i64>)> {
+        let pairs = call::long(py, None, |_| self.encoder.vocab().last_pairs())?;
+        let part = |take: fn((u32, u32)) -> u32| {
+            room::collected(pairs.iter().map(move |pair| pair.map_or(-1, |pair| i64::from(take(pair)))))
+        };
+        Ok((part(|(left, _)| left)?, part(|(_, right)| right)?))
     }
 
     /// The tokenizer of a vocabulary of characters.

@@ -38,7 +38,7 @@ def attempt(most):
 first = attempt(1_000_000)
 begun = (out / ".toksmith-unfinished/state.json").exists()
 second = attempt(2_000_000)
-snapshot = json.loads((out / ".toksmith-unfinished/state.json").read_text())["snapshot"]
+snapshot = json.loads((out / ".toksmith-unfinished/state.json").read_text())["state"]["snapshot"]
 attempt(1 << 40)
 print(json.dumps([first, second, begun, snapshot[2][0][1]]))
 """
