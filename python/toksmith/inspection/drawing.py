@@ -6,8 +6,8 @@ import html
 from typing import TYPE_CHECKING
 
 from ..common.tables import aligned, columns
+from ..viewing.spans import visible
 from .sections import Section, sections
-from .showing import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

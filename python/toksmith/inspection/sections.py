@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..viewing.spans import shown, visible
 from . import report
-from .showing import shown, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
