@@ -16,6 +16,7 @@ import regex
 
 import toksmith
 from toksmith import Tokenizer, reference
+from toksmith import scripts as unicode_scripts
 from toksmith.inspection import scripts
 from toksmith.inspection.inspect import Inspection
 
@@ -96,7 +97,7 @@ def test_kinds(looked: Looked) -> None:
 def test_scripts_of_tokens(looked: Looked) -> None:
     _, found, _, texts = looked
     assert sum(found.contents.scripts.values()) == len(texts)
-    assert not set(found.contents.scripts) - set(scripts.SCRIPTS) - {"several", "Unknown"}
+    assert not set(found.contents.scripts) - set(unicode_scripts.SCRIPTS) - {"several", "Unknown"}
     shared = r"\p{Script=Common}\p{Script=Inherited}"
     for script in ("Latin", "Greek", "Cyrillic", "Arabic", "Han", "Hiragana", "Katakana", "Thai"):
         alone = regex.compile(rf"[\p{{Script={script}}}{shared}]+")
