@@ -20,6 +20,7 @@ from .options import (
     GivenSpecialsOption,
     GivenUnmatchedOption,
     InArgument,
+    JsonOption,
     TokenizerOption,
     UsageError,
     load,
@@ -68,7 +69,7 @@ def bench(
     rounds: Annotated[
         int, typer.Option("--rounds", metavar="N", help="How often each library encodes the text.")
     ] = 5,
-    as_json: Annotated[bool, typer.Option("--json", help="Write one JSON object.")] = False,
+    as_json: JsonOption = False,
     pattern: GivenPatternOption = None,
     special_tokens: GivenSpecialsOption = None,
     unmatched: GivenUnmatchedOption = None,

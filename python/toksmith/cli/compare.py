@@ -16,12 +16,17 @@ from . import streams
 from .options import (
     STRICT,
     Choice,
+    ColumnOption,
     ErrorsOption,
+    FieldOrInputOption,
     GivenPatternOption,
     GivenSpecialsOption,
     GivenUnmatchedOption,
+    JsonOption,
     ProgressOption,
+    SeparatorOption,
     UsageError,
+    WorkersOption,
     choice_of,
     load,
 )
@@ -96,7 +101,7 @@ def compare(
             help="The parallel language that others are held against. Default: the first.",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write one JSON object.")] = False,
+    as_json: JsonOption = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Write Markdown.")] = False,
     html: Annotated[
         str | None, typer.Option("--html", metavar="OUT", help="Write a report to this file too: one HTML page.")
@@ -106,28 +111,9 @@ def compare(
         typer.Option("--plots", metavar="OUT", help="Write the plots to this folder too. Needs matplotlib."),
     ] = None,
     plot_format: Annotated[PlotFormat, typer.Option("--plot-format", help="What kind of file a plot is.")] = _SVG,
-    field: Annotated[
-        str | None,
-        typer.Option(
-            "--field",
-            metavar="NAME",
-            help="The field of .jsonl files that has the text. With it, standard input is JSON lines. Default: text.",
-        ),
-    ] = None,
-    column: Annotated[
-        str | None,
-        typer.Option(
-            "--column", metavar="NAME", help="The column of Parquet files that has the text. Default: text."
-        ),
-    ] = None,
-    document_separator: Annotated[
-        str | None,
-        typer.Option(
-            "--document-separator",
-            metavar="TEXT",
-            help="A string between two documents of a text file. It becomes no token.",
-        ),
-    ] = None,
+    field: FieldOrInputOption = None,
+    column: ColumnOption = None,
+    document_separator: SeparatorOption = None,
     size: Annotated[
         list[int] | None,
         typer.Option(
@@ -148,9 +134,7 @@ def compare(
     ] = 0.95,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="The seed of the bootstrap.")] = 0,
     errors: ErrorsOption = STRICT,
-    workers: Annotated[
-        int | None, typer.Option("--workers", metavar="N", help="The number of threads. Default: all cores.")
-    ] = None,
+    workers: WorkersOption = None,
     pattern: GivenPatternOption = None,
     special_tokens: GivenSpecialsOption = None,
     unmatched: GivenUnmatchedOption = None,

@@ -16,13 +16,18 @@ from ..viewing.spans import visible
 from . import streams
 from .options import (
     STRICT,
+    ColumnOption,
     Errors,
     ErrorsOption,
+    FieldOption,
     GivenPatternOption,
     GivenSpecialsOption,
     GivenUnmatchedOption,
+    JsonOption,
     NoSpecialOption,
     ProgressOption,
+    SeparatorOption,
+    WorkersOption,
     load,
 )
 
@@ -68,30 +73,13 @@ def count(
         list[str] | None,
         typer.Argument(metavar="[FILES]...", help="Files, globs and folders; - is standard input, and the default."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write one JSON object.")] = False,
-    field: Annotated[
-        str | None,
-        typer.Option("--field", metavar="NAME", help="The field of .jsonl files that has the text. Default: text."),
-    ] = None,
-    column: Annotated[
-        str | None,
-        typer.Option(
-            "--column", metavar="NAME", help="The column of Parquet files that has the text. Default: text."
-        ),
-    ] = None,
-    document_separator: Annotated[
-        str | None,
-        typer.Option(
-            "--document-separator",
-            metavar="TEXT",
-            help="A string between two documents of a text file. It becomes no token.",
-        ),
-    ] = None,
+    as_json: JsonOption = False,
+    field: FieldOption = None,
+    column: ColumnOption = None,
+    document_separator: SeparatorOption = None,
     no_special: NoSpecialOption = False,
     errors: ErrorsOption = STRICT,
-    workers: Annotated[
-        int | None, typer.Option("--workers", metavar="N", help="The number of threads. Default: all cores.")
-    ] = None,
+    workers: WorkersOption = None,
     pattern: GivenPatternOption = None,
     special_tokens: GivenSpecialsOption = None,
     unmatched: GivenUnmatchedOption = None,

@@ -10,13 +10,18 @@ import typer
 from . import streams
 from .options import (
     STRICT,
+    ColumnOption,
     ErrorsOption,
+    FieldOption,
     GivenPatternOption,
     GivenSpecialsOption,
     GivenUnmatchedOption,
+    JsonOption,
     NoSpecialOption,
     ProgressOption,
+    SeparatorOption,
     UsageError,
+    WorkersOption,
     load,
 )
 
@@ -56,30 +61,13 @@ def inspect(
     top: Annotated[
         int, typer.Option("--top", metavar="N", help="How many tokens each list of examples has at most.")
     ] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="Write one JSON object.")] = False,
-    field: Annotated[
-        str | None,
-        typer.Option("--field", metavar="NAME", help="The field of .jsonl files that has the text. Default: text."),
-    ] = None,
-    column: Annotated[
-        str | None,
-        typer.Option(
-            "--column", metavar="NAME", help="The column of Parquet files that has the text. Default: text."
-        ),
-    ] = None,
-    document_separator: Annotated[
-        str | None,
-        typer.Option(
-            "--document-separator",
-            metavar="TEXT",
-            help="A string between two documents of a text file. It becomes no token.",
-        ),
-    ] = None,
+    as_json: JsonOption = False,
+    field: FieldOption = None,
+    column: ColumnOption = None,
+    document_separator: SeparatorOption = None,
     no_special: NoSpecialOption = False,
     errors: ErrorsOption = STRICT,
-    workers: Annotated[
-        int | None, typer.Option("--workers", metavar="N", help="The number of threads. Default: all cores.")
-    ] = None,
+    workers: WorkersOption = None,
     pattern: GivenPatternOption = None,
     special_tokens: GivenSpecialsOption = None,
     unmatched: GivenUnmatchedOption = None,

@@ -138,6 +138,36 @@ OutOption = Annotated[
 ]
 InArgument = Annotated[str, typer.Argument(metavar="FILE", help="The file to read; - is standard input.")]
 NoSpecialOption = Annotated[bool, typer.Option("--no-special", help="Read special tokens as ordinary text.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Write one JSON object.")]
+WorkersOption = Annotated[
+    int | None, typer.Option("--workers", metavar="N", help="The number of threads. Default: all cores.")
+]
+
+# The documents of files
+FieldOption = Annotated[
+    str | None,
+    typer.Option("--field", metavar="NAME", help="The field of .jsonl files that has the text. Default: text."),
+]
+FieldOrInputOption = Annotated[
+    str | None,
+    typer.Option(
+        "--field",
+        metavar="NAME",
+        help="The field of .jsonl files that has the text. With it, standard input is JSON lines. Default: text.",
+    ),
+]
+ColumnOption = Annotated[
+    str | None,
+    typer.Option("--column", metavar="NAME", help="The column of Parquet files that has the text. Default: text."),
+]
+SeparatorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--document-separator",
+        metavar="TEXT",
+        help="A string between two documents of a text file. It becomes no token.",
+    ),
+]
 
 # The tokenizer
 TokenizerOption = Annotated[

@@ -14,7 +14,9 @@ from ..tokenizing.tokenize import tokenize as tokenizing
 from .options import (
     STRICT,
     Choice,
+    ColumnOption,
     ErrorsOption,
+    FieldOrInputOption,
     GivenPatternOption,
     GivenSpecialsOption,
     GivenUnmatchedOption,
@@ -23,6 +25,7 @@ from .options import (
     ProgressOption,
     TokenizerOption,
     UsageError,
+    WorkersOption,
     choice_of,
     load,
 )
@@ -114,20 +117,8 @@ def tokenize(
         int, typer.Option("--shuffle-buffer", metavar="N", help="The number of ids in the buffer.")
     ] = DEFAULT_BUFFER,
     no_special: NoSpecialOption = False,
-    field: Annotated[
-        str | None,
-        typer.Option(
-            "--field",
-            metavar="NAME",
-            help="The field of .jsonl files that has the text. With it, standard input is JSON lines. Default: text.",
-        ),
-    ] = None,
-    column: Annotated[
-        str | None,
-        typer.Option(
-            "--column", metavar="NAME", help="The column of Parquet files that has the text. Default: text."
-        ),
-    ] = None,
+    field: FieldOrInputOption = None,
+    column: ColumnOption = None,
     document_separator: Annotated[
         str | None,
         typer.Option(
@@ -142,9 +133,7 @@ def tokenize(
         OnError,
         typer.Option("--on-error", help="Stop at a document that cannot be read, or skip it and list it."),
     ] = _STOP,
-    workers: Annotated[
-        int | None, typer.Option("--workers", metavar="N", help="The number of threads. Default: all cores.")
-    ] = None,
+    workers: WorkersOption = None,
     pattern: GivenPatternOption = None,
     special_tokens: GivenSpecialsOption = None,
     unmatched: GivenUnmatchedOption = None,

@@ -18,8 +18,11 @@ from . import dry_runs, streams, train_screen
 from .options import (
     STRICT,
     Choice,
+    ColumnOption,
     ErrorsOption,
+    FieldOption,
     ProgressOption,
+    SeparatorOption,
     SpecialsOption,
     TrainingPatternOption,
     TrainingUnmatchedOption,
@@ -165,24 +168,9 @@ def train(
             "--min-pretoken-count", metavar="N", help="Leave out pretokens that occur less often than N times."
         ),
     ] = 1,
-    field: Annotated[
-        str | None,
-        typer.Option("--field", metavar="NAME", help="The field of .jsonl files that has the text. Default: text."),
-    ] = None,
-    column: Annotated[
-        str | None,
-        typer.Option(
-            "--column", metavar="NAME", help="The column of Parquet files that has the text. Default: text."
-        ),
-    ] = None,
-    document_separator: Annotated[
-        str | None,
-        typer.Option(
-            "--document-separator",
-            metavar="TEXT",
-            help="A string between two documents of a text file. It becomes no token.",
-        ),
-    ] = None,
+    field: FieldOption = None,
+    column: ColumnOption = None,
+    document_separator: SeparatorOption = None,
     errors: ErrorsOption = STRICT,
     progress: ProgressOption = None,
 ) -> None:
