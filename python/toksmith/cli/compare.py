@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..common import choices
+from ..common.numbers import counted
 from ..common.tables import aligned
 from ..storage import sources
 from ..viewing import terminal
@@ -241,7 +242,7 @@ def _as_text(found: Comparison, loaded: dict[str, Tokenizer]) -> Iterator[str]:
     from ..measuring import tables
 
     group = found.all
-    yield f"{tables.about(group)}, {tables.counted(group.words, 'word')}\n"
+    yield f"{tables.about(group)}, {counted(group.words, 'word')}\n"
     for section in tables.of(found):
         note = f"  {visible(section.note)}\n" if section.note else ""
         yield f"\n{section.title}\n{note}{_table(section)}"
@@ -269,5 +270,5 @@ def _difference(one: Difference, loaded: dict[str, Tokenizer]) -> Iterator[str]:
     yield f"\n{tables.change(one.second_count / one.first_count)}  {visible(tables.what(one))}\n"
     for name, tokens in ((one.first, one.passage.first_tokens), (one.second, one.passage.second_tokens)):
         if tokens is not None:
-            yield f"  {visible(name)}, {tables.counted(len(tokens), 'token')}:\n"
+            yield f"  {visible(name)}, {counted(len(tokens), 'token')}:\n"
             yield from terminal.drawn(Spans(loaded[name]), [[token.id for token in tokens]], colours=colours)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from ..common import arguments
-from ..common.progress import reporter
+from ..common.progress import reporter, summing
 from ..common.tables import columns
 from ..files import inputs
 from ..viewing.spans import visible
@@ -96,14 +96,7 @@ def count(
     found: list[tuple[str, Count]] = []
     # A bar is gone before the output comes, so both may be on one terminal.
     with streams.reporting(progress, "") as how, reporter(how) as report:
-        done = 0
-
-        def read(size: int) -> None:
-            nonlocal done
-            done += size
-            if report:
-                report("encode", done, total)
-
+        read = summing(report, "encode", total)
         for source in sources:
             name = streams.input_name("-") if source is None else source.path
             counted = _count(loaded, _documents(source, errors, read, separator), not no_special, threads)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..common import memory
+from ..common.numbers import counted, size
 from .options import UsageError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def shown(found: Estimate, options: Options, memory_limit: str | None) -> str:
     """Return the estimate as lines, the last of which warn of what will not fit."""
     about = "" if found.is_whole else "about "
     amount = "all of it" if found.is_whole else f"{size(found.sample_bytes)} of text"
-    threads = f"{found.workers} thread{'s' if found.workers > 1 else ''}"
+    threads = counted(found.workers, "thread")
     rows = [
         ("files", f"{found.files:,}, {size(found.file_bytes)} on the disk"),
         ("text", f"{about}{size(found.text_bytes)}"),
@@ -58,18 +59,6 @@ def warnings_of(found: Estimate, limit: int) -> list[str]:
             "--min-pretoken-count\n"
         )
     return lines
-
-
-def size(count: float) -> str:
-    """Return a number of bytes in the largest unit.
-
-    >>> size(999), size(33_500_000), size(3.4e9)
-    ('999 bytes', '33.5 MB', '3.4 GB')
-    """
-    for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
-        if count >= factor:
-            return f"{count / factor:,.1f} {unit}"
-    return f"{count:,.0f} bytes"
 
 
 def rounded(count: int) -> str:

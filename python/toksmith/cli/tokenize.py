@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..common import choices
+from ..common.numbers import counted
 from ..tokenizing.options import DEFAULT_BUFFER, DEFAULT_SHARD
 from ..tokenizing.tokenize import tokenize as tokenizing
 from .options import (
@@ -184,5 +185,5 @@ def summary(manifest: dict[str, Any], out: str, seconds: float) -> str:
     left_out = f", {totals['skipped']:,} left out" if totals["skipped"] else ""
     return (
         f"{out}: {totals['documents']:,} documents{left_out}, {totals['text_bytes'] / 1e6:,.1f} MB of text, "
-        f"{totals['tokens']:,} tokens{each} in {shards} shard{'s' * (shards != 1)}, {seconds:.1f} s"
+        f"{totals['tokens']:,} tokens{each} in {counted(shards, 'shard')}, {seconds:.1f} s"
     )

@@ -44,6 +44,26 @@ def reporter(progress: bool | Report) -> Iterator[Report | None]:
             yield report
 
 
+def summing(report: Report | None, stage: str, total: int) -> Callable[[int], None]:
+    """Return what takes the size of each part that is done, and reports the sum.
+
+    >>> read = summing(print, "encode", 10)
+    >>> read(4), read(6)
+    encode 4 10
+    encode 10 10
+    (None, None)
+    """
+    done = 0
+
+    def add(size: int) -> None:
+        nonlocal done
+        done += size
+        if report:
+            report(stage, done, total)
+
+    return add
+
+
 class Bars:
     """A bar for each stage, with rate and time left: what `rich` draws, and what a report brings up to date."""
 

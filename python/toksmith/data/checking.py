@@ -7,6 +7,7 @@ import os
 import struct
 from typing import TYPE_CHECKING
 
+from ..common.progress import summing
 from . import dataset, shards
 from . import manifest as manifests
 
@@ -37,14 +38,7 @@ def differences(folder: str | os.PathLike[str], report: Report | None = None) ->
     manifest = manifests.read(folder)
     parts = list(manifests.shards_of(manifest))
     total = sum(shard.bytes + _size(manifest.folder / shard.index_file) for shard in parts)
-    done = 0
-
-    def read(count: int) -> None:
-        nonlocal done
-        done += count
-        if report:
-            report("check", done, total)
-
+    read = summing(report, "check", total)
     yield from _of_tokenizer(manifest)
     for shard in parts:
         is_whole = True

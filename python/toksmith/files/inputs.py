@@ -33,6 +33,8 @@ else:
 _COMPRESSIONS = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd", ".xz": "xz"}
 _LINES = (".jsonl", ".ndjson")
 _PARQUET = (".parquet", ".pq")
+DEVICE = "/dev/stdin"
+"""Standard input as a file."""
 # Rows of a table that become Python objects at a time.
 _ROWS = 1024
 

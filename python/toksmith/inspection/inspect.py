@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from ..common import arguments
 from ..common.messages import shown
-from ..common.progress import reporter
+from ..common.progress import reporter, summing
 from ..files import documents, inputs
+from ..formats import records
 from . import merging, reach, report, text_figures, usage, vocabulary
 
 if TYPE_CHECKING:
     from ..common.choices import Errors
     from ..common.progress import Report
     from ..parts import Parts
-
-_STANDARD_INPUT = "/dev/stdin"
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,7 +48,7 @@ class Inspection:
 
     def to_dict(self) -> dict[str, Any]:
         r"""Return everything but the arrays as JSON has it. A byte that is not text is `\xNN`, a backslash `\\`."""
-        found: dict[str, Any] = report.plain(self)
+        found: dict[str, Any] = records.plain(self)
         return found
 
     def __repr__(self) -> str:
@@ -86,7 +85,7 @@ def inspect(
     separator = arguments.checked_separator(document_separator)
     sources = None if on is None else _sources(on, field, column)
     if isinstance(sources, list) and errors == "replace":
-        inputs.check_plain(source for source in sources if source.path != _STANDARD_INPUT)
+        inputs.check_plain(source for source in sources if source.path != inputs.DEVICE)
     looked_at = vocabulary.Vocabulary(parts)
     found = reach.reach(looked_at, threads)
     tree = merging.Tree(looked_at)
@@ -121,8 +120,8 @@ def _sources(on: Any, field: str | None, column: str | None) -> list[inputs.Sour
         return on
     if not on:
         raise ValueError("on names no file")
-    paths = [_STANDARD_INPUT if one == "-" else one for one in on]
-    if paths.count(_STANDARD_INPUT) > 1:
+    paths = [inputs.DEVICE if one == "-" else one for one in on]
+    if paths.count(inputs.DEVICE) > 1:
         raise ValueError("standard input is given twice")
     return inputs.of_files(paths, field, column)
 
@@ -136,18 +135,10 @@ def _documents(
                 raise TypeError(f"a text is a str, not {type(text).__name__}: {shown(text)}; for files give a list")
             yield from [[text]] if separator is None else documents.split([text], separator)
         return
-    total = sum(_size(source.path) for source in sources)
-    done = 0
-
-    def read(size: int) -> None:
-        nonlocal done
-        done += size
-        if report_:
-            report_("encode", done, total)
-
+    read = summing(report_, "encode", sum(_size(source.path) for source in sources))
     for source in sources:
         yield from documents.of(source, errors, read, separator)
 
 
 def _size(path: str) -> int:
-    return 0 if path == _STANDARD_INPUT else os.path.getsize(path)  # noqa: PTH202
+    return 0 if path == inputs.DEVICE else os.path.getsize(path)  # noqa: PTH202

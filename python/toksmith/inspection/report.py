@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-from ..formats import native
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -278,19 +275,3 @@ class Usage:
     idle_merges: int
     counts: NDArray[np.int64] = field(repr=False, compare=False, metadata={"left_out": True})
     applied: NDArray[np.int64] = field(repr=False, compare=False, metadata={"left_out": True})
-
-
-def plain(value: Any) -> Any:
-    """Return data as JSON has it: records as objects, bytes as the native format writes them, no arrays."""
-    if isinstance(value, bytes):
-        return native.escape(value)
-    if dataclasses.is_dataclass(value):
-        fields = (one for one in dataclasses.fields(value) if not one.metadata.get("left_out"))
-        return {one.name: plain(getattr(value, one.name)) for one in fields}
-    if hasattr(value, "_asdict"):
-        return {name: plain(part) for name, part in value._asdict().items()}
-    if isinstance(value, dict):
-        return {str(key): plain(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(part) for part in value]
-    return value

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..common import arguments
 from ..common.messages import shown
-from ..common.progress import reporter
+from ..common.progress import reporter, summing
 from . import curves, encoders, groups, parity, passages, vocabularies
 from .bootstrap import Bootstrap
 from .comparison import Comparison
@@ -141,15 +141,7 @@ def _documents(texts: Texts | None, parallel: Parallel | None, report: Report | 
     if texts is None:
         assert parallel is not None
         return parallel.documents()
-    done, total = 0, texts.total
-
-    def read(size: int) -> None:
-        nonlocal done
-        done += size
-        if report:
-            report("encode", done, total)
-
-    return texts.documents(read)
+    return texts.documents(summing(report, "encode", texts.total))
 
 
 def _use(encoder: Encoder, counts: Any, alpha: float) -> Use:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..formats import native
+from ..formats import records
 from ..viewing.spans import visible
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as dicts, lists, numbers and str. Tokens are escaped as in toksmith's own files."""
-        found: dict[str, Any] = _plain(dataclasses.asdict(self))
+        found: dict[str, Any] = records.plain(self)
         return found
 
     def to_json(self) -> str:
@@ -132,14 +131,3 @@ class Comparison:
         group = self.all
         names = visible(", ".join(self.tokenizers))
         return f"<Comparison of {names} on {group.documents:,} documents, {group.bytes:,} bytes>"
-
-
-def _plain(value: Any) -> Any:
-    """Return what JSON can hold."""
-    if isinstance(value, bytes):
-        return native.escape(value)
-    if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
-    return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..common.numbers import counted
 from ..viewing import spans
 from . import tables
 
@@ -58,7 +59,7 @@ def _difference(one: Difference) -> str:
     parts = [f"**{tables.change(one.second_count / one.first_count)}** {escaped(tables.what(one))}"]
     for name, tokens in ((one.first, one.passage.first_tokens), (one.second, one.passage.second_tokens)):
         if tokens is not None:
-            parts.append(f"{escaped(name)}, {tables.counted(len(tokens), 'token')}:\n\n    {_tokens(tokens)}")
+            parts.append(f"{escaped(name)}, {counted(len(tokens), 'token')}:\n\n    {_tokens(tokens)}")
     return "\n\n".join(parts)
 
 

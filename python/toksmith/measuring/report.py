@@ -10,6 +10,7 @@ import html
 import importlib.resources
 from typing import TYPE_CHECKING
 
+from ..common.numbers import counted
 from ..viewing import notebook, spans
 from . import plots, tables
 
@@ -94,7 +95,7 @@ def _text(text: str) -> str:
 
 def _head(comparison: Comparison) -> str:
     group = comparison.all
-    facts = [tables.about(group), tables.counted(group.characters, "character"), tables.counted(group.words, "word")]
+    facts = [tables.about(group), counted(group.characters, "character"), counted(group.words, "word")]
     names = "".join(f"<span>{_text(name)}</span>" for name in comparison.tokenizers)
     return (
         f'<header>\n<p class="quiet">Tokenizers compared</p>\n<h1>{names}</h1>\n'
@@ -161,7 +162,7 @@ def _side(name: str, tokens: Sequence[Token] | None) -> str:
     drawn = notebook.tokens(
         [spans.Span(one.id, one.bytes, spans.shown(one.bytes), False, spans.is_partial(one.bytes)) for one in tokens]
     )
-    count = tables.counted(len(tokens), "token")
+    count = counted(len(tokens), "token")
     return f'<p class="side">{_text(name)} <span class="quiet">{count}</span></p>{drawn}\n'
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..common.numbers import counted, size
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -83,27 +85,6 @@ def estimate(found: Estimate | None, form: Callable[[float], str]) -> str:
     if found.low is None or found.high is None:
         return form(found.value)
     return f"{form(found.value)} [{form(found.low)}, {form(found.high)}]"
-
-
-def size(bytes: int) -> str:
-    """Return a number of bytes, short.
-
-    >>> size(12), size(12_345), size(123_456_789)
-    ('12 bytes', '12.3 kB', '123.5 MB')
-    """
-    for unit, name in ((10**9, "GB"), (10**6, "MB"), (1000, "kB")):
-        if bytes >= unit:
-            return f"{bytes / unit:.1f} {name}"
-    return f"{bytes} bytes"
-
-
-def counted(count: int, name: str) -> str:
-    """Return a number with its noun.
-
-    >>> counted(1, "document"), counted(1200, "document")
-    ('1 document', '1,200 documents')
-    """
-    return f"{count:,} {name}{'s' * (count != 1)}"
 
 
 def about(group: Group) -> str:

@@ -50,7 +50,7 @@ class Texts:
         self._given = _given(on, field, column)
         files = [source for source in map(_source, self._files()) if source is not None]
         if errors == "replace":
-            inputs.check_plain(source for source in files if source.path != sources.DEVICE)
+            inputs.check_plain(source for source in files if source.path != inputs.DEVICE)
         if language_field is not None:
             if isinstance(on, Mapping):
                 raise ValueError("languages are given by a mapping and by language_field: leave one out")

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     Stamp = tuple[int, int]
 
 STANDARD_INPUT = "-"
-DEVICE = "/dev/stdin"
 
 
 class Given(NamedTuple):
@@ -79,7 +78,7 @@ def found(sources: Any, field: str | None, column: str | None, out: Path | None 
     for name, value, what in (("field", field, ".jsonl or .ndjson"), ("column", column, ".parquet or .pq")):
         if value is not None and not any(getattr(one, name) for one in given):
             raise ValueError(f"{name}={shown(value)} is for files that end in {what}: there is none")
-    if sum(one.path == DEVICE for one in given) > 1:
+    if sum(one.path == inputs.DEVICE for one in given) > 1:
         raise ValueError("standard input is given twice")
     return given
 
@@ -99,7 +98,7 @@ def _texts(texts: Any) -> Given:
 
 def _of_path(path: str, field: str | None, column: str | None) -> Iterator[Given]:
     if path == STANDARD_INPUT:
-        yield Given("standard input", DEVICE, field=field)
+        yield Given("standard input", inputs.DEVICE, field=field)
     elif "://" in path and not Path(path).exists():
         yield from _remote(path, field, column)
     else:
@@ -140,6 +139,7 @@ def _opener(system: Any, name: str) -> Callable[[], Any]:
 def named(error: Exception, given: list[Given]) -> Exception:
     """Return an error of the core in which sources have the names that the user knows."""
     text = str(error)
-    if DEVICE in text and any(one.path == DEVICE for one in given) and not getattr(error, "filename", None):
-        return type(error)(text.replace(DEVICE, "standard input"))
+    is_of_device = inputs.DEVICE in text and any(one.path == inputs.DEVICE for one in given)
+    if is_of_device and not getattr(error, "filename", None):
+        return type(error)(text.replace(inputs.DEVICE, "standard input"))
     return error

@@ -6,6 +6,7 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
+from ..common.numbers import counted
 from . import flow, rows
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def counts(tokens: int, size: int) -> str:
     >>> counts(0, 0)
     '0 tokens, 0 bytes'
     """
-    line = f"{tokens:,} token{'' if tokens == 1 else 's'}, {size:,} byte{'' if size == 1 else 's'}"
+    line = f"{counted(tokens, 'token')}, {counted(size, 'byte')}"
     return f"{line}, {size / tokens:.2f} bytes per token" if tokens else line
 
 
@@ -91,4 +92,4 @@ def more(tokens: int) -> str:
     >>> more(1200), more(0)
     ('… and 1,200 more tokens\n', '')
     """
-    return f"… and {tokens:,} more token{'' if tokens == 1 else 's'}\n" if tokens > 0 else ""
+    return f"… and {counted(tokens, 'more token')}\n" if tokens > 0 else ""
