@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import identity
+from .common import columns
 from .common.messages import shown
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ class BatchFunction:
     def _of_dict(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
         import numpy as np
 
-        texts = batch[self._checked(list(batch))]
+        columns.place_of(self._column, list(batch))
+        texts = batch[self._column]
         if isinstance(texts, str):
             raise TypeError(f"column {shown(self._column)} is one text, not a list: give map batched=True")
         texts = list(texts)
@@ -65,7 +67,7 @@ class BatchFunction:
         return {self._out: [None if text is None else next(parts) for text in texts]}
 
     def _of_table(self, table: Any) -> Any:
-        texts = table.column(table.column_names.index(self._checked(table.column_names)))
+        texts = table.column(columns.place_of(self._column, table.column_names))
         dtype = "uint32" if self._wide else "uint16"
         ids = self._tokenizer.encode_arrow(texts, dtype=dtype, special=self._special, workers=self._workers)
         if not self._keep:
@@ -73,13 +75,6 @@ class BatchFunction:
         if self._out in table.column_names:
             return table.set_column(table.column_names.index(self._out), self._out, ids)
         return table.append_column(self._out, ids)
-
-    def _checked(self, names: list[str]) -> str:
-        """Return the name of the column, which is among `names`."""
-        if self._column not in names:
-            there = ", ".join(map(shown, names))
-            raise ValueError(f"there is no column {shown(self._column)}: the batch has {there}")
-        return self._column
 
     def _threads(self) -> int:
         from .common import arguments

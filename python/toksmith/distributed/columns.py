@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..common.messages import shown
+from ..common import columns
 
 
 def column_of(batch: Any, name: str) -> Any:
@@ -16,8 +16,4 @@ def column_of(batch: Any, name: str) -> Any:
     """
     if not hasattr(batch, "column_names") or not hasattr(batch, "column"):
         raise TypeError(f"a batch is a pyarrow.RecordBatch or a pyarrow.Table, not {type(batch).__name__}")
-    names = batch.column_names
-    if names.count(name) != 1:
-        there = ", ".join(map(shown, names))
-        raise ValueError(f"there is no one column {shown(name)}: the batch has {there}")
-    return batch.column(names.index(name))
+    return batch.column(columns.place_of(name, batch.column_names))

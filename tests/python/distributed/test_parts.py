@@ -119,12 +119,15 @@ def test_ties_by_the_order_of_the_text_are_refused(whole: PretokenCounts, tmp_pa
 
 def test_what_cannot_be_counted(texts: list[str | None]) -> None:
     part = parts(texts, 1)[0]
-    with pytest.raises(ValueError, match="there is no one column 'body': the batch has 'n', 'text'"):
+    with pytest.raises(ValueError, match="there is no column 'body': the batch has 'n', 'text'"):
         list(distributed.count_batches([part], "body"))
     with pytest.raises(TypeError, match="is of type int: texts are"):
         list(distributed.count_batches([part], "n"))
     with pytest.raises(TypeError, match=r"a batch is a pyarrow\.RecordBatch or a pyarrow\.Table, not str"):
         list(distributed.count_batches(["the"], "text"))
+    twice = pa.Table.from_arrays([["the"], ["low"]], names=["text", "text"])
+    with pytest.raises(ValueError, match="the batch has 2 columns 'text': rename all but one of them"):
+        list(distributed.count_batches([twice], "text"))
     broken = pa.table({"text": [b"the", b"th\xff"]})
     with pytest.raises(ValueError, match="not UTF-8 at byte 2"):
         list(distributed.count_batches([broken], "text"))
