@@ -6,7 +6,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..viewing import page
+from ..common.numbers import size
+from ..viewing.page.document import document
+from ..viewing.spans import visible
+from . import streams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,10 +26,10 @@ def write(path: str, tokenizers: Sequence[tuple[str, Tokenizer]], text: str) -> 
     named: dict[str, Tokenizer] = {}
     for source, tokenizer in tokenizers:
         named[_new_name(source, named)] = tokenizer
-    page.write(path, named, text=text)
-    if Path(path).is_file():
-        size = Path(path).stat().st_size
-        print(f"toksmith: wrote {path}: {size / 1e6:.1f} MB, {', '.join(named)}", file=sys.stderr)
+    written = document(named, text).encode()
+    streams.write(path, [written])
+    if path != "-":
+        print(f"toksmith: wrote {visible(path)}: {size(len(written))}, {visible(', '.join(named))}", file=sys.stderr)
 
 
 def _new_name(source: str, named: dict[str, Tokenizer]) -> str:

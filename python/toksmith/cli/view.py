@@ -84,8 +84,8 @@ def view(
         str | None,
         typer.Option(
             "--html",
-            metavar="FILE",
-            help="Write a page in which people type and see tokens; it begins with TEXT.",
+            metavar="OUT",
+            help="Write a page in which people type and see tokens; it begins with TEXT, or with nothing.",
             show_default=False,
         ),
     ] = None,
@@ -102,6 +102,8 @@ def view(
         raise UsageError(f"--limit is at least 0, not {limit}")
     if html is not None and (ids or as_lines or no_limit or no_special or limit is not None):
         raise UsageError("--html takes no --ids, --lines, --limit, --all or --no-special: the page has switches")
+    if html is not None:
+        streams.check(html)
     loaded = load_all(tokenizers, pattern, special_tokens, unmatched)
     if html is not None:
         _write_page(html, loaded, text, as_text, errors.value)

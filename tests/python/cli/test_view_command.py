@@ -1,12 +1,14 @@
 """`toksmith view`: what is drawn of each token, in a pipe and on a terminal, for one tokenizer and for several."""
 
 import contextlib
+import json
 import os
 import re
 import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import TOKSMITH, run_command
@@ -285,3 +287,50 @@ def test_a_name_that_is_no_file(folder: Path) -> None:
     assert run("bok.txt", "-t", "bytes.json", "--text", cwd=folder).startswith("b│o│k│.│t│x│t\n")
     assert run("in.txt", "-t", "bytes.json", "--text", cwd=folder).startswith("i│n│.│t│x│t\n")
     assert run("x" * 5000, "-t", "t.json", "--limit", 0, cwd=folder).startswith("5,000 tokens")
+
+
+# A page
+
+
+def page_of(path: Path) -> dict[str, Any]:
+    """Return the names of the tokenizers of a page, and its text."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', path.read_text(encoding="utf-8"))
+    assert found
+    data = json.loads(found[1])
+    return {"names": [one["name"] for one in data["tokenizers"]], "text": data["text"]}
+
+
+@pytest.mark.parametrize(
+    ("given", "text"), [(["the low"], "the low"), (["in.txt"], TEXT), (["-"], "<b>é"), ([], "")], ids=str
+)
+def test_a_page_begins_with_the_text(given: list[str], text: str, folder: Path) -> None:
+    says = r"toksmith: wrote page.html: "
+    assert run(*given, "-t", "t.json", "--html", "page.html", cwd=folder, stdin="<b>é".encode(), says=says) == ""
+    assert page_of(folder / "page.html") == {"names": ["t.json"], "text": text}
+
+
+def test_a_page_of_several_goes_to_standard_output(folder: Path) -> None:
+    shown = run("low", "-t", "t.json", "-t", "bytes.json", "--html", "-", cwd=folder)
+    (folder / "piped.html").write_text(shown, encoding="utf-8")
+    assert page_of(folder / "piped.html") == {"names": ["t.json", "bytes.json"], "text": "low"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "expected"),
+    [
+        (("--html", "nowhere/page.html"), 1, "nowhere: there is no such folder to write into"),
+        (("--html", "."), 1, ".: this is a folder: name a file to write"),
+        (("--html", "kept.html", "--errors", "strict", "broken.txt"), 1, "broken.txt: not UTF-8 at byte 2"),
+        (("--html", "kept.html", "-t", "python.json"), 1, "a page cannot run the tokenizer 'python.json': "),
+        *(
+            (("--html", "kept.html", *option), 2, "--html takes no --ids, --lines, --limit, --all or --no-special")
+            for option in (["--ids"], ["--lines"], ["--limit", "3"], ["--all"], ["--no-special"])
+        ),
+    ],
+)
+def test_pages_that_are_refused(arguments: tuple[str, ...], status: int, expected: str, folder: Path) -> None:
+    (folder / "broken.txt").write_bytes(b"ab\xff")
+    (folder / "kept.html").write_text("as it was")
+    toksmith.Tokenizer(pattern=r"(\w)\1|.").save(folder / "python.json")
+    assert run(*arguments, "-t", "t.json", status=status, says=expected, cwd=folder) == ""
+    assert (folder / "kept.html").read_text() == "as it was"

@@ -63,17 +63,21 @@ def write(path: str | os.PathLike[str], tokenizers: Mapping[str, Tokenizer], *, 
     >>> page.read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
+    whole_files.write(path, [document(tokenizers, text).encode()])
+
+
+def document(tokenizers: Mapping[str, Tokenizer], text: str) -> str:
+    """Return what `write` writes.
+
+    Raises:
+        ValueError: As `write`.
+    """
     if not tokenizers:
         raise ValueError("a page shows the tokens of at least one tokenizer")
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise ValueError(f"the text has a lone surrogate at character {error.start}") from None
-    whole_files.write(path, [document(tokenizers, text).encode()])
-
-
-def document(tokenizers: Mapping[str, Tokenizer], text: str) -> str:
-    """Return what `write` writes."""
     program, style = _program(), "".join(_asset(name) for name in STYLES)
     # Only this style and this program may be used, and nothing may be loaded.
     policy = f"default-src 'none'; script-src '{_hash(program)}'; style-src '{_hash(style)}'; img-src data:"
