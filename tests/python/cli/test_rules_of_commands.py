@@ -73,6 +73,15 @@ def test_the_table_of_exit_statuses() -> None:
     assert {int(status): meaning.replace("`", "") for status, meaning in rows} == STATUSES
 
 
+def test_the_table_of_commands() -> None:
+    """The one in the documentation has the order of `toksmith --help`."""
+    page = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
+    listed = run_command("--help").stdout.decode().partition("Commands:\n")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)` \| [^|]* \|$", page, re.MULTILINE) == re.findall(
+        r"^  (\w+) ", listed, re.MULTILINE
+    )
+
+
 def test_statuses_0_1_2(ready: Path) -> None:
     """The others are in the tests of signals, and below."""
     for command, arguments in ARGUMENTS.items():
