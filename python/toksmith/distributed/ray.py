@@ -10,9 +10,9 @@ import functools
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..common import arguments
 from ..training import train as training
 from ..training.counts import PretokenCounts
+from . import options
 from .counting import count_batches, counts_schema, sum_counts
 from .kept import KeptFunction
 
@@ -58,28 +58,33 @@ def count_pretokens(
         ValueError: An option is wrong.
         ray.exceptions.RayTaskError: A worker failed; its cause is the error that `count_batches` raises.
     """
-    counted_with: dict[str, Any] = {"special_tokens": [*special_tokens], "pattern": pattern, "unmatched": unmatched}
-    options = {**counted_with, "errors": errors, "memory_limit": memory_limit}
-    least = arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0)
-    count_batches([], column, **options)  # refuses wrong options before Ray starts anything
+    given = options.checked(
+        column,
+        special_tokens=special_tokens,
+        pattern=pattern,
+        unmatched=unmatched,
+        errors=errors,
+        memory_limit=memory_limit,
+        min_pretoken_count=min_pretoken_count,
+    )
     from ray import get
     from ray.data.aggregate import Sum
 
-    count = KeptFunction(functools.partial(_count, column=column, options=options))
+    count = KeptFunction(functools.partial(_count, column=column, of_parts=given.of_parts))
     counted = dataset.select_columns([column]).map_batches(count, **_BLOCKS)
     sums = counted.groupby("pretoken", num_partitions=partitions).aggregate(Sum("count", alias_name="count"))
-    if least > 1:
-        sums = sums.map_batches(functools.partial(_at_least, least=least), **_BLOCKS)
+    if given.least > 1:
+        sums = sums.map_batches(functools.partial(_at_least, least=given.least), **_BLOCKS)
     blocks = (get(block) for block in sums.to_arrow_refs())
-    return sum_counts((block for block in blocks if block.num_rows), **counted_with)
+    return sum_counts((block for block in blocks if block.num_rows), **given.of_sums)
 
 
-def _count(block: Any, column: str, options: dict[str, Any]) -> Iterator[Any]:
+def _count(block: Any, column: str, of_parts: dict[str, Any]) -> Iterator[Any]:
     """Yield the counts of a block, as tables."""
     import pyarrow as pa
 
     yield counts_schema().empty_table()  # a block without texts has columns, too
-    for batch in count_batches([block], column, **options):
+    for batch in count_batches([block], column, **of_parts):
         yield pa.Table.from_batches([batch])
 
 
@@ -101,7 +106,7 @@ def train(
     memory_limit: int | str | None = None,
     min_pretoken_count: int = 1,
     partitions: int | None = None,
-    **options: Any,
+    **learning: Any,
 ) -> Tokenizer:
     """Train a tokenizer on a column of a Ray dataset; merges are learned in the process that calls.
 
@@ -116,13 +121,12 @@ def train(
         memory_limit: Bytes that the counts of a block may take.
         min_pretoken_count: Pretokens that occur less often in the whole dataset are left out.
         partitions: Parts of Ray's shuffle.
-        options: Those of `toksmith.train` for learning merges, such as `ties`.
+        learning: Options of `toksmith.train` for learning merges, such as `ties`.
 
     Raises:
         ValueError: An option is wrong; or `ties="first"`, which goes by the order of the text.
     """
-    if options.get("ties") == "first":
-        raise ValueError('ties="first" goes by the order of the text, which blocks do not tell: choose another rule')
+    options.refuse_first(learning, "blocks")
     counts = count_pretokens(
         dataset,
         column,
@@ -134,7 +138,7 @@ def train(
         min_pretoken_count=min_pretoken_count,
         partitions=partitions,
     )
-    return training.train(counts, vocab_size, **options)
+    return training.train(counts, vocab_size, **learning)
 
 
 def encode(

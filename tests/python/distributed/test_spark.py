@@ -1,0 +1,192 @@
+"""On Spark, on a cluster of two executors of this machine: what one machine makes, however the work is cut."""
+
+from __future__ import annotations
+
+import functools
+import os
+import random
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import local_spark
+import pytest
+from conftest import Soup
+
+from toksmith import PretokenCounts, Tokenizer, count_pretokens_from_iterator, distributed, train
+
+pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
+if why := local_spark.missing():
+    pytest.skip(why, allow_module_level=True)
+
+from toksmith.distributed import spark as on_spark  # noqa: E402
+
+pytestmark = [pytest.mark.alone, pytest.mark.filterwarnings("ignore")]
+
+END = "<|end|>"
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with local_spark.cluster(tmp_path_factory.mktemp("spark")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def texts(soup: Soup) -> list[str | None]:
+    rng = random.Random(13)
+    made: list[str | None] = [soup(rng, rng.randrange(80)) for _ in range(120)]
+    return [*made, None, "", f"a{END}b"]
+
+
+@pytest.fixture(scope="module")
+def whole(texts: list[str | None]) -> PretokenCounts:
+    return count_pretokens_from_iterator([text for text in texts if text is not None], special_tokens=[END])
+
+
+@pytest.fixture(scope="module")
+def expected(texts: list[str | None], small: Tokenizer) -> list[Any]:
+    return [None if text is None else small.encode(text) for text in texts]
+
+
+def frame(session: Any, texts: list[str | None], partitions: int) -> Any:
+    """A data frame of texts with their numbers."""
+    made = session.createDataFrame(pa.table({"n": range(len(texts)), "text": pa.array(texts, pa.string())}))
+    return made.repartition(partitions)
+
+
+def ids_of(encoded: Any, column: str = "input_ids") -> list[Any]:
+    """The ids of each text, by its number."""
+    return encoded.select("n", column).toArrow().sort_by("n")[column].to_pylist()
+
+
+@pytest.mark.parametrize("partitions", [1, 7, 64])
+def test_any_partitions(
+    partitions: int,
+    session: Any,
+    texts: list[str | None],
+    whole: PretokenCounts,
+    small: Tokenizer,
+    expected: list[Any],
+) -> None:
+    own = frame(session, texts, partitions)
+    counts = on_spark.count_pretokens(own, "text", special_tokens=[END], partitions=4)
+    assert counts.items() == sorted(whole.items())
+    assert train(counts, 400, special_tokens=[END]) == train(whole, 400, special_tokens=[END])
+    encoded = on_spark.encode(own, "text", small)
+    assert encoded.dtypes == [("n", "bigint"), ("text", "string"), ("input_ids", "array<int>")]
+    assert ids_of(encoded) == expected
+
+
+def test_training_and_rare_pretokens(session: Any, texts: list[str | None], whole: PretokenCounts) -> None:
+    made = on_spark.train(
+        frame(session, texts, 5), "text", 400, special_tokens=[END], min_pretoken_count=2, ties="ids"
+    )
+    assert made == train(whole.at_least(2), 400, special_tokens=[END], ties="ids")
+
+
+def test_functions_in_a_plan_of_ones_own(
+    session: Any, texts: list[str | None], whole: PretokenCounts, small: Tokenizer, expected: list[Any]
+) -> None:
+    own = frame(session, texts, 3)
+    count = functools.partial(distributed.count_batches, column="text", special_tokens=[END])
+    sums = own.mapInArrow(count, on_spark.COUNTS).groupBy("pretoken").sum("count")
+    counts = distributed.sum_counts([sums.toDF("pretoken", "count").toArrow()], special_tokens=[END])
+    assert counts.items() == sorted(whole.items())
+
+    encode = on_spark.encode_udf(small)
+    assert ids_of(own.withColumn("ids", encode("text")), "ids") == expected
+    session.udf.register("token_ids", encode)
+    own.createOrReplaceTempView("texts")
+    assert ids_of(session.sql("SELECT n, token_ids(CAST(text AS BINARY)) AS ids FROM texts"), "ids") == expected
+
+
+def test_columns(session: Any, small: Tokenizer) -> None:
+    """Odd names, columns that are replaced or left out, and columns that hold no texts."""
+    own = session.createDataFrame(
+        [("the", 1.5, None), ("he", 2.5, [1])], "`a.b``c` string, ids double NOT NULL, n array<int>"
+    )
+    counts = on_spark.count_pretokens(own, "a.b`c")
+    assert counts.items() == [(b"he", 1), (b"the", 1)]
+    encoded = on_spark.encode(own, "a.b`c", small, out="ids")
+    assert encoded.columns == own.columns
+    assert sorted(map(tuple, encoded.collect())) == [
+        ("he", small.encode("he"), [1]),
+        ("the", small.encode("the"), None),
+    ]
+    alone = on_spark.encode(own, "a.b`c", small, keep=False)
+    assert sorted(row[0] for row in alone.collect()) == sorted(map(small.encode, ("he", "the")))
+    for run in (on_spark.count_pretokens, functools.partial(on_spark.encode, tokenizer=small)):
+        with pytest.raises(
+            ValueError, match=r"there is no one column 'text': the data frame has 'a\.b`c', 'ids', 'n'"
+        ):
+            run(own, "text")
+        with pytest.raises(TypeError, match="column 'ids' is of type double: texts are of type string or binary"):
+            run(own, "ids")
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_sums_beyond_64_bits_are_refused(ansi: str, session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where ANSI mode is off, `sum` of Spark would wrap without a word."""
+
+    def huge(batches: Any, column: str, **options: Any) -> Iterator[Any]:
+        for batch in batches:
+            yield pa.record_batch({"pretoken": [b"a"] * batch.num_rows, "count": [2**62] * batch.num_rows})
+
+    session.conf.set("spark.sql.ansi.enabled", ansi)
+    monkeypatch.setattr(on_spark, "KeptFunction", lambda function: functools.partial(huge, column="text"))
+    assert on_spark.count_pretokens(frame(session, ["a"], 1), "text").items() == [(b"a", 2**62)]
+    for least in (1, 5):
+        with pytest.raises(OverflowError, match=r"more than 2\^63 - 1 times"):
+            on_spark.count_pretokens(frame(session, ["a"] * 4, 3), "text", min_pretoken_count=least)
+
+
+def killing_once(mark: Path, kill_executor: bool) -> Any:
+    """What kills the Python worker, or the executor, that runs it first, in the middle of a partition."""
+
+    def function(batches: Any) -> Iterator[Any]:
+        for batch in batches:
+            try:
+                mark.touch(exist_ok=False)
+            except FileExistsError:
+                yield batch
+            else:
+                # The executor starts a daemon, which forks the workers.
+                daemon = Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()
+                os.kill(int(daemon[1]) if kill_executor else os.getpid(), signal.SIGKILL)
+
+    return function
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds the executor as on Linux")
+@pytest.mark.parametrize("kill_executor", [False, True])
+def test_a_killed_worker(
+    kill_executor: bool,
+    session: Any,
+    texts: list[str | None],
+    whole: PretokenCounts,
+    small: Tokenizer,
+    expected: list[Any],
+    tmp_path: Path,
+) -> None:
+    own = frame(session, texts, 6)
+    killed = [
+        own.mapInArrow(killing_once(tmp_path / name, kill_executor), own.schema) for name in ("count", "encode")
+    ]
+    assert on_spark.count_pretokens(killed[0], "text", special_tokens=[END]).items() == sorted(whole.items())
+    assert ids_of(on_spark.encode(killed[1], "text", small)) == expected
+    assert {path.name for path in tmp_path.iterdir()} == {"count", "encode"}
+
+
+def test_wrong_options_are_refused_before_anything_runs(small: Tokenizer) -> None:
+    nothing: Any = None
+    with pytest.raises(ValueError, match="which partitions do not tell: choose another rule"):
+        on_spark.train(nothing, "text", 300, ties="first")
+    for wrong in ({"pattern": "cl100q"}, {"errors": "ignore"}, {"memory_limit": 0}, {"min_pretoken_count": -1}):
+        with pytest.raises(ValueError, match=r"cl100k|errors|memory_limit|min_pretoken_count"):
+            on_spark.count_pretokens(nothing, "text", **wrong)
+    far = Tokenizer(small.vocab, small.merges, {"<|far|>": 2**31})
+    for run in (functools.partial(on_spark.encode, nothing, "text"), on_spark.encode_udf):
+        with pytest.raises(ValueError, match=f"has ids up to {2**31}: the integers of Spark go up to {2**31 - 1}"):
+            run(far)
