@@ -71,7 +71,7 @@ def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script += "".join(blocks(COMMANDS, "sh"))
     done = subprocess.run(["bash", "-c", script], capture_output=True, encoding="utf-8")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[-1] == "264 45 259 260 0"
+    assert "264 45 259 260 0" in done.stdout.splitlines()
 
 
 def test_the_demo(tmp_path: Path) -> None:
