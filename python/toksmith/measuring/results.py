@@ -11,10 +11,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Figures:
-    """One tokenizer on one group of documents.
+    """One tokenizer on one group of documents. A ratio is None where it would divide by zero.
 
-    `relative` is its number of tokens over that of the first tokenizer; `tokens_per_word` is None where the text is
-    mostly in scripts that are written without spaces, or has no word.
+    Attributes:
+        tokenizer: Its name.
+        tokens: Tokens of all documents of the group.
+        bytes_per_token: UTF-8 bytes of the text for each token.
+        tokens_per_word: Tokens for each word; None also where most letters are in scripts written without spaces.
+        tokens_per_character: Tokens for each code point.
+        relative: Its tokens over those of the first tokenizer.
     """
 
     tokenizer: str
@@ -27,7 +32,17 @@ class Figures:
 
 @dataclass(frozen=True)
 class Group:
-    """Documents of one kind. `by` is "all", "language", "script" or "file"."""
+    """Documents that have something in common, and each tokenizer on them.
+
+    Attributes:
+        by: What they have in common: "all", "language", "script" or "file".
+        name: Which language, script or file.
+        documents: How many there are.
+        bytes: UTF-8 bytes of their text.
+        characters: Its code points.
+        words: What stands between whitespace in it.
+        figures: Those of each tokenizer, in order.
+    """
 
     by: str
     name: str
@@ -40,7 +55,14 @@ class Group:
 
 @dataclass(frozen=True)
 class Use:
-    """How a tokenizer's vocabulary is used by all documents. `vocab_size` counts ordinary tokens."""
+    """How a tokenizer's vocabulary is used by all documents.
+
+    Attributes:
+        tokenizer: Its name.
+        vocab_size: Its ordinary tokens; None where a library does not tell.
+        used: Different tokens that the documents have.
+        renyi_efficiency: The Rényi entropy of the tokens over the logarithm of `vocab_size`, from 0 to 1, or None.
+    """
 
     tokenizer: str
     vocab_size: int | None
@@ -52,7 +74,15 @@ class Use:
 class Overlap:
     """What two vocabularies share, by the bytes of their ordinary tokens.
 
-    `first_tokens_shared` is the share of the tokens that the first makes of the documents that the second has too.
+    Attributes:
+        first: The name of one tokenizer.
+        second: The name of the other.
+        first_size: Ordinary tokens of the first.
+        second_size: Ordinary tokens of the second.
+        shared: Tokens that both have.
+        jaccard: These over the tokens that either has, from 0 to 1.
+        first_tokens_shared: Of the tokens that the first makes of all documents, the share that the second has too.
+        second_tokens_shared: The same of the second.
     """
 
     first: str
@@ -67,7 +97,13 @@ class Overlap:
 
 @dataclass(frozen=True)
 class Premium:
-    """What the same sentences cost in one language, over what they cost in the reference language."""
+    """What the same sentences cost in one language.
+
+    Attributes:
+        tokenizer: The name of the tokenizer.
+        tokens: Tokens of all sentences.
+        premium: These over the tokens of the sentences in the reference language.
+    """
 
     tokenizer: str
     tokens: int
@@ -76,7 +112,16 @@ class Premium:
 
 @dataclass(frozen=True)
 class Parity:
-    """One language of parallel texts; `bytes` and `characters` are the ratios of these."""
+    """One language of parallel texts.
+
+    Attributes:
+        language: Its name.
+        reference: The language that it is held against.
+        sentences: How many there are in each language.
+        bytes: The UTF-8 bytes of the sentences over those in the reference language.
+        characters: Their code points over those in the reference language.
+        premiums: The same of the tokens of each tokenizer.
+    """
 
     language: str
     reference: str
@@ -126,7 +171,13 @@ class Difference:
 
 @dataclass(frozen=True)
 class Point:
-    """What `tokenizer.shrink(vocab_size)` makes of all documents."""
+    """What `tokenizer.shrink(vocab_size)` makes of all documents.
+
+    Attributes:
+        vocab_size: Its tokens, special ones included.
+        tokens: Tokens of all documents.
+        bytes_per_token: UTF-8 bytes of the text for each of these; None where there are none.
+    """
 
     vocab_size: int
     tokens: int
