@@ -6,7 +6,8 @@ import collections
 import functools
 from typing import TYPE_CHECKING, Any
 
-from . import scripts
+from .. import scripts
+from . import kinds as kinds_of
 from .report import Contents, Duplicates, Lengths, Partial, Sizes, Token
 from .utf8 import is_in_text
 
@@ -96,13 +97,13 @@ def _counted(numbers: Iterable[int]) -> dict[int, int]:
 
 def contents(vocabulary: Vocabulary) -> Contents:
     """Return what the ordinary tokens are made of."""
-    classes = scripts.classes(vocabulary.texts.values())
-    script_of = scripts.scripts(vocabulary.texts.values())
+    classes = kinds_of.of_characters(vocabulary.texts.values())
+    script_of = scripts.find(kinds_of.different(vocabulary.texts.values()))
     kinds = collections.Counter(_kind(text, classes) for text in vocabulary.texts.values())
     kinds["partial"] = len(vocabulary.ordinary) - len(vocabulary.texts)
     found = collections.Counter(_script(text, script_of) for text in vocabulary.texts.values())
     return Contents(
-        kinds={kind: kinds[kind] for kind in scripts.KINDS},
+        kinds={kind: kinds[kind] for kind in kinds_of.KINDS},
         leading_space=sum(len(text) > 1 and text[0] in (" ", META) for text in vocabulary.texts.values()),
         scripts=dict(sorted(found.items(), key=lambda one: (-one[1], one[0]))),
     )

@@ -15,9 +15,8 @@ import pytest
 import regex
 
 import toksmith
-from toksmith import Tokenizer, reference
-from toksmith import scripts as unicode_scripts
-from toksmith.inspection import scripts
+from toksmith import Tokenizer, reference, scripts
+from toksmith.inspection import kinds as kinds_of
 from toksmith.inspection.inspect import Inspection
 
 
@@ -89,7 +88,7 @@ def test_kinds(looked: Looked) -> None:
         expected["mixed" if len(kinds) > 1 else kinds.pop()] += 1
     expected["partial"] = len(tokens) - len(texts)
     assert found.contents.leading_space == leading
-    assert set(found.contents.kinds) == set(scripts.KINDS)
+    assert set(found.contents.kinds) == set(kinds_of.KINDS)
     assert sum(found.contents.kinds.values()) == len(tokens)
     assert all(abs(count - expected[kind]) <= 3 for kind, count in found.contents.kinds.items())
 
@@ -97,7 +96,7 @@ def test_kinds(looked: Looked) -> None:
 def test_scripts_of_tokens(looked: Looked) -> None:
     _, found, _, texts = looked
     assert sum(found.contents.scripts.values()) == len(texts)
-    assert not set(found.contents.scripts) - set(unicode_scripts.SCRIPTS) - {"several", "Unknown"}
+    assert not set(found.contents.scripts) - set(scripts.SCRIPTS) - {"several", "Unknown"}
     shared = r"\p{Script=Common}\p{Script=Inherited}"
     for script in ("Latin", "Greek", "Cyrillic", "Arabic", "Han", "Hiragana", "Katakana", "Thai"):
         alone = regex.compile(rf"[\p{{Script={script}}}{shared}]+")
@@ -121,7 +120,7 @@ def test_scripts_of_characters_are_those_of_perl() -> None:
     done = subprocess.run(["perl", "-e", program], input=points, capture_output=True, encoding="utf-8")
     if done.returncode != 0:
         pytest.skip(f"this perl has no tables of scripts: {done.stderr[:80]}")
-    script_of = scripts.scripts(sample)
+    script_of = scripts.find(kinds_of.different(sample))
     theirs = dict(zip(sample, done.stdout.split(), strict=True))
     differing = [one for one in sample if script_of[one].lower() != theirs[one].lower() != "unknown"]
     assert len(differing) <= 5, [(one, script_of[one], theirs[one]) for one in differing[:10]]

@@ -1,11 +1,9 @@
-"""Scripts and classes of the characters of some texts."""
+"""What the characters of some texts are: letters, digits and other kinds."""
 
 from __future__ import annotations
 
 import itertools
 from typing import TYPE_CHECKING
-
-from .. import scripts as unicode_scripts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,29 +21,21 @@ _CLASSES = {
 }
 
 
-def scripts(texts: Iterable[str]) -> dict[str, str]:
-    """Return the script of each character of some texts.
-
-    >>> [scripts(["aя日1"])[character] for character in "aя日1"]
-    ['Latin', 'Cyrillic', 'Han', 'Common']
-    """
-    return unicode_scripts.find(_characters(texts))
-
-
-def classes(texts: Iterable[str]) -> dict[str, str]:
+def of_characters(texts: Iterable[str]) -> dict[str, str]:
     """Return the kind of each character of some texts.
 
-    >>> [classes(["a1! "])[character] for character in "a1! "]
+    >>> [of_characters(["a1! "])[character] for character in "a1! "]
     ['letters', 'digits', 'punctuation', 'whitespace']
     """
-    characters = _characters(texts)
+    characters = different(texts)
     found: dict[str, str] = {}
     for kind, source in reversed(_CLASSES.items()):
         found |= dict.fromkeys(_matching(source, characters), kind)
     return found
 
 
-def _characters(texts: Iterable[str]) -> str:
+def different(texts: Iterable[str]) -> str:
+    """Return each character of some texts once."""
     return "".join(set(itertools.chain.from_iterable(texts)))
 
 
