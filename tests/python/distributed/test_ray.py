@@ -18,14 +18,16 @@ from toksmith import PretokenCounts, Tokenizer, count_pretokens_from_iterator, t
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
 ray: Any = pytest.importorskip("ray", reason="Ray is not installed: `make test-distributed` installs it")
 
+import engine_example  # noqa: E402
+
 pytestmark = [pytest.mark.alone, pytest.mark.filterwarnings("ignore")]
 
 END = "<|end|>"
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Two nodes of one core each, on loopback, which are ended with the tests."""
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of two nodes of one core each, on loopback, which are ended with the tests."""
     from ray.cluster_utils import Cluster
 
     token = tmp_path_factory.mktemp("ray") / "token"
@@ -43,7 +45,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         made.add_node(num_cpus=1, object_store_memory=100 << 20)
         ray.init(address=made.address, log_to_driver=False)
         ray.data.DataContext.get_current().enable_progress_bars = False
-        yield
+        yield made.address
         ray.shutdown()
         made.shutdown()
 
@@ -123,6 +125,10 @@ def test_a_killed_worker(texts: list[str | None], whole: PretokenCounts, small: 
             expected = [None if text is None else small.encode(text) for text in texts]
             assert ids_of(on_ray.encode(killed, "text", small)) == expected
         assert (tmp_path / name).exists()
+
+
+def test_the_example(cluster: str, texts: list[str | None], tmp_path: Path) -> None:
+    engine_example.check("ray_tokenizer.py", tmp_path, texts, {**os.environ, "RAY_ADDRESS": cluster})
 
 
 def test_wrong_options_are_refused_before_anything_runs() -> None:

@@ -20,6 +20,8 @@ pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
 if why := local_spark.missing():
     pytest.skip(why, allow_module_level=True)
 
+import engine_example  # noqa: E402
+
 from toksmith.distributed import spark as on_spark  # noqa: E402
 
 pytestmark = [pytest.mark.alone, pytest.mark.filterwarnings("ignore")]
@@ -190,3 +192,10 @@ def test_wrong_options_are_refused_before_anything_runs(small: Tokenizer) -> Non
     for run in (functools.partial(on_spark.encode, nothing, "text"), on_spark.encode_udf):
         with pytest.raises(ValueError, match=f"has ids up to {2**31}: the integers of Spark go up to {2**31 - 1}"):
             run(far)
+
+
+def test_the_example(texts: list[str | None], tmp_path: Path) -> None:
+    options = [f"--conf {name}={value}" for name, value in local_spark.settings(tmp_path).items()]
+    submit = " ".join(["--master local[2]", *options, "pyspark-shell"])
+    variables = {**os.environ, **local_spark.environment(tmp_path), "PYSPARK_SUBMIT_ARGS": submit}
+    engine_example.check("spark_tokenizer.py", tmp_path, texts, variables)
