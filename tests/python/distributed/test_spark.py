@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import pickle
 import random
 import signal
 from collections.abc import Iterator
@@ -79,6 +80,21 @@ def test_any_partitions(
     encoded = on_spark.encode(own, "text", small)
     assert encoded.dtypes == [("n", "bigint"), ("text", "string"), ("input_ids", "array<int>")]
     assert ids_of(encoded) == expected
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["en", "code", "multi"])
+def test_a_whole_corpus(name: str, session: Any, corpora: dict[str, str]) -> None:
+    """Also with a tokenizer that Spark sends as a broadcast."""
+    documents: list[str | None] = [f"{text}\n\n" for text in corpora[name].split("\n\n")]
+    counted = count_pretokens_from_iterator(text for text in documents if text is not None)
+    tokenizer = train(counted, 20_000)
+    assert len(pickle.dumps(tokenizer.batch("text"))) > 200_000
+    expected = [tokenizer.encode(text) for text in documents if text is not None]
+    for partitions in (1, 7, 64):
+        own = frame(session, documents, partitions)
+        assert on_spark.train(own, "text", 20_000) == tokenizer
+        assert ids_of(on_spark.encode(own, "text", tokenizer)) == expected
 
 
 def test_training_and_rare_pretokens(session: Any, texts: list[str | None], whole: PretokenCounts) -> None:

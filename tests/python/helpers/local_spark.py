@@ -42,6 +42,7 @@ def settings(folder: Path) -> dict[str, str]:
         "spark.driver.host": "127.0.0.1",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        "spark.broadcast.UDFCompressionThreshold": "200000",
         "spark.authenticate": "true",
         "spark.authenticate.secret": secrets.token_hex(32),
         "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder}",
