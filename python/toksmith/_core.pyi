@@ -26,6 +26,7 @@ __all__ = [
     "SpecialSet",
     "SpelledModel",
     "Tokenizer",
+    "are_ids",
     "build_tokenizer",
     "character_kinds",
     "count_texts",
@@ -35,6 +36,7 @@ __all__ = [
     "learn_merges",
     "make_first_arrays",
     "overlap",
+    "parse_json",
     "record_text",
 ]
 
@@ -75,6 +77,9 @@ class Pretokenizer:
     def cuts(self, text: bytes) -> list[int]: ...
     def settled_end(self, text: bytes) -> int: ...
     def split(self, text: bytes) -> list[bytes]: ...
+
+def are_ids(vocab: dict[str, Any]) -> bool: ...
+def parse_json(text: str) -> Any: ...
 
 @final
 class SpelledModel:

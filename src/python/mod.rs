@@ -17,6 +17,7 @@ mod errors;
 mod file;
 mod ids;
 mod ints;
+mod json;
 mod normalizer;
 mod objects;
 mod output;
@@ -59,6 +60,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<encoding::Encoding>()?;
     module.add_class::<shards::PyShardRun>()?;
     module.add_class::<spelled::PySpelledModel>()?;
+    module.add_function(wrap_pyfunction!(spelled::are_ids, module)?)?;
+    module.add_function(wrap_pyfunction!(json::parse_json, module)?)?;
     module.add_class::<training::Learned>()?;
     module.add_function(wrap_pyfunction!(training::learn_merges, module)?)?;
     module.add_function(wrap_pyfunction!(training::fingerprint, module)?)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyInt, PyList, PyString};
 
 use super::call;
 use super::pretokenizer::PyPretokenizer;
@@ -67,6 +67,20 @@ impl PySpelledModel {
         })?;
         Ok(Tokenizer { encoder: Arc::new(encoder) })
     }
+}
+
+/// Whether all values of a vocabulary are different ids: integers of 32 bits, and no `bool`.
+#[pyfunction]
+pub(super) fn are_ids(vocab: &Bound<'_, PyDict>) -> PyResult<bool> {
+    let mut ids: Vec<u32> = room::for_items(vocab.len())?;
+    for (_, id) in vocab.iter() {
+        let Some(id) = id.cast_exact::<PyInt>().ok().and_then(|id| id.extract().ok()) else {
+            return Ok(false);
+        };
+        ids.push(id);
+    }
+    ids.sort_unstable();
+    Ok(ids.windows(2).all(|pair| pair[0] < pair[1]))
 }
 
 /// Adds a merge of a file; `None` if it is none.

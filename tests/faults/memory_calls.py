@@ -20,10 +20,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy  # noqa: F401 - an import under a limit would be what fails
+import numpy.random  # noqa: F401 - an import under a limit would be what fails
 
 import toksmith
 from toksmith import PretokenCounts, Tokenizer
+from toksmith.viewing.page import document
 
 try:
     import pyarrow
@@ -179,6 +180,10 @@ def calls(inputs: Inputs) -> Kinds:
         "split": both(lambda of: fresh.split(of, 20, 3), text, small),
         "split_wide": both(lambda of: fresh.split(of, 2, 1), wide, wide[:300]),
         "explain": both(lambda of: repr(fresh.explain(of)), text[:60_000], small),
+        "view": both(lambda of: fresh.view(of, ids=True)._repr_html_(), text[:1_000_000], small),
+        "inspect": both(lambda of: fresh.inspect(on=iter(of)).to_dict(), texts[:200], texts[:2]),
+        "compare": both(lambda of: toksmith.compare([fresh, whole], iter(of)).to_json(), texts[:40], texts[:2]),
+        "page": saving(lambda path: document.write(path, {"it": fresh})),
         "decode": both(fresh.decode, ids, few),
         "decode_wide": both(fresh.decode, list(inputs.wide_ids), few),
         "decode_bytes": both(fresh.decode_bytes, ids, few),

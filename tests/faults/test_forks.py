@@ -52,6 +52,11 @@ SOAK = (
     + r"""
 import numpy, regex
 from toksmith import *
+
+try:
+    import pyarrow
+except ImportError:
+    pyarrow = None
 from toksmith import shrinking, explanation
 from toksmith.training import counter, counts, train as training
 
@@ -88,6 +93,10 @@ TOKENIZER = {
     "truncate": lambda t: t.truncate(text, 900),
     "split": lambda t: t.split(short, 7),
     "explain": lambda t: str(t.explain(short[:50])),
+    "view": lambda t: (str(t.view(short)), t.view(short, ids=True)._repr_html_()),
+    "inspect": lambda t: t.inspect(on=iter(pieces[:2])).to_dict(),
+    "compare": lambda t: compare([t, first], iter(pieces[:4]), workers=2).to_json(),
+    "batch": lambda t: [list(ids) for ids in t.batch("text")({"text": pieces[:3]})["input_ids"]],
     "decode": lambda t: t.decode(range(256)),
     "decode_bytes": lambda t: t.decode_bytes(list(range(256)) * 500),
     "decode_batch": lambda t: t.decode_batch([[65, 66], [67]]),
@@ -104,6 +113,9 @@ TOKENIZER = {
     "train": lambda t: train_from_iterator(pieces[:3], 300, workers=2).merges,
     "count_pretokens": lambda t: count_pretokens(folder / "text", workers=2).most_common(9),
 }
+if pyarrow is not None:
+    TOKENIZER["encode_arrow"] = lambda t: t.encode_arrow(pyarrow.array(pieces), workers=2).to_pylist()
+    TOKENIZER["count_arrow"] = lambda t: t.count_arrow(pyarrow.array(pieces), workers=2).to_pylist()
 ENCODING = {
     "encode": lambda e: e.encode(text),
     "encode_to_numpy": lambda e: e.encode_to_numpy(text).tolist(),

@@ -28,6 +28,7 @@ import toksmith
 from toksmith import PretokenCounts, Tokenizer
 from toksmith.published import rank_cache
 from toksmith.compat import huggingface, minbpe
+from toksmith.viewing.page import document
 
 warnings.simplefilter("ignore")
 folder = Path(sys.argv[2])
@@ -65,6 +66,9 @@ CALLS = {
     "counts.save, a table": lambda: words.save(folder / "counts.parquet"),
     "counts.load": lambda: PretokenCounts.load("counts"),
     "encode_file": lambda: large.encode_file("text", folder / "ids.npy", workers=2),
+    "inspect": lambda: large.inspect(on="text"),
+    "compare": lambda: toksmith.compare([small, large], "text").to_html(),
+    "page": lambda: document.write(folder / "page.html", {"large": large}),
     "encode_to_numpy": lambda: large.encode_to_numpy(text * 30),
     "encode_batch_to_numpy": lambda: large.encode_batch_to_numpy([text] * 30),
     "decode_batch": lambda: large.decode_batch([ids] * 30),
@@ -106,6 +110,9 @@ FILES: dict[str, set[str]] = {
     "counts.save, a table": {"counts.parquet"},
     "counts.load": set(),
     "encode_file": {"ids.npy"},
+    "inspect": set(),
+    "compare": set(),
+    "page": {"page.html"},
     "encode_to_numpy": set(),
     "encode_batch_to_numpy": set(),
     "decode_batch": set(),

@@ -8,6 +8,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from .. import _core
 from ..common.messages import shown
 from . import reading
 
@@ -66,6 +67,9 @@ def parse_object(text: str, name: str, kind: str) -> dict[str, Any]:
     Raises:
         ValueError: As `read_object`.
     """
+    quickly = _quickly(text)
+    if isinstance(quickly, dict):
+        return quickly
     twice: list[str] = []
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -83,6 +87,16 @@ def parse_object(text: str, name: str, kind: str) -> dict[str, Any]:
     return content
 
 
+def _quickly(text: str) -> Any:
+    """Return what the JSON `text` holds, or None for a text that the standard library must read."""
+    return None if _has_too_many_values(text) else _core.parse_json(text)
+
+
+def _has_too_many_values(text: str) -> bool:
+    # A shorter text cannot have as many, and counting takes time.
+    return len(text) > MAX_VALUES and sum(map(text.count, ",[{")) > MAX_VALUES
+
+
 def parse(text: str, name: str, kind: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
     """Return what the JSON `text` holds: the one place where JSON of strangers is taken apart.
 
@@ -95,8 +109,7 @@ def parse(text: str, name: str, kind: str, pairs: Callable[[list[tuple[str, Any]
     Raises:
         ValueError: It is no JSON, or too large or too deep; names the file, and the line if it is no JSON.
     """
-    # A shorter text cannot have as many, and counting takes time.
-    if len(text) > MAX_VALUES and sum(map(text.count, ",[{")) > MAX_VALUES:
+    if _has_too_many_values(text):
         raise ValueError(f"{name}: not a {kind}: more than {MAX_VALUES} values")
     try:
         return json.loads(text, object_pairs_hook=pairs)

@@ -29,9 +29,8 @@ def read_vocab(model: Any) -> dict[str, int]:
     if kind != "BPE":
         raise refused("$.model", f"a model of type {kind}: toksmith reads byte-level BPE")
     vocab: dict[str, int] = field(model, "vocab", dict, "$.model")
-    ids = vocab.values()
     # Most files are right, and telling that takes less time than finding what is wrong.
-    if {*map(type, ids)} == {int} and len({*ids}) == len(ids) and min(ids) >= 0 and max(ids) < 2**32:
+    if _core.are_ids(vocab):
         return vocab
     by_id: dict[int, str] = {}
     for token, id in vocab.items():
