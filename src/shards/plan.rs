@@ -7,7 +7,7 @@ use super::options::ShardOptions;
 use super::sources::{Cursor, Skipped, Source};
 use super::streams::Streams;
 use crate::control::Control;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::source::{SourceFile, Utf8Window};
 
 /// Small files of one job at the most: opening a file takes as long as encoding a kilobyte.
@@ -108,6 +108,9 @@ impl<'a: 'scope, 'scope> Plan<'scope, '_, 'a> {
         };
         self.file = Some((number, file.clone()));
         let (start, begins) = (self.at.offset, !self.at.is_inside);
+        if start > file.size {
+            return Err(Error::Snapshot);
+        }
         let is_lines = source.field().is_some();
         let end = if is_lines {
             self.cutter.end_of_lines(&file, start, self.control)?

@@ -193,6 +193,33 @@ def test_damaged_states_are_refused(case: str, tokenizer: Tokenizer, tmp_path: P
     shards_oracle.check(out, shards_oracle.expected(tokenizer, GOOD))
 
 
+@pytest.mark.parametrize("offset", [2**40, 5_000])
+def test_a_place_behind_its_file_is_refused(
+    offset: int, tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SNAPSHOT_SECONDS", 0.0)
+    source, out = tmp_path / "a.jsonl", tmp_path / "out"
+    source.write_bytes(b"".join(lines(GOOD)))
+    with monkeypatch.context() as patched:
+        save = module.Folder.save
+
+        def save_and_stop(self: Any, *state: Any) -> None:
+            save(self, *state)
+            raise RuntimeError("mine")
+
+        patched.setattr(module.Folder, "save", save_and_stop)
+        with pytest.raises(RuntimeError, match="mine"):
+            toksmith.tokenize(source, tokenizer, out, workers=1)
+    state = out / ".toksmith-unfinished/state.json"
+    place = json.loads(state.read_bytes())["state"]["snapshot"][0]
+    assert place[0] == 0
+    assert 0 < place[1] < source.stat().st_size < 5_000
+    behind = _resigned(lambda content: content["snapshot"][0].__setitem__(1, offset))
+    state.write_bytes(behind(state.read_bytes()))
+    with pytest.raises(ValueError, match="does not fit its sources"):
+        toksmith.tokenize(source, tokenizer, out, workers=1)
+
+
 WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "split": ({"split": "val"}, ValueError, "split is a name and a share, such as val=0.01, not 'val'"),
     "train": ({"split": {"train": 0.1}}, ValueError, "'train' is no name of a split"),
