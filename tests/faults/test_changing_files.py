@@ -21,7 +21,7 @@ from child import run
 
 from toksmith import Tokenizer, count_pretokens, file_encoding, train
 from toksmith.cli import streams
-from toksmith.files import inputs, watching
+from toksmith.files import inputs, parquet, watching
 from toksmith.training import counter, subprocesses
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
@@ -32,7 +32,7 @@ IN_REGEX = r"\p{L}+|\s+|.|(?<=a)b"
 TEXT = "".join(f"low lower newest {n * 7919 % 10007}{END if n % 9 == 8 else ' '}" for n in range(3_000))
 
 
-def parquet(text: str) -> bytes:
+def parquet_file(text: str) -> bytes:
     pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
     from pyarrow import parquet
 
@@ -57,7 +57,7 @@ KINDS: dict[str, Callable[[str], bytes]] = {
     "a.txt.xz": lambda text: lzma.compress(text.encode()),
     "a.jsonl": lines,
     "a.jsonl.gz": lambda text: gzip.compress(lines(text)),
-    "a.parquet": parquet,
+    "a.parquet": parquet_file,
 }
 
 
@@ -185,8 +185,8 @@ def test_a_column(tmp_path: Path) -> None:
         if change is replace:
             continue  # the open file is read to its end
         file = tmp_path / "a.parquet"
-        file.write_bytes(parquet(TEXT))
-        cells = inputs.cells([inputs.source_of(str(file))])
+        file.write_bytes(parquet_file(TEXT))
+        cells = parquet.texts([inputs.source_of(str(file))])
         next(cells)
         change(file)
         with pytest.raises(OSError, match=f"{file}: the file {message}"):

@@ -6,7 +6,7 @@ import codecs
 import itertools
 
 from .. import _core
-from . import inputs
+from . import inputs, parquet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,13 +103,13 @@ def _text(source: Source, errors: str, read: Callable[[int], object] | None) -> 
 
 
 def _rows(source: Source, errors: str, label: Label | None) -> Iterator[Iterable[str]]:
-    texts = (_decoded(cell, errors, source.path, row) for row, cell in enumerate(inputs.cells([source])))
+    texts = (_decoded(cell, errors, source.path, row) for row, cell in enumerate(parquet.texts([source])))
     if label is None:
         for text in texts:
             yield [text]
         return
     name, take = label
-    for row, (text, cell) in enumerate(zip(texts, inputs.cells([source._replace(column=name)]), strict=True)):
+    for row, (text, cell) in enumerate(zip(texts, parquet.texts([source._replace(column=name)]), strict=True)):
         take(_decoded(cell, errors, source.path, row))
         yield [text]
 

@@ -13,7 +13,7 @@ from ..common.messages import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
     from typing import Any, NamedTuple
 
@@ -35,8 +35,6 @@ _LINES = (".jsonl", ".ndjson")
 _PARQUET = (".parquet", ".pq")
 DEVICE = "/dev/stdin"
 """Standard input as a file."""
-# Rows of a table that become Python objects at a time.
-_ROWS = 1024
 
 
 class Source(_Fields):
@@ -108,39 +106,13 @@ def count(counting: _core.Counting, sources: Iterable[Source], replace: bool, re
     """Count files, in order."""
     for is_table, group in itertools.groupby(sources, lambda source: source.column is not None):
         if is_table:
-            counting.texts(cells(group), replace=replace, progress=report)
+            from . import parquet
+
+            counting.texts(parquet.texts(group), replace=replace, progress=report)
         else:
             counting.files(
                 [(one.path, one.compression, one.field, one.span, one.seen) for one in group], progress=report
             )
-
-
-def cells(sources: Iterable[Source]) -> Iterator[str | bytes]:
-    """Yield the texts of a column, file by file; a few rows are in memory at a time."""
-    from . import watching
-
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError:
-        raise ImportError("reading Parquet needs pyarrow: pip install 'toksmith[parquet]'") from None
-    for source in sources:
-        path, column, row = source.path, source.column, 0
-        with open(path, "rb") as file, watching.unchanged(file.fileno(), path):
-            try:
-                table = parquet.ParquetFile(file)
-            except pa.ArrowInvalid as error:
-                raise ValueError(f"{path}: this is no whole Parquet file: {error}") from None
-            if column not in table.schema_arrow.names:
-                names = table.schema_arrow.names
-                raise ValueError(f"{path}: there is no column {shown(column)}, only {names}: name one with column=…")
-            for batch in table.iter_batches(batch_size=_ROWS, columns=[column]):
-                for text in batch.column(0).to_pylist():
-                    if not isinstance(text, (str, bytes)):
-                        kind = type(text).__name__
-                        raise ValueError(f"{path}: row {row}: the column {shown(column)} holds {kind}, not text")
-                    yield text
-                    row += 1
 
 
 def expand(files: Any) -> list[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _core
 from ..files import inputs
 from ..tokenizer import Tokenizer
-from . import columns
+from . import parquet_texts
 from .folder import TOKENIZER, Folder
 from .options import DEFAULT_BUFFER, DEFAULT_SHARD, Options
 from .progress import Watch
@@ -261,7 +261,7 @@ class _Run:
             if kind == "file":
                 self.core.files(end, progress=report)
             elif kind == "column":
-                texts = columns.texts(members, first, self.at, self.options.skip, self._note)
+                texts = parquet_texts.texts(members, first, self.at, self.options.skip, self._note)
                 self.core.texts(end, texts, is_checked=False, progress=report)
             else:
                 self.core.texts(end, _checked(members[0].texts, first), is_checked=True, progress=report)

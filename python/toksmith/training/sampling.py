@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _core
-from ..files import documents, watching
+from ..files import documents, parquet, watching
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,9 +118,7 @@ class _Front:
         self._late, self._has_records = 0, source.field is not None
         self._texts = itertools.chain.from_iterable(documents.of(source, "replace", self._read))
         if source.column is not None:
-            from pyarrow import parquet
-
-            self._rows = parquet.ParquetFile(source.path).metadata.num_rows
+            self._rows = parquet.opened(source.path, source.path).metadata.num_rows
 
     def _read(self, count: int) -> None:
         # A block of records is taken when the next one is read, and a block of text, which is one piece, at once.

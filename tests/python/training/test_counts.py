@@ -156,8 +156,15 @@ def test_parquet_and_mixed_files(documents: list[str], tmp_path: Path) -> None:
     file = tmp_path / "b.parquet"
     with pytest.raises(ValueError, match="no column 'body', only"):
         count_pretokens(file, column="body")
-    with pytest.raises(ValueError, match="row 0: the column 'n' holds int, not text"):
+    with pytest.raises(ValueError, match="the column 'n' holds int64, not text"):
         count_pretokens(file, column="n")
+    parquet.write_table(pa.table({"text": ["a", "b", None]}), file)
+    with pytest.raises(ValueError, match=r"b\.parquet: row 2: the column 'text' holds no text"):
+        count_pretokens(file)
+    fixed, wrapped = pa.array([b"ab", b"cd"], pa.binary(2)), pa.array(["1", "{}"], pa.json_())
+    parquet.write_table(pa.table({"fixed": fixed, "wrapped": wrapped}), file)
+    assert count_pretokens(file, column="fixed").items() == [(b"ab", 1), (b"cd", 1)]
+    assert count_pretokens(file, column="wrapped").items() == [(b"1", 1), (b"{}", 1)]
     file.write_bytes(b"PAR1 and no more")
     with pytest.raises(ValueError, match="no whole Parquet file"):
         count_pretokens(file)

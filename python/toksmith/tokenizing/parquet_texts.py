@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..common.messages import shown
-from ..files import watching
+from ..files import parquet, watching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,57 +38,34 @@ def texts(given: list[Given], first: int, start: tuple[int, int], skip: bool, no
 
 
 def _file(given: Given, passed: int, skip: bool, note: Callable[[int, str], None]) -> Iterator[Any]:
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError:
-        raise ImportError("reading Parquet needs pyarrow: pip install 'toksmith[parquet]'") from None
     opened = given.open() if given.open is not None else open(given.path, "rb")  # noqa: PTH123, SIM115
     with opened as file:
         if given.open is None:
             watching.check(file.fileno(), given.seen, given.name)
-        try:
-            table = parquet.ParquetFile(file)
-        except pa.ArrowInvalid as error:
-            raise ValueError(f"{given.name}: this is no whole Parquet file: {error}") from None
-        yield from _cells(table, given, passed, skip, note)
+        yield from _texts(parquet.opened(file, given.name), given, passed, skip, note)
         if given.open is None:
             watching.check(file.fileno(), given.seen, given.name)
 
 
-def _cells(table: Any, given: Given, passed: int, skip: bool, note: Callable[[int, str], None]) -> Iterator[Any]:
+def _texts(table: Any, given: Given, passed: int, skip: bool, note: Callable[[int, str], None]) -> Iterator[Any]:
     import numpy as np
     import pyarrow as pa
 
-    names, column = table.schema_arrow.names, given.column
-    if column not in names:
-        raise ValueError(f"{given.name}: there is no column {shown(column)}, only {names}: name one with column=…")
+    assert given.column is not None
     row = count = 0
     per_row = (given.seen or (0, 0))[0] / max(table.metadata.num_rows, 1)
-    for batch in table.iter_batches(batch_size=_ROWS, columns=[column]):
-        cells = batch.column(0)
-        if pa.types.is_dictionary(cells.type):
-            cells = cells.dictionary_decode()
-        if not _is_text(cells.type):
-            raise ValueError(f"{given.name}: the column {shown(column)} holds {cells.type}, not text")
+    for cells in parquet.columns(table, given.column, given.name, _ROWS):
         if cells.null_count:
             for before, null in enumerate(np.flatnonzero(cells.is_null().to_numpy(zero_copy_only=False)).tolist()):
-                why = f"row {row + null}: the column {shown(column)} holds no text"
+                why = parquet.without_text(row + null, given.column)
                 if not skip:
                     raise ValueError(f"{given.name}: {why}")
                 note(count + null - before, why)
-            cells = cells.drop_null()
-        row += batch.num_rows
-        cells = cells.slice(min(max(passed - count, 0), len(cells)))
-        count += batch.num_rows - batch.column(0).null_count
-        yield from _chunks(cells.cast(pa.large_binary()), per_row)
-
-
-def _is_text(kind: Any) -> bool:
-    import pyarrow as pa
-
-    tests = ("is_string", "is_large_string", "is_binary", "is_large_binary", "is_string_view", "is_binary_view")
-    return any(getattr(pa.types, test)(kind) for test in tests if hasattr(pa.types, test))
+        texts = cells.drop_null()
+        row += len(cells)
+        wanted = texts.slice(min(max(passed - count, 0), len(texts)))
+        count += len(texts)
+        yield from _chunks(wanted.cast(pa.large_binary()), per_row)
 
 
 def _chunks(cells: Any, per_row: float) -> Iterator[tuple[bytes, bytes, int]]:

@@ -1,0 +1,92 @@
+"""Columns of text in Parquet files, read with pyarrow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..common.messages import shown
+from . import watching
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from .inputs import Source
+
+# Rows that become Python objects at a time.
+_ROWS = 1024
+
+
+def texts(sources: Iterable[Source]) -> Iterator[str | bytes]:
+    """Yield the texts of a column, file by file; a few rows are in memory at a time.
+
+    Raises:
+        ValueError: A file is no whole Parquet file; the column is missing, or a row of it holds no text.
+        OSError: A file cannot be read, or has changed while it was read.
+        ImportError: pyarrow is not installed.
+    """
+    for source in sources:
+        assert source.column is not None
+        row = 0
+        with Path(source.path).open("rb") as file, watching.unchanged(file.fileno(), source.path):
+            for cells in columns(opened(file, source.path), source.column, source.path, _ROWS):
+                for text in cells.to_pylist():
+                    if text is None:
+                        raise ValueError(f"{source.path}: {without_text(row, source.column)}")
+                    yield text
+                    row += 1
+
+
+def opened(file: Any, name: str) -> Any:
+    """Return a `pyarrow.parquet.ParquetFile` of an open file; `name` is the file's in messages.
+
+    Raises:
+        ValueError: It is no whole Parquet file.
+        ImportError: pyarrow is not installed.
+    """
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        raise ImportError("reading Parquet needs pyarrow: pip install 'toksmith[parquet]'") from None
+    try:
+        return parquet.ParquetFile(file)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{name}: this is no whole Parquet file: {error}") from None
+
+
+def columns(table: Any, column: str, name: str, rows: int) -> Iterator[Any]:
+    """Yield a column of text as arrays of at most `rows` strings or bytes. Rows without a text are null.
+
+    Raises:
+        ValueError: There is no such column, or it holds something else than text. Names the file by `name`.
+    """
+    import pyarrow as pa
+
+    names = table.schema_arrow.names
+    if column not in names:
+        raise ValueError(f"{name}: there is no column {shown(column)}, only {names}: name one with column=…")
+    for batch in table.iter_batches(batch_size=rows, columns=[column]):
+        cells = batch.column(0)
+        if pa.types.is_dictionary(cells.type):
+            cells = cells.dictionary_decode()
+        if not _is_text(cells.type):
+            raise ValueError(f"{name}: the column {shown(column)} holds {cells.type}, not text")
+        yield getattr(cells, "storage", cells)
+
+
+def without_text(row: int, column: str) -> str:
+    """Return what is wrong with a null."""
+    return f"row {row}: the column {shown(column)} holds no text"
+
+
+def _is_text(kind: Any) -> bool:
+    """Return whether a type holds strings or bytes. Of the types that wrap another one only those of strings do."""
+    import pyarrow as pa
+
+    strings = ("is_string", "is_large_string", "is_string_view")
+    binary = ("is_binary", "is_large_binary", "is_binary_view", "is_fixed_size_binary")
+    tests = strings if isinstance(kind, pa.BaseExtensionType) else strings + binary
+    storage = getattr(kind, "storage_type", kind)
+    return any(getattr(pa.types, test)(storage) for test in tests if hasattr(pa.types, test))
