@@ -12,7 +12,7 @@ from ..common.messages import shown
 from ..common.progress import reporter, summing
 from ..files import documents, inputs
 from ..formats import records
-from . import merging, reach, report, text_figures, usage, vocabulary
+from . import merging, reach, results, text_figures, usage, vocabulary
 
 if TYPE_CHECKING:
     from ..common.choices import Errors
@@ -36,15 +36,15 @@ class Inspection:
         usage: What the texts use of it; None without texts.
     """
 
-    sizes: report.Sizes
-    special: tuple[report.Token, ...]
-    lengths: report.Lengths
-    contents: report.Contents
-    partial: report.Partial
-    reach: report.Reach
-    merging: report.Merging
-    duplicates: report.Duplicates
-    usage: report.Usage | None
+    sizes: results.Sizes
+    special: tuple[results.VocabularyToken, ...]
+    lengths: results.Lengths
+    contents: results.Contents
+    partial: results.Partial
+    reach: results.Reach
+    merging: results.Merging
+    duplicates: results.Duplicates
+    usage: results.Usage | None
 
     def to_dict(self) -> dict[str, Any]:
         r"""Return everything but the arrays as JSON has it. A byte that is not text is `\xNN`, a backslash `\\`."""
@@ -92,8 +92,8 @@ def inspect(
     used = None
     if sources is not None:
         counter = usage.Counter(parts.core, looked_at.ids, special, threads)
-        with reporter(progress) as report_:
-            counter.add(_documents(sources, errors, separator, report_))
+        with reporter(progress) as report:
+            counter.add(_documents(sources, errors, separator, report))
         used = text_figures.usage(looked_at, tree, found, counter, limit)
     return Inspection(
         sizes=vocabulary.sizes(looked_at),
@@ -127,7 +127,7 @@ def _sources(on: Any, field: str | None, column: str | None) -> list[inputs.Sour
 
 
 def _documents(
-    sources: list[inputs.Source] | Iterable[str], errors: str, separator: str | None, report_: Report | None
+    sources: list[inputs.Source] | Iterable[str], errors: str, separator: str | None, report: Report | None
 ) -> Iterator[Iterable[str]]:
     if not isinstance(sources, list):
         for text in sources:
@@ -135,7 +135,7 @@ def _documents(
                 raise TypeError(f"a text is a str, not {type(text).__name__}: {shown(text)}; for files give a list")
             yield from [[text]] if separator is None else documents.split([text], separator)
         return
-    read = summing(report_, "encode", sum(_size(source.path) for source in sources))
+    read = summing(report, "encode", sum(_size(source.path) for source in sources))
     for source in sources:
         yield from documents.of(source, errors, read, separator)
 

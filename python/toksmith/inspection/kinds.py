@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 KINDS = ("letters", "digits", "punctuation", "whitespace", "mixed", "other", "partial")
-"""What a token can be made of: see `report.Contents`."""
+"""What a token can be made of: see `results.Contents`."""
 
 # Each class with its set; a character is of the first that it is in.
 _CLASSES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 from typing import TYPE_CHECKING, Any
 
-from .report import Merging, Saved
+from .results import Merging, Saved
 
 if TYPE_CHECKING:
     import numpy as np

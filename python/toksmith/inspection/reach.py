@@ -29,7 +29,7 @@ from .. import patterns
 from ..regex_dialects import inside, steps
 from . import utf8
 from .neighbours import Neighbours
-from .report import Reach, Token, Unreachable
+from .results import Reach, Unreachable, VocabularyToken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -72,7 +72,7 @@ def reach(vocabulary: Vocabulary, workers: int) -> Reach:
     )
 
 
-def _without_text(vocabulary: Vocabulary, workers: int) -> list[Token]:
+def _without_text(vocabulary: Vocabulary, workers: int) -> list[VocabularyToken]:
     """Return the tokens that their own text does not give, and that no other rule gives."""
     pipeline = vocabulary.parts.pipeline
     found = {token.id for token in pipeline.added_tokens} if pipeline is not None else set()
@@ -110,7 +110,7 @@ def _batches(tried: list[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
         yield held
 
 
-def _proved(vocabulary: Vocabulary, tokens: list[Token]) -> tuple[list[Unreachable], list[Token]]:
+def _proved(vocabulary: Vocabulary, tokens: list[VocabularyToken]) -> tuple[list[Unreachable], list[VocabularyToken]]:
     """Return the tokens that are proved to be unreachable, and the rest."""
     core: Any = vocabulary.parts.core
     merged = dict(core.unmade())
@@ -119,7 +119,7 @@ def _proved(vocabulary: Vocabulary, tokens: list[Token]) -> tuple[list[Unreachab
     for id, token in tokens:
         reason = _reason(token, id in merged, wholes, pattern)
         if reason is None:
-            rest.append(Token(id, token))
+            rest.append(VocabularyToken(id, token))
         else:
             instead = tuple(merged.get(id, ())) if "merges" in reason else ()
             proved.append(Unreachable(id, token, reason, instead))
@@ -161,7 +161,9 @@ def _automaton_of(text: str, flags: int) -> inside.Inside | None:
         return None
 
 
-def _searched(vocabulary: Vocabulary, texts: Mapping[Token, Iterator[str]], workers: int) -> list[Token]:
+def _searched(
+    vocabulary: Vocabulary, texts: Mapping[VocabularyToken, Iterator[str]], workers: int
+) -> list[VocabularyToken]:
     """Return the tokens that are given by none of the texts that are tried for each."""
     waiting = {one.id: one for one in texts}
     room = _MAX_CHARACTERS
@@ -182,8 +184,8 @@ def _groups(ids: list[int]) -> Iterator[list[int]]:
 
 
 def _beside_others(
-    vocabulary: Vocabulary, tokens: list[Token], workers: int
-) -> tuple[list[Unreachable], list[Token]]:
+    vocabulary: Vocabulary, tokens: list[VocabularyToken], workers: int
+) -> tuple[list[Unreachable], list[VocabularyToken]]:
     """Return the tokens that can have no neighbour that they need, and those that nothing decides."""
     if not tokens or vocabulary.parts.core.characters() is not None:
         return [], tokens

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..viewing.spans import shown, visible
-from . import report
+from . import results
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -165,7 +165,7 @@ def _partial(found: Inspection) -> Section:
     return Section("Tokens that are no whole characters", facts, _tokens("lowest ids", partial.examples))
 
 
-def _tokens(title: str, tokens: Iterable[report.Token]) -> list[Table]:
+def _tokens(title: str, tokens: Iterable[results.VocabularyToken]) -> list[Table]:
     rows = [(str(id), word(token)) for id, token in tokens]
     return [Table(("id", title), rows)] if rows else []
 
@@ -182,7 +182,7 @@ def _reach(found: Inspection) -> Section:
     for reason in reach.by_reason:
         chosen = [one for one in reach.unreachable if one.reason == reason]
         rows: list[Row] = [(str(one.id), word(one.token), _instead(one)) for one in chosen[:MAX_ROWS]]
-        title = f"{report.REASONS[reason]}{_of(rows, chosen)}"
+        title = f"{results.REASONS[reason]}{_of(rows, chosen)}"
         if any(one.instead for one in chosen):
             tables.append(Table(("id", "token", title), rows))
         else:
@@ -191,7 +191,7 @@ def _reach(found: Inspection) -> Section:
     return Section("Tokens that no text gives", facts, tables)
 
 
-def _instead(one: report.Unreachable) -> str:
+def _instead(one: results.Unreachable) -> str:
     ids = one.instead
     more = f" … ({len(ids):,})" if len(ids) > 8 else ""
     return f"-> {' '.join(map(str, ids[:8]))}{more}" if ids else ""
@@ -208,7 +208,7 @@ def _duplicates(found: Inspection) -> Section:
     return Section("Near duplicates", facts, [Table(("tokens", "largest groups"), rows)] if rows else [])
 
 
-def _usage(found: Inspection, usage: report.Usage) -> Iterator[Section]:
+def _usage(found: Inspection, usage: results.Usage) -> Iterator[Section]:
     facts = [
         ("documents", _number(usage.documents)),
         ("bytes", _number(usage.bytes)),
@@ -225,7 +225,7 @@ def _usage(found: Inspection, usage: report.Usage) -> Iterator[Section]:
     yield _saved(usage)
 
 
-def _used(found: Inspection, usage: report.Usage) -> Section:
+def _used(found: Inspection, usage: results.Usage) -> Section:
     ordinary = found.sizes.ordinary
     counts = (
         ("used", usage.used),
@@ -243,7 +243,7 @@ def _used(found: Inspection, usage: report.Usage) -> Section:
     return Section("Use of ordinary tokens", facts, [*tables, *_tokens(title, usage.candidates)])
 
 
-def _saved(usage: report.Usage) -> Section:
+def _saved(usage: results.Usage) -> Section:
     facts = [
         ("merges that were applied, each saving a token", _number(usage.merged)),
         ("merges never applied", _number(usage.idle_merges)),

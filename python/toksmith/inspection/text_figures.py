@@ -6,14 +6,14 @@ import math
 from typing import TYPE_CHECKING
 
 from . import merging
-from .report import Token, Usage, Used, Zipf
+from .results import Usage, Used, VocabularyToken, Zipf
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from .merging import Tree
-    from .report import Reach
+    from .results import Reach
     from .usage import Counter
     from .vocabulary import Vocabulary
 
@@ -31,7 +31,7 @@ def usage(vocabulary: Vocabulary, tree: Tree, reach: Reach, counter: Counter, to
     unused = ordinary & (counts == 0) & ~parts
     never = {one.id for one in reach.unreachable} | {one.id for one in reach.undecided}
     candidates = (
-        Token(ids[place], tokens[place])
+        VocabularyToken(ids[place], tokens[place])
         for place in np.flatnonzero(unused).tolist()
         if len(tokens[place]) > 1 and ids[place] in vocabulary.texts and ids[place] not in never
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import scripts
 from . import kinds as kinds_of
-from .report import Contents, Duplicates, Lengths, Partial, Sizes, Token
+from .results import Contents, Duplicates, Lengths, Partial, Sizes, VocabularyToken
 from .utf8 import is_in_text
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Vocabulary:
         self.ids = sorted(parts.vocab)
         self.tokens = [parts.vocab[id] for id in self.ids]
         self.special = frozenset(parts.special_tokens.values())
-        self.ordinary = [Token(id, parts.vocab[id]) for id in self.ids if id not in self.special]
+        self.ordinary = [VocabularyToken(id, parts.vocab[id]) for id in self.ids if id not in self.special]
         self.texts = {id: text for id, token in self.ordinary if (text := text_of(token)) is not None}
 
     @functools.cached_property
@@ -46,9 +46,9 @@ class Vocabulary:
         found = self.parts.core.characters()
         return frozenset() if found is None else frozenset(found[0])
 
-    def token(self, id: int) -> Token:
+    def token(self, id: int) -> VocabularyToken:
         """Return a token by its id."""
-        return Token(id, self.parts.vocab[id])
+        return VocabularyToken(id, self.parts.vocab[id])
 
 
 def text_of(token: bytes) -> str | None:

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
 
 
-class Curve(NamedTuple):
+class TokensBySize(NamedTuple):
     """The tokens of a text by size of the vocabulary: arrays of `int64` of equal length, sizes rising by one."""
 
     sizes: NDArray[np.int64]
     tokens: NDArray[np.int64]
 
 
-def curve(tokenizer: Tokenizer, counts: NDArray[np.int64]) -> Curve:
+def curve(tokenizer: Tokenizer, counts: NDArray[np.int64]) -> TokensBySize:
     """Return the tokens that a text has under `tokenizer.shrink(n)`, for every n.
 
     Args:
@@ -60,7 +60,7 @@ def curve(tokenizer: Tokenizer, counts: NDArray[np.int64]) -> Curve:
     tokens = total - np.concatenate([[0], applied.cumsum()])
     # The last size has all merges, and each one before has one less.
     sizes = np.arange(size - len(joined), size + 1)
-    return Curve(sizes[sizes >= least], tokens[sizes >= least])
+    return TokensBySize(sizes[sizes >= least], tokens[sizes >= least])
 
 
 def powers(sizes: NDArray[np.int64]) -> list[int]:
@@ -70,7 +70,7 @@ def powers(sizes: NDArray[np.int64]) -> list[int]:
     return [*(found or [first][: last - first]), last]
 
 
-def at(curve: Curve, wanted: Iterable[int]) -> list[tuple[int, int]]:
+def at(curve: TokensBySize, wanted: Iterable[int]) -> list[tuple[int, int]]:
     """Return sizes with their tokens, of those that the curve has."""
     first, last = int(curve.sizes[0]), int(curve.sizes[-1])
     return [(size, int(curve.tokens[size - first])) for size in wanted if first <= size <= last]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .comparison import Comparison
-    from .results import Difference, Token
+    from .results import Difference, PassageToken
 
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+!|~$-])")
 
@@ -63,6 +63,6 @@ def _difference(one: Difference) -> str:
     return "\n\n".join(parts)
 
 
-def _tokens(tokens: Sequence[Token]) -> str:
+def _tokens(tokens: Sequence[PassageToken]) -> str:
     """Return tokens with bars between them; indented, it is code, in which Markdown reads no marks."""
     return "│".join(spans.shown(token.bytes) for token in tokens)

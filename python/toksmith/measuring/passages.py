@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .results import Passage, Token
+from .results import Passage, PassageToken
 
 if TYPE_CHECKING:
     from .encoders import Encoder
@@ -46,6 +46,6 @@ def _passages(text: str, most: int) -> list[str]:
     return found
 
 
-def _of(encoder: Encoder, text: str) -> tuple[Token, ...] | None:
+def _of(encoder: Encoder, text: str) -> tuple[PassageToken, ...] | None:
     tokens = encoder.tokens(text)
-    return None if tokens is None else tuple(Token(id, token) for id, token in tokens)
+    return None if tokens is None else tuple(PassageToken(id, token) for id, token in tokens)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from .comparison import Comparison
-    from .results import Difference, Token
+    from .results import Difference, PassageToken
     from .tables import Section
 
 # Nothing is loaded and nothing runs, whatever gets into the page.
@@ -156,7 +156,7 @@ def _difference(one: Difference) -> str:
     )
 
 
-def _side(name: str, tokens: Sequence[Token] | None) -> str:
+def _side(name: str, tokens: Sequence[PassageToken] | None) -> str:
     if tokens is None:
         return f'<p class="quiet">{_text(name)}: the bytes of its tokens are not known.</p>\n'
     drawn = notebook.tokens(

@@ -132,7 +132,7 @@ class Parity:
 
 
 @dataclass(frozen=True)
-class Token:
+class PassageToken:
     """A token of a passage."""
 
     id: int
@@ -144,8 +144,8 @@ class Passage:
     """A passage of a document, encoded by itself; tokens are None where a library does not tell their bytes."""
 
     text: str
-    first_tokens: tuple[Token, ...] | None
-    second_tokens: tuple[Token, ...] | None
+    first_tokens: tuple[PassageToken, ...] | None
+    second_tokens: tuple[PassageToken, ...] | None
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import pytest
 
 import toksmith
 from toksmith import Tokenizer, reference
-from toksmith.inspection import report, text_figures, usage
+from toksmith.inspection import results, text_figures, usage
 
 EOT = "<|endoftext|>"
 
@@ -24,7 +24,7 @@ class Counted(NamedTuple):
 
     tokenizer: Tokenizer
     texts: list[str]
-    usage: report.Usage
+    usage: results.Usage
     unreachable: set[int]
     uses: collections.Counter[int]
     merged: collections.Counter[bytes]

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Token(NamedTuple):
-    """A token: its id and its bytes."""
+class VocabularyToken(NamedTuple):
+    """A token of the vocabulary: its id and its bytes."""
 
     id: int
     token: bytes
@@ -63,7 +63,7 @@ class Lengths:
     by_characters: dict[int, int]
     mean_bytes: float
     median_bytes: int
-    longest: tuple[Token, ...]
+    longest: tuple[VocabularyToken, ...]
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Partial:
     inside_character: int
     across_characters: int
     in_no_text: int
-    examples: tuple[Token, ...]
+    examples: tuple[VocabularyToken, ...]
 
 
 class Unreachable(NamedTuple):
@@ -138,7 +138,7 @@ class Reach:
 
     reachable: int
     unreachable: tuple[Unreachable, ...]
-    undecided: tuple[Token, ...]
+    undecided: tuple[VocabularyToken, ...]
     by_reason: dict[str, int]
 
 
@@ -158,8 +158,8 @@ class Merging:
 
     by_depth: dict[int, int]
     mean_depth: float
-    deepest: tuple[tuple[Token, int], ...]
-    chain: tuple[Token, ...]
+    deepest: tuple[tuple[VocabularyToken, int], ...]
+    chain: tuple[VocabularyToken, ...]
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class Duplicates:
     by_case_tokens: int
     by_both: int
     by_both_tokens: int
-    largest: tuple[tuple[Token, ...], ...]
+    largest: tuple[tuple[VocabularyToken, ...], ...]
 
 
 class Used(NamedTuple):
@@ -268,7 +268,7 @@ class Usage:
     unused: int
     half: int
     most_used: tuple[Used, ...]
-    candidates: tuple[Token, ...]
+    candidates: tuple[VocabularyToken, ...]
     zipf: Zipf | None
     merged: int
     most_saved: tuple[Saved, ...]
