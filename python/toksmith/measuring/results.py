@@ -133,7 +133,12 @@ class Parity:
 
 @dataclass(frozen=True)
 class PassageToken:
-    """A token of a passage."""
+    """A token of an encoded passage.
+
+    Attributes:
+        id: Its id under the tokenizer that encoded the passage.
+        bytes: Its bytes.
+    """
 
     id: int
     bytes: bytes
@@ -141,7 +146,14 @@ class PassageToken:
 
 @dataclass(frozen=True)
 class Passage:
-    """A passage of a document, encoded by itself; tokens are None where a library does not tell their bytes."""
+    """A passage of a document. Each tokenizer encodes it by itself, without the rest of the document.
+
+    Attributes:
+        text: The passage, of about 240 bytes as UTF-8; shorter where the document is.
+        first_tokens: The tokens that the first tokenizer makes of it, in order. None if its library does not say what
+            bytes its tokens have.
+        second_tokens: The same of the second tokenizer.
+    """
 
     text: str
     first_tokens: tuple[PassageToken, ...] | None
@@ -150,9 +162,16 @@ class Passage:
 
 @dataclass(frozen=True)
 class Difference:
-    """A document on which two tokenizers differ.
+    """A document on which two tokenizers make very different numbers of tokens.
 
-    `document` is its number in its file, from 0; `first_count` and `second_count` are its tokens under both.
+    Attributes:
+        first: The name of the first tokenizer.
+        second: The name of the other.
+        file: The path of the document's file. For texts in memory, their language, or "texts" without one.
+        document: The number of the document in that file, from 0.
+        first_count: Tokens that the first tokenizer makes of the whole document.
+        second_count: Tokens that the second one makes of it.
+        passage: The passage of the document on which the two differ most.
     """
 
     first: str
@@ -186,7 +205,13 @@ class Point:
 
 @dataclass(frozen=True)
 class Curve:
-    """A tokenizer at several sizes; without points, `reason` says why there are none."""
+    """The compression of a tokenizer and of smaller ones that it is shrunk to, on all documents.
+
+    Attributes:
+        tokenizer: The name of the tokenizer.
+        points: One for each size of the vocabulary that was asked for and is possible, the smallest first.
+        reason: Why the tokenizer cannot be measured at smaller sizes, so that `points` is empty; None where it can.
+    """
 
     tokenizer: str
     points: tuple[Point, ...]
