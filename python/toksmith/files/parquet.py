@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 # Rows that become Python objects at a time.
 _ROWS = 1024
+# Bytes of a column that are read at a time. By default pyarrow holds those of a row group, which often is the file.
+_BUFFER_BYTES = 1 << 20
+# Bytes of text that are decoded at a time, as far as the file tells its size.
+_BATCH_BYTES = 16 << 20
 
 
 def texts(sources: Iterable[Source]) -> Iterator[str | bytes]:
@@ -51,13 +55,15 @@ def opened(file: Any, name: str) -> Any:
     except ImportError:
         raise ImportError("reading Parquet needs pyarrow: pip install 'toksmith[parquet]'") from None
     try:
-        return parquet.ParquetFile(file)
+        return parquet.ParquetFile(file, buffer_size=_BUFFER_BYTES, pre_buffer=False)
     except pa.ArrowInvalid as error:
         raise ValueError(f"{name}: this is no whole Parquet file: {error}") from None
 
 
 def columns(table: Any, column: str, name: str, rows: int) -> Iterator[Any]:
     """Yield a column of text as arrays of at most `rows` strings or bytes. Rows without a text are null.
+
+    Memory: some megabytes, whatever the size of row groups, and the longest text.
 
     Raises:
         ValueError: There is no such column, or it holds something else than text. Names the file by `name`.
@@ -67,6 +73,7 @@ def columns(table: Any, column: str, name: str, rows: int) -> Iterator[Any]:
     names = table.schema_arrow.names
     if column not in names:
         raise ValueError(f"{name}: there is no column {shown(column)}, only {names}: name one with column=…")
+    rows = min(rows, _rows_of(table, column))
     for batch in table.iter_batches(batch_size=rows, columns=[column]):
         cells = batch.column(0)
         if pa.types.is_dictionary(cells.type):
@@ -74,6 +81,16 @@ def columns(table: Any, column: str, name: str, rows: int) -> Iterator[Any]:
         if not _is_text(cells.type):
             raise ValueError(f"{name}: the column {shown(column)} holds {cells.type}, not text")
         yield getattr(cells, "storage", cells)
+
+
+def _rows_of(table: Any, column: str) -> int:
+    """Return how many rows have about `_BATCH_BYTES` of text, by what the file tells of its row groups."""
+    metadata = table.metadata
+    place = next((i for i in range(len(table.schema)) if table.schema.column(i).path == column), None)
+    groups = range(metadata.num_row_groups if place is not None else 0)
+    size = sum(metadata.row_group(i).column(place).total_uncompressed_size for i in groups)
+    rows: int = _BATCH_BYTES * metadata.num_rows // max(size, 1)
+    return max(rows, 1)
 
 
 def without_text(row: int, column: str) -> str:
