@@ -9,6 +9,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use rustc_hash::FxHashSet;
+
 use super::counts::PretokenCounts;
 use super::slot::CountSlot;
 use crate::control::{Control, PRETOKENS_PER_CHECK};
@@ -50,7 +52,8 @@ impl PretokenCounts {
     /// a file. `end_place` is a place after all of them.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::BrokenCounts`]; [`Error::CountOverflow`]; [`Error::Interrupted`].
+    /// [`Error::Io`]; [`Error::BrokenCounts`]; [`Error::RepeatedPretoken`]; [`Error::CountOverflow`];
+    /// [`Error::Interrupted`].
     pub fn read_from(
         path: &Path,
         (start, end): (u64, u64),
@@ -84,7 +87,29 @@ impl PretokenCounts {
         if numbers.offset != end {
             return Err(numbers.broken());
         }
+        check_distinct(&slots, &long)?;
         PretokenCounts::from_slots(slots, long, end_place)
+    }
+}
+
+/// Fails if a pretoken is there twice. Takes 8 bytes for each pretoken meanwhile.
+fn check_distinct(slots: &[CountSlot], long: &[u8]) -> Result<()> {
+    let mut hashes = room::for_items(slots.len())?;
+    hashes.extend(slots.iter().map(CountSlot::hash));
+    hashes.sort_unstable();
+    let repeated: FxHashSet<u64> =
+        hashes.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+    if repeated.is_empty() {
+        return Ok(());
+    }
+    // Different pretokens seldom have equal hashes, except in a file that was made to have them.
+    room::check_available(size_of::<&[u8]>() * 2 * slots.len())?;
+    let mut seen = FxHashSet::default();
+    let mut pretokens =
+        slots.iter().filter(|slot| repeated.contains(&slot.hash())).map(|slot| slot.pretoken(long));
+    match pretokens.find(|pretoken| !seen.insert(*pretoken)) {
+        Some(pretoken) => Err(Error::RepeatedPretoken(pretoken.to_owned())),
+        None => Ok(()),
     }
 }
 

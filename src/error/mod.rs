@@ -380,6 +380,10 @@ pub enum Error {
         offset: u64,
     },
 
+    /// A file of counts with the same pretoken twice.
+    #[error("the pretoken {} is in the file twice", show(.0))]
+    RepeatedPretoken(Vec<u8>),
+
     /// An error of a [`crate::pretokenize::Splitter`] that the caller supplied, such as a Python exception.
     #[error(transparent)]
     Splitter(Box<dyn std::error::Error + Send + Sync>),

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 from ..common.messages import shown
 
@@ -88,9 +89,8 @@ def parts(text: str, flags: int = 0) -> int:
 
 def _default_is_version1() -> bool:
     """Return whether the program has changed what `regex` takes patterns without a version for."""
-    import regex
-
-    return bool(regex.DEFAULT_VERSION == regex.VERSION1)
+    regex = sys.modules.get("regex")  # a program that changed it has imported it
+    return regex is not None and bool(regex.DEFAULT_VERSION == regex.VERSION1)
 
 
 def _loose(text: str, weight: int, is_verbose: bool) -> int:

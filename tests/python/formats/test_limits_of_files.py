@@ -342,3 +342,13 @@ def test_a_circle_of_links(save: str, tmp_path: Path) -> None:
     assert caught.value.errno == errno.ELOOP
     assert circle.readlink() == other
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "text"]
+
+
+@pytest.mark.parametrize("pretoken", [b"again", b"a pretoken that is longer than a slot"])
+def test_counts_with_a_pretoken_that_comes_twice_are_refused(pretoken: bytes, tmp_path: Path) -> None:
+    path, other = tmp_path / "counts", bytes(reversed(pretoken))
+    PretokenCounts({pretoken: 5, b"x": 1, other: 7}).save(path)
+    data = path.read_bytes()[:-32].replace(other, pretoken)
+    path.write_bytes(data + hashlib.sha256(data).digest())
+    with pytest.raises(ValueError, match=rf"counts: the pretoken \"{pretoken.decode()}\" is in the file twice"):
+        PretokenCounts.load(path)
