@@ -10,11 +10,12 @@ import typer
 from ..common import choices
 from ..common.numbers import counted
 from ..common.tables import aligned
-from ..storage import sources
 from ..viewing import terminal
 from ..viewing.spans import Spans, visible
 from . import streams
 from .options import (
+    DOCUMENTS,
+    FILES,
     STRICT,
     Choice,
     ColumnOption,
@@ -29,7 +30,7 @@ from .options import (
     UsageError,
     WorkersOption,
     choice_of,
-    load,
+    load_all,
 )
 
 if TYPE_CHECKING:
@@ -46,18 +47,18 @@ else:
 
 _SVG = PlotFormat("svg")
 
-EXAMPLES = """\
+EXAMPLES = f"""\
 Examples:
 
   toksmith compare gpt-4o gpt2 tokenizer.json --on books/
   toksmith compare mine=tokenizer.json gpt2 --on book.txt --html report.html
   toksmith compare gpt2 tokenizer.json --on web.jsonl --language-field lang
-  toksmith compare gpt2 gpt-4o --language en=en.txt --language de=de.txt --json
+  toksmith compare gpt2 gpt-4o --json \\
+      --language en=en.txt --language de=de.txt
   toksmith compare gpt2 gpt-4o --parallel en=en.txt --parallel de=de.txt
   cat book.txt | toksmith compare gpt2 tokenizer.json --on - --markdown
 
-FILES are what train reads: text, JSON lines and Parquet, also compressed. Each
-file of text, and each record, is a document. The first tokenizer is what the
+{DOCUMENTS} The first tokenizer is what the
 others are held against. Special tokens in the text are read as ordinary text.
 docs/comparing.md says what each figure is."""
 
@@ -66,13 +67,13 @@ def compare(
     tokenizers: Annotated[
         list[str],
         typer.Argument(
-            metavar="[NAME=]TOKENIZER...",
+            metavar="[NAME=]TOKENIZER",
             help="Published encodings, models or paths, as for encode -t; each with a name of its own if need be.",
         ),
     ],
     on: Annotated[
         list[str] | None,
-        typer.Option("--on", metavar="FILES...", help="Files, globs and folders; - is standard input."),
+        typer.Option("--on", metavar="FILES...", help=f"{FILES}."),
     ] = None,
     language: Annotated[
         list[str] | None,
@@ -155,7 +156,9 @@ def compare(
         streams.check(html)
     if plots is not None and not available():
         raise ImportError(MISSING)
-    loaded = _loaded(tokenizers, pattern, special_tokens, unmatched)
+    named = _named_tokenizers(tokenizers)
+    all_of_them = load_all(list(named.values()), pattern, special_tokens, unmatched)
+    loaded = {name: tokenizer for name, (_, tokenizer) in zip(named, all_of_them, strict=True)}
     options: dict[str, Any] = {"errors": errors.value}
     with streams.reporting(progress, "-") as how:
         found = comparing(
@@ -189,29 +192,17 @@ def compare(
         streams.write("-", (part.encode() for part in _as_text(found, loaded)))
 
 
-def _loaded(given: list[str], pattern: Any, special_tokens: Any, unmatched: Any) -> dict[str, Tokenizer]:
-    """Return the tokenizers by name. Options for files that lack something go to those files alone."""
-    has_options = pattern is not None or bool(special_tokens) or unmatched is not None
-    loaded: dict[str, Tokenizer] = {}
-    taken = False
+def _named_tokenizers(given: list[str]) -> dict[str, str]:
+    """Return what each tokenizer is loaded from, by its name: the one in NAME=TOKENIZER, else what was given."""
+    found: dict[str, str] = {}
     for argument in given:
         name, equals, source = argument.partition("=")
         if not equals or not name or os.path.exists(argument):  # noqa: PTH110
             name, source = argument, argument
-        if name in loaded:
+        if name in found:
             raise UsageError(f"two tokenizers are called {name}: give one another name, as NAME=TOKENIZER")
-        lacks = os.path.exists(source) and (  # noqa: PTH110
-            sources.kind_of(source) == "ranks" or sources.pair_in(source) is not None
-        )
-        options = (pattern, special_tokens, unmatched) if lacks else (None, None, None)
-        taken = taken or lacks
-        loaded[name] = load(source, *options)
-    if has_options and not taken:
-        raise UsageError(
-            "all tokenizers have their own pattern and special tokens: leave out --pattern, --special-token and "
-            "--unmatched"
-        )
-    return loaded
+        found[name] = source
+    return found
 
 
 def _languages(given: list[str]) -> dict[str, list[str]]:

@@ -12,6 +12,7 @@ import typer
 
 from . import streams
 from .options import (
+    TOKENIZER,
     GivenPatternOption,
     GivenSpecialsOption,
     GivenUnmatchedOption,
@@ -58,9 +59,7 @@ _MOST_NAMED = 3
 
 
 def convert(
-    source: Annotated[
-        str, typer.Argument(metavar="IN", help="A published encoding, a model, a file or a folder, as for encode -t.")
-    ],
+    source: Annotated[str, typer.Argument(metavar="IN", help=TOKENIZER)],
     out: Annotated[str, typer.Argument(metavar="OUT", help="The file or folder to write.")],
     to: Annotated[
         Format,

@@ -15,7 +15,10 @@ from ..files import inputs
 from ..viewing.spans import visible
 from . import streams
 from .options import (
+    DOCUMENTS,
+    FILES,
     STRICT,
+    TOKENIZER,
     ColumnOption,
     Errors,
     ErrorsOption,
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
 
     from ..tokenizer import Tokenizer
 
-EXAMPLES = """\
+EXAMPLES = f"""\
 Examples:
 
   toksmith count --model gpt-4o book.txt
@@ -44,8 +47,7 @@ Examples:
   toksmith count -t tokenizer.json books/ 'web/*.jsonl.zst' --field text
   toksmith count -t tokenizer.json books/ --json
 
-FILES are what train reads: text, JSON lines and Parquet, also compressed. Each
-file of text, and each record, is a document. A line has the number of tokens,
+{DOCUMENTS} A line has the number of tokens,
 of documents and of bytes of text, and the name; the last line of several is the
 total. Nothing is added to a document: what tokenize appends comes on top."""
 
@@ -66,12 +68,12 @@ def count(
             "--tokenizer",
             "--model",
             metavar="TOKENIZER",
-            help="A published encoding or a model (o200k_base, gpt-4o), or a path, as for encode -t.",
+            help=TOKENIZER,
         ),
     ],
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FILES]...", help="Files, globs and folders; - is standard input, and the default."),
+        typer.Argument(metavar="FILES", help=f"{FILES}, and the default."),
     ] = None,
     as_json: JsonOption = False,
     field: FieldOption = None,

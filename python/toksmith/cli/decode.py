@@ -71,9 +71,8 @@ def decode(
         Format | None,
         typer.Option(
             "--format",
-            help="text: numbers in text or a JSON list; npy: a NumPy file; bin: little-endian numbers. "
-            "Default: npy or "
-            "bin if FILE has that suffix, npy if it begins as a NumPy file, else text.",
+            help="text: numbers in text or a JSON list; npy: a NumPy file; bin: little-endian numbers. Default: npy "
+            "or bin if FILE has that suffix, npy if it begins as a NumPy file, else text.",
             show_default=False,
         ),
     ] = None,

@@ -27,7 +27,7 @@ def fetch(
     names: Annotated[
         list[str],
         typer.Argument(
-            metavar="NAME...", help="Encodings or models, such as cl100k_base or gpt-4o; all for all encodings."
+            metavar="NAME", help="Encodings or models, such as cl100k_base or gpt-4o; all for all encodings."
         ),
     ],
     to: Annotated[

@@ -9,6 +9,8 @@ import typer
 
 from . import streams
 from .options import (
+    DOCUMENTS,
+    FILES,
     STRICT,
     ColumnOption,
     ErrorsOption,
@@ -20,12 +22,13 @@ from .options import (
     NoSpecialOption,
     ProgressOption,
     SeparatorOption,
+    TokenizerArgument,
     UsageError,
     WorkersOption,
     load,
 )
 
-EXAMPLES = """\
+EXAMPLES = f"""\
 Examples:
 
   toksmith inspect gpt2
@@ -33,29 +36,23 @@ Examples:
   toksmith inspect o200k_base --on 'web/*.jsonl.zst' --field text --json
   cat book.txt | toksmith inspect gpt2 --on - --top 20
 
-FILES are what train reads: text, JSON lines and Parquet, also compressed; more
-of them may follow --on. Without --on, the vocabulary alone is looked at. Control
+{DOCUMENTS} More of them may follow
+--on. Without --on, the vocabulary alone is looked at. Control
 characters in tokens are shown, never obeyed: a space is ␣, a byte that is not
 part of a character is \\xNN."""
 
 
 def inspect(
-    tokenizer: Annotated[
-        str,
-        typer.Argument(
-            metavar="TOKENIZER",
-            help="A published encoding or a model (o200k_base, gpt-4o), or a path, as for encode -t.",
-        ),
-    ],
+    tokenizer: TokenizerArgument,
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILES]...", help="More files of --on.", show_default=False)
+        list[str] | None, typer.Argument(metavar="FILES", help="More files of --on.", show_default=False)
     ] = None,
     on: Annotated[
         list[str] | None,
         typer.Option(
             "--on",
-            metavar="FILES",
-            help="Count the uses of each token on these: files, globs and folders; - is standard input.",
+            metavar="FILES...",
+            help=f"Count the uses of each token in these. {FILES}.",
         ),
     ] = None,
     top: Annotated[

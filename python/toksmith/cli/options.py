@@ -102,6 +102,13 @@ else:
     Errors = choice_of("Errors", choices.ERRORS)
 STRICT = Errors("strict")
 
+FILES = "Files, globs and folders; - is standard input"
+"""What an argument or an option for files takes, as the begin of its help."""
+DOCUMENTS = """\
+FILES are what train reads: text, JSON lines and Parquet, also compressed. Each
+file of text, and each record, is a document."""
+"""What commands that read documents say of them below their options."""
+
 _PATTERN = "A name (gpt2, cl100k, o200k, llama3, qwen2, qwen3.5, tekken, nanochat), a regular expression, or none"
 
 TrainingPatternOption = Annotated[
@@ -165,30 +172,29 @@ SeparatorOption = Annotated[
     typer.Option(
         "--document-separator",
         metavar="TEXT",
-        help="A string between two documents of a text file. It becomes no token.",
+        help="A string between two documents of a text file. It becomes no token. Without it each text file is a "
+        "document.",
     ),
 ]
 
 # The tokenizer
+_TOKENIZER = "A published encoding or a model (o200k_base, gpt-4o), or a path"
+TOKENIZER = f"{_TOKENIZER}, as for encode -t."
+"""The help of what takes a tokenizer as `TokenizerOption` does, under another name."""
+TokenizerArgument = Annotated[str, typer.Argument(metavar="TOKENIZER", help=TOKENIZER)]
 TokenizerOption = Annotated[
     str,
     typer.Option(
         "-t",
         "--tokenizer",
         metavar="TOKENIZER",
-        help="A published encoding or a model (o200k_base, gpt-4o), or a path: a file of toksmith train, a "
-        "tokenizer.json, a rank file, or a folder with tokenizer.json or with vocab.json and merges.txt.",
+        help=f"{_TOKENIZER}: a file of toksmith train, a tokenizer.json, a rank file, or a folder with "
+        "tokenizer.json or with vocab.json and merges.txt.",
     ),
 ]
 TokenizersOption = Annotated[
     list[str],
-    typer.Option(
-        "-t",
-        "--tokenizer",
-        metavar="TOKENIZER",
-        help="A published encoding or a model (o200k_base, gpt-4o), or a path, as for encode -t. Repeat the option "
-        "for each one.",
-    ),
+    typer.Option("-t", "--tokenizer", metavar="TOKENIZER", help=f"{TOKENIZER} Repeat the option for each one."),
 ]
 GivenPatternOption = Annotated[
     str | None,
@@ -204,18 +210,16 @@ GivenSpecialsOption = Annotated[
     typer.Option(
         "--special-token",
         metavar="NAME[=ID]",
-        help="A special token of a rank file, or of vocab.json and merges.txt, with its id where it needs "
-        "one. Repeat the "
-        "option for each one.",
+        help="A special token of a rank file, or of vocab.json and merges.txt, with its id where it needs one. "
+        "Repeat the option for each one.",
     ),
 ]
 GivenUnmatchedOption = Annotated[
     Unmatched | None,
     typer.Option(
         "--unmatched",
-        help="Keep or drop text that the pattern of these files does not match. Default: drop for a rank "
-        "file, as tiktoken "
-        "does; else keep.",
+        help="Keep or drop text that the pattern of these files does not match. Default: drop for a rank file, as "
+        "tiktoken does; else keep.",
     ),
 ]
 

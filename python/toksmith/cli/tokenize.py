@@ -24,6 +24,7 @@ from .options import (
     NoSpecialOption,
     Progress,
     ProgressOption,
+    SeparatorOption,
     TokenizerOption,
     UsageError,
     WorkersOption,
@@ -120,15 +121,7 @@ def tokenize(
     no_special: NoSpecialOption = False,
     field: FieldOrInputOption = None,
     column: ColumnOption = None,
-    document_separator: Annotated[
-        str | None,
-        typer.Option(
-            "--document-separator",
-            metavar="TEXT",
-            help="A string between two documents of a text file. It becomes no token. Without it each text file is a "
-            "document.",
-        ),
-    ] = None,
+    document_separator: SeparatorOption = None,
     errors: ErrorsOption = STRICT,
     on_error: Annotated[
         OnError,

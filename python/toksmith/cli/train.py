@@ -16,6 +16,7 @@ from ..training import options
 from ..training import train as training
 from . import dry_runs, streams, train_screen
 from .options import (
+    FILES,
     STRICT,
     Choice,
     ColumnOption,
@@ -67,9 +68,7 @@ else:
 
 
 def train(
-    files: Annotated[
-        list[str], typer.Argument(metavar="FILES", help="Files, globs and folders; - is standard input.")
-    ],
+    files: Annotated[list[str], typer.Argument(metavar="FILES", help=f"{FILES}.")],
     vocab_size: Annotated[
         int,
         typer.Option("--vocab-size", metavar="N", help="The number of tokens: 256 bytes, special tokens and merges."),
@@ -132,9 +131,8 @@ def train(
         typer.Option(
             "--base-special-token",
             metavar="NAME[=ID]",
-            help="A special token of a base that is a rank file, or vocab.json and merges.txt. Repeat the "
-            "option for each "
-            "one.",
+            help="A special token of a base that is a rank file, or vocab.json and merges.txt. Repeat the option "
+            "for each one.",
         ),
     ] = None,
     checkpoint: Annotated[

@@ -19,6 +19,7 @@ from ..published import encodings, rank_cache
 from ..storage import sources
 from . import streams
 from .options import (
+    TOKENIZER,
     GivenPatternOption,
     GivenSpecialsOption,
     GivenUnmatchedOption,
@@ -55,15 +56,10 @@ class Against(str, Enum):
 
 
 def verify(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME_OR_FILE", help="A published encoding, a model, a file or a folder, as for encode -t."
-        ),
-    ],
+    source: Annotated[str, typer.Argument(metavar="NAME_OR_FILE", help=TOKENIZER)],
     against: Annotated[Against, typer.Option("--against", help="The library to compare with. It must be installed.")],
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILES]...", help="Text files to encode; - is standard input.")
+        list[str] | None, typer.Argument(metavar="FILES", help="Text files to encode; - is standard input.")
     ] = None,
     other: Annotated[
         str | None,

@@ -20,7 +20,8 @@ from toksmith.cli import messages
 from toksmith.cli.app import app
 from toksmith.common import choices, progress, progress_lines
 
-COMMANDS = ["train", "encode", "decode", "count", "view", "explain", "data", "convert", "fetch", "verify", "bench"]
+GROUP: Any = typer.main.get_command(app)
+COMMANDS = list(GROUP.commands)
 TEXT = "the lowest of the low, the newest of the new, žluťoučký 日本\n" * 40
 
 
@@ -49,8 +50,7 @@ def test_help_has_every_option_whole_in_80_columns(command: str) -> None:
     shown = run(command, "--help").stdout.decode()
     assert all(len(line) <= 80 for line in shown.splitlines())
     assert "…" not in shown
-    group: Any = typer.main.get_command(app)
-    for parameter in group.commands[command].params:
+    for parameter in GROUP.commands[command].params:
         for option in (*parameter.opts, *parameter.secondary_opts):
             if option.startswith("-"):
                 assert re.search(rf"(^|[\s,]){re.escape(option)}([\s,]|$)", shown, re.M), option
