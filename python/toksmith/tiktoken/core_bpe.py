@@ -10,10 +10,11 @@ import contextlib
 from .._core import Encoding as CoreEncoding
 from .._core import Tokenizer as CoreTokenizer
 from . import checks, special_policy
+from .token_bytes import TokenBytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from collections.abc import Set as AbstractSet
     from typing import Any
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ..patterns import Pattern
 
 
-class CoreBPE:
+class CoreBPE(TokenBytes):
     r"""What encodes and decodes for an `Encoding`.
 
     Args:
@@ -120,14 +121,7 @@ class CoreBPE:
 
     def encode_single_token(self, piece: bytes) -> int:
         """Return the id of one token, ordinary or special; `KeyError` if it is none."""
-        try:
-            return self._core.token_id(checked_bytes(piece))
-        except KeyError:
-            # Of several special tokens with the same id, the core has only the first.
-            special = self._special_tokens.get(piece.decode("utf-8", "surrogateescape"))
-            if special is None:
-                raise KeyError(piece) from None
-            return special
+        return self._id_of(checked_bytes(piece))
 
     def encode_single_piece(self, piece: bytes) -> list[int]:
         """Return the ids of bytes that are one pretoken, whatever the pattern says."""
@@ -140,26 +134,6 @@ class CoreBPE:
 
     def _encode_bytes(self, bytes: bytes) -> list[int]:
         return self._encoding.encode_broken(checked_bytes(bytes))
-
-    # Ids to text
-
-    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
-        """Return the bytes of ids; `KeyError` for an id that is none."""
-        try:
-            return self._core.decode_bytes(tokens)
-        except KeyError as error:
-            raise checks.of_range(tokens, error) from None
-
-    def decode_single_token_bytes(self, token: int) -> bytes:
-        """Return the bytes of one id; `KeyError` if it is none."""
-        try:
-            return self._core.token_bytes(token)
-        except KeyError as error:
-            raise checks.of_range([token], error) from None
-
-    def token_byte_values(self) -> list[bytes]:
-        """Return the bytes of all ordinary tokens, sorted."""
-        return self._encoding.token_byte_values()
 
 
 @contextlib.contextmanager

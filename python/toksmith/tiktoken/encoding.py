@@ -14,6 +14,7 @@ from . import checks, special_policy
 from .additions import Additions
 from .checks import raise_disallowed_special_token
 from .private_names import PrivateNames
+from .token_bytes import TokenBytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _NONE: AbstractSet[str] = frozenset()
 
 
-class Encoding(Additions, PrivateNames):
+class Encoding(TokenBytes, Additions, PrivateNames):
     r"""A byte-level BPE encoding under tiktoken's rules.
 
     Args:
@@ -232,24 +233,9 @@ class Encoding(Additions, PrivateNames):
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """Return the id of one token, ordinary or special; `KeyError` if it is none."""
-        piece = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
-        try:
-            return self._core.token_id(piece)
-        except KeyError:
-            # Of several special tokens with the same id, the core has only the first.
-            special = self._special_tokens.get(piece.decode("utf-8", "surrogateescape"))
-            if special is None:
-                raise KeyError(piece) from None
-            return special
+        return self._id_of(text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes)
 
     # Ids to text
-
-    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
-        """Return the bytes of ids; `KeyError` for an id that is none."""
-        try:
-            return self._core.decode_bytes(tokens)
-        except KeyError as error:
-            raise checks.of_range(tokens, error) from None
 
     def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
         """Return the text of ids; bytes that are not UTF-8 follow `errors`, as in `bytes.decode`."""
@@ -257,13 +243,6 @@ class Encoding(Additions, PrivateNames):
             return self._core.decode(tokens, errors)
         except KeyError as error:
             raise checks.of_range(tokens, error) from None
-
-    def decode_single_token_bytes(self, token: int) -> bytes:
-        """Return the bytes of one id; `KeyError` if it is none."""
-        try:
-            return self._core.token_bytes(token)
-        except KeyError as error:
-            raise checks.of_range([token], error) from None
 
     def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
         """Return the bytes of each id."""
@@ -304,10 +283,6 @@ class Encoding(Additions, PrivateNames):
         return [self.decode_bytes(tokens) for tokens in batch]
 
     # Looking inside
-
-    def token_byte_values(self) -> list[bytes]:
-        """Return the bytes of all ordinary tokens, sorted."""
-        return self._encoding.token_byte_values()
 
     @property
     def eot_token(self) -> int:
