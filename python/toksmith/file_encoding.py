@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .common.progress import reporter
-from .files import kinds, whole_files
+from .files import kinds, outputs, whole_files
 
 if TYPE_CHECKING:
     from ._core import Tokenizer as CoreTokenizer
@@ -35,6 +35,7 @@ def encode_file(
         wide = is_wide(dtype, True)
         with reporter(progress) as report:
             return encode(os.fspath(path), out=None, wide=wide, progress=report, **options)
+    outputs.check_not_read(out, [path])
     wide = is_wide(dtype, core.max_id() >= 2**16)
     is_npy = Path(out).suffix == ".npy"
     with reporter(progress) as report, whole_files.replacing(out) as temporary:

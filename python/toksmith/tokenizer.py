@@ -214,7 +214,7 @@ class Tokenizer(Showing, ArrowColumns):
             OSError: A file cannot be read or written, or its size or its time of change becomes another while it is
                 read.
             ValueError: The file is not UTF-8 (names file and byte); it is JSON lines, Parquet, compressed or
-                something else that is no plain text; or an id does not fit into `dtype`.
+                something else that is no plain text; `out` is the file itself; or an id does not fit into `dtype`.
         """
         from . import file_encoding
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from ..common import choices
 from ..common.numbers import counted
 from ..common.tables import aligned
+from ..files import inputs, outputs
 from ..viewing import terminal
 from ..viewing.spans import Spans, visible
 from . import streams
@@ -150,10 +152,14 @@ def compare(
     if not (on or language or parallel):
         raise UsageError("name the files to compare on, with --on, --language or --parallel")
     from ..measuring.compare import compare as comparing
-    from ..measuring.plots import MISSING, available
+    from ..measuring.plots import MISSING, TITLES, available
 
     if html is not None:
-        streams.check(html)
+        streams.check(html, _inputs(tokenizers, on, language, parallel))
+    if plots is not None:
+        for name in TITLES:
+            plot = Path(plots, f"{name}.{plot_format.value}")
+            outputs.check_not_read(plot, _inputs(tokenizers, on, language, parallel))
     if plots is not None and not available():
         raise ImportError(MISSING)
     named = _named_tokenizers(tokenizers)
@@ -203,6 +209,18 @@ def _named_tokenizers(given: list[str]) -> dict[str, str]:
             raise UsageError(f"two tokenizers are called {name}: give one another name, as NAME=TOKENIZER")
         found[name] = source
     return found
+
+
+def _inputs(
+    tokenizers: list[str], on: list[str] | None, language: list[str] | None, parallel: list[str] | None
+) -> Iterator[str | Path]:
+    """Yield the files that are read."""
+    for one in tokenizers:
+        for source in filter(None, (one, one.partition("=")[2])):
+            yield from sources.files_of(source)
+    named = (one.partition("=")[2] for one in (*(language or ()), *(parallel or ())))
+    for file in filter(None, (*(on or ()), *named)):
+        yield from inputs.expand(file)
 
 
 def _languages(given: list[str]) -> dict[str, list[str]]:

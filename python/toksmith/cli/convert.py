@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..files import outputs
+from ..storage import sources
 from . import streams
 from .options import (
     TOKENIZER,
@@ -74,7 +76,7 @@ def convert(
     unmatched: GivenUnmatchedOption = None,
 ) -> None:
     """Write a tokenizer in another format."""
-    _check_out(out, to)
+    _check_out(out, to, sources.files_of(source))
     tokenizer = _loaded(source, pattern, special_tokens, unmatched)
     try:
         _save(tokenizer, out, to)
@@ -83,14 +85,16 @@ def convert(
     _warn_of_losses(tokenizer, out, to)
 
 
-def _check_out(out: str, to: Format) -> None:
+def _check_out(out: str, to: Format, read: list[Path]) -> None:
     if out == "-":
         raise UsageError("convert writes a file or a folder, not standard output")
     if to in _FOLDERS:
         if Path(out).exists() and not Path(out).is_dir():
             raise UsageError(f"{out}: {to.value} is a folder of several files, and this is a file")
+        for path in sources.files_of(out) if Path(out).is_dir() else ():
+            outputs.check_not_read(path, read)
         return
-    streams.check(out)
+    streams.check(out, read)
     suffix = Path(out).suffix
     if to is Format.minbpe and suffix != ".model":
         raise UsageError(f"{out}: minbpe reads files whose name ends in .model")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..common.progress import reporter
+from ..storage import sources
 from . import binary_ids, streams
 from .options import (
     GivenPatternOption,
@@ -90,7 +91,7 @@ def decode(
     progress: ProgressOption = None,
 ) -> None:
     """Turn ids into text."""
-    streams.check(out)
+    streams.check(out, [*sources.files_of(tokenizer), file])
     loaded = load(tokenizer, pattern, special_tokens, unmatched)
     if dtype is not None and (format or _by_suffix(file)) is not Format.bin:
         raise UsageError("--dtype is for --format bin, or for a FILE that ends in .bin")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..common.progress import reporter
+from ..storage import sources
 from . import streams
 from .options import (
     STRICT,
@@ -88,7 +89,7 @@ def encode(
     progress: ProgressOption = None,
 ) -> None:
     """Turn text into ids."""
-    streams.check(out)
+    streams.check(out, [*sources.files_of(tokenizer), file])
     loaded = load(tokenizer, pattern, special_tokens, unmatched)
     format = format or _by_suffix(out)
     if format in _BINARY:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from ..common import progress_lines
-from ..files import kinds, watching, whole_files
+from ..files import kinds, outputs, watching, whole_files
 from .options import Progress
 
 if TYPE_CHECKING:
@@ -110,8 +110,8 @@ def utf8_argument(text: str) -> str:
     return text
 
 
-def check(out: str) -> None:
-    """Check that `out` can be a file to write, before work is done for it."""
+def check(out: str, inputs: Iterable[str | os.PathLike[str]] = ()) -> None:
+    """Check that `out` can be a file to write, and is none of the inputs, before work is done for it."""
     if out == "-":
         return
     folder = Path(out).parent
@@ -119,6 +119,7 @@ def check(out: str) -> None:
         raise FileNotFoundError(errno.ENOENT, "there is no such folder to write into", str(folder))
     if Path(out).is_dir():
         raise IsADirectoryError(errno.EISDIR, "this is a folder: name a file to write", out)
+    outputs.check_not_read(out, inputs)
 
 
 def write(out: str, parts: Iterable[bytes]) -> None:

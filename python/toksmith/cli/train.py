@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..common import choices
-from ..files import temporary
+from ..files import inputs, temporary
 from ..storage import sources
 from ..training import options
 from ..training import train as training
@@ -175,6 +175,9 @@ def train(
     """Train a tokenizer on files, and save it."""
     if out is None and not dry_run:
         raise UsageError("Missing option '-o' / '--output': name the file to write, or give --dry-run")
+    for path in (out, log):
+        if path is not None:
+            streams.check(path, _inputs(files, base, checkpoint))
     if out is not None:
         _check_out(out)
     layout: dict[str, Any] = {
@@ -240,8 +243,15 @@ def _base(source: str, pattern: str | None, specials: list[str] | None, unmatche
     return load(source, None, specials, None)
 
 
+def _inputs(files: list[str], base: str | None, checkpoint: str | None) -> Iterator[str | Path]:
+    yield from inputs.expand(files)
+    if base is not None:
+        yield from sources.files_of(base)
+    if checkpoint is not None:
+        yield checkpoint
+
+
 def _check_out(out: str) -> None:
-    streams.check(out)
     if out.endswith(".tiktoken"):
         raise UsageError(
             f"{out}: this command writes toksmith's own files, and -t would read one of this name as a rank file; "

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..files import temporary
+from ..storage import sources
 from ..viewing import flow, terminal
 from ..viewing.spans import Spans, visible
 from ..viewing.view import LIMIT
@@ -103,7 +104,7 @@ def view(
     if html is not None and (ids or as_lines or no_limit or no_special or limit is not None):
         raise UsageError("--html takes no --ids, --lines, --limit, --all or --no-special: the page has switches")
     if html is not None:
-        streams.check(html)
+        streams.check(html, _inputs(tokenizers, text, as_text))
     loaded = load_all(tokenizers, pattern, special_tokens, unmatched)
     if html is not None:
         _write_page(html, loaded, text, as_text, errors.value)
@@ -134,6 +135,13 @@ def _write_page(
 
 
 # The text
+
+
+def _inputs(tokenizers: Iterable[str], text: str | None, as_text: bool) -> Iterator[str | Path]:
+    for one in tokenizers:
+        yield from sources.files_of(one)
+    if text is not None and not as_text:
+        yield text
 
 
 @contextlib.contextmanager

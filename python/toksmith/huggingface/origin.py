@@ -138,10 +138,15 @@ def files_of(source: Any) -> Files:
     return _files_of_object(source) if callable(getattr(source, "save_pretrained", None)) else {}
 
 
+def paths_in(folder: Path) -> list[Path]:
+    """Return the paths of what may stand beside the `tokenizer.json` of a folder, whether or not it is there."""
+    templates = sorted((folder / TEMPLATES).glob("*.jinja"))[:MAX_TEMPLATES]
+    return [*(folder / name for name in _OBJECTS), folder / TEMPLATE, *templates]
+
+
 def _files_in(folder: Path) -> Files:
     found: Files = {}
-    templates = sorted((folder / TEMPLATES).glob("*.jinja"))[:MAX_TEMPLATES]
-    for path in (*(folder / name for name in _OBJECTS), folder / TEMPLATE, *templates):
+    for path in paths_in(folder):
         name = path.relative_to(folder).as_posix()
         if not path.is_file():
             continue

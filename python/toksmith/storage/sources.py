@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..common.messages import shown
 from ..files import text_files
-from ..huggingface import read
+from ..huggingface import origin, read
 from ..published import encodings, models
 from . import load, load_ranks
 
@@ -64,6 +64,20 @@ def pair_in(folder: StrPath) -> tuple[Path, Path] | None:
     """Return GPT-2's two files in a folder; None if it has not both."""
     found = (tuple(Path(folder) / name for name in names) for names in _PAIRS)
     return next(((vocab, merges) for vocab, merges in found if vocab.is_file() and merges.is_file()), None)
+
+
+def files_of(source: StrPath) -> list[Path]:
+    """Return the paths of the files that a tokenizer may be read from; not all need exist.
+
+    >>> [path.name for path in files_of("vocab.toksmith")]
+    ['vocab.toksmith']
+    """
+    path = Path(source)
+    folder = path if path.is_dir() else path.parent if path.name == "tokenizer.json" else None
+    if folder is None:
+        return [path]
+    pairs = [folder / name for names in _PAIRS for name in names]
+    return [folder / "tokenizer.json", *pairs, *origin.paths_in(folder)]
 
 
 def _kind_of_file(path: Path) -> Kind:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..files import inputs, outputs
 from .counting import count_pretokens, count_pretokens_from_iterator
 from .counts import PretokenCounts, with_options_of
 from .options import Options, taken_by
@@ -93,8 +94,8 @@ def train(
 
     Raises:
         FileNotFoundError: A file is missing, or a glob or folder holds none.
-        ValueError: An option is wrong, a file is not UTF-8 (names file and byte), or the checkpoint is that of
-            another text or other options.
+        ValueError: An option is wrong, a file is not UTF-8 (names file and byte), the log is one of the files, or
+            the checkpoint is that of another text or other options.
         OSError: A file cannot be read or written, or it changes while it is read (see `count_pretokens`).
         MemoryError: The different pretokens do not fit into the limit, or learning merges from them needs more
             memory than the machine has: says how many there are, and what would fit.
@@ -120,6 +121,8 @@ def train(
         run = Run(options, checkpoint, checkpoint_seconds, log)
     else:
         run = Run(options, checkpoint, checkpoint_seconds, log)
+        if log is not None:
+            outputs.check_not_read(log, inputs.expand(files))
         counts = count_pretokens(files, **{**taken_by(count_pretokens, given), **options.for_counting})
     return run.learn(counts, progress, consume_counts=not isinstance(files, PretokenCounts))
 

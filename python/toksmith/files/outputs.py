@@ -1,0 +1,45 @@
+"""Files that are written, held against those that are read."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+STANDARD_INPUT = "-"
+
+
+def check_not_read(out: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
+    """Refuse an output that is one of the inputs, also by another name: a link, symbolic or hard.
+
+    Cost: a call of the system for each input, but only where `out` is a file already.
+
+    Args:
+        out: The file that would be written.
+        inputs: The files that are read; "-" is standard input. Those that do not exist are passed over: who reads
+            them says so. An iterator is not asked where there is no need.
+
+    Raises:
+        ValueError: It is one of them; names both.
+    """
+    written = _regular(out)
+    if written is None:
+        return
+    for one in inputs:
+        read = _regular(one)
+        if read is not None and os.path.samestat(written, read):
+            name = "standard input" if one == STANDARD_INPUT else os.fspath(one)
+            other_name = "" if name == os.fspath(out) else f", as {name}"
+            raise ValueError(f"{os.fspath(out)}: this file is read too{other_name}: name another one to write")
+
+
+def _regular(path: str | os.PathLike[str]) -> os.stat_result | None:
+    """Return the status of a regular file; None of all else: a device or a pipe may be read and written."""
+    try:
+        status = os.fstat(0) if path == STANDARD_INPUT else os.stat(path)  # noqa: PTH116  a number has no Path
+    except (OSError, ValueError):
+        return None
+    return status if stat.S_ISREG(status.st_mode) else None
