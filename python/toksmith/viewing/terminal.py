@@ -40,7 +40,7 @@ def drawn(spans: Spans, blocks: Blocks, *, colours: bool, ids: bool = False) -> 
     With colours each token has a background other than its neighbours', and spaces stay. Without, tokens are
     separated by `│`, a space is `␣`, special tokens stand in `⟦` and `⟧`, and these signs in a text are escaped.
 
-    Cost: linear in the text. Without ids, what encoding costs; with ids, one to two seconds for a million tokens.
+    Cost: linear in the text. About 0.15 microseconds for a token, with ids twice that, and 15 for each different one.
 
     Args:
         spans: Those of the tokenizer.
