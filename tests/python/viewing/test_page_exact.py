@@ -116,6 +116,19 @@ def of_random_stages(rng: random.Random) -> Tokenizer:
     return Tokenizer.from_huggingface(huggingface_cases.make(huggingface_cases.sequence(*stages, last)))
 
 
+def test_long_runs_of_one_kind(chromium: browser.Browser, tmp_path: Path, small: Tokenizer) -> None:
+    """A quadratic step would take minutes: cutting, merging and drawing are linear."""
+    tokenizers = {name: Tokenizer(dict(small.vocab), list(small.merges), pattern=name) for name in ("gpt2", "o200k")}
+    runs = ["\u0301" * 10_000, "e\u0301" * 5_000, " " * 10_000, "a" * 10_000]
+    check(chromium, tmp_path / "page.html", tokenizers, runs)
+    shown = "document.querySelector('.tokens').textContent.length"
+    for run in runs:
+        chromium.evaluate(
+            f"(box => {{ box.value = {json.dumps(run)}; box.dispatchEvent(new Event('input')) }})(text)"
+        )
+        chromium.wait_for(f"{shown} >= {len(run)}")
+
+
 def test_ids_and_spans_of_several_stages(chromium: browser.Browser, tmp_path: Path) -> None:
     rng = random.Random(2)
     tokenizers = {
