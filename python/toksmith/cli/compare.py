@@ -12,6 +12,7 @@ from ..common import choices
 from ..common.numbers import counted
 from ..common.tables import aligned
 from ..files import inputs, outputs
+from ..storage import sources
 from ..viewing import terminal
 from ..viewing.spans import Spans, visible
 from . import streams
