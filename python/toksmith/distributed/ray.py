@@ -1,144 +1,132 @@
-"""Counting, training and encoding on Ray Data: `toksmith.distributed.ray`.
+"""Counting, training, encoding and tokenizing on Ray Data: `toksmith.distributed.ray`.
 
-Ray counts each block of a dataset, and sums the counts of equal pretokens by its own shuffle. Results are those of
-one machine, for any blocks. All machines need toksmith, Ray (`pip install "ray[data]"`) and pyarrow.
+Results are those of one machine, for any blocks. All machines need toksmith, Ray (`pip install "ray[data]"`) and
+pyarrow.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..training import train as training
-from ..training.counts import PretokenCounts
-from . import options
-from .counting import count_batches, counts_schema, sum_counts
+from .counting import counts_schema
+from .engine import Engine
 from .kept import KeptFunction
 
 if TYPE_CHECKING:
-    from ..common.choices import Errors, Unmatched
     from ..tokenizer import Tokenizer
 
 _BLOCKS: dict[str, Any] = {"batch_format": "pyarrow", "batch_size": None, "zero_copy_batch": True}
 """How Ray gives blocks: whole, in their own memory."""
+_GROUPS = 4
+"""Groups of pretokens for each partition of the shuffle: hashes fill partitions more evenly with several."""
 
 
-def count_pretokens(
-    dataset: Any,
-    column: str,
-    *,
-    special_tokens: Iterable[str] = (),
-    pattern: Any = "gpt2",
-    unmatched: Unmatched = "keep",
-    errors: Errors = "strict",
-    memory_limit: int | str | None = None,
-    min_pretoken_count: int = 1,
-    partitions: int | None = None,
-) -> PretokenCounts:
-    """Count the pretokens of a column of a Ray dataset; each text that is not null is a document.
+class _Ray(Engine):
+    """Ray Data. A part is a block."""
 
-    Memory: the process that calls holds the sum; a worker holds a block and at most `memory_limit` of counts.
+    parts = "blocks"
+    source = "ray.data.Dataset"
+    shuffles = "give dataset.random_shuffle(seed=...), or order= a column of random numbers"
 
-    Args:
-        dataset: A `ray.data.Dataset`.
-        column: The name of the column of texts; its type is one that `Tokenizer.encode_arrow` takes.
-        special_tokens: As in `toksmith.count_pretokens`; so are `pattern`, `unmatched` and `errors`.
-        pattern: What cuts the texts into pretokens.
-        unmatched: What becomes of text that the pattern does not match.
-        errors: What becomes of bytes that are not UTF-8.
-        memory_limit: Bytes that the counts of a block may take; default: 256 MiB. What outgrows them is handed on.
-        min_pretoken_count: Pretokens that occur less often in the whole dataset are left out, on the workers.
-        partitions: Parts of Ray's shuffle; default: Ray's own number.
+    def _sums(
+        self, data: Any, column: str, count: Callable[..., Any], least: int, partitions: int | None
+    ) -> Iterator[Any]:
+        from ray import get
 
-    Returns:
-        The counts of one machine, in the order of the bytes of pretokens.
+        groups = _GROUPS * (partitions or data.context.default_hash_shuffle_parallelism)
+        function = functools.partial(_count, count=functools.partial(count, column=column), groups=groups)
+        counted = data.select_columns([column]).map_batches(KeptFunction(function), **_BLOCKS)
+        grouped = counted.groupby("group", num_partitions=partitions)
+        sums = grouped.map_groups(functools.partial(_sum, least=least), batch_format="pyarrow")
+        for block in sums.to_arrow_refs():
+            table = get(block)
+            if table.num_rows:
+                yield table
 
-    Raises:
-        ValueError: An option is wrong.
-        ray.exceptions.RayTaskError: A worker failed; its cause is the error that `count_batches` raises.
-    """
-    given = options.checked(
-        column,
-        special_tokens=special_tokens,
-        pattern=pattern,
-        unmatched=unmatched,
-        errors=errors,
-        memory_limit=memory_limit,
-        min_pretoken_count=min_pretoken_count,
-    )
-    from ray import get
-    from ray.data.aggregate import Sum
+    def _encoded(self, data: Any, column: str, order: str | None, encode: Callable[..., Any]) -> list[str]:
+        texts = data.select_columns([column] if order is None else [column, order])
+        if order is not None:
+            texts = texts.sort(order)
+        encoded = texts.map_batches(functools.partial(_rows, function=encode), **_BLOCKS)
+        with _in_order(encoded.context):
+            return [row["row"] for row in encoded.take_all()]
 
-    count = KeptFunction(functools.partial(_count, column=column, of_parts=given.of_parts))
-    counted = dataset.select_columns([column]).map_batches(count, **_BLOCKS)
-    sums = counted.groupby("pretoken", num_partitions=partitions).aggregate(Sum("count", alias_name="count"))
-    if given.least > 1:
-        sums = sums.map_batches(functools.partial(_at_least, least=given.least), **_BLOCKS)
-    blocks = (get(block) for block in sums.to_arrow_refs())
-    return sum_counts((block for block in blocks if block.num_rows), **given.of_sums)
+    def _each(self, data: Any, function: Callable[[str], str], names: list[str]) -> list[str]:
+        import ray
+
+        call = ray.remote(_call)
+        waiting = [call.remote(function, name) for name in names]
+        try:
+            return list(ray.get(waiting))
+        except BaseException:
+            for one in waiting:
+                ray.cancel(one)
+            raise
 
 
-def _count(block: Any, column: str, of_parts: dict[str, Any]) -> Iterator[Any]:
-    """Yield the counts of a block, as tables."""
+_ENGINE = _Ray()
+count_pretokens = _ENGINE.count_pretokens
+train = _ENGINE.train
+tokenize = _ENGINE.tokenize
+
+
+@contextlib.contextmanager
+def _in_order(context: Any) -> Iterator[None]:
+    """Let Ray hand on blocks in their order."""
+    options = context.execution_options
+    before, options.preserve_order = options.preserve_order, True
+    try:
+        yield
+    finally:
+        options.preserve_order = before
+
+
+def _count(block: Any, count: Callable[..., Any], groups: int) -> Iterator[Any]:
+    """Yield the counts of a block as tables, with the group of each pretoken by its hash."""
     import pyarrow as pa
 
-    yield counts_schema().empty_table()  # a block without texts has columns, too
-    for batch in count_batches([block], column, **of_parts):
-        yield pa.Table.from_batches([batch])
+    yield counts_schema().append(pa.field("group", pa.int32())).empty_table()  # a block without texts has columns
+    for batch in count([block]):
+        hashes = [zlib.crc32(pretoken) % groups for pretoken in batch.column("pretoken").to_pylist()]
+        yield pa.Table.from_batches([batch]).append_column("group", pa.array(hashes, pa.int32()))
 
 
-def _at_least(block: Any, least: int) -> Any:
+def _sum(group: Any, least: int) -> Any:
+    """Return the sum for each pretoken of a group; one that 64 bits do not hold is null.
+
+    Sums of Arrow wrap, so high and low halves are summed by themselves. Each has less than 2^32, and there are less
+    than 2^31 counts.
+    """
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    return block.filter(pc.greater_equal(block["count"], least)) if block.num_rows else block
+    half = pa.scalar(32, pa.int64())
+    counts = group["count"]
+    high = pc.shift_right(counts, half)
+    low = pc.subtract(counts, pc.shift_left(high, half))
+    halves = pa.table({"pretoken": group["pretoken"], "high": high, "low": low})
+    sums = halves.group_by("pretoken").aggregate([("high", "sum"), ("low", "sum")])
+    carried = pc.add(sums["high_sum"], pc.shift_right(sums["low_sum"], half))
+    rest = pc.bit_wise_and(sums["low_sum"], pa.scalar(2**32 - 1, pa.int64()))
+    fits = pc.less(carried, 2**31)
+    total = pc.add(pc.shift_left(pc.if_else(fits, carried, 0), half), rest)
+    table = pa.table({"pretoken": sums["pretoken"], "count": pc.if_else(fits, total, None)})
+    return table.filter(pc.fill_null(pc.greater_equal(table["count"], least), True))
 
 
-def train(
-    dataset: Any,
-    column: str,
-    vocab_size: int,
-    *,
-    special_tokens: Iterable[str] = (),
-    pattern: Any = "gpt2",
-    unmatched: Unmatched = "keep",
-    errors: Errors = "strict",
-    memory_limit: int | str | None = None,
-    min_pretoken_count: int = 1,
-    partitions: int | None = None,
-    **learning: Any,
-) -> Tokenizer:
-    """Train a tokenizer on a column of a Ray dataset; merges are learned in the process that calls.
+def _call(function: Callable[[str], str], name: str) -> str:
+    return function(name)
 
-    Args:
-        dataset: A `ray.data.Dataset`.
-        column: The name of the column of texts.
-        vocab_size: How many tokens the tokenizer has in the end.
-        special_tokens: As in `count_pretokens`; so are the others up to `partitions`.
-        pattern: What cuts the texts into pretokens.
-        unmatched: What becomes of text that the pattern does not match.
-        errors: What becomes of bytes that are not UTF-8.
-        memory_limit: Bytes that the counts of a block may take.
-        min_pretoken_count: Pretokens that occur less often in the whole dataset are left out.
-        partitions: Parts of Ray's shuffle.
-        learning: Options of `toksmith.train` for learning merges, such as `ties`.
 
-    Raises:
-        ValueError: An option is wrong; or `ties="first"`, which goes by the order of the text.
-    """
-    options.refuse_first(learning, "blocks")
-    counts = count_pretokens(
-        dataset,
-        column,
-        special_tokens=special_tokens,
-        pattern=pattern,
-        unmatched=unmatched,
-        errors=errors,
-        memory_limit=memory_limit,
-        min_pretoken_count=min_pretoken_count,
-        partitions=partitions,
-    )
-    return training.train(counts, vocab_size, **learning)
+def _rows(block: Any, function: Callable[..., Any]) -> Any:
+    """Return what a function yields for a block, as a column."""
+    import pyarrow as pa
+
+    return pa.table({"row": pa.array(function([block]), pa.string())})
 
 
 def encode(

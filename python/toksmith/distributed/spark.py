@@ -1,25 +1,20 @@
-"""Counting, training and encoding on PySpark: `toksmith.distributed.spark`.
+"""Counting, training, encoding and tokenizing on PySpark: `toksmith.distributed.spark`.
 
-Spark counts each partition of a data frame, and sums the counts of equal pretokens by its own shuffle. Results are
-those of one machine, for any partitions. All machines need toksmith, pyarrow, and pandas, which PySpark asks for.
-PySpark is 4.0 or later; `encode_udf` needs 4.1.
+Results are those of one machine, for any partitions. All machines need toksmith, pyarrow, and pandas, which PySpark
+asks for. PySpark is 4.0 or later; `encode_udf` needs 4.1.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..common.messages import shown
-from ..training import train as training
-from ..training.counts import PretokenCounts
-from . import options
-from .counting import count_batches, sum_counts
+from .engine import Engine
 from .kept import KeptFunction
 
 if TYPE_CHECKING:
-    from ..common.choices import Errors, Unmatched
     from ..tokenizer import Tokenizer
 
 COUNTS = "pretoken binary, count bigint"
@@ -28,58 +23,43 @@ _MOST_ID = 2**31 - 1
 """The largest id in Spark, whose integers have signs."""
 
 
-def count_pretokens(
-    frame: Any,
-    column: str,
-    *,
-    special_tokens: Iterable[str] = (),
-    pattern: Any = "gpt2",
-    unmatched: Unmatched = "keep",
-    errors: Errors = "strict",
-    memory_limit: int | str | None = None,
-    min_pretoken_count: int = 1,
-    partitions: int | None = None,
-) -> PretokenCounts:
-    """Count the pretokens of a column of a data frame of Spark; each text that is not null is a document.
+class _Spark(Engine):
+    """PySpark. A part is a partition."""
 
-    Memory: the driver holds the sum, which Spark's `spark.driver.maxResultSize` limits; a Python worker holds a batch
-    of Arrow and at most `memory_limit` of counts.
+    parts = "partitions"
+    source = "pyspark.sql.DataFrame"
+    shuffles = "give frame.orderBy(rand(seed)), or order= a column of random numbers"
 
-    Args:
-        frame: A `pyspark.sql.DataFrame`.
-        column: The name of the column of texts, of type `string` or `binary`.
-        special_tokens: As in `toksmith.count_pretokens`; so are `pattern`, `unmatched` and `errors`.
-        pattern: What cuts the texts into pretokens.
-        unmatched: What becomes of text that the pattern does not match.
-        errors: What becomes of bytes that are not UTF-8.
-        memory_limit: Bytes that the counts of a partition may take; default: 256 MiB. The rest is handed on.
-        min_pretoken_count: Pretokens that occur less often in the whole frame are left out, on the workers.
-        partitions: Partitions of the shuffle; default: Spark's own number.
+    def _sums(
+        self, data: Any, column: str, count: Callable[..., Any], least: int, partitions: int | None
+    ) -> Iterator[Any]:
+        texts = data.select(_texts(data, column)).toDF("text")
+        function = KeptFunction(functools.partial(count, column="text"))
+        yield _summed(texts.mapInArrow(function, COUNTS), least, partitions).toArrow()
 
-    Returns:
-        The counts of one machine, in the order of the bytes of pretokens.
+    def _encoded(self, data: Any, column: str, order: str | None, encode: Callable[..., Any]) -> list[str]:
+        texts = data.select(_texts(data, column)).toDF("text")
+        if order is not None:
+            texts = (
+                data.select(_texts(data, column), _quoted(_one(data, order))).toDF("text", "number").orderBy("number")
+            )
+        rows = texts.mapInArrow(KeptFunction(functools.partial(_rows, function=encode)), "part int, row string")
+        found = rows.toArrow().sort_by("part")["row"]
+        return [str(row) for row in found.to_pylist()]
 
-    Raises:
-        ValueError: An option is wrong, or there is no such column.
-        TypeError: The column is of another type.
-        OverflowError: A pretoken occurs more than 2^63 - 1 times.
-        pyspark.errors.PythonException: A worker failed; the text has the error that `count_batches` raised.
-    """
-    given = options.checked(
-        column,
-        special_tokens=special_tokens,
-        pattern=pattern,
-        unmatched=unmatched,
-        errors=errors,
-        memory_limit=memory_limit,
-        min_pretoken_count=min_pretoken_count,
-    )
-    texts = frame.select(_texts(frame, column)).toDF("text")
-    count = KeptFunction(functools.partial(count_batches, column="text", **given.of_parts))
-    sums = _summed(texts.mapInArrow(count, COUNTS), given.least, partitions).toArrow()
-    if sums["count"].null_count:
-        raise OverflowError("a pretoken occurs more than 2^63 - 1 times")
-    return sum_counts([sums], **given.of_sums)
+    def _each(self, data: Any, function: Callable[[str], str], names: list[str]) -> list[str]:
+        if not names:
+            return []
+        numbers = data.sparkSession.range(0, len(names), 1, len(names))  # a partition for each
+        each = functools.partial(_each, function=function, names=names)
+        found = numbers.mapInArrow(KeptFunction(each), "part int, row string").toArrow().sort_by("part")["row"]
+        return [str(row) for row in found.to_pylist()]
+
+
+_ENGINE = _Spark()
+count_pretokens = _ENGINE.count_pretokens
+train = _ENGINE.train
+tokenize = _ENGINE.tokenize
 
 
 def _texts(frame: Any, column: str) -> str:
@@ -89,12 +69,26 @@ def _texts(frame: Any, column: str) -> str:
         ValueError: There is no such column, or there are several.
         TypeError: It is of another type.
     """
+    kind = frame.schema.fields[frame.columns.index(_one(frame, column))].dataType.typeName()
+    if kind not in ("string", "binary", "char", "varchar"):
+        raise TypeError(f"column {shown(column)} is of type {kind}: texts are of type string or binary")
+    return _quoted(column)
+
+
+def _one(frame: Any, column: str) -> str:
+    """Return the name of a column, of which there is one.
+
+    Raises:
+        ValueError: There is none, or there are several.
+    """
     if frame.columns.count(column) != 1:
         there = ", ".join(map(shown, frame.columns))
         raise ValueError(f"there is no one column {shown(column)}: the data frame has {there}")
-    kind = frame.schema.fields[frame.columns.index(column)].dataType.typeName()
-    if kind not in ("string", "binary", "char", "varchar"):
-        raise TypeError(f"column {shown(column)} is of type {kind}: texts are of type string or binary")
+    return column
+
+
+def _quoted(column: str) -> str:
+    """Return the name of a column as `select` takes it."""
     return "`" + column.replace("`", "``") + "`"
 
 
@@ -108,51 +102,26 @@ def _summed(counted: Any, least: int, partitions: int | None) -> Any:
     return sums.where(f"count >= {least} OR count IS NULL") if least > 1 else sums
 
 
-def train(
-    frame: Any,
-    column: str,
-    vocab_size: int,
-    *,
-    special_tokens: Iterable[str] = (),
-    pattern: Any = "gpt2",
-    unmatched: Unmatched = "keep",
-    errors: Errors = "strict",
-    memory_limit: int | str | None = None,
-    min_pretoken_count: int = 1,
-    partitions: int | None = None,
-    **learning: Any,
-) -> Tokenizer:
-    """Train a tokenizer on a column of a data frame of Spark; merges are learned on the driver.
+def _rows(batches: Iterable[Any], function: Callable[..., Any]) -> Iterator[Any]:
+    """Yield what a function yields for a partition, with the number of the partition."""
+    from pyspark import TaskContext
 
-    Args:
-        frame: A `pyspark.sql.DataFrame`.
-        column: The name of the column of texts.
-        vocab_size: How many tokens the tokenizer has in the end.
-        special_tokens: As in `count_pretokens`; so are the others up to `partitions`.
-        pattern: What cuts the texts into pretokens.
-        unmatched: What becomes of text that the pattern does not match.
-        errors: What becomes of bytes that are not UTF-8.
-        memory_limit: Bytes that the counts of a partition may take.
-        min_pretoken_count: Pretokens that occur less often in the whole frame are left out.
-        partitions: Partitions of the shuffle.
-        learning: Options of `toksmith.train` for learning merges, such as `ties`.
+    part = TaskContext.get().partitionId()
+    for row in function(batches):
+        yield _row(part, row)
 
-    Raises:
-        ValueError: An option is wrong; or `ties="first"`, which goes by the order of the text.
-    """
-    options.refuse_first(learning, "partitions")
-    counts = count_pretokens(
-        frame,
-        column,
-        special_tokens=special_tokens,
-        pattern=pattern,
-        unmatched=unmatched,
-        errors=errors,
-        memory_limit=memory_limit,
-        min_pretoken_count=min_pretoken_count,
-        partitions=partitions,
-    )
-    return training.train(counts, vocab_size, **learning)
+
+def _each(batches: Iterable[Any], function: Callable[[str], str], names: list[str]) -> Iterator[Any]:
+    """Yield what a function returns for the names whose numbers are in a partition."""
+    for batch in batches:
+        for number in batch.column(0).to_pylist():
+            yield _row(number, function(names[number]))
+
+
+def _row(part: int, row: str) -> Any:
+    import pyarrow as pa
+
+    return pa.record_batch({"part": pa.array([part], pa.int32()), "row": [row]})
 
 
 def encode(

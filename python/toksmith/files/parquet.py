@@ -78,7 +78,7 @@ def columns(table: Any, column: str, name: str, rows: int) -> Iterator[Any]:
         cells = batch.column(0)
         if pa.types.is_dictionary(cells.type):
             cells = cells.dictionary_decode()
-        if not _is_text(cells.type):
+        if not is_text(cells.type):
             raise ValueError(f"{name}: the column {shown(column)} holds {cells.type}, not text")
         yield getattr(cells, "storage", cells)
 
@@ -98,7 +98,7 @@ def without_text(row: int, column: str) -> str:
     return f"row {row}: the column {shown(column)} holds no text"
 
 
-def _is_text(kind: Any) -> bool:
+def is_text(kind: Any) -> bool:
     """Return whether a type holds strings or bytes. Of the types that wrap another one only those of strings do."""
     import pyarrow as pa
 

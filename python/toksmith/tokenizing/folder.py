@@ -22,12 +22,17 @@ from .formats import FORMATS, Format, Raw, complete
 from .state import State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from ..tokenizer import Tokenizer
 
 MANIFEST = "manifest.json"
 TOKENIZER = "tokenizer.toksmith"
 UNFINISHED = ".toksmith-unfinished"
-_STATE = "state.json"
+STATE = "state.json"
+"""The state of a run of one machine."""
+ON_ENGINE = "engine.json"
+"""What a run on an engine leaves in place of a state."""
 
 
 class Folder:
@@ -89,8 +94,12 @@ class Folder:
         Raises:
             ValueError: The run that was begun here had other sources, another tokenizer or other options; or its
                 state is damaged.
+            FileExistsError: The run that was begun here is one on an engine.
         """
-        path = self.unfinished / _STATE
+        path = self.unfinished / STATE
+        if (self.unfinished / ON_ENGINE).exists():
+            message = "the folder holds a run on an engine that has not ended: remove it, or name another folder"
+            raise FileExistsError(errno.EEXIST, message, str(self.path))
         if not path.exists():
             return None
         state = states.read(path)
@@ -108,6 +117,39 @@ class Folder:
             advice = "give the same to go on, or name another folder"
             raise ValueError(f"{what} {shown(str(self.path))} had {name} {difference}: {advice}")
 
+    @contextlib.contextmanager
+    def saving(self, tokenizer: Tokenizer) -> Iterator[Callable[[], None]]:
+        """Write the tokenizer beside the shards while they are made; yield what waits for that.
+
+        A large vocabulary takes so long that the end of a short run would wait for it.
+        """
+        failed: list[BaseException] = []
+
+        def save() -> None:
+            try:
+                tokenizer.save(self.unfinished / TOKENIZER, verify=False)
+            except BaseException as error:
+                failed.append(error)
+
+        thread = threading.Thread(target=save)
+        try:
+            thread.start()
+        except RuntimeError:  # the system starts no more threads
+            save()
+
+        def wait() -> None:
+            if thread.ident is not None:
+                thread.join()
+            if failed:
+                raise failed[0]
+            (self.unfinished / TOKENIZER).replace(self.path / TOKENIZER)
+
+        try:
+            yield wait
+        finally:
+            if thread.ident is not None:
+                thread.join()
+
     def finish(self, split: int, number: int, tokens: int, documents: int) -> None:
         """Make a shard whole; the core calls it from its threads."""
         name = f"{self.splits[split]}-{number:05}"
@@ -123,7 +165,7 @@ class Folder:
         with self._lock:
             done = sorted(self.shards.items())
         shards = [(split, number, told) for (split, number), told in done if number < snapshot[2][split][0]]
-        states.write(self.unfinished / _STATE, State(self.plan, snapshot, skipped, shards))
+        states.write(self.unfinished / STATE, State(self.plan, snapshot, skipped, shards))
         self._publish(snapshot)
 
     def _publish(self, snapshot: Any) -> None:
@@ -132,15 +174,19 @@ class Folder:
             for number in range(open_number):
                 if (split, number) in self._published:
                     continue
-                for part, name in self.shards[split, number]["parts"].items():
-                    try:
-                        (self.unfinished / part).replace(self.path / name)
-                    except FileNotFoundError:
-                        if not (self.path / name).exists():
-                            raise
+                self.publish(self.shards[split, number]["parts"])
                 self._published.add((split, number))
                 with contextlib.suppress(FileNotFoundError):
                     (self.unfinished / f"{self.splits[split]}-{number:05}.ids").unlink()
+
+    def publish(self, parts: dict[str, str]) -> None:
+        """Give the files of a shard their names. What has its name already is left alone."""
+        for part, name in parts.items():
+            try:
+                (self.unfinished / part).replace(self.path / name)
+            except FileNotFoundError:
+                if not (self.path / name).exists():
+                    raise
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
         """Finish the run."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_NPY_HEAD = 128
+INDEX_HEAD_BYTES = _NPY_HEAD = 128
 _LLM_C_HEAD = 1024
 # Magic number and version by the bytes of an id: those of GPT-2's and of Llama 3's data.
 _LLM_C_KINDS = {2: (20240520, 1), 4: (20240801, 7)}

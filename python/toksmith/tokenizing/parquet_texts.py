@@ -54,7 +54,8 @@ def _texts(table: Any, given: Given, passed: int, skip: bool, note: Callable[[in
     assert given.column is not None
     row = count = 0
     per_row = (given.seen or (0, 0))[0] / max(table.metadata.num_rows, 1)
-    for cells in parquet.columns(table, given.column, given.name, _ROWS):
+    for found in parquet.columns(table, given.column, given.name, _ROWS):
+        cells = found.cast(pa.large_binary())  # a kind of text that all functions of Arrow take
         if cells.null_count:
             for before, null in enumerate(np.flatnonzero(cells.is_null().to_numpy(zero_copy_only=False)).tolist()):
                 why = parquet.without_text(row + null, given.column)
@@ -65,11 +66,16 @@ def _texts(table: Any, given: Given, passed: int, skip: bool, note: Callable[[in
         row += len(cells)
         wanted = texts.slice(min(max(passed - count, 0), len(texts)))
         count += len(texts)
-        yield from _chunks(wanted.cast(pa.large_binary()), per_row)
+        yield from chunks(wanted, per_row)
 
 
-def _chunks(cells: Any, per_row: float) -> Iterator[tuple[bytes, bytes, int]]:
-    """Yield texts of about a megabyte together: their bytes, where each begins and the last ends, the progress."""
+def chunks(cells: Any, per_row: float) -> Iterator[tuple[bytes, bytes, int]]:
+    """Yield texts of about a megabyte together: their bytes, where each begins and the last ends, the progress.
+
+    Args:
+        cells: An array of pyarrow of type `large_binary`, no text of it null.
+        per_row: The progress that a text stands for.
+    """
     import numpy as np
 
     if not len(cells):

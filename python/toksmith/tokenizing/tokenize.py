@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
-import threading
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from .. import _core
 from ..files import inputs
 from ..tokenizer import Tokenizer
-from . import parquet_texts
-from .folder import TOKENIZER, Folder
+from . import manifest, parquet_texts
+from .folder import Folder
 from .options import DEFAULT_BUFFER, DEFAULT_SHARD, Options
 from .progress import Watch
 from .sources import found, named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from ..common.choices import Errors, OnError, ShardFormat
     from ..common.progress import Report
@@ -104,7 +102,7 @@ def tokenize(
             afterwards.
         ImportError: A file needs pyarrow or fsspec, which is not installed.
     """
-    loaded = _tokenizer(tokenizer)
+    loaded = loaded_tokenizer(tokenizer)
     options = Options(
         loaded,
         format=format,
@@ -122,8 +120,7 @@ def tokenize(
         on_error=on_error,
         workers=workers,
     )
-    if format == "parquet":
-        _import_pyarrow()
+    manifest.check_format(options)
     given = found(sources, field, column, Path(out))
     if options.replace:
         inputs.check_plain(_plain(given))
@@ -136,7 +133,7 @@ def tokenize(
     finished = folder.finished()
     if finished is not None:
         return finished
-    with folder.locked(), Watch(progress, given) as watch, _saving(loaded, folder) as wait:
+    with folder.locked(), Watch(progress, given) as watch, folder.saving(loaded) as wait:
         run = _Run(loaded, given, options, folder, watch)
         try:
             snapshot = run.run()
@@ -144,53 +141,21 @@ def tokenize(
             raise named(inputs.explained(error, _plain(given)), given) from None
         except OSError as error:
             raise named(error, given) from None
-        manifest = _manifest(loaded, given, options, folder, snapshot, run.skipped)
+        told = manifest.manifest(loaded, options, folder, _outcome(given, snapshot, run.skipped))
         wait()
-        folder.write_manifest(manifest)
-        watch.end(manifest)
-    if manifest["totals"]["skipped"]:
-        warnings.warn(
-            f'{manifest["totals"]["skipped"]} documents were left out: see "skipped" in {folder.path}/manifest.json',
-            stacklevel=2,
-        )
-    return manifest
+        folder.write_manifest(told)
+        watch.end(told)
+    if told["totals"]["skipped"]:
+        warnings.warn(manifest.left_out(told, folder), stacklevel=2)
+    return told
 
 
-@contextlib.contextmanager
-def _saving(tokenizer: Tokenizer, folder: Folder) -> Iterator[Callable[[], None]]:
-    """Write the tokenizer beside the shards while they are made; yield what waits for that.
+def loaded_tokenizer(given: Any) -> Tokenizer:
+    """Return the tokenizer of an argument: a `Tokenizer`, an `Encoding`, or what `Tokenizer.from_pretrained` takes.
 
-    A large vocabulary takes so long that the end of a short run would wait for it.
+    Raises:
+        TypeError: It is none of these.
     """
-    failed: list[BaseException] = []
-
-    def save() -> None:
-        try:
-            tokenizer.save(folder.unfinished / TOKENIZER, verify=False)
-        except BaseException as error:
-            failed.append(error)
-
-    thread = threading.Thread(target=save)
-    try:
-        thread.start()
-    except RuntimeError:  # the system starts no more threads
-        save()
-
-    def wait() -> None:
-        if thread.ident is not None:
-            thread.join()
-        if failed:
-            raise failed[0]
-        (folder.unfinished / TOKENIZER).replace(folder.path / TOKENIZER)
-
-    try:
-        yield wait
-    finally:
-        if thread.ident is not None:
-            thread.join()
-
-
-def _tokenizer(given: Any) -> Tokenizer:
     if isinstance(given, Tokenizer):
         return given
     if isinstance(given, (str, os.PathLike)):
@@ -199,13 +164,6 @@ def _tokenizer(given: Any) -> Tokenizer:
     if isinstance(inner, Tokenizer):
         return inner
     raise TypeError(f"tokenizer is a Tokenizer, an Encoding, or a name or path of one, not {type(given).__name__}")
-
-
-def _import_pyarrow() -> None:
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ImportError:
-        raise ImportError("writing Parquet needs pyarrow: pip install 'toksmith[parquet]'") from None
 
 
 def _plain(given: list[Given]) -> list[inputs.Source]:
@@ -279,47 +237,20 @@ def _checked(texts: Any, number: int) -> Iterator[Any]:
         yield text
 
 
-def _manifest(
-    tokenizer: Tokenizer,
-    given: list[Given],
-    options: Options,
-    folder: Folder,
-    snapshot: _Snapshot,
-    rows: list[tuple[int, int, str]],
-) -> dict[str, Any]:
+def _outcome(given: list[Given], snapshot: _Snapshot, rows: list[tuple[int, int, str]]) -> manifest.Outcome:
+    """Return what came of all sources. `rows` are those of tables that were left out."""
     totals, documents, text_bytes, skipped, skipped_count = snapshot[4:9]
     counts = [*documents, *[0] * (len(given) - len(documents))]
-    told = {key: value for key, value in options.told.items() if key not in ("format", "dtype")}
     listed = [_skipped(given, *one) for one in skipped]
     listed += [
         {"source": given[number].name, "place": why.partition(": ")[0], "reason": why.partition(": ")[2]}
         for number, _, why in rows
     ]
-    return {
-        "format": "toksmith training data",
-        "version": 1,
-        "tokenizer": {
-            "file": TOKENIZER,
-            "fingerprint": tokenizer.fingerprint,
-            "vocab_size": tokenizer.vocab_size,
-        },
-        "file_format": options.form.name,
-        "dtype": options.told["dtype"],
-        "options": told,
-        "splits": folder.splits_told(totals),
-        "sources": [
-            {"name": one.name, "bytes": one.seen and one.seen[0], "documents": count}
-            for one, count in zip(given, counts, strict=True)
-        ],
-        "skipped": listed,
-        "totals": {
-            "documents": sum(documents for _, documents in totals),
-            "text_bytes": text_bytes,
-            "tokens": sum(tokens for tokens, _ in totals),
-            "skipped": skipped_count + len(rows),
-        },
-        "run": folder.plan,
-    }
+    sources = [
+        {"name": one.name, "bytes": one.seen and one.seen[0], "documents": count}
+        for one, count in zip(given, counts, strict=True)
+    ]
+    return manifest.Outcome(totals, sources, text_bytes, listed, skipped_count + len(rows))
 
 
 def _skipped(given: list[Given], source: int, line: int | None, offset: int, reason: str | None) -> dict[str, str]:

@@ -1,0 +1,249 @@
+"""What counting, training and tokenizing are on any engine. An engine says how its parts are worked off."""
+
+from __future__ import annotations
+
+import functools
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..tokenizing.options import DEFAULT_SHARD
+from ..training import train as training
+from . import options, tokenizing
+from .counting import count_batches, sum_counts
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    from ..common.choices import Errors, OnError, ShardFormat, Unmatched
+    from ..tokenizer import Tokenizer
+    from ..training.counts import PretokenCounts
+
+
+class Engine(ABC):
+    """An engine: `toksmith.distributed.ray` and `toksmith.distributed.spark` have the methods of one as functions.
+
+    A part is what the engine works off at a time: a block of Ray, a partition of Spark.
+    """
+
+    parts: ClassVar[str]
+    """What the engine calls its parts."""
+    source: ClassVar[str]
+    """What the manifest of a folder calls the data."""
+    shuffles: ClassVar[str]
+    """The engine's own way to shuffle."""
+
+    def count_pretokens(
+        self,
+        data: Any,
+        column: str,
+        *,
+        special_tokens: Iterable[str] = (),
+        pattern: Any = "gpt2",
+        unmatched: Unmatched = "keep",
+        errors: Errors = "strict",
+        memory_limit: int | str | None = None,
+        min_pretoken_count: int = 1,
+        partitions: int | None = None,
+    ) -> PretokenCounts:
+        """Count the pretokens of a column; each text that is not null is a document.
+
+        Memory: the process that calls holds the sum, which Spark's `spark.driver.maxResultSize` limits; a worker
+        holds a block of Ray, or a batch of Arrow of Spark, and at most `memory_limit` of counts.
+
+        Args:
+            data: A `ray.data.Dataset`, or a `pyspark.sql.DataFrame`.
+            column: The name of the column of texts, of a type that `Tokenizer.encode_arrow` takes.
+            special_tokens: As in `toksmith.count_pretokens`; so are `pattern`, `unmatched` and `errors`.
+            pattern: What cuts the texts into pretokens.
+            unmatched: What becomes of text that the pattern does not match.
+            errors: What becomes of bytes that are not UTF-8.
+            memory_limit: Bytes that the counts of a part may take; default: 256 MiB. What outgrows them is handed on.
+            min_pretoken_count: Pretokens that occur less often in the whole data are left out, on the workers.
+            partitions: Partitions of the engine's shuffle; default: the engine's own number.
+
+        Returns:
+            The counts of one machine, in the order of the bytes of pretokens.
+
+        Raises:
+            ValueError: An option is wrong; or, on Spark, there is no such column.
+            TypeError: On Spark, the column is of another type.
+            OverflowError: A pretoken occurs more than 2^63 - 1 times.
+            ray.exceptions.RayTaskError: A worker of Ray failed; its cause is the error that `count_batches` raises.
+            pyspark.errors.PythonException: A worker of Spark failed; the text has that error.
+        """
+        given = options.checked(
+            column,
+            special_tokens=special_tokens,
+            pattern=pattern,
+            unmatched=unmatched,
+            errors=errors,
+            memory_limit=memory_limit,
+            min_pretoken_count=min_pretoken_count,
+        )
+        count = functools.partial(count_batches, **given.of_parts)
+        sums = list(self._sums(data, column, count, given.least, partitions))
+        if any(batch.column("count").null_count for batch in sums):
+            raise OverflowError("a pretoken occurs more than 2^63 - 1 times")
+        return sum_counts(sums, **given.of_sums)
+
+    def train(
+        self,
+        data: Any,
+        column: str,
+        vocab_size: int,
+        *,
+        special_tokens: Iterable[str] = (),
+        pattern: Any = "gpt2",
+        unmatched: Unmatched = "keep",
+        errors: Errors = "strict",
+        memory_limit: int | str | None = None,
+        min_pretoken_count: int = 1,
+        partitions: int | None = None,
+        **learning: Any,
+    ) -> Tokenizer:
+        """Train a tokenizer on a column; merges are learned in the process that calls.
+
+        Args:
+            data: A `ray.data.Dataset`, or a `pyspark.sql.DataFrame`.
+            column: The name of the column of texts.
+            vocab_size: How many tokens the tokenizer has in the end.
+            special_tokens: As in `count_pretokens`; so are the others up to `partitions`.
+            pattern: What cuts the texts into pretokens.
+            unmatched: What becomes of text that the pattern does not match.
+            errors: What becomes of bytes that are not UTF-8.
+            memory_limit: Bytes that the counts of a part may take.
+            min_pretoken_count: Pretokens that occur less often in the whole data are left out.
+            partitions: Partitions of the engine's shuffle.
+            learning: Options of `toksmith.train` for learning merges, such as `ties`.
+
+        Raises:
+            ValueError: An option is wrong; or `ties="first"`, which goes by the order of the text.
+            OverflowError: A pretoken occurs more than 2^63 - 1 times.
+        """
+        options.refuse_first(learning, self.parts)
+        counts = self.count_pretokens(
+            data,
+            column,
+            special_tokens=special_tokens,
+            pattern=pattern,
+            unmatched=unmatched,
+            errors=errors,
+            memory_limit=memory_limit,
+            min_pretoken_count=min_pretoken_count,
+            partitions=partitions,
+        )
+        return training.train(counts, vocab_size, **learning)
+
+    def tokenize(
+        self,
+        data: Any,
+        column: str,
+        tokenizer: Any,
+        out: str | os.PathLike[str],
+        *,
+        order: str | None = None,
+        format: ShardFormat = "bin",
+        dtype: Any = None,
+        shard_size: int = DEFAULT_SHARD,
+        split: Any = None,
+        seed: int = 0,
+        append: str | int | Iterable[str | int] = (),
+        prepend: str | int | Iterable[str | int] = (),
+        shuffle: None = None,
+        special: bool = True,
+        errors: Errors = "strict",
+        on_error: OnError = "stop",
+    ) -> dict[str, Any]:
+        """Encode the texts of a column into a folder of shards: the files of `toksmith.tokenize`, byte for byte.
+
+        Workers encode each part once and write its ids beside the shards, in a hidden folder; then each shard is
+        written by a task of its own. On the disk that takes the shards twice. The process that calls holds some
+        hundred bytes for each part and each shard, and nothing for a document.
+
+        A call that fails removes what it has written. What a killed process leaves has no manifest; the same call
+        removes it, and begins anew.
+
+        Args:
+            data: A `ray.data.Dataset`, or a `pyspark.sql.DataFrame`.
+            column: The name of the column of texts. Each that is not null is a document.
+            tokenizer: As in `toksmith.tokenize`; so are all others but `order`.
+            out: The folder. All machines see it under this name, as on a network file system.
+            order: The name of a column of whole numbers, another one for each document: the documents are sorted by
+                it, and the folder is the same for any parts. Without it they keep the order of the engine: that of
+                blocks, or of partitions, and that of rows in each.
+            format: "bin", "llm.c", "megatron", "npy" or "parquet".
+            dtype: `uint16` or `uint32`; default: `uint16` if no id of the tokenizer needs more.
+            shard_size: A shard is closed when it has so many ids. No document is in two shards.
+            split: Names with their shares of the documents, as {"val": 0.01}.
+            seed: The seed of the hash that decides it.
+            append: Special tokens that end each document.
+            prepend: Special tokens that begin each document.
+            shuffle: Refused: shuffle before by the engine, or order by a column of random numbers.
+            special: Whether special tokens in the text become their ids. Pass False for text that you do not trust.
+            errors: "strict" refuses text that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
+            on_error: "stop" ends the call at a text that is not UTF-8; "skip" leaves it out, and lists it.
+
+        Returns:
+            What `manifest.json` in the folder says. It has one source, the data as a whole.
+
+        Raises:
+            FileExistsError: The folder has other contents, or is finished.
+            ValueError: An option is wrong; two documents have the same number; the folder holds a finished run of
+                something else. On workers also: a text is not UTF-8; a document has no number.
+            TypeError: On workers: a column is of another type.
+            OSError: A file cannot be written; or a machine does not see the folder.
+            ray.exceptions.RayTaskError: A worker of Ray failed; it is of the type of its cause, too.
+            pyspark.errors.PythonException: A worker of Spark failed; the text has its error.
+        """
+        if shuffle is not None:
+            raise ValueError(f"shuffle is done by the engine here: {self.shuffles}")
+        given = {
+            "format": format,
+            "dtype": dtype,
+            "shard_size": shard_size,
+            "split": split,
+            "seed": seed,
+            "append": append,
+            "prepend": prepend,
+            "special": special,
+            "errors": errors,
+            "on_error": on_error,
+        }
+        run = tokenizing.Run(self.source, column, order, tokenizer, given)
+        return run.write(
+            out, functools.partial(self._encoded, data, column, order), functools.partial(self._each, data)
+        )
+
+    @abstractmethod
+    def _sums(
+        self, data: Any, column: str, count: Callable[..., Any], least: int, partitions: int | None
+    ) -> Iterable[Any]:
+        """Return tables of `pretoken` and `count` that sum what is counted in all parts.
+
+        Args:
+            data: The data.
+            column: The name of the column of texts.
+            count: Takes batches of a part, and the name of their column of texts; yields batches of `counts_schema`.
+            least: Pretokens that occur less often in the whole are left out.
+            partitions: Partitions of the shuffle.
+
+        Returns:
+            Tables with each pretoken in one of them, if `least` is above one. A sum that 64 bits do not hold is null.
+        """
+
+    @abstractmethod
+    def _encoded(self, data: Any, column: str, order: str | None, encode: Callable[..., Any]) -> list[str]:
+        """Return what `encode` yields for all parts, in the order of the documents.
+
+        Args:
+            data: The data.
+            column: The name of the column of texts.
+            order: The name of the column of numbers that the documents are sorted by first.
+            encode: Takes batches of a part, with the texts as first and the numbers as second column.
+        """
+
+    @abstractmethod
+    def _each(self, data: Any, function: Callable[[str], str], names: list[str]) -> list[str]:
+        """Return what a function returns for each name, in their order; each is a task of its own."""
