@@ -70,8 +70,8 @@ class Engine(ABC):
             ValueError: An option is wrong; or, on Spark, there is no such column.
             TypeError: On Spark, the column is of another type.
             OverflowError: A pretoken occurs more than 2^63 - 1 times.
-            ray.exceptions.RayTaskError: A worker of Ray failed; its cause is the error that `count_batches` raises.
-            pyspark.errors.PythonException: A worker of Spark failed; the text has that error.
+            ray.exceptions.RayTaskError: A worker of Ray failed; the text has the error that `count_batches` raised.
+            pyspark.errors.PythonException: A worker of Spark failed; the same.
         """
         given = options.checked(
             column,
@@ -194,7 +194,7 @@ class Engine(ABC):
                 something else. On workers also: a text is not UTF-8; a document has no number.
             TypeError: On workers: a column is of another type.
             OSError: A file cannot be written; or a machine does not see the folder.
-            ray.exceptions.RayTaskError: A worker of Ray failed; it is of the type of its cause, too.
+            ray.exceptions.RayTaskError: A worker of Ray failed; the text has its error.
             pyspark.errors.PythonException: A worker of Spark failed; the text has its error.
         """
         if shuffle is not None:

@@ -126,7 +126,7 @@ def _rows(block: Any, function: Callable[..., Any]) -> Any:
     """Return what a function yields for a block, as a column."""
     import pyarrow as pa
 
-    return pa.table({"row": pa.array(function([block]), pa.string())})
+    return pa.table({"row": pa.array(list(function([block])), pa.string())})
 
 
 def encode(

@@ -6,7 +6,6 @@ import functools
 import os
 import pickle
 import random
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import local_spark
 import pytest
 from conftest import Soup
 
+import toksmith
 from toksmith import PretokenCounts, Tokenizer, count_pretokens_from_iterator, distributed, train
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
@@ -22,6 +22,8 @@ if why := local_spark.missing():
     pytest.skip(why, allow_module_level=True)
 
 import engine_example  # noqa: E402
+import killing  # noqa: E402
+from parts_engine import check_equal  # noqa: E402
 
 from toksmith.distributed import spark as on_spark  # noqa: E402
 
@@ -49,6 +51,22 @@ def whole(texts: list[str | None]) -> PretokenCounts:
 
 
 @pytest.fixture(scope="module")
+def tokenizer(small: Tokenizer) -> Tokenizer:
+    return Tokenizer(small.vocab, small.merges, [END])
+
+
+OPTIONS: dict[str, Any] = {"append": END, "shard_size": 600, "split": {"val": 0.2}}
+
+
+@pytest.fixture(scope="module")
+def shards(texts: list[str | None], tokenizer: Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that one machine makes."""
+    out = tmp_path_factory.mktemp("shards") / "one"
+    toksmith.tokenize(iter([text for text in texts if text is not None]), tokenizer, out, **OPTIONS)
+    return out
+
+
+@pytest.fixture(scope="module")
 def expected(texts: list[str | None], small: Tokenizer) -> list[Any]:
     return [None if text is None else small.encode(text) for text in texts]
 
@@ -72,6 +90,9 @@ def test_any_partitions(
     whole: PretokenCounts,
     small: Tokenizer,
     expected: list[Any],
+    tokenizer: Tokenizer,
+    shards: Path,
+    tmp_path: Path,
 ) -> None:
     own = frame(session, texts, partitions)
     counts = on_spark.count_pretokens(own, "text", special_tokens=[END], partitions=4)
@@ -80,21 +101,45 @@ def test_any_partitions(
     encoded = on_spark.encode(own, "text", small)
     assert encoded.dtypes == [("n", "bigint"), ("text", "string"), ("input_ids", "array<int>")]
     assert ids_of(encoded) == expected
+    told = on_spark.tokenize(own, "text", tokenizer, tmp_path / "out", order="n", **OPTIONS)
+    assert told == check_equal(tmp_path / "out", shards)
+    assert told["sources"][0]["name"] == "pyspark.sql.DataFrame"
+
+
+def test_documents_in_the_order_of_partitions(
+    session: Any, texts: list[str | None], tokenizer: Tokenizer, shards: Path, tmp_path: Path
+) -> None:
+    rows = pa.table({"t.x": pa.array(texts, pa.string()), "n": [1] * len(texts)})
+    own = session.createDataFrame(rows)
+    assert own.rdd.getNumPartitions() > 1
+    on_spark.tokenize(own, "t.x", tokenizer, tmp_path / "out", **OPTIONS)
+    check_equal(tmp_path / "out", shards)
+    with pytest.raises(Exception, match="column 'n' has the number 1 more than once"):
+        on_spark.tokenize(own, "t.x", tokenizer, tmp_path / "refused", order="n")
+    assert list((tmp_path / "refused").iterdir()) == []
+    with pytest.raises(ValueError, match="there is no one column 'm'"):
+        on_spark.tokenize(own, "t.x", tokenizer, tmp_path / "refused", order="m")
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["en", "code", "multi"])
-def test_a_whole_corpus(name: str, session: Any, corpora: dict[str, str]) -> None:
+def test_a_whole_corpus(name: str, session: Any, corpora: dict[str, str], tmp_path: Path) -> None:
     """Also with a tokenizer that Spark sends as a broadcast."""
     documents: list[str | None] = [f"{text}\n\n" for text in corpora[name].split("\n\n")]
     counted = count_pretokens_from_iterator(text for text in documents if text is not None)
     tokenizer = train(counted, 20_000)
     assert len(pickle.dumps(tokenizer.batch("text"))) > 200_000
     expected = [tokenizer.encode(text) for text in documents if text is not None]
+    toksmith.tokenize(
+        iter([text for text in documents if text is not None]), tokenizer, tmp_path / "one", shard_size=500_000
+    )
     for partitions in (1, 7, 64):
         own = frame(session, documents, partitions)
+        assert on_spark.count_pretokens(own, "text").items() == sorted(counted.items())
         assert on_spark.train(own, "text", 20_000) == tokenizer
         assert ids_of(on_spark.encode(own, "text", tokenizer)) == expected
+        on_spark.tokenize(own, "text", tokenizer, tmp_path / str(partitions), order="n", shard_size=500_000)
+        check_equal(tmp_path / str(partitions), tmp_path / "one")
 
 
 def test_training_and_rare_pretokens(session: Any, texts: list[str | None], whole: PretokenCounts) -> None:
@@ -160,23 +205,6 @@ def test_sums_beyond_64_bits_are_refused(ansi: str, session: Any, monkeypatch: p
             on_spark.count_pretokens(frame(session, ["a"] * 4, 3), "text", min_pretoken_count=least)
 
 
-def killing_once(mark: Path, kill_executor: bool) -> Any:
-    """What kills the Python worker, or the executor, that runs it first, in the middle of a partition."""
-
-    def function(batches: Any) -> Iterator[Any]:
-        for batch in batches:
-            try:
-                mark.touch(exist_ok=False)
-            except FileExistsError:
-                yield batch
-            else:
-                # The executor starts a daemon, which forks the workers.
-                daemon = Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()
-                os.kill(int(daemon[1]) if kill_executor else os.getpid(), signal.SIGKILL)
-
-    return function
-
-
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds the executor as on Linux")
 @pytest.mark.parametrize("kill_executor", [False, True])
 def test_a_killed_worker(
@@ -184,17 +212,31 @@ def test_a_killed_worker(
     session: Any,
     texts: list[str | None],
     whole: PretokenCounts,
-    small: Tokenizer,
-    expected: list[Any],
+    tokenizer: Tokenizer,
+    shards: Path,
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """In the middle of counting, of sums after the shuffle, of encoding, of writing pieces, and of writing shards."""
+    names = ("count", "shuffle", "encode", "pieces", "shards")
+    kill = {name: killing.once(tmp_path / name, kill_executor) for name in names}
     own = frame(session, texts, 6)
-    killed = [
-        own.mapInArrow(killing_once(tmp_path / name, kill_executor), own.schema) for name in ("count", "encode")
-    ]
-    assert on_spark.count_pretokens(killed[0], "text", special_tokens=[END]).items() == sorted(whole.items())
-    assert ids_of(on_spark.encode(killed[1], "text", small)) == expected
-    assert {path.name for path in tmp_path.iterdir()} == {"count", "encode"}
+    summed = on_spark._summed
+
+    def killed_after_the_shuffle(*arguments: Any) -> Any:
+        return summed(*arguments).mapInArrow(killing.batches(kill["shuffle"]), on_spark.COUNTS)
+
+    monkeypatch.setattr(on_spark, "_summed", killed_after_the_shuffle)
+    killed = own.mapInArrow(killing.batches(kill["count"]), own.schema)
+    assert on_spark.count_pretokens(killed, "text", special_tokens=[END]).items() == sorted(whole.items())
+    killed = own.mapInArrow(killing.batches(kill["encode"]), own.schema)
+    expected = [None if text is None else tokenizer.encode(text) for text in texts]
+    assert ids_of(on_spark.encode(killed, "text", tokenizer)) == expected
+    monkeypatch.setattr(on_spark, "KeptFunction", lambda function: function)  # it takes no nested functions
+    killing.while_tokenizing(on_spark._Spark, kill["pieces"], kill["shards"], monkeypatch)
+    on_spark.tokenize(own, "text", tokenizer, tmp_path / "out", order="n", **OPTIONS)
+    check_equal(tmp_path / "out", shards)
+    assert {path.name for path in tmp_path.iterdir()} == {*kill, "out"}
 
 
 def test_wrong_options_are_refused_before_anything_runs(small: Tokenizer) -> None:
@@ -204,6 +246,8 @@ def test_wrong_options_are_refused_before_anything_runs(small: Tokenizer) -> Non
     for wrong in ({"pattern": "cl100q"}, {"errors": "ignore"}, {"memory_limit": 0}, {"min_pretoken_count": -1}):
         with pytest.raises(ValueError, match=r"cl100k|errors|memory_limit|min_pretoken_count"):
             on_spark.count_pretokens(nothing, "text", **wrong)
+    with pytest.raises(ValueError, match=r"by the engine here: give frame\.orderBy\(rand\(seed\)\)"):
+        on_spark.tokenize(nothing, "text", small, "out", shuffle=nothing or 3)
     far = Tokenizer(small.vocab, small.merges, {"<|far|>": 2**31})
     for run in (functools.partial(on_spark.encode, nothing, "text"), on_spark.encode_udf):
         with pytest.raises(ValueError, match=f"has ids up to {2**31}: the integers of Spark go up to {2**31 - 1}"):
