@@ -1,9 +1,9 @@
-"""From texts in Parquet to a trained tokenizer to ids in Parquet, on Ray Data.
+"""From texts in Parquet to a trained tokenizer to shards of ids for training, on Ray Data.
 
-    RAY_ADDRESS=HOST:6379 python examples/ray_tokenizer.py TEXTS TOKENIZER IDS --vocab-size 32000
+    RAY_ADDRESS=HOST:6379 python examples/ray_tokenizer.py TEXTS TOKENIZER SHARDS --vocab-size 32000
 
 Without `RAY_ADDRESS` it runs on the cores of this machine. All machines need toksmith, pyarrow and Ray.
-A null text has null ids. Ray may write texts in another order.
+A null text is no document. Without `--order` documents keep the order in which Ray reads them.
 """
 
 import argparse
@@ -12,31 +12,34 @@ import ray
 
 from toksmith.distributed import ray as on_ray
 
-SPECIAL_TOKENS = ["<|endoftext|>"]
+END = "<|endoftext|>"
 
 
 def arguments() -> argparse.Namespace:
     """Return what the command line says."""
-    parser = argparse.ArgumentParser(description="Train a tokenizer on texts in Parquet, and encode them, on Ray.")
+    parser = argparse.ArgumentParser(description="Train a tokenizer on texts, and make shards of them, on Ray.")
     parser.add_argument("texts", help="file or folder of Parquet, as Ray names it")
     parser.add_argument("tokenizer", help="file of this machine to save the tokenizer as")
-    parser.add_argument("ids", help="folder of Parquet to write, as Ray names it, with a column input_ids")
+    parser.add_argument("shards", help="folder to write, under a name by which all machines see it")
     parser.add_argument("--column", default="text", help="name of the column of texts")
+    parser.add_argument("--order", help="name of a column of whole numbers that orders the texts")
     parser.add_argument("--vocab-size", type=int, default=32_000, help="how many tokens the tokenizer has")
     parser.add_argument("--pattern", default="o200k", help="what cuts texts into pretokens")
     return parser.parse_args()
 
 
 def main() -> None:
-    """Train, save, encode."""
+    """Train, save, make shards."""
     given = arguments()
     ray.init()
-    texts = ray.data.read_parquet(given.texts, columns=[given.column])
-    tokenizer = on_ray.train(
-        texts, given.column, given.vocab_size, special_tokens=SPECIAL_TOKENS, pattern=given.pattern
-    )
+    columns = [given.column, given.order] if given.order else [given.column]
+    texts = ray.data.read_parquet(given.texts, columns=columns)
+    tokenizer = on_ray.train(texts, given.column, given.vocab_size, special_tokens=[END], pattern=given.pattern)
     tokenizer.save(given.tokenizer)
-    on_ray.encode(texts, given.column, tokenizer, keep=False).write_parquet(given.ids)
+    told = on_ray.tokenize(
+        texts, given.column, tokenizer, given.shards, order=given.order, append=END, split={"val": 0.01}
+    )
+    print(f"{told['totals']['documents']} documents, {told['totals']['tokens']} ids")
     ray.shutdown()
 
 

@@ -19,6 +19,8 @@ from .kept import KeptFunction
 if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
 
+__all__ = ["count_pretokens", "encode", "tokenize", "train"]
+
 _BLOCKS: dict[str, Any] = {"batch_format": "pyarrow", "batch_size": None, "zero_copy_batch": True}
 """How Ray gives blocks: whole, in their own memory."""
 _GROUPS = 4

@@ -56,7 +56,7 @@ class RunFolder(Folder):
             (self.path / name).unlink(missing_ok=True)
         for each in (PIECES, SHARDS):
             shutil.rmtree(self.unfinished / each, ignore_errors=True)
-            (self.unfinished / each).mkdir()
+            (self.unfinished / each).mkdir(exist_ok=True)  # a worker of an earlier run may still write
         self._write_names([])
 
     def _named_before(self) -> list[str]:

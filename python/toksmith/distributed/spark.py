@@ -17,6 +17,8 @@ from .kept import KeptFunction
 if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
 
+__all__ = ["COUNTS", "count_pretokens", "encode", "encode_udf", "tokenize", "train"]
+
 COUNTS = "pretoken binary, count bigint"
 """Spark's schema of the batches of `toksmith.distributed.count_batches`, for `mapInArrow`."""
 _MOST_ID = 2**31 - 1

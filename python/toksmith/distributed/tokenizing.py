@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..common.messages import shown
 from ..tokenizing import manifest
 from ..tokenizing.options import DEFAULT_BUFFER, Options
 from ..tokenizing.tokenize import loaded_tokenizer
@@ -73,7 +74,15 @@ class Run:
             encode: Calls a function of batches for each part, on workers; returns all that it yields, in the order
                 of the documents.
             write: Calls a function for each of some names, on workers; returns what it returns, in their order.
+
+        Raises:
+            ValueError: The folder is a URL, or holds a finished run of something else; an order is none.
+            OSError: The folder holds something else, or cannot be written to.
         """
+        if "://" in str(out):
+            raise ValueError(
+                f"out is a folder that all machines see, not {shown(str(out))}: mount it, and name its path"
+            )
         options = self._options
         plan = {
             "tokenizer": self._tokenizer.fingerprint,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import secrets
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ import engine_example  # noqa: E402
 import killing  # noqa: E402
 from parts_engine import check_equal  # noqa: E402
 
-from toksmith.distributed import engine
+from toksmith.distributed import engine  # noqa: E402
 from toksmith.distributed import ray as on_ray  # noqa: E402
 
 pytestmark = [pytest.mark.alone, pytest.mark.filterwarnings("ignore")]
@@ -111,6 +112,20 @@ def test_any_blocks(
     told = on_ray.tokenize(own, "text", tokenizer, tmp_path / "out", **OPTIONS)
     assert told == check_equal(tmp_path / "out", shards)
     assert told["sources"][0]["name"] == "ray.data.Dataset"
+
+
+@pytest.mark.usefixtures("cluster")
+def test_blocks_that_end_in_another_order(
+    texts: list[str | None], tokenizer: Tokenizer, shards: Path, tmp_path: Path
+) -> None:
+    def slow_at_first(block: Any) -> Any:
+        time.sleep(3 if block["n"][0].as_py() == 0 else 0)
+        return block
+
+    own = dataset(texts, 5).map_batches(slow_at_first, batch_format="pyarrow", batch_size=None)
+    on_ray.tokenize(own, "text", tokenizer, tmp_path / "out", **OPTIONS)
+    check_equal(tmp_path / "out", shards)
+    assert not own.context.execution_options.preserve_order
 
 
 @pytest.mark.usefixtures("cluster")

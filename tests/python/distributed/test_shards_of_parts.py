@@ -148,6 +148,8 @@ def test_what_is_refused(tokenizer: Tokenizer, tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=text):
             engine.tokenize([], "text", tokenizer, out, **options)
     assert not out.exists()
+    with pytest.raises(ValueError, match="out is a folder that all machines see, not 's3://bucket/data': mount it"):
+        engine.tokenize([], "text", tokenizer, "s3://bucket/data")
     for name, kind, error, text in (
         ("n", None, TypeError, "column 'n' is of type int64: texts are of a type of texts"),
         ("text", pa.dictionary(pa.int32(), pa.string()), TypeError, "is of type dictionary"),
