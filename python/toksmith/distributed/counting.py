@@ -137,9 +137,24 @@ def sum_counts(
         ValueError: A column is missing, of another type, null or negative; or the sum passes 2^63.
         ImportError: pyarrow is not installed.
     """
-    pa = counts_table.arrow()
-    tables = [pa.table({name: column_of(batch, name) for name in ("pretoken", "count")}) for batch in batches]
-    table = pa.concat_tables(tables) if tables else counts_schema().empty_table()
-    core = counts_table.counts_of(table.sort_by("pretoken"), 0)
+    core = counts_table.counts_of(_in_order(batches), 0)
     specials = arguments.special_names(special_tokens)
     return PretokenCounts._of(core, patterns.resolve(pattern, unmatched), specials, has_order=False)
+
+
+def _in_order(batches: Iterable[Any]) -> Any:
+    """Return a table of all rows in the order of their pretokens; the batches are let go."""
+    pa = counts_table.arrow()
+    tables = [
+        pa.table({"pretoken": _with_wide_offsets(column_of(batch, "pretoken")), "count": column_of(batch, "count")})
+        for batch in batches
+    ]
+    table = pa.concat_tables(tables) if tables else counts_schema().empty_table()
+    return table.sort_by("pretoken")
+
+
+def _with_wide_offsets(column: Any) -> Any:
+    """Return a column with offsets of 64 bits: the pretokens of all parts have more bytes than 32 bits count."""
+    pa = counts_table.arrow()
+    wide = {pa.binary(): pa.large_binary(), pa.string(): pa.large_string()}
+    return column.cast(wide[column.type]) if column.type in wide else column

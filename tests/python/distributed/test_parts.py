@@ -191,3 +191,14 @@ def test_memory_stays_under_the_limit(megabytes: int, limit: int) -> None:
     total, before, after = map(int, done.stdout.split())
     assert total == megabytes << 17
     assert after - before < limit, (before, after)
+
+
+@pytest.mark.long
+def test_a_sum_of_more_bytes_than_32_bits_count() -> None:
+    rows = pa.table({"pretoken": [b"a" * (50 << 20), b"b" * (50 << 20)], "count": [1, 2]})
+    assert rows["pretoken"].type == pa.binary()
+    summed = distributed.sum_counts([pa.concat_tables([rows] * 21)])
+    assert [(pretoken[:1], len(pretoken), count) for pretoken, count in summed.items()] == [
+        (b"a", 50 << 20, 21),
+        (b"b", 50 << 20, 42),
+    ]
