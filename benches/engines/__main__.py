@@ -8,7 +8,9 @@ leaves the ids in the memory of the engine (Ray), or gives them to its JVM, whic
 Libraries take turns in the same plan, on one thread in each of two processes: toksmith, toksmith with the column of
 texts in the result, tiktoken's `encode_ordinary_batch`, `encode_batch_fast` of tokenizers; and texts that go
 through a process as they are, which is what the engine takes by itself. Beside them stand `encode_batch_to_numpy`
-of one process with two threads. Ids are compared first, and the start of the engine is no part of the times.
+of one process with two threads. Ids are compared first, and the start of the engine is no part of the times. Ratios
+are of speed to that of the first line, by the wall clock and by the time of the processor, which the processes of
+the engine itself are part of.
 
 `memory`: see memory.py.
 """
@@ -21,8 +23,9 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(1, str(HERE.parent / "scale"))
@@ -33,6 +36,7 @@ import functions  # noqa: E402
 import memory  # noqa: E402
 import plans  # noqa: E402
 import pyarrow as pa  # noqa: E402
+import workers  # noqa: E402
 
 from toksmith import Tokenizer  # noqa: E402
 
@@ -61,10 +65,17 @@ def check(plan: plans.Plan, libraries: list[str], texts: list[str]) -> None:
             raise SystemExit(f"{plan.name}: {library} has other ids")
 
 
-def timed(call: Any) -> float:
-    start = time.perf_counter()
+class Time(NamedTuple):
+    """Seconds that a call took, by the wall clock and of the processor, the processes of the engine among them."""
+
+    wall: float
+    processor: float
+
+
+def timed(call: Callable[[], Any]) -> Time:
+    processor, wall = workers.processor_seconds(os.getpid()), time.perf_counter()
     call()
-    return time.perf_counter() - start
+    return Time(time.perf_counter() - wall, workers.processor_seconds(os.getpid()) - processor)
 
 
 def encode(options: argparse.Namespace) -> None:
@@ -92,19 +103,25 @@ def measure(plan: plans.Plan, texts: list[str], size: float, options: argparse.N
     print(f"{len(few):,} documents have the same ids")
     plan.load(pa.table({"text": pa.array(texts, pa.string())}), options.parts)
     alone = "encode_batch_to_numpy"
-    times: dict[str, list[float]] = {name: [] for name in (alone, *options.libraries)}
+    times: dict[str, list[Time]] = {name: [] for name in (alone, *options.libraries)}
     for _ in range(options.rounds + 1):  # the first is thrown away: processes make their tokenizers in it
         for name, own in times.items():
             if name == alone:
                 own.append(timed(lambda: plan.tokenizer.encode_batch_to_numpy(texts, workers=plans.CORES)))
             else:
                 own.append(timed(lambda: plan.run(name)))  # noqa: B023
-    print(f"\n| {plan.name} | MB/s, best | median | of {alone}, best | median |\n|---|---|---|---|---|")
-    base = times[alone][1:]
+    print(
+        f"\n| {plan.name} | MB/s, best | median | of the first, best | median | of processor time |\n"
+        + "|---" * 6
+        + "|"
+    )
+    base = [list(kind) for kind in zip(*times[alone][1:], strict=True)]
     for name, (_, *own) in times.items():
-        best, middle = size / min(own), size / statistics.median(own)
-        of_best, of_middle = min(base) / min(own), statistics.median(base) / statistics.median(own)
-        print(f"| {name} | {best:,.1f} | {middle:,.1f} | {of_best:.2f} | {of_middle:.2f} |")
+        wall, processor = (list(kind) for kind in zip(*own, strict=True))
+        best, middle = size / min(wall), size / statistics.median(wall)
+        of_best, of_middle = min(base[0]) / min(wall), statistics.median(base[0]) / statistics.median(wall)
+        of_processor = min(base[1]) / max(min(processor), 0.01)
+        print(f"| {name} | {best:,.1f} | {middle:,.1f} | {of_best:.2f} | {of_middle:.2f} | {of_processor:.2f} |")
 
 
 def main() -> None:

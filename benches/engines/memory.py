@@ -32,16 +32,15 @@ def measure(plan: plans.Plan, table: pa.Table, options: argparse.Namespace) -> N
     count = on_ray.count_pretokens if plan.name == "Ray" else on_spark.count_pretokens
     size = sum(chunk.nbytes for chunk in table["text"].chunks)
     plan.load(table.slice(0, 100), 1)
-    with workers.Watch(os.getpid()) as idle:
-        count(plan.texts, "text", partitions=1)
+    count(plan.texts, "text", partitions=1)
+    idle = workers.now(os.getpid())
     plan.load(table, max(1, round(size / BLOCK)) if plan.name == "Ray" else 1)
     with workers.Watch(os.getpid()) as busy:
         counts = count(plan.texts, "text", memory_limit=options.limit, partitions=options.partitions)
-    resident, private = workers.above(idle.most, busy.most)
-    at_rest = min(pair[0] for pair in idle.most.values())
+    resident, private = (most - least for most, least in zip(busy.most, idle, strict=True))
     print(
         f"{plan.name:6} {size / 1e6:,.0f} MB, {len(counts):,} different pretokens, limit {options.limit}: "
-        f"{resident:,.0f} MB resident and {private:,.0f} MB private above an idle worker of {at_rest:,.0f} MB",
+        f"{resident:,.0f} MB resident and {private:,.0f} MB private above an idle worker of {idle[0]:,.0f} MB",
         flush=True,
     )
 

@@ -1,8 +1,9 @@
-"""Memory of the Python workers that an engine starts, watched from the process that started the engine (Linux)."""
+"""Memory and processor time of the processes that an engine starts, seen from the one that started it (Linux)."""
 
 from __future__ import annotations
 
 import collections
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,18 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
+def processor_seconds(pid: int) -> float:
+    """Return the processor time that a process and those below it took so far, those that ended among them."""
+    ticks = 0
+    for one in (pid, *descendants(pid)):
+        try:
+            text = Path(f"/proc/{one}/stat").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        ticks += sum(map(int, text.rpartition(")")[2].split()[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def memory(pid: int) -> tuple[float, float] | None:
     """Return the resident and the private memory of a process in MB; None if it is no worker, or has ended."""
     try:
@@ -52,8 +65,8 @@ class Watch:
         self._pid = pid
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
-        self.most: dict[int, tuple[float, float]] = {}
-        """The most resident and the most private memory of each worker, in MB."""
+        self.most = (0.0, 0.0)
+        """The most resident and the most private memory of a worker, in MB."""
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -71,12 +84,10 @@ class Watch:
             looks += 1
             for pid in pids:
                 if found := memory(pid):
-                    resident, private = self.most.get(pid, (0.0, 0.0))
-                    self.most[pid] = max(resident, found[0]), max(private, found[1])
+                    self.most = max(self.most[0], found[0]), max(self.most[1], found[1])
 
 
-def above(idle: dict[int, tuple[float, float]], busy: dict[int, tuple[float, float]]) -> tuple[float, float]:
-    """Return how far the most memory of a worker stands above that of an idle one: resident and private, in MB."""
-    least = [min(pair[place] for pair in idle.values()) for place in (0, 1)]
-    resident, private = (max(pair[place] for pair in busy.values()) - least[place] for place in (0, 1))
-    return resident, private
+def now(pid: int) -> tuple[float, float]:
+    """Return the resident and the private memory, in MB, of the largest worker below a process, as it is now."""
+    found = [pair for one in descendants(pid) if (pair := memory(one))]
+    return max(pair[0] for pair in found), max(pair[1] for pair in found)
