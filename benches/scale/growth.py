@@ -20,7 +20,7 @@ from toksmith import count_pretokens_from_iterator
 from toksmith.training.counts import PretokenCounts
 
 STEPS = (1, 2, 5)
-LEAST_KEPT = (2, 5, 10)
+LEAST_KEPT = (2, 5, 10, 100)
 
 
 class Point(NamedTuple):
@@ -119,7 +119,7 @@ def run(options: argparse.Namespace) -> None:
         f"| text, pattern {options.pattern} | MB | bytes/pretoken | different | their bytes | {least} | K | b | ",
         end="",
     )
-    print("largest residual | law of a tenth, for all |\n|" + "---|" * 12)
+    print("largest residual | law of a tenth, for all |\n|" + "---|" * 13)
     for group in groups:
         texts = corpus.documents(group)
         name = "all together" if options.together else group[0].name.split(".")[0]

@@ -26,15 +26,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bytes-per-token", type=float, default=4.4)
     parser.add_argument("--bytes-per-id", type=float, default=2.0)
     parser.add_argument("--part", type=float, default=1e9, help="bytes of text of a partition")
-    parser.add_argument("--row", type=float, default=26.5, help="bytes of a row of counts as Arrow has it")
-    parser.add_argument("--driver", type=float, default=185, help="bytes of the driver for each different pretoken")
-    parser.add_argument("--learning", type=float, default=165, help="bytes for each while merges are learned")
-    parser.add_argument("--read", type=float, default=500e6, help="bytes a second that a machine reads and writes")
-    parser.add_argument("--count", type=float, default=150e6, help="bytes a second that a core counts")
-    parser.add_argument("--encode", type=float, default=150e6, help="bytes a second that a core encodes")
-    parser.add_argument("--shuffle", type=float, default=200e-9, help="seconds of a core for a row of the shuffle")
-    parser.add_argument("--sum", type=float, default=1200e-9, help="seconds for a pretoken in the sum of the driver")
-    parser.add_argument("--learn", type=float, default=1000e-9, help="seconds for a pretoken in learning merges")
+    parser.add_argument("--row", type=float, default=26.2, help="bytes of a row of counts as Arrow has it")
+    parser.add_argument("--driver", type=float, default=206, help="bytes of the driver for each different pretoken")
+    parser.add_argument("--learning", type=float, default=190, help="bytes for each while merges are learned")
+    parser.add_argument(
+        "--read", type=float, default=1e9, help="bytes a second that a machine reads, sends or writes"
+    )
+    parser.add_argument(
+        "--unpack", type=float, default=273e6, help="bytes of text a second that a core reads of Parquet"
+    )
+    parser.add_argument("--count", type=float, default=304e6, help="bytes a second that a core counts")
+    parser.add_argument("--encode", type=float, default=174e6, help="bytes a second that a core encodes")
+    parser.add_argument("--write", type=float, default=114e6, help="bytes of text a second whose ids a core writes")
+    parser.add_argument("--shuffle", type=float, default=145e-9, help="seconds of a core for a row of the shuffle")
+    parser.add_argument("--sum", type=float, default=1300e-9, help="seconds for a pretoken in the sum of the driver")
+    parser.add_argument("--learn", type=float, default=890e-9, help="seconds for a pretoken in learning merges")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -67,13 +73,15 @@ def figures(law: Law, size: float, options: argparse.Namespace) -> dict[str, str
         "rows of the sum": f"{different * options.row / 1e9:,.0f} GB",
         "memory of the driver": f"{different * options.driver / 1e9:,.0f} GB",
         "memory while merges are learned": f"{different * options.learning / 1e9:,.0f} GB",
-        "read the text once": _time(size / options.read / machines),
+        "read the text, once for counting and once for encoding, each": _time(size / options.read / machines),
+        "unpack Parquet": _time(size / options.unpack / cores),
         "count": _time(size / options.count / cores),
-        "shuffle": _time(rows * options.shuffle / cores),
+        "add equal pretokens": _time(rows * options.shuffle / cores),
         "move the rows": _time(moved / options.read / machines),
         "sum on the driver, one core": _time(different * options.sum),
         "learn merges, one core": _time(different * options.learn),
         "encode": _time(size / options.encode / cores),
+        "make Parquet of the ids": _time(size / options.write / cores),
         "write the ids": f"{_time(ids / options.read / machines)}, {ids / 1e12:,.1f} TB",
     }
 

@@ -137,20 +137,25 @@ def sum_counts(
         ValueError: A column is missing, of another type, null or negative; or the sum passes 2^63.
         ImportError: pyarrow is not installed.
     """
-    core = counts_table.counts_of(_in_order(batches), 0)
+    core = counts_table.counts_of(_ranked(batches), 0)
     specials = arguments.special_names(special_tokens)
     return PretokenCounts._of(core, patterns.resolve(pattern, unmatched), specials, has_order=False)
 
 
-def _in_order(batches: Iterable[Any]) -> Any:
-    """Return a table of all rows in the order of their pretokens; the batches are let go."""
+def _ranked(batches: Iterable[Any]) -> Any:
+    """Return a table of all rows, in which `first` is the rank of the pretoken by its bytes.
+
+    Ranks take less memory than rows in order, which would be a copy.
+    """
     pa = counts_table.arrow()
+    import pyarrow.compute as pc
+
     tables = [
         pa.table({"pretoken": _with_wide_offsets(column_of(batch, "pretoken")), "count": column_of(batch, "count")})
         for batch in batches
     ]
     table = pa.concat_tables(tables) if tables else counts_schema().empty_table()
-    return table.sort_by("pretoken")
+    return table.append_column("first", pc.rank(table["pretoken"], tiebreaker="dense"))
 
 
 def _with_wide_offsets(column: Any) -> Any:
