@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
 
-    from ..tokenizing.folder import form_of
-from ..tokenizing.formats import Format
+    from ..tokenizing.formats import Format
 
 SHARDS = "shards"
 """The folder of shards."""
