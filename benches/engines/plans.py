@@ -76,11 +76,7 @@ class OnRay(Plan):
         start = time.perf_counter()
         token = self.folder / "token"
         token.write_text(secrets.token_hex(32))
-        os.environ |= {
-            "RAY_AUTH_TOKEN_PATH": str(token),
-            "RAY_USAGE_STATS_ENABLED": "0",
-            "RAY_raylet_start_wait_time_s": "300",  # a busy machine takes longer than the default of 30
-        }
+        os.environ |= {"RAY_AUTH_TOKEN_PATH": str(token), "RAY_USAGE_STATS_ENABLED": "0"}
         ray.init(
             "local",  # and not a cluster that somebody else has started on this machine
             num_cpus=self.cores,

@@ -27,7 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bytes-per-id", type=float, default=2.0)
     parser.add_argument("--part", type=float, default=1e9, help="bytes of text of a partition")
     parser.add_argument("--row", type=float, default=26.2, help="bytes of a row of counts as Arrow has it")
-    parser.add_argument("--driver", type=float, default=206, help="bytes of the driver for each different pretoken")
+    parser.add_argument("--driver", type=float, default=167, help="bytes of the driver for each different pretoken")
     parser.add_argument("--learning", type=float, default=190, help="bytes for each while merges are learned")
     parser.add_argument(
         "--read", type=float, default=1e9, help="bytes a second that a machine reads, sends or writes"
