@@ -12,7 +12,8 @@
 //! Each step uses the ones before it. [`special`] also knows where [`pretokenize`] may cut a text, so that streams
 //! and files can be cut anywhere else. All of them use `merge` (the BPE of one pretoken), [`normalize`] (changes of a
 //! text before all else), [`source`] (files and text in memory), [`transcode`] (UTF-8 to characters of a fixed
-//! width), [`arrow`] (columns of other libraries), `simd` (instruction sets), [`control`] (progress and interruption), [`workers`] (threads) and [`error`].
+//! width), [`arrow`] (columns of other libraries), `simd` (instruction sets), `hashing`, [`control`] (progress and
+//! interruption), [`workers`] (threads) and [`error`].
 //! No two modules use each other. Everything here works on bytes and ids; Python is known to the binding alone.
 //!
 //! From text to merges, to a vocabulary, to ids and back:
@@ -53,6 +54,7 @@ pub mod count;
 pub mod decode;
 pub mod encode;
 pub mod error;
+mod hashing;
 mod memory;
 mod merge;
 pub mod normalize;

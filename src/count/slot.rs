@@ -4,7 +4,8 @@ use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
 use crate::error::Result;
-use crate::pretokenize::key::{Key, fold};
+use crate::hashing::fold_words;
+use crate::pretokenize::key::Key;
 use crate::room;
 
 /// A pretoken with its count and its first place. A pretoken of up to 15 bytes is stored in the slot; for a
@@ -129,11 +130,7 @@ impl CountSlot {
     #[inline(always)]
     pub(super) fn hash(&self) -> u64 {
         let [low, high] = self.words();
-        if self.is_long() {
-            fold(low ^ 0x9E37_79B9_7F4A_7C15, 0xD1B5_4A32_D192_ED03)
-        } else {
-            Key { low, high }.hash()
-        }
+        if self.is_long() { fold_words(low, 0) } else { Key { low, high }.hash() }
     }
 
     /// The bytes of the pretoken; those of a long one are in `arena`.

@@ -9,7 +9,7 @@
 //!
 //! Only places between two characters beyond ASCII are looked at: pairs of ASCII letters are all in some token.
 
-use crate::pretokenize::key::fold;
+use crate::hashing::{GOLDEN, fold};
 use crate::vocab::Vocab;
 
 /// Bytes that are looked at on each side of a place.
@@ -94,7 +94,7 @@ fn window(bytes: &[u8], at: usize) -> Option<u64> {
     let bytes = bytes.get(at.checked_sub(SIDE_BYTES)?..at + SIDE_BYTES)?;
     let mut word = [0; 8];
     word[..2 * SIDE_BYTES].copy_from_slice(bytes);
-    Some(fold(u64::from_le_bytes(word), 0x9E37_79B9_7F4A_7C15))
+    Some(fold(u64::from_le_bytes(word), GOLDEN))
 }
 
 #[inline(always)]

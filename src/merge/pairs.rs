@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::first_tokens::FirstTokens;
+use crate::hashing::spread;
 use crate::memory::LargeTable;
 
 /// The rank of a pair that does not merge; it is above all ranks.
@@ -172,7 +173,7 @@ impl Pairs {
             return self.others.insert(wide_key(left, right), rank).unwrap_or(NEVER);
         }
         let key = packed_key(left, right);
-        let hash = hash(key);
+        let hash = spread(key);
         let bit = (hash >> (self.shift - FILTER_BITS_PER_SLOT)) as usize;
         self.present[bit / 64] |= 1 << (bit % 64);
         let mut at = (hash >> self.shift) as usize;
@@ -211,7 +212,7 @@ impl Pairs {
             return self.rank_of_others(left, right);
         }
         let key = packed_key(left, right);
-        let hash = hash(key);
+        let hash = spread(key);
         let bit = (hash >> (self.shift - FILTER_BITS_PER_SLOT)) as usize;
         if self.present[bit / 64] >> (bit % 64) & 1 == 0 {
             return if self.others.is_empty() { NEVER } else { self.rank_of_others(left, right) };
@@ -247,11 +248,6 @@ impl Pairs {
             Results::Table(table) => table[rank as usize],
         }
     }
-}
-
-#[inline(always)]
-fn hash(key: u64) -> u64 {
-    key.wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 #[inline(always)]

@@ -1,5 +1,6 @@
 //! Short pretokens as numbers.
 
+use crate::hashing::fold_words;
 use crate::simd::{self, Kernel, Simd};
 
 /// Pretokens of up to this many bytes have a key.
@@ -89,7 +90,7 @@ impl Key {
     /// A number that depends on all of the key; the upper bits are the better ones.
     #[inline(always)]
     pub(crate) fn hash(self) -> u64 {
-        fold(self.low ^ simd::SALT[0], self.high ^ simd::SALT[1])
+        fold_words(self.low, self.high)
     }
 }
 
@@ -143,8 +144,6 @@ impl Kernel for HashOf {
         self.0.hash_by(simd)
     }
 }
-
-pub(crate) use simd::fold;
 
 #[cfg(test)]
 mod tests {

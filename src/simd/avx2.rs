@@ -3,10 +3,11 @@
 use std::arch::x86_64::*;
 
 use super::classes::{Ascii, BLOCK_BYTES, NonAscii};
-use super::kernel::{Kernel, LANES, SALT, Simd};
+use super::kernel::{Kernel, LANES, Simd};
 use super::rows::{Rows, STEPS};
 use super::shuffle;
 use super::tables;
+use crate::hashing::SALT;
 
 /// Proof that this machine has AVX2, AES and the bit instructions BMI1, BMI2, LZCNT and POPCNT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

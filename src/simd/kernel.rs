@@ -2,19 +2,10 @@
 
 use super::classes::{Ascii, BLOCK_BYTES, ENDS, NonAscii};
 use super::rows::{Rows, STEPS};
+use crate::hashing::fold_words;
 
 /// Numbers that are compared at once: one register of AVX-512.
 pub(crate) const LANES: usize = 16;
-
-/// Constants without a pattern in their bits, for hashes.
-pub(crate) const SALT: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xD1B5_4A32_D192_ED03];
-
-/// Multiplies two numbers to 128 bits and combines the two halves of the product: a fast hash.
-#[inline(always)]
-pub(crate) fn fold(one: u64, other: u64) -> u64 {
-    let product = u128::from(one) * u128::from(other);
-    product as u64 ^ (product >> 64) as u64
-}
 
 /// The operations of one instruction set. A value of an implementing type proves that the machine has it.
 pub(crate) trait Simd: Copy {
@@ -95,7 +86,7 @@ pub(crate) trait Simd: Copy {
     fn key(self, bytes: &[u8; 16], keep: &[u64; 2], add: &[u64; 2]) -> ([u64; 2], u64) {
         let all = u128::from_le_bytes(*bytes);
         let (low, high) = (all as u64 & keep[0] | add[0], (all >> 64) as u64 & keep[1] | add[1]);
-        ([low, high], fold(low ^ SALT[0], high ^ SALT[1]))
+        ([low, high], fold_words(low, high))
     }
 
     /// For each byte below 128 its entry in `table`; for other bytes anything.

@@ -27,7 +27,7 @@ mod unchecked;
 pub use classes::ENDS;
 pub(crate) use classes::{Ascii, BLOCK_BYTES, NonAscii};
 pub use isa::Isa;
-pub(crate) use kernel::{Kernel, LANES, SALT, Simd, fold};
+pub(crate) use kernel::{Kernel, LANES, Simd};
 pub(crate) use portable::Portable;
 pub(crate) use prefetch::prefetch;
 pub(crate) use rows::{FLAG, ROW_BYTES, Rows, STEPS};

@@ -3,6 +3,7 @@
 
 use super::tokens::pack;
 use crate::error::Result;
+use crate::hashing::fold_words;
 use crate::room;
 use crate::simd;
 
@@ -29,8 +30,7 @@ impl Default for PairTable {
 /// The tag of a pair: half of its hash. Its upper bits choose the first place of the search.
 #[inline]
 fn tag(left: u32, right: u32) -> u32 {
-    let product = u128::from(pack(left, right) ^ 0x9E37_79B9_7F4A_7C15) * 0xD1B5_4A32_D192_ED03;
-    (product as u64 ^ (product >> 64) as u64) as u32
+    fold_words(pack(left, right), 0) as u32
 }
 
 impl PairTable {

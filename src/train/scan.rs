@@ -9,6 +9,7 @@ use super::tokens::{BYTE_TOKENS, TokenInfo, pack};
 use crate::control::Control;
 use crate::count::MAX_COUNT;
 use crate::error::{Error, Result};
+use crate::hashing::spread;
 use crate::room;
 
 /// Cells between two checks of the control. Chosen without measurement.
@@ -143,7 +144,7 @@ const SHARED_SUMS: usize = 1 << 16;
 /// The index of the sum that a pair belongs to.
 #[inline]
 fn shared(left: u32, right: u32) -> usize {
-    (pack(left, right).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as usize % SHARED_SUMS
+    (spread(pack(left, right)) >> 48) as usize % SHARED_SUMS
 }
 
 /// Indexes the pairs that occur at least `threshold` times and have at most `longest` bytes, after any

@@ -60,11 +60,12 @@ impl AdmissionFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hashing::{GOLDEN, fold};
 
     #[test]
     fn a_hash_is_admitted_the_second_time() {
         let mut filter = AdmissionFilter::for_ring(12);
-        let hashes: Vec<u64> = (0..30).map(|number: u64| simd::fold(number + 1, simd::SALT[0])).collect();
+        let hashes: Vec<u64> = (0..30).map(|number: u64| fold(number + 1, GOLDEN)).collect();
         let admitted =
             |filter: &mut AdmissionFilter| hashes.iter().filter(|&&hash| filter.admits(hash)).count();
         assert!(admitted(&mut filter) < 3);

@@ -1,6 +1,7 @@
 //! Keys of pretokens that have more bytes than a [`Key`] holds.
 
-use crate::pretokenize::key::{KEY_BYTES, Key, fold};
+use crate::hashing::{GOLDEN, MIXER, fold};
+use crate::pretokenize::key::{KEY_BYTES, Key};
 
 /// Longer pretokens are not cached: they hardly ever occur twice.
 pub(in crate::encode) const MAX_RECORDED_BYTES: usize = 1024;
@@ -38,8 +39,8 @@ pub(in crate::encode) fn long_len(key: Key) -> usize {
 /// A hash of all bytes, eight at a time; the last eight overlap with those before.
 #[inline]
 pub(super) fn hash_long(pretoken: &[u8]) -> u64 {
-    let mut hash = pretoken.len() as u64 ^ 0x9E37_79B9_7F4A_7C15;
-    let mut mix = |word: u64| hash = fold(hash ^ word, 0xD6E8_FEB8_6659_FD93);
+    let mut hash = pretoken.len() as u64 ^ GOLDEN;
+    let mut mix = |word: u64| hash = fold(hash ^ word, MIXER);
     let (whole, _) = pretoken.as_chunks::<8>();
     for &eight in whole {
         mix(u64::from_le_bytes(eight));

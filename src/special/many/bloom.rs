@@ -1,5 +1,7 @@
 //! A Bloom filter of keys: it may report a key that was never added, but never misses one that was.
 
+use crate::hashing::spread;
+
 /// Two bits of one word are set for each key.
 #[derive(Clone, Debug)]
 pub(super) struct Bloom {
@@ -13,8 +15,6 @@ pub(super) struct Bloom {
 const KEYS_PER_WORD: usize = 4;
 /// log2 of the greatest number of words. 2^15 words are 256 KB, which fit into a second-level cache.
 const MAX_WORD_BITS: u32 = 15;
-/// An odd number without a pattern in its bits (2^64 divided by the golden ratio), for Fibonacci hashing.
-const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl Bloom {
     /// An empty filter for `keys` keys.
@@ -23,11 +23,11 @@ impl Bloom {
         Bloom { words: vec![0; 1 << bits], shift: 64 - bits }
     }
 
-    /// The word of a key and its two bits. They come from the upper bits of the product, which depend on all
-    /// bits of the key.
+    /// The word of a key and its two bits. They come from the upper bits of the hash, which depend on all bits of
+    /// the key.
     #[inline(always)]
     fn place(&self, key: u64) -> (usize, u64) {
-        let hash = key.wrapping_mul(MULTIPLIER);
+        let hash = spread(key);
         let bit = |shift: u32| 1 << ((hash >> shift) & 63);
         ((hash >> self.shift) as usize, bit(self.shift - 6) | bit(self.shift - 12))
     }
