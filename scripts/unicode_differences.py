@@ -6,6 +6,7 @@ usage: python scripts/unicode_differences.py     (needs the pinned `regex` and `
 from __future__ import annotations
 
 import importlib.metadata
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -36,6 +37,10 @@ def ranges(points: list[int]) -> str:
     return ", ".join(f"U+{first:04X}" + (f"–{last:04X}" if last > first else "") for first, last in runs)
 
 
+def wrapped(text: str) -> str:
+    return textwrap.fill(text, 128, break_on_hyphens=False)
+
+
 def section(pattern: str, name: str) -> str:
     ours, theirs = regex.compile(pattern), in_tiktoken(pattern)
     both = [(point, bool(ours.match(chr(point))), theirs(chr(point))) for point in POINTS]
@@ -43,9 +48,9 @@ def section(pattern: str, name: str) -> str:
     there = [point for point, we, they in both if they and not we]
     text = f"\n## {name.capitalize()}, `{pattern}`: {len(here) + len(there)} code points\n"
     if here:
-        text += f"\nHere alone ({len(here)}): {ranges(here)}\n"
+        text += f"\n{wrapped(f'Here alone ({len(here)}): {ranges(here)}')}\n"
     if there:
-        text += f"\nIn tiktoken alone ({len(there)}): {ranges(there)}\n"
+        text += f"\n{wrapped(f'In tiktoken alone ({len(there)}): {ranges(there)}')}\n"
     return text
 
 
@@ -55,10 +60,10 @@ def main() -> None:
         raise SystemExit(f"needs regex {_core.REGEX_VERSION}, which the tables are from")
     head = f"""# Unicode versions
 
-What is a letter, a number, a mark or a space is decided by Unicode, and grows with it. The tables in this
-repository are those of `regex` {_core.REGEX_VERSION}: Unicode {_core.UNICODE_VERSION}.
-A pattern that runs in the installed `regex` follows that package. tiktoken {version} carries an older Unicode:
-a text with one of the code points below may be cut, and so encoded, differently there. They are recent additions.
+Unicode says which code points are letters, numbers, marks and spaces, and each version adds some. The tables in this
+repository are those of `regex` {_core.REGEX_VERSION}: Unicode {_core.UNICODE_VERSION}. A pattern that is compiled,
+or that runs in the installed `regex`, has the version of that package. tiktoken {version} has an older version: it
+may cut, and so encode, a text with one of the code points below differently. They are recent additions.
 
 Made by `python scripts/unicode_differences.py`.
 """
