@@ -1,8 +1,8 @@
-//! A column of texts or whole numbers that came from elsewhere, read where it is.
+//! A column of texts or whole numbers of another library, read in place.
 //!
-//! The structures come from a stranger. What can be looked at is: numbers of buffers, lengths, the order of offsets,
-//! where views point. The length of most buffers is not part of the interface; that they are as long as the last offset
-//! says is the stranger's promise ([`Column::new`]).
+//! The other library made the structures, and they may be wrong. The numbers of buffers, lengths, the order of offsets
+//! and the places that views point to are checked. The length of most buffers is not part of the interface: the other
+//! library promises that they are as long as the last offset says ([`Column::new`]).
 #![allow(unsafe_code)] // looks at the child of a table
 
 use super::interface::{ArrowArray, ArrowSchema};
@@ -12,7 +12,7 @@ use super::texts::Texts;
 use crate::error::{Error, Result};
 use crate::room;
 
-/// What texts, and numbers, may be, for messages.
+/// The types that a column of texts, or of numbers, may have, for messages.
 const TEXT_TYPES: &str = "texts are string, large_string, string_view, binary, large_binary or binary_view";
 const NUMBER_TYPES: &str = "counts are of a type of whole numbers";
 

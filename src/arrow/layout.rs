@@ -34,7 +34,7 @@ pub(super) struct ColumnType {
 }
 
 impl ColumnType {
-    /// The type that a schema tells of.
+    /// The type that a schema describes.
     ///
     /// # Safety
     /// The schema follows Arrow's C data interface.

@@ -1,12 +1,12 @@
-//! Arrow's C data interface: columns of other libraries read where they are, and arrays that other libraries take.
+//! Arrow's C data interface: columns of other libraries are read in place, and other libraries take arrays from here.
 //!
-//! - [`interface`]: the structures that libraries hand each other.
-//! - [`mod@column`]: a column of texts or numbers that came from elsewhere; its type is a [`layout`], the values of one
-//!   array are [`rows`], what is found are [`texts`].
-//! - [`mod@array`]: an array that is handed on.
+//! - [`interface`]: the structures that libraries pass to each other.
+//! - [`mod@column`]: a column of texts or numbers of another library. Its type is a [`layout`], the values of one array
+//!   are [`rows`], and the result is [`texts`].
+//! - [`mod@array`]: an array that is passed to another library.
 //!
-//! The structures are those of the specification, "The Arrow C data interface". The crates that have them bring buffers,
-//! types and kernels of their own, of which nothing is needed here, and trust the offsets of an array.
+//! The structures are those of the specification, "The Arrow C data interface". The crates that have them come with
+//! buffers, types and kernels that are not needed here, and they trust the offsets of an array.
 
 pub mod array;
 pub mod column;

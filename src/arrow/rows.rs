@@ -1,4 +1,4 @@
-//! The values of one array of a stranger's.
+//! The values of one array that another library made.
 #![allow(unsafe_code)] // reads the buffers that a structure points to
 
 use super::interface::ArrowArray;
@@ -6,8 +6,9 @@ use super::layout::{Layout, broken};
 use super::texts::Texts;
 use crate::error::Result;
 
-/// Bytes of a view, and how many of them a short text has.
+/// The bytes of a view.
 const VIEW_BYTES: usize = 16;
+/// The most bytes of a text that lies inside its view, behind the length.
 const INLINE_BYTES: usize = 12;
 
 /// A buffer of values, which need not be aligned.

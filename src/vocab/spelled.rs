@@ -36,7 +36,7 @@ const BYTES: [u16; 0x144] = {
 };
 const NO_BYTE: u16 = 0x100;
 
-/// Appends the bytes that `text` spells; `None`, and some of them, if it holds a character that spells none.
+/// Appends the bytes that `text` spells. Returns `None`, with some bytes appended, if a character spells no byte.
 fn unspell(text: &str, bytes: &mut Vec<u8>) -> Option<()> {
     for character in text.chars() {
         let byte = BYTES.get(character as usize).copied().filter(|&byte| byte != NO_BYTE)?;
@@ -52,9 +52,9 @@ pub struct SpelledModel {
     /// The bytes of all tokens, one behind the other; those of token `i` end at `ends[i]`.
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    /// Whether the token is spelled; else it has no bytes here.
+    /// For each token whether all its characters spell bytes; a token that is not spelled has no bytes here.
     is_spelled: Vec<bool>,
-    /// Whether a merge takes or makes the token.
+    /// For each token whether a merge takes or makes it.
     is_needed: Vec<bool>,
     /// Pairs of positions in `ids`.
     merges: Vec<(u32, u32)>,
@@ -69,7 +69,7 @@ pub struct SpelledReader<'a> {
 }
 
 impl<'a> SpelledReader<'a> {
-    /// Takes the tokens with their ids; all are different. `merges` is about how many there will be.
+    /// Takes the tokens with their ids; all tokens are different. `merges` is about how many merges will follow.
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
@@ -126,7 +126,7 @@ impl SpelledModel {
         self.ids.iter().zip(&self.is_spelled).filter(|(_, is_spelled)| !**is_spelled).map(|(&id, _)| id)
     }
 
-    /// Those of some ids whose tokens a merge takes or makes.
+    /// Of the given ids, those whose tokens a merge takes or makes.
     pub fn needed(&self, ids: &[u32]) -> Vec<u32> {
         let asked: FxHashSet<u32> = ids.iter().copied().collect();
         let found = self.ids.iter().zip(&self.is_needed);
@@ -138,8 +138,8 @@ impl SpelledModel {
         &self.bytes[start..self.ends[position]]
     }
 
-    /// The vocabulary of the tokens but those whose ids are in `left_out`, which no merge may need, and of special
-    /// tokens.
+    /// The vocabulary of the special tokens and of all tokens but those whose ids are in `left_out`, which no merge may
+    /// take or make.
     ///
     /// # Errors
     /// Those of [`Vocab::new`]; [`crate::Error::OutOfMemory`].

@@ -53,7 +53,7 @@ _DIFFERS = "other ids"
 
 
 class Row(NamedTuple):
-    """What was found of one library; no speed where it was not timed."""
+    """The result of one library; `seconds` is None if it was not timed."""
 
     name: str
     seconds: float | None

@@ -61,8 +61,8 @@ Examples:
   toksmith compare gpt2 gpt-4o --parallel en=en.txt --parallel de=de.txt
   cat book.txt | toksmith compare gpt2 tokenizer.json --on - --markdown
 
-{DOCUMENTS} The first tokenizer is what the
-others are held against. Special tokens in the text are read as ordinary text.
+{DOCUMENTS} All other tokenizers are
+compared with the first. Special tokens in the text are read as ordinary text.
 docs/comparing.md says what each figure is."""
 
 
@@ -71,7 +71,8 @@ def compare(
         list[str],
         typer.Argument(
             metavar="[NAME=]TOKENIZER",
-            help="Published encodings, models or paths, as for encode -t; each with a name of its own if need be.",
+            help="Published encodings, models or paths, as for encode -t. NAME is what a tokenizer is called in the "
+            "results; default: what is given for it.",
         ),
     ],
     on: Annotated[
@@ -103,7 +104,7 @@ def compare(
         typer.Option(
             "--reference",
             metavar="NAME",
-            help="The parallel language that others are held against. Default: the first.",
+            help="The parallel language that the others are compared with. Default: the first.",
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -129,7 +130,7 @@ def compare(
     ] = None,
     alpha: Annotated[float, typer.Option("--alpha", metavar="X", help="The order of the Rényi entropy.")] = 2.5,
     examples: Annotated[
-        int, typer.Option("--examples", metavar="N", help="How many documents to show where two differ most.")
+        int, typer.Option("--examples", metavar="N", help="How many documents to show on which two differ most.")
     ] = 3,
     resamples: Annotated[
         int, typer.Option("--resamples", metavar="N", help="Resamples of the bootstrap; 0 for no intervals.")
@@ -261,7 +262,7 @@ def _as_text(found: Comparison, loaded: dict[str, Tokenizer]) -> Iterator[str]:
 
 
 def _table(section: Section) -> str:
-    """Return a table in which a heading is no column, and what it is of stands below it."""
+    """Return a table. A row without cells is a heading: it is in no column, and the rows below it are indented."""
     has_headings = any(not row.cells for row in section.rows)
     indent = "    " if has_headings else "  "
     rows = [("", *section.header)]

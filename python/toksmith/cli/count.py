@@ -53,7 +53,7 @@ total. Nothing is added to a document: what tokenize appends comes on top."""
 
 
 class Count(NamedTuple):
-    """What is in a file."""
+    """The counts of a file: tokens, documents, and bytes of text."""
 
     tokens: int
     documents: int
@@ -110,7 +110,7 @@ def _sources(files: list[str], field: str | None, column: str | None) -> Iterato
     """Yield the files; None for standard input."""
     paths = [path for file in files for path in ([None] if file == "-" else inputs.expand(file))]
     named = [path for path in paths if path is not None]
-    # All are looked at together: a field is right if one of them has it.
+    # All files are checked together: `field` is no error if one of them has fields.
     found = iter(inputs.of_files(named, field, column) if named else ())
     for path in paths:
         yield None if path is None else next(found)

@@ -41,7 +41,7 @@ def shown(found: Estimate, options: Options, memory_limit: str | None) -> str:
 
 
 def growth(found: Estimate) -> str:
-    """Return how the different pretokens grow, where they were not all counted."""
+    """Return how the number of different pretokens grows with the text, unless all of the text was counted."""
     return "" if found.is_whole else f" (they grow as the text to the power of {found.growth:.2f})"
 
 
@@ -62,7 +62,7 @@ def warnings_of(found: Estimate, limit: int) -> list[str]:
 
 
 def rounded(count: int) -> str:
-    """Return a number to two places, where it has more than four.
+    """Return a number rounded to two digits if it has five or more.
 
     >>> rounded(1234), rounded(4_123_456)
     ('1,234', '4,100,000')

@@ -1,4 +1,4 @@
-"""Messages of the library in the words of the command line: options in place of arguments."""
+"""Messages of the library for the command line: names of arguments become names of options."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _LONG_NAMES = "|".join(name for name in OPTIONS if "_" in name)
 _GIVEN = re.compile(rf"""(?<![\w./-])({_NAMES})=("[^"]*"|'[^']*'|…|[\w.]+)""")
 # As in "leave pattern and unmatched out".
 _LEFT_OUT = re.compile(rf"\bleave ((?:{_NAMES})(?:(?:, | and |, and )(?:{_NAMES}))*) out\b")
-# A word that no sentence has but as the name of an argument. A file may have such a name too.
+# A word with an underscore is the name of an argument, unless it is part of a path or in quotes.
 _LONG = re.compile(rf"""(?<![\w./'"-])({_LONG_NAMES})(?!\.?\w|[/:'"=-])""")
 _SUBJECT = re.compile(rf"\A({_NAMES})(?= is\b)")
 

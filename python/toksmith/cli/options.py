@@ -14,7 +14,7 @@ from ..tokenizer import Tokenizer
 
 
 class UsageError(Exception):
-    """The options do not go together."""
+    """The command line is wrong: an option is missing, has a wrong value, or does not go with another one."""
 
     exit_code = 2
 
@@ -28,7 +28,7 @@ class Progress(str, Enum):
 
 
 def with_progress_named(args: list[str]) -> list[str]:
-    """Return arguments with a value behind each `--progress`, and `--progress none` for `--no-progress`.
+    """Return arguments in which each `--progress` has a value, and `--no-progress` is `--progress=none`.
 
     >>> with_progress_named(["train", "--progress", "a.txt", "--no-progress", "--progress", "json"])
     ['train', '--progress=bar', 'a.txt', '--progress=none', '--progress=json']
@@ -51,7 +51,9 @@ def with_progress_named(args: list[str]) -> list[str]:
 
 
 def with_files_named(args: list[str]) -> list[str]:
-    """Return arguments with `--on` before each of the files behind it, of which the shell makes several of a glob.
+    """Return arguments in which each file behind an `--on` has its own `--on`.
+
+    The shell replaces a glob by several files, and typer takes one value for each option.
 
     >>> with_files_named(["compare", "gpt2", "--on", "a.txt", "b.txt", "--json", "c.txt"])
     ['compare', 'gpt2', '--on=a.txt', '--on=b.txt', '--json', 'c.txt']
@@ -103,11 +105,11 @@ else:
 STRICT = Errors("strict")
 
 FILES = "Files, globs and folders; - is standard input"
-"""What an argument or an option for files takes, as the begin of its help."""
+"""The beginning of the help of arguments and options that take files."""
 DOCUMENTS = """\
 FILES are what train reads: text, JSON lines and Parquet, also compressed. Each
 file of text, and each record, is a document."""
-"""What commands that read documents say of them below their options."""
+"""The beginning of the text below the options of commands that read documents."""
 
 _PATTERN = "A name (gpt2, cl100k, o200k, llama3, qwen2, qwen3.5, tekken, nanochat), a regular expression, or none"
 
@@ -261,7 +263,7 @@ def load_all(
 ) -> list[tuple[str, Tokenizer]]:
     """Return the tokenizers behind a `-t` that is given several times, each with its name as it was given.
 
-    Of several, those whose files hold no pattern take the options; to give options that none takes is an error.
+    The options go to those tokenizers whose files hold no pattern. If there is none, options are an error.
 
     Raises:
         UsageError, OSError, ValueError: As `load`.

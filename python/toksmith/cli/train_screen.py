@@ -24,19 +24,19 @@ LAST = 8
 FIRST, LONGEST = 12, 6
 """Tokens that the summary lists."""
 STAGES = (("count", "counted"), ("merge", "learned"))
-"""Stages, with what the summary calls them."""
+"""Stages, with their names in the summary."""
 MOST_COLUMNS = 24
-"""Columns of one token: of a longer one, its begin is shown."""
+"""Columns of the terminal that one token takes at the most; a longer one is cut."""
 
-# Seconds between two drawings; and how many times as long as one drawing it is at least, since the training waits
-# for a drawing.
+# The least number of seconds between two drawings. The training waits while one is drawn, so the pause between two is
+# also at least `_SHARE` times as long as a drawing takes.
 _REFRESH, _SHARE = 0.1, 50
 
 
 class Screen(Watcher):
-    """The live screen. It is there inside a `with`, and leaves nothing on the terminal.
+    """The live screen. It is shown inside a `with` block, and nothing of it stays on the terminal.
 
-    It draws on the thread that trains, at most ten times a second and in at most a fiftieth of its time.
+    It draws on the thread that trains, at most ten times a second and in at most a fiftieth of the time.
     """
 
     def __init__(self) -> None:

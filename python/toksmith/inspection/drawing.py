@@ -1,4 +1,4 @@
-"""An inspection as text for a terminal, and as HTML for a notebook: both of the same sections."""
+"""An inspection as text for a terminal, and as HTML for a notebook, from the same sections."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _text(section: Section) -> str:
 
 
 def as_html(inspection: Inspection) -> str:
-    """Return a piece of HTML without scripts, in which nothing of a token is markup."""
+    """Return a fragment of HTML without scripts. All text of tokens is escaped."""
     parts = []
     for section in sections(inspection):
         parts.append(f"<details open><summary><b>{html.escape(section.title)}</b></summary>")

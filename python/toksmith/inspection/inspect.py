@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Inspection:
-    """What `Tokenizer.inspect` found. `print` shows it, a notebook draws it, and `to_dict` gives plain data.
+    """The result of `Tokenizer.inspect`. `print` shows it, a notebook draws it, and `to_dict` gives plain data.
 
     Attributes:
         sizes: How large the vocabulary is, and by which rules it encodes.
         special: The special tokens, by id.
         lengths: How long the ordinary tokens are.
         contents: What they are made of.
-        partial: Which are no whole characters.
-        reach: Which tokens no text can give.
-        merging: How tokens are merged.
-        duplicates: Which tokens differ by case or by a space alone.
-        usage: What the texts use of it; None without texts.
+        partial: Which of them are no whole characters.
+        reach: Which of them some text is encoded to, and which no text is.
+        merging: How they are merged.
+        duplicates: Which of them differ by case or by a space alone.
+        usage: How the texts use the vocabulary; None without texts.
     """
 
     sizes: results.Sizes
@@ -47,7 +47,10 @@ class Inspection:
     usage: results.Usage | None
 
     def to_dict(self) -> dict[str, Any]:
-        r"""Return everything but the arrays as JSON has it. A byte that is not text is `\xNN`, a backslash `\\`."""
+        r"""Return everything but the arrays as dicts, lists, numbers and str.
+
+        In the str of a token a byte that is not text is `\xNN`, and a backslash is `\\`.
+        """
         found: dict[str, Any] = records.plain(self)
         return found
 

@@ -1,4 +1,4 @@
-"""What the characters of some texts are: letters, digits and other kinds."""
+"""The kind of each character: letter, digit, punctuation, whitespace or other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 KINDS = ("letters", "digits", "punctuation", "whitespace", "mixed", "other", "partial")
 """What a token can be made of: see `results.Contents`."""
 
-# Each class with its set; a character is of the first that it is in.
+# From a kind to its set of characters. The first set that a character is in decides.
 _CLASSES = {
     "whitespace": r"\s",
     "letters": r"[\p{L}\p{M}]",

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 class Tree:
-    """The last merge of each token. Tokens are named by their place among all ids, in ascending order.
+    """The last merge of each token. A token is named by its place among all ids in ascending order.
 
     Attributes:
-        left: The left part of each token; -1 for what no merge makes.
-        right: The right part.
-        order: The tokens that a merge makes; parts come before what is made of them.
+        left: The left part of each token; -1 for a token that no merge makes.
+        right: The right part of each token; -1 likewise.
+        order: The tokens that a merge makes, each behind its parts.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -39,9 +39,9 @@ class Tree:
         return found
 
     def applied(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how often the last merge of each token was applied to make tokens of these counts.
+        """Return how often the last merge of each token was applied in a text whose tokens have these counts.
 
-        A token is used where it stands in the result, and in each token that it is a part of.
+        The merge of a token is applied for each use of the token, and for each use of a token that it is a part of.
         """
         import numpy as np
 

@@ -1,8 +1,8 @@
-"""Which tokens can stand beside a token with a part of a character, to complete this character.
+"""Which tokens can stand beside a token that has a part of a character, and complete the character.
 
-Two tokens side by side in a result are what merging the bytes of both gives: no merge has crossed their outer ends,
-and so all merges between these were those of these bytes alone. A token that completes a character of another one is
-in the same pretoken, since a pretoken is whole characters.
+If two tokens stand side by side in a result, then merging the bytes of both alone gives these two tokens: no merge
+has crossed their outer ends, so the merges between these ends were those of these bytes alone. A token that completes
+a character of another one is in the same pretoken, since a pretoken consists of whole characters.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from ..regex_dialects.inside import Inside
     from .vocabulary import Vocabulary
 
-# Bytes of two tokens that are merged; longer ones may meet, for all that is known.
+# Pairs of tokens with more bytes than this are not merged here; they are taken to be possible.
 _MAX_BYTES = 64
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
 
 
 class Neighbours:
-    """The tokens that begin or end inside of a character, and how two tokens merge."""
+    """The tokens that begin or end inside a character, and which two of them can stand side by side."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         parts = vocabulary.parts
@@ -34,13 +34,17 @@ class Neighbours:
 
     @property
     def count(self) -> int:
-        """How many tokens another one is compared with."""
+        """The number of tokens that are tried beside another one."""
         return len(self._befores) + len(self._afters)
 
     def pairs(self, token: bytes, pattern: Inside | None) -> list[bytes] | None:
-        """Return a token with each of those that can complete its last, or else its first, character.
+        """Return the bytes of a token joined with each neighbour that can complete its first or last character.
 
-        None if it needs none of either; an empty list if it needs one that no token can be.
+        If both characters are incomplete, the pairs are those that complete the last one.
+
+        Returns:
+            None if both characters are whole, so that no neighbour is needed. An empty list if one of them is
+            incomplete and no token can complete it.
         """
         found: list[bytes] | None = None
         if _begins_inside(token):

@@ -1,21 +1,22 @@
-r"""Which tokens some text gives, which none can give, and why.
+r"""Which tokens some text is encoded to, which tokens no text is encoded to, and why.
 
-A token is *reachable* if a text was found whose ids it is among. It is *unreachable* by one of these proofs:
+A token is *reachable* if a text was found that has it among its ids. It is *unreachable* by one of these proofs:
 
-- **Merging.** Say that a token stands in the result of a pretoken, however long that is. No merge has crossed its two
-  ends, since merges are never undone. So all merges between its ends had both parts there, and each was the one of
-  lowest rank, of several the leftmost, of all pairs between the ends. That is how its bytes alone are merged. So a
-  token whose bytes alone are merged to other tokens is in no result.
-- **The rule of whole pretokens.** Where a pretoken that is a token stands for itself, a token that merging does not
-  make has one more way: to be a pretoken, and so whole characters. That it never is, the pattern can prove.
-- **The pattern.** A token stands inside of one pretoken, which is a match of the pattern. An automaton that takes all
-  matches, and more, takes no text with the token inside (`regex_dialects.inside`).
-- **Neighbours.** Two tokens side by side in a result are what merging the bytes of both gives, for the same reason.
-  A token that ends, or begins, inside of a character has a neighbour in its pretoken that completes this. If no token
-  of the vocabulary can be that neighbour, by merging and by the pattern, there is none (`neighbours`).
-- **UTF-8.** A text is UTF-8, and some bytes are in none. `encode_bytes` gives these.
+- **Merging.** Assume that a token stands in the result of a pretoken, however long the pretoken is. No merge has
+  crossed the two ends of the token, since merges are never undone. So every merge between its ends joined two parts
+  between its ends, and was the one with the lowest rank there (of equal ranks the leftmost). The bytes of the token
+  alone are merged in just this way. Therefore a token whose bytes alone are merged to other tokens is in no result.
+- **Whole pretokens.** Some tokenizers look up a whole pretoken before they merge. There a token that merging does not
+  make is in a result only if it is a pretoken, and so whole characters. The pattern can prove that it never is one.
+- **The pattern.** A token lies inside one pretoken, which is a match of the pattern. An automaton that accepts all
+  matches, and some more texts, accepts no text with the token inside (`regex_dialects.inside`).
+- **Neighbours.** If two tokens stand side by side in a result, then merging the bytes of both alone gives these two,
+  for the same reason as above. A token that begins or ends inside a character has a neighbour in its pretoken that
+  completes the character. The token is unreachable if merging or the pattern rules out every token of the vocabulary
+  as this neighbour (`neighbours`).
+- **UTF-8.** A text is UTF-8, and no UTF-8 has the bytes of the token. Only `encode_bytes` gives it.
 
-What has neither a text nor a proof is said to be undecided.
+A token with neither a text nor a proof is *undecided*.
 """
 
 from __future__ import annotations
@@ -36,19 +37,20 @@ if TYPE_CHECKING:
 
     from .vocabulary import Vocabulary
 
-# What is put around a token to find a text for it: of each kind of character that patterns know.
+# What is put before and behind a token to find a text for it: an example of each class of characters in patterns.
 _AROUND = (
     *("", " ", "a", "A", "\n", "1", ".", "☃", "'", "  ", "\t", "é", "日", "\r\n", "a ", "\u0301", "/", "\U000f0000"),
     *("s", "S", "t", "T", "d", "D", "m", "M", "re", "RE", "Re", "ve", "VE", "Ve", "ll", "LL", "Ll", "lL"),
 )
-# Texts that are tried for a token, all of those that are undecided together.
+# Texts that are tried for each undecided token in one round.
 _ROUND = 24
-# Tokens for which texts are tried together.
+# Tokens whose texts are held in memory together.
 _GROUP = 4096
+# Texts that are tried for one token in all.
 _MAX_TRIES = 4800
-# Characters of all texts that are tried, so that no vocabulary takes more than some seconds.
+# Characters of all texts that are tried for all tokens, so that no vocabulary takes more than some seconds.
 _MAX_CHARACTERS = 1 << 25
-# Pairs of tokens that are merged, in Python, to find neighbours.
+# Pairs of tokens that are merged, in Python, to find neighbours. Tokens beyond it stay undecided.
 _MAX_PAIRS = 1 << 17
 # Characters of texts that are encoded together.
 _BATCH = 1 << 22
@@ -57,7 +59,8 @@ _BATCH = 1 << 22
 def reach(vocabulary: Vocabulary, workers: int) -> Reach:
     """Return which ordinary tokens `encode` can give.
 
-    Cost: each token is encoded once; the few that this does not decide take up to some thousand texts each.
+    Cost: each token is encoded once. For the few that this leaves undecided, up to some thousand texts each are
+    encoded.
     """
     undecided = _without_text(vocabulary, workers)
     unreachable, undecided = _proved(vocabulary, undecided)
@@ -73,19 +76,19 @@ def reach(vocabulary: Vocabulary, workers: int) -> Reach:
 
 
 def _without_text(vocabulary: Vocabulary, workers: int) -> list[VocabularyToken]:
-    """Return the tokens that their own text does not give, and that no other rule gives."""
+    """Return the tokens that are not among the ids of their own text, and that no other rule makes reachable."""
     pipeline = vocabulary.parts.pipeline
     found = {token.id for token in pipeline.added_tokens} if pipeline is not None else set()
     characters = vocabulary.parts.core.characters()
     if characters is not None and characters[1] is not None:
-        found.add(characters[1])  # the unknown token, which any unknown character gives
+        found.add(characters[1])  # the unknown token, which stands for any character that is no token
     tried = [(id, text) for id, text in vocabulary.texts.items() if id not in found and text]
     found |= _given(vocabulary, tried, workers)
     return [one for one in vocabulary.ordinary if one.id not in found]
 
 
 def _given(vocabulary: Vocabulary, tried: list[tuple[int, str]], workers: int) -> set[int]:
-    """Return the ids, each of them with a text, that are among the ids of one of their texts."""
+    """Return the ids that are among the ids of their text; `tried` are pairs of an id and a text for it."""
     import numpy as np
 
     found: set[int] = set()
@@ -141,10 +144,10 @@ def _reason(token: bytes, is_merged_away: bool, wholes: bool, pattern: inside.In
 
 
 def automaton(vocabulary: Vocabulary) -> inside.Inside | None:
-    """Return what every pretoken is taken by; None if that is not known of this pattern."""
+    """Return an automaton that accepts every pretoken; None if none is known for this pattern."""
     pattern = vocabulary.parts.pattern
-    # A pattern that is not regular, or splits in stages; characters that a later Unicode puts into another class; and
-    # what a pattern without a name does not match may be a pretoken as well.
+    # None for: patterns in stages; another version of Unicode, which may put a character into another class; patterns
+    # without a name that keep unmatched text, since that text is a pretoken too; patterns that are not regular.
     known = type(pattern) is patterns.Pattern and pattern.text is not None
     if not known or pattern.text is None or pattern.unicode != patterns.installed_unicode():
         return None
@@ -164,7 +167,7 @@ def _automaton_of(text: str, flags: int) -> inside.Inside | None:
 def _searched(
     vocabulary: Vocabulary, texts: Mapping[VocabularyToken, Iterator[str]], workers: int
 ) -> list[VocabularyToken]:
-    """Return the tokens that are given by none of the texts that are tried for each."""
+    """Return the tokens that are among the ids of none of the texts that are tried for each."""
     waiting = {one.id: one for one in texts}
     room = _MAX_CHARACTERS
     for _ in range(_MAX_TRIES // _ROUND):
@@ -179,14 +182,14 @@ def _searched(
 
 
 def _groups(ids: list[int]) -> Iterator[list[int]]:
-    """Yield some ids at a time: the texts that are tried for them are held together."""
+    """Yield the ids in groups whose texts are held in memory together."""
     yield from (ids[start : start + _GROUP] for start in range(0, len(ids), _GROUP))
 
 
 def _beside_others(
     vocabulary: Vocabulary, tokens: list[VocabularyToken], workers: int
 ) -> tuple[list[Unreachable], list[VocabularyToken]]:
-    """Return the tokens that can have no neighbour that they need, and those that nothing decides."""
+    """Return the tokens that need a neighbour and can have none, and those that stay undecided."""
     if not tokens or vocabulary.parts.core.characters() is not None:
         return [], tokens
     pattern, neighbours = automaton(vocabulary), Neighbours(vocabulary)
@@ -203,7 +206,7 @@ def _texts_of(pair: bytes) -> Iterator[str]:
 
 
 def _texts(token: bytes) -> Iterator[str]:
-    """Yield texts that a token stands in."""
+    """Yield texts that hold the bytes of a token."""
     try:
         bare = iter([token.decode()])
     except UnicodeDecodeError:
@@ -218,7 +221,7 @@ def _texts(token: bytes) -> Iterator[str]:
 
 @functools.lru_cache(maxsize=1)
 def _surroundings() -> list[tuple[str, str]]:
-    """Return what is put before and behind a token; what is more usual comes first, nothing at all is left out."""
+    """Return what is put before and behind a token, the more usual first; the pair of two empty ones is left out."""
     numbered = itertools.product(enumerate(_AROUND), repeat=2)
     ordered = sorted(numbered, key=lambda pair: pair[0][0] + pair[1][0])
     return [(before, after) for (_, before), (_, after) in ordered[1:]]

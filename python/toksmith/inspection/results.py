@@ -52,8 +52,9 @@ class Lengths:
     """How long the ordinary tokens are.
 
     Attributes:
-        by_bytes: Number of bytes → tokens of so many.
-        by_characters: Number of characters → tokens of so many, of those that are whole characters.
+        by_bytes: From a number of bytes to the number of tokens that have so many.
+        by_characters: From a number of characters to the number of tokens that have so many. Only tokens of whole
+            characters are counted.
         mean_bytes: The mean number of bytes.
         median_bytes: The lower median of the number of bytes.
         longest: The longest tokens, by bytes; the lower id first where they are equal.
@@ -71,12 +72,14 @@ class Contents:
     """What the ordinary tokens are made of.
 
     Attributes:
-        kinds: Kind → tokens; each token is of one kind. A space in front is not looked at, but counts in
-            `leading_space`. "letters" (L and M), "digits" (N), "punctuation" (P and S) and "whitespace" are of these
-            alone, "other" of other characters alone, "mixed" of several; "partial" are no whole characters.
+        kinds: From a kind to the number of its tokens; each token is of one kind. Tokens of one class of characters
+            alone are "letters" (Unicode's categories L and M), "digits" (N), "punctuation" (P and S), "whitespace" or
+            "other"; tokens of several classes are "mixed"; tokens that are no whole characters are "partial". A space
+            in front of other characters is ignored here, and counted in `leading_space`.
         leading_space: Tokens of more than one character that begin with a space.
-        scripts: Unicode script → tokens with characters of that script alone, beside those of no script in
-            particular ("Common" and "Inherited"). "several" have more than one; "Common" have none.
+        scripts: From a Unicode script to the number of tokens whose characters are of that script. Characters of no
+            particular script (Unicode's "Common" and "Inherited") are ignored: a token with no others is "Common". A
+            token with more than one script is "several".
     """
 
     kinds: dict[str, int]
@@ -86,14 +89,14 @@ class Contents:
 
 @dataclass(frozen=True)
 class Partial:
-    """The ordinary tokens whose bytes alone are not UTF-8: they decode to U+FFFD, or to a part of it.
+    """The ordinary tokens whose bytes alone are not UTF-8. Decoded alone, they contain U+FFFD.
 
     Attributes:
         tokens: How many there are: the sum of the following.
         single_bytes: Tokens of one byte.
         inside_character: Tokens of several bytes, all of one character.
-        across_characters: Tokens that have a part of a character beside others.
-        in_no_text: Tokens, of one byte or more, that can be a part of no UTF-8 text.
+        across_characters: Tokens with a part of one character and bytes of other characters.
+        in_no_text: Tokens of one byte or more whose bytes are a part of no UTF-8 text.
         examples: The lowest ids of more than one byte.
     """
 
@@ -106,7 +109,14 @@ class Partial:
 
 
 class Unreachable(NamedTuple):
-    """A token that no text gives, with the reason (a key of `REASONS`) and what its bytes are merged to instead."""
+    """A token that no text is encoded to: its id, its bytes, and why.
+
+    Attributes:
+        id: Its id.
+        token: Its bytes.
+        reason: A key of `REASONS`.
+        instead: The ids that its bytes are merged to instead; empty for other reasons than merges.
+    """
 
     id: int
     token: bytes
@@ -117,10 +127,10 @@ class Unreachable(NamedTuple):
 REASONS = {
     "empty": "It has no bytes.",
     "utf8": "Its bytes are a part of no UTF-8 text; only encode_bytes gives it.",
-    "merges": "Merging its bytes makes other tokens, also inside of any pretoken.",
-    "pattern": "The pattern cuts every text inside of it.",
-    "neighbours": "It has a part of a character, and no token can stand beside it that completes this.",
-    "merges and pattern": "Merging its bytes makes other tokens, and the pattern never cuts it out whole.",
+    "merges": "Merging its bytes makes other tokens, in every pretoken.",
+    "pattern": "The pattern cuts inside it in every text.",
+    "neighbours": "It has a part of a character, and no token that completes the character can stand beside it.",
+    "merges and pattern": "Merging its bytes makes other tokens, and the pattern never makes it a pretoken.",
 }
 """Why a token is unreachable."""
 
@@ -130,10 +140,10 @@ class Reach:
     """Which ordinary tokens `encode` can give, for any text.
 
     Attributes:
-        reachable: Tokens that a text was found for, which was encoded to see it.
-        unreachable: Tokens that are proved to be in no result, by id.
-        undecided: Tokens with neither a text nor a proof.
-        by_reason: Reason → unreachable tokens.
+        reachable: The number of tokens for which a text was found that is encoded to them.
+        unreachable: The tokens that are proved to be in no result, by ascending id.
+        undecided: The tokens for which neither a text nor a proof was found.
+        by_reason: From a key of `REASONS` to the number of unreachable tokens.
     """
 
     reachable: int
@@ -150,10 +160,10 @@ class Merging:
     of the longest chain of merges that need each other.
 
     Attributes:
-        by_depth: Depth → ordinary tokens.
+        by_depth: From a depth to the number of ordinary tokens of that depth.
         mean_depth: The mean depth of the ordinary tokens that a merge makes.
-        deepest: The deepest tokens with their depth; the lower id first where they are equal.
-        chain: The chain of the first of these: each token is a part of the next one.
+        deepest: The deepest tokens with their depths; of equal depths the lower id comes first.
+        chain: How the first of these is merged: each token is a part of the next one.
     """
 
     by_depth: dict[int, int]
@@ -167,12 +177,13 @@ class Duplicates:
     """Ordinary tokens of whole characters that differ by a space in front, by case, or by both.
 
     Attributes:
-        by_space: Pairs of a token and the same with a space in front.
+        by_space: Pairs of a token and the same token with a space in front.
         by_case: Groups of two or more tokens that are equal after `str.casefold`.
         by_case_tokens: Tokens in these groups.
         by_both: Groups of two or more that are equal after `str.casefold` and without a space in front.
         by_both_tokens: Tokens in these groups.
-        largest: The largest groups of the last kind, each by id; the lowest first id first where they are equal.
+        largest: The largest groups of `by_both`, each in the order of ids; of equal groups the one with the lower
+            first id comes first.
     """
 
     by_space: int
@@ -184,7 +195,7 @@ class Duplicates:
 
 
 class Used(NamedTuple):
-    """A token with its number of uses in a text."""
+    """A token, and how often it is among the ids of a text."""
 
     id: int
     token: bytes
@@ -192,7 +203,15 @@ class Used(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """A merge: the ids of its parts, and how often it was applied; each time it made one token of two."""
+    """A merge, and how often it was applied. Each time it made one token of two, and so saved one.
+
+    Attributes:
+        id: The id of the token that it makes.
+        token: The bytes of that token.
+        left: The id of its left part.
+        right: The id of its right part.
+        applied: How often it was applied.
+    """
 
     id: int
     token: bytes
@@ -206,7 +225,8 @@ class Zipf:
     """How the number of uses falls with the rank: the most used token has rank 1.
 
     Attributes:
-        slope: Of the least-squares line of log10(uses) over log10(rank), through `points`. Zipf's law is -1.
+        slope: The slope of the least-squares line of log10(uses) over log10(rank), through `points`; -1 under Zipf's
+            law.
         r_squared: The share of the variance that the line explains.
         points: (rank, uses), at ten ranks or less in each power of ten, and at the last rank.
     """
@@ -236,19 +256,20 @@ class Usage:
         used: Ordinary tokens that are used at least once.
         used_once: Ordinary tokens that are used exactly once.
         parts_only: Ordinary tokens that are never used, but are a part of a token that is.
-        unused: Ordinary tokens that are neither; the unreachable ones are among them.
-        half: How many of the most used tokens make half of all tokens of the text.
+        unused: Ordinary tokens that are neither used nor such a part; the unreachable ones are among them.
+        half: The least number of tokens whose uses together are half of all tokens of the text.
         most_used: The most used tokens; the lower id first where they are equal.
-        candidates: Reachable tokens among `unused` of two bytes or more that are whole characters, the lowest ids
-            first: by their rank they were frequent where the vocabulary was trained, and a model that learns from
-            texts like this one never meets them.
+        candidates: Candidates for glitch tokens: tokens of `unused` that are reachable, have two bytes or more and
+            are whole characters, the lowest ids first. A low id says that the token was frequent where the vocabulary
+            was trained; a model that learns from texts like this one never meets it.
         zipf: How uses fall with the rank; None if fewer than two tokens are used.
-        merged: How often merges were applied. Each made one token of two, so it is the number of tokens that all
-            merges saved together.
+        merged: How often merges were applied in all. Each application made one token of two, so this is also the
+            number of tokens that all merges together saved.
         most_saved: The merges that were applied most; the lower id first where they are equal.
         idle_merges: Tokens made by merges that were never applied.
         counts: The uses of each token, by ascending id: an array of `int64`, shape (tokens of the vocabulary,).
-        applied: How often the last merge of each token was applied, in the same order; 0 for what no merge makes.
+        applied: How often the last merge of each token was applied, with the order and type of `counts`; 0 for a
+            token that no merge makes.
     """
 
     documents: int

@@ -1,4 +1,4 @@
-"""What an inspection shows: sections of facts and tables, as strings, for whatever draws them."""
+"""An inspection as sections of facts and tables, all strings: what text and HTML have in common."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 60
 """Characters of a token that are shown: of a longer one, its beginning and its length."""
 MAX_ROWS = 16
-"""Rows of a distribution: the last one has the rest."""
+"""Rows of a table. A distribution has one row more, with the sum of the rest."""
 _BAR = 30
+"""Characters of the longest bar of a distribution."""
 
 
 class Table(NamedTuple):
-    """Rows of cells under a head. Words are the last column, or else the first; all others are numbers."""
+    """Rows of cells under a head. One column has words, the last or else the first; all others have numbers."""
 
     head: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
@@ -32,7 +33,7 @@ class Table(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A part of what is shown: pairs of a name and a figure, lines of words, then tables."""
+    """A section: pairs of a name and a figure, lines of words, then tables, in this order."""
 
     title: str
     facts: Sequence[tuple[str, ...]]
@@ -95,7 +96,7 @@ def _cut(text: str) -> str:
 
 
 def _of(rows: Sequence[object], whole: Sequence[object]) -> str:
-    """Return what a head says where a table has the first rows alone."""
+    """Return the addition to a head that says how many rows a shortened table has, of how many."""
     return f" (the first {len(rows):,} of {len(whole):,})" if len(rows) < len(whole) else ""
 
 

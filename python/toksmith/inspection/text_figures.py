@@ -1,4 +1,4 @@
-"""What counts of tokens say of a text and of a vocabulary."""
+"""Figures of a text and of the use of a vocabulary, from the counts of its tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def usage(vocabulary: Vocabulary, tree: Tree, reach: Reach, counter: Counter, top: int) -> Usage:
-    """Return what the counted texts use of a vocabulary."""
+    """Return how the counted texts use a vocabulary."""
     import numpy as np
 
     counts, ids, tokens = counter.counts, vocabulary.ids, vocabulary.tokens

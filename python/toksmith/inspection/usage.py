@@ -1,7 +1,7 @@
-"""How often a text uses each token: documents → counts of ids, by the batch functions of the core.
+"""How often a text uses each token, counted by the batch functions of the core.
 
-No loop of Python's runs over the tokens of a text. Memory does not follow the length of a text: some megabytes of it
-are held at a time. But a document of JSON or Parquet is held whole, and a text is if its pattern cannot cut it (see
+No Python loop runs over the tokens of a text. Some megabytes of text are in memory at a time, however long the text
+is. Two things are held whole: a record of JSON lines or Parquet, and a text that its pattern cannot cut (see
 `Tokenizer.encode_iterable`).
 """
 
@@ -40,7 +40,7 @@ class Counter:
 
         self._core, self._special, self._workers = core, special, workers
         self._ids = np.array(ids, np.int64)
-        # Counting by id takes memory by the highest one: where ids are sparse, they are looked up.
+        # `bincount` by id needs memory up to the highest id. Sparse ids are looked up first, and counted by place.
         self._slots = ids[-1] + 1 if ids and ids[-1] < 4 * len(ids) + (1 << 16) else 0
         self.counts: NDArray[np.int64] = np.zeros(len(ids), np.int64)
         self.documents = self.bytes = self.characters = 0

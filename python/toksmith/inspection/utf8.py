@@ -41,10 +41,13 @@ def is_in_text(data: bytes) -> bool:
 
 
 class Shape(NamedTuple):
-    """Bytes of a text: what is known of a character that begins before them, whole characters, what begins in them.
+    """The characters that some bytes of a text belong to.
 
-    `firsts` are all that the first character may be, empty where the bytes begin with a whole one. `last` is None
-    where they end with a whole one, or inside of the first.
+    Attributes:
+        firsts: The code points that the first character may be, if it begins before the bytes; else empty.
+        text: The whole characters.
+        last: The code points that the last character may be, if it ends behind the bytes and begins in them; else
+            None.
     """
 
     firsts: list[Codes]
@@ -59,7 +62,7 @@ def shape(data: bytes) -> Shape:
     Shape(firsts=[], text='a', last=Codes(low=8192, width=64, period=0, least=0))
     """
     head, rest = _apart(data)
-    # Bytes inside of a character may end it, or be followed by more of it.
+    # Without a character behind them, these bytes may be followed by more bytes of their own character.
     firsts = [_first(head, after) for after in range(1 if rest else 4 - len(head))] if head else []
     decoder = codecs.getincrementaldecoder("utf-8")()
     text = decoder.decode(rest)
@@ -114,7 +117,7 @@ def texts_with(data: bytes) -> Iterator[str]:
     begun = decoder.getstate()[0]
     befores = list(_befores(len(head))) if head else [b""]
     afters = list(_runs(_length(begun[0]) - len(begun))) if begun else [b""]
-    # All of the one kind are seen with the first ones of the other.
+    # By diagonals, so that each beginning and each end comes early, together with the first ones of the other kind.
     for sum_ in range(len(befores) + len(afters) - 1):
         for first in range(max(0, sum_ - len(afters) + 1), min(sum_ + 1, len(befores))):
             yield from _valid(iter([befores[first] + data + afters[sum_ - first]]))
@@ -129,7 +132,7 @@ def _valid(candidates: Iterator[bytes]) -> Iterator[str]:
 
 
 def _befores(count: int) -> Iterator[bytes]:
-    """Yield what may stand before the last `count` bytes of a character, to make it whole."""
+    """Yield bytes that make a whole character when they stand before its last `count` bytes."""
     for length in (4, 3, 2):
         if length > count:
             leads = sorted(_LEADS[length], key=lambda lead: lead not in _RARE)
@@ -138,7 +141,7 @@ def _befores(count: int) -> Iterator[bytes]:
 
 
 def _around(count: int) -> Iterator[tuple[bytes, bytes]]:
-    """Yield what may stand before and after `count` bytes inside of a character."""
+    """Yield pairs of bytes that make a whole character before and after `count` bytes inside it."""
     for length in (4, 3, 2):
         for after in range(length - count):
             for last in itertools.islice(_runs(after), 16):
@@ -148,7 +151,7 @@ def _around(count: int) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _runs(count: int) -> Iterator[bytes]:
-    """Yield runs of `count` continuation bytes: all of one, a sample of longer ones."""
+    """Yield runs of `count` continuation bytes: all runs of one byte, a fixed sample of longer ones."""
     if count == 0:
         yield b""
     elif count == 1:

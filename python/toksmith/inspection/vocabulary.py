@@ -1,4 +1,4 @@
-"""The tokens of a vocabulary as an inspection sees them, and what can be said of them without any text."""
+"""The tokens of a vocabulary in the forms that an inspection needs, and the figures that need no text."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ class Vocabulary:
 
     @functools.cached_property
     def bytes_of_characters(self) -> frozenset[int]:
-        """The tokens for the bytes of characters that are no token, where merging begins with characters."""
+        """The ids of the tokens for single bytes, where merging begins with characters; else empty.
+
+        They encode the bytes of characters that are no token.
+        """
         found = self.parts.core.characters()
         return frozenset() if found is None else frozenset(found[0])
 
@@ -143,7 +146,7 @@ def _part(token: bytes) -> str:
         return "nowhere"
     if len(token) == 1:
         return "single"
-    # One character has one lead byte at the most, at its front, and no ASCII.
+    # The bytes of one character: no ASCII, and behind the first byte continuation bytes alone.
     return "inside" if all(byte & 0xC0 == 0x80 for byte in token[1:]) and token[0] >= 0x80 else "across"
 
 

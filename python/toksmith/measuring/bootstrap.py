@@ -10,16 +10,22 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# More documents than this are first put into so many blocks at random, and blocks are drawn: intervals of ratios of
-# sums hardly change, and time and memory follow the number of blocks.
+# More documents than this are first divided among so many blocks at random, and blocks are drawn instead. The
+# intervals hardly change, and time and memory depend on the number of blocks instead of the number of documents.
 BLOCKS = 2000
-# Fewer documents than this are hardly a sample of others: there is no interval.
+# Fewer documents than this say too little about others: there is no interval.
 LEAST_DOCUMENTS = 8
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A ratio, with the ends of its confidence interval; None where few documents tell nothing of others."""
+    """A ratio with its confidence interval.
+
+    Attributes:
+        value: The ratio.
+        low: The lower end of the interval; None without one: there are fewer than 8 documents, or no resamples.
+        high: The upper end; None likewise.
+    """
 
     value: float
     low: float | None = None
@@ -33,9 +39,9 @@ class Bootstrap:
     are drawn together.
 
     Args:
-        resamples: How often.
+        resamples: How often documents are drawn.
         level: The share of the resamples that an interval holds, such as 0.95.
-        seed: Of the random numbers.
+        seed: The seed of the random numbers.
     """
 
     def __init__(self, resamples: int, level: float, seed: int) -> None:
@@ -61,7 +67,7 @@ class Bootstrap:
         return found
 
     def _times(self, count: int) -> NDArray[np.float64]:
-        """Return how often each of so many documents is drawn, of shape (resamples, documents)."""
+        """Return how often each of `count` documents is drawn, of shape (resamples, documents)."""
         drawn = np.random.default_rng(self.seed).integers(0, count, (self.resamples, count))
         drawn += np.arange(self.resamples)[:, None] * count
         times = np.bincount(drawn.ravel(), minlength=self.resamples * count)
@@ -72,7 +78,7 @@ class Bootstrap:
 
         Args:
             columns: As in `sums`.
-            pairs: The numbers of two columns each: what is divided, and by what.
+            pairs: Two column numbers each: the dividend and the divisor.
         """
         totals = columns.sum(axis=1)
         drawn = self.sums(columns) if columns.shape[1] >= LEAST_DOCUMENTS and self.resamples else None
@@ -86,7 +92,7 @@ class Bootstrap:
         value = float(totals[above] / totals[below])
         if drawn is None:
             return Estimate(value)
-        # A resample may have nothing of what is divided by, such as words.
+        # In a resample the divisor may be 0, such as the number of words.
         has_any = drawn[:, below] > 0
         if not has_any.any():
             return Estimate(value)

@@ -1,4 +1,4 @@
-"""Bytes, characters and words of texts, and which scripts they are in: counted in NumPy, whole batches at a time."""
+"""Bytes, characters, words and scripts of texts, counted in NumPy for a whole batch at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 class Characters(NamedTuple):
-    """What each of several texts has: arrays of `int64`, of shape (texts,); `scripts` of shape (texts, scripts)."""
+    """Counts of several texts: arrays of `int64` of shape (texts,).
+
+    `scripts` has the shape (texts, scripts): the characters of each script, in the order of `scripts.NAMES`.
+    """
 
     bytes: NDArray[np.int64]
     characters: NDArray[np.int64]
@@ -36,7 +39,11 @@ class CharacterCounter:
         self._is_space[[point for point in range(0x10000) if chr(point).isspace()]] = True
 
     def count(self, texts: Sequence[str], inside: bool = False) -> Characters:
-        """Return what each text has. `inside`: whether a word begins before the first one, and goes on there.
+        """Return the counts of each text.
+
+        Args:
+            texts: The texts.
+            inside: Whether the first text goes on inside a word, whose beginning was counted before.
 
         Raises:
             ValueError: A text has a lone surrogate.

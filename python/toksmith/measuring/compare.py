@@ -47,20 +47,20 @@ def compare(
     """Compare how tokenizers encode the same texts: compression, vocabularies, parity of languages, differences.
 
     Special tokens in a text are read as ordinary text, since each tokenizer has others. Documents are encoded once
-    by each tokenizer, some megabytes at a time. Memory holds these, some 100 bytes for each document, and no text
-    beside; of a document without a place where it can be cut (no pattern, or one that `regex` runs; a tokenizer of
-    another library), all of it.
+    by each tokenizer, some megabytes at a time. Memory holds these megabytes and some 100 bytes for each document. A
+    long document is held whole only for a tokenizer that cannot cut it: one without a pattern, one with a pattern
+    that `regex` runs, or one of another library.
 
     Args:
         tokenizers: A mapping of names to tokenizers, or a list of them: `Tokenizer`s, `Encoding`s, names and paths as
-            `Tokenizer.from_pretrained` takes them, and objects of other libraries that have `encode`. The first is
-            what the others are held against.
+            `Tokenizer.from_pretrained` takes them, and objects of other libraries that have `encode`. All others are
+            compared with the first.
         on: What to compare on: paths, globs and folders as for `toksmith.tokenize` (a str, or a list of them), any
             other iterable of texts, or a mapping of languages to these. Each file of text is a document, and so is
-            each record and each text. May be left out where `parallel` is given, whose sentences it then is.
+            each record and each text. If it is left out, the sentences of `parallel` are the documents.
         parallel: The same sentences in several languages: a mapping of languages to files, a sentence a line, or to
             iterables of sentences.
-        reference: The language of `parallel` that the others are held against; default: the first.
+        reference: The language of `parallel` that the others are compared with; default: the first.
         field: The name of the text in the lines of `.jsonl` files; default "text".
         column: The column of the text in Parquet files; default "text".
         language_field: The name of the field or column that has the language of each record.
@@ -69,11 +69,11 @@ def compare(
         alpha: The order of the Rényi entropy; 1 is Shannon's.
         sizes: Sizes of smaller vocabularies to count the tokens of, as `Tokenizer.shrink` makes them; default: powers
             of two. One that a tokenizer cannot have is left out for it.
-        examples: How many documents to show for each tokenizer but the first, on which it makes fewest tokens for
-            each of the first's, and as many on which it makes most. They have 100 bytes or more.
+        examples: For each tokenizer but the first, how many documents to show on which it makes fewest tokens for
+            each token of the first, and how many on which it makes most. They have 100 bytes or more.
         resamples: Resamples of the bootstrap; 0 for no intervals.
         level: The share of the resamples that an interval holds.
-        seed: Of the bootstrap: equal seeds give equal intervals.
+        seed: The seed of the bootstrap: equal seeds give equal intervals.
         workers: Threads; default: all cores.
         progress: True shows a bar on standard error; a callable gets (stage, done, total), in bytes of the files.
 

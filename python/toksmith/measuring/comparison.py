@@ -20,15 +20,15 @@ class Comparison:
     """Tokenizers compared on the same texts. `docs/comparing.md` says what each figure is.
 
     Attributes:
-        tokenizers: The names of the tokenizers; the others are held against the first.
+        tokenizers: The names of the tokenizers; the others are compared with the first.
         level: The share of the resamples that an interval holds.
         alpha: The order of the Rényi entropy.
         groups: All documents, then those by language, script and file.
-        uses: How each vocabulary is used.
-        overlaps: What each two vocabularies share, where their tokens are known.
+        uses: How the documents use each vocabulary.
+        overlaps: What each two vocabularies share, if their tokens are known.
         parity: The languages of parallel texts, the reference first.
-        differences: Documents on which tokenizers differ most from the first.
-        curves: Each tokenizer at smaller sizes.
+        differences: Documents on which the other tokenizers differ most from the first.
+        curves: The compression of each tokenizer at smaller sizes of its vocabulary.
     """
 
     tokenizers: tuple[str, ...]

@@ -1,14 +1,16 @@
-"""How compression grows with the vocabulary: the tokens of a text under each smaller vocabulary, from one encoding.
+"""How compression grows with the vocabulary: the tokens of a text under every smaller vocabulary, from one encoding.
 
-Merges are applied in order, so what a tokenizer without its last merges makes of a text is the state of the text
-before these were applied. From the last merge to the first, each token of the text is taken apart into the two that
-the merge joined, and counted: so often was the merge applied. The tokens under the first n merges are the bytes of
-the text less the applications of these n. No text is encoded for it, and each size costs nothing.
+Merges are applied in order. So a tokenizer without its last merges leaves a text in the state before these merges
+were applied. `curve` goes from the last merge to the first and replaces each token that the merge made by the two
+tokens that it joined; the number of these tokens says how often the merge was applied. The number of tokens under the
+first n merges is the number of bytes of the text less the applications of these n merges. No text is encoded again,
+and further sizes cost nothing.
 
-It holds where the merges are applied in order. That is so if each token is made by one merge, of tokens that earlier
-merges make, and, where a pretoken that is a token stands for itself, if merging its bytes makes it. A list may also
-have all pairs that make a token, one behind the other, as those do that were made of ranks: then the bytes of a token
-always reach the same one of them, since no token crosses the borders of another. `curve` checks all that.
+This is right only if merges are applied in order, and `curve` checks that:
+
+- Each token is made by one merge, of tokens that earlier merges make. A list made of ranks may instead have, one
+  after another, all pairs that make a token: the bytes of the token then always reach the same one of these pairs.
+- If a pretoken that is a token stands for itself, merging its bytes makes it.
 """
 
 from __future__ import annotations
@@ -28,18 +30,23 @@ if TYPE_CHECKING:
 
 
 class TokensBySize(NamedTuple):
-    """The tokens of a text by size of the vocabulary: arrays of `int64` of equal length, sizes rising by one."""
+    """How many tokens a text has under vocabularies of rising sizes.
+
+    Attributes:
+        sizes: The sizes, each one more than the last: `int64`, shape (sizes,).
+        tokens: The tokens of the text under each: `int64`, shape (sizes,).
+    """
 
     sizes: NDArray[np.int64]
     tokens: NDArray[np.int64]
 
 
 def curve(tokenizer: Tokenizer, counts: NDArray[np.int64]) -> TokensBySize:
-    """Return the tokens that a text has under `tokenizer.shrink(n)`, for every n.
+    """Return how many tokens a text has under `tokenizer.shrink(n)`, for every n that it takes.
 
     Args:
         tokenizer: The tokenizer.
-        counts: How often each id occurs in the text.
+        counts: How often each id occurs among the ids of the text: `int64`, by id.
 
     Raises:
         ValueError: The tokenizer cannot be shrunk, or merges out of order; says why.
@@ -64,14 +71,17 @@ def curve(tokenizer: Tokenizer, counts: NDArray[np.int64]) -> TokensBySize:
 
 
 def powers(sizes: NDArray[np.int64]) -> list[int]:
-    """Return the powers of two among sizes, from 512 on, and the last size; the first too where there is no other."""
+    """Return the powers of two among sizes, from 512 on, and the last size.
+
+    If there is no such power, return the first size and the last one.
+    """
     first, last = int(sizes[0]), int(sizes[-1])
     found = [2**power for power in range(9, 32) if first <= 2**power < last]
     return [*(found or [first][: last - first]), last]
 
 
 def at(curve: TokensBySize, wanted: Iterable[int]) -> list[tuple[int, int]]:
-    """Return sizes with their tokens, of those that the curve has."""
+    """Return those of the wanted sizes that the curve has, with their tokens."""
     first, last = int(curve.sizes[0]), int(curve.sizes[-1])
     return [(size, int(curve.tokens[size - first])) for size in wanted if first <= size <= last]
 

@@ -1,4 +1,4 @@
-"""The documents on which two tokenizers differ most, kept while others pass."""
+"""The documents on which two tokenizers differ most, kept while all documents pass by once."""
 
 from __future__ import annotations
 
@@ -11,14 +11,22 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# A shorter document differs by chance: of two tokens, one more is a half more.
+# Shorter documents in bytes are left out, since they differ by chance: one token more is half as many again of two.
 LEAST_BYTES = 100
 # Characters that are kept of a document, to choose what is shown of it.
 KEPT_CHARACTERS = 50_000
 
 
 class Kept(NamedTuple):
-    """A document: its number in its file, from 0, the number of the file, its beginning, its tokens under both."""
+    """A document that is kept.
+
+    Attributes:
+        document: Its number in its file, from 0.
+        file: The number of its file.
+        text: Its first `KEPT_CHARACTERS` characters.
+        first: Tokens that the first tokenizer makes of it.
+        second: Tokens that the second one makes of it.
+    """
 
     document: int
     file: int
@@ -28,17 +36,17 @@ class Kept(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """How many more tokens the second tokenizer makes, as a share of those of the first."""
+        """How many more tokens the second tokenizer makes, divided by those of the first; negative for fewer."""
         return self.second / self.first - 1
 
 
 class Differing:
-    """Keeps the documents on which a second tokenizer makes fewest tokens for each of the first, and most.
+    """Keeps the documents on which the second tokenizer makes fewest, and most, tokens for each token of the first.
 
-    Documents of less than 100 bytes are left out. Of equals the first one is kept.
+    Documents of less than `LEAST_BYTES` are left out. Of equal documents the first one is kept.
 
     Args:
-        most: How many of either kind.
+        most: How many documents of either kind to keep.
     """
 
     def __init__(self, most: int) -> None:
@@ -55,7 +63,16 @@ class Differing:
         first: NDArray[np.int64],
         second: NDArray[np.int64],
     ) -> None:
-        """Take documents, with their numbers in their files, their sizes in bytes, and their tokens under both."""
+        """Consider some documents. All arguments have one entry for each.
+
+        Args:
+            numbers: The number of the document in its file, from 0.
+            files: The number of its file.
+            texts: Its text, or the beginning of a long one.
+            sizes: Its size in bytes.
+            first: Tokens that the first tokenizer makes of it.
+            second: Tokens that the second one makes of it.
+        """
         if not self._most:
             return
         able = np.flatnonzero((sizes >= LEAST_BYTES) & (first > 0))

@@ -1,4 +1,4 @@
-"""Tokenizers of any library behind one interface: the ids of a batch of texts in one array."""
+"""Tokenizers of any library with one interface, which gives the ids of a batch of texts in one array."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ class Encoder:
 
     Args:
         name: What it is called in the results.
-        encode: From texts to their ids in one array, and where each text starts in it, and the last one ends. Special
-            tokens are read as ordinary text, where the library can do so.
-        vocab: The bytes of its ordinary tokens by id; None where they are not known.
+        encode: Takes texts and returns their ids in one array of `uint32`, and the places in it where each text
+            begins and the last one ends, `int64` of shape (texts + 1,). Special tokens are read as ordinary text, if
+            the library can do so.
+        vocab: The bytes of its ordinary tokens by id; None if they are not known.
         tokenizer: The tokenizer, if it is one of this package.
         workers: Threads.
     """
@@ -43,13 +44,13 @@ class Encoder:
         self._workers = workers
 
     def encode_long(self, text: str) -> NDArray[np.uint32]:
-        """Return the ids of one text, on all threads where the library can do so."""
+        """Return the ids of one text, made on all threads if the library can do so."""
         if self.tokenizer is None:
             return self.encode([text])[0]
         return self.tokenizer.encode_to_numpy(text, special=False, workers=self._workers)
 
     def tokens(self, text: str) -> list[tuple[int, bytes]] | None:
-        """Return the ids of a text with their bytes, to be shown; None where the bytes are not known."""
+        """Return the ids of a text with their bytes, to be shown; None if the bytes are not known."""
         ids = self.encode([text])[0].tolist()
         if self.tokenizer is not None:
             return [(id, self.tokenizer.token_bytes(id)) for id in ids]
@@ -58,7 +59,7 @@ class Encoder:
 
     @property
     def vocab_size(self) -> int | None:
-        """How many ordinary tokens it has."""
+        """The number of its ordinary tokens; None if it is not known."""
         return None if self.vocab is None else len(self.vocab)
 
 
@@ -72,7 +73,7 @@ def of_all(tokenizers: Any, workers: int) -> list[Encoder]:
     Raises:
         TypeError: One of them is no tokenizer.
         ValueError: There is none, or two have the same name.
-        OSError: One is a path or a name, and there is nothing of that name.
+        OSError: One is given by a path or a name, and there is none.
     """
     if isinstance(tokenizers, (str, bytes, os.PathLike)) or hasattr(tokenizers, "encode"):
         tokenizers = [tokenizers]
@@ -142,7 +143,7 @@ def _joined(rows: Sequence[Sequence[int]]) -> Batch:
 
 
 def _vocab(given: Any) -> dict[int, bytes] | None:
-    """Return the bytes of the tokens of a tokenizer of tiktoken; no other library tells them by a method."""
+    """Return the bytes of tokens by id for a tokenizer of tiktoken. No other library has a method for them."""
     ranks = getattr(given, "_mergeable_ranks", None)
     if not isinstance(ranks, dict):
         return None

@@ -1,4 +1,4 @@
-"""Figures of all documents, and of those of each language, script and file."""
+"""The figures of all documents, and of the documents of each language, script and file."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def of(table: Table, tokenizers: list[str], bootstrap: Bootstrap) -> list[Group]:
-    """Return the group of all documents, then those by language, script and file, each in the order of its size."""
+    """Return the group of all documents, then those by language, script and file, the largest of each first."""
     found = [_group("all", "all", table, tokenizers, bootstrap)]
     for by, column in (("language", table.language), ("script", table.script), ("file", table.file)):
-        # By sorting, since there may be as many files as documents.
+        # Groups are found by sorting: a scan for each name would be slow with as many files as documents.
         order = np.argsort(column, kind="stable")
         numbers, starts = np.unique(column[order], return_index=True)
         rows = zip(numbers.tolist(), np.split(order, starts[1:]), strict=True)

@@ -1,4 +1,4 @@
-"""A comparison as Markdown. What names and texts have of its marks, and of HTML, is escaped."""
+"""A comparison as Markdown. Marks of Markdown and HTML in names and texts are escaped."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def of(comparison: Comparison) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Return a text that Markdown shows as it is.
+    r"""Return the Markdown of a text, which shows the text itself.
 
     >>> print(escaped("a|b <i>_x_</i>"))
     a\|b &lt;i&gt;\_x\_&lt;/i&gt;
     """
     seen = spans.visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    # A hyphen, a plus and a hash mean something at the beginning of a line alone.
+    # A hyphen, a plus, a hash and brackets are marks only at the beginning of a line.
     return _MARKS.sub(lambda found: found[0] if found[0] in "-+#()" and found.start() else f"\\{found[0]}", seen)
 
 
@@ -64,5 +64,5 @@ def _difference(one: Difference) -> str:
 
 
 def _tokens(tokens: Sequence[PassageToken]) -> str:
-    """Return tokens with bars between them; indented, it is code, in which Markdown reads no marks."""
+    """Return tokens with bars between them. The caller indents the line, which makes it code without marks."""
     return "│".join(spans.shown(token.bytes) for token in tokens)

@@ -1,4 +1,4 @@
-"""One pass over documents: what each has, and how many tokens it is under each tokenizer."""
+"""One pass over documents: their sizes and scripts, and how many tokens each tokenizer makes of them."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ LONG_CHARACTERS = text_streaming.CHUNK_CHARACTERS
 
 
 class Table(NamedTuple):
-    """What the documents have.
+    """Counts of documents: arrays of shape (documents,); `tokens` has the shape (tokenizers, documents).
 
-    Arrays of shape (documents,): `file`, `language` and `script` are places in `names`, all others are `int64`.
-    `letters` are characters of a script, `unspaced` those of a script without spaces between words. `tokens` has the
-    shape (tokenizers, documents).
+    `file`, `language` and `script` are places in `names`; all other arrays are counts. `letters` counts the
+    characters that belong to a script, and `unspaced` those that belong to a script without spaces between words.
     """
 
     names: list[str]
@@ -53,7 +52,13 @@ class Table(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """All that one pass finds: the table, how often each id occurs for each tokenizer, and documents to show."""
+    """The result of one pass.
+
+    Attributes:
+        table: Counts of the documents.
+        counts: For each tokenizer how often each id occurs: `int64`, by id.
+        differing: For each tokenizer but the first the documents on which it differs most from the first.
+    """
 
     table: Table
     counts: list[NDArray[np.int64]]
@@ -61,11 +66,11 @@ class Measured(NamedTuple):
 
 
 class Measuring:
-    """Measures documents. Memory: a batch of some megabytes of text and its ids, and 80 bytes a document and more.
+    """Measures documents. Memory holds some megabytes of text with their ids, and 80 bytes or more a document.
 
     Args:
         encoders: The tokenizers.
-        examples: How many documents to keep that two tokenizers differ on most.
+        examples: How many documents to keep for each tokenizer but the first, with fewer tokens, and with more.
         workers: Threads.
     """
 
@@ -118,7 +123,7 @@ class Measuring:
         self._add(about, texts, self._characters.count(texts), tokens)
 
     def _add_long(self, place: tuple[int, int], first: str, rest: Iterator[str]) -> None:
-        """Add a document in parts: what is held is a part, or as much as has no place where it can be cut."""
+        """Add a document in parts. One part is in memory, or more of a text that cannot be cut there."""
         tokens = np.zeros((len(self._encoders), 1), np.int64)
         cutters = [_Cutter(encoder) for encoder in self._encoders]
         parts: list[Characters] = []
@@ -178,7 +183,7 @@ class Measuring:
 
 
 class _Cutter:
-    """Gives out a long text in parts that can be encoded one by one; all at its end where there is no such place."""
+    """Cuts a long text into parts whose ids are those of the whole; into one part if the tokenizer cannot cut it."""
 
     def __init__(self, encoder: Encoder) -> None:
         core = None if encoder.tokenizer is None else encoder.tokenizer._core
@@ -197,7 +202,7 @@ class _Cutter:
 
 
 def _gathered(pieces: Iterable[str]) -> tuple[str, Iterator[str] | None]:
-    """Return a document, and None; or the beginning of a long one, and what follows."""
+    """Return a whole document and None, or the beginning of a long one and the pieces that follow."""
     rest = iter(pieces)
     found: list[str] = []
     held = 0

@@ -1,4 +1,4 @@
-"""What the same sentences cost in different languages."""
+"""How many tokens the same sentences take in different languages."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _SENTENCES = 1 << 14
 def of(parallel: Parallel, reference: str, encoders: list[Encoder], bootstrap: Bootstrap) -> list[Parity]:
     """Return each language of parallel texts, the reference first.
 
-    The premium is the tokens of a language over those of the reference, on all sentences; its interval is that of
-    sentences drawn in all languages together.
+    The premium is the number of tokens of all sentences in a language, divided by that in the reference. For its
+    interval, sentences are drawn together with their translations.
 
     Raises:
         OSError, ValueError: As `Parallel.sentences`.

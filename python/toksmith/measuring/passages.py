@@ -1,4 +1,4 @@
-"""The passage of a document that shows best how two tokenizers differ on it."""
+"""The passage of a document on which two tokenizers differ most."""
 
 from __future__ import annotations
 
@@ -11,22 +11,27 @@ from .results import Passage, PassageToken
 if TYPE_CHECKING:
     from .encoders import Encoder
 
-# Bytes of a passage, about; of a script of several bytes a character it has fewer characters.
+# About how many bytes of UTF-8 a passage has. The limit in characters follows from the document's bytes a character.
 SHOWN_BYTES = 240
 
 
 def of(text: str, first: Encoder, second: Encoder, more: bool) -> Passage:
-    """Return the passage of a text on which the second tokenizer has most tokens for each of the first, or fewest.
+    """Return the passage of a text on which two tokenizers differ most.
 
-    A text that is longer than a passage is cut at whitespace where there is some, and each passage is encoded by
-    itself. `more` asks for most tokens.
+    A longer text is cut into passages, at whitespace if there is some, and each passage is encoded by itself.
+
+    Args:
+        text: The document.
+        first: The tokenizer that the other one is compared with.
+        second: The other tokenizer.
+        more: Whether to choose the passage with most tokens of `second` for each token of `first`; else with fewest.
     """
     most = max(1, SHOWN_BYTES * len(text) // len(text.encode()))
     found = _passages(text, most)
     if len(found) > 1:
         ratios = np.diff(second.encode(found)[1]) / np.maximum(np.diff(first.encode(found)[1]), 1)
         sizes = np.array([len(passage) for passage in found])
-        # The last passage may be too short to tell anything.
+        # A passage of less than half of the length, as the last may be, is not chosen.
         order = np.where(sizes >= most // 2, ratios if more else -ratios, -np.inf)
         found = [found[int(order.argmax())]]
     passage = found[0]

@@ -29,12 +29,12 @@ TITLES = {
     "curve": "Compression by size of the vocabulary",
 }
 GROUPS_DRAWN = 20
-"""Groups of a plot; the tables have more."""
+"""The most groups that a plot shows; tables show more."""
 
-# Readable on white and on black.
+# Colours that are readable on white and on black.
 _COLOURS = ("#3b7ddd", "#e07b26", "#2f9e62", "#c9489b", "#8b6fd6", "#a8862a", "#2a9fb0", "#d64a4a")
 _MARKERS = "osD^vPXp"
-# The report puts colours of the page in place of these.
+# Colours of text and of lines. In the report the page's own colours replace them.
 _INK, _GRID = "#1f2329", "#d4d9df"
 _STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
@@ -57,7 +57,7 @@ _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "toksmith",
 }
-# Inches.
+# The width of a plot in inches.
 _WIDTH = 5.6
 
 
@@ -106,7 +106,8 @@ def inline(comparison: Comparison, name: str, by: str | None = None) -> str:
     """Return a plot as an `svg` element in the colours of the page that it stands in."""
     text = picture(comparison, name, "svg", by).decode()
     text = text[text.index("<svg") :]
-    # Nothing refers to the names of groups, and another plot has them too. What is behind the plot is the page.
+    # Ids of groups are removed: nothing refers to them, and they would not be unique with several plots on a page.
+    # The background is removed, so that the page shows through.
     text = re.sub(r'<g id="[^"]*"', "<g", text)
     text = re.sub(r"\s*<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = text.replace("fill: #ffffff", "fill: none").replace(_INK, "currentColor").replace(_GRID, "var(--line)")
@@ -127,7 +128,7 @@ def _style() -> Iterator[None]:
     except ImportError:
         raise ImportError(MISSING) from None
     with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
-        # Names of any script may be in a plot; a font that lacks them is the viewer's in an SVG.
+        # A name may have characters that the font here lacks. An SVG is drawn with the fonts of whoever views it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield
 
@@ -218,7 +219,7 @@ def _finish(axes: Any, drawn: Sequence[Any], names: Sequence[str]) -> None:
     # As many in a row as there is room for.
     columns = min(len(labels), max(1, 60 // (max(map(len, labels)) + 6)))
     legend = axes.legend(drawn, labels, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2)
-    # A dollar in a name is a dollar. Labels of axes are drawn later, when the style is no more.
+    # A dollar in a name is no formula. Labels are drawn after the style ends, so each needs the setting itself.
     for text in [*legend.get_texts(), *axes.get_yticklabels(), axes.xaxis.label]:
         text.set_parse_math(False)
 

@@ -1,7 +1,7 @@
-"""A comparison as HTML: a page that can be sent, and a fragment for notebooks.
+"""A comparison as HTML: a page of its own, and a fragment for notebooks.
 
-The page holds all that it shows: no script, no network. Names and texts are escaped, and what cannot be seen in them
-is shown as marks.
+The page holds everything that it shows; it has no script and uses no network. Names and texts are escaped, and
+characters that cannot be seen are shown as escapes.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from .results import Difference, PassageToken
     from .tables import Section
 
-# Nothing is loaded and nothing runs, whatever gets into the page.
+# The browser loads nothing and runs nothing, even if the content of a text got through the escaping.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 _TERMS = (
     (
         "Bytes per token",
-        "The bytes of the text (UTF-8) by its tokens. More is better: the same text takes fewer tokens.",
+        "The bytes of the text (UTF-8) divided by its tokens. More is better: the same text takes fewer tokens.",
     ),
     (
         "Tokens per word",
@@ -48,18 +48,18 @@ _TERMS = (
     ),
     (
         "Rényi efficiency",
-        "How evenly the vocabulary is used: the Rényi entropy of the tokens of the text, of order {alpha:g}, by the "
-        "logarithm of the number of ordinary tokens. Zouhar et al. (Tokenization and the Noiseless Channel, 2023) "
-        "find that with order 2.5 it goes with the quality of translation.",
+        "How evenly the vocabulary is used: the Rényi entropy of the tokens of the text, of order {alpha:g}, divided "
+        "by the logarithm of the number of ordinary tokens. Zouhar et al. (Tokenization and the Noiseless Channel, "
+        "2023) find that with order 2.5 it correlates with the quality of translation.",
     ),
     (
         "Parity",
-        "How many times as many tokens a language takes as the reference, for the same sentences.",
+        "The tokens of the sentences in a language, divided by the tokens of the same sentences in the reference.",
     ),
     (
         "Smaller vocabularies",
-        "What the tokenizer would make of the text without its last merges, as if trained to fewer tokens. These "
-        "counts are exact.",
+        "The tokens of the text under the same tokenizer without its last merges, as if it had been trained to fewer "
+        "tokens. These counts are exact.",
     ),
 )
 
@@ -79,7 +79,7 @@ def page(comparison: Comparison) -> str:
 
 
 def fragment(comparison: Comparison) -> str:
-    """Return the tables and the passages, for a document that has other things beside."""
+    """Return the tables and the passages, to be put into a page that has other content."""
     parts = "".join(map(_section, tables.of(comparison)))
     return f'{_style()}<div class="toksmith-report">{parts}{_differences(comparison)}</div>'
 

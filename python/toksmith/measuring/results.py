@@ -19,7 +19,7 @@ class Figures:
         bytes_per_token: UTF-8 bytes of the text for each token.
         tokens_per_word: Tokens for each word; None also where most letters are in scripts written without spaces.
         tokens_per_character: Tokens for each code point.
-        relative: Its tokens over those of the first tokenizer.
+        relative: Its tokens divided by those of the first tokenizer, so 1 for the first.
     """
 
     tokenizer: str
@@ -32,16 +32,16 @@ class Figures:
 
 @dataclass(frozen=True)
 class Group:
-    """Documents that have something in common, and each tokenizer on them.
+    """Documents that have something in common, and the figures of each tokenizer on them.
 
     Attributes:
         by: What they have in common: "all", "language", "script" or "file".
         name: Which language, script or file.
-        documents: How many there are.
-        bytes: UTF-8 bytes of their text.
-        characters: Its code points.
-        words: What stands between whitespace in it.
-        figures: Those of each tokenizer, in order.
+        documents: The number of documents.
+        bytes: Bytes of their text as UTF-8.
+        characters: Code points of their text.
+        words: Words of their text: what stands between whitespace.
+        figures: One for each tokenizer, in the order of the tokenizers.
     """
 
     by: str
@@ -59,8 +59,8 @@ class Use:
 
     Attributes:
         tokenizer: Its name.
-        vocab_size: Its ordinary tokens; None where a library does not tell.
-        used: Different tokens that the documents have.
+        vocab_size: The number of its ordinary tokens; None if its library does not say.
+        used: The number of different tokens that the documents are encoded to.
         renyi_efficiency: The Rényi entropy of the tokens over the logarithm of `vocab_size`, from 0 to 1, or None.
     """
 
@@ -80,9 +80,10 @@ class Overlap:
         first_size: Ordinary tokens of the first.
         second_size: Ordinary tokens of the second.
         shared: Tokens that both have.
-        jaccard: These over the tokens that either has, from 0 to 1.
-        first_tokens_shared: Of the tokens that the first makes of all documents, the share that the second has too.
-        second_tokens_shared: The same of the second.
+        jaccard: `shared` divided by the number of different tokens of both together, from 0 to 1.
+        first_tokens_shared: Of the tokens that the first makes of all documents, the share, from 0 to 1, that the
+            second has too. None if there are none.
+        second_tokens_shared: The same for the second.
     """
 
     first: str
@@ -97,12 +98,12 @@ class Overlap:
 
 @dataclass(frozen=True)
 class Premium:
-    """What the same sentences cost in one language.
+    """How many tokens the sentences take in one language, under one tokenizer.
 
     Attributes:
         tokenizer: The name of the tokenizer.
-        tokens: Tokens of all sentences.
-        premium: These over the tokens of the sentences in the reference language.
+        tokens: Tokens of all sentences in the language.
+        premium: `tokens` divided by the tokens of the same sentences in the reference language.
     """
 
     tokenizer: str
@@ -116,11 +117,11 @@ class Parity:
 
     Attributes:
         language: Its name.
-        reference: The language that it is held against.
-        sentences: How many there are in each language.
-        bytes: The UTF-8 bytes of the sentences over those in the reference language.
-        characters: Their code points over those in the reference language.
-        premiums: The same of the tokens of each tokenizer.
+        reference: The name of the reference language.
+        sentences: The number of sentences, which is the same in each language.
+        bytes: UTF-8 bytes of the sentences, divided by those of the sentences in the reference language.
+        characters: Code points of the sentences, divided by those in the reference language.
+        premiums: The same ratio of tokens for each tokenizer, in the order of the tokenizers.
     """
 
     language: str
@@ -152,7 +153,7 @@ class Passage:
         text: The passage, of about 240 bytes as UTF-8; shorter where the document is.
         first_tokens: The tokens that the first tokenizer makes of it, in order. None if its library does not say what
             bytes its tokens have.
-        second_tokens: The same of the second tokenizer.
+        second_tokens: The same for the second tokenizer.
     """
 
     text: str
@@ -184,18 +185,18 @@ class Difference:
 
     @property
     def difference(self) -> float:
-        """How many more tokens the second makes, as a share of those of the first."""
+        """How many more tokens the second makes, divided by those of the first; negative if it makes fewer."""
         return self.second_count / self.first_count - 1
 
 
 @dataclass(frozen=True)
 class Point:
-    """What `tokenizer.shrink(vocab_size)` makes of all documents.
+    """The compression of `tokenizer.shrink(vocab_size)` on all documents.
 
     Attributes:
-        vocab_size: Its tokens, special ones included.
-        tokens: Tokens of all documents.
-        bytes_per_token: UTF-8 bytes of the text for each of these; None where there are none.
+        vocab_size: The number of its tokens, special ones included.
+        tokens: Tokens that it makes of all documents.
+        bytes_per_token: UTF-8 bytes of the text for each of these tokens; None if there are none.
     """
 
     vocab_size: int

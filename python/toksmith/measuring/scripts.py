@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 NO_SCRIPT, OTHER, JAPANESE = "no script", "other scripts", "Japanese"
 NAMES = (NO_SCRIPT, OTHER, *(name.replace("_", " ") for name in unicode_scripts.WIDELY_USED))
-"""What `ScriptTable.of` returns numbers of: no script, a script that is not listed, and each script that is."""
+"""The names of the numbers that `ScriptTable.of` returns: no script, a script that is not listed, listed scripts."""
 
 _UNSPACED = {"Han", "Hiragana", "Katakana", "Bopomofo", "Thai", "Lao", "Khmer", "Myanmar", "Tibetan", "Yi"}
 UNSPACED = np.array([name in _UNSPACED for name in NAMES])
@@ -28,7 +28,7 @@ _CODE_POINTS = 0x110000
 
 
 class ScriptTable:
-    """The scripts of code points, each looked up when it is first met: a table of all would take seconds to make."""
+    """The scripts of code points, each looked up when it is first met: to look all up would take seconds."""
 
     def __init__(self) -> None:
         self._table = np.full(_CODE_POINTS, _UNKNOWN, np.uint8)
@@ -49,8 +49,9 @@ class ScriptTable:
 def dominating(counts: NDArray[np.int64]) -> list[str]:
     """Return the script of each document: the one that most of its characters belong to.
 
-    Characters of no script (digits, punctuation, spaces, emoji) do not count. Of a document in which kana are at
-    least a tenth of kana and Han together, these are one script, "Japanese". Of equals the first in `NAMES` is taken.
+    Characters of no script (digits, punctuation, spaces, emoji) do not count. In a document in which kana are at
+    least a tenth of kana and Han together, both count as one script, "Japanese". Of equals the first in `NAMES` is
+    taken.
 
     Args:
         counts: How many characters of each script a document has, of shape (documents, scripts).

@@ -14,19 +14,20 @@ if TYPE_CHECKING:
     from .results import Difference, Figures, Group
 
 GROUPS_SHOWN = 30
-"""Groups of one kind that a table has; JSON has all."""
+"""The most groups of one kind that a table shows; JSON has all."""
 NOTHING = "–"
+"""What stands in place of a figure that there is not."""
 
 
 class Row(NamedTuple):
-    """A line of a table: a label, and cells; a heading of lines below it has no cells."""
+    """A line of a table: a label and cells. A line without cells is a heading of the lines below it."""
 
     label: str
     cells: tuple[str, ...] = ()
 
 
 class Section(NamedTuple):
-    """A table with a title, and a sentence on what it shows."""
+    """A table with a title and a sentence that explains it."""
 
     title: str
     note: str
@@ -40,7 +41,7 @@ def of(comparison: Comparison) -> list[Section]:
     of_languages = [group.figures for group in comparison.by("language")]
     for by, title in (("language", "By language"), ("script", "By script"), ("file", "By file")):
         groups = comparison.by(by)
-        # Where each language has one file, files have nothing to add.
+        # If each language has one file, the table by file would repeat the one by language.
         if by == "file" and [group.figures for group in groups] == of_languages:
             continue
         if len(groups) > 1 or (by == "language" and groups):
@@ -88,7 +89,7 @@ def estimate(found: Estimate | None, form: Callable[[float], str]) -> str:
 
 
 def about(group: Group) -> str:
-    """Return what a group is of."""
+    """Return the size of a group in words."""
     return f"{counted(group.documents, 'document')}, {size(group.bytes)}"
 
 
@@ -163,7 +164,7 @@ def _overlaps(comparison: Comparison) -> Section:
             Row(one.first, (percent(one.shared / one.first_size), percent(one.first_tokens_shared))),
             Row(one.second, (percent(one.shared / one.second_size), percent(one.second_tokens_shared))),
         ]
-    note = "Ordinary tokens with the same bytes: what share of a vocabulary they are, and of the tokens of the text."
+    note = "Ordinary tokens with the same bytes: their share of each vocabulary, and of the tokens of the text."
     return Section("Overlap of vocabularies", note, ("of the vocabulary", "of the text"), rows)
 
 

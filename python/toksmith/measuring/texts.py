@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Document(NamedTuple):
-    """A document in pieces, to be used up before the next one is taken."""
+    """A document: its file or name, its language, and its text in pieces, which are read before the next document."""
 
     file: str
     language: str | None
@@ -25,7 +25,7 @@ class Document(NamedTuple):
 
 
 class Texts:
-    """What `compare` was given as `on`, checked: `documents` reads it.
+    """The argument `on` of `compare`, checked. `documents` reads it.
 
     Args:
         on: Paths, as `toksmith.tokenize` takes them; any other iterable, of texts; a mapping of languages to these.
@@ -124,7 +124,10 @@ def _given(on: Any, field: str | None, column: str | None) -> list[tuple[str | N
 
 
 def _of_language(given: Any, field: str | None, column: str | None) -> list[Given]:
-    """Return the sources of one language. That a field is for nothing can only be said of all languages together."""
+    """Return the sources of one language.
+
+    That `field` or `column` fits none of the files is an error of all languages together, which the caller raises.
+    """
     found = sources.found(given, None, None)
     return [
         one._replace(field=one.field and (field or one.field), column=one.column and (column or one.column))
@@ -213,7 +216,7 @@ def _name(text: Any) -> str | None:
 
 
 def _lines(pieces: Iterable[str]) -> Iterator[str]:
-    r"""Yield lines, cut at \n and \r\n, without their ends; what follows the last end is a line if there is any.
+    r"""Yield lines without their ends, which are \n or \r\n. Text behind the last end is a line if it is not empty.
 
     >>> list(_lines(["a\r", "\n\nb", "c"]))
     ['a', '', 'bc']

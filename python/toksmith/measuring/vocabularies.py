@@ -1,4 +1,4 @@
-"""What is in two vocabularies, and how evenly a text uses one."""
+"""How evenly a text uses a vocabulary, and what two vocabularies share."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def renyi_efficiency(counts: NDArray[np.int64], vocab_size: int | None, alpha: float) -> float | None:
-    """Return the Rényi entropy of the tokens of a text, as a share of the most that the vocabulary allows.
+    """Return the Rényi entropy of the tokens of a text, divided by the most that the vocabulary allows.
 
-    H_α(p) / log |V| with H_α(p) = log(Σ p^α) / (1 − α), where p is the share of each token of the text and |V| the
-    number of ordinary tokens; with α = 1 Shannon's entropy. From Zouhar, Meister, Gastaldi, Du, Sachan and Cotterell,
-    "Tokenization and the Noiseless Channel", ACL 2023, who find that with α = 2.5 it goes with the quality of
-    translation. None where the size of the vocabulary is not known.
+    This is H_α(p) / log |V| with H_α(p) = log(Σ p^α) / (1 − α), where p is the share of each token of the text and
+    |V| the number of ordinary tokens; for α = 1 it is Shannon's entropy. Zouhar, Meister, Gastaldi, Du, Sachan and
+    Cotterell ("Tokenization and the Noiseless Channel", ACL 2023) define it, and find that for α = 2.5 it correlates
+    with the quality of translation. None if the size of the vocabulary is not known.
     """
     if vocab_size is None or vocab_size < 2 or not counts.any():
         return None
