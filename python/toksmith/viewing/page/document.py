@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...common.messages import shown
 from ...files import whole_files
-from . import pretokens, vocabulary
+from . import added, pretokens, vocabulary
 
 if TYPE_CHECKING:
     import os
@@ -25,6 +25,8 @@ SCRIPTS = (
     "stages.js",
     "vocabulary.js",
     "merging.js",
+    "normalizing.js",
+    "preparing.js",
     "before.js",
     "tokenizer.js",
     "places.js",
@@ -53,8 +55,8 @@ def write(path: str | os.PathLike[str], tokenizers: Mapping[str, Tokenizer], *, 
 
     Raises:
         ValueError: There are no tokenizers, or one of them has a part that a page cannot run: a pattern that needs
-            the `regex` package, a normalizer, added tokens with conditions, or a vocabulary of characters. The
-            message names the tokenizer and the part. Nothing is written.
+            the `regex` package, a normalizer other than Unicode's forms and Lowercase, added tokens with conditions,
+            or a vocabulary of characters. The message names the tokenizer and the part. Nothing is written.
         OSError: The file cannot be written.
 
     >>> import tempfile, pathlib, toksmith
@@ -113,8 +115,8 @@ def _described(name: str, tokenizer: Tokenizer, data: _Data) -> dict[str, Any]:
     """Return what the program must know of a tokenizer beside its blocks, as plain data."""
     parts = tokenizer._parts
     try:
-        if parts.pipeline is not None and not parts.pipeline.is_plain:
-            raise ValueError(f"it has {' and '.join(parts.pipeline.reasons())}")
+        if reasons := added.unknown(parts):
+            raise ValueError(f"it has {' and '.join(reasons)}")
         stages = pretokens.stages(parts.pattern)
     except ValueError as reason:
         raise ValueError(f"a page cannot run the tokenizer {shown(name)}: {reason}") from None
@@ -123,7 +125,12 @@ def _described(name: str, tokenizer: Tokenizer, data: _Data) -> dict[str, Any]:
         "vocabulary": data.number(vocabulary.packed(parts)),
         "ranks": not parts.core.has_merges(),
         "wholes": parts.core.ignores_merges(),
-        "special": list(parts.special_tokens.items()),
+        "added": added.tokens(parts),
+        "steps": [
+            {"table": data.number(step.block), "sorts": step.sorts, "composes": step.composes}
+            for step in added.steps(parts)
+        ],
+        "prefix": added.has_prefix(parts),
         "stages": [
             {"automaton": data.number(stage.automaton.packed()), "behavior": stage.behavior, "invert": stage.invert}
             for stage in stages

@@ -25,6 +25,6 @@ export class Before {
     while (this.next < pieces.length && pieces[this.next].start < start - shift) this.next++;
     const old = pieces[this.next];
     const isEqual = old !== undefined && old.start === start - shift && old.end === end - shift;
-    return isEqual && !old.isSpecial ? old.ids : undefined;
+    return isEqual && !old.isAdded ? old.ids : undefined;
   }
 }

@@ -18,7 +18,7 @@ export class Looks {
   of(id) {
     let look = this.known.get(id);
     if (look === undefined) {
-      look = new Look(id, this.tokenizer.bytesOf(id), this.tokenizer.nameOfSpecial.has(id));
+      look = new Look(id, this.tokenizer.bytesOf(id), this.tokenizer.specialIds.has(id));
       this.known.set(id, look);
     }
     return look;

@@ -2,7 +2,7 @@
 
 import { appendMarked, hex } from "./marks.js";
 import { counted, shownCount } from "./panel.js";
-import { byteLength, characterCount } from "./places.js";
+import { byteLength, characterCount, rangeOf } from "./places.js";
 import { Pieces } from "./tokenizer.js";
 
 /** Merges of one pretoken that are shown: of more, the first and the last ones. */
@@ -37,7 +37,7 @@ export class Details {
     this.hint.hidden = true;
     this.element.classList.toggle("open", withMerges);
     this.facts.replaceChildren(...factsOf(panel, index, piece, place, text));
-    if (withMerges) this.merges.replaceChildren(...mergesOf(panel.tokenizer, piece, text));
+    if (withMerges) this.merges.replaceChildren(...mergesOf(panel.tokenizer, piece, panel.encoded.text));
     else this.merges.replaceChildren();
     if (withMerges) this.#measure();
   }
@@ -77,15 +77,15 @@ function chipOf(bytes, className = "chip") {
 function factsOf(panel, index, piece, place, text) {
   const id = piece.ids[place];
   const bytes = panel.tokenizer.bytesOf(id);
-  const characters = touchedCharacters(panel.tokenizer, piece, place, text);
+  const characters = touchedCharacters(panel.tokenizer, piece, place, panel.encoded.text);
   const fact = (name, ...content) => made("div", "", made("dt", "", name), made("dd", "", ...content));
-  const first = characterCount(text, 0, piece.start) + characters.before;
+  const first = characterCount(text, 0, rangeOf(panel.tokenizer, panel.encoded, piece, place)[0]);
   const which = `${shownCount(index + 1)} of ${shownCount(panel.count)} in ${panel.tokenizer.name}`;
   return [
-    fact("Token", chipOf(bytes, piece.isSpecial ? "chip special" : "chip")),
+    fact("Token", chipOf(bytes, panel.tokenizer.specialIds.has(id) ? "chip special" : "chip")),
     fact("Id", made("b", "", String(id))),
     fact("Bytes", made("code", "", shownBytes(bytes))),
-    fact("Characters", ...characters.shown),
+    fact("Characters", ...characters),
     fact("Place", `${which}, from character ${shownCount(first)}`),
   ];
 }
@@ -95,27 +95,23 @@ function shownBytes(bytes) {
   return bytes.length > MAX_SHOWN ? `${shownOnes} … ${counted(bytes.length, "byte")}` : shownOnes;
 }
 
-/**
- * Returns the characters that a token has a part of, as elements, and how many characters of the pretoken end before
- * it.
- */
+/** Returns the characters that a token has a part of, as elements. */
 function touchedCharacters(tokenizer, piece, place, text) {
   const lengths = piece.ids.map((id) => tokenizer.bytesOf(id).length);
   const start = lengths.slice(0, place).reduce((sum, length) => sum + length, 0);
   const end = start + lengths[place];
   const elements = [];
-  let [at, before, touched] = [0, 0, 0];
+  let [at, touched] = [0, 0];
   for (const character of text.slice(piece.start, piece.end)) {
     const size = byteLength(character.codePointAt(0));
-    if (at + size <= start) before++;
-    else if (at < end && ++touched <= MAX_SHOWN) {
+    if (at + size > start && at < end && ++touched <= MAX_SHOWN) {
       const [first, last] = [Math.max(start, at) - at, Math.min(end, at + size) - at];
       elements.push(characterElement(character, first, last, size));
     }
     at += size;
   }
   if (touched > MAX_SHOWN) elements.push(`… ${counted(touched, "character")}`);
-  return { before, shown: elements };
+  return elements;
 }
 
 function characterElement(character, first, last, size) {
@@ -134,7 +130,8 @@ function characterElement(character, first, last, size) {
 function mergesOf(tokenizer, piece, text) {
   const { bytes, isWhole, merges } = tokenizer.explain(text.slice(piece.start, piece.end));
   const heading = made("h3", "", "How ", chipOf(bytes), " becomes tokens");
-  const why = reasonWithoutMerges(piece, isWhole, merges, bytes);
+  const kind = tokenizer.specialIds.has(piece.ids[0]) ? "a special token" : "an added token";
+  const why = piece.isAdded ? whyAdded(kind) : reasonWithoutMerges(isWhole, merges, bytes);
   if (why !== null) return [heading, made("p", "", why)];
   const table = made("table", "", captionOf(bytes, merges), headOf("Rank", "Pair", "Pieces after the merge"));
   const [body, pieces] = [made("tbody", ""), new Pieces(bytes, merges)];
@@ -154,8 +151,11 @@ function mergesOf(tokenizer, piece, text) {
   return [heading, scroll];
 }
 
-function reasonWithoutMerges(piece, isWhole, merges, bytes) {
-  if (piece.isSpecial) return "It is a special token: it is found before the text is cut, and never merged.";
+function whyAdded(kind) {
+  return `It is ${kind}: it is found before the text is cut, and never merged.`;
+}
+
+function reasonWithoutMerges(isWhole, merges, bytes) {
   if (isWhole) return "It is a token as it stands, so nothing is merged.";
   if (merges.length > 0) return null;
   if (bytes.length === 1) return "It is one byte, and every byte is a token.";

@@ -24,7 +24,7 @@ class Page {
     this.picked = null;
     this.isWaiting = false;
     byId("panels").append(...this.panels.map((panel) => panel.element));
-    byId("special-switch").hidden = tokenizers.every((tokenizer) => tokenizer.nameOfSpecial.size === 0);
+    byId("special-switch").hidden = tokenizers.every((tokenizer) => tokenizer.specialIds.size === 0);
     this.#listen();
   }
 
@@ -76,7 +76,7 @@ class Page {
     const bytes = new TextEncoder().encode(this.text).length;
     for (const panel of this.panels) panel.update(panel.tokenizer.encode(this.text, !this.special.checked));
     const highest = Math.max(...this.panels.map((panel) => panel.count));
-    for (const panel of this.panels) panel.showCount(highest, bytes, lostBytes(this.text, panel.pieces));
+    for (const panel of this.panels) panel.showCount(highest, bytes, lostBytes(panel.encoded.text, panel.pieces));
     const characters = characterCount(this.text, 0, this.text.length);
     byId("characters").textContent = shownCount(characters);
     byId("bytes").textContent = shownCount(bytes);
@@ -104,10 +104,10 @@ class Page {
   #show(panel, index, withMerges) {
     this.details.show(panel, index, this.text, withMerges);
     const { piece, place } = panel.pieceAt(index);
-    const [start, end] = rangeOf(panel.tokenizer, this.text, piece, place);
+    const [start, end] = rangeOf(panel.tokenizer, panel.encoded, piece, place);
     for (const other of this.panels) {
-      if (other !== panel) other.markSame(this.text, start, end);
-      else other.markSame(this.text, 0, 0);
+      if (other !== panel) other.markSame(start, end);
+      else other.markSame(0, 0);
     }
   }
 
@@ -135,7 +135,7 @@ class Page {
   #close() {
     this.picked?.panel.mark(-1);
     this.picked = null;
-    for (const panel of this.panels) panel.markSame(this.text, 0, 0);
+    for (const panel of this.panels) panel.markSame(0, 0);
     this.details.clear();
   }
 
@@ -200,14 +200,17 @@ async function start() {
   byId("loading").hidden = true;
   byId("main").hidden = false;
   performance.mark("ready");
+  const byName = (name) => tokenizers.find((one) => one.name === name);
   /** For programs: ids and spans in characters, as `encode_with_offsets` of Python. */
   globalThis.toksmith = {
     names: tokenizers.map((tokenizer) => tokenizer.name),
+    /** The text that a tokenizer cuts: what its normalizer makes of it. */
+    prepared: (name, text) => byName(name).preparation.prepare(wellFormed(text), true).text,
     encode(name, text, special = true) {
-      const tokenizer = tokenizers.find((one) => one.name === name);
+      const tokenizer = byName(name);
       const whole = wellFormed(text);
-      const pieces = tokenizer.encode(whole, special);
-      return { ids: pieces.flatMap((piece) => piece.ids), spans: spansOf(tokenizer, whole, pieces) };
+      const encoded = tokenizer.encode(whole, special);
+      return { ids: encoded.pieces.flatMap((piece) => piece.ids), spans: spansOf(tokenizer, whole, encoded) };
     },
   };
 }

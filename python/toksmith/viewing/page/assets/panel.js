@@ -1,7 +1,7 @@
 // One tokenizer on the page: its count, and its tokens, through which one goes with the pointer or the arrow keys.
 
 import { blocksOf, Looks } from "./blocks.js";
-import { placesIn } from "./places.js";
+import { placesIn, placesOf } from "./places.js";
 
 /** Changed blocks that are drawn at once; what else is on the screen follows in the next frame. */
 const DRAWN_AT_ONCE = 3;
@@ -24,6 +24,8 @@ export class Panel {
     this.tokenizer = tokenizer;
     this.looks = new Looks(tokenizer);
     this.blocks = [];
+    /** What the tokenizer makes of the text, and its pieces. */
+    this.encoded = { text: "", pieces: [] };
     this.pieces = [];
     this.count = 0;
     this.asIds = false;
@@ -72,8 +74,10 @@ export class Panel {
 
   // Content
 
-  /** Shows the pretokens of a text. Blocks that did not change keep their elements. */
-  update(pieces) {
+  /** Shows what the tokenizer makes of a text. Blocks that did not change keep their elements. */
+  update(encoded) {
+    const { pieces } = encoded;
+    this.encoded = encoded;
     this.pieces = pieces;
     this.count = pieces.reduce((sum, piece) => sum + piece.ids.length, 0);
     const next = blocksOf(pieces, this.looks);
@@ -171,9 +175,11 @@ export class Panel {
   }
 
   /** Marks the tokens that have a part of the text from `start` to `end`, where they are drawn. */
-  markSame(text, start, end) {
+  markSame(originalStart, originalEnd) {
     for (const element of this.same) element.classList.remove("same");
     this.same = [];
+    const { text } = this.encoded;
+    const [start, end] = placesOf(this.encoded, originalStart, originalEnd);
     let index = 0;
     for (const piece of this.pieces) {
       if (piece.start >= end) break;

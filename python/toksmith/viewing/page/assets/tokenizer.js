@@ -3,6 +3,8 @@
 import { Automaton } from "./automaton.js";
 import { Before } from "./before.js";
 import { mergeBytes } from "./merging.js";
+import { Step } from "./normalizing.js";
+import { Preparation } from "./preparing.js";
 import { cutInStages } from "./stages.js";
 import { unpackBlock } from "./unpack.js";
 import { Vocabulary } from "./vocabulary.js";
@@ -16,42 +18,17 @@ export function wellFormed(text) {
   return text.replace(/[\ud800-\udfff]/gu, "\ufffd");
 }
 
-/** Finds special tokens: of overlapping ones the leftmost, of several at one place the longest. */
-class SpecialTokens {
-  constructor(special) {
-    this.ids = new Map(special);
-    this.byFirst = new Map();
-    const firsts = special.map(([name]) => name[0].replace(/[\\\]^-]/, "\\$&")).join("");
-    this.anyFirst = new RegExp(`[${firsts}]`, "g");
-    for (const [name] of [...special].sort(([one], [two]) => two.length - one.length)) {
-      const known = this.byFirst.get(name[0]);
-      if (known === undefined) this.byFirst.set(name[0], [name]);
-      else known.push(name);
-    }
-  }
-
-  /** Calls `onFound(name, start)` for each special token in `text`. */
-  findAll(text, onFound) {
-    const { anyFirst } = this;
-    anyFirst.lastIndex = 0;
-    for (let found = anyFirst.exec(text); found !== null; found = anyFirst.exec(text)) {
-      const name = this.byFirst.get(found[0]).find((name) => text.startsWith(name, found.index));
-      if (name === undefined) continue;
-      onFound(name, found.index);
-      anyFirst.lastIndex = found.index + name.length;
-    }
-  }
-}
-
 export class Tokenizer {
-  constructor(description, vocabulary, stages) {
+  constructor(description, vocabulary, stages, steps) {
     this.name = description.name;
     this.vocabulary = vocabulary;
     this.stages = stages;
     /** Whether a pretoken that is a token is not merged. */
     this.wholes = description.wholes;
-    this.special = new SpecialTokens(description.special);
-    this.nameOfSpecial = new Map(description.special.map(([name, id]) => [id, name]));
+    const added = description.added.map((token) => ({ foundBy: token.content, ...token }));
+    this.preparation = new Preparation(added, steps, description.prefix);
+    this.nameOfAdded = new Map(added.map(({ content, id }) => [id, content]));
+    this.specialIds = new Set(added.filter((token) => token.isSpecial).map(({ id }) => id));
     this.known = new Map();
     this.last = { text: "", pieces: [] };
   }
@@ -68,34 +45,32 @@ export class Tokenizer {
       ...stage,
       automaton: await block(stage.automaton, (columns) => new Automaton(columns)),
     }));
-    return new Tokenizer(description, await vocabulary, await Promise.all(stages));
+    const steps = description.steps.map((step) => block(step.table, (columns) => new Step(columns, step)));
+    return new Tokenizer(description, await vocabulary, await Promise.all(stages), await Promise.all(steps));
   }
 
   /**
-   * Returns the pretokens and special tokens of a well-formed text, in order, each with `start` and `end` in the text,
-   * its `ids` and whether it `isSpecial`. Text that the pattern drops is in none.
+   * Returns what is made of a well-formed text: the `text` that is cut, which a normalizer may have changed, with
+   * `starts` and `ends` as `Preparation.prepare` has them, and its `pieces`, the pretokens and added tokens in order,
+   * each with `start` and `end` in that text, its `ids` and whether it `isAdded`. Text that the pattern drops is in none.
    */
-  encode(text, readsSpecial) {
+  encode(original, readsSpecial) {
     const pieces = [];
+    const { text, stretches, starts, ends } = this.preparation.prepare(original, readsSpecial);
     const before = new Before(this.last.pieces, this.last.text, text);
-    let at = 0;
-    if (readsSpecial) {
-      this.special.findAll(text, (name, start) => {
-        this.#encodeOrdinary(text, at, start, before, pieces);
-        at = start + name.length;
-        pieces.push({ start, end: at, ids: [this.special.ids.get(name)], isSpecial: true });
-      });
+    for (const { start, end, token } of stretches) {
+      if (token === undefined) this.#encodeOrdinary(text, start, end, before, pieces);
+      else pieces.push({ start, end, ids: [token.id], isAdded: true });
     }
-    this.#encodeOrdinary(text, at, text.length, before, pieces);
     this.last = { text, pieces };
-    return pieces;
+    return { text, starts, ends, pieces };
   }
 
   #encodeOrdinary(text, start, end, before, pieces) {
     const cuts = cutInStages(this.stages, text, start, end);
     for (let i = 0; i < cuts.length; i += 2) {
       const ids = before.idsOf(cuts[i], cuts[i + 1]) ?? this.#idsOf(text.slice(cuts[i], cuts[i + 1]));
-      pieces.push({ start: cuts[i], end: cuts[i + 1], ids, isSpecial: false });
+      pieces.push({ start: cuts[i], end: cuts[i + 1], ids, isAdded: false });
     }
   }
 
@@ -135,7 +110,7 @@ export class Tokenizer {
 
   /** Returns the bytes of a token. */
   bytesOf(id) {
-    const name = this.nameOfSpecial.get(id);
+    const name = this.nameOfAdded.get(id);
     return name === undefined ? this.vocabulary.bytesOf(id) : encoder.encode(name);
   }
 }
