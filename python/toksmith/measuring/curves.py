@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .. import _core, shrinking
+from .. import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
+    from ..huggingface.pipeline import Pipeline
     from ..tokenizer import Tokenizer
 
 
@@ -44,12 +45,14 @@ class TokensBySize(NamedTuple):
 def curve(tokenizer: Tokenizer, counts: NDArray[np.int64]) -> TokensBySize:
     """Return how many tokens a text has under `tokenizer.shrink(n)`, for every n that it takes.
 
+    A tokenizer with a normalizer, added tokens or other parts before its merges, which `shrink` refuses, keeps them.
+
     Args:
         tokenizer: The tokenizer.
         counts: How often each id occurs among the ids of the text: `int64`, by id.
 
     Raises:
-        ValueError: The tokenizer cannot be shrunk, or merges out of order; says why.
+        ValueError: The tokenizer merges characters, or merges out of order; says why.
     """
     joined = _joined(tokenizer)
     size = tokenizer.vocab_size
@@ -63,7 +66,10 @@ def curve(tokenizer: Tokenizer, counts: NDArray[np.int64]) -> TokensBySize:
         applied[number] = found[token]
         found[left] += found[token]
         found[right] += found[token]
-    total = sum(found[id] for id, token in tokenizer._parts.ordinary.items() if len(token) == 1)
+    # What stands before the core changes a text, and finds added tokens, whatever the merges are.
+    ordinary = tokenizer._parts.ordinary
+    added = sum(number for id, number in enumerate(counts.tolist()) if id not in ordinary)
+    total = added + sum(found[id] for id, token in ordinary.items() if len(token) == 1)
     tokens = total - np.concatenate([[0], applied.cumsum()])
     # The last size has all merges, and each one before has one less.
     sizes = np.arange(size - len(joined), size + 1)
@@ -89,8 +95,8 @@ def at(curve: TokensBySize, wanted: Iterable[int]) -> list[tuple[int, int]]:
 def _joined(tokenizer: Tokenizer) -> list[tuple[int, int, int]]:
     """Return the merges in order, each with the id that it makes and the two that it joins."""
     core, parts = tokenizer._core, tokenizer._parts
-    if parts.pipeline is not None and not shrinking.is_of_the_core(parts.pipeline):
-        raise ValueError("it does more than its vocabulary says, and cannot be shrunk")
+    if parts.pipeline is not None:
+        _check_pipeline(parts.pipeline, parts.ordinary)
     vocab = parts.vocab
     merges = [(parts.core.token_id(vocab[left] + vocab[right]), left, right) for left, right in core.merges()]
     joined = _reached(tokenizer, merges) if core.has_merges() else sorted(merges)
@@ -107,6 +113,15 @@ def _joined(tokenizer: Tokenizer) -> list[tuple[int, int, int]]:
     if core.has_merges() and core.ignores_merges() and (bad := core.first_unreachable()) is not None:
         raise ValueError(f"merging its bytes does not make {vocab[bad]!r}")
     return joined
+
+
+def _check_pipeline(pipeline: Pipeline, ordinary: Mapping[int, bytes]) -> None:
+    """Check that each id of an ordinary token in a text was merged from bytes."""
+    if pipeline.spaces is not None:
+        raise ValueError("it merges characters instead of bytes")
+    for token in pipeline.added_tokens:
+        if token.id in ordinary:
+            raise ValueError(f"{token.content!r} is an added token and one that merges make")
 
 
 def _reached(tokenizer: Tokenizer, merges: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:

@@ -1,5 +1,7 @@
 """Curves of compression: each size is what `shrink` makes, though nothing is encoded for it."""
 
+import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +142,70 @@ def test_a_whole_pretoken_that_merging_does_not_make() -> None:
     with pytest.raises(ValueError, match="merging its bytes does not make b'abc'"):
         curves.curve(tokenizer, counts_of(tokenizer, "abc"))
     check(Tokenizer(VOCAB | tokens, merges), "abc ab bc abcabc", [256, 257, 258, 259])
+
+
+BEFORE_MERGES: dict[str, dict[str, Any]] = {
+    "NFD and lower case": {
+        "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFD"}, {"type": "Lowercase"}]}
+    },
+    "a space in front": {
+        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+    },
+    "stages": {
+        "pre_tokenizer": {
+            "type": "Sequence",
+            "pretokenizers": [
+                {"type": "Digits", "individual_digits": True},
+                {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True},
+            ],
+        }
+    },
+    "nothing else": {},
+}
+
+
+@pytest.mark.parametrize("case", BEFORE_MERGES)
+def test_what_stands_before_the_merges_stays(case: str, tmp_path: Path) -> None:
+    """Held against files with fewer merges, since `shrink` refuses such a tokenizer."""
+    trained = toksmith.train_from_iterator([PROSE + "aaaa ababab xyxyx " * 30], 700, special_tokens=[SPECIAL])
+    trained.save_huggingface(tmp_path)
+    content = json.loads((tmp_path / "tokenizer.json").read_text()) | BEFORE_MERGES[case]
+    flags = {"single_word": False, "rstrip": False, "normalized": True, "special": False}
+    content["added_tokens"].append({"id": 700, "content": "<m>", "lstrip": True, **flags})
+
+    def with_merges(count: int) -> Tokenizer:
+        model = content["model"] | {"merges": content["model"]["merges"][:count]}
+        made = {bytes([byte]) for byte in range(256)} | {left + right for left, right in trained.merges[:count]}
+        names = {row["content"] for row in content["added_tokens"]}
+        vocab = trained.vocab
+        model["vocab"] = {
+            name: id for name, id in content["model"]["vocab"].items() if vocab[id] in made or name in names
+        }
+        (tmp_path / "smaller.json").write_text(json.dumps(content | {"model": model}))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the ids of added tokens move
+            return Tokenizer.from_huggingface(tmp_path / "smaller.json")
+
+    merges = len(trained.merges)
+    tokenizer = with_merges(merges)
+    text = f"ÉÀ 2026 <m> {TEXT} \t<m>{SPECIAL}12<m>"
+    found = curves.curve(tokenizer, counts_of(tokenizer, text))
+    for count in (*range(0, merges, 61), merges - 1, merges):
+        size = tokenizer.vocab_size - merges + count
+        assert curves.at(found, [size]) == [(size, len(with_merges(count).encode_ordinary(text)))], count
+
+
+def test_an_added_token_that_merges_make_too(tmp_path: Path) -> None:
+    trained = toksmith.train_from_iterator(["low lower lowest"], 260)
+    trained.save_huggingface(tmp_path)
+    content = json.loads((tmp_path / "tokenizer.json").read_text())
+    id = trained.token_id(b"ow")
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": True, "special": False}
+    content["added_tokens"].append({"id": id, "content": "ow", **flags})
+    (tmp_path / "tokenizer.json").write_text(json.dumps(content))
+    tokenizer = Tokenizer.from_huggingface(tmp_path)
+    with pytest.raises(ValueError, match=r"is an added token and one that merges make"):
+        curves.curve(tokenizer, counts_of(tokenizer, "low"))
 
 
 def test_curves_of_a_comparison() -> None:
