@@ -31,6 +31,7 @@ PIECES = "pieces"
 _NO_SNAPSHOTS = 1e9
 """Seconds between two states of a run: a piece that is not whole is made anew."""
 _CHUNK_BYTES = 1 << 20
+_TEXT_TYPES = "string, large_string, string_view, binary, large_binary or binary_view"
 
 
 class Piece(NamedTuple):
@@ -132,8 +133,7 @@ def _written(texts: _Texts, first: Any, rest: Iterator[Any], job: PieceJob) -> P
     run.texts(1, chunks(), is_checked=False)
     totals, [documents], text_bytes, skipped, skipped_count = run.finish()[4:9]
     listed = [(number, place, reason) for _, number, place, reason in skipped]
-    numbers = None if texts.first is None else (texts.first, texts.last)
-    return Piece(folder.name, texts.count, totals, documents, text_bytes, listed, skipped_count, numbers)  # type: ignore[arg-type]
+    return Piece(folder.name, texts.count, totals, documents, text_bytes, listed, skipped_count, texts.numbers)
 
 
 class _Texts:
@@ -142,8 +142,7 @@ class _Texts:
     def __init__(self, batches: Iterable[Any], job: PieceJob) -> None:
         self._batches, self._job = batches, job
         self.count = 0
-        self.first: int | None = None
-        self.last: int | None = None
+        self.numbers: tuple[int, int] | None = None
 
     def __iter__(self) -> Iterator[Any]:
         for batch in self._batches:
@@ -157,7 +156,7 @@ class _Texts:
         if pa.types.is_null(cells.type):  # of a part without texts, whose type Ray does not know
             return
         if not parquet.is_text(cells.type):
-            raise TypeError(f"column {shown(self._job.column)} is of type {cells.type}: texts are of a type of texts")
+            raise TypeError(f"column {shown(self._job.column)} is of type {cells.type}: texts are {_TEXT_TYPES}")
         if self._job.order is not None:
             self._look_at(rows.column(1).filter(cells.is_valid()))
         cells = cells.cast(pa.large_binary()).drop_null()
@@ -166,7 +165,6 @@ class _Texts:
 
     def _look_at(self, numbers: Any) -> None:
         """See that the numbers rise."""
-        import numpy as np
         import pyarrow as pa
 
         name = shown(self._job.order or "")
@@ -177,13 +175,14 @@ class _Texts:
         if not len(numbers):
             return
         found = numbers.to_numpy()
-        before = [] if self.last is None else [self.last]
-        self.first = int(found[0]) if self.first is None else self.first
-        self.last = int(found[-1])
-        falls = np.flatnonzero(found[1:] <= found[:-1])
-        if len(falls) or (before and before[0] >= int(found[0])):
-            number = int(found[falls[0] + 1]) if len(falls) else int(found[0])
-            raise ValueError(not_rising(self._job.order or "", number))
+        refused = found[1:][found[1:] <= found[:-1]].tolist()
+        first, last = int(found[0]), int(found[-1])
+        if self.numbers is not None:
+            refused += [first] * (first <= self.numbers[1])
+            first = self.numbers[0]
+        if refused:
+            raise ValueError(not_rising(self._job.order or "", refused[0]))
+        self.numbers = first, last
 
 
 def not_rising(order: str, number: int) -> str:

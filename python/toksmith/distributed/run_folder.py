@@ -13,7 +13,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from ..files import text_files, whole_files
-from ..tokenizing.folder import ON_ENGINE, STATE, Folder
+from ..tokenizing.folder import MANIFEST, ON_ENGINE, STATE, TOKENIZER, Folder
 from .pieces import PIECES
 from .shard_files import SHARDS
 
@@ -42,9 +42,10 @@ class RunFolder(Folder):
                 raise
 
     def _clean(self) -> None:
-        """Remove all of a run that has failed, as far as that is possible."""
+        """Remove all of a run that has failed, as far as that is possible; of one that is finished, what is left."""
         with contextlib.suppress(OSError):
-            self._clear()
+            if not (self.path / MANIFEST).exists():
+                self._clear()
             shutil.rmtree(self.unfinished)
 
     def _clear(self) -> None:
@@ -76,7 +77,7 @@ class RunFolder(Folder):
     def publish_all(self) -> None:
         """Give all shards their names, once they are known to be whole."""
         parts = [shard["parts"] for shard in self.shards.values()]
-        self._write_names([name for one in parts for name in one.values()])
+        self._write_names([TOKENIZER, *(name for one in parts for name in one.values())])
         for one in parts:
             self.publish(one)
 

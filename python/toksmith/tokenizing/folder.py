@@ -63,11 +63,11 @@ class Folder:
         if manifest.exists():
             held = text_files.read_object(manifest, "manifest of toksmith")
             self._compare(held.get("run"), "the finished run in")
+            shutil.rmtree(self.unfinished, ignore_errors=True)
             if any(source[1] is None for source in self.plan["sources"]):
                 raise FileExistsError(
                     errno.EEXIST, "the folder holds a finished run: name another one", str(self.path)
                 )
-            shutil.rmtree(self.unfinished, ignore_errors=True)
             return held
         if self.path.exists() and not self.unfinished.exists() and any(self.path.iterdir()):
             message = "the folder is not empty, and holds no run that could go on: name another one"

@@ -151,7 +151,7 @@ def test_what_is_refused(tokenizer: Tokenizer, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="out is a folder that all machines see, not 's3://bucket/data': mount it"):
         engine.tokenize([], "text", tokenizer, "s3://bucket/data")
     for name, kind, error, text in (
-        ("n", None, TypeError, "column 'n' is of type int64: texts are of a type of texts"),
+        ("n", None, TypeError, "column 'n' is of type int64: texts are string, large_string"),
         ("text", pa.dictionary(pa.int32(), pa.string()), TypeError, "is of type dictionary"),
     ):
         with pytest.raises(error, match=text):
@@ -198,6 +198,38 @@ def test_folders_that_hold_something(texts: list[str | None], tokenizer: Tokeniz
     with pytest.raises(FileExistsError, match=r"holds a run of toksmith\.tokenize to go on with"):
         engine.tokenize(parts(texts, 2), "text", tokenizer, begun)
     assert (begun / UNFINISHED / "state.json").exists()
+
+
+@pytest.mark.parametrize("error", [OSError("no space"), KeyboardInterrupt()], ids=["full", "interrupted"])
+def test_after_an_error_at_the_end(
+    error: BaseException,
+    texts: list[str | None],
+    tokenizer: Tokenizer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before the manifest nothing stays; behind it the folder is whole, and is left alone."""
+    from toksmith.distributed.run_folder import RunFolder
+
+    write = RunFolder.write_manifest
+
+    def failing(*_: Any) -> None:
+        raise error
+
+    def failing_behind_it(folder: Any, told: dict[str, Any]) -> None:
+        write(folder, told)
+        folder.unfinished.mkdir()
+        folder._write_names([name for shard in folder.shards.values() for name in shard["parts"].values()])
+        raise error
+
+    monkeypatch.setattr(RunFolder, "write_manifest", failing)
+    with pytest.raises(type(error)):
+        engine.tokenize(parts(texts, 2), "text", tokenizer, tmp_path / "out", shard_size=2000)
+    assert list((tmp_path / "out").iterdir()) == []
+    monkeypatch.setattr(RunFolder, "write_manifest", failing_behind_it)
+    with pytest.raises(type(error)):
+        engine.tokenize(parts(texts, 2), "text", tokenizer, tmp_path / "out", shard_size=2000)
+    check_equal(tmp_path / "out", on_one_machine(texts, tokenizer, tmp_path / "one", shard_size=2000))
 
 
 @pytest.mark.parametrize("stage", ["pieces", "shards", "publish", "names"])
