@@ -22,7 +22,7 @@ from toksmith.distributed.kept import KeptFunction
 CORES = 2
 STORE = 4 << 30
 """Bytes of Ray's object store."""
-LIBRARIES = ("toksmith", "toksmith, all columns", "tiktoken", "tokenizers", "texts as they are")
+LIBRARIES = ("toksmith", "toksmith, all columns", "tiktoken", "tokenizers", "texts as they are", "texts, no result")
 
 
 class Plan:
@@ -107,6 +107,8 @@ class OnRay(Plan):
         whole = {"batch_format": "pyarrow", "batch_size": None, "zero_copy_batch": True}
         if library == "texts as they are":
             return self.texts.map_batches(_same, **whole)
+        if library == "texts, no result":
+            return self.texts.map_batches(_number, **whole)
         return self.texts.map_batches(self.function(functions.encode_table, library), **whole)
 
     @override
@@ -129,6 +131,10 @@ class OnRay(Plan):
 
 def _same(table: Any) -> Any:
     return table
+
+
+def _number(table: Any) -> Any:
+    return pa.table({"n": [table.num_rows]})
 
 
 class OnSpark(Plan):
@@ -174,6 +180,8 @@ class OnSpark(Plan):
             return on_spark.encode(self.texts, "text", self.tokenizer, keep="all" in library)
         if library == "texts as they are":
             return self.texts.mapInArrow(functions.passed_on, "text string")
+        if library == "texts, no result":
+            return self.texts.mapInArrow(functions.only_read, "n bigint")
         return self.texts.mapInArrow(self.function(functions.encode_batches, library), "input_ids array<int>")
 
     @override

@@ -12,8 +12,10 @@ from typing_extensions import Self
 
 INTERVAL = 0.01
 """Seconds between two looks. What is held for less is not seen."""
-MARKS = ("ray::IDLE", "ray::MapBatches", "pyspark.daemon")
-"""What the command line of a worker holds before and while it runs a function of batches."""
+IDLE = ("ray::IDLE", "pyspark.daemon")
+"""What the command line of a worker holds that runs nothing."""
+COUNTING = ("ray::MapBatches", "pyspark.daemon")
+"""What it holds while it runs a function of batches."""
 
 
 def descendants(pid: int) -> list[int]:
@@ -44,11 +46,11 @@ def processor_seconds(pid: int) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def memory(pid: int) -> tuple[float, float] | None:
-    """Return the resident and the private memory of a process in MB; None if it is no worker, or has ended."""
+def memory(pid: int, marks: tuple[str, ...]) -> tuple[float, float] | None:
+    """Return the resident and the private memory of a process in MB; None if its command line has no such mark."""
     try:
         command = Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8", errors="replace")
-        if not any(mark in command for mark in MARKS):
+        if not any(mark in command for mark in marks):
             return None
         lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
@@ -83,11 +85,11 @@ class Watch:
                 pids = descendants(self._pid)  # rarely: it reads a file of each process of the machine
             looks += 1
             for pid in pids:
-                if found := memory(pid):
+                if found := memory(pid, COUNTING):
                     self.most = max(self.most[0], found[0]), max(self.most[1], found[1])
 
 
 def now(pid: int) -> tuple[float, float]:
     """Return the resident and the private memory, in MB, of the largest worker below a process, as it is now."""
-    found = [pair for one in descendants(pid) if (pair := memory(one))]
+    found = [pair for one in descendants(pid) if (pair := memory(one, IDLE))]
     return max(pair[0] for pair in found), max(pair[1] for pair in found)
