@@ -14,7 +14,7 @@ INTERVAL = 0.01
 """Seconds between two looks. What is held for less is not seen."""
 IDLE = ("ray::IDLE", "pyspark.daemon")
 """What the command line of a worker holds that runs nothing."""
-COUNTING = ("ray::MapBatches", "pyspark.daemon")
+COUNTING = ("MapBatches(KeptFunction)", "pyspark.daemon")
 """What it holds while it runs a function of batches."""
 
 
