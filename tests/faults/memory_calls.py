@@ -181,7 +181,7 @@ def calls(inputs: Inputs) -> Kinds:
         "split_wide": both(lambda of: fresh.split(of, 2, 1), wide, wide[:300]),
         "explain": both(lambda of: repr(fresh.explain(of)), text[:60_000], small),
         "view": both(lambda of: fresh.view(of, ids=True)._repr_html_(), text[:1_000_000], small),
-        "inspect": both(lambda of: fresh.inspect(on=iter(of)).to_dict(), texts[:200], texts[:2]),
+        "inspect": ((lambda: fresh.inspect(on=iter(texts[:200])).to_dict()), (lambda: fresh.encode(small))),
         "compare": both(lambda of: toksmith.compare([fresh, whole], iter(of)).to_json(), texts[:40], texts[:2]),
         "page": saving(lambda path: document.write(path, {"it": fresh})),
         "decode": both(fresh.decode, ids, few),
@@ -193,8 +193,9 @@ def calls(inputs: Inputs) -> Kinds:
         "tokenizer": both(
             lambda vocab: Tokenizer(vocab).fingerprint, inputs.vocab, dict(list(inputs.vocab.items())[:300])
         ),
-        "tokenizer_merges": both(
-            lambda merges: Tokenizer(fresh.vocab, merges).fingerprint, list(fresh.merges), list(fresh.merges)[:3]
+        "tokenizer_merges": (
+            (lambda: Tokenizer(fresh.vocab, list(fresh.merges)).fingerprint),
+            (lambda: fresh.encode(small)),
         ),
         "tokenizer_specials": both(
             lambda count: Tokenizer(special_tokens=[f"<|{at}|>" for at in range(count)]).encode("<|7|>"), 30_000, 30
@@ -211,7 +212,10 @@ def calls(inputs: Inputs) -> Kinds:
         "unpickle": loading(lambda: pickle.loads(inputs.pickled)),
         "vocab": ((lambda: sorted(again(fresh).vocab.items())), (lambda: fresh.encode(small))),
         "merges": ((lambda: list(again(fresh).merges)), (lambda: fresh.encode(small))),
-        "train_iterator": both(lambda of: toksmith.train_from_iterator(of, 3000).fingerprint, texts, texts[:1]),
+        "train_iterator": (
+            (lambda: toksmith.train_from_iterator(texts, 3000).fingerprint),
+            (lambda: fresh.encode(small)),
+        ),
         "train_base": trained(15_000, base=fresh),
         "train_first": trained(3000, ties="first"),
         "count_iterator": both(lambda of: counted(toksmith.count_pretokens_from_iterator(of)), texts, texts[:1]),
@@ -230,12 +234,8 @@ def calls(inputs: Inputs) -> Kinds:
             (lambda: counted(PretokenCounts.load(folder / "counts"))),
             (lambda: counted(PretokenCounts({b"a": 1}))),
         ),
-        "encoding": both(
-            lambda ranks: toksmith.Encoding(
-                "it", pat_str=r"\w+|\W+", mergeable_ranks=ranks, special_tokens={}
-            ).encode(small),
-            inputs.ranks,
-            dict(list(inputs.ranks.items())[:300]),
+        "encoding": loading(
+            lambda: toksmith.Encoding("it", pat_str=r"\w+|\W+", mergeable_ranks=inputs.ranks, special_tokens={})
         ),
         "encoding_encode": both(encoding.encode, text, small),
         "encoding_numpy": both(lambda of: bytes(encoding.encode_to_numpy(of)), text, small),

@@ -151,7 +151,8 @@ class _Reader:
         if character == "$":
             return _Part(r"\Z", 0, 0)
         if character == ".":
-            return _Part("(?m:.)" if self.flags & _DOT_ALL else ".", 1, 1)
+            # As a set: Oniguruma searches `.*` behind a look ahead at the starts of lines alone, and misses matches.
+            return _Part(r"[\s\S]" if self.flags & _DOT_ALL else r"[^\n]", 1, 1)
         return self.literal(character)
 
     def literal(self, character: str) -> _Part:

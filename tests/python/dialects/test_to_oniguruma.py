@@ -57,6 +57,11 @@ def assert_same(source: Any, texts: list[str], unmatched: Any = "keep") -> None:
         assert there(spelled, text, unmatched) == here(pattern, text), (source, text)
 
 
+def test_any_character_behind_a_look_ahead() -> None:
+    """Oniguruma itself misses this match where the pattern has a dot."""
+    assert_same(r"(?=[\p{M}'l]).*a", ["V'\u200dS ٣\x85\r'a"])
+
+
 @pytest.mark.parametrize("name", sorted({pattern.name for pattern in map(patterns.resolve, patterns.NAMED)}))
 def test_named_patterns_on_all_short_strings(name: str) -> None:
     texts = ["".join(some) for length in (1, 2, 3) for some in itertools.product(FEW, repeat=length)]
