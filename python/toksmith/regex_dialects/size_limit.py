@@ -89,8 +89,11 @@ def parts(text: str, flags: int = 0) -> int:
 
 def _default_is_version1() -> bool:
     """Return whether the program has changed what `regex` takes patterns without a version for."""
-    regex = sys.modules.get("regex")  # a program that changed it has imported it
-    return regex is not None and bool(regex.DEFAULT_VERSION == regex.VERSION1)
+    if "regex" not in sys.modules:  # a program that changed it has imported it
+        return False
+    import regex  # another thread may still be importing it: this waits
+
+    return bool(regex.DEFAULT_VERSION == regex.VERSION1)
 
 
 def _loose(text: str, weight: int, is_verbose: bool) -> int:
