@@ -158,7 +158,7 @@ def encode(
     fields = list(frame.schema.fields) if keep else []
     names = [field.name for field in fields]
     position = names.index(out) if out in names else len(names)
-    fields[position : position + 1] = [types.StructField(out, types.ArrayType(types.IntegerType()))]
+    fields[position : position + 1] = [types.StructField(out, _ids_type())]
     given = frame if keep else frame.select(texts)
     source = given.columns.index(column)
     function = tokenizer.batch(str(source), out=str(position), keep=keep, special=special)
@@ -192,7 +192,14 @@ def encode_udf(tokenizer: Tokenizer, *, special: bool = True) -> Any:
         return kept(texts)
 
     encode.__annotations__ = {"texts": pa.Array, "return": pa.Array}  # these tell Spark the kind of function
-    return functions.arrow_udf(encode, "array<int>")
+    return functions.arrow_udf(encode, _ids_type())
+
+
+def _ids_type() -> Any:
+    """Return Spark's type of a list of ids, none of which is null."""
+    from pyspark.sql import types
+
+    return types.ArrayType(types.IntegerType(), containsNull=False)
 
 
 def _check_ids(tokenizer: Tokenizer) -> None:
@@ -219,7 +226,10 @@ def _ids(texts: Any, function: Any) -> Any:
 
 
 def _with_sign(ids: Any) -> Any:
-    """Return lists of ids in the integers of Spark, which have signs."""
+    """Return lists of ids in the integers of Spark, which have signs.
+
+    Spark copies lists one element at a time, and looks whether each is null unless the type excludes it.
+    """
     import pyarrow as pa
 
-    return ids.cast(pa.list_(pa.field("element", pa.int32())))
+    return ids.cast(pa.list_(pa.field("element", pa.int32(), nullable=False)))

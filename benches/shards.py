@@ -1,6 +1,6 @@
 """Times `toksmith.tokenize` on files of one folder, beside what it is measured by. Results are compared first.
 
-usage: python benches/tokenize.py TOKENIZER FILES... [--workers 1 2] [--rounds 3] [--scratch DIR] [--python]
+usage: python benches/shards.py TOKENIZER FILES... [--workers 1 2] [--rounds 3] [--scratch DIR] [--python]
 
 TOKENIZER is what `toksmith encode -t` takes; FILES are texts of UTF-8, also compressed with gzip. Documents are
 pieces of these texts of about 4 KB. They are written as one text file, as JSON lines, as JSON lines behind Zstandard

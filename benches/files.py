@@ -1,0 +1,174 @@
+"""Times files to files of ids: `encode_file` beside gigatoken's `encode_files`, and what two cores can give.
+
+usage: python benches/files.py RANKS FILES... [--pattern gpt2] [--workers 1 2] [--rounds 3] [--scratch DIR]
+
+RANKS is a file of tiktoken's format; FILES are texts, also in gzip, or Parquet with a column `text`. Their documents
+are written to one file with `<|endoftext|>` between them. Each line that is printed has megabytes of text a second:
+
+    encode_file     the file to one file of ids, `uint16` where they fit
+    gigatoken       encode_files of the documents, ids brought to the same type and written with NumPy
+    two processes   encode_file on one thread, in two processes at a time, each on a copy of the file: what two cores
+                    of this machine give to work that shares nothing, which is about the most that two threads can
+
+Ids are compared first, and a difference is named. Every measurement is a fresh process, kept on as many cores as it
+has threads; what was written before is on the disk. gigatoken and awkward (versions in requirements.txt) are to be in
+`PYTHONPATH`, otherwise toksmith is timed alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from shards import most_memory
+
+sys.path.insert(1, str(Path(__file__).resolve().parent / "scale"))
+
+END = "<|endoftext|>"
+SCHEMES = {"gpt2": "gpt2", "cl100k": "gpt4", "o200k": "o200k"}
+"""What gigatoken calls a pattern."""
+
+
+def prepare(files: list[Path], out: Path) -> int:
+    """Write the documents to one file; returns its size in bytes."""
+    import corpus
+
+    with out.open("w", encoding="utf-8", newline="") as text:
+        for number, document in enumerate(corpus.documents(files)):
+            text.write((END if number else "") + document.replace(END, ""))
+    return out.stat().st_size
+
+
+def encode_file(job: dict[str, Any]) -> float:
+    """Return the seconds that toksmith takes."""
+    from toksmith import Tokenizer
+
+    tokenizer = Tokenizer.from_tiktoken(job["ranks"], pattern=job["pattern"], special_tokens={END: job["end"]})
+    tokenizer.encode("warm")
+    start = time.perf_counter()
+    tokenizer.encode_file(job["source"], job["out"], workers=job["workers"], dtype=job["dtype"])
+    return time.perf_counter() - start
+
+
+def gigatoken(job: dict[str, Any]) -> float:
+    """Return the seconds that gigatoken takes, with writing its ids."""
+    os.environ["RAYON_NUM_THREADS"] = str(job["workers"])
+    import awkward
+    import gigatoken
+    import numpy as np
+
+    path, source = Path(job["ranks"]), gigatoken.TextFileSource([job["source"]], separator=END)
+    tokenizer = gigatoken.Tokenizer.from_tiktoken(path, SCHEMES[job["pattern"]], {})
+    tokenizer.encode("warm")
+    start = time.perf_counter()
+    ids = tokenizer.encode_files(source, parallel=job["workers"] > 1)
+    np.asarray(awkward.flatten(ids)).astype(job["dtype"], copy=False).tofile(job["out"])
+    return time.perf_counter() - start
+
+
+RUNNERS = {"encode_file": encode_file, "gigatoken": gigatoken}
+
+
+def start(job: dict[str, Any], core: int = 0) -> subprocess.Popen[str]:
+    """Start a process that does a job on so many cores as it has threads."""
+    cores = range(core, core + job["workers"])
+    return subprocess.Popen(
+        [sys.executable, __file__, "--job", json.dumps(job | {"cores": [*cores]})], stdout=subprocess.PIPE, text=True
+    )
+
+
+def told(process: subprocess.Popen[str]) -> tuple[float, float]:
+    """Return the seconds and the most megabytes of memory of a process."""
+    out, _ = process.communicate()
+    if process.returncode:
+        raise SystemExit(f"a process ended with status {process.returncode}")
+    seconds, megabytes = json.loads(out)
+    return seconds, megabytes
+
+
+def in_two(job: dict[str, Any]) -> tuple[float, float]:
+    """Run a job of one thread in two processes at a time; returns the mean seconds for one file, and the memory."""
+    copy = job | {"source": job["source"] + ".copy", "out": job["out"] + ".copy"}
+    both = [start(job, 0), start(copy, 1)]
+    pairs = [told(one) for one in both]
+    return statistics.mean(seconds for seconds, _ in pairs) / len(pairs), max(memory for _, memory in pairs)
+
+
+def check(jobs: dict[str, dict[str, Any]]) -> None:
+    """Compare the ids of all jobs, but for the ends of documents, which gigatoken leaves out; names a difference."""
+    import numpy as np
+
+    expected: Any = None
+    for name, job in jobs.items():
+        told(start(job))
+        ids = np.fromfile(job["out"], job["dtype"])
+        ids = ids[ids != job["end"]]
+        Path(job["out"]).unlink()
+        expected = ids if expected is None else expected
+        if not np.array_equal(ids, expected):
+            most = min(len(ids), len(expected))
+            place = np.flatnonzero(np.append(ids[:most] != expected[:most], True))[0]
+            print(
+                f"{name}: {len(ids):,} ids and not {len(expected):,}; the first that differs has the place {place:,}"
+            )
+
+
+def measure(options: argparse.Namespace, folder: Path) -> None:
+    source, out = folder / "documents.txt", folder / "ids.bin"
+    with ProcessPoolExecutor(1) as pool:  # the processes that are timed then start from a small one
+        size = pool.submit(prepare, options.files, source).result()
+    shutil.copy(source, f"{source}.copy")
+    end = sum(1 for _ in options.ranks.open("rb")) + 1  # behind every rank, also where one is left out
+    base = {"ranks": str(options.ranks), "pattern": options.pattern, "source": str(source), "out": str(out)}
+    base |= {"end": end, "dtype": "uint16" if end < 2**16 else "uint32"}
+    names = ["encode_file", *(["gigatoken"] if importlib.util.find_spec("gigatoken") else [])]
+    jobs = {f"{name}, {n} threads": base | {"run": name, "workers": n} for n in options.workers for name in names}
+    check(jobs)
+    found: dict[str, list[tuple[float, float]]] = {}
+    for _ in range(options.rounds):
+        for name, job in jobs.items():
+            os.sync()
+            found.setdefault(name, []).append(told(start(job)))
+        os.sync()
+        alone = base | {"run": "encode_file", "workers": 1}
+        found.setdefault("two processes, together", []).append(in_two(alone))
+    print(f"{size / 1e6:,.0f} MB, {options.ranks.name}; best of {options.rounds}, median in parentheses")
+    for name, pairs in found.items():
+        speeds = [size / 1e6 / seconds for seconds, _ in pairs]
+        print(
+            f"{name:26} {max(speeds):8.1f} ({statistics.median(speeds):.1f}) MB/s, "
+            f"{max(memory for _, memory in pairs):,.0f} MB of memory"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ranks", type=Path)
+    parser.add_argument("files", type=Path, nargs="+")
+    parser.add_argument("--pattern", choices=SCHEMES, default="gpt2")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--scratch", type=Path, default=None)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
+        measure(options, Path(folder))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--job"]:
+        own = json.loads(sys.argv[2])
+        os.sched_setaffinity(0, own["cores"])
+        print(json.dumps([RUNNERS[own["run"]](own), most_memory() / 1024]))
+    else:
+        main()
