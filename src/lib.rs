@@ -60,6 +60,9 @@ mod merge;
 pub mod normalize;
 mod once;
 pub mod pretokenize;
+#[cfg(test)]
+#[path = "../tests/rust/random.rs"]
+mod random;
 mod room;
 pub mod shards;
 mod simd;

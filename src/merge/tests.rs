@@ -1,16 +1,7 @@
 use super::{Fallback, FirstTokens, Merger, Pairs, long, placed_tokens, short};
 use crate::control::Control;
+use crate::random::Random;
 use crate::simd::Isa;
-
-/// Random numbers without a dependency; their quality is enough to choose test cases.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % bound
-    }
-}
 
 type Listed = Vec<((u32, u32), u32)>;
 
@@ -66,7 +57,7 @@ fn merged(pairs: &Pairs, text: &[u8]) -> Vec<u32> {
 
 #[test]
 fn scan_and_heap_agree_with_the_definition() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     for _ in 0..600 {
         let (listed, pairs) = random_pairs(&mut random);
         for _ in 0..20 {
@@ -88,7 +79,7 @@ fn scan_and_heap_agree_with_the_definition() {
 
 #[test]
 fn windows_give_the_tokens_of_the_whole() {
-    let mut random = Random(2);
+    let mut random = Random::new(2);
     for round in 0..400 {
         let (_, pairs) = random_pairs(&mut random);
         for kind in 0..4 {
@@ -180,7 +171,7 @@ fn random_character_pairs(random: &mut Random) -> (Listed, Pairs) {
 
 #[test]
 fn characters_merge_by_the_definition() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     for _ in 0..600 {
         let (listed, pairs) = random_character_pairs(&mut random);
         for _ in 0..10 {
@@ -204,7 +195,7 @@ fn characters_merge_by_the_definition() {
 
 #[test]
 fn windows_of_characters_give_the_tokens_of_the_whole() {
-    let mut random = Random(4);
+    let mut random = Random::new(4);
     for round in 0..200 {
         let (_, pairs) = random_character_pairs(&mut random);
         for kind in 0..3 {

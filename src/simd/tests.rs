@@ -1,3 +1,5 @@
+use crate::random::Random;
+
 use super::{Ascii, BLOCK_BYTES, FLAG, Isa, Kernel, LANES, NonAscii, ROW_BYTES, Rows, STEPS, Simd};
 
 struct Classify<'t>(&'t [u8]);
@@ -216,17 +218,14 @@ impl Kernel for Follow<'_> {
 
 #[test]
 fn automata_are_followed_from_entry_to_entry() {
-    let mut random = 1_u64;
-    let mut below = |limit: u64| {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (random >> 33) % limit
-    };
+    let mut random = Random::new(1);
     let mut rows = Rows::new();
-    let places: Vec<u16> = (0..40).map(|_| below(4096) as u16 * ROW_BYTES as u16).chain([0xFFF0]).collect();
+    let places: Vec<u16> =
+        (0..40).map(|_| random.below(4096) as u16 * ROW_BYTES as u16).chain([0xFFF0]).collect();
     for &place in &places {
-        rows.set(place, std::array::from_fn(|_| below(128) as u8));
+        rows.set(place, std::array::from_fn(|_| random.below(128) as u8));
     }
-    let mut places_of = || std::array::from_fn(|_| places[below(places.len() as u64) as usize]);
+    let mut places_of = || std::array::from_fn(|_| places[random.below(places.len())]);
     let all: Vec<[u16; STEPS]> = (0..200).map(|_| places_of()).collect();
     let (mut state, mut back) = (3, 9);
     let mut expected = (Vec::new(), Vec::new());

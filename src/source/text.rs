@@ -150,6 +150,7 @@ fn longer<U: Copy + Into<u32>>(simd: impl Simd, units: &[U], room: &mut [u8]) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     /// Converts with every instruction set and compares the results.
     fn utf8(text: Text<'_>, range: Range<usize>) -> Result<Vec<u8>> {
@@ -195,14 +196,9 @@ mod tests {
     fn characters_of_all_lengths_can_follow_each_other() {
         let some =
             ['a', '\u{7f}', '\u{80}', 'é', '\u{7ff}', '\u{800}', '中', '\u{ffff}', '\u{10000}', '\u{10ffff}'];
-        let mut state = 1_u64;
+        let mut random = Random::new(1);
         for len in 0..300 {
-            let characters: String = (0..len)
-                .map(|_| {
-                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                    some[(state >> 33) as usize % (1 + len % some.len())]
-                })
-                .collect();
+            let characters: String = (0..len).map(|_| some[random.below(1 + len % some.len())]).collect();
             let points: Vec<u32> = characters.chars().map(u32::from).collect();
             assert_eq!(utf8(Text::Four(&points), 0..len).unwrap(), characters.as_bytes());
         }

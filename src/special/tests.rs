@@ -3,27 +3,17 @@ use super::*;
 use crate::control::Control;
 use crate::error::Error;
 use crate::pretokenize::cut::may_cut_inside;
-
-struct Random(u64);
+use crate::random::Random;
 
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % n
-    }
-
-    fn word(&mut self, len: usize, letters: &[u8]) -> Vec<u8> {
-        (0..len).map(|_| letters[self.below(letters.len())]).collect()
-    }
-
     /// A word that makes naive searches read bytes again: periodic, a Fibonacci word, or random.
     fn hard_word(&mut self, letters: &[u8]) -> Vec<u8> {
         let len = 1 + self.below(400);
         let period = 1 + self.below(6);
         match self.below(4) {
-            0 => self.word(len, letters),
+            0 => self.text(letters, len),
             1 => fibonacci(len, letters[0], letters[self.below(letters.len())]),
-            _ => self.word(period, letters).into_iter().cycle().take(len).collect(),
+            _ => self.text(letters, period).into_iter().cycle().take(len).collect(),
         }
     }
 }
@@ -72,7 +62,7 @@ fn naive(tokens: &[Vec<u8>], text: &[u8]) -> Vec<(usize, usize)> {
 
 #[test]
 fn tokens_of_any_length_are_found_as_defined() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let mut long = 0;
     for round in 0..1500 {
         let letters = &b"abc"[..1 + round % 3];
@@ -103,17 +93,17 @@ fn tokens_of_any_length_are_found_as_defined() {
 
 #[test]
 fn tokens_with_one_prefix_and_too_many_lengths_use_the_automaton() {
-    let mut random = Random(4);
+    let mut random = Random::new(4);
     for lengths in [32, 33, 100] {
         let mut tokens: Vec<Vec<u8>> =
             (0..lengths).map(|at| [b"12345678", &b"a".repeat(at)[..]].concat()).collect();
-        tokens.extend((0..MIN_FILTERED_TOKENS).map(|_| random.word(9, b"xyz")));
+        tokens.extend((0..MIN_FILTERED_TOKENS).map(|_| random.text(b"xyz", 9)));
         let tokens = distinct(tokens);
         let search = SearchMethod::new(&tokens, MAX_FORWARD_BYTES).unwrap();
         assert_eq!(matches!(search, SearchMethod::Long(_)), lengths > 32);
         let text: Vec<u8> = (0..60)
             .flat_map(|round| match round % 3 {
-                0 => random.word(9, b"xyz"),
+                0 => random.text(b"xyz", 9),
                 _ => [b"12345678", &b"a".repeat(random.below(110))[..]].concat(),
             })
             .collect();
@@ -123,12 +113,12 @@ fn tokens_with_one_prefix_and_too_many_lengths_use_the_automaton() {
 
 #[test]
 fn prefixes_and_suffixes_of_every_length_are_found() {
-    let mut random = Random(2);
-    let word = random.word(200, b"ab");
+    let mut random = Random::new(2);
+    let word = random.text(b"ab", 200);
     let mut tokens: Vec<Vec<u8>> = (0..200).map(|at| word[at..].to_vec()).collect();
     tokens.extend((1..200).map(|at| word[..at].to_vec()));
     let tokens = distinct(tokens);
-    let text = [&word[..199], &word[1..], &word[50..150], &random.word(300, b"ab"), &word].concat();
+    let text = [&word[..199], &word[1..], &word[50..150], &random.text(b"ab", 300), &word].concat();
     assert_eq!(found(&tokens, &text), naive(&tokens, &text));
 }
 
@@ -187,17 +177,17 @@ fn next_cut(text: &[u8], from: usize) -> Option<usize> {
 
 #[test]
 fn cuts_are_possible_where_no_token_lies_across() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     for round in 0..300 {
         let most = [9, 90, 300][round % 3];
         let tokens = (0..1 + random.below(90)).map(|_| {
             let len = 2 + random.below(most);
-            random.word(len, if round % 2 == 0 { b"ab \n" } else { b"a " })
+            random.text(if round % 2 == 0 { b"ab \n" } else { b"a " }, len)
         });
         let tokens = distinct(tokens.collect());
         let specials = Specials::new(tokens.clone()).unwrap();
         let part = tokens[0].clone();
-        let text = [random.word(150, b"ab \n"), part.repeat(3), random.word(150, b"a ")].concat();
+        let text = [random.text(b"ab \n", 150), part.repeat(3), random.text(b"a ", 150)].concat();
         let mut free = Vec::new();
         let mut at = 1;
         while let Some(cut) = specials.first_uncrossed(&text, at..text.len(), |from| next_cut(&text, from)) {
@@ -221,7 +211,7 @@ fn a_place_for_a_cut_is_found_in_linear_time() {
 
 #[test]
 fn overlap_agrees_with_its_definition_and_is_linear() {
-    let mut random = Random(4);
+    let mut random = Random::new(4);
     let share = |one: &[u8], other: &[u8]| {
         let ends = (1..=one.len().min(other.len())).any(|size| one[one.len() - size..] == other[..size]);
         ends || one.windows(other.len()).any(|part| part == other)
@@ -231,7 +221,7 @@ fn overlap_agrees_with_its_definition_and_is_linear() {
         let letters = &b"abcdefghi"[..2 + round % 8];
         let mut words = || {
             let words = (0..random.below(4)).map(|_| random.below(7) + 1).collect::<Vec<_>>();
-            words.into_iter().map(|len| random.word(len, letters)).collect::<Vec<_>>()
+            words.into_iter().map(|len| random.text(letters, len)).collect::<Vec<_>>()
         };
         let (first, second) = (words(), words());
         let any = first.iter().any(|one| second.iter().any(|other| share(one, other) || share(other, one)));

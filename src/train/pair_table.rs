@@ -150,16 +150,16 @@ impl PairTable {
 #[cfg(test)]
 mod tests {
     use super::PairTable;
+    use crate::random::Random;
     use std::collections::HashMap;
     use std::collections::hash_map::Entry;
 
     #[test]
     fn the_table_agrees_with_a_hash_map() {
         let (mut table, mut pairs, mut map) = (PairTable::default(), Vec::new(), HashMap::new());
-        let mut state = 1u64;
+        let mut random = Random::new(1);
         for step in 0..200_000u32 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let pair = ((state >> 33) as u32 % 60, (state >> 45) as u32 % 60);
+            let pair = (random.below(60) as u32, random.below(60) as u32);
             let is_it = |number: u32| pairs[number as usize] == pair;
             assert_eq!(table.find(pair.0, pair.1, is_it), map.get(&pair).copied(), "{step}");
             if step % 3 > 0 && map.remove(&pair).is_some() {

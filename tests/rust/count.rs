@@ -123,12 +123,8 @@ fn many_small_spills() {
 /// Text whose tables grow at bad moments: many short words, then long ones, then few, then giants.
 fn text_of_changing_shape() -> Vec<Vec<u8>> {
     let letters = |number: u64, length: usize| -> Vec<u8> {
-        let mut state = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-        let letter = |_| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            b'a' + (state >> 33) as u8 % 26
-        };
-        (0..length).map(letter).chain([b' ']).collect()
+        let mut random = Random::new(number);
+        (0..length).map(|_| b'a' + random.below(26) as u8).chain([b' ']).collect()
     };
     let phase = |from: u64, words: u64, length: usize| -> Vec<u8> {
         (from..from + words).flat_map(|number| letters(number, length)).collect()

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::pretokenize::{CutRule, Pattern, Pretokenizer, Unmatched};
+use crate::random::Random;
 use crate::simd::{ENDS, Isa};
 
 /// One character of each class: a, b, c, a letter of two bytes, a newline, a space; other text is a class of its own.
@@ -110,43 +111,40 @@ fn expected(
     found
 }
 
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-
     fn expression(&mut self, depth: u32, alphabet: &Alphabet) -> Expression {
         let symbols = u64::from(alphabet.end());
         let parts = |random: &mut Random| {
-            (0..2 + random.below(2)).map(|_| random.expression(depth - 1, alphabet)).collect()
+            (0..2 + random.below64(2)).map(|_| random.expression(depth - 1, alphabet)).collect()
         };
-        match if depth == 0 { 0 } else { self.below(11) } {
+        match if depth == 0 { 0 } else { self.below64(11) } {
             0..=3 => {
                 let members =
-                    (0..1 + self.below(3)).map(|_| self.below(symbols) as Symbol).collect::<Vec<_>>();
+                    (0..1 + self.below64(3)).map(|_| self.below64(symbols) as Symbol).collect::<Vec<_>>();
                 let set = SymbolSet::of(members);
-                Expression::Set(if self.below(4) == 0 { alphabet.characters().difference(set) } else { set })
+                Expression::Set(if self.below64(4) == 0 {
+                    alphabet.characters().difference(set)
+                } else {
+                    set
+                })
             }
             4..=5 => Expression::Sequence(parts(self)),
             6..=7 => Expression::Alternatives(parts(self)),
             8..=9 => {
-                let (min, more) = (self.below(3) as u32, self.below(3) as u32);
+                let (min, more) = (self.below64(3) as u32, self.below64(3) as u32);
                 Expression::Repeated {
                     inner: Box::new(self.expression(depth - 1, alphabet)),
                     min,
-                    max: (self.below(2) == 0).then_some((min + more).max(1)),
-                    kind: [Repeat::Greedy, Repeat::Lazy, Repeat::Possessive][self.below(3) as usize],
+                    max: (self.below64(2) == 0).then_some((min + more).max(1)),
+                    kind: [Repeat::Greedy, Repeat::Lazy, Repeat::Possessive][self.below64(3) as usize],
                 }
             }
-            _ => match self.below(4) {
+            _ => match self.below64(4) {
                 0 => Expression::End,
                 1 => Expression::Atomic(Box::new(self.expression(depth - 1, alphabet))),
                 _ => Expression::LookAhead {
                     inner: Box::new(self.expression(depth - 1, alphabet)),
-                    negated: self.below(2) == 0,
+                    negated: self.below64(2) == 0,
                 },
             },
         }
@@ -218,7 +216,7 @@ fn check_pretokens(
 
 #[test]
 fn random_patterns_match_as_backtracking_does() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let (mut compiled, mut cuts, mut bimachines) = (0, 0, 0);
     for _ in 0..3000 {
         let alphabet = alphabet();
@@ -233,7 +231,7 @@ fn random_patterns_match_as_backtracking_does() {
         let alphabet = self::alphabet();
         for _ in 0..25 {
             let letters: Vec<usize> =
-                (0..1 + random.below(12)).map(|_| random.below(LETTERS.len() as u64) as usize).collect();
+                (0..1 + random.below64(12)).map(|_| random.below64(LETTERS.len() as u64) as usize).collect();
             check(&expression, &automaton, &letters, &alphabet);
         }
     }
@@ -244,7 +242,7 @@ fn random_patterns_match_as_backtracking_does() {
 
 #[test]
 fn all_short_texts_match_as_backtracking_does() {
-    let mut random = Random(2);
+    let mut random = Random::new(2);
     let mut compiled = 0;
     while compiled < 60 {
         let alphabet = alphabet();
@@ -266,7 +264,7 @@ fn all_short_texts_match_as_backtracking_does() {
 fn long_texts_match_as_backtracking_does() {
     // The definition calls itself for each character of a match.
     let checks = || {
-        let mut random = Random(3);
+        let mut random = Random::new(3);
         let mut in_stripes = 0;
         while in_stripes < 40 {
             let alphabet = alphabet();
@@ -280,7 +278,7 @@ fn long_texts_match_as_backtracking_does() {
             let Ok(automaton) = compile(&expression, alphabet, NEWLINE) else { continue };
             let alphabet = self::alphabet();
             let letters: Vec<usize> = (0..9000)
-                .map(|_| random.below(LETTERS.len() as u64 + 3).min(6) as usize % LETTERS.len())
+                .map(|_| random.below64(LETTERS.len() as u64 + 3).min(6) as usize % LETTERS.len())
                 .collect();
             in_stripes += usize::from(automaton.is_cut(b"\na", 1, true) || automaton.is_cut(b"a ", 1, true));
             check_pretokens(&expression, &automaton, &letters, &alphabet);

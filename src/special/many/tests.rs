@@ -1,4 +1,5 @@
 use super::*;
+use crate::random::Random;
 
 /// The definition of the search, without filters.
 fn naive(all: &[Vec<u8>], text: &[u8], from: usize) -> Option<(usize, usize)> {
@@ -8,14 +9,7 @@ fn naive(all: &[Vec<u8>], text: &[u8], from: usize) -> Option<(usize, usize)> {
     })
 }
 
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % n
-    }
-
     fn word(&mut self, least: usize, more: usize, letters: usize) -> Vec<u8> {
         (0..least + self.below(more)).map(|_| b'a' + self.below(letters) as u8).collect()
     }
@@ -47,7 +41,7 @@ fn check(all: &[Vec<u8>], text: &[u8]) {
 
 #[test]
 fn the_search_finds_what_a_naive_search_finds() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     for round in 0..2000 {
         let (letters, least, more) = (1 + random.below(5), 1 + random.below(20), 1 + random.below(20));
         let all = (0..1 + round % 40).map(|_| random.word(least, more, letters)).collect();
@@ -58,7 +52,7 @@ fn the_search_finds_what_a_naive_search_finds() {
 
 #[test]
 fn tokens_in_tokens_and_near_misses_are_found_as_defined() {
-    let mut random = Random(2);
+    let mut random = Random::new(2);
     for _ in 0..300 {
         // The tokens are prefixes, suffixes and parts of one word; the text is made of the same.
         let letters = 1 + random.below(3);
@@ -89,7 +83,7 @@ fn tokens_in_tokens_and_near_misses_are_found_as_defined() {
 
 #[test]
 fn a_token_is_found_at_every_place_of_a_long_text() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let all = distinct(
         (0..300).map(|_| random.word(1, 24, 26)).filter(|token| token.len() > 4).collect(),
         &mut random,
@@ -112,7 +106,7 @@ fn a_token_is_found_at_every_place_of_a_long_text() {
 
 #[test]
 fn tokens_of_every_first_byte_and_many_lengths_are_found() {
-    let mut random = Random(4);
+    let mut random = Random::new(4);
     let bytes =
         |random: &mut Random, len: usize| (0..len).map(|_| random.below(256) as u8).collect::<Vec<u8>>();
     for least in [1, 2, 3, 4, 6, 7, 9, 12, 16, 40] {

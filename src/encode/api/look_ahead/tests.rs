@@ -3,16 +3,8 @@
 use crate::Control;
 use crate::encode::{Encoder, Spans};
 use crate::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
+use crate::random::Random;
 use crate::vocab::Vocab;
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % bound
-    }
-}
 
 const CHARACTERS: [&str; 18] = [
     "a", "b", "A", "ǅ", "水", "木", "ʰ", "\u{301}", " ", "\u{3000}", "\n", "\r", "'", "!", "/", "7", "²", "s",
@@ -79,7 +71,7 @@ fn slow_split(encoder: &Encoder, text: &str, limit: usize, overlap: usize, speci
 
 #[test]
 fn pieces_are_those_made_of_the_whole_rest() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let control = Control::none();
     let named = Named::ALL.map(|named| Pattern::Named(named, Isa::best()));
     for round in 0..if cfg!(debug_assertions) { 1_500 } else { 4_000 } {
