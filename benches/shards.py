@@ -175,10 +175,10 @@ def in_process(job: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def digest(out: Path) -> str:
+def digest(out: Path, names: str = "*.bin") -> str:
     """Return the hash of all ids that were written: a file, or the shards of a folder one after the other."""
     found = hashlib.sha256()
-    for path in sorted(out.glob("*.bin")) if out.is_dir() else [out]:
+    for path in sorted(out.glob(names)) if out.is_dir() else [out]:
         with path.open("rb") as file:
             while window := file.read(1 << 20):
                 found.update(window)

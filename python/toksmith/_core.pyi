@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
-from typing import Any, Literal, final
+from typing import Any, Literal, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -337,6 +337,10 @@ def build_tokenizer(
     pretokenizer: Pretokenizer,
 ) -> Tokenizer: ...
 
+class _Keeper(Protocol):
+    def finish(self, split: int, number: int, tokens: int, documents: int, /) -> Any: ...
+    def save(self, snapshot: tuple[Any, ...], /) -> Any: ...
+
 @final
 class ShardRun:
     def __new__(
@@ -360,11 +364,17 @@ class ShardRun:
         workers: int,
         chunk_bytes: int,
         snapshot_seconds: float,
-        finish: Callable[[int, int, int, int], Any],
-        save: Callable[[tuple[Any, ...]], Any],
         snapshot: tuple[Any, ...] | None,
     ) -> ShardRun: ...
-    def files(self, end: int, *, progress: _Report | None = None) -> None: ...
-    def texts(self, end: int, texts: Iterable[Any], *, is_checked: bool, progress: _Report | None = None) -> None: ...
-    def finish(self) -> tuple[Any, ...]: ...
+    def files(self, end: int, keeper: _Keeper | None, *, progress: _Report | None = None) -> None: ...
+    def texts(
+        self,
+        end: int,
+        texts: Iterable[Any],
+        keeper: _Keeper | None,
+        *,
+        is_checked: bool,
+        progress: _Report | None = None,
+    ) -> None: ...
+    def finish(self, keeper: _Keeper | None) -> tuple[Any, ...]: ...
     def counts(self) -> tuple[int, int, int, int, float, float]: ...

@@ -74,33 +74,34 @@ fn given_of(snapshot: &Snapshot) -> GivenSnapshot {
     )
 }
 
-/// Functions of Python that make shards whole and save snapshots.
-struct PythonKeeper {
-    finish: Py<PyAny>,
-    save: Py<PyAny>,
-}
+/// An object of Python whose method `finish(split, number, ids, documents)` makes a shard whole, and whose method
+/// `save(snapshot)` keeps what `snapshot` takes to go on; threads call both. With None, neither is done.
+struct PythonKeeper(Option<Py<PyAny>>);
 
 impl Keeper for PythonKeeper {
     fn finish(&self, split: usize, number: u32, filling: Filling) -> Result<()> {
         let arguments = (split, number, filling.ids, filling.documents);
-        Python::attach(|py| self.finish.call1(py, arguments).map(drop)).map_err(raised)
+        let Some(keeper) = &self.0 else { return Ok(()) };
+        Python::attach(|py| keeper.call_method1(py, "finish", arguments).map(drop)).map_err(raised)
     }
 
     fn save(&self, snapshot: &Snapshot) -> Result<()> {
-        Python::attach(|py| self.save.call1(py, (given_of(snapshot),)).map(drop)).map_err(raised)
+        let Some(keeper) = &self.0 else { return Ok(()) };
+        Python::attach(|py| keeper.call_method1(py, "save", (given_of(snapshot),)).map(drop)).map_err(raised)
     }
 }
 
 /// Turns sources into shards of ids.
 ///
 /// `sources` are tuples as `Counting.files` takes them, each with what opens it, or None. `splits` are tuples of name
-/// and the number that hashes are below. `finish(split, number, ids, documents)` makes a shard whole, and
-/// `save(snapshot)` keeps what `snapshot` takes to go on; threads call both.
+/// and the number that hashes are below.
+///
+/// What makes shards whole is an argument of each call and not kept: it mostly has a reference to this object, and
+/// Python's collector of cycles does not see references that an object of Rust has.
 #[pyclass(frozen, name = "ShardRun", module = "toksmith._core")]
 pub(super) struct PyShardRun {
     run: ShardRun,
     encoder: Box<dyn DocumentEncoder + Send>,
-    keeper: PythonKeeper,
 }
 
 type GivenSource = (GivenFile, Option<Py<PyAny>>);
@@ -108,7 +109,7 @@ type GivenSource = (GivenFile, Option<Py<PyAny>>);
 #[pymethods]
 impl PyShardRun {
     #[new]
-    #[pyo3(signature = (tokenizer, sources, folder, *, splits, special, replace, skip, wide, separator, prepend, append, seed, shuffle, shard_ids, head_bytes, workers, chunk_bytes, snapshot_seconds, finish, save, snapshot))]
+    #[pyo3(signature = (tokenizer, sources, folder, *, splits, special, replace, skip, wide, separator, prepend, append, seed, shuffle, shard_ids, head_bytes, workers, chunk_bytes, snapshot_seconds, snapshot))]
     #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
     fn new(
         py: Python<'_>,
@@ -130,8 +131,6 @@ impl PyShardRun {
         workers: usize,
         chunk_bytes: u64,
         snapshot_seconds: f64,
-        finish: Py<PyAny>,
-        save: Py<PyAny>,
         snapshot: Option<GivenSnapshot>,
     ) -> PyResult<Self> {
         if splits.is_empty() || separator.as_ref().is_some_and(String::is_empty) {
@@ -161,41 +160,51 @@ impl PyShardRun {
         };
         let snapshot = snapshot.map(snapshot_of);
         let run = call::long(py, None, move |_| ShardRun::open(options, sources, snapshot))?;
-        Ok(PyShardRun { run, encoder, keeper: PythonKeeper { finish, save } })
+        Ok(PyShardRun { run, encoder })
     }
 
     /// Works off the files before the source `end` that are left.
-    #[pyo3(signature = (end, *, progress=None))]
-    fn files(&self, py: Python<'_>, end: usize, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        call::long(py, progress, |control| self.run.files(&*self.encoder, end, &self.keeper, control))
+    #[pyo3(signature = (end, keeper, *, progress=None))]
+    fn files(
+        &self,
+        py: Python<'_>,
+        end: usize,
+        keeper: Option<Py<PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let keeper = PythonKeeper(keeper);
+        call::long(py, progress, |control| self.run.files(&*self.encoder, end, &keeper, control))
     }
 
     /// Works off texts in place of the sources before `end` that are left. The iterable gives a str or bytes for each
     /// text; a tuple (bytes, offsets, progress) for several, whose offsets in the bytes are numbers of 64 bits; or
     /// the number of a source that the next texts belong to. The texts that were worked off before are passed over
     /// first if `is_checked`, and must be the same; otherwise the iterable begins behind them.
-    #[pyo3(signature = (end, texts, *, is_checked, progress=None))]
+    #[pyo3(signature = (end, texts, keeper, *, is_checked, progress=None))]
     fn texts(
         &self,
         py: Python<'_>,
         end: usize,
         texts: &Bound<'_, PyAny>,
+        keeper: Option<Py<PyAny>>,
         is_checked: bool,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let mut feed = TextFeed::new(texts, self.run.at(), is_checked)?;
         let dropped = feed.dropped();
+        let keeper = PythonKeeper(keeper);
         let done = call::long(py, progress, |control| {
             let next = || Python::attach(|py| feed.next(py)).map_err(raised);
-            self.run.texts(&*self.encoder, end, next, &self.keeper, control)
+            self.run.texts(&*self.encoder, end, next, &keeper, control)
         });
         dropped.clear(py);
         done
     }
 
     /// Closes all shards, and saves a last snapshot, which is returned.
-    fn finish(&self, py: Python<'_>) -> PyResult<GivenSnapshot> {
-        let snapshot = call::long(py, None, |control| self.run.finish(&self.keeper, control))?;
+    fn finish(&self, py: Python<'_>, keeper: Option<Py<PyAny>>) -> PyResult<GivenSnapshot> {
+        let keeper = PythonKeeper(keeper);
+        let snapshot = call::long(py, None, |control| self.run.finish(&keeper, control))?;
         Ok(given_of(&snapshot))
     }
 

@@ -120,8 +120,6 @@ def _written(texts: _Texts, first: Any, rest: Iterator[Any], job: PieceJob) -> P
         folder,
         chunk_bytes=_CHUNK_BYTES,
         snapshot_seconds=_NO_SNAPSHOTS,
-        finish=lambda *_: None,
-        save=lambda _: None,
         snapshot=None,
         **job.for_core,
     )
@@ -130,8 +128,8 @@ def _written(texts: _Texts, first: Any, rest: Iterator[Any], job: PieceJob) -> P
         yield first
         yield from rest
 
-    run.texts(1, chunks(), is_checked=False)
-    totals, [documents], text_bytes, skipped, skipped_count = run.finish()[4:9]
+    run.texts(1, chunks(), None, is_checked=False)
+    totals, [documents], text_bytes, skipped, skipped_count = run.finish(None)[4:9]
     listed = [(number, place, reason) for _, number, place, reason in skipped]
     return Piece(folder.name, texts.count, totals, documents, text_bytes, listed, skipped_count, texts.numbers)
 

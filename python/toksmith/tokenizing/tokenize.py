@@ -192,14 +192,17 @@ class _Run:
             folder.unfinished,
             chunk_bytes=CHUNK_BYTES,
             snapshot_seconds=SNAPSHOT_SECONDS,
-            finish=folder.finish,
-            save=self._save,
             snapshot=None if state is None else state.snapshot,
             **options.for_core,
         )
         watch.begin(self.core, self.at)
 
-    def _save(self, snapshot: _Snapshot) -> None:
+    def finish(self, split: int, number: int, tokens: int, documents: int) -> None:
+        """Make a shard whole; the core calls it from its threads."""
+        self.folder.finish(split, number, tokens, documents)
+
+    def save(self, snapshot: _Snapshot) -> None:
+        """Save a state; the core calls it, never twice at once."""
         place = snapshot[0][:2]
         self.folder.save(snapshot, [one for one in self.skipped if one[:2] < place])
 
@@ -212,17 +215,17 @@ class _Run:
             if end > self.at[0]:
                 self._group(kind, members, first, end)
             first = end
-        return self.core.finish()
+        return self.core.finish(self)
 
     def _group(self, kind: str, members: list[Given], first: int, end: int) -> None:
         with self.watch.group(first, end) as report:
             if kind == "file":
-                self.core.files(end, progress=report)
+                self.core.files(end, self, progress=report)
             elif kind == "column":
                 texts = parquet_texts.texts(members, first, self.at, self.options.skip, self._note)
-                self.core.texts(end, texts, is_checked=False, progress=report)
+                self.core.texts(end, texts, self, is_checked=False, progress=report)
             else:
-                self.core.texts(end, _checked(members[0].texts, first), is_checked=True, progress=report)
+                self.core.texts(end, _checked(members[0].texts, first), self, is_checked=True, progress=report)
 
     def _note(self, source: int, text: int, why: str) -> None:
         self.skipped.append((source, text, why))
