@@ -2,10 +2,11 @@
 
 usage: python benches/preprocessing.py RANKS FILES... [--megabytes 50] [--workers 2] [--rounds 3] [--scratch DIR]
 
-RANKS is GPT-2's file in tiktoken's format; FILES are texts in gzip, or Parquet with a column `text`. Their documents are
-written to as many files of JSON lines as there are workers, with `<|endoftext|>` behind each document in the ids. datatrove
-reads them with `JsonlReader`, a task for each file, without its shuffle; also with all files in one task, where
-tokenizers itself uses all cores. Ids are compared first. Every measurement is a fresh process.
+RANKS is GPT-2's file in tiktoken's format; FILES are texts in gzip, or Parquet with a column `text`. Their documents
+are written to as many files of JSON lines as there are workers, with `<|endoftext|>` behind each document in the ids.
+datatrove reads them with `JsonlReader`, a task for each file, without its shuffle; also with all files in one task,
+where tokenizers itself uses all cores. Ids are compared first. Every measurement is a fresh process. Memory
+is that of the process that calls.
 
 datatrove is installed into a folder of its own, which is to be in `PYTHONPATH`:
 `pip install --no-deps --target target/datatrove -r benches/preprocessing.txt`. Megatron's `preprocess_data.py` is not

@@ -60,6 +60,23 @@ print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM"
     assert found.memory / 3 < peak < found.memory * 1.2
 
 
+@pytest.mark.long
+@pytest.mark.alone
+def test_time_of_a_real_training(mixed: Path) -> None:
+    """Counting and learning take between a quarter and four times of what is announced."""
+    found = estimate(mixed, Options(20_000), sample_bytes=mixed.stat().st_size // 8, workers=1)
+    code = f"""import time, toksmith
+start = time.perf_counter()
+counts = toksmith.count_pretokens({str(mixed)!r}, workers=1)
+counted = time.perf_counter()
+toksmith.train(counts, 20_000, workers=1)
+print(counted - start, time.perf_counter() - counted)"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    real = [float(seconds) for seconds in done.stdout.split()]
+    for announced, took in zip((found.count_seconds, found.learn_seconds), real, strict=True):
+        assert announced / 4 < took < announced * 4
+
+
 def test_a_sample_that_is_all_is_exact(tmp_path: Path) -> None:
     for number in range(5):
         (tmp_path / f"{number}.txt").write_text(f"the lowest of {number}\n" * 30_000)
