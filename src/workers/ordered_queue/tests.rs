@@ -1,0 +1,164 @@
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread::sleep;
+use std::time::Duration;
+
+use super::*;
+
+fn error(byte: u8) -> Error {
+    Error::MissingByte { byte }
+}
+
+/// The jobs 0 to 99.
+fn jobs() -> impl FnMut() -> Result<Option<u8>> + Send {
+    let mut numbers = 0..100;
+    move || Ok(numbers.next())
+}
+
+#[test]
+fn results_are_taken_in_order_and_few_wait_for_others() {
+    for workers in 1..=8 {
+        let (mut taken, alive, most) = (Vec::new(), AtomicUsize::new(0), AtomicUsize::new(0));
+        let work = |_, number: u8| {
+            most.fetch_max(alive.fetch_add(1, Relaxed) + 1, Relaxed);
+            sleep(Duration::from_micros(u64::from(number) * 37 % 5 * 50));
+            Ok(number)
+        };
+        let take = |number| {
+            alive.fetch_sub(1, Relaxed);
+            taken.push(number);
+            Ok(())
+        };
+        in_order(workers, &Control::none(), jobs(), work, take).unwrap();
+        assert!(taken.into_iter().eq(0..100));
+        assert!(most.into_inner() <= 5 * workers);
+    }
+}
+
+#[test]
+fn a_job_that_takes_long_is_waited_for() {
+    let (begun, due) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let work = |_, number: u8| {
+        let ahead = begun.fetch_add(1, Relaxed) - due.load(Relaxed);
+        assert!(ahead <= JOBS_AHEAD * 2, "{ahead}");
+        sleep(Duration::from_millis(if number == 10 { 50 } else { 0 }));
+        Ok(())
+    };
+    let take = |()| {
+        due.fetch_add(1, Relaxed);
+        Ok(())
+    };
+    in_order(2, &Control::none(), jobs(), work, take).unwrap();
+    assert_eq!(due.into_inner(), 100);
+}
+
+#[test]
+fn workers_of_equal_speed_do_their_own_jobs() {
+    for workers in 1..=4 {
+        let step = Barrier::new(workers);
+        let work = |worker, number: u8| {
+            step.wait();
+            Ok((worker, usize::from(number)))
+        };
+        let mut numbers = 0..60;
+        let take = |(worker, number)| {
+            assert_eq!(worker, number % workers, "{workers}");
+            Ok(())
+        };
+        in_order(workers, &Control::none(), || Ok(numbers.next()), work, take).unwrap();
+    }
+}
+
+#[test]
+fn the_first_error_of_jobs_work_or_take_ends_all() {
+    let fails = |found: Result<()>, byte: u8, taken: u8, case: &str| {
+        assert!(matches!(found, Err(Error::MissingByte { byte: b }) if b == byte), "{case} {found:?}");
+        assert_eq!(taken, byte, "{case}: all before it are taken");
+    };
+    let control = Control::none();
+    for workers in 1..=4 {
+        for at in [0, 3, 50, 99] {
+            let case = format!("{workers} {at}");
+            let mut taken = 0;
+            let mut count = |_| {
+                taken += 1;
+                Ok(())
+            };
+            // Later jobs fail, too, and earlier in time.
+            let work = |_, number: u8| {
+                sleep(Duration::from_micros(if number == at { 300 } else { 0 }));
+                if number >= at { Err(error(number)) } else { Ok(number) }
+            };
+            fails(in_order(workers, &control, jobs(), work, &mut count), at, taken, &case);
+
+            let (mut taken, mut all) = (0, jobs());
+            let count = |_| {
+                taken += 1;
+                Ok(())
+            };
+            let failing = || all().and_then(|job| if job == Some(at) { Err(error(at)) } else { Ok(job) });
+            fails(in_order(workers, &control, failing, |_, job| Ok(job), count), at, taken, &case);
+
+            let mut taken = 0;
+            let take = |number| {
+                if number == at {
+                    return Err(error(at));
+                }
+                taken += 1;
+                Ok(())
+            };
+            fails(in_order(workers, &control, jobs(), |_, number| Ok(number), take), at, taken, &case);
+        }
+    }
+}
+
+#[test]
+fn what_is_placed_is_written_also_before_a_failure() {
+    for workers in [1, 2, 5] {
+        for bad in [None, Some(40_u8)] {
+            let written = Mutex::new(Vec::new());
+            let place = |number: u8| match bad {
+                Some(bad) if number == bad => Err(error(number)),
+                _ => Ok(vec![number, number]),
+            };
+            let write = |number| {
+                written.lock().unwrap().push(number);
+                Ok(())
+            };
+            let work = |_, number| Ok(number);
+            let done = placed(workers, &Control::none(), jobs(), work, place, write, |_| Ok(()));
+            assert_eq!(done.is_err(), bad.is_some());
+            let mut written = written.into_inner().unwrap();
+            written.sort_unstable();
+            let end = bad.unwrap_or(100);
+            assert!(written.into_iter().eq((0..end).flat_map(|number| [number, number])));
+            let fails = |number| if number == 30 { Err(error(30)) } else { Ok(()) };
+            let found = placed(workers, &Control::none(), jobs(), work, place, fails, |_| Ok(()));
+            assert!(matches!(found, Err(Error::MissingByte { byte: 30 })), "{found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_panic_of_work_or_take_ends_all() {
+    for workers in 2..=4 {
+        for at in [0, 50, 99] {
+            let fails = |_, number: u8| {
+                assert_ne!(number, at, "on purpose");
+                Ok(number)
+            };
+            let worker = || in_order(workers, &Control::none(), jobs(), fails, |_| Ok(()));
+            assert!(std::panic::catch_unwind(worker).is_err());
+            let taker = || {
+                in_order(
+                    workers,
+                    &Control::none(),
+                    jobs(),
+                    |_, job| Ok(job),
+                    |number| fails(0, number).map(drop),
+                )
+            };
+            assert!(std::panic::catch_unwind(taker).is_err());
+        }
+    }
+}
