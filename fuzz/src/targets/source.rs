@@ -63,7 +63,8 @@ pub(super) fn run(data: &[u8]) {
     let control = Control::none();
     let done = counting.files(std::slice::from_ref(&file), &control);
     if content.is_err() {
-        return assert!(done.is_err(), "what cannot be unpacked is refused");
+        let may_pass = compression == Compression::Zstd && passes_in_small_steps(&bytes);
+        return assert!(done.is_err() || may_pass, "what cannot be unpacked is refused");
     }
     let content = content.unwrap();
     let text = match std::str::from_utf8(&content) {
@@ -127,6 +128,23 @@ fn content(bytes: &[u8], compression: Compression) -> Option<std::io::Result<Vec
         Ok(read) => (read < MOST as usize).then_some(Ok(content)),
         Err(error) => Some(Err(error)),
     }
+}
+
+/// Whether libzstd accepts a file if it unpacks some bytes at a time. A frame whose last block is empty may then have
+/// less than its header says; in one step that is an error.
+fn passes_in_small_steps(bytes: &[u8]) -> bool {
+    let mut decoder = zstd::stream::read::Decoder::with_buffer(bytes).unwrap();
+    decoder.window_log_max(31).unwrap();
+    let mut step = [0; 16];
+    let mut unpacked = 0;
+    while unpacked < MOST {
+        match decoder.read(&mut step) {
+            Ok(0) => return true,
+            Ok(read) => unpacked += read as u64,
+            Err(_) => return false,
+        }
+    }
+    true
 }
 
 /// The same of xz, in one step: its reader does not come to an end in some damaged files.

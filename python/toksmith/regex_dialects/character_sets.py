@@ -10,6 +10,7 @@ import collections
 import re
 
 from ..common.messages import shown
+from . import characters
 from .size_limit import MAX_LENGTH
 
 TYPE_CHECKING = False
@@ -154,7 +155,7 @@ class SetParser:
         """Write a set without sets inside."""
         if not items:
             self.refuse("an empty set")
-        body = f"[{'^' if negated else ''}{''.join(items)}]"
+        body = characters.negated("".join(items)) if negated else f"[{''.join(items)}]"
         if not self.fold:
             return body
         return f"(?:(?![{_TURKISH}])(?i:{body})|(?=[{_TURKISH}]){body})"

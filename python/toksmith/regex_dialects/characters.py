@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import array
 import functools
+import re
 import weakref
 
 _CODE_POINTS = 0x110000
+_CLASS = re.compile(r"\\([dswp])")
+_OPPOSITE_CLASS = re.compile(r"\\([DSWP])")
 
 
 class _AllCharacters:
@@ -49,6 +52,20 @@ def matched(source: str) -> tuple[tuple[int, int], ...]:
 
     found = regex.compile(f"{source}+", cache_pattern=False).finditer(all_characters().text)
     return tuple(match.span() for match in found)
+
+
+def negated(items: str) -> str:
+    r"""Return an expression for one character that is not in a set, given the items of the set.
+
+    `regex` 2026.11.15 matches every character by a negated set that has a class and the opposite class, such as
+    `[^\s\S]`, which should match none. So a lookahead excludes the items where that could be.
+
+    >>> negated("ab"), negated(r"\s\S")
+    ('[^ab]', '(?:(?![\\s\\S])[\\s\\S])')
+    """
+    if _CLASS.search(items) and _OPPOSITE_CLASS.search(items):
+        return f"(?:(?![{items}])[\\s\\S])"
+    return f"[^{items}]"
 
 
 def folded(characters: frozenset[str]) -> dict[str, tuple[tuple[int, int], ...]]:

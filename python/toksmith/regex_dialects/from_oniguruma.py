@@ -15,7 +15,8 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..common.messages import shown
-from . import size_limit
+from . import characters, size_limit
+from . import oniguruma_tables as tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,34 +27,6 @@ MAX_DEPTH = 50
 """Most groups and classes inside each other."""
 MAX_REPEAT = 100_000
 """Most repetitions of a part: the limit of Oniguruma itself."""
-
-# Word characters in the tables of Oniguruma: outside of classes six Latin-1 numbers are among them, never joiners.
-_WORD_IN_CLASS = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}"
-_WORD = _WORD_IN_CLASS + r"\xb2\xb3\xb9\xbc-\xbe"
-_HEX = "0-9A-Fa-f"
-
-_CATEGORIES = frozenset(
-    "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp".split()  # noqa: SIM905
-)
-_SCRIPTS = frozenset(
-    "Arabic Armenian Bengali Cyrillic Devanagari Ethiopic Georgian Greek Gujarati Gurmukhi Han Hangul Hebrew "  # noqa: SIM905
-    "Hiragana Kannada Katakana Khmer Lao Latin Malayalam Mongolian Myanmar Sinhala Tamil Telugu Thai Tibetan".split()
-)
-_CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v", "a": "\a", "e": "\x1b"}
-_LINE_START = r"(?:\A|(?<=\n)(?!\Z))"
-_LINE_END = r"(?=\n|\Z)"
-_ANCHORS = {
-    "A": r"\A",
-    "z": r"\Z",
-    "Z": r"(?=\n?\Z)",
-    "b": f"(?:(?<=[{_WORD}])(?![{_WORD}])|(?<![{_WORD}])(?=[{_WORD}]))",
-    "B": f"(?:(?<=[{_WORD}])(?=[{_WORD}])|(?<![{_WORD}])(?![{_WORD}]))",
-}
-_TYPES = {"s": r"\s", "d": r"\p{Nd}", "w": _WORD_IN_CLASS, "h": _HEX}
-# Pairs of letters that a single character folds to.
-_FOLDED = ("ss", "ff", "fi", "fl", "st")
-# Other characters that fold to a letter.
-_OTHER_CASES = {"s": r"\u017F", "k": r"\u212A"}
 
 
 class Translation(NamedTuple):
@@ -129,6 +102,7 @@ class _Parser:
         self.pattern = pattern
         self.at = 0
         self.folds = False
+        self.behind: list[str] = []  # the looks behind that are open
 
     def refused(self, what: str, at: int | None = None) -> ValueError:
         place = self.at if at is None else at
@@ -159,7 +133,7 @@ class _Parser:
             atom, once = self.atom(depth)
             single = self.pattern[start : self.at]
             letters = letters + single.lower() if self.folds and single.isalpha() else ""
-            if letters[-2:] in _FOLDED:
+            if letters[-2:] in tables.FOLDED:
                 raise self.refused(
                     f"{shown(letters[-2:])} without regard to case, which one character folds to,", start
                 )
@@ -193,6 +167,7 @@ class _Parser:
             if self.at < len(self.pattern) and self.pattern[self.at] in "?+":
                 symbol += self.pattern[self.at]
                 self.at += 1
+                self.check_behind(symbol, start)
             return symbol, int(symbol[0] == "+")
         found = _REPEAT.match(self.pattern, start)
         if found is None or not (found[1] or found[3]):
@@ -204,6 +179,7 @@ class _Parser:
         if self.take("?"):
             if not found[2]:
                 raise self.refused(f"{found[0]}?, which is optional there,", start)
+            self.check_behind(f"{found[0]}?", start)
             return f"{found[0]}?", low
         return found[0], low
 
@@ -222,9 +198,9 @@ class _Parser:
         if character == ".":
             return r"[^\n]", True
         if character == "^":
-            return _LINE_START, None
+            return tables.LINE_START, None
         if character == "$":
-            return _LINE_END, None
+            return tables.LINE_END, None
         return self.literal(character), True
 
     def literal(self, character: str) -> str:
@@ -237,12 +213,13 @@ class _Parser:
         if not character.isalpha():
             return _escaped(character)
         lower = character.lower()
-        return f"[{lower}{lower.upper()}{_OTHER_CASES.get(lower, '')}]"
+        return f"[{lower}{lower.upper()}{tables.OTHER_CASES.get(lower, '')}]"
 
     def group(self, depth: int) -> tuple[str, bool | None]:
         start, folds = self.at, self.folds
         self.at += 1
         look = False
+        behind: list[str] = []
         if self.take("?"):
             opening = next((kind for kind in ("?<=", "?<!", "?:", "?=", "?!", "?>") if self.take(kind[1:])), None)
             if opening is None and self.take("i:"):
@@ -252,36 +229,48 @@ class _Parser:
             elif opening is None:
                 raise self.refused(f"the group {self.pattern[start : start + 4]}…", start)
             look = opening[-1] in "=!"
+            behind = [opening] * opening.startswith("?<")
+            if opening == "?>":
+                self.check_behind("(?>", start)
         else:
             opening = "?:"  # nothing asks what a group captured: there are no references
+        self.behind += behind
         inner = self.alternatives(depth + 1)
+        del self.behind[len(self.behind) - len(behind) :]
         if not self.take(")"):
             raise self.refused("a group without an end", start)
+        if opening == "?<!" and self.behind and inner.nullable:
+            raise self.refused("a (?<!…) that may be empty inside another", start)
         self.folds = folds
         return f"({opening}{inner.pattern})", None if look else not inner.nullable
 
+    def check_behind(self, what: str, start: int) -> None:
+        """Refuse what stops early in a look behind, whose starts Oniguruma tries in another order than `regex`."""
+        if self.behind:
+            raise self.refused(f"{what} inside a look behind", start)
+
     def escape(self) -> tuple[str, bool | None]:
         name = self.pattern[self.at + 1 : self.at + 2]
-        if name in _ANCHORS and name:
+        if name in tables.ANCHORS and name:
             self.at += 2
-            return _ANCHORS[name], None
+            return tables.ANCHORS[name], None
         found = self.type_escape()
         if found is not None:
             inner, negated = found
-            inner = _WORD if inner == _WORD_IN_CLASS else inner
+            inner = tables.WORD if inner == tables.WORD_IN_CLASS else inner
             return f"[{'^' if negated else ''}{inner}]", True
         return self.literal(self.character_escape()), True
 
     def type_escape(self) -> tuple[str, bool] | None:
         """Return the inside of a class for an escape of many characters, and whether it is the others."""
         start, name = self.at, self.pattern[self.at + 1 : self.at + 2]
-        if name.lower() in _TYPES and name:
+        if name.lower() in tables.TYPES and name:
             self.at += 2
-            return _TYPES[name.lower()], name.isupper()
+            return tables.TYPES[name.lower()], name.isupper()
         if name not in ("p", "P"):
             return None
         found = re.compile(r"\\[pP]\{(\^?)([A-Za-z_]+)\}").match(self.pattern, start)
-        if found is None or (found[2] not in _CATEGORIES and found[2] not in _SCRIPTS):
+        if found is None or (found[2] not in tables.CATEGORIES and found[2] not in tables.SCRIPTS):
             end = self.pattern.find("}", start)
             raise self.refused(f"the property {self.pattern[start : max(end, start) + 1][:40]}", start)
         if self.folds:
@@ -293,8 +282,8 @@ class _Parser:
         start = self.at
         name = self.pattern[start + 1 : start + 2]
         self.at += 2
-        if name in _CONTROLS and name:
-            return _CONTROLS[name]
+        if name in tables.CONTROLS and name:
+            return tables.CONTROLS[name]
         found = re.compile(r"\\(?:x\{([0-9A-Fa-f]{1,6})\}|x([0-7][0-9A-Fa-f])|u([0-9A-Fa-f]{4}))").match(
             self.pattern, start
         )
@@ -322,7 +311,7 @@ class _Parser:
             unions.append(self.union(depth, start))
         self.at += 1
         if len(unions) == 1 and not unions[0].nested:
-            return f"[{'^' if negated else ''}{unions[0].items}]"
+            return characters.negated(unions[0].items) if negated else f"[{unions[0].items}]"
         all_but_last = "".join(f"(?={union.written()})" for union in unions[:-1])
         positive = f"(?:{all_but_last}{unions[-1].written()})"
         return f"(?:(?!{positive})[\\s\\S])" if negated else positive
@@ -357,7 +346,7 @@ class _Parser:
         self.at += 1
         if self.peek("["):
             raise self.refused("a range up to a class")
-        if self.peek("\\") and self.pattern[self.at + 1 : self.at + 2].lower() in {*_TYPES, "p"}:
+        if self.peek("\\") and self.pattern[self.at + 1 : self.at + 2].lower() in {*tables.TYPES, "p"}:
             raise self.refused("a range up to a property")
         high = self.class_character()
         if high < low:
@@ -371,7 +360,7 @@ class _Parser:
         letters = [chr(code) for code in range(ord(low), min(ord(high), 0x7F) + 1) if chr(code).isalpha()]
         if not high.isascii():
             raise self.refused(f"the class of {low}-{high} without regard to case")
-        return text + "".join(c.lower() + c.upper() + _OTHER_CASES.get(c.lower(), "") for c in letters)
+        return text + "".join(c.lower() + c.upper() + tables.OTHER_CASES.get(c.lower(), "") for c in letters)
 
     def class_character(self) -> str:
         if self.at >= len(self.pattern):

@@ -46,6 +46,10 @@ PATTERNS = [
     r"[^\W\d]",
     r"[\S\n]",
     r"[\D\s]+",
+    r"[^\s\S]|a",
+    r"[^b\p{L}\P{L}]|a",
+    r"(?<![^\d\D])a",
+    r"(?<!(?<!b))a",
     r"[\P{L}\p{^N}]",
     r"a{,2}b",
     r"a{2}",
@@ -153,6 +157,12 @@ EVERY = "".join(chr(code) for code in range(0x34000) if not 0xD800 <= code < 0xE
         (r"\b+", "quantifier"),
         (r"(?=a)*", "quantifier"),
         (r"*a", "quantifier"),
+        (r"(?<!(?<!))a", "may be empty inside another"),
+        (r"(?<!b|(?<!a|))a", "may be empty inside another"),
+        (r"(?<=a(?>a|))a", r"\(\?> inside a look behind"),
+        (r"(?<!b|a?+a)a", r"\?\+ inside a look behind"),
+        (r"(?<!\ba??)a", r"\?\? inside a look behind"),
+        (r"(?<=\ba{1,2}?)a", r"\{1,2\}\? inside a look behind"),
         (r"[]a]", "class"),
         (r"[a", "class without an end"),
         (r"[b-a]", "range"),
@@ -213,3 +223,31 @@ def test_random_patterns_never_mean_something_else() -> None:
             expected = [span for _, span in theirs.pre_tokenize_str(text)]
             assert pieces(list(matches(ours, text)), len(text)) == expected, (pattern, found, text)
     assert read > 300
+
+
+def test_looks_inside_each_other_never_mean_something_else() -> None:
+    """Groups around groups, of all kinds: what both read, both find alike in all short texts."""
+    kinds = ["(?<!", "(?<=", "(?!", "(?=", "(?:", "(?>"]
+    atoms = ["", "a", "b", "a|", "|a", r"[^\s\S]", "^", "$", r"\b", "a?", "a??", "a?+"]
+    rng = random.Random(6)
+    texts = ["".join(letters) for size in (1, 2, 3, 4) for letters in itertools.product("ab\n", repeat=size)]
+
+    def group(depth: int) -> str:
+        inner = [rng.choice(atoms), *([group(depth - 1)] if depth else [])]
+        rng.shuffle(inner)
+        return rng.choice(kinds) + rng.choice(["", "|"]).join(inner) + ")"
+
+    read = 0
+    for _ in range(1500):
+        pattern = group(rng.randrange(4)) + rng.choice(["a", "[ab]+", "."])
+        try:
+            found = from_oniguruma.analyse(pattern)
+            theirs = split(pattern)
+        except Exception:
+            continue
+        read += 1
+        ours = regex.compile(found.pattern)
+        for text in texts:
+            expected = [span for _, span in theirs.pre_tokenize_str(text)]
+            assert pieces(list(matches(ours, text)), len(text)) == expected, (pattern, found, text)
+    assert read > 500
