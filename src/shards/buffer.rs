@@ -1,4 +1,4 @@
-//! Documents in a bounded buffer, which leave it in another order.
+//! A bounded buffer in which documents are shuffled.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ struct Entry {
     /// The documents are sorted by this number, the hash of their number in the run.
     key: u64,
     split: u8,
-    /// Whether the document ends here; its other parts stand right before.
+    /// Whether the document ends with this entry. The entries of its other parts stand right before this one.
     ends: bool,
-    /// The part of a job that holds the ids, and where they are in it.
+    /// The index of the block that holds the ids; `start` and `len` are counted in its bytes.
     block: u32,
     start: usize,
     len: usize,
 }
 
-/// Documents that wait for others, so that all of them can be shuffled.
+/// Documents that wait until the buffer is full, so that all of them can be shuffled together.
 #[derive(Debug, Default)]
 pub(super) struct ShuffleBuffer {
     seed: u64,
@@ -31,7 +31,7 @@ pub(super) struct ShuffleBuffer {
     blocks: Vec<Arc<Vec<u8>>>,
     /// Ids of all documents.
     pub(super) ids: u64,
-    /// Whether the last document goes on.
+    /// Whether the last document continues in the next job.
     pub(super) is_open: bool,
 }
 
@@ -52,8 +52,9 @@ impl ShuffleBuffer {
         self.entries.is_empty()
     }
 
-    /// Adds the documents of a job, the first of which is number `first` of the run, but passes over the first `passed`
-    /// of them. Returns the buffers that became full, and how many of the documents are in these.
+    /// Adds the documents of a job, except the first `passed` ones. `first` is the number in the run of the job's
+    /// first document. Returns the buffers that became full, and the number of the job's documents up to the end of
+    /// the last one.
     pub(super) fn add(
         &mut self,
         encoded: Encoded,
@@ -108,7 +109,7 @@ impl ShuffleBuffer {
         Ok(self.blocks.len() as u32 - 1)
     }
 
-    /// Begins a new buffer if this one is full.
+    /// If this buffer is full, moves its content to `full` and continues with an empty one.
     fn take_if_full(&mut self, full_ids: u64, full: &mut Vec<ShuffleBuffer>) -> bool {
         let is_full = !self.is_open && self.ids >= full_ids;
         if is_full {
@@ -118,8 +119,7 @@ impl ShuffleBuffer {
         is_full
     }
 
-    /// Puts the documents into their new order, those of each split together, and divides them into runs of about
-    /// `ids` ids.
+    /// Sorts the documents of each split into their new order, and divides them into runs of about `ids` ids.
     pub(super) fn shuffle(&mut self, ids: u64) -> Vec<Run> {
         self.entries.sort_by_key(|entry| (entry.split, entry.key));
         let mut runs: Vec<Run> = Vec::new();
@@ -139,7 +139,7 @@ impl ShuffleBuffer {
         runs
     }
 
-    /// The number of ids of each document of a run, with the number of its entries.
+    /// For each document of a run, the number of its ids and the number of its entries.
     pub(super) fn lengths(&self, order: Range<usize>) -> impl Iterator<Item = (u64, usize)> {
         let (mut ids, mut entries) = (0, 0);
         self.entries[order].iter().filter_map(move |entry| {

@@ -6,17 +6,17 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::source::{Cutter, SourceFile};
 
-/// Bytes of a file that are first read to find a cut; twice as many after each failure. Chosen without
+/// The number of bytes that the search for a cut reads first; it doubles after each failure. Chosen without
 /// measurement: most documents are shorter.
 const LOOK_BYTES: u64 = 1 << 12;
-/// The most bytes that are read at once to find a cut.
+/// The most bytes that the search for a cut reads at once.
 const MAX_LOOK_BYTES: u64 = 1 << 22;
 
 /// The end of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ChunkEnd {
     pub(super) end: u64,
-    /// Where the next chunk begins: behind the separator, if the chunk ends at one.
+    /// Where the next chunk begins. If the chunk ends at a separator, the next one begins behind that separator.
     pub(super) next: u64,
     /// Whether the last document of the chunk ends with it.
     pub(super) is_whole: bool,
@@ -54,8 +54,8 @@ impl<'a> ChunkCutter<'a> {
         Ok(ChunkEnd { end, next: end, is_whole: true })
     }
 
-    /// The end of the chunk of text that begins at `start`, inside a document or not. A chunk that cuts a document
-    /// has no other document in it.
+    /// The end of the chunk of text that begins at `start`; `is_inside` says whether `start` is inside a document. A
+    /// chunk whose end cuts a document contains no other document.
     pub(super) fn end_of_text(
         &self,
         file: &SourceFile,
@@ -71,11 +71,12 @@ impl<'a> ChunkCutter<'a> {
         let Some(separator) = &self.separator else {
             return self.end_inside(file, from, control).map(|end| end.unwrap_or(last));
         };
-        // Where no separator has been found yet.
+        // The text before this offset has been searched without finding a separator.
         let mut known = from;
         let mut limit = from;
         loop {
-            // Twice as far each time, so that a long document is not searched again and again.
+            // Each search reaches twice as far as the one before, so that a long document is not searched again and
+            // again.
             limit = limit.saturating_add(self.options.least_chunk(true).max(limit - from));
             if let Some(at) = first_separator(separator, file, (start, known, limit), control)? {
                 return Ok(ChunkEnd { end: at, next: at + separator.len() as u64, is_whole: true });
@@ -100,14 +101,15 @@ impl<'a> ChunkCutter<'a> {
         }
     }
 
-    /// A cut inside a document, from `from` on; `None` if there is none before the end of the file.
+    /// The first cut inside a document at or after `from`; `None` if there is none before the end of the file.
     fn end_inside(&self, file: &SourceFile, from: u64, control: &Control) -> Result<Option<ChunkEnd>> {
         let Some(cutter) = &self.inside else { return Ok(None) };
         let end = cutter.next_cut(file, from, control)?;
         Ok((end < file.size).then_some(ChunkEnd { end, next: end, is_whole: false }))
     }
 
-    /// The end of a chunk of the text that a stream holds, which goes on; `None` if more of it is needed.
+    /// The end of the next chunk in `held`, the bytes that have been read of a stream that continues. `None` if the
+    /// stream has to be read further first.
     pub(super) fn end_of_held(&self, held: &[u8], is_inside: bool) -> Option<ChunkEnd> {
         let reserve = self.separator.as_ref().map_or(0, Separator::len);
         if let Some(at) = self.separator.as_ref().and_then(|separator| separator.last_alone(held)) {
@@ -121,7 +123,7 @@ impl<'a> ChunkCutter<'a> {
     }
 }
 
-/// Where the first separator begins, from `known` to before `limit`, in text that begins at `start`.
+/// The offset of the first separator that begins at or after `known` and before `limit`. The text begins at `start`.
 fn first_separator(
     separator: &Separator,
     file: &SourceFile,

@@ -1,4 +1,4 @@
-//! A job → the ids of its documents.
+//! Encodes the documents of a job.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use crate::room;
 use crate::simd::Isa;
 use crate::source::{SourceFile, text_of};
 
-/// Texts of the caller.
+/// A batch of texts that the caller made.
 pub trait TextBatch: Send {
     /// The texts, in order; they need not be UTF-8.
     fn texts(&self) -> Vec<&[u8]>;
-    /// Bytes of the source that they stand for, for the progress.
+    /// The number of bytes of the source that these texts were made from, for the progress display.
     fn progress(&self) -> u64;
 }
 
@@ -116,7 +116,7 @@ impl Documents<'_> {
         self.parts(worker, parts, encoded, control)
     }
 
-    /// Opens a small file. Its stamp is checked when it is read.
+    /// Opens a small file. Reading it checks its stamp.
     fn open(&self, source: &Source, control: &Control) -> Result<Arc<SourceFile>> {
         let file = &source.file;
         match file.seen {
@@ -125,7 +125,7 @@ impl Documents<'_> {
         }
     }
 
-    /// The documents in lines of JSON.
+    /// Appends the documents of lines of JSON to `parts`.
     fn lines<'t>(
         &self,
         bytes: &'t [u8],
@@ -186,7 +186,7 @@ impl Documents<'_> {
         Ok(())
     }
 
-    /// The documents in a chunk of text.
+    /// Appends the documents of a chunk of text to `parts`.
     fn texts<'t>(
         &self,
         bytes: &'t [u8],
@@ -203,7 +203,7 @@ impl Documents<'_> {
         while let Some(text) = texts.next() {
             let (begins, ends) = (begins || !is_first, ends || texts.peek().is_some());
             is_first = false;
-            // Two separators in a row, or one at the beginning or the end, have no document between them.
+            // Two separators in a row, or a separator at the beginning or the end of the text, delimit no document.
             if begins && ends && text.is_empty() {
                 continue;
             }
@@ -213,7 +213,7 @@ impl Documents<'_> {
         Ok(())
     }
 
-    /// Adds a document, or a part of one, if it is UTF-8 or can be made so.
+    /// Adds a document, or a part of one, if it is valid UTF-8 or may be repaired.
     fn add<'t>(
         &self,
         text: &'t [u8],
@@ -239,7 +239,7 @@ impl Documents<'_> {
         Ok(())
     }
 
-    /// Leaves a document out, or ends the run.
+    /// Leaves a document out, or ends the run if documents may not be skipped.
     fn refuse(&self, wrong: Skipped, encoded: &mut Encoded) -> std::result::Result<(), Skipped> {
         if !self.options.skip {
             encoded.failure = Some(wrong.clone());
@@ -305,7 +305,7 @@ impl Documents<'_> {
         Ok(())
     }
 
-    /// The split of a document that begins so.
+    /// The split of the document that begins with `text`.
     fn split_of(&self, text: &[u8]) -> usize {
         let splits = &self.options.splits;
         if splits.len() == 1 {
@@ -316,7 +316,7 @@ impl Documents<'_> {
     }
 }
 
-/// Why a document is not skipped, and the run ends.
+/// Why an invalid document ends the run although invalid documents are to be skipped.
 const LONG_INVALID: &str = "the document is not UTF-8 and too long to be left out, since it is read in parts: \
                             decompress the file, or give errors=\"replace\"";
 

@@ -1,4 +1,4 @@
-//! The ids of a job: as the bytes of shards, divided among the splits.
+//! The ids of a job, as the bytes that shards hold, divided among the splits.
 
 use super::sources::{Cursor, Skipped};
 
@@ -19,13 +19,13 @@ pub(super) struct Head {
     pub(super) ends: bool,
 }
 
-/// How much of a source is in a job.
+/// How many documents and lines of one source are in a job.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SourceCount {
     pub(super) source: usize,
-    /// Documents that begin in the job.
+    /// Documents of the source that begin in the job.
     pub(super) documents: u64,
-    /// Ends of lines.
+    /// Ends of lines of the source in the job.
     pub(super) lines: u64,
 }
 
@@ -35,18 +35,18 @@ pub(super) struct Encoded {
     pub(super) head: Option<Head>,
     /// One for each split.
     pub(super) parts: Vec<Part>,
-    /// The split of each document that begins here, in order; left empty if there is one split only.
+    /// The split of each document that begins in the job, in order. Empty if there is only one split.
     pub(super) order: Vec<u8>,
-    /// The split of the last document, if it goes on in the next job.
+    /// The split of the last document, if that document continues in the next job.
     pub(super) open: Option<usize>,
     pub(super) counts: Vec<SourceCount>,
-    /// Documents that were left out. Their lines count from the beginning of the chunk.
+    /// Documents that were left out. Their line numbers count from the beginning of the chunk.
     pub(super) skipped: Vec<Skipped>,
     /// The document that ends the run.
     pub(super) failure: Option<Skipped>,
     /// Bytes of the text of all documents.
     pub(super) text_bytes: u64,
-    /// The place behind the job.
+    /// The place in the sources behind the job.
     pub(super) end: Cursor,
 }
 
@@ -56,7 +56,7 @@ impl Encoded {
         Encoded { parts, end, ..Encoded::default() }
     }
 
-    /// Begins to count what is in a source.
+    /// Begins the counts of a source.
     pub(super) fn begin(&mut self, source: usize) {
         self.counts.push(SourceCount { source, ..SourceCount::default() });
     }

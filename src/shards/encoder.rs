@@ -1,4 +1,4 @@
-//! What turns documents into ids.
+//! What a run needs from an encoder.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::source::Cutter;
 
 /// Turns documents into ids.
 pub trait DocumentEncoder: Sync {
-    /// Appends the ids of each text, and for each text the number of ids up to its end.
+    /// Appends the ids of each text to the ids, and for each text the number of ids up to its end to the ends.
     ///
     /// # Errors
     /// Those of encoding.
@@ -22,10 +22,10 @@ pub trait DocumentEncoder: Sync {
         control: &Control,
     ) -> Result<()>;
 
-    /// What finds places where a document can be cut; `None` if there are none.
+    /// Finds places where a document can be cut; `None` if there are none.
     fn cutter(&self, replace: bool) -> Option<Cutter<'_>>;
 
-    /// Threads that are of use.
+    /// How many threads the encoder can use, at most `most`.
     fn workers(&self, most: usize) -> usize;
 }
 
@@ -35,7 +35,7 @@ pub struct CoreEncoder {
     pub encoder: Arc<Encoder>,
     /// Whether special tokens become their ids.
     pub special: bool,
-    /// Threads for a document that is long by itself.
+    /// Threads that encode one long document together.
     pub workers: usize,
 }
 

@@ -7,10 +7,10 @@ const PRIMES: [u64; 5] = [
     0x85EB_CA77_C2B2_AE63,
     0x27D4_EB2F_1656_67C5,
 ];
-/// Bytes that are hashed together: eight for each lane.
+/// Bytes that are hashed in one step: eight for each lane.
 const STRIPE_BYTES: usize = 32;
 
-/// The hash of bytes that arrive in parts. How they are divided does not change it.
+/// The hash of bytes that arrive in parts. The result does not depend on where the parts were divided.
 #[derive(Clone, Debug)]
 pub struct Xxh64 {
     seed: u64,
@@ -21,7 +21,7 @@ pub struct Xxh64 {
 }
 
 impl Xxh64 {
-    /// The hash of nothing yet.
+    /// The hash of no bytes yet.
     pub fn new(seed: u64) -> Self {
         let [one, two, ..] = PRIMES;
         let lanes =

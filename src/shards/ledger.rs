@@ -1,4 +1,4 @@
-//! Which jobs are written, and snapshots of a run that wait for those before them.
+//! Records which jobs are written. A snapshot of the run waits until all jobs before it are written.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,38 +6,39 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::shard::{Filling, Shard};
 use super::sources::{Cursor, Skipped};
 
-/// The state of a run between two jobs: all that is needed to go on from there.
+/// The state of a run between two jobs: all that is needed to continue from there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     /// The place in the sources.
     pub at: Cursor,
-    /// Ends of lines before the place in its source.
+    /// Ends of lines before the place, within its source.
     pub lines: u64,
-    /// Documents behind the place that are in the shards already: with a shuffle, those of buffers that became full in
-    /// the middle of a job.
+    /// The number of documents behind the place that are already in the shards. With a shuffle these are the
+    /// documents of a job in the middle of which a buffer became full.
     pub passed: u64,
-    /// For each split the number of its shard, and what that holds.
+    /// For each split the number of its open shard, and what that shard holds.
     pub shards: Vec<(u32, Filling)>,
-    /// The split of the document that goes on.
+    /// The split of the document that continues behind the place.
     pub open: Option<usize>,
-    /// For each split what all its shards hold.
+    /// For each split the sum of what all its shards hold.
     pub totals: Vec<Filling>,
     /// Documents of each source so far.
     pub documents: Vec<u64>,
     /// Bytes of the text of all documents.
     pub text_bytes: u64,
-    /// Documents that were left out; lines are those of their sources.
+    /// Documents that were left out, with their line numbers in their sources. A long list is cut off.
     pub skipped: Vec<Skipped>,
-    /// How many were left out, of which the first are in the list.
+    /// How many documents were left out, including those that the list omits.
     pub skipped_count: u64,
 }
 
-/// No run has so many bytes, ids or documents. Sums of less, and their products with the bytes of an id, fit into 64 bits.
+/// No run has so many bytes, ids or documents. Sums of smaller numbers, and their products with the bytes of an id,
+/// fit into 64 bits.
 const MAX_NUMBER: u64 = 1 << 56;
 
 impl Snapshot {
-    /// Whether it can be that of a run with so many splits and sources: its lists have an element for each, and no
-    /// number is too large to be added to.
+    /// Whether the snapshot can belong to a run with this many splits and sources: its lists have one element for
+    /// each, and no number is too large for sums.
     pub(super) fn is_of(&self, splits: usize, sources: usize) -> bool {
         let fillings = self.totals.iter().chain(self.shards.iter().map(|(_, filling)| filling));
         let numbers = [self.at.offset, self.lines, self.passed, self.text_bytes, self.skipped_count];
@@ -55,20 +56,20 @@ impl Snapshot {
     }
 }
 
-/// A snapshot that is to be saved, with the shards that it needs on the disk.
+/// A snapshot that is to be saved, and the shards that must be on the disk before it.
 pub(super) struct Pending {
     pub(super) job: u64,
     pub(super) snapshot: Snapshot,
     pub(super) shards: Vec<Arc<Shard>>,
 }
 
-/// Counts what is still to be done for each job.
+/// Counts the unfinished tasks of each job.
 #[derive(Default)]
 pub(super) struct Ledger(Mutex<LedgerState>);
 
 #[derive(Default)]
 struct LedgerState {
-    /// Things to be done by the number of their job.
+    /// The number of unfinished tasks, by the number of their job.
     open: BTreeMap<u64, usize>,
     waiting: VecDeque<Pending>,
     is_saving: bool,
@@ -79,14 +80,14 @@ impl Ledger {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that a job has so many things to be done.
+    /// Notes that a job has `things` more tasks.
     pub(super) fn expect(&self, job: u64, things: usize) {
         if things > 0 {
             *self.lock().open.entry(job).or_insert(0) += things;
         }
     }
 
-    /// Notes that one of them is done.
+    /// Notes that one task of a job is done.
     pub(super) fn done(&self, job: u64) {
         let mut state = self.lock();
         if let Some(things) = state.open.get_mut(&job) {
@@ -102,8 +103,8 @@ impl Ledger {
         self.lock().waiting.push_back(pending);
     }
 
-    /// The latest snapshot that can be saved, if no other one is being saved. [`Ledger::saved`] is to be called
-    /// afterwards.
+    /// The latest snapshot that can be saved; `None` while another one is being saved. After saving, call
+    /// [`Ledger::saved`].
     pub(super) fn take(&self) -> Option<Pending> {
         let mut state = self.lock();
         if state.is_saving {
@@ -118,12 +119,12 @@ impl Ledger {
         latest
     }
 
-    /// Notes that a snapshot was saved, or could not be.
+    /// Notes that saving a snapshot ended, with or without success.
     pub(super) fn saved(&self) {
         self.lock().is_saving = false;
     }
 
-    /// Whether nothing is to be done for any job.
+    /// Whether no job has unfinished tasks.
     pub(super) fn is_empty(&self) -> bool {
         self.lock().open.is_empty()
     }

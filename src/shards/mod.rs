@@ -3,10 +3,10 @@
 //! - `sources`, `plan`, `streams`, `cuts`: files of all kinds → jobs of some chunks each. A chunk ends between two
 //!   documents, or where the document that it cuts can be cut without a change of its ids.
 //! - `documents`: a chunk → its documents; `encoder`, `encoded`: their ids as bytes, divided among the splits (`hash`).
-//! - `place`, `buffer`: where the ids of a job go, in the order of the jobs: the only serial step. It adds up numbers;
-//!   the worker that comes next writes the ids there (`write`, `shard`).
-//! - `ledger`: which jobs are written, so that a snapshot of the run is saved only when all before it are.
-//! - `run`: all of it together.
+//! - `place`, `buffer`: where the ids of a job go, in the order of the jobs. This is the only serial step, and it
+//!   only adds up numbers; the next free worker writes the ids to that place (`write`, `shard`).
+//! - `ledger`: which jobs are written. A snapshot of the run is saved only when all jobs before it are written.
+//! - `run`: runs all these steps.
 
 mod buffer;
 mod cuts;

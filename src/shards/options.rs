@@ -1,4 +1,4 @@
-//! What a run is told: documents, splits, shards.
+//! The options of a run: documents, splits, shards.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,19 +6,19 @@ use std::time::Duration;
 /// One of the splits that documents are divided into.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// Its name, with which its files begin.
+    /// The name of the split; the names of its files begin with it.
     pub name: String,
-    /// Documents whose hash is below this number belong to it, unless they belong to a split before it. The
-    /// last split takes all that are left.
+    /// A document belongs to the first split whose `below` is greater than the document's hash. The last split takes
+    /// all documents that are left.
     pub below: u64,
 }
 
 /// A shuffle of documents in a bounded buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shuffle {
-    /// What the order is made of.
+    /// The seed of the new order.
     pub seed: u64,
-    /// The buffer is full once it holds so many ids. Its documents are then written in another order.
+    /// The buffer is full once it holds this many ids. Its documents are then written in another order.
     pub buffer_ids: u64,
 }
 
@@ -28,9 +28,9 @@ pub struct Shuffle {
 pub struct ShardOptions {
     /// Whether invalid UTF-8 is read as U+FFFD.
     pub replace: bool,
-    /// Whether a document that cannot be read is left out; otherwise it ends the run.
+    /// Whether a document that cannot be read is left out. If not, it ends the run.
     pub skip: bool,
-    /// What separates the documents of a text file; without it the whole file is a document.
+    /// The bytes that separate the documents of a text file. Without a separator the whole file is one document.
     pub separator: Option<Vec<u8>>,
     /// Ids that are put before each document.
     pub prepend: Vec<u32>,
@@ -44,22 +44,22 @@ pub struct ShardOptions {
     pub seed: u64,
     /// How documents are shuffled; `None` to keep their order.
     pub shuffle: Option<Shuffle>,
-    /// A shard is closed once it holds so many ids.
+    /// A shard is closed once it holds this many ids.
     pub shard_ids: u64,
-    /// Bytes before the ids in the file of a shard, for a head that is written later.
+    /// Bytes that are left free before the ids in the file of a shard, for a header that is written later.
     pub head_bytes: u64,
     /// The greatest number of threads.
     pub workers: usize,
-    /// Bytes of text that a worker takes at a time, about.
+    /// About how many bytes of text a worker takes at a time.
     pub chunk_bytes: u64,
     /// The least time between two snapshots.
     pub snapshot_every: Duration,
-    /// The folder of unfinished shards.
+    /// The folder of the unfinished shards.
     pub folder: PathBuf,
 }
 
-/// Bytes of a document that its hash is made of. A document that is longer than the chunks of a file has to be
-/// placed before it is known as a whole.
+/// At most this many bytes at the beginning of a document are hashed to choose its split. A document longer than the
+/// chunks of a file has to be placed before all of it is read, so the hash cannot depend on its whole text.
 pub const HASHED_BYTES: usize = 1 << 16;
 
 impl ShardOptions {
@@ -68,7 +68,8 @@ impl ShardOptions {
         if self.wide { 4 } else { 2 }
     }
 
-    /// Bytes of a chunk at the least. The first chunk of a document that goes on has all that is hashed.
+    /// The least number of bytes of a chunk. A chunk in which a document begins holds all bytes that are hashed to
+    /// choose the document's split.
     pub(super) fn least_chunk(&self, begins: bool) -> u64 {
         self.chunk_bytes.max(1).max(if begins { HASHED_BYTES as u64 } else { 0 })
     }

@@ -1,4 +1,4 @@
-//! Where the ids of each job go: the serial step.
+//! Decides where the ids of each job go: the serial step.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,32 +14,33 @@ use super::sources::{Skipped, Source};
 use super::write::{Content, Contents, PlacedIds, Segment};
 use crate::error::Result;
 
-/// Skipped documents that are listed; of others only the number is known.
+/// How many skipped documents are listed; the rest are only counted.
 const MAX_LISTED: usize = 10_000;
 /// Ids of a shuffled buffer that one worker gathers and writes at a time.
 const GATHERED_IDS: u64 = 1 << 19;
 
-/// The splits with their open shards, and all that is known of the run so far.
+/// The splits with their open shards, and the state of the run.
 pub(super) struct Placer {
-    /// The state behind the last job.
+    /// The state after the last job.
     pub(super) now: Snapshot,
     /// The open shard of each split; `None` before its first document.
     shards: Vec<Option<Arc<Shard>>>,
     buffer: Option<ShuffleBuffer>,
-    /// With a shuffle, the state before the first job of which the buffer has documents, but for what the shards hold.
+    /// With a shuffle, the state before the first job whose documents are in the buffer, except for what the shards
+    /// hold.
     before_buffer: Option<Snapshot>,
-    /// Documents to come that are in the shards already.
+    /// Documents that will be read again and are already in the shards.
     to_pass: u64,
-    /// Whether the state is that behind a job.
+    /// Whether `now` is the state after a whole job. It is not after a failure in the middle of one.
     is_whole: bool,
-    /// Documents that have begun.
+    /// Documents that began in the jobs so far.
     documents: u64,
     /// The number of the next job.
     job: u64,
     last_snapshot: Instant,
 }
 
-/// What [`Placer`] works with.
+/// What [`Placer`] needs for each job.
 #[derive(Clone, Copy)]
 pub(super) struct PlaceContext<'a> {
     pub(super) options: &'a ShardOptions,
@@ -48,7 +49,7 @@ pub(super) struct PlaceContext<'a> {
 }
 
 impl Placer {
-    /// Goes on from a state: opens the files of its open shards, and removes what is behind it.
+    /// Continues from a state: opens the files of its open shards, and removes what they hold beyond that state.
     pub(super) fn open(options: &ShardOptions, mut now: Snapshot) -> Result<Self> {
         let mut placer = Placer {
             shards: options.splits.iter().map(|_| None).collect(),
@@ -100,7 +101,7 @@ impl Placer {
             number(&mut failure, before, context.sources);
             return Err(error_of(failure, context.sources));
         }
-        // Until all is known of the job. A shard that cannot be opened leaves the state as it is then.
+        // The state is incomplete until the whole job is counted. If a shard cannot be opened, it stays incomplete.
         self.is_whole = false;
         let skipped = std::mem::take(&mut encoded.skipped);
         let mut placing = Placing { placer: self, context, job, closed: 0 };
@@ -137,7 +138,8 @@ impl Placer {
         Ok(placed)
     }
 
-    /// Keeps the state behind a job, if it is time for that: more often behind one that closes a shard.
+    /// Adds a snapshot of the state after a job if the last one is old enough. After a job that closes a shard, a
+    /// quarter of the usual time is enough.
     fn snapshot(&mut self, job: u64, is_closing: bool, context: PlaceContext<'_>) {
         let elapsed = self.last_snapshot.elapsed();
         let every = context.options.snapshot_every;
@@ -147,7 +149,7 @@ impl Placer {
         }
     }
 
-    /// Keeps the present state.
+    /// Adds a snapshot of the present state, if that is the state after a whole job.
     pub(super) fn snapshot_now(&mut self, ledger: &Ledger) {
         if self.is_whole {
             self.add_snapshot(self.job, ledger);
@@ -162,8 +164,8 @@ impl Placer {
         ledger.add(Pending { job, snapshot, shards });
     }
 
-    /// Places what is left in the buffer, and closes all shards. Returns what is to be written, and the shards that
-    /// nothing is to be written to.
+    /// Places the documents that are left in the buffer, and closes all shards. Returns the ids to be written, and
+    /// the shards to which nothing is left to be written.
     pub(super) fn finish(&mut self, context: PlaceContext<'_>) -> Result<(Vec<PlacedIds>, Vec<Arc<Shard>>)> {
         let job = self.job;
         self.job += 1;
@@ -185,7 +187,8 @@ impl Placer {
     }
 }
 
-/// Turns the line of a chunk into that of the source.
+/// Replaces a line number that counts from the beginning of the chunk by one that counts from the beginning of the
+/// source.
 fn number(skipped: &mut Skipped, before: u64, sources: &[Source]) {
     if sources[skipped.source].field().is_some() {
         skipped.line = skipped.line.map(|line| line + before);
@@ -202,7 +205,7 @@ struct Placing<'p, 'a> {
 }
 
 impl Placing<'_, '_> {
-    /// Places the ids of a job in their order.
+    /// Places the ids of a job in the order of its documents.
     fn job(&mut self, encoded: Encoded) -> Result<PlacedIds> {
         let mut segments = Vec::new();
         let width = self.context.options.width();
@@ -226,7 +229,7 @@ impl Placing<'_, '_> {
         Ok(PlacedIds { job: self.job, contents: Contents::Job(Box::new(encoded)), segments })
     }
 
-    /// Places the documents of a split, the last of which may go on.
+    /// Places the documents of a split. The last one may continue in the next job.
     fn part(
         &mut self,
         split: usize,

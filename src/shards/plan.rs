@@ -1,4 +1,4 @@
-//! The sources → jobs, in order.
+//! Divides the sources into jobs, in order.
 
 use std::sync::Arc;
 
@@ -10,24 +10,24 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::source::{SourceFile, Utf8Window};
 
-/// Small files of one job at the most: opening a file takes as long as encoding a kilobyte.
+/// The most small files of one job: opening a file takes as long as encoding a kilobyte.
 const FILES_PER_JOB: usize = 1 << 10;
-/// Bytes that are read at once to see whether a document is UTF-8.
+/// Bytes that are read at once to check whether a document is UTF-8.
 const CHECKED_BYTES: u64 = 1 << 20;
 
 /// A part of a source.
 pub(super) enum Chunk {
-    /// A whole file, which the worker opens.
+    /// A whole file. The worker opens and reads it.
     File,
-    /// A part of a file, which the worker reads.
+    /// A part of an open file. The worker reads it.
     Part { file: Arc<SourceFile>, start: u64, end: u64 },
     /// A part of a stream, beginning at `offset`.
     Held { bytes: Vec<u8>, offset: u64 },
-    /// A document that is not UTF-8, and is left out.
+    /// A document that is not UTF-8 and is left out.
     Invalid(Skipped),
 }
 
-/// A chunk with its source, and whether its documents begin and end in it.
+/// A chunk, its source, and whether its first document begins in it and its last one ends in it.
 pub(super) struct ChunkJob {
     pub(super) source: usize,
     pub(super) chunk: Chunk,
@@ -35,7 +35,7 @@ pub(super) struct ChunkJob {
     pub(super) ends: bool,
 }
 
-/// What a worker takes at a time, and the place behind it.
+/// What a worker takes at a time, and the place in the sources behind it.
 pub(super) struct Job<T> {
     pub(super) what: JobKind<T>,
     pub(super) end: Cursor,
@@ -43,7 +43,7 @@ pub(super) struct Job<T> {
 
 pub(super) enum JobKind<T> {
     Chunks(Vec<ChunkJob>),
-    /// Texts of the caller, all of one source; `first` is the number of the first.
+    /// Texts of the caller, all from one source; `first` is the number of the first text.
     Texts {
         source: usize,
         first: u64,
@@ -59,7 +59,7 @@ pub(super) struct Plan<'scope, 'env, 'a> {
     pub(super) control: &'a Control<'a>,
     pub(super) streams: Streams<'scope, 'env, 'a>,
     pub(super) at: Cursor,
-    /// The file that is cut at present.
+    /// The file that is being cut into chunks.
     pub(super) file: Option<(usize, Arc<SourceFile>)>,
 }
 
@@ -92,13 +92,13 @@ impl<'a: 'scope, 'scope> Plan<'scope, '_, 'a> {
         Ok((!chunks.is_empty()).then_some(Job { what: JobKind::Chunks(chunks), end: self.at }))
     }
 
-    /// The size of the source that is due, if it is one chunk.
+    /// The size of the next source, if it fits into one chunk.
     fn small(&self, source: &Source) -> Option<u64> {
         let size = source.file.seen.map(|stamp| stamp.size).filter(|_| source.is_plain())?;
         (self.at.offset == 0 && size <= self.options.chunk_bytes).then_some(size)
     }
 
-    /// The next part of the file that is due.
+    /// The next part of the file that is being cut.
     fn part(&mut self) -> Result<ChunkJob> {
         let number = self.at.source;
         let source = &self.sources[number];
@@ -120,7 +120,8 @@ impl<'a: 'scope, 'scope> Plan<'scope, '_, 'a> {
         let mut chunk = Chunk::Part { file: file.clone(), start, end: end.end };
         let (mut next, mut is_whole) = (end.next, end.is_whole);
         if self.options.skip && !self.options.replace && begins && !is_whole {
-            // The first part of a document cannot be taken back once a later one turns out to be invalid.
+            // Skipping an invalid document must be decided before its first part: that part cannot be taken back
+            // later.
             if let Some((invalid, after)) = self.invalid_document(&file, start)? {
                 chunk = Chunk::Invalid(Skipped { source: number, line: None, offset: invalid, reason: None });
                 (next, is_whole) = (after, true);
@@ -134,7 +135,8 @@ impl<'a: 'scope, 'scope> Plan<'scope, '_, 'a> {
         Ok(ChunkJob { source: number, chunk, begins, ends: is_whole })
     }
 
-    /// Where the document that begins at `start` is not UTF-8, if it is not, and the place behind it.
+    /// If the document that begins at `start` is not UTF-8, the offset of the first invalid byte and the place behind
+    /// the document.
     fn invalid_document(&self, file: &SourceFile, start: u64) -> Result<Option<(u64, u64)>> {
         let (mut window, mut at, mut invalid) = (Utf8Window::new(false), start, None);
         loop {
@@ -154,7 +156,7 @@ impl<'a: 'scope, 'scope> Plan<'scope, '_, 'a> {
         }
     }
 
-    /// The next part of the stream that is due.
+    /// The next part of the stream whose turn it is.
     fn held(&mut self) -> Result<Option<ChunkJob>> {
         let number = self.at.source;
         let Some(chunk) = self.streams.next(self.at)? else {

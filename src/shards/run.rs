@@ -22,27 +22,27 @@ use crate::error::{Error, Result};
 use crate::simd::Isa;
 use crate::workers;
 
-/// How long a thread waits before it looks again whether there is room for a batch of texts.
+/// How long a thread sleeps before it checks again whether there is room for a batch of texts.
 const POLL_INTERVAL: Duration = Duration::from_micros(200);
 /// How often a thread that waits for a batch of texts checks the control.
 const CHECK_INTERVAL: Duration = Duration::from_millis(40);
 
-/// What the caller does with shards and snapshots. Called by workers, several at a time.
+/// What the caller does with shards and snapshots. Workers call these methods, several at a time.
 pub trait Keeper: Sync {
-    /// Makes a shard whole that nothing is written to any more.
+    /// Finishes a shard to which nothing is left to be written.
     ///
     /// # Errors
     /// Those of the caller.
     fn finish(&self, split: usize, number: u32, filling: Filling) -> Result<()>;
 
-    /// Saves a snapshot. All that it counts on is on the disk. One call at a time.
+    /// Saves a snapshot. All data that it refers to is already on the disk. Only one call runs at a time.
     ///
     /// # Errors
     /// Those of the caller.
     fn save(&self, snapshot: &Snapshot) -> Result<()>;
 }
 
-/// How far a run is, and how long its serial steps took.
+/// How far a run has come, and how long its serial steps took.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
     /// Documents that were placed.
@@ -53,13 +53,13 @@ pub struct Counts {
     pub text_bytes: u64,
     /// The index of the source that was placed last.
     pub source: u64,
-    /// Nanoseconds spent with placing, in total.
+    /// Nanoseconds spent placing ids, in total.
     pub place_nanos: u64,
-    /// Nanoseconds spent with making jobs, and waiting for streams, in total.
+    /// Nanoseconds spent making jobs and waiting for streams, in total.
     pub plan_nanos: u64,
 }
 
-/// A job of texts of the caller.
+/// A job that consists of texts of the caller.
 pub struct TextJob<T> {
     /// The index of the source.
     pub source: usize,
@@ -67,11 +67,11 @@ pub struct TextJob<T> {
     pub first: u64,
     /// The texts.
     pub texts: T,
-    /// The place behind them.
+    /// The place in the sources behind the texts.
     pub end: Cursor,
 }
 
-/// A run that turns sources into shards. Its sources are worked off in order, in one call or in several.
+/// A run that turns sources into shards. It processes its sources in order, in one call or in several.
 pub struct ShardRun {
     options: ShardOptions,
     sources: Vec<Source>,
@@ -82,11 +82,11 @@ pub struct ShardRun {
 }
 
 impl ShardRun {
-    /// Begins a run, or goes on from a snapshot.
+    /// Begins a run, or continues from a snapshot.
     ///
     /// # Errors
-    /// [`crate::Error::Io`]: the shards of the snapshot are not there. [`crate::Error::Snapshot`]: it is that of a run
-    /// with other splits or sources, or of none.
+    /// [`crate::Error::Io`]: the shards of the snapshot do not exist. [`crate::Error::Snapshot`]: the snapshot cannot
+    /// belong to a run with these splits and sources.
     pub fn open(options: ShardOptions, sources: Vec<Source>, snapshot: Option<Snapshot>) -> Result<Self> {
         let snapshot = snapshot.unwrap_or_else(|| Snapshot {
             shards: vec![Default::default(); options.splits.len()],
@@ -132,11 +132,11 @@ impl ShardRun {
         };
     }
 
-    /// Works off the sources before `end` that are left. All of them are files or streams.
+    /// Processes the remaining sources before `end`. All of them must be files or streams.
     ///
     /// # Errors
-    /// [`crate::Error::Io`], [`crate::Error::NotUtf8`], [`crate::Error::Corrupt`], [`crate::Error::Record`]: the first in the order of the
-    /// sources; errors of encoding and of the keeper; [`crate::Error::Interrupted`].
+    /// [`crate::Error::Io`], [`crate::Error::NotUtf8`], [`crate::Error::Corrupt`], [`crate::Error::Record`]: the
+    /// first error in the order of the sources; errors of encoding and of the keeper; [`crate::Error::Interrupted`].
     pub fn files(
         &self,
         encoder: &dyn DocumentEncoder,
@@ -157,7 +157,7 @@ impl ShardRun {
         })
     }
 
-    /// Works off texts that the calling thread makes. They are those of the sources before `end` that are left.
+    /// Processes texts that the calling thread makes. They are the texts of the remaining sources before `end`.
     ///
     /// # Errors
     /// Those of `next`, and of [`ShardRun::files`].
@@ -214,7 +214,8 @@ impl ShardRun {
         let (options, sources) = (&self.options, &*self.sources);
         let documents = Documents { encoder, sources, cutter, options, isa: Isa::best() };
         let context = PlaceContext { options, sources, ledger: &self.ledger };
-        // With `move`, what makes the jobs is dropped once no more are made: nobody sends texts to it in vain.
+        // With `move`, the closure that makes the jobs is dropped after the last job, so that no thread keeps sending
+        // texts to it.
         let plan_nanos = &self.plan_nanos;
         let jobs = move || {
             let start = Instant::now();
@@ -238,7 +239,8 @@ impl ShardRun {
         let workers = encoder.workers(options.workers);
         let done = workers::placed(workers, control, jobs, work, place, write, meanwhile);
         if done.is_err() && self.ledger.is_empty() {
-            // All that was placed before the failure is written: the next run goes on there.
+            // Everything that was placed before the failure is written, so the next run can continue from this
+            // snapshot.
             self.placer().snapshot_now(&self.ledger);
             let _ = self.save(keeper);
         }
@@ -296,7 +298,7 @@ fn received<T>(receiver: &Receiver<Result<TextJob<T>>>, control: &Control) -> Re
     }
 }
 
-/// Sends texts, and waits while there is no room for them. Returns whether somebody still wants them.
+/// Sends texts, and waits while there is no room for them. Returns whether the receiver still exists.
 fn hand_over<T>(
     sender: &SyncSender<Result<TextJob<T>>>,
     mut text: Result<TextJob<T>>,
@@ -313,7 +315,7 @@ fn hand_over<T>(
     }
 }
 
-/// No texts: a run of files has none.
+/// The texts of a run of files, which has none.
 struct NoTexts;
 
 impl TextBatch for NoTexts {

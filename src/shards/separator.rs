@@ -1,4 +1,4 @@
-//! What separates the documents of a text, and where a text may be cut at it.
+//! The separator of the documents of a text, and where a text may be cut at it.
 
 use memchr::memmem::{Finder, FinderRev};
 
@@ -6,12 +6,12 @@ use memchr::memmem::{Finder, FinderRev};
 pub(super) struct Separator {
     find: Finder<'static>,
     find_last: FinderRev<'static>,
-    /// How far behind its start another occurrence can start that overlaps it.
+    /// The distances at which a second occurrence can start so that it overlaps the first.
     overlaps: Vec<usize>,
 }
 
 impl Separator {
-    /// `bytes` must not be empty.
+    /// Makes a separator. `bytes` must not be empty.
     pub(super) fn new(bytes: &[u8]) -> Self {
         let overlaps = (1..bytes.len()).filter(|&at| bytes[at..] == bytes[..bytes.len() - at]).collect();
         Separator {
@@ -36,8 +36,9 @@ impl Separator {
         })
     }
 
-    /// The first place in `text`, from `from` on, where an occurrence starts that overlaps none before it. A search
-    /// that begins anywhere before it finds it. Nothing before `text` may overlap.
+    /// The first place in `text` at or after `from` where an occurrence starts that overlaps no occurrence before it.
+    /// A search that begins anywhere before this place finds this occurrence. No occurrence that starts before `text`
+    /// may reach into it.
     pub(super) fn first_alone(&self, text: &[u8], from: usize) -> Option<usize> {
         let mut from = from;
         loop {
@@ -49,7 +50,7 @@ impl Separator {
         }
     }
 
-    /// The last place in `text` where an occurrence starts that overlaps none before it.
+    /// The last place in `text` where an occurrence starts that overlaps no occurrence before it.
     pub(super) fn last_alone(&self, text: &[u8]) -> Option<usize> {
         let mut text = text;
         loop {
@@ -61,7 +62,7 @@ impl Separator {
         }
     }
 
-    /// Whether no occurrence that starts before `at` reaches beyond it. There is an occurrence at `at`.
+    /// Whether no occurrence that starts before `at` reaches beyond it. There must be an occurrence at `at`.
     fn is_alone(&self, text: &[u8], at: usize) -> bool {
         let needle = self.find.needle();
         self.overlaps.iter().all(|&back| back > at || text[at - back..at] != needle[..back])
@@ -72,7 +73,7 @@ impl Separator {
 mod tests {
     use super::*;
 
-    /// All texts of up to nine letters `a` and `b`, with every separator of up to three.
+    /// Tests all texts of up to nine letters `a` and `b`, with every separator of up to three.
     #[test]
     fn a_cut_at_an_occurrence_alone_changes_no_part() {
         let words = |len: u32| {

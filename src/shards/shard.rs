@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::error::{Error, Result};
 use crate::source::write_at;
 
-/// Bytes before the numbers in the index, for the head of a NumPy file.
+/// Bytes before the numbers in the index, for the header of a NumPy file.
 pub(super) const INDEX_HEAD_BYTES: u64 = 128;
 
 /// How much a shard holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Filling {
-    /// Its ids.
+    /// The number of its ids.
     pub ids: u64,
-    /// Its documents that are whole.
+    /// The number of its whole documents.
     pub documents: u64,
 }
 
@@ -26,17 +26,17 @@ pub(super) struct Shard {
     pub(super) number: u32,
     ids: File,
     index: File,
-    /// What errors name.
+    /// The path that errors name.
     path: PathBuf,
     head_bytes: u64,
     width: u64,
-    /// Writes to come, and one until the shard is closed.
+    /// The number of announced writes that are not done, plus one until the shard is closed.
     pending: AtomicUsize,
-    /// What it holds in the end, and the number of the job that closed it.
+    /// What the shard holds when it is closed, and the number of the job that closed it.
     closed: OnceLock<(Filling, u64)>,
 }
 
-/// Where the shards of a run are.
+/// The folder and the layout of the shards of a run.
 pub(super) struct ShardPlace<'a> {
     pub(super) folder: &'a Path,
     pub(super) head_bytes: u64,
@@ -78,17 +78,17 @@ impl Shard {
         self.width
     }
 
-    /// Announces a write. Called before the shard is closed.
+    /// Announces a write. Must be called before the shard is closed.
     pub(super) fn expect(&self) {
         self.pending.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes that an announced write is done. Returns whether the shard is closed and was the last one.
+    /// Notes that an announced write is done. Returns whether the shard is closed and no other write is pending.
     pub(super) fn done(&self) -> bool {
         self.pending.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    /// Closes the shard. Returns whether nothing is to be written to it any more.
+    /// Closes the shard. Returns whether all its writes are done.
     pub(super) fn close(&self, filling: Filling, job: u64) -> bool {
         let _ = self.closed.set((filling, job));
         self.done()
@@ -99,16 +99,16 @@ impl Shard {
         self.closed.get().copied().unwrap_or_default()
     }
 
-    /// Writes ids and where their documents end, both from the given numbers on.
+    /// Writes ids and the ends of their documents behind what the shard holds at `at`.
     pub(super) fn write(&self, at: Filling, bytes: &[u8], ends: &[u8]) -> Result<()> {
         let ids_at = self.head_bytes + self.width * at.ids;
-        // The first number of the index is the beginning of the first document.
+        // The first number of the index is where the first document begins, so the ends stand one place later.
         let ends_at = INDEX_HEAD_BYTES + 8 * (at.documents + 1);
         let written = write_at(&self.ids, bytes, ids_at).and_then(|()| write_at(&self.index, ends, ends_at));
         written.map_err(|source| Error::Io { path: self.path.clone(), source })
     }
 
-    /// Brings what was written to the disk.
+    /// Waits until what was written is on the disk.
     pub(super) fn sync(&self) -> Result<()> {
         let synced = self.ids.sync_data().and_then(|()| self.index.sync_data());
         synced.map_err(|source| Error::Io { path: self.path.clone(), source })

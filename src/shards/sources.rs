@@ -5,20 +5,20 @@ use std::sync::Arc;
 
 use crate::source::{Compression, DocumentFormat, InputFile};
 
-/// Opens what has no path, such as a file on another machine.
+/// Opens a source that has no path, such as a file on another machine.
 pub type Opener = Arc<dyn Fn() -> std::io::Result<Box<dyn Read + Send>> + Send + Sync>;
 
-/// A file, or what is read like one.
+/// A file, or a stream that is read like one.
 #[derive(Clone)]
 pub struct Source {
-    /// What is known of it. Its path is its name in errors.
+    /// What is known of the source. Errors name it by this path.
     pub file: InputFile,
-    /// Opens the source if it is no file of this machine.
+    /// Opens the source if it is not a file of this machine.
     pub open: Option<Opener>,
 }
 
 impl Source {
-    /// Whether the source can be read at any offset. It then has a stamp.
+    /// Whether the source can be read at any offset. Such a source has a stamp.
     pub(super) fn is_plain(&self) -> bool {
         self.open.is_none() && self.file.compression == Compression::None && self.file.seen.is_some()
     }
@@ -37,11 +37,11 @@ impl Source {
 pub struct Cursor {
     /// The index of the source.
     pub source: usize,
-    /// Bytes of its contents before the place, decompressed; of texts from the caller, how many there are before it.
+    /// Decompressed bytes of the source before the place. For texts of the caller, the number of texts before it.
     pub offset: u64,
-    /// The hash of all that is before the place in this source, if it is a stream without a stamp; else 0.
+    /// The hash of everything before the place in this source, if it is a stream without a stamp; otherwise 0.
     pub digest: u64,
-    /// Whether a document goes on here.
+    /// Whether the place is inside a document.
     pub is_inside: bool,
 }
 
@@ -57,7 +57,7 @@ impl Cursor {
 pub struct Skipped {
     /// The index of its source.
     pub source: usize,
-    /// The line, from 1, of a record; of a text from the caller its index; otherwise `None`.
+    /// The line of a record, from 1, or the index of a text of the caller; `None` for any other source.
     pub line: Option<u64>,
     /// The offset of the line, or of the first invalid byte.
     pub offset: u64,

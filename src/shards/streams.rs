@@ -1,5 +1,5 @@
-//! Sources that are read from front to back, each by a thread of its own: while one block is encoded, the next is
-//! read and decompressed.
+//! Sources that are read from front to back, each by its own thread: while one block is encoded, the next is read and
+//! decompressed.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -16,21 +16,21 @@ use crate::error::{Error, Result};
 use crate::source::{Blocks, ByteStream};
 use crate::workers;
 
-/// Blocks of one stream that wait to be taken, at the most.
+/// The most blocks of one stream that wait to be taken.
 const BLOCKS_AHEAD: usize = 4;
 /// How often a thread that waits for a block checks the control.
 const CHECK_INTERVAL: Duration = Duration::from_millis(40);
-/// Bytes that are read at once to be passed over.
+/// Bytes that are read at once when the beginning of a stream is passed over.
 const SKIP_BYTES: usize = 1 << 20;
 
 /// A part of a stream. It begins where the one before it ends.
 pub(super) struct StreamChunk {
     pub(super) bytes: Vec<u8>,
-    /// Bytes before it in the stream.
+    /// The offset of the chunk in the stream.
     pub(super) offset: u64,
     pub(super) begins: bool,
     pub(super) ends: bool,
-    /// The place behind it. At the end of the stream it is the beginning of the next source.
+    /// The place behind the chunk. For the last chunk of a stream, that is the beginning of the next source.
     pub(super) end: Cursor,
 }
 
@@ -40,13 +40,13 @@ pub(super) struct StreamReader<'a> {
     cutter: &'a ChunkCutter<'a>,
     blocks: Blocks,
     at: Cursor,
-    /// Hashes what is read from a source without a stamp.
+    /// Hashes the bytes read from a source that has no stamp.
     digest: Option<Xxh64>,
     ended: bool,
 }
 
 impl<'a> StreamReader<'a> {
-    /// Opens a source at a place.
+    /// Opens a source and continues at a place in it.
     fn open(
         sources: &'a [Source],
         start: Cursor,
@@ -103,7 +103,7 @@ impl<'a> StreamReader<'a> {
     }
 }
 
-/// Reads what a run has done before. Returns what was read beyond it.
+/// Reads the part of a stream that an earlier run has encoded. Returns the bytes that were read beyond it.
 fn pass_over(
     stream: &mut ByteStream,
     start: Cursor,
@@ -134,11 +134,11 @@ fn pass_over(
 /// Where the chunks of a stream come from.
 enum Chunks<'a> {
     Thread(Receiver<Result<Option<StreamChunk>>>),
-    /// The system starts no more threads.
+    /// The calling thread reads, because the system starts no more threads.
     Here(Box<StreamReader<'a>>),
 }
 
-/// The streams that are being read: the one that is due, and some after it.
+/// The streams that are being read: the current one, and some after it.
 pub(super) struct Streams<'scope, 'env, 'a> {
     scope: &'scope Scope<'scope, 'env>,
     sources: &'a [Source],
@@ -147,7 +147,7 @@ pub(super) struct Streams<'scope, 'env, 'a> {
     control: &'a Control<'a>,
     /// In the order of the sources, each with its index.
     open: VecDeque<(usize, Chunks<'a>)>,
-    /// The first source that was not looked at yet.
+    /// The index of the first source that was not yet considered.
     next: usize,
 }
 
@@ -196,7 +196,7 @@ impl<'scope, 'env, 'a: 'scope> Streams<'scope, 'env, 'a> {
             loop {
                 let chunk = reader.next(control);
                 let is_last = !matches!(chunk, Ok(Some(_)));
-                // Nobody receives any more after a failure.
+                // After a failure of the run, nobody receives.
                 if sender.send(chunk).is_err() || is_last {
                     return;
                 }

@@ -1,4 +1,4 @@
-//! Ids whose place is known, and how they are written there.
+//! Ids that have a place in a shard, and how they are written there.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,25 +9,25 @@ use super::shard::{Filling, Shard};
 use crate::error::Result;
 use crate::room;
 
-/// The ids of some documents that follow each other in a shard.
+/// The ids of consecutive documents in a shard.
 pub(super) struct Segment {
     pub(super) shard: Arc<Shard>,
-    /// What the shard holds before.
+    /// What the shard holds before this segment.
     pub(super) at: Filling,
     pub(super) what: Content,
 }
 
-/// What a segment has.
+/// Where the ids of a segment are.
 pub(super) enum Content {
-    /// The head of the job.
+    /// In the head of the job.
     Head,
-    /// Bytes of the part of a split, and the documents in it that end.
+    /// In the part of a split: a range of its bytes, and the documents that end in this range.
     Part { split: usize, bytes: Range<usize>, documents: Range<usize> },
-    /// Documents of a shuffled buffer, by their index in its new order.
+    /// In a shuffled buffer: a range of its entries in their new order.
     ShuffleBuffer { order: Range<usize> },
 }
 
-/// Where the content of segments is.
+/// What the segments refer to.
 pub(super) enum Contents {
     Job(Box<Encoded>),
     ShuffleBuffer(Arc<ShuffleBuffer>),
@@ -42,7 +42,7 @@ pub(super) struct PlacedIds {
 }
 
 impl PlacedIds {
-    /// Writes all segments, and calls `closed` for each shard that is then whole.
+    /// Writes all segments, and calls `closed` for each shard that is complete afterwards.
     pub(super) fn write(&self, closed: &mut dyn FnMut(&Arc<Shard>) -> Result<()>) -> Result<()> {
         for segment in &self.segments {
             self.write_segment(segment)?;
@@ -75,7 +75,7 @@ impl PlacedIds {
     }
 }
 
-/// Where documents of these lengths end, as bytes of the index; the first begins at `start`.
+/// The ends of documents of these lengths, as bytes of the index. The first document begins at `start`.
 fn ends(start: u64, lengths: &[u64]) -> Result<Vec<u8>> {
     let mut bytes = room::for_items(8 * lengths.len())?;
     let mut end = start;
