@@ -1,5 +1,5 @@
-//! The allocator of the extension module: that of the system, with a reserve for when the system has no
-//! memory left.
+//! The allocator of the extension module: the system's allocator, with a reserve for when the system has no memory
+//! left.
 //!
 //! Rust aborts the process if a small allocation fails (a large one is an error, see [`crate::room`]). So
 //! some address space is reserved. When the system refuses an allocation, a piece of the reserve is given
@@ -7,8 +7,8 @@
 //! until it next checks its [`crate::Control`], which ends it with [`crate::Error::OutOfMemory`]. The next
 //! call takes the reserve again.
 //!
-//! The reserve has no pages: it uses address space, and counts as promised memory where the system limits
-//! that, but no physical memory.
+//! The reserve only uses address space, without pages in physical memory. Where the system limits promised memory,
+//! the reserve counts towards that limit.
 #![allow(unsafe_code)] // implements an allocator, and calls the system
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -116,9 +116,9 @@ pub(super) fn leave_some_if_none() {
 /// Pieces that are given to the interpreter, which needs one or two at a time for its small objects. Chosen
 /// without measurement.
 const INTERPRETER_PIECES: usize = 4;
-/// Bytes that must be available for some small objects of the interpreter, which come from the same heap once
-/// its own memory is used up. So few that the allocation does not make the heap grow and shrink. Chosen
-/// without measurement.
+/// Bytes that must be available for some small objects of the interpreter. These objects come from the same heap once
+/// the interpreter's own memory is used up. The size is small enough that the allocation does not make the heap grow
+/// and shrink. Chosen without measurement.
 const SMALL_OBJECTS_BYTES: usize = 8 << 10;
 
 #[cfg(target_os = "linux")]
@@ -132,7 +132,7 @@ mod reserve {
     /// Bytes of a piece: the largest allocation that the reserve serves, and a margin for what the allocator
     /// adds.
     const PIECE_BYTES: usize = LARGE_ALLOCATION_BYTES + (64 << 10);
-    /// The pieces without which the reserve counts as used. Chosen without measurement.
+    /// With fewer pieces than this, the reserve counts as used. Chosen without measurement.
     const MIN_PIECES: usize = 4;
 
     /// The pieces of the reserve, 17 MB together; null for a piece that was given back.

@@ -10,11 +10,11 @@ use pyo3::prelude::*;
 use super::allocator;
 use crate::encode::recycle;
 
-/// Whether NumPy is imported, and the `numpy` crate has made what it makes at its first array.
+/// Whether NumPy is imported and the `numpy` crate has made the objects that it caches at its first array.
 static READY: AtomicBool = AtomicBool::new(false);
 
-/// Imports NumPy through a module of the package, which keeps forks from happening during the import (see
-/// `toksmith.common.forks`). So no child finds NumPy, or the cells of the crate, half made.
+/// Imports NumPy through a module of the package, which prevents forks during the import (see
+/// `toksmith.common.forks`). So no forked child finds NumPy, or the cells of the crate, half made.
 ///
 /// # Errors
 /// Errors of the first import of NumPy, such as `KeyboardInterrupt`. (The crate would panic instead.)
@@ -34,7 +34,7 @@ pub(super) fn make_first_arrays(py: Python<'_>) -> PyResult<()> {
     borrowed(py, vec![0_u32]).map(drop)
 }
 
-/// An array of the numbers, which are not copied.
+/// Makes an array of the numbers without copying them.
 ///
 /// # Errors
 /// Errors of the first import of NumPy.
@@ -44,8 +44,8 @@ pub(super) fn array<T: Element>(py: Python<'_>, numbers: Vec<T>) -> PyResult<Bou
     Ok(numbers.into_pyarray(py))
 }
 
-/// The number of ids from which an array borrows its memory from an [`IdMemory`]: 4 MB. Using such memory
-/// again saves the system from clearing its pages anew; code took 41 ms instead of 53.
+/// From this number of ids on, an array borrows its memory from an [`IdMemory`]: 4 MB. Reusing such memory saves the
+/// system from clearing its pages again; code took 41 ms instead of 53.
 const MIN_BORROWED_IDS: usize = 1 << 20;
 
 /// The memory of an array of ids. When no array uses it any more, it is kept for the next large result.

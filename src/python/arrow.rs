@@ -1,4 +1,4 @@
-//! Arrow's PyCapsule interface: columns of other libraries, and arrays that other libraries take.
+//! Arrow's PyCapsule interface: reads columns of other libraries, and makes arrays that other libraries can read.
 #![allow(unsafe_code)] // takes structures out of capsules
 
 use std::ffi::CStr;
@@ -22,7 +22,7 @@ const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// A column of another library, which is held as long as this object lives.
+/// A column of another library. The column's memory is held as long as this object lives.
 #[pyclass(frozen, name = "ArrowColumn", module = "toksmith._core")]
 pub(super) struct PyArrowColumn {
     column: Column,
@@ -68,7 +68,8 @@ impl PyArrowColumn {
         self.column.len()
     }
 
-    /// A list of ids for each text: in 32 bits if they are `wide`, else in 16; `large` lists have offsets of 64 bits.
+    /// Encodes each text to a list of ids. The ids have 32 bits if `wide` is true, else 16. If `large` is true, the
+    /// lists have offsets of 64 bits.
     fn encode(
         &self,
         py: Python<'_>,
@@ -126,7 +127,7 @@ impl PyArrowColumn {
         py: Python<'_>,
         work: impl FnOnce(Texts<'_>, &Control) -> Result<T> + Send,
     ) -> PyResult<T> {
-        // Looking at all offsets takes long for many texts, however short they are.
+        // Reading all offsets takes long for many texts, even if the texts are short.
         let texts = py.detach(|| self.column.texts())?;
         let bytes = texts.texts.iter().map(|text| text.len()).sum();
         call::sized(py, bytes, |control| work(texts, control))
@@ -151,14 +152,14 @@ fn lists<T: IdType>(
     Ok(PyArrowArray::of(Some(Offsets::of(starts, large)?), values(ids), texts))
 }
 
-/// An Arrow array that was made here, which any Arrow library takes.
+/// An Arrow array made by this module. Any Arrow library can read it.
 #[pyclass(frozen, name = "ArrowArray", module = "toksmith._core")]
 pub(super) struct PyArrowArray {
     array: Arc<Array>,
 }
 
 impl PyArrowArray {
-    /// An array with a value, or a list, for each text; null where the text is.
+    /// An array with a value, or a list, for each text. The value of a null text is null.
     fn of(offsets: Option<Offsets>, values: Values, texts: Texts<'_>) -> Self {
         let Texts { texts, valid, nulls } = texts;
         PyArrowArray { array: Arc::new(Array { offsets, values, len: texts.len(), valid, nulls }) }
@@ -172,7 +173,8 @@ impl PyArrowArray {
 
 #[pymethods]
 impl PyArrowArray {
-    /// Lists of ids for the texts of a column. `starts` has a start for each text that is not null, and the end.
+    /// Lists of ids for the texts of a column. `starts` has the start of each text that is not null, and then the end
+    /// of the last one.
     #[staticmethod]
     fn of_ids(
         column: &PyArrowColumn,
@@ -204,7 +206,7 @@ impl PyArrowArray {
         Ok(PyArrowArray::of(Some(Offsets::of(all, large)?), values, texts))
     }
 
-    /// Numbers for the texts of a column, one for each that is not null.
+    /// An array of numbers for the texts of a column; `counts` has one number for each text that is not null.
     #[staticmethod]
     fn of_counts(column: &PyArrowColumn, counts: &Bound<'_, PyAny>) -> PyResult<Self> {
         let texts = column.column.texts()?;
@@ -244,8 +246,8 @@ impl PyArrowArray {
     }
 }
 
-/// A copy of the numbers of an array. (An array of the crate `numpy` would be borrowed, which fills a cell that a child,
-/// forked at that moment, would wait for.)
+/// Copies the numbers of an array. The crate `numpy` would instead borrow the array, which fills a cell once; a child
+/// forked at that moment would wait for this cell forever.
 fn copied<T: Element + Default>(numbers: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
     let buffer = PyBuffer::<T>::get(numbers)?;
     let mut copy = room::filled(T::default(), buffer.item_count())?;
@@ -253,7 +255,7 @@ fn copied<T: Element + Default>(numbers: &Bound<'_, PyAny>) -> PyResult<Vec<T>> 
     Ok(copy)
 }
 
-/// Takes a structure out of a capsule, which holds a released one afterwards.
+/// Takes a structure out of a capsule, and leaves a released structure in the capsule.
 fn taken<T: Released>(capsule: &Bound<'_, PyAny>, name: &'static CStr) -> PyResult<T> {
     let capsule = capsule.cast::<PyCapsule>()?;
     let structure = capsule.pointer_checked(Some(name))?.cast::<T>();

@@ -1,4 +1,4 @@
-//! Counts of pretokens from Arrow columns, and to them.
+//! Counts of pretokens from Arrow columns and in Arrow columns.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::count;
 use crate::error::{Error, Result};
 use crate::room;
 
-/// Counts the texts of a column. Each that is not null is a document.
+/// Counts the texts of a column. Each text that is not null is a document.
 #[pyfunction]
 pub(super) fn count_texts(
     py: Python<'_>,
@@ -47,7 +47,7 @@ fn document(row: usize, text: &[u8], replace: bool) -> Result<Cow<'_, [u8]>> {
     }
 }
 
-/// Up to `count` pretokens, their counts and their first places, from index `start` on, as Arrow arrays.
+/// Up to `count` pretokens from index `start` on, with their counts and their first places, as Arrow arrays.
 #[pyfunction]
 pub(super) fn counts_to_arrow(
     py: Python<'_>,
@@ -78,7 +78,7 @@ pub(super) fn counts_to_arrow(
     ))
 }
 
-/// The counts of pretokens in Arrow columns; without `firsts` their first places are 0, 1, 2, …. `end_place` is a place
+/// The counts of pretokens in Arrow columns. Without `firsts` the first places are 0, 1, 2, …. `end_place` is a place
 /// after all of them.
 #[pyfunction]
 #[pyo3(signature = (pretokens, counts, firsts, end_place=0))]

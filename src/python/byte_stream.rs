@@ -1,4 +1,4 @@
-//! A file, decompressed, as blocks of bytes; and the text of a record in it.
+//! A decompressed file as blocks of bytes, and the text of a record in a file.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -13,13 +13,13 @@ use crate::source::{ByteStream, Compression, text_of};
 /// Bytes of one block. Chosen without measurement.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// Reads a file from front to back. A change of the file meanwhile is an error.
+/// Reads a file from front to back. A change of the file while it is read is an error.
 #[pyclass(frozen, name = "ByteStream", module = "toksmith._core")]
 pub(super) struct PyByteStream {
     stream: Mutex<ByteStream>,
 }
 
-/// The compression of this name; `None` is none.
+/// The compression with this name; the name `None` stands for no compression.
 pub(super) fn compression_of(name: Option<&str>) -> PyResult<Compression> {
     match name {
         None => Ok(Compression::None),
@@ -53,7 +53,7 @@ impl PyByteStream {
         objects::bytes(py, &block)
     }
 
-    /// Bytes of the file, as it lies on the disk, that were read since the last call.
+    /// Bytes of the file on the disk, not decompressed, that were read since the last call.
     fn take_progress(&self) -> PyResult<u64> {
         let busy = |_| PyRuntimeError::new_err("one stream is read by two threads at once");
         Ok(self.stream.try_lock().map_err(busy)?.take_progress())

@@ -1,4 +1,5 @@
-//! The kinds of characters that the core tells apart, for programs in other languages that cut text as it does.
+//! The kinds of characters that the core distinguishes, for programs in other languages that cut text as the core
+//! does.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -8,9 +9,9 @@ use super::objects;
 use crate::pretokenize::CharKind;
 use crate::pretokenize::class::class_of;
 
-/// The kind of every code point, in stretches: tuples of the first code point of each, and the kind as a number.
-/// `name` is "class" for the classes of the named patterns (see `Class`); of any other kind, the number is 1 for a
-/// character that is of that kind and 0 for one that is not.
+/// The kind of every code point, as ranges of code points of the same kind: tuples of the first code point of a
+/// range, and its kind as a number. If `name` is "class", the kinds are the classes of the named patterns (see
+/// `Class`). For any other name, the number is 1 for a character of that kind and 0 for any other.
 #[pyfunction]
 pub(super) fn character_kinds<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
     let mut stretches: Vec<(u32, u8)> = Vec::new();

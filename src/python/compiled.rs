@@ -10,7 +10,7 @@ use pyo3::types::PyList;
 use super::{characters, objects};
 use crate::pretokenize::compiled::{self, Alphabet, Automaton, Expression, Repeat};
 
-/// Groups inside each other, at most: writing a program and freeing a tree need stack for each.
+/// The maximum depth of nested groups: writing a program and freeing a tree need stack for each level.
 const MAX_DEPTH: usize = 200;
 
 /// A pattern as an automaton.
@@ -21,10 +21,11 @@ pub(super) struct PyCompiledPattern {
 
 #[pymethods]
 impl PyCompiledPattern {
-    /// `sets` are ranges of code points; number `newline` of them holds the newline alone. `steps` is the pattern in
-    /// postfix order: each is a name and two numbers. "set" (its number), "end" and "line_end" stand for themselves;
-    /// "sequence" and "alternatives" (how many) join what stands before them; "greedy", "lazy" and "possessive" (the
-    /// least and the most, -1 for no most), "atomic", "ahead" and "not_ahead" are for one part before them.
+    /// `sets` are ranges of code points; the set with the number `newline` contains only the newline. `steps` is the
+    /// pattern in postfix order: each step is a name and two numbers. "set" (the number of a set), "end" and
+    /// "line_end" take no part before them. "sequence" and "alternatives" (the number of parts) join the parts before
+    /// them. "greedy", "lazy" and "possessive" (the minimum and the maximum, -1 for no maximum), "atomic", "ahead"
+    /// and "not_ahead" apply to the one part before them.
     #[new]
     fn new(
         py: Python<'_>,
@@ -50,24 +51,25 @@ impl PyCompiledPattern {
         self.automaton.states()
     }
 
-    /// Whether the automaton is small enough for a bimachine, which reads faster.
+    /// Whether the automaton is small enough to run as a bimachine, which reads text faster.
     #[getter]
     fn is_bimachine(&self) -> bool {
         self.automaton.is_bimachine()
     }
 
-    /// How many classes of characters the pattern tells apart.
+    /// How many classes of characters the pattern distinguishes.
     #[getter]
     fn classes(&self) -> usize {
         self.automaton.classes()
     }
 
-    /// The class of every code point, in stretches: tuples of the first code point of each, and its class.
+    /// The class of every code point, as ranges of code points of the same class: tuples of the first code point of a
+    /// range, and its class.
     fn classes_of_all<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         characters::stretches_list(py, self.automaton.classes_of_all())
     }
 
-    /// What each state does at each class and at the end of the text: see `Automaton::transitions`.
+    /// For each state, what it does at each class and at the end of the text: see `Automaton::transitions`.
     fn transitions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let int = |transition| objects::int(py, u64::from(transition));
         objects::list_of(py, self.automaton.transitions().into_iter().map(int))
@@ -77,7 +79,7 @@ impl PyCompiledPattern {
 /// A part of a pattern, and how deep it is nested.
 type Part = (Expression, usize);
 
-/// The pattern that steps in postfix order build.
+/// Builds the pattern from steps in postfix order.
 fn expression(steps: &[(String, i64, i64)], alphabet: &Alphabet) -> Result<Expression, String> {
     let mut parts: Vec<Part> = Vec::new();
     for (name, first, second) in steps {
@@ -130,7 +132,7 @@ fn step(
     }
 }
 
-/// The last parts joined to one.
+/// Joins the last `count` parts.
 fn joined(
     count: usize,
     parts: &mut Vec<Part>,

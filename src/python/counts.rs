@@ -145,7 +145,7 @@ pub(super) struct PyCounting {
 }
 
 impl PyCounting {
-    /// Runs work on the counts so far. If the work fails, they are lost.
+    /// Runs `work` on the counts so far. If `work` fails, the counts are lost.
     pub(super) fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -336,7 +336,7 @@ impl PyPretokenCounts {
         call::long(py, None, |control| counts.append_to(&path, control))
     }
 
-    /// Reads what `append_to` wrote, from between two offsets of a file.
+    /// Reads counts that `append_to` wrote between two offsets of a file.
     #[staticmethod]
     fn read_from(
         py: Python<'_>,

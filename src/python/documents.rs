@@ -1,4 +1,4 @@
-//! Documents that Python supplies, or encodes, for a [`ShardRun`](crate::shards::ShardRun).
+//! Documents that Python supplies, and documents that Python encodes, for a [`ShardRun`](crate::shards::ShardRun).
 
 use std::io::{Error as IoError, Read};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,9 +16,9 @@ use crate::room;
 use crate::shards::{Cursor, DocumentEncoder, TextBatch, TextJob, Xxh64};
 use crate::source::Cutter;
 
-/// Bytes of text that are taken from Python at a time, about.
+/// About how many bytes of text are taken from Python at a time.
 const BATCH_BYTES: usize = 1 << 20;
-/// Texts that are taken from Python at a time, for short ones.
+/// How many texts are taken from Python at a time if they are short.
 const BATCH_TEXTS: usize = 1 << 12;
 
 /// An object of Python that holds text.
@@ -36,7 +36,7 @@ impl HeldText {
     }
 }
 
-/// Texts that are not needed any more, to be dropped by a thread that is attached to the interpreter.
+/// Texts that are no longer needed and wait to be dropped by a thread that is attached to the interpreter.
 ///
 /// If another thread dropped an object of Python, PyO3 would put it into a list that the whole process shares, under a
 /// lock; a child that is forked at that moment would wait for the lock at its next call.
@@ -44,17 +44,17 @@ impl HeldText {
 pub(super) struct Dropped(Arc<Mutex<Vec<HeldText>>>);
 
 impl Dropped {
-    /// Drops them.
+    /// Drops the texts that wait.
     pub(super) fn clear(&self, _attached: Python<'_>) {
         let texts = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         drop(texts);
     }
 }
 
-/// Some texts, which any thread may drop.
+/// A batch of texts. Any thread may drop it.
 pub(super) struct HeldTexts {
     held: Vec<HeldText>,
-    /// Where texts are in the one object; empty if each object is a text.
+    /// The starts and ends of the texts within one object. Empty if each object is one text.
     offsets: Vec<usize>,
     progress: u64,
     dropped: Dropped,
@@ -82,29 +82,29 @@ impl Drop for HeldTexts {
     }
 }
 
-/// Takes texts from an iterator.
+/// Takes texts from a Python iterator.
 pub(super) struct TextFeed {
     texts: Py<PyAny>,
     at: Cursor,
     digest: Option<Xxh64>,
-    /// Texts that were worked off before, and are still to be passed over.
+    /// How many texts an earlier run has encoded and the iterator still has to pass over.
     to_pass: u64,
-    /// What the iterator failed with after the last texts.
+    /// The exception that the iterator raised after the last texts.
     failed: Option<PyErr>,
     dropped: Dropped,
 }
 
-/// What an item of the iterator means.
+/// The meaning of an item of the iterator.
 enum Item {
     Text(HeldText),
     Many(TextJob<HeldTexts>),
-    /// The next texts are those of this source.
+    /// The next texts belong to this source.
     Source(usize),
     Passed,
 }
 
 impl TextFeed {
-    /// Texts from a place on.
+    /// Takes the texts from a place on. If `is_checked`, `texts` begins with the texts before that place.
     pub(super) fn new(texts: &Bound<'_, PyAny>, at: Cursor, is_checked: bool) -> PyResult<Self> {
         let to_pass = if is_checked { at.offset } else { 0 };
         let digest = is_checked.then(|| Xxh64::new(0));
@@ -118,12 +118,12 @@ impl TextFeed {
         })
     }
 
-    /// Where texts go that are not needed any more.
+    /// Where texts wait that are no longer needed.
     pub(super) fn dropped(&self) -> Dropped {
         self.dropped.clone()
     }
 
-    /// The next texts.
+    /// The next batch of texts.
     pub(super) fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob<HeldTexts>>> {
         self.dropped.clear(py);
         if let Some(error) = self.failed.take() {
@@ -144,7 +144,7 @@ impl TextFeed {
                     self.at = Cursor { source, ..Cursor::default() };
                     return self.next(py);
                 }
-                // The texts before the failure are worked off first.
+                // The texts before the failure are encoded first.
                 Err(error) if !held.is_empty() => {
                     self.failed = Some(error);
                     break;
@@ -191,7 +191,7 @@ impl TextFeed {
         TextJob { source: first.source, first: first.offset, texts, end: self.at }
     }
 
-    /// Passes over a text that was worked off before.
+    /// Passes over a text that an earlier run has encoded.
     fn pass(&mut self) -> PyResult<()> {
         self.to_pass -= 1;
         let is_same = self.digest.as_ref().is_none_or(|digest| digest.digest() == self.at.digest);
@@ -206,7 +206,7 @@ impl TextFeed {
         ))
     }
 
-    /// The texts of a tuple of bytes, offsets in them, and progress.
+    /// The texts of a tuple of bytes, offsets in these bytes, and progress.
     fn many(&mut self, many: &Bound<'_, PyTuple>) -> PyResult<TextJob<HeldTexts>> {
         let first = self.at;
         let (all, offsets, progress) = many.extract::<(PyBackedBytes, PyBackedBytes, u64)>()?;
@@ -235,7 +235,7 @@ impl TextFeed {
     }
 }
 
-/// A tokenizer that does more to a text than the core: it is asked to encode.
+/// An encoder that calls Python, for a tokenizer that does more to a text than the core.
 pub(super) struct PythonEncoder {
     pub(super) core: Py<PyAny>,
     pub(super) special: bool,
@@ -276,16 +276,16 @@ impl DocumentEncoder for PythonEncoder {
     }
 }
 
-/// A binary file of Python.
+/// A reader of a binary file object of Python.
 pub(super) struct PythonReader(Option<Py<PyAny>>);
 
 impl PythonReader {
-    /// Calls what opens the file.
+    /// Opens the file by a call of `open`.
     pub(super) fn open(py: Python<'_>, open: &Py<PyAny>) -> PyResult<Box<dyn Read + Send>> {
         Ok(Box::new(PythonReader(Some(open.call0(py)?))))
     }
 
-    /// An exception as an error of reading.
+    /// Turns an exception into an I/O error.
     pub(super) fn failed(error: PyErr) -> IoError {
         IoError::other(error.to_string())
     }

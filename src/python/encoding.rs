@@ -36,12 +36,12 @@ impl PySpecialSet {
         Ok(PySpecialSet { set: call::long(py, None, move |_| SpecialSet::new(names))? })
     }
 
-    /// The first special token in a text: the leftmost, of several there the longest.
+    /// The first special token in a text: the leftmost one, and the longest of those that begin at the same place.
     fn first_in<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyString>>> {
         self.found(text.py(), call::text(text)?)
     }
 
-    /// The first special token in bytes: the leftmost, of several there the longest.
+    /// The first special token in bytes: the leftmost one, and the longest of those that begin at the same place.
     fn first_in_bytes<'py>(
         &self,
         py: Python<'py>,
@@ -59,15 +59,15 @@ impl PySpecialSet {
     }
 }
 
-/// An encoder with the methods of tiktoken that `Tokenizer` does not have. `refused` are special tokens that
-/// must not be in the text; if one is, the first of them is returned instead of the result.
+/// An encoder with the methods of tiktoken that `Tokenizer` does not have. `refused` are special tokens that must not
+/// occur in the text. If any occurs, the first occurrence is returned instead of the result.
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct Encoding {
     encoder: Arc<Encoder>,
     sorted: Once<SortedTokens>,
 }
 
-/// The first special token in a text that is refused, if there is any.
+/// The first special token of `refused` in a text; `None` if none occurs.
 fn refusal<'py>(
     text: &Bound<'py, PyString>,
     refused: Option<&Bound<'py, PySpecialSet>>,

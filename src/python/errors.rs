@@ -1,4 +1,4 @@
-//! Maps errors of the core to built-in exceptions; no other place decides that.
+//! Maps errors of the core to built-in exceptions. No other module decides which exception is raised.
 
 use pyo3::PyErr;
 use pyo3::Python;
@@ -47,7 +47,7 @@ impl From<Error> for PyErr {
     }
 }
 
-/// An exception of Python on its way through the core, which hands it back as it is.
+/// Wraps an exception of Python in an error that the core passes on unchanged.
 pub(super) fn raised(error: PyErr) -> Error {
     Error::Splitter(Box::new(error))
 }

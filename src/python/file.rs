@@ -15,11 +15,11 @@ pub(super) struct FileRequest<'a> {
     pub(super) encoder: &'a Encoder,
     pub(super) path: PathBuf,
     pub(super) options: FileOptions,
-    /// The file that the ids go to, behind what it has, and its name for errors; `None` for an array.
+    /// The file to which the ids are appended, and its name for errors; `None` to make an array.
     pub(super) out: Option<(PathBuf, PathBuf)>,
 }
 
-/// Encodes the file. Returns an array of ids, or with `out` how many ids were written.
+/// Encodes the file. Returns an array of ids or, with `out`, how many ids were written.
 pub(super) fn encode<'py, T: IdType + Element>(
     py: Python<'py>,
     request: FileRequest<'_>,

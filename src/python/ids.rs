@@ -14,7 +14,7 @@ use crate::encode::EncodedBatch;
 use crate::error::Error;
 use crate::{memory, room};
 
-/// Items that are converted between two looks at the clock; less than a millisecond.
+/// Items that are converted between two checks of the clock; less than a millisecond.
 const ITEMS_PER_CHECK: usize = 1 << 14;
 
 /// A `list[int]` of ids.
@@ -67,14 +67,14 @@ pub(super) fn to_lists<'py>(py: Python<'py>, batches: &[EncodedBatch]) -> PyResu
     Ok(lists)
 }
 
-/// Ids of a run. 4 KB, which stay in the nearest cache; chosen without measurement.
+/// Ids of a run: 4 KB, which stay in the nearest cache. Chosen without measurement.
 const IDS_PER_RUN: usize = 1 << 10;
-/// Runs between two looks at the clock.
+/// Runs between two checks of the clock.
 const RUNS_PER_CHECK: usize = ITEMS_PER_CHECK / IDS_PER_RUN;
 
-/// Calls `take` with all ids in runs, after their number if that is known. `ids` is a list, another iterable
-/// of int, or an array of integers. An id above `max_id` in an iterable is an error at once, since the
-/// iterable may be endless.
+/// Calls `take` with all ids in runs, first with their number if it is known. `ids` is a list, another iterable of
+/// int, or an array of integers. An id above `max_id` in an iterable is an error at once, since the iterable may be
+/// endless.
 ///
 /// # Errors
 /// `KeyError` for an int above `max_id` or below 0, `TypeError` for another object, and errors of `take`.
@@ -111,8 +111,8 @@ pub(super) enum IdRun<'a> {
     Ids(&'a [u32]),
 }
 
-/// Reads the ids of a list or tuple in place. Nothing can change it while the GIL is held and no Python code
-/// runs; after anything else its length is read again, as its own iterator does.
+/// Reads the ids of a list or tuple in place. Nothing can change the list while the GIL is held and no Python code
+/// runs. After anything else, its length is read again, as the list's own iterator does.
 fn list_runs(list: &Bound<'_, PyAny>, take: &mut impl FnMut(IdRun<'_>) -> PyResult<()>) -> PyResult<()> {
     let mut run = [0; IDS_PER_RUN];
     let mut yielder = call::GilYielder::new();
@@ -210,7 +210,7 @@ pub(super) fn one(id: &Bound<'_, PyAny>, index: Option<usize>) -> PyResult<u32> 
     Err(error)
 }
 
-/// The parts of `ids` from each of `starts` to the next one.
+/// The parts of `ids`, each from one element of `starts` to the next.
 ///
 /// # Errors
 /// `ValueError` if `starts` does not rise, or leaves the range from 0 to the number of ids.
@@ -223,7 +223,7 @@ pub(super) fn stretches<'a, 'py>(
     Ok((1..starts.len()).map(move |at| stretch(starts[at - 1] as u64, starts[at] as u64)))
 }
 
-/// Reads numbers that rise within 0 to `most`. The first one that does not is an error at once, since the
+/// Reads ascending numbers from 0 to `most`. The first number that breaks this rule is an error at once, since the
 /// iterable may be endless.
 fn rising(numbers: &Bound<'_, PyAny>, most: usize) -> PyResult<Vec<i64>> {
     let mut yielder = call::GilYielder::new();
@@ -242,8 +242,8 @@ fn rising(numbers: &Bound<'_, PyAny>, most: usize) -> PyResult<Vec<i64>> {
     Ok(found)
 }
 
-/// Reads an array of one of these types. `None` if it has another type, or not the byte order of the machine;
-/// its items are then read one by one.
+/// Reads an array of one of these types. `None` if the array has another type or a foreign byte order; the caller
+/// then reads its items one by one.
 fn array_runs(
     py: Python<'_>,
     buffer: &PyUntypedBuffer,

@@ -1,4 +1,4 @@
-//! JSON as objects of the interpreter.
+//! Parses JSON to objects of the interpreter.
 
 use std::fmt;
 
@@ -8,9 +8,9 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use super::objects;
 use crate::room;
 
-/// The value of a JSON text as `json.loads` makes it, for a text that this reader can take: without errors, numbers
-/// that are no integers of 64 bits, keys that occur twice in one object, and half surrogates. For any other text it
-/// returns None, and the standard library, which takes twice as long, reads it or says what is wrong.
+/// The value of a JSON text, as `json.loads` makes it. Returns None for a text that this reader cannot handle: one
+/// with errors, with numbers that are not integers of 64 bits, with a key that occurs twice in one object, or with
+/// half surrogates. The standard library, which takes twice as long, then reads the text or raises the error.
 #[pyfunction]
 pub(super) fn parse_json<'py>(py: Python<'py>, text: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     room::check_available(text.len())?; // a string with escapes is unpacked into a buffer of its own
@@ -19,7 +19,7 @@ pub(super) fn parse_json<'py>(py: Python<'py>, text: &str) -> PyResult<Option<Bo
     Ok(found.ok().filter(|_| json.end().is_ok()))
 }
 
-/// Makes an object of a value.
+/// Makes a Python object of a JSON value.
 #[derive(Clone, Copy)]
 struct Value<'py>(Python<'py>);
 

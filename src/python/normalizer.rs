@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::normalize::{self, Aligned, NormalizeStep};
 use crate::room;
 
-/// A list of changes to a text, made before anything else.
+/// A list of changes that are made to a text before all other steps.
 #[pyclass(frozen, name = "Normalizer", module = "toksmith._core")]
 pub(super) struct PyNormalizer {
     inner: normalize::Normalizer,
@@ -29,7 +29,7 @@ impl PyNormalizer {
         Ok(PyNormalizer { inner: normalize::Normalizer(steps) })
     }
 
-    /// Whether the normalizer leaves the text, and each part of it alone, unchanged.
+    /// Whether normalization changes neither the text nor any part of it taken alone.
     fn leaves(&self, py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<bool> {
         let text = call::text(text)?;
         call::sized(py, text.len(), |_| self.inner.leaves(text))

@@ -87,7 +87,7 @@ pub(super) fn extracted<'py, T>(
 const MAX_TRUSTED_LEN: usize = 1 << 14;
 
 /// The number of items to reserve memory for: the length that an iterable claims, up to [`MAX_TRUSTED_LEN`].
-/// Memory for `range(10**12)` could not be had, although its first item may be an error.
+/// Reserving memory for `range(10**12)` would fail, although its first item may already be an error.
 pub(super) fn size_hint(items: &Bound<'_, PyAny>) -> usize {
     items.len().unwrap_or(0).min(MAX_TRUSTED_LEN)
 }

@@ -24,7 +24,8 @@ pub(super) struct PyPretokenizer {
 
 #[pymethods]
 impl PyPretokenizer {
-    /// `pattern` is None, the name of a scanner, a `CompiledPattern`, or a compiled `regex` pattern, to which `cut_rule` applies.
+    /// `pattern` is None, the name of a scanner, a `CompiledPattern`, or a compiled `regex` pattern; `cut_rule`
+    /// applies only to the last.
     /// `isa` is the instruction set of a scanner, for tests; by default the best of the machine.
     #[new]
     #[pyo3(signature = (pattern, cut_rule="never", unmatched="keep", isa=None))]
@@ -50,8 +51,8 @@ impl PyPretokenizer {
         Ok(PyPretokenizer { inner: pretokenize::Pretokenizer { pattern, unmatched } })
     }
 
-    /// A pretokenizer that cuts nowhere, or before each space. `prefix` says which stretches between special tokens get a
-    /// space in front, where these are looked for: see `Prefix`.
+    /// A pretokenizer that cuts nowhere, or before each space. `prefix` says which stretches of text between special
+    /// tokens get a space in front: see `Prefix`.
     #[staticmethod]
     fn of_spaces(before_spaces: bool, prefix: &str) -> PyResult<Self> {
         let prefix = Prefix::from_name(prefix)
@@ -72,7 +73,7 @@ impl PyPretokenizer {
         Ok(PyPretokenizer { inner: pretokenize::Pretokenizer { pattern, unmatched: Unmatched::Drop } })
     }
 
-    /// The names of the instruction sets that this machine has and the core supports, the best first.
+    /// The names of the instruction sets that this machine has and the core supports, best first.
     #[staticmethod]
     fn instruction_sets() -> Vec<&'static str> {
         Isa::available().map(Isa::name).collect()
@@ -94,14 +95,14 @@ impl PyPretokenizer {
         objects::list_of(py, ranges.into_iter().map(pair))
     }
 
-    /// The places where a text may be cut without a change of its pretokens, in bytes.
+    /// The places where cutting a text does not change its pretokens, in bytes.
     fn cuts<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyList>> {
         let rule = self.inner.cut_rule();
         let cuts = (0..=text.len()).filter(|&at| rule.is_cut(text, at));
         objects::list_of(py, cuts.map(|at| objects::int(py, at as u64)))
     }
 
-    /// The end of the part of a text whose pretokens no later text can change, in bytes.
+    /// The end of the part of a text whose pretokens cannot be changed by text that follows, in bytes.
     fn settled_end(&self, text: &[u8]) -> usize {
         self.inner.cut_rule().settled_end(text)
     }

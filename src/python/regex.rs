@@ -10,16 +10,15 @@ use super::{call, objects};
 use crate::error::{Error, Result};
 use crate::pretokenize::{self, OnMatch, Splitter};
 
-/// Matches between two looks at the clock; less than a millisecond.
+/// Matches between two checks of the clock; less than a millisecond.
 const MATCHES_PER_CHECK: usize = 1 << 9;
 
 macro_rules! names {
     ($($name:ident)*) => {
         $(fn $name(py: Python<'_>) -> &Bound<'_, PyString> { intern!(py, stringify!($name)) })*
 
-        /// Makes the Python names of the methods that are called. This must be done while the package is
-        /// imported: threads wait for the one that makes a name, and a child that is forked meanwhile would
-        /// wait for ever.
+        /// Makes the Python names of the methods that are called. This must be done while the package is imported:
+        /// threads wait for the one that makes a name, and a child that is forked in the meantime would wait forever.
         pub(super) fn make_names(py: Python<'_>) {
             $($name(py);)*
         }
@@ -88,8 +87,8 @@ fn options(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(options)
 }
 
-/// A compiled pattern that can match nothing, including its empty matches as callers of Oniguruma find them:
-/// an empty match directly behind the match before is left out, and the search continues one character later.
+/// A compiled pattern that can match the empty string. Empty matches are found as callers of Oniguruma find them: an
+/// empty match directly behind the previous match is left out, and the search continues one character later.
 pub(super) struct Nullable(Py<PyAny>);
 
 impl Nullable {

@@ -1,4 +1,4 @@
-//! The class `ShardRun`: documents → shards of ids.
+//! The class `ShardRun`: turns documents into shards of ids.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,10 +18,16 @@ use crate::shards::{
     Snapshot, Source, Split,
 };
 
-/// A snapshot as a tuple: place (source, offset, digest, whether inside a document), lines before it, and documents
-/// behind it that are in the shards already; for each split number of its shard, ids and documents of that; the split of the document that goes on; for each split all
-/// ids and documents; documents of each source; bytes of text; skipped documents (source, line, offset, reason) and
-/// their number.
+/// A snapshot as a tuple:
+/// - the place (source, offset, digest, whether it is inside a document)
+/// - the number of lines before the place, and of documents behind it that are already in the shards
+/// - for each split the number of its open shard, and the ids and documents in that shard
+/// - the split of the document that continues behind the place
+/// - for each split the ids and documents in all its shards
+/// - the documents of each source
+/// - the bytes of text
+/// - the skipped documents (source, line, offset, reason)
+/// - the number of skipped documents
 type GivenSnapshot = (
     (usize, u64, u64, bool),
     (u64, u64),
@@ -74,8 +80,9 @@ fn given_of(snapshot: &Snapshot) -> GivenSnapshot {
     )
 }
 
-/// An object of Python whose method `finish(split, number, ids, documents)` makes a shard whole, and whose method
-/// `save(snapshot)` keeps what `snapshot` takes to go on; threads call both. With None, neither is done.
+/// An object of Python that receives shards and snapshots; worker threads call its methods. `finish(split, number,
+/// ids, documents)` completes a shard, and `save(snapshot)` stores the snapshot from which the run can continue. With
+/// None, neither is called.
 struct PythonKeeper(Option<Py<PyAny>>);
 
 impl Keeper for PythonKeeper {
@@ -93,11 +100,11 @@ impl Keeper for PythonKeeper {
 
 /// Turns sources into shards of ids.
 ///
-/// `sources` are tuples as `Counting.files` takes them, each with what opens it, or None. `splits` are tuples of name
-/// and the number that hashes are below.
+/// `sources` are tuples as `Counting.files` takes them, each with a function that opens the source, or None. `splits`
+/// are tuples of a name and a number; a split takes documents with hashes below its number.
 ///
-/// What makes shards whole is an argument of each call and not kept: it mostly has a reference to this object, and
-/// Python's collector of cycles does not see references that an object of Rust has.
+/// The object that completes shards is an argument of each call and is not kept. It usually has a reference to this
+/// object, and Python's collector of cycles does not see references that an object of Rust has.
 #[pyclass(frozen, name = "ShardRun", module = "toksmith._core")]
 pub(super) struct PyShardRun {
     run: ShardRun,
@@ -163,7 +170,7 @@ impl PyShardRun {
         Ok(PyShardRun { run, encoder })
     }
 
-    /// Works off the files before the source `end` that are left.
+    /// Processes the remaining files before the source `end`.
     #[pyo3(signature = (end, keeper, *, progress=None))]
     fn files(
         &self,
@@ -176,10 +183,10 @@ impl PyShardRun {
         call::long(py, progress, |control| self.run.files(&*self.encoder, end, &keeper, control))
     }
 
-    /// Works off texts in place of the sources before `end` that are left. The iterable gives a str or bytes for each
-    /// text; a tuple (bytes, offsets, progress) for several, whose offsets in the bytes are numbers of 64 bits; or
-    /// the number of a source that the next texts belong to. The texts that were worked off before are passed over
-    /// first if `is_checked`, and must be the same; otherwise the iterable begins behind them.
+    /// Processes texts in place of the remaining sources before `end`. An item of the iterable is a str or bytes for
+    /// one text; a tuple (bytes, offsets, progress) for several texts, with offsets of 64 bits; or the number of the
+    /// source that the next texts belong to. If `is_checked`, the iterable begins with the texts of the earlier run,
+    /// which must be the same and are passed over. Otherwise it begins behind them.
     #[pyo3(signature = (end, texts, keeper, *, is_checked, progress=None))]
     fn texts(
         &self,
@@ -201,15 +208,15 @@ impl PyShardRun {
         done
     }
 
-    /// Closes all shards, and saves a last snapshot, which is returned.
+    /// Closes all shards, saves a last snapshot, and returns it.
     fn finish(&self, py: Python<'_>, keeper: Option<Py<PyAny>>) -> PyResult<GivenSnapshot> {
         let keeper = PythonKeeper(keeper);
         let snapshot = call::long(py, None, |control| self.run.finish(&keeper, control))?;
         Ok(given_of(&snapshot))
     }
 
-    /// How far the run is: documents, ids, bytes of text, the index of the source; and seconds that were spent with
-    /// placing ids and with making jobs, one thread at a time.
+    /// How far the run has come: documents, ids, bytes of text, and the index of the source; then the seconds spent
+    /// placing ids and making jobs, which one thread at a time does.
     fn counts(&self) -> (u64, u64, u64, u64, f64, f64) {
         let counts = self.run.counts();
         let seconds = |nanos: u64| nanos as f64 / 1e9;

@@ -14,7 +14,7 @@ use crate::encode::Encoder;
 use crate::room;
 use crate::vocab::{SpelledModel, SpelledReader};
 
-/// A model whose tokens are spelled with a character for each byte.
+/// A model whose tokens are written with one character for each byte.
 #[pyclass(frozen, name = "SpelledModel", module = "toksmith._core")]
 pub(super) struct PySpelledModel {
     pub(super) model: SpelledModel,
@@ -22,8 +22,8 @@ pub(super) struct PySpelledModel {
 
 #[pymethods]
 impl PySpelledModel {
-    /// Reads the vocabulary and the merges of a file; each merge is a text with one space, or a list of two texts.
-    /// Returns None for what is malformed, and for merges that are unknown or there twice.
+    /// Reads the vocabulary and the merges of a file. Each merge is a text with one space, or a list of two texts.
+    /// Returns None if anything is malformed, or if a merge is unknown or occurs twice.
     #[staticmethod]
     fn read(vocab: &Bound<'_, PyDict>, merges: &Bound<'_, PyList>) -> PyResult<Option<Self>> {
         let mut tokens: Vec<(PyBackedStr, u32)> = room::for_items(vocab.len())?;
@@ -41,17 +41,18 @@ impl PySpelledModel {
         Ok(Some(PySpelledModel { model: reader.finish() }))
     }
 
-    /// Those of the given ids whose tokens a merge takes or makes.
+    /// The ids, among those given, whose tokens a merge takes or makes.
     fn needed(&self, ids: Vec<u32>) -> Vec<u32> {
         self.model.needed(&ids)
     }
 
-    /// The ids of the tokens that hold a character that spells no byte.
+    /// The ids of the tokens that contain a character that stands for no byte.
     fn unspelled(&self) -> Vec<u32> {
         self.model.unspelled().collect()
     }
 
-    /// The tokenizer of all tokens but those whose ids are `left_out`; all unspelled ones must be.
+    /// The tokenizer of all tokens except those whose ids are in `left_out`. All ids of `unspelled` must be in
+    /// `left_out`.
     fn tokenizer(
         &self,
         py: Python<'_>,
@@ -69,7 +70,7 @@ impl PySpelledModel {
     }
 }
 
-/// Whether all values of a vocabulary are different ids: integers of 32 bits, and no `bool`.
+/// Whether all values of a vocabulary are different ids: integers of 32 bits, not `bool`.
 #[pyfunction]
 pub(super) fn are_ids(vocab: &Bound<'_, PyDict>) -> PyResult<bool> {
     let mut ids: Vec<u32> = room::for_items(vocab.len())?;
@@ -83,11 +84,11 @@ pub(super) fn are_ids(vocab: &Bound<'_, PyDict>) -> PyResult<bool> {
     Ok(ids.windows(2).all(|pair| pair[0] < pair[1]))
 }
 
-/// Adds a merge of a file; `None` if it is none.
+/// Adds a merge of a file; `None` if the row is not a valid merge.
 fn added(reader: &mut SpelledReader<'_>, row: &Bound<'_, PyAny>, is_text: bool) -> Option<()> {
     let is_added = if is_text {
         let row = row.cast::<PyString>().ok()?.to_str().ok()?;
-        // `tokenizers` leaves out such a line wherever it stands.
+        // `tokenizers` ignores such a line wherever it stands.
         if row.starts_with("#version") {
             return Some(());
         }

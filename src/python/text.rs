@@ -12,9 +12,9 @@ use crate::memory;
 use crate::source::Text;
 use crate::transcode::{CharRange, CodeUnit, Measure, measure, write_units};
 
-/// Characters from which a `str` is read in its own form. Otherwise the interpreter makes its UTF-8, one
-/// character at a time, and keeps it as long as the `str` lives, which for a short one is fast and helps the
-/// next call. Chosen without measurement.
+/// From this number of characters on, a `str` is read in its own form. For a shorter one the interpreter makes its
+/// UTF-8, one character at a time, and keeps it as long as the `str` lives; this is fast for a short text and helps
+/// the next call. Chosen without measurement.
 const MIN_UNITS_IN_PLACE: isize = 1 << 16;
 
 /// The text of a `str`: as UTF-8 if that exists or the text is short, otherwise as characters.
@@ -83,7 +83,8 @@ pub(super) fn from_utf8<'py>(py: Python<'py>, bytes: &[u8]) -> Option<PyResult<B
     })
 }
 
-/// A new `str` of `characters` characters, none above `highest`, the highest that a unit can hold.
+/// A new `str` of `characters` characters. `highest` is the highest character that a unit can hold, and no character
+/// of the text is above it.
 fn filled<'py, U: CodeUnit>(
     py: Python<'py>,
     text: &str,

@@ -106,24 +106,25 @@ impl Tokenizer {
         Ok(encoder.map(|encoder| Tokenizer { encoder: Arc::new(encoder) }))
     }
 
-    /// The tokens and merges as bytes.
+    /// The tokens and merges, serialized as bytes.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         room::check_available(self.encoder.vocab().state_bytes())?;
         objects::bytes(py, &self.encoder.vocab().state())
     }
 
-    /// The lowest id of an ordinary token that merging its own bytes does not make.
+    /// The lowest id of an ordinary token that merging the token's own bytes does not produce.
     fn first_unreachable(&self, py: Python<'_>) -> Option<u32> {
         py.detach(|| self.encoder.vocab().first_unreachable())
     }
 
-    /// The ordinary tokens that merging their own bytes does not make, by id, each with the ids of what it makes.
+    /// The ordinary tokens that merging their own bytes does not produce, by id, each with the ids that merging
+    /// produces.
     fn unmade(&self, py: Python<'_>) -> PyResult<Vec<(u32, Vec<u32>)>> {
         call::long(py, None, |_| self.encoder.vocab().unmade())
     }
 
-    /// The last merge of each token, by ascending id: the places of its two parts among all ids, in two arrays; -1
-    /// twice for a token that no merge makes.
+    /// The last merge of each token, by ascending id: the indexes of its two parts in the list of all ids, in two
+    /// arrays. Both are -1 for a token that no merge makes.
     fn last_pairs<'py>(&self, py: Python<'py>) -> PyResult<LastPairs<'py>> {
         let (left, right) = self.parts_of_last_merges(py)?;
         Ok((arrays::array(py, left)?, arrays::array(py, right)?))
@@ -236,7 +237,8 @@ impl Tokenizer {
         call::sized(py, text.len(), |control| self.encoder.count_long(text, special, workers, control))
     }
 
-    /// In which character, late in a text that goes on, it can be cut with no change of its ids; 0 for nowhere.
+    /// A place late in a text, in characters, where the text can be cut without changing its ids even if more text
+    /// follows; 0 if there is no such place.
     fn late_cut(&self, text: &Bound<'_, PyString>, special: bool) -> PyResult<usize> {
         let text = call::text(text)?;
         let cut = self.encoder.late_cut(text.as_bytes(), special).unwrap_or(0);
@@ -310,7 +312,8 @@ impl Tokenizer {
         self.decoded(ids, None)
     }
 
-    /// A list of the text of each list of ids; with `starts`, of each part of one array of ids.
+    /// A list of the text of each list of ids. With `starts`, `batch` is one array of ids, and each of its parts
+    /// becomes a text.
     fn decode_batch<'py>(
         &self,
         batch: &Bound<'py, PyAny>,

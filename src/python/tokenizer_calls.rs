@@ -1,4 +1,4 @@
-//! What several methods of the tokenizer share: encoding to a list or to memory, and decoding.
+//! Functions that several methods of the tokenizer share: encoding to a list or to memory, and decoding.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl Tokenizer {
         &self.encoder
     }
 
-    /// The tokenizer of a vocabulary of bytes; without `merges`, of ranks.
+    /// The tokenizer of a vocabulary of bytes. Without `merges` the ids are ranks.
     pub(super) fn merging_bytes(
         py: Python<'_>,
         vocab: &Bound<'_, PyDict>,
@@ -51,7 +51,7 @@ impl Tokenizer {
         Ok(Tokenizer { encoder: Arc::new(encoder) })
     }
 
-    /// For each token by ascending id, the places of both parts of its last merge; -1 where there is none.
+    /// For each token by ascending id, the indexes of both parts of its last merge; -1 if no merge makes the token.
     pub(super) fn parts_of_last_merges(&self, py: Python<'_>) -> PyResult<(Vec<i64>, Vec<i64>)> {
         let pairs = call::long(py, None, |_| self.encoder.vocab().last_pairs())?;
         let part = |take: fn((u32, u32)) -> u32| {
@@ -118,7 +118,7 @@ impl Tokenizer {
         call::with_ids(fill, |ids| ids::to_list(py, ids))
     }
 
-    /// The ids of a text in memory.
+    /// The ids of a text, as a vector.
     pub(super) fn encoded(
         &self,
         py: Python<'_>,

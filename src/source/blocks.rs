@@ -44,7 +44,7 @@ impl Blocks {
         Blocks { stream, held: Vec::new(), ended: false, size, offset: 0, line: 1, number: 0 }
     }
 
-    /// Blocks of a stream of which `held` was read already.
+    /// Blocks of a stream from which the bytes `held` were already read.
     pub(crate) fn with_held(stream: ByteStream, size: usize, held: Vec<u8>) -> Self {
         Blocks { held, ..Blocks::new(stream, size) }
     }
@@ -72,8 +72,8 @@ impl Blocks {
         self.next(control, 0, |_| None)
     }
 
-    /// The next block, which ends where `cut` says; `None` at the end of the stream. All that comes before such a
-    /// place is held.
+    /// The next block, which ends where `cut` says; `None` at the end of the stream. All bytes before that place are
+    /// held in memory.
     pub(crate) fn next_cut(
         &mut self,
         control: &Control,
@@ -82,7 +82,7 @@ impl Blocks {
         self.next(control, usize::MAX, cut)
     }
 
-    /// Whether all of the stream was given out.
+    /// Whether all bytes of the stream were given out.
     pub(crate) fn is_at_end(&self) -> bool {
         self.ended && self.held.is_empty()
     }

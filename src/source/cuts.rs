@@ -12,13 +12,14 @@ pub struct Cutter<'a> {
     rule: CutRule,
     /// Bytes of context that must be known on each side of a place.
     margin: usize,
-    /// The last bytes of special tokens, behind which there is no cut: where a stretch of text may get a space in front,
-    /// what follows a cut must not look like the beginning of one.
+    /// The last bytes of special tokens; no cut is made behind one of these bytes. Where the pretokenizer puts a
+    /// space before stretches of text between special tokens, text behind a cut must not look like the beginning of a
+    /// stretch.
     not_after: Vec<u8>,
 }
 
-/// Bytes of a file that are first read to find a cut, twice as many after each failure. Chosen without
-/// measurement: most texts have a place within them.
+/// The number of bytes that the search for a cut reads first; it doubles after each failure. Chosen without
+/// measurement: most texts have a place within this many bytes.
 const CUT_READ_BYTES: usize = 1 << 12;
 
 impl<'a> Cutter<'a> {
@@ -43,12 +44,12 @@ impl<'a> Cutter<'a> {
         self.margin
     }
 
-    /// The first place in `text`, from `from` on, for a cut; the end of `text` if there is none.
+    /// The first place for a cut in `text` at or after `from`; the end of `text` if there is none.
     pub(crate) fn cut_from(&self, text: &[u8], from: usize) -> usize {
         self.cut_in(text, from, text.len()).unwrap_or(text.len())
     }
 
-    /// A place for a cut near the end of `text`, which is not the end of its source.
+    /// A place for a cut near the end of `text`, for a text that continues.
     pub(crate) fn late_cut(&self, text: &[u8]) -> Option<usize> {
         let known = text.len().saturating_sub(self.margin);
         // Searches a short part at the end first, then longer ones, and takes the first place in it:
@@ -57,7 +58,7 @@ impl<'a> Cutter<'a> {
         [1 << 9, 1 << 13, 1 << 17, usize::MAX].into_iter().find_map(late)
     }
 
-    /// The first place in the file, from `from` on, for a cut; the end of the file if there is none.
+    /// The first place for a cut in the file at or after `from`; the end of the file if there is none.
     pub(crate) fn next_cut(&self, file: &SourceFile, from: u64, control: &Control) -> Result<u64> {
         if !self.rule.is_some() || from >= file.size {
             return Ok(file.size);

@@ -40,7 +40,7 @@ impl SourceFile {
         Self::new(path, None, true, control)
     }
 
-    /// A file that has not been looked at since its stamp was taken. It is opened for each read.
+    /// A file that was not opened again since its stamp was taken. It is opened for each read.
     pub(crate) fn of_stamp(path: &Path, stamp: Stamp) -> Self {
         SourceFile { path: path.to_owned(), size: stamp.size, held: FileAccess::Stamp(stamp) }
     }

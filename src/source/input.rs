@@ -32,8 +32,8 @@ pub struct InputFile {
 }
 
 impl InputFile {
-    /// The error to report for a file: if the file has changed, that it has changed, since the change may be
-    /// the cause.
+    /// The error to report for a file. If the file has changed, that is the error, since the change may have caused
+    /// the other one.
     pub(crate) fn blame(&self, error: Error) -> Error {
         if !matches!(error, Error::NotUtf8 { .. } | Error::Record { .. } | Error::Corrupt { .. }) {
             return error;

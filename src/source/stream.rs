@@ -40,10 +40,10 @@ impl Compression {
 /// The most bytes that one byte of a compressed file can stand for. Zstandard is the extreme: a block of 4
 /// bytes can stand for 2^17.
 const MAX_EXPANSION: u64 = 1 << 15;
-/// An upper bound of the bytes of a source that does not tell its size: 256 TB. Chosen without measurement.
+/// An upper bound of the bytes of a source that does not report its size: 256 TB. Chosen without measurement.
 const UNKNOWN_SIZE_BYTES: u64 = 1 << 48;
 
-/// A file that is read from front to back. A change of the file meanwhile is an error.
+/// A file that is read from front to back. A change of the file while it is read is an error.
 pub(crate) struct ByteStream {
     path: PathBuf,
     compression: Compression,
@@ -98,7 +98,7 @@ impl ByteStream {
         Ok(ByteStream { path: path.to_owned(), compression, inner, watched, taken })
     }
 
-    /// A stream of what is read elsewhere. `path` is its name.
+    /// A stream of bytes from a given reader. `path` is its name in errors.
     pub(crate) fn of(path: &Path, read: Box<dyn Read + Send>, compression: Compression) -> Result<Self> {
         let taken = Arc::new(AtomicU64::new(0));
         let read = Box::new(CountingReader { read, taken: taken.clone() });

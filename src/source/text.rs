@@ -125,7 +125,7 @@ impl<U: Copy + Into<u32>> Kernel for WriteUtf8<'_, U> {
     }
 }
 
-/// Whether a unit is not a character and has no UTF-8: a surrogate, or above U+10FFFF.
+/// Whether a unit is no character and has no UTF-8: a surrogate, or a number above U+10FFFF.
 #[inline(always)]
 fn has_none(point: u32) -> bool {
     matches!(point, 0xd800..0xe000 | 0x11_0000..)

@@ -46,8 +46,7 @@ impl BackgroundReader {
             loop {
                 let mut piece = Vec::new();
                 let read = file.by_ref().take(PIPE_READ_BYTES).read_to_end(&mut piece);
-                // An empty piece marks the end. After an interruption nobody receives any more, and sending
-                // fails.
+                // An empty piece marks the end. After an interruption there is no receiver, and sending fails.
                 if sender.send(read.map(|_| piece)).is_err() {
                     return;
                 }

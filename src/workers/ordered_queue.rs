@@ -7,7 +7,7 @@ use super::threads::{CHECK_INTERVAL, run_with};
 use crate::control::Control;
 use crate::error::{Error, Result};
 
-/// Jobs that each worker may begin beyond the first unfinished one; it bounds the memory of waiting results.
+/// How many jobs each worker may begin beyond the first unfinished one, which bounds the memory of waiting results.
 /// Chosen without measurement.
 const JOBS_AHEAD: usize = 4;
 
@@ -34,16 +34,16 @@ pub fn in_order<J: Send, T: Send>(
     placed(workers, control, jobs, work, place, |()| Ok(()), |_| Ok(()))
 }
 
-/// [`in_order`] for results that are written somewhere. `place` gets them in order, one at a time, and only
-/// finds out where they go; all that it returns is given to `write`, on any worker, in any order, many at a time.
-/// Workers write before they begin a new job, so what waits to be written is bounded, too.
+/// [`in_order`] for results that are written somewhere. `place` gets the results in order, one at a time, and only
+/// determines where they go. Everything that it returns is given to `write`, on any worker, in any order, many at a
+/// time. Workers write before they begin a new job, so the memory of results that wait to be written is bounded, too.
 ///
 /// `meanwhile` runs on the calling thread while the workers run, for jobs that only this thread can make. Its
 /// argument says whether there are workers: if the system started none, the calling thread works, after
 /// `meanwhile` has returned.
 ///
 /// # Errors
-/// Those of [`in_order`], of `write`, and of `meanwhile`. What was placed before a failure is written.
+/// Those of [`in_order`], of `write`, and of `meanwhile`. Results that were placed before a failure are written.
 pub fn placed<J: Send, T: Send, W: Send>(
     workers: usize,
     control: &Control,
@@ -137,7 +137,7 @@ impl<Jobs, J, Place, T, W> OrderedQueue<Jobs, J, Place, T, W> {
             if let Some((number, job)) = own.and_then(|at| state.unstarted.remove(at)) {
                 return Ok(Some(Turn::Job(number, job)));
             }
-            // Stops making jobs if one of them takes long: the results of later ones wait in memory.
+            // Stops making jobs while an early job takes long, because the results of later jobs wait in memory.
             if state.next <= state.due + JOBS_AHEAD * self.workers && state.make()? {
                 continue;
             }
