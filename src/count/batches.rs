@@ -114,8 +114,8 @@ impl Counting {
                 .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .collect();
             match (brought, results.into_iter().collect()) {
-                // This thread is interrupted when it hands a batch over after a worker has failed; the error
-                // of the worker counts.
+                // After a worker has failed, handing over a batch ends with an interruption on this thread. The error
+                // to report is that of the worker.
                 (Err(Error::Interrupted), Err(failed)) => Err(failed),
                 (brought, done) => brought.and(done),
             }
@@ -138,7 +138,8 @@ impl Counting {
         worker.finish(control)
     }
 
-    /// Counts batches until there are no more. After a failure it only receives them, so that nobody waits.
+    /// Counts batches until there are no more. After a failure it still receives them, without counting, so that the
+    /// sender does not wait.
     fn take_batches<D: AsRef<[u8]> + Send>(
         &self,
         number: usize,

@@ -15,11 +15,11 @@ use crate::error::{Error, Result};
 use crate::room;
 use crate::workers;
 
-/// The largest arena of a partition that is always copied to the arena of all. A larger one is taken as it is, if it is
-/// the first. Chosen without measurement.
+/// The largest arena of a partition that is always copied to the arena of the result. A larger one becomes the arena
+/// of the result itself, if that is still empty. Chosen without measurement.
 const COPIED_BYTES: usize = 1 << 20;
 
-/// What the result has to have, and may take.
+/// The requirements and the limits of the result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ResultOptions {
     /// The least count of a pretoken in the result.
@@ -163,7 +163,7 @@ impl MemoryBudget {
         !self.is_full()
     }
 
-    /// Fails if the result does not fit. The error offers the lowest count with which it would.
+    /// Fails if the result does not fit. The error names the lowest count with which the result would fit.
     fn check(&self) -> Result<()> {
         let Some(room) = self.wanted.bytes.filter(|_| self.is_full()) else { return Ok(()) };
         let (mut unique, mut bytes) = (0, 0);

@@ -1,9 +1,9 @@
 //! The file format of counts.
 //!
-//! For each pretoken, in the order of first occurrence, the file has its length, its bytes, its count, and
-//! the difference of its first place to the last one's. Numbers have seven bits in each byte, the lowest
-//! first; all bytes but the last one have the highest bit set. What the file has before and behind these is
-//! written by the Python package.
+//! For each pretoken, in the order of first occurrence, the file has its length, its bytes, its count, and the
+//! difference between its first place and that of the pretoken before. A number is written with seven bits in each
+//! byte, the lowest first; all bytes but the last one have the highest bit set. The Python package writes what the
+//! file has before and behind these numbers.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -92,7 +92,7 @@ impl PretokenCounts {
     }
 }
 
-/// Fails if a pretoken is there twice. Takes 8 bytes for each pretoken meanwhile.
+/// Fails if a pretoken occurs twice. Takes 8 bytes for each pretoken while it runs.
 fn check_distinct(slots: &[CountSlot], long: &[u8]) -> Result<()> {
     let mut hashes = room::for_items(slots.len())?;
     hashes.extend(slots.iter().map(CountSlot::hash));

@@ -170,7 +170,7 @@ impl FileWork<'_> {
         }
     }
 
-    /// Keeps a failure, which has a place in the files. An interruption has none and ends the work at once.
+    /// Records a failure with its place in the files. An interruption has no place, and ends the work at once.
     fn note(&self, at: (usize, usize), done: Result<()>) -> Result<()> {
         match done {
             Err(Error::Interrupted) => Err(Error::Interrupted),

@@ -14,13 +14,13 @@ pub struct CountOptions {
     pub workers: usize,
     /// Bytes of a chunk, which one thread takes at a time.
     pub chunk_bytes: u64,
-    /// Bytes that are read at a time of a chunk that could not be cut and is longer.
+    /// Bytes that are read at a time from a chunk that is longer than this because it could not be cut.
     pub window_bytes: usize,
     /// Whether invalid UTF-8 is read as U+FFFD; otherwise it is an error.
     pub replace: bool,
-    /// Bytes of memory that counting may take; `None` for no limit. A single document in memory and a single
-    /// pretoken are not counted, since they have to be in memory. Tables and buffers have a least size, that
-    /// for a limit of 32 MB.
+    /// Bytes of memory that counting may take; `None` for no limit. The limit does not include a single document in
+    /// memory or a single pretoken, since both have to be in memory. Tables and buffers are never smaller than for a
+    /// limit of 32 MB.
     pub memory_limit: Option<u64>,
     /// A limit for the tables and the workers in place of `memory_limit`, for tests of the temporary file.
     #[doc(hidden)]

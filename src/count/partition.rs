@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::room;
 use crate::simd;
 
-/// The number of partitions. A worker locks one at a time while it brings its slots, so there must be more of
-/// them than workers for these to meet rarely. Chosen without measurement.
+/// The number of partitions. A worker locks one partition at a time while it brings its slots. With many more
+/// partitions than workers, workers rarely wait for each other. Chosen without measurement.
 pub(super) const PARTITIONS: usize = 64;
 
 /// The partition of a hash: its lowest bits. The local table of a worker uses the highest bits, so pretokens

@@ -32,8 +32,8 @@ pub(super) fn room_of(pretoken: &[u8]) -> usize {
     LENGTH_BYTES + pretoken.len()
 }
 
-/// The longest pretoken for which an arena doubles. A longer one gets exactly its memory, since to have as much again
-/// for the next would cost too much. Chosen without measurement.
+/// The longest pretoken for which an arena doubles. For a longer one the arena grows by exactly the pretoken's size,
+/// since doubling would cost too much memory. Chosen without measurement.
 const DOUBLING_BYTES: usize = 1 << 20;
 
 /// Appends a pretoken to an arena, and returns its offset.

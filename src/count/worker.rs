@@ -58,8 +58,7 @@ pub(super) struct WorkerSizes {
 /// measurement: counting them takes less than a millisecond.
 const BYTES_PER_GROWTH_CHECK: usize = 1 << 17;
 
-/// The part of one thread in counting. [`Worker::finish`] must be called: it brings all counts to the shared
-/// tables.
+/// The state of one counting thread. [`Worker::finish`] must be called: it brings all counts to the shared tables.
 pub(super) struct Worker<'s> {
     shared: &'s SharedCounts,
     local: LocalCounts,
@@ -174,7 +173,7 @@ impl<'s> Worker<'s> {
         Ok(())
     }
 
-    /// Replaces the local table by a larger one, once the text that was counted deserves one four times as
+    /// Replaces the local table by a larger one, once the counted text calls for a table at least four times as
     /// large.
     fn grow(&mut self, control: &Control) -> Result<()> {
         let buckets = 1 << bits_for(self.seen).min(self.sizes.local_bits);
