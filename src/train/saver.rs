@@ -34,8 +34,8 @@ impl<'a> Saver<'a> {
         Saver { save: Some(save), every, ..Self::none() }
     }
 
-    /// The same, which also calls `show` with all merges so far, and with the weighted number of pairs that are
-    /// left in the text: ten times a second, when a corpus is laid out, and when it is left.
+    /// Makes the saver also call `show` with all merges so far, and with the weighted number of pairs that are left
+    /// in the text: ten times a second, when a corpus is laid out, and when it is left.
     #[must_use]
     pub fn showing(self, show: Show<'a>) -> Self {
         Saver { show: Some(show), ..self }

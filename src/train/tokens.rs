@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::room;
 use crate::vocab::Vocab;
 
-/// The number of byte values, which are the ids below this.
+/// The number of byte values. The ids below this number are the bytes.
 pub(super) const BYTE_TOKENS: u32 = 256;
 
 /// All tokens that were made so far, by internal id.
