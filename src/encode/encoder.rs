@@ -41,7 +41,7 @@ pub(super) struct Request<'a> {
     /// The number of the worker that encodes the text, from 0 on. A worker gets the scratch that it had before, if
     /// that is free: when the same text is encoded again, the scratch's cache then knows this worker's part of it.
     pub(super) worker: usize,
-    /// Whether the text begins here, and does not go on from a chunk before.
+    /// Whether the text begins here. Otherwise it continues a chunk before it.
     pub(super) is_first: bool,
 }
 
@@ -50,14 +50,14 @@ pub struct Encoder {
     pub(super) vocab: Vocab,
     pub(super) pretokenizer: Pretokenizer,
     no_specials: Specials,
-    /// Made from the vocabulary. After a training it is made for the first text: a tokenizer that is only saved needs
-    /// none.
+    /// Tables made from the vocabulary. After a training they are made when the first text is encoded, since a
+    /// tokenizer that is only saved needs none.
     tables: Once<Tables>,
     /// log2 of the number of buckets of a scratch's cache.
     cache_bits: u32,
     /// Bytes of text after which a scratch gets a cache; see [`OWN_CACHE_BYTES`].
     cache_after: usize,
-    /// The instruction set of the pattern's scanner; of other patterns the best one of the machine.
+    /// The instruction set of the pattern's scanner, or for other patterns the best one of the machine.
     pub(super) isa: Isa,
     pub(super) pool: ScratchPool,
 }
@@ -85,8 +85,8 @@ impl Encoder {
         Self::with_tables(vocab, pretokenizer, Once::new(), (cache::BUCKET_BITS, OWN_CACHE_BYTES))
     }
 
-    /// Makes an encoder whose scratches have a cache of only `1 << bits` buckets from their first text on: for tests
-    /// of what displaces what.
+    /// Makes an encoder whose scratches have a cache of only `1 << bits` buckets from their first text on, for tests
+    /// of displacement.
     #[doc(hidden)]
     pub fn with_small_cache(vocab: Vocab, pretokenizer: Pretokenizer, bits: u32) -> Self {
         let id_width = IdWidth::of(vocab.tokens().max_id());
@@ -139,8 +139,8 @@ impl Encoder {
     /// text. Bytes that are not UTF-8 are characters of their own, of no class.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`], [`crate::Error::OutOfMemory`], or what the pattern fails with. Text alone never
-    /// fails, below 4 GiB a pretoken.
+    /// [`crate::Error::Interrupted`], [`crate::Error::OutOfMemory`], or an error of the pattern. The text itself
+    /// causes no error unless a pretoken has 4 GiB or more.
     pub fn encode<'a>(
         &'a self,
         text: &[u8],
@@ -370,8 +370,8 @@ struct PreparedScratch<'s> {
     unchecked: &'s mut usize,
 }
 
-/// A pretokenizer that also cuts where no token of a vocabulary of characters lies across. Such a vocabulary has no
-/// pattern, but may have cuts of its own.
+/// A pretokenizer that also cuts at places that no token of a vocabulary of characters crosses. Such a vocabulary has
+/// no pattern, but may have cuts of its own.
 fn with_junctions(pretokenizer: Pretokenizer, vocab: &Vocab) -> Pretokenizer {
     if vocab.characters().is_none() {
         return pretokenizer;

@@ -1,4 +1,4 @@
-//! Pretokens that are not in the cache, and fall apart: fragments between places that no token crosses
+//! Encodes pretokens that are not in the cache in fragments: the parts between places that no token crosses
 //! ([`super::safe_splits`]).
 //!
 //! A fragment is encoded, and cached, as if it were a pretoken. So a sentence of Chinese, which is one pretoken and
@@ -27,7 +27,7 @@ impl Fragments {
     /// Adds the ids of a pretoken that is not in the cache, and caches them.
     ///
     /// # Errors
-    /// What merging fails with.
+    /// Errors of merging.
     #[cold]
     #[inline(never)]
     pub(super) fn encode<S: Sink>(

@@ -72,7 +72,7 @@ impl HotLoop {
     /// Adds the ids of all pretokens to `output`. `on_miss` adds those of a pretoken that is not in the cache.
     ///
     /// # Errors
-    /// What `on_miss` fails with.
+    /// Errors of `on_miss`.
     #[inline]
     pub(super) fn encode<'a, S: Sink>(
         &mut self,

@@ -90,10 +90,10 @@ impl Lookup<'_> {
         }
     }
 
-    /// Adds the ids of a pretoken or fragment that does not fall apart, and caches them.
+    /// Adds the ids of a pretoken or fragment that cannot be split into fragments, and caches them.
     ///
     /// # Errors
-    /// What merging fails with.
+    /// Errors of merging.
     pub(super) fn merge_fragment(
         &mut self,
         miss: &Miss<'_>,

@@ -3,7 +3,7 @@
 //! - [`encoder`]: the [`Encoder`], and how one text is encoded on the calling thread.
 //! - [`hot_loop`]: runs of pretokens → ids, as long as the ids are in their bucket of the [`cache`].
 //! - [`lookup`]: the ids of a pretoken that are elsewhere in the cache, or must be made by merging; [`fragments`]: a
-//!   pretoken that falls apart at places that no token crosses ([`safe_splits`]).
+//!   pretoken that can be split at places that no token crosses ([`safe_splits`]).
 //! - [`output`]: where ids go.
 //! - [`parallel`]: a long text, a batch, a file, on several threads. [`scratch`]: the working memory of each.
 //! - [`api`]: everything else that a tokenizer is asked for.

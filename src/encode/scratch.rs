@@ -52,8 +52,8 @@ impl Scratch {
 
 /// The scratches that no call uses now.
 ///
-/// It waits some microseconds at most for its lock. A thread that holds the lock releases it in a moment; a lock that
-/// was held when the process forked is never released in the child. Where the lock is not to be had, a call makes a
+/// A call waits some microseconds at most for the lock. A thread that holds the lock releases it in a moment; a lock
+/// that was held when the process forked is never released in the child. A call that does not get the lock makes a
 /// scratch of its own.
 #[derive(Default)]
 pub(super) struct ScratchPool(Mutex<Vec<Box<Scratch>>>);

@@ -63,7 +63,7 @@ impl<'a> From<&'a SpecialSet> for SpecialTokens<'a> {
 pub(super) struct ActiveSpecials<'a> {
     pub(super) search: &'a Specials,
     pub(super) ids: &'a [u32],
-    /// Which stretches of text between them get a space in front. Without special tokens none does: then a text is such
-    /// a stretch already.
+    /// Which stretches of text between special tokens get a space in front. If a call looks for no special tokens, no
+    /// stretch does: the text is already such a stretch.
     pub(super) prefix: Prefix,
 }

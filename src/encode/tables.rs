@@ -1,4 +1,4 @@
-//! What encoding needs of a vocabulary beside its pairs.
+//! Tables that encoding needs of a vocabulary, in addition to its pairs.
 
 use super::cache::{Cache, IdWidth};
 use super::safe_splits::SafeSplits;

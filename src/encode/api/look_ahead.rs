@@ -1,5 +1,5 @@
-//! What is known of the text ahead while it is cut into pieces. With it the cost of a piece follows the length of the
-//! piece, however far away the next cut is, and however long the pretoken at its end.
+//! Remembers what was found in the text ahead while a text is divided into pieces. So the cost of a piece depends on
+//! the length of the piece, not on the distance to the next cut or on the length of the pretoken at its end.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use crate::error::Result;
 use crate::room;
 use crate::source::Cutter;
 
-/// Bytes that a cut or the end of a pretoken must be beyond the piece to be worth remembering.
+/// A cut, or the end of a pretoken, is remembered only if it is at least this many bytes beyond the piece.
 const FAR_BYTES: usize = if cfg!(test) { 8 } else { 1 << 14 };
 
-/// What is known ahead in one text.
+/// What was found ahead in one text.
 #[derive(Default)]
 pub(super) struct LookAhead {
     /// A range whose end is the first cut at or after its start.
@@ -28,8 +28,7 @@ pub(super) struct LookAhead {
 /// A long pretoken.
 struct Pretoken {
     start: usize,
-    /// Places inside it from which on the rest of the text begins with a pretoken that ends where this one
-    /// does.
+    /// Places inside the pretoken. The text from any of them on begins with a pretoken that ends where this one does.
     stable: Range<usize>,
     /// The ends of its tokens.
     ends: Vec<usize>,
@@ -63,12 +62,12 @@ impl LookAhead {
         let Some(Pretoken { start: first, stable, ends }) = &self.pretoken else { return Ok(None) };
         let before = ends.partition_point(|&end| end <= start);
         let known = start == *first || (stable.contains(&start) && before > 0 && ends[before - 1] == start);
-        // Neighbouring tokens of a pretoken, merged alone, become themselves again.
+        // If consecutive tokens of a pretoken are merged alone, the result is the same tokens.
         let rest = &ends[before..];
         (known && rest.len() > count).then(|| room::copied(&rest[..count])).transpose()
     }
 
-    /// Looks for a long pretoken at the start of `range`, of which the end is far away.
+    /// Looks for a pretoken that begins with `range` and ends far beyond the wanted bytes.
     ///
     /// # Errors
     /// Same as [`Encoder::encode`].
@@ -104,7 +103,7 @@ impl LookAhead {
         encoder.pool.with(encoder.isa, 0, |scratch| {
             encoder.encode_pretoken(scratch, &own[..len], &mut tokens, control)
         })?;
-        // A rest that is as short as a token could itself be one token.
+        // A rest that is no longer than the longest token could itself be one token.
         let longest = *self.longest.get_or_insert_with(|| {
             encoder.vocab.tokens().iter().map(|(_, token)| token.len()).max().unwrap_or(0)
         });

@@ -1,5 +1,5 @@
-//! Further methods of the encoder: trusted parts, pieces of at most n tokens, text that arrives in parts,
-//! text whose end is not stable.
+//! Further methods of the encoder: trusted parts, pieces of at most n tokens, text that arrives in parts, and text
+//! whose end is not stable.
 
 mod look_ahead;
 mod one_pretoken;

@@ -17,8 +17,8 @@ impl Encoder {
         Ok(ids)
     }
 
-    /// The ids that merging makes of bytes: unlike [`Encoder::encode_as_pretoken`], a token that merging does not make
-    /// does not stand for itself.
+    /// The ids that merging makes of bytes. Unlike [`Encoder::encode_as_pretoken`], this does not return a token with
+    /// these bytes that merging does not make.
     ///
     /// # Errors
     /// Same as [`Encoder::encode`].

@@ -41,7 +41,7 @@ impl Encoder {
         for stretch in parts.chunk_by(|a, b| a.1 == b.1) {
             let end = at + stretch.iter().map(|(part, _)| part.len()).sum::<usize>();
             if stretch[0].1 {
-                // Searched on its own: what lies beyond its end must not make a match longer.
+                // Each stretch is searched alone, so that text beyond its end cannot make a match longer.
                 let mut matches = self.vocab.specials().matches(&text[..end], at);
                 while let Some(found) = matches.next(control)? {
                     room::push(&mut specials, found)?;

@@ -22,9 +22,9 @@ pub struct Piece {
 const BYTES_PER_TOKEN: usize = 8;
 
 impl Encoder {
-    /// The longest prefix of `text[start..]` that is at most `max_tokens` whole tokens of its
-    /// encoding and ends between two characters; shortened until, encoded alone, it has no more.
-    /// Empty where not even the first character fits. `text` is UTF-8.
+    /// The longest prefix of `text[start..]` that is at most `max_tokens` whole tokens of its encoding and ends
+    /// between two characters. The prefix is shortened until it also has at most `max_tokens` tokens when it is
+    /// encoded alone. Empty if not even the first character fits. `text` is UTF-8.
     ///
     /// Cost: that of encoding the prefix and some more; a pretoken is always encoded whole.
     ///
@@ -64,9 +64,9 @@ impl Encoder {
         Ok(Piece { range: start..end, ends })
     }
 
-    /// Cuts `text` into successive pieces, each what [`Encoder::truncate`] makes of the rest. Each
-    /// starts at most `overlap` tokens before the end of the last one, between two characters and
-    /// after the start of the last one.
+    /// Cuts `text` into successive pieces, each of which is the result of [`Encoder::truncate`] on the rest. Each
+    /// starts at most `overlap` tokens before the end of the previous one, between two characters and after the start
+    /// of the previous one.
     ///
     /// # Errors
     /// [`Error::CharacterTooLong`], and as [`Encoder::encode`].
@@ -135,7 +135,7 @@ impl Encoder {
         }
     }
 
-    /// The character at `at` as a piece: for when the first tokens end inside characters.
+    /// The character at `at` as a piece, for texts whose first tokens end inside characters.
     fn one_character(
         &self,
         text: &str,

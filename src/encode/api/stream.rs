@@ -24,7 +24,7 @@ impl Encoder {
         self.step_stream(state, Some(text), special, ids, control)
     }
 
-    /// Ends the text and appends the ids that are left. The state is as new.
+    /// Ends the text and appends the ids that are left. Afterwards the state is that of a new text.
     ///
     /// # Errors
     /// Same as [`Encoder::encode`].

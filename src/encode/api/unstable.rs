@@ -1,7 +1,8 @@
-//! Text that may go on: which ids at its end another text behind it could change, and what they could become.
+//! Text that may continue: which ids at its end could be changed by text that follows, and what these ids could
+//! become.
 //!
-//! The rules are tiktoken's, rough as they are (it calls them unstable itself): a caller who changes from one to the
-//! other gets the same answers.
+//! The rules are those of tiktoken, although they are rough and tiktoken itself calls them unstable: a caller who
+//! switches between the two libraries gets the same answers.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -14,7 +15,7 @@ use crate::room;
 use crate::special::Segment;
 use crate::vocab::Vocab;
 
-/// The ordinary tokens in the order of their bytes, to find those that begin in some way.
+/// The ordinary tokens in the order of their bytes, to find those that begin with given bytes.
 pub struct SortedTokens {
     indices: Vec<u32>,
 }
@@ -24,7 +25,8 @@ pub struct SortedTokens {
 pub struct Completions {
     /// The ids that stay.
     pub stable: Vec<u32>,
-    /// Each is the ids of a text that begins with the rest of the text, as far as that reaches; none twice.
+    /// Each is the first ids of a text that begins with the rest of this text, as many as are needed to cover that
+    /// rest. No sequence occurs twice.
     pub completions: HashSet<Vec<u32>>,
 }
 
@@ -80,8 +82,8 @@ impl Encoder {
         Ok(Completions { stable, completions })
     }
 
-    /// The ids of bytes that may end, or break, inside a character: up to the first byte that is not UTF-8 they are
-    /// a text; from the last pretoken of that on, one piece.
+    /// The ids of bytes that may end, or break, inside a character. The bytes before the first one that is not UTF-8
+    /// are encoded as text; the last pretoken of this text and all bytes behind it are encoded as one piece.
     ///
     /// # Errors
     /// Same as [`Encoder::encode`].
@@ -99,7 +101,7 @@ impl Encoder {
         Ok(ids)
     }
 
-    /// All ids of `text`, and how many of them nothing can change.
+    /// All ids of `text`, and how many of them no text that follows can change.
     fn split_unstable(
         &self,
         text: &[u8],
@@ -113,7 +115,7 @@ impl Encoder {
             None => 0,
         };
         let mut stable = ids.len() - last;
-        // Runs of whitespace may be cut anew.
+        // Text that follows may change where runs of whitespace are cut.
         if last > 0 && self.is_blank(ids[stable]) {
             stable = ids[..stable].iter().rposition(|&id| !self.is_blank(id)).map_or(0, |at| at + 1);
         }
@@ -151,7 +153,7 @@ impl Encoder {
         Ok(bytes)
     }
 
-    /// Adds what could come in place of `rest`, which is not empty.
+    /// Adds the sequences of ids that could come in place of those of `rest`, which must not be empty.
     fn complete(
         &self,
         rest: &[u8],
@@ -173,7 +175,9 @@ impl Encoder {
                 completions.insert(ids);
             }
         }
-        // Whitespace at the end can come to stand for itself: "\n\n" is cut in two before "0".
+        // The last whitespace character can become a pretoken of its own: "
+        //
+        // " is cut in two before "0".
         let last = last_character(rest);
         if rest.len() > last && is_whitespace(&rest[rest.len() - last..]) {
             let (before, blank) = rest.split_at(rest.len() - last);

@@ -7,7 +7,8 @@ use crate::simd;
 
 /// Words of the overflow ring for each mark, as a power of two.
 const RING_WORDS_PER_MARK: u32 = 4;
-/// Bit of a mark: another hash wanted the mark's place since. Alone: the place is free.
+/// The bit of a mark that says that another hash has wanted the mark's place since. A mark with this bit alone is a
+/// free place.
 const CHALLENGED: u8 = 0x80;
 
 /// Marks of hashes that were seen once. It is allocated when the first hash is seen.
@@ -35,14 +36,14 @@ impl AdmissionFilter {
         simd::prefetch(&self.marks, self.place(hash));
     }
 
-    /// Whether this hash was seen before, and not too many others since. If so it is forgotten: its pretoken is cached
-    /// from now on. Otherwise it is marked.
+    /// Whether this hash was seen before, and not too many others since. If so, the filter forgets the hash, because
+    /// its pretoken is cached from now on. Otherwise the filter marks the hash.
     ///
     /// A mark gives way to the second hash that wants its place, not to the first. Otherwise two pretokens with one place
     /// that occur in turn would never be admitted: a fifth of those that the filter sees in a text of many languages.
     pub(super) fn admits(&mut self, hash: u64) -> bool {
         if self.marks.is_empty() {
-            // Written at once, as the ring's index is: see `overflow::FREE_SLOT`.
+            // All marks are written at once, like the ring's index: see `overflow::FREE_SLOT`.
             self.marks = vec![CHALLENGED; 1 << (64 - self.shift)];
         }
         let (place, tag) = (self.place(hash), (hash as u8 & !CHALLENGED).max(1));

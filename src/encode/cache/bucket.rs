@@ -73,14 +73,14 @@ impl Bucket {
         self.count(slot) > MAX_INLINE_IDS
     }
 
-    /// The ids that a slot holds in 16 bits, and anything behind them.
+    /// The ids of a slot that holds ids of 16 bits. Any numbers may follow them.
     #[inline(always)]
     pub(in crate::encode) fn ids_u16(&self, slot: usize) -> [u32; 2 * ID_WORDS] {
         let words = &self.ids[slot];
         std::array::from_fn(|at| words[at / 2] >> (16 * (at % 2)) & 0xffff)
     }
 
-    /// The ids that a slot holds in 32 bits, and anything behind them.
+    /// The ids of a slot that holds ids of 32 bits. Any numbers may follow them.
     #[inline(always)]
     pub(in crate::encode) fn ids_u32(&self, slot: usize) -> &[u32; ID_WORDS] {
         &self.ids[slot]

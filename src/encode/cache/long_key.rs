@@ -22,7 +22,8 @@ pub(in crate::encode) fn long_key(pretoken: &[u8]) -> Key {
     Key { low: hash_long(pretoken), high: LONG_KEY_MARK | pretoken.len() as u64 }
 }
 
-/// Set in the second half of the keys of long pretokens alone: other keys have their length above it, and zeros here.
+/// A bit that is set only in the second half of the keys of long pretokens. Other keys have their length above this
+/// bit, and zeros here.
 const LONG_KEY_MARK: u64 = 1 << 16;
 
 #[inline]

@@ -1,7 +1,7 @@
 //! The pretoken cache: pretokens of up to 1,024 bytes → their ids.
 //!
-//! It is of a size that is set once, so its memory is bounded, and nothing in it is ever moved or wiped. What it holds
-//! never shows in a result: a pretoken that is not here is merged again.
+//! The size of the cache is set once, so its memory is bounded, and its contents are never moved or wiped. The
+//! contents never change a result: a pretoken that is not in the cache is merged again.
 //!
 //! # What is stored where
 //!
@@ -117,7 +117,7 @@ impl Cache {
     /// Low ids are frequent tokens. Most tokens of a large vocabulary never occur in a text, and the words that do
     /// need the room; other tokens are merged when they occur.
     ///
-    /// `None` where there is not [`MEMORY_MARGIN`] times the memory.
+    /// `None` if the system does not have [`MEMORY_MARGIN`] times the memory.
     pub(in crate::encode) fn to_own(&self, bits: u32) -> Option<Self> {
         let bytes = (size_of::<Bucket>() + (size_of::<u32>() << RING_WORDS_PER_BUCKET)) << bits;
         room::check_available(MEMORY_MARGIN * bytes).ok()?;
@@ -149,9 +149,9 @@ impl Cache {
         self.id_width
     }
 
-    /// Notes in `hint` where the ids of a pretoken may be that are not in a slot, and prefetches that. `bucket_index`
-    /// is the bucket of its key, and `slot` the slot that names its record, if one does. To be called before
-    /// [`Cache::prefetch_record`] and [`Cache::get`].
+    /// For a pretoken whose ids are not in a slot, notes in `hint` where they may be, and prefetches that place.
+    /// `bucket_index` is the bucket of its key, and `slot` the slot that names its record, if one does. Must be
+    /// called before [`Cache::prefetch_record`] and [`Cache::get`].
     #[inline(never)] // out of the hot loop; and a result of 16 bytes would be read before it is all written
     pub(in crate::encode) fn hint_and_prefetch(
         &self,
@@ -166,8 +166,8 @@ impl Cache {
             self.overflow.prefetch_ids(start(place, key));
             *hint = Hint::Ids { place, count: count as u32 };
         } else if bucket.is_empty(1) && !is_long(key) || key == Key::NONE {
-            // Nothing was ever displaced from a bucket with a free slot. But of a long pretoken the filter knows
-            // whether it occurred before.
+            // Nothing was ever displaced from a bucket with a free slot. A long pretoken still needs the hash, with
+            // which the filter is asked whether it occurred before.
             *hint = Hint::Nowhere;
         } else {
             let hash = key.hash();
@@ -196,7 +196,7 @@ impl Cache {
         if let Hint::Ids { place, count } = hint {
             return self.ids_in_record(miss, place, count as usize);
         }
-        // It may have been cached since the hint was made: it may occur twice in a run.
+        // A pretoken that occurs twice in a run may have been cached since the hint was made.
         let bucket = &self.buckets[bucket_index as usize];
         if let Some(slot) = (0..2).find(|&slot| bucket.holds(Portable, slot, key)) {
             let (place, count) = bucket.record(slot);
@@ -323,7 +323,7 @@ fn seed_bits(count: usize) -> u32 {
     count.next_power_of_two().trailing_zeros().clamp(MIN_SEED_BUCKET_BITS, MAX_SEED_BUCKET_BITS)
 }
 
-/// The place where a record begins, of the place of its ids.
+/// The place where a record begins, given the place of its ids.
 #[inline]
 fn start(place: u64, key: Key) -> u64 {
     let len = if is_long(key) { long_len(key) } else { key.len() };

@@ -15,9 +15,8 @@ const MIN_RING_BITS: u32 = 12;
 
 /// Bits of an index entry that are taken from the hash, below the place.
 const TAG_BITS: u32 = 24;
-/// The number of places that an index entry can tell apart. After as many words, which are terabytes, the
-/// index is
-/// emptied.
+/// The number of places that an index entry can distinguish. Each time this many words, which are terabytes, were
+/// written, the index is emptied.
 const PLACES_PER_LAP: u64 = 1 << (64 - TAG_BITS);
 
 /// Entries in a bucket of the index: one cache line.

@@ -51,12 +51,12 @@ pub trait IdType: Copy + Send + 'static {
         }
         Ok(all)
     }
-    /// Appends ids; if that fails, none.
+    /// Appends ids. If that fails, no id is appended.
     ///
     /// # Errors
     /// [`Error::IdTooWide`], for the first; [`Error::OutOfMemory`].
     fn append(ids: &[u32], all: &mut Vec<Self>) -> Result<()>;
-    /// The vector itself where ids can be written to it as they are found.
+    /// The vector itself, if ids can be written to it without conversion.
     fn as_found(all: &mut Vec<Self>) -> Option<&mut Vec<u32>>;
     /// Whether the type has 32 bits; otherwise 16.
     const IS_WIDE: bool;

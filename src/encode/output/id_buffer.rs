@@ -11,8 +11,8 @@ use super::destination::IdType;
 use crate::error::Result;
 use crate::room;
 
-/// The memory of the last result that was given to [`recycle`]. Nobody waits for the lock: where another thread holds
-/// it, or held it when the process forked, there is just no memory to take.
+/// The memory of the last result that was given to [`recycle`]. No thread waits for the lock: if another thread holds
+/// it, or held it when the process forked, no memory is taken.
 static RECYCLED: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 /// The capacity, in ids, of memory that is kept: 4 MB to 64 MB.
 const RECYCLED_IDS: RangeInclusive<usize> = 1 << 20..=1 << 24;
@@ -43,10 +43,10 @@ const MOVABLE_IDS: usize = (33 << 20) / size_of::<u32>();
 /// The most ids that a character can become: one for each byte of its UTF-8.
 const MAX_IDS_PER_CHARACTER: usize = 4;
 
-/// Ids that room is made for at least, where there is no memory for all that are expected.
+/// The number of ids that room is made for at a time, if there is no memory for all that are expected.
 const MIN_GROWTH_IDS: usize = 1 << 17;
 
-/// The ids of a text so far, and how much of the text they are, which tells how many there will be.
+/// The ids of a text so far, and how much of the text they encode, from which their final number is estimated.
 pub(in crate::encode) struct IdBuffer<T = u32> {
     pub(in crate::encode) ids: Vec<T>,
     /// How much of the text is encoded, and how much there is, in any unit.
@@ -72,7 +72,7 @@ impl<T: IdType> IdBuffer<T> {
         self.done += more;
         let rest = self.total.saturating_sub(self.done);
         let expected = self.ids.len() as f64 / self.done.max(1) as f64 * rest as f64;
-        // A twentieth more than at this rate, so that room seldom has to be made again.
+        // A twentieth more than this rate predicts, so that room seldom has to be made again.
         let mut wanted = expected as usize + expected as usize / 20;
         if self.ids.len() + wanted >= *RECYCLED_IDS.start() {
             wanted = wanted.max(MOVABLE_IDS); // what is not needed is never touched, and is freed in the end

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::room;
 use crate::simd::{Isa, Kernel, Simd};
 
-/// Appends the bytes of ids, of 32 bits each if they are `wide`, else of 16.
+/// Appends ids as bytes: of 32 bits each if `wide`, otherwise of 16.
 ///
 /// # Errors
 /// [`Error::IdTooWide`]; [`Error::OutOfMemory`].
@@ -24,7 +24,7 @@ pub(crate) fn put_ids(isa: Isa, ids: &[u32], wide: bool, bytes: &mut Vec<u8>) ->
     }
 }
 
-/// Writes the lowest bytes of ids to memory of just that size, and returns what bits any of them has.
+/// Writes the lowest `WIDTH` bytes of each id to memory of exactly that size, and returns the bitwise or of all ids.
 struct Widths<'a, const WIDTH: usize> {
     ids: &'a [u32],
     room: &'a mut [u8],

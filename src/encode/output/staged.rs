@@ -42,7 +42,7 @@ impl<'a, S: Sink> StagedOutput<'a, S> {
     /// Adds ids.
     ///
     /// # Errors
-    /// What the sink fails with.
+    /// Errors of the sink.
     #[inline(always)]
     pub(in crate::encode) fn add(&mut self, ids: PaddedIds<'_>) -> Result<()> {
         let count = ids.to - ids.from;

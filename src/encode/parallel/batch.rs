@@ -16,7 +16,7 @@ use crate::workers;
 const RUN_BYTES: usize = 1 << 18;
 /// Below this many bytes a worker is not worth its start.
 const MIN_BYTES_PER_WORKER: usize = 1 << 18;
-/// A text of so many bytes is not left to the one worker that has it.
+/// A text with this many bytes or more is encoded by several workers.
 const LONG_TEXT_BYTES: usize = 1 << 23;
 
 /// The ids of many texts, one after the other.
@@ -64,8 +64,8 @@ impl Encoder {
         Ok(batches)
     }
 
-    /// [`Encoder::encode_batch`], with the ids of all texts one after the other in one list. Memory: that list, and the
-    /// ids of a run of texts a thread.
+    /// [`Encoder::encode_batch`], with the ids of all texts one after the other in one list. Memory: that list, and
+    /// for each thread the ids of a run of texts.
     ///
     /// # Errors
     /// Same as [`Encoder::encode`].
@@ -79,7 +79,7 @@ impl Encoder {
         self.encode_column(texts, special, (workers, usize::MAX), control)
     }
 
-    /// [`Encoder::encode_batch_to_one`] with ids of any type, `most` at the most.
+    /// [`Encoder::encode_batch_to_one`] with ids of any type. More than `most` ids are an error.
     ///
     /// # Errors
     /// Same as [`Encoder::encode`]; [`Error::TooManyIds`]; [`Error::IdTooWide`].
@@ -195,7 +195,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// What finds places where a text can be cut with no change of its ids. `replace` says whether invalid bytes are
+    /// Finds places where a text can be cut without a change of its ids. `replace` says whether invalid bytes are
     /// read as U+FFFD.
     pub(crate) fn cutter(&self, special: bool, replace: bool) -> Cutter<'_> {
         Cutter::new(self.specials(special), &self.pretokenizer, replace)

@@ -1,4 +1,4 @@
-//! A file → its ids, in parallel, in order, in memory that does not follow its size.
+//! A file → its ids, in parallel, in order, in memory that does not grow with the file.
 
 use std::ops::Range;
 use std::path::Path;
@@ -12,16 +12,16 @@ use crate::room;
 use crate::source::{Cutter, SourceFile};
 use crate::workers;
 
-/// How a file is encoded. None of it but `special` and `replace` changes a result.
+/// How a file is encoded. Only `special` and `replace` change a result.
 #[derive(Clone, Copy, Debug)]
 pub struct FileOptions {
     /// Whether special tokens become their ids.
     pub special: bool,
     /// Whether invalid UTF-8 is read as U+FFFD; else it is an error.
     pub replace: bool,
-    /// Threads at the most.
+    /// The greatest number of threads.
     pub workers: usize,
-    /// Bytes that a thread takes at a time, about.
+    /// About how many bytes a thread takes at a time.
     pub window_bytes: u64,
 }
 
@@ -33,15 +33,15 @@ impl Default for FileOptions {
 }
 
 impl Encoder {
-    /// Encodes a file, as [`Encoder::encode`] does its contents, on up to `options.workers` threads. It is read in
-    /// windows, cut where nothing can change. A pattern that nothing is known of, or none, has no such place:
-    /// its file is read and encoded as one piece.
+    /// Encodes a file on up to `options.workers` threads; the ids are those of [`Encoder::encode`] for its contents.
+    /// The file is read in windows, cut where no id can change. With no pattern, or with a pattern of which nothing
+    /// is known, there is no such place, and the file is read and encoded as one piece.
     ///
     /// Memory: some windows with their ids for each worker.
     ///
     /// # Errors
-    /// [`crate::Error::Io`], also for a file whose size or time of change becomes another; [`crate::Error::NotUtf8`] naming the first invalid byte;
-    /// what `ids` fails with; [`crate::Error::Interrupted`].
+    /// [`crate::Error::Io`], also for a file whose size or modification time changes; [`crate::Error::NotUtf8`]
+    /// naming the first invalid byte; errors of `ids`; [`crate::Error::Interrupted`].
     pub fn encode_file<I: IdDestination>(
         &self,
         path: &Path,

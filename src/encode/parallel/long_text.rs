@@ -90,7 +90,8 @@ impl Encoder {
         Ok(total)
     }
 
-    /// A place late in `text`, which goes on, where it can be cut: the ids of both parts are those of the whole.
+    /// A place late in `text` where it can be cut even if more text follows: the ids of both parts together are those
+    /// of the whole.
     pub fn late_cut(&self, text: &[u8], special: bool) -> Option<usize> {
         let cutter = Cutter::new(self.specials(special), &self.pretokenizer, false);
         if cutter.can_cut() { cutter.late_cut(text) } else { None }
@@ -145,7 +146,7 @@ impl Encoder {
         Ok(all.finish())
     }
 
-    /// Cuts `text` where that changes nothing, into pieces of at least `size` bytes or characters.
+    /// Cuts `text` where that changes no id, into pieces of at least `size` bytes or characters.
     fn chunks(&self, text: Text<'_>, specials: ActiveSpecials<'_>, size: usize) -> Result<Vec<Range<usize>>> {
         let cutter = Cutter::new(specials.search, &self.pretokenizer, false);
         let (mut chunks, mut start) = (Vec::new(), 0);

@@ -1,4 +1,5 @@
-//! Pieces of texts with long pretokens, against pieces of which each is made by encoding all of the rest.
+//! Compares the pieces of texts with long pretokens with pieces that are each made by encoding the whole rest of the
+//! text.
 
 use crate::Control;
 use crate::encode::{Encoder, Spans};
@@ -10,7 +11,7 @@ const CHARACTERS: [&str; 18] = [
     "a", "b", "A", "ǅ", "水", "木", "ʰ", "\u{301}", " ", "\u{3000}", "\n", "\r", "'", "!", "/", "7", "²", "s",
 ];
 
-/// Runs of one, two or three characters, few of them short; every other time of letters and marks alone.
+/// Runs of one, two or three characters, few of them short. Half of the texts have letters and marks only.
 fn text(random: &mut Random) -> String {
     let mut text = String::new();
     let kinds = [8, CHARACTERS.len()][random.below(2)];
