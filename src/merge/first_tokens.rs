@@ -1,4 +1,5 @@
-//! What merging begins with in a vocabulary of characters: the token of each character, else those of its bytes.
+//! The tokens with which merging begins in a vocabulary of characters: the token of each character, or the tokens of
+//! its bytes.
 
 use std::collections::HashMap;
 
@@ -34,7 +35,7 @@ impl Fallback {
 }
 
 impl FirstTokens {
-    /// First tokens: those of `characters`: the UTF-8 of each, and its token.
+    /// Makes first tokens of `characters`: the UTF-8 of each, and its token.
     pub(crate) fn new<'a>(characters: impl Iterator<Item = (&'a [u8], u32)>, fallback: Fallback) -> Self {
         let ascii = std::array::from_fn(|byte| fallback.of_byte(byte as u8));
         let mut first_tokens = FirstTokens { ascii, characters: HashMap::default(), fallback };

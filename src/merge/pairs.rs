@@ -41,7 +41,7 @@ pub(crate) struct Pairs {
     /// Pairs that do not fit into a slot: in vocabularies of millions of tokens.
     others: HashMap<u64, u32, FxBuildHasher>,
     results: Results,
-    /// What merging begins with, if not with bytes.
+    /// The tokens with which merging begins; `None` if it begins with bytes.
     first_tokens: Option<Box<FirstTokens>>,
 }
 
@@ -120,7 +120,7 @@ impl Pairs {
         Pairs { first_tokens: self.first_tokens.clone(), ..Pairs::new(self.byte_tokens, count) }
     }
 
-    /// What merging begins with, if not with bytes.
+    /// The tokens with which merging begins; `None` if it begins with bytes.
     #[inline(always)]
     pub(crate) fn first_tokens(&self) -> Option<&FirstTokens> {
         self.first_tokens.as_deref()
