@@ -14,9 +14,9 @@ use crate::special::Specials;
 impl Vocab {
     /// Validates and indexes a vocabulary of characters.
     ///
-    /// `tokens` are ids with the bytes of the text that each stands for; a token for a byte has that byte. `merges` are
-    /// pairs of ids in order; each makes the token whose bytes are those of both. All special tokens must have an id
-    /// that is one of a token.
+    /// `tokens` are ids with the bytes of the text that each stands for; a token for a byte has that byte. `merges`
+    /// are pairs of ids in order; each makes the token that has the joined bytes of both. All special tokens must
+    /// have an id, and it must be the id of a token.
     ///
     /// # Errors
     /// The variants of [`Error`] for vocabularies; each names the token or the merge.
@@ -57,7 +57,7 @@ impl Vocab {
         })
     }
 
-    /// The tokens that merging begins with where it begins with characters; `None` where it begins with bytes.
+    /// The special cases of a vocabulary of characters; `None` if merging begins with bytes.
     pub fn characters(&self) -> Option<&CharacterTokens> {
         self.characters.as_ref()
     }
@@ -70,8 +70,8 @@ impl Vocab {
     }
 }
 
-/// Indexes the tokens that text can become, by their bytes. A token for a byte has a character of the same bytes before
-/// it, and is left out then.
+/// Indexes the tokens that text can become, by their bytes. A token for a byte is left out if a character has the
+/// same bytes.
 fn ordinary(tokens: &TokenBytes, characters: &CharacterTokens) -> Result<Ordinary> {
     let mut ordinary = Ordinary::with_room(tokens.len());
     let bytes: std::collections::HashSet<u32> = characters.bytes.iter().copied().collect();

@@ -64,7 +64,7 @@ fn each_made(
     Ok(())
 }
 
-/// Under rank semantics: for each token by index, the pair of its last merge; `None` for what no merge makes.
+/// Under rank semantics: for each token by index, the pair of its last merge; `None` for a token that no merge makes.
 pub(super) fn last_pairs_of_ranks(
     tokens: &TokenBytes,
     special: &[u32],
@@ -75,11 +75,13 @@ pub(super) fn last_pairs_of_ranks(
     Ok(last)
 }
 
-/// Under merges semantics: for each token by index, the pair of its last merge; `None` for what no merge makes.
+/// Under merges semantics: for each token by index, the pair of its last merge; `None` for a token that no merge
+/// makes.
 ///
-/// `listed` are the merges as indices, with the index of the token that each makes; `pairs` is a table without any,
-/// and `all` the table of all of them. Pairs are added by the length of what they make. Merging the bytes of a token
-/// with the pairs of all shorter tokens does all but its last merge: what is left are the two parts of that one.
+/// `listed` are the merges as indices, with the index of the token that each makes. `pairs` is a table without
+/// merges, and `all` the table of all merges. Pairs are added by the length of the tokens that they make. Merging the
+/// bytes of a token with the pairs of all shorter tokens does all its merges but the last, and leaves the two parts
+/// of that last merge.
 pub(super) fn last_pairs_of_list(
     tokens: &TokenBytes,
     special: &[u32],
@@ -156,8 +158,8 @@ pub(super) fn listed(tokens: &TokenBytes, special: &[u32], pairs: &Pairs) -> Res
     unmade(tokens, candidates(tokens, special), pairs)
 }
 
-/// In a vocabulary of characters: the tokens that merging their own bytes does not make, but for the special ones.
-/// One that stands for a byte may be among them, where a character has the same byte.
+/// In a vocabulary of characters: the tokens that merging their own bytes does not make, except for the special
+/// tokens. A token that stands for a byte may be among them, if a character has the same byte.
 pub(super) fn not_made(tokens: &TokenBytes, special: &[u32], pairs: &Pairs) -> Result<Vec<u32>> {
     let is_special = |index: &u32| special.binary_search(index).is_ok();
     unmade(tokens, (0..tokens.len() as u32).filter(|index| !is_special(index)), pairs)

@@ -94,8 +94,8 @@ impl<'a> SpelledReader<'a> {
         Ok(SpelledReader { model, positions, seen, joined: String::new() })
     }
 
-    /// Adds the next merge. Returns false, and adds nothing, if a token of it is unknown or not spelled, or the merge
-    /// was there before.
+    /// Adds the next merge. Returns false, and adds nothing, if a token of the merge is unknown or not spelled, or if
+    /// the merge was added before.
     pub fn merge(&mut self, left: &str, right: &str) -> bool {
         self.joined.clear();
         self.joined.push_str(left);

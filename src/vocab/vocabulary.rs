@@ -19,14 +19,15 @@ pub enum Semantics {
     Ranks,
 }
 
-/// The tokens that merging begins with where it begins with the characters of a text, and those that no text becomes.
+/// The special cases of a vocabulary of characters: the tokens for characters that are no token, and the tokens that
+/// no text becomes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CharacterTokens {
     /// The ids of the tokens of the 256 bytes, for characters that are no token; empty if there are none.
     pub bytes: Vec<u32>,
     /// The id that stands for a character that is no token, where there are no tokens for bytes.
     pub unknown: Option<u32>,
-    /// The ids of tokens that merging knows nothing of.
+    /// The ids of tokens that take no part in merging.
     pub outside: std::collections::BTreeSet<u32>,
 }
 
@@ -55,7 +56,7 @@ pub struct Vocab {
     pub(super) specials: Specials,
     /// The ids of the special tokens, in the order of `specials`.
     pub(super) special_ids: Vec<u32>,
-    /// What merging begins with; `None` for the bytes of a text.
+    /// The special cases of a vocabulary of characters; `None` if merging begins with bytes.
     pub(super) characters: Option<CharacterTokens>,
 }
 
