@@ -71,7 +71,7 @@ impl<'a> ChunkCutter<'a> {
         let Some(separator) = &self.separator else {
             return self.end_inside(file, from, control).map(|end| end.unwrap_or(last));
         };
-        // The text before this offset has been searched without finding a separator.
+        // No separator begins from `from` up to this offset.
         let mut known = from;
         let mut limit = from;
         loop {

@@ -13,8 +13,8 @@ pub struct Snapshot {
     pub at: Cursor,
     /// Ends of lines before the place, within its source.
     pub lines: u64,
-    /// The number of documents behind the place that are already in the shards. With a shuffle these are the
-    /// documents of a job in the middle of which a buffer became full.
+    /// The number of documents behind the place that are already in the shards. With a shuffle these are documents of
+    /// buffers that became full in the middle of a job.
     pub passed: u64,
     /// For each split the number of its open shard, and what that shard holds.
     pub shards: Vec<(u32, Filling)>,
@@ -103,8 +103,8 @@ impl Ledger {
         self.lock().waiting.push_back(pending);
     }
 
-    /// The latest snapshot that can be saved; `None` while another one is being saved. After saving, call
-    /// [`Ledger::saved`].
+    /// The latest snapshot that can be saved; `None` if there is none, or while another one is being saved. After
+    /// saving, call [`Ledger::saved`].
     pub(super) fn take(&self) -> Option<Pending> {
         let mut state = self.lock();
         if state.is_saving {
