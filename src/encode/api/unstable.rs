@@ -175,9 +175,7 @@ impl Encoder {
                 completions.insert(ids);
             }
         }
-        // The last whitespace character can become a pretoken of its own: "
-        //
-        // " is cut in two before "0".
+        // The last whitespace character can become a pretoken of its own: "\n\n" is cut in two before "0".
         let last = last_character(rest);
         if rest.len() > last && is_whitespace(&rest[rest.len() - last..]) {
             let (before, blank) = rest.split_at(rest.len() - last);
