@@ -1,6 +1,6 @@
-//! Arithmetic on masks of 64 bytes, and what one block hands on to the next.
+//! Arithmetic on masks of 64 bytes, and the state that one block hands to the next.
 
-/// `mask`, one byte on; what leaves the block enters the next one through `carry`, which is 0 or 1.
+/// Moves `mask` on by one byte. The bit that leaves the block enters the next block through `carry`, which is 0 or 1.
 #[inline(always)]
 pub(super) fn next_byte(mask: u64, carry: &mut u64) -> u64 {
     let moved = mask << 1 | *carry;
@@ -8,9 +8,9 @@ pub(super) fn next_byte(mask: u64, carry: &mut u64) -> u64 {
     moved
 }
 
-/// From the first bytes of some characters to those of the characters that follow them.
+/// Moves from the first bytes of some characters to the first bytes of the characters that follow them.
 ///
-/// An addition runs through the bytes of `continuing`, which are those behind the first of each character.
+/// `continuing` are all bytes of characters but their first; an addition carries the bits across them.
 #[inline(always)]
 pub(super) fn next_char(firsts: u64, continuing: u64, carry: &mut u64) -> u64 {
     let (sum, over) = next_byte(firsts, carry).overflowing_add(continuing);
@@ -21,15 +21,16 @@ pub(super) fn next_char(firsts: u64, continuing: u64, carry: &mut u64) -> u64 {
 /// The bits of each run in `mask` that are at or behind a bit of `seeds`; all seeds are in `mask`.
 #[inline(always)]
 pub(super) fn fill(mask: u64, seeds: u64) -> u64 {
-    // The sum clears a run from its first seed on, but for further seeds.
+    // The sum clears a run from its first seed on, except for further seeds.
     mask & (mask.wrapping_add(seeds) ^ mask | seeds)
 }
 
-/// Takes from `starts`, each the first bit of a run in `mask`, those whose run ends in front of a bit of `bad`.
+/// Removes from `starts`, each the first bit of a run in `mask`, those whose run ends directly before a bit of `bad`.
 #[inline(always)]
 pub(super) fn without_runs_into(mut starts: u64, mask: u64, bad: u64) -> u64 {
     let mut ends = mask.wrapping_add(starts) & !mask & bad;
-    // Rare, and one or two of them: mapping an end back to its start without a loop takes turning all bits round.
+    // Ends are rare, one or two at a time. Mapping an end back to its start without a loop would take a reversal of
+    // all bits.
     while ends != 0 {
         let end = ends & ends.wrapping_neg();
         ends ^= end;
@@ -59,7 +60,7 @@ pub(super) struct Carry {
     pub(super) newlines: u64,
     /// Whitespace that is no newline.
     pub(super) blanks: u64,
-    /// Newlines that the punctuation before them took along.
+    /// Newlines that belong to the punctuation before them.
     pub(super) tail: u64,
     /// The last character is the first one of a run of punctuation: a letter behind it takes it as its prefix.
     pub(super) lone: u64,
@@ -69,7 +70,8 @@ pub(super) struct Carry {
     pub(super) caseless: u64,
     /// How many digits may still join the last group.
     pub(super) room: u32,
-    /// Bytes of the next block that start, and that do not start, a pretoken, as a contraction has it.
+    /// Because of a contraction, these bytes of the next block start a pretoken (`set`) or do not start one
+    /// (`clear`).
     pub(super) set: u64,
     pub(super) clear: u64,
 }

@@ -12,7 +12,7 @@ pub(super) struct BlockClasses {
     pub(super) numbers: u64,
     /// `\s`.
     pub(super) whitespace: u64,
-    /// None of these.
+    /// The bytes of all other characters.
     pub(super) others: u64,
     /// U+0020.
     pub(super) spaces: u64,
@@ -20,13 +20,13 @@ pub(super) struct BlockClasses {
     pub(super) newlines: u64,
     pub(super) apostrophes: u64,
     pub(super) slashes: u64,
-    /// Lu and Lt, only where a pattern asks for it, like the next two.
+    /// Lu and Lt. This mask and the next two are made only if a pattern needs them.
     pub(super) upper: u64,
     /// Ll.
     pub(super) lower: u64,
     /// M: in `others` as well.
     pub(super) marks: u64,
-    /// The bytes of characters behind their first.
+    /// All bytes of characters but their first.
     pub(super) continuing: u64,
     /// The first bytes of whitespace of two bytes, and of three.
     pub(super) spaces_of_two: u64,
@@ -49,8 +49,9 @@ impl Default for SplitChar {
 }
 
 impl BlockClasses {
-    /// The block of `text` at `base`, which `bytes` holds. `case`: whether upper and lower case and marks
-    /// are asked for. `before`: what the block before this one ends in.
+    /// The classes of the block of `text` at `base`, whose bytes are in `bytes`. `case` says whether the masks of
+    /// upper case, lower case and marks are needed. `before` is how far the last character of the block before
+    /// reaches into this one.
     #[inline(always)]
     pub(super) fn new<L: Simd>(
         simd: L,
@@ -91,7 +92,7 @@ impl BlockClasses {
         }
     }
 
-    /// Adds the characters beyond ASCII, which have the bytes `beyond`.
+    /// Adds the characters beyond ASCII; `beyond` are their bytes.
     #[inline(always)]
     fn add_non_ascii(
         &mut self,
@@ -124,8 +125,8 @@ impl BlockClasses {
         }
     }
 
-    /// Adds the characters whose class the first byte tells, or the first two, without looking at each. Returns
-    /// their bytes.
+    /// Adds the characters whose class follows from their first byte or their first two, without decoding each of
+    /// them. Returns their bytes.
     #[inline(always)]
     fn add_sure(&mut self, case: bool, non_ascii: &NonAscii) -> u64 {
         let (second, third) = (non_ascii.continuing >> 1, non_ascii.continuing >> 2);
@@ -152,11 +153,12 @@ impl BlockClasses {
         bytes
     }
 
-    /// Adds `bytes`, a character of `class` whose length is `len`, or the rest of one: then `len` is 0.
+    /// Adds `bytes`, which are a character of `class` with `len` bytes, or the rest of one; then `len` is 0.
     #[inline(always)]
     fn paint(&mut self, case: bool, class: Class, bytes: u64, len: usize) {
         let when = |condition: bool| bytes & 0_u64.wrapping_sub(condition.into());
-        // No branch for these: letters, marks and punctuation follow each other as they like. The rest is rare.
+        // No branch for these: letters, marks and punctuation follow each other in any order. The other classes are
+        // rare.
         self.letters |= when(class.is_letter());
         if case {
             self.upper |= when(matches!(class, Class::Upper | Class::Title));

@@ -1,11 +1,11 @@
-//! The rules of the patterns in the manner of cl100k, and what o200k's has in common with them.
+//! The rules of the patterns that resemble cl100k, and the rules that o200k shares with them.
 
 use super::bits::{Carry, fill, next_byte, next_char, reaches_end, without_runs_into};
 use super::block::BlockClasses;
 use super::rules::{BlockPosition, NO_FALLBACK, Rules, Starts, last_spaces, with_contractions};
 
-/// `DIGITS`: how many make a group, 1, 2 or 3. `TRAILING`: whether whitespace at the end of the text is one pretoken
-/// (`\s++$`), newlines or not. `MARKS`: whether marks are among the letters, not the punctuation.
+/// `DIGITS`: the most digits of a group, 1, 2 or 3. `TRAILING`: whether whitespace at the end of the text is one
+/// pretoken (`\s++$`), with or without newlines. `MARKS`: whether marks count as letters, not as punctuation.
 pub(super) struct Cl100k<const DIGITS: u32, const TRAILING: bool, const MARKS: bool>;
 
 impl<const DIGITS: u32, const TRAILING: bool, const MARKS: bool> Rules for Cl100k<DIGITS, TRAILING, MARKS> {
@@ -30,8 +30,8 @@ impl<const DIGITS: u32, const TRAILING: bool, const MARKS: bool> Rules for Cl100
     }
 }
 
-/// The newlines (and slashes) that belong to the punctuation before them: of the runs in `takes`, the bits at or
-/// behind `seeds`.
+/// The newlines (and slashes) that belong to the punctuation before them: in the runs of `takes`, the bits at or
+/// behind a bit of `seeds`.
 #[inline(always)]
 pub(super) fn tail(takes: u64, seeds: u64, carry: &mut u64) -> u64 {
     let tail = fill(takes, seeds | takes & *carry);
@@ -39,10 +39,10 @@ pub(super) fn tail(takes: u64, seeds: u64, carry: &mut u64) -> u64 {
     tail
 }
 
-/// The pretokens of whitespace.
+/// The starts of the pretokens of whitespace.
 pub(super) struct WhitespaceStarts<const TRAILING: bool> {
     pub(super) starts: u64,
-    /// The bytes behind whitespace that a word may begin with.
+    /// The bytes directly behind a whitespace character that can be the prefix of a word.
     pub(super) after_blank: u64,
 }
 
@@ -68,7 +68,8 @@ impl<const TRAILING: bool> WhitespaceStarts<TRAILING> {
         WhitespaceStarts { starts: first | rest | last, after_blank }
     }
 
-    /// The bits of `rest`, which follow newlines, that no further newline of the same whitespace follows.
+    /// The bits of `rest` behind which the same run of whitespace has no further newline. All bits of `rest` follow
+    /// newlines.
     #[inline(always)]
     fn after_last_newline(rest: u64, blanks: u64, block: &BlockClasses, position: BlockPosition<'_>) -> u64 {
         let end_of_text = if TRAILING { !block.valid } else { 0 };
@@ -106,8 +107,8 @@ pub(super) fn numbers<const DIGITS: u32>(block: &BlockClasses, carry: &mut Carry
     starts
 }
 
-/// The first of each group of `digits`; `room` is what the last group of the block before has left, then what the
-/// last one of this block has.
+/// The first digit of each group of `digits`. `room` is how many digits the last group of the block before may still
+/// take. Returns this number for the last group of this block, too.
 fn groups(first: u64, mut left: u64, mut room: u32, digits: u32) -> (u64, u32) {
     let mut starts = 0;
     while left != 0 {

@@ -1,4 +1,4 @@
-//! What kind of character stands where: strict UTF-8, the classes of the named patterns.
+//! The classes of characters that the named patterns need, and strict decoding of UTF-8.
 
 use super::unicode_tables::{BLOCK_OF, BLOCKS};
 
@@ -67,7 +67,7 @@ impl Class {
     }
 }
 
-/// The blocks of the tables, as classes: here nothing is left to convert when a character is looked up.
+/// The blocks of the tables, as classes, so that nothing has to be converted when a character is looked up.
 static CLASSES: [Class; BLOCKS.len()] = {
     let mut classes = [Class::Other; BLOCKS.len()];
     let mut at = 0;
@@ -120,7 +120,7 @@ pub fn decode_char(text: &[u8], at: usize) -> (Class, usize) {
     }
 }
 
-/// [`decode_char`] where a byte above 0x7F stands.
+/// [`decode_char`] for a byte above 0x7F.
 #[inline]
 fn decode_beyond_ascii(text: &[u8], at: usize) -> (Class, usize) {
     decode_four(first_four(&text[at..]))
@@ -136,7 +136,7 @@ fn first_four(text: &[u8]) -> [u8; 4] {
     })
 }
 
-/// The code point at `at`, beyond ASCII, and its length in bytes; none for a byte that is not part of valid UTF-8.
+/// The code point at `at`, beyond ASCII, and its length in bytes; `None` for a byte that is not part of valid UTF-8.
 #[inline]
 pub(super) fn code_point_at(text: &[u8], at: usize) -> Option<(u32, usize)> {
     decode_multibyte(first_four(&text[at..]))

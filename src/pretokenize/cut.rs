@@ -5,21 +5,21 @@
 //! ones before it would be the same were `at` the end of the text. Two rules find such places by a
 //! character or two on each side:
 //!
-//! - A, before whitespace: `\s` at `at`, none before it. Pretokens end there, because in no pattern does
-//!   whitespace follow anything else inside a pretoken; but for punctuation, which takes along newlines
-//!   in all patterns except GPT-2's, so that there a newline counts only after a letter or digit. And a
-//!   pretoken that ends in front of whitespace also ends so in front of the end of the text.
-//! - B, after a line, for all patterns except GPT-2's: a newline before `at`, and no whitespace at it.
-//!   Nothing takes a newline along at its front, and all that takes one at its end (punctuation,
-//!   whitespace) stops after the last; `\s++$` takes the same where the text ends there. In GPT-2's the
-//!   last character of such a run of whitespace goes its own way, unless the text ends there.
+//! - A, before whitespace: `\s` at `at`, none before it. Pretokens end there, because no pattern has whitespace
+//!   behind anything else inside a pretoken. The exception is punctuation, which takes newlines along in all patterns
+//!   except GPT-2's, so that under these a newline counts only after a letter or digit. A pretoken that ends before
+//!   whitespace also ends there if the text does.
+//! - B, after a line, for all patterns except GPT-2's: a newline before `at`, and no whitespace at it. No pretoken
+//!   takes a newline along at its front, and pretokens that take newlines at their end (punctuation, whitespace) stop
+//!   after the last one; `\s++$` takes the same if the text ends there. In GPT-2's pattern the last character of such
+//!   a run of whitespace is separated from the others, unless the text ends there.
 //!
 //! For a compiled pattern, and for the junctions of a vocabulary of characters, the same kinds of places are looked at,
 //! and a table says which are cuts.
 //!
-//! All this holds under the class tables of older Unicode versions too: `\s` is the same in all of them, and
-//! what they do not know yet, they take for punctuation. So a character that the tables here call a letter
-//! may be punctuation elsewhere, but not the other way round.
+//! All this holds under the class tables of older Unicode versions too: `\s` is the same in all of them, and they
+//! take characters that they do not know yet for punctuation. So a character that the tables here call a letter may
+//! be punctuation elsewhere, but not the other way round.
 
 use std::sync::Arc;
 
@@ -38,14 +38,14 @@ pub enum CutRule {
     Cl100k,
     /// `o200k`, `tekken`.
     O200k,
-    /// A compiled pattern: beside whitespace, where its table says so.
+    /// A compiled pattern: next to whitespace, where its table allows a cut.
     Compiled {
         /// The pattern.
         automaton: Arc<Automaton>,
-        /// Whether text without a match is pieces.
+        /// Whether text without a match becomes pieces.
         keeps_rest: bool,
     },
-    /// Between two characters, of which one is whitespace or ends a line, where the bytes of both say so.
+    /// Between two characters, one of which is whitespace or ends a line, where the bytes of both allow a cut.
     Junctions(Arc<Junctions>),
 }
 
@@ -57,8 +57,8 @@ impl CutRule {
 
     /// Whether `text` may be cut at `at`.
     ///
-    /// `text` may be a window of a longer text: with the 3 bytes before `at` and one whole character after it,
-    /// the answer is that for the whole; with less it is that or `false`. At both ends it is `false`.
+    /// `text` may be a window of a longer text: with the 3 bytes before `at` and one whole character after it, the
+    /// answer is that for the whole text; with less context it may also be `false`. At both ends it is `false`.
     #[inline]
     pub fn is_cut(&self, text: &[u8], at: usize) -> bool {
         if !self.is_some() || at == 0 || at >= text.len() {
@@ -90,7 +90,7 @@ impl CutRule {
         if !self.is_some() {
             return None;
         }
-        // At a cut or before it there is ASCII whitespace: all other bytes are passed over by a short loop.
+        // There is ASCII whitespace at or directly before every cut, so a short loop passes over all other bytes.
         let mut at = from;
         loop {
             let start = at.saturating_sub(1);
@@ -121,7 +121,7 @@ impl CutRule {
         (bound + 1..whole.len()).rev().find(|&at| self.is_cut(whole, at)).unwrap_or(bound)
     }
 
-    /// The last position of `text` in front of which no run of characters waits for what comes after the text.
+    /// The last position of `text` before which no run of characters depends on text that follows.
     fn last_fixed(&self, text: &[u8]) -> usize {
         if matches!(self, CutRule::O200k) {
             // Capitals, marks and caseless letters are one word if a small letter follows them, and otherwise
@@ -137,7 +137,7 @@ impl CutRule {
 
 /// Whether a cut of any rule could lie inside `token`, where it occurs in a text.
 ///
-/// It looks at less than the rules do: each cut stands before an ASCII whitespace byte or after a line end.
+/// This checks less than the rules do: each cut stands before an ASCII whitespace byte or after a line end.
 pub(crate) fn may_cut_inside(token: &[u8]) -> bool {
     token.windows(2).any(|pair| is_ascii_space(pair[1]) || is_newline(pair[0]))
 }
@@ -153,12 +153,12 @@ fn is_ascii_space(byte: u8) -> bool {
 /// Whether the character before the end of `text`, not an ASCII one, is or may be whitespace.
 fn may_end_in_space(text: &[u8]) -> bool {
     let (class, len) = decode_char(text, char_start(text, text.len()));
-    // The last bytes of a character whose first ones lie before the window; whitespace has 3 at the most.
+    // The last bytes of a character whose first ones lie before the window; whitespace has at most 3 bytes.
     let cut_short = len == 1 && text.len() < 3;
     class.is_space() || cut_short
 }
 
-/// Whether `text` begins, or may begin once it goes on, with whitespace.
+/// Whether `text` begins with whitespace, or may do so once more text follows.
 fn may_begin_space(text: &[u8]) -> bool {
     decode_char(text, 0).0.is_space() || incomplete_tail(text) == text.len()
 }
@@ -176,11 +176,12 @@ fn run_start(text: &[u8], belongs: impl Fn(Class) -> bool) -> usize {
     at
 }
 
-/// Whole-character bytes after a pretoken that fix its end under GPT-2's pattern: `'` and `l` may become `'ll`.
+/// Bytes of whole characters behind a pretoken that decide its end under GPT-2's pattern: `'` and `l` may become
+/// `'ll`.
 const GPT2_LOOKAHEAD_BYTES: usize = 2;
 
-/// Whole-character bytes after a pretoken that fix its end under all other patterns. O200k's needs 3 (a word, then
-/// `'ll`), the others a character; the rest is margin.
+/// Bytes of whole characters behind a pretoken that decide its end under all other patterns. O200k's needs 3 (a word,
+/// then `'ll`), the others a character; the rest is margin.
 const LOOKAHEAD_BYTES: usize = 12;
 
 #[cfg(test)]

@@ -1,15 +1,17 @@
 //! Pretokens that end between two characters that never merge.
 //!
-//! In a vocabulary of characters the text between two special tokens is one pretoken. A merge across the place between
-//! two characters makes a token with the last byte of the one and the first byte of the other in the middle. Where the
-//! parts of no merge meet with these two bytes, nothing ever crosses, and both sides can be encoded each alone. So
-//! cutting there changes no id, and what lies between two such places, mostly a word, is seen again and again.
+//! In a vocabulary of characters the text between two special tokens is one pretoken. A merge across the place
+//! between two characters makes a token with the last byte of the one and the first byte of the other in the middle.
+//! If the parts of no merge meet with these two bytes, no merge ever crosses such a place, and both sides can be
+//! encoded separately. So cutting there changes no id, and the text between two such places, mostly a word, is seen
+//! again and again.
 
 use std::ops::Range;
 
 use crate::simd::ENDS;
 
-/// Pairs of bytes: the last one of a character and the first one of the next. Between these of the set a pretoken ends.
+/// A set of pairs of bytes: the last byte of a character and the first byte of the next. Between the bytes of such a
+/// pair a pretoken ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Junctions {
     /// A bit for each pair, by `before << 8 | after`.
@@ -60,7 +62,7 @@ impl Prefix {
 const PAIRS: usize = 1 << 16;
 
 impl Junctions {
-    /// Nowhere, or before each space.
+    /// Pretokens that end nowhere, or before each space.
     pub fn new(before_spaces: bool, prefix: Prefix) -> Self {
         let mut none = Junctions { cuts: Box::new([0; PAIRS / 64]), prefix };
         if before_spaces {
@@ -69,7 +71,7 @@ impl Junctions {
         none
     }
 
-    /// Between all characters, but for the pairs of bytes that are `joined`.
+    /// Pretokens that end between all characters, except between the pairs of bytes that are `joined`.
     pub(crate) fn all_but(joined: impl Iterator<Item = (u8, u8)>) -> Self {
         let mut all = Junctions::new(false, Prefix::None);
         for before in 0..=255 {
@@ -83,7 +85,7 @@ impl Junctions {
         all
     }
 
-    /// These with the pairs of another.
+    /// The pairs of both sets, with the prefix of this one.
     pub(crate) fn union(&self, other: &Self) -> Self {
         let cuts = Box::new(std::array::from_fn(|at| self.cuts[at] | other.cuts[at]));
         Junctions { cuts, prefix: self.prefix }
@@ -131,7 +133,7 @@ impl<'a> JunctionScanner<'a> {
     pub(crate) fn fill(&mut self, ends: &mut [usize; ENDS]) -> usize {
         let JunctionScanner { junctions, text, at } = self;
         let mut count = 0;
-        // Each place is written, and stays if it is an end: no branch follows the text.
+        // Each place is written, and kept only if it is an end, so that no branch depends on the text.
         while *at + 1 < text.len() && count < ENDS {
             let last = text.len().min(*at + 1 + ENDS - count);
             for (place, pair) in (*at + 1..last).zip(text[*at..last].windows(2)) {

@@ -17,15 +17,15 @@ pub(crate) struct Key {
 /// Where the length is in [`Key::high`].
 const LENGTH_SHIFT: u32 = 56;
 
-/// How a key is made of the 16 bytes at a pretoken: what is kept of them, and what is added.
+/// How a key is made of the 16 bytes at a pretoken: the bits that are kept, and the bits that are added.
 #[repr(C, align(32))]
 struct KeyMask {
     keep: [u64; 2],
     add: [u64; 2],
 }
 
-/// By length, so that a byte needs no check; most are never touched. Those of pretokens that are too long are the same, and
-/// so is the first: nothing has no key.
+/// The masks by length, 256 of them, so that a length of one byte needs no check; most are never read. All lengths
+/// that are too long have the same mask, and so has length 0, since an empty pretoken has no key.
 static KEY_MASKS: [KeyMask; 256] = {
     let mut masks = [const { KeyMask { keep: [0; 2], add: [u64::MAX, 0] } }; 256];
     let mut len = 1;
@@ -51,15 +51,15 @@ impl Key {
         Self::hashed(simd::Portable, text, start, Length::new(start, end)).0
     }
 
-    /// The key of the pretoken of that length at `start`, and a number that depends on all of the key: what [`HashOf`]
-    /// makes of it in the same code.
+    /// The key of the pretoken of length `len` at `start`, and a number that depends on all of the key: the same that
+    /// [`HashOf`] computes with the same instruction set.
     ///
     /// # Panics
     /// If the range does not lie in `text`.
     #[inline(always)]
     pub(crate) fn hashed(simd: impl Simd, text: &[u8], start: usize, len: Length) -> (Self, u64) {
         let KeyMask { keep, add } = &KEY_MASKS[usize::from(len.0)];
-        // Not of the bytes that either has: those would go through memory.
+        // Each branch makes the key itself: bytes that a branch only returned would go through memory.
         let ([low, high], hash) = match simd::sixteen(text, start) {
             Some(bytes) => simd.key(&bytes, keep, add),
             None => simd.key(&last(text, start), keep, add),
@@ -67,19 +67,19 @@ impl Key {
         (Key { low, high }, hash)
     }
 
-    /// The pretoken that this is the key of, in `room`.
+    /// The bytes of the pretoken with this key, written to `room`.
     pub(crate) fn bytes(self, room: &mut [u8; 16]) -> &[u8] {
         *room = (u128::from(self.high) << 64 | u128::from(self.low)).to_le_bytes();
         &room[..self.len()]
     }
 
-    /// How many bytes that has.
+    /// The number of bytes of the pretoken with this key.
     #[inline(always)]
     pub(crate) fn len(self) -> usize {
         (self.high >> LENGTH_SHIFT) as usize & KEY_BYTES
     }
 
-    /// A number that depends on all of the key, made in code of an instruction set, as [`Key::hashed`] does; its upper
+    /// A number that depends on all of the key, computed with an instruction set, as [`Key::hashed`] does. Its upper
     /// bits are the better ones.
     #[inline(always)]
     pub(crate) fn hash_by(self, simd: impl Simd) -> u64 {
@@ -94,7 +94,7 @@ impl Key {
     }
 }
 
-/// How long a pretoken is, where more than [`KEY_BYTES`] are all the same.
+/// The length of a pretoken, at most 255: lengths above [`KEY_BYTES`] need not be told apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Length(u8);
 
@@ -111,11 +111,11 @@ impl Length {
     }
 }
 
-/// The bytes from `start` on where the text has fewer than 16 of them, and zeros behind them.
+/// The bytes from `start` on, for a text that has fewer than 16 of them, with zeros behind them.
 #[inline(always)]
 fn last(text: &[u8], start: usize) -> [u8; 16] {
     match text.last_chunk() {
-        // All that stand before them are shifted out: a copy of that very size is a call.
+        // The bytes before `start` are shifted out, since a copy of a variable size is a call.
         Some(&sixteen) => {
             let before = 16 - text[start..].len() as u32;
             u128::from_le_bytes(sixteen).checked_shr(8 * before).unwrap_or(0).to_le_bytes()
@@ -133,7 +133,7 @@ fn padded(bytes: &[u8]) -> [u8; 16] {
     all
 }
 
-/// [`Key::hash_by`], as a job.
+/// [`Key::hash_by`], as a kernel.
 pub(crate) struct HashOf(pub(crate) Key);
 
 impl Kernel for HashOf {

@@ -56,7 +56,7 @@ pub enum Matcher {
     Named(Named, Isa),
     /// A pattern that was compiled.
     Compiled(Arc<Automaton>),
-    /// Any pattern, run from outside. Unlike elsewhere its empty matches count.
+    /// Any pattern that something outside the core runs. Unlike elsewhere, its empty matches count.
     Outside(Arc<dyn Splitter>),
 }
 
@@ -64,7 +64,7 @@ impl Matcher {
     /// Calls `on_match` with each match, in order, in bytes. Invalid UTF-8 is of no kind.
     ///
     /// # Errors
-    /// What `on_match` or the pattern fails with.
+    /// Errors of `on_match` or of the pattern.
     pub fn find(&self, text: &[u8], on_match: &mut dyn FnMut(Range<usize>) -> Result<()>) -> Result<()> {
         match self {
             Matcher::Literal(literal) => {
@@ -93,7 +93,7 @@ impl Matcher {
         }
     }
 
-    /// Whether it runs without a lock.
+    /// Whether the matcher runs without a lock.
     pub(super) fn is_parallel(&self) -> bool {
         !matches!(self, Matcher::Outside(_))
     }

@@ -1,7 +1,7 @@
-//! The named patterns, each as a plain matcher of one pretoken: what the scanners are held against.
+//! The named patterns, each as a plain matcher of one pretoken, with which the scanners are compared.
 //!
-//! Every character matches some alternative of each pattern, so the pretokens of a text leave nothing out, and
-//! none looks behind itself: where one starts is all that the next one depends on.
+//! Every character matches some alternative of each pattern, so the pretokens of a text leave nothing out. No pattern
+//! looks behind, so a pretoken depends only on the text from its start on.
 
 use super::class::{Class, decode_char};
 use super::cut::CutRule;
@@ -13,10 +13,9 @@ pub enum Named {
     Gpt2,
     /// `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s`
     Cl100k,
-    /// [`Named::Cl100k`] with `\s*[\r
-    /// ]+|\s+(?!\S)|\s+` at its end.
+    /// [`Named::Cl100k`] with `\s*[\r\n]+|\s+(?!\S)|\s+` at its end.
     Cl100kOld,
-    /// The one of GPT-4o, which tells upper from lower case.
+    /// The pattern of GPT-4o, which tells upper from lower case.
     O200k,
     /// [`Named::Cl100kOld`] with `\p{N}` in place of `\p{N}{1,3}`.
     Qwen2,
@@ -55,12 +54,12 @@ impl Named {
         }
     }
 
-    /// By its name.
+    /// The pattern with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|named| named.name() == name)
     }
 
-    /// Where its texts may be cut.
+    /// The rule that says where texts of the pattern may be cut.
     pub const fn cut_rule(self) -> CutRule {
         match self {
             Named::Gpt2 => CutRule::Gpt2,
@@ -74,7 +73,8 @@ impl Named {
 
 /// The end of the pretoken that starts at `start`.
 ///
-/// Right only where a pretoken does start there: at 0, at the end of another one, or at a cut ([`CutRule`]).
+/// The result is right only if a pretoken does start there: at 0, at the end of another one, or at a cut
+/// ([`CutRule`]).
 ///
 /// # Panics
 /// If `start` is not before the end of `text`.
@@ -105,7 +105,7 @@ fn gpt2(text: &[u8], start: usize) -> Option<usize> {
         .or_else(|| some(text, head, is_other))
 }
 
-/// `in_word`: what words are made of.
+/// `in_word` says which characters words are made of.
 fn cl100k(text: &[u8], start: usize, digits: usize, in_word: fn(Class) -> bool) -> Option<usize> {
     contraction(text, start, true)
         .or_else(|| prefix(text, start).and_then(|head| some(text, head, in_word)))
@@ -114,7 +114,7 @@ fn cl100k(text: &[u8], start: usize, digits: usize, in_word: fn(Class) -> bool) 
         .or_else(|| others(text, start, |class| is_other(class) && !in_word(class), is_newline))
 }
 
-/// `suffixes`: whether contractions belong to the words before them.
+/// `suffixes` says whether contractions belong to the words before them.
 fn o200k(text: &[u8], start: usize, digits: usize, suffixes: bool) -> Option<usize> {
     let heads = || prefix(text, start).into_iter().chain([start]);
     let word = heads()

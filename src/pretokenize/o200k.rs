@@ -1,8 +1,8 @@
-//! The rules of the patterns in the manner of o200k, which tell upper from lower case and take marks for letters.
+//! The rules of the patterns that resemble o200k, which tell upper from lower case and take marks for letters.
 //!
-//! A word is `[upper caseless]*[lower caseless]+` or, where that is nowhere, capitals alone; so a capital starts a
-//! new word behind a small letter (and what has no case behind that), and behind a caseless letter if the
-//! capitals from there on lead to no small or caseless one.
+//! A word is `[upper caseless]*[lower caseless]+` or, if that does not match, capitals alone. So a capital starts a
+//! new word behind a small letter (also if caseless letters stand between the two). It also starts one behind a
+//! caseless letter, if no small or caseless letter follows the run of capitals.
 
 use super::bits::{Carry, fill, next_byte, next_char, reaches_end, without_runs_into};
 use super::block::BlockClasses;
@@ -39,7 +39,7 @@ impl<const DIGITS: u32, const SUFFIXES: bool> Rules for O200k<DIGITS, SUFFIXES> 
 
         let mut found = match SUFFIXES {
             true => with_suffixes(starts, block.apostrophes & after_letters, position, carry),
-            // The end of what the plain matcher found is known: see `Scanner::start_at`.
+            // No start changes, except where the plain matcher has found an end: see `Scanner::start_at`.
             false => Starts { bits: edited(starts, 0, 0, carry), fallback_at: NO_FALLBACK },
         };
         if block.marks != 0 && tail & block.slashes != 0 {
@@ -51,8 +51,8 @@ impl<const DIGITS: u32, const SUFFIXES: bool> Rules for O200k<DIGITS, SUFFIXES> 
     }
 }
 
-/// Punctuation and those marks that run on in it: all but the ones behind its first character, which is the
-/// prefix of a word there.
+/// Punctuation and the marks that continue a run of it. Marks directly behind the first character of a run are not
+/// among them, since this character is then the prefix of a word.
 #[inline(always)]
 fn others_with_marks(block: &BlockClasses, after_space: u64, carry: &Carry) -> u64 {
     let mut others = block.others & !block.marks;
@@ -64,7 +64,7 @@ fn others_with_marks(block: &BlockClasses, after_space: u64, carry: &Carry) -> u
         if run_on & !others == 0 {
             return others;
         }
-        // These may make further punctuation run on.
+        // The added marks may cause further marks to be added.
         others |= run_on;
     }
 }
@@ -91,7 +91,7 @@ fn capitals(block: &BlockClasses, letters: u64, position: BlockPosition<'_>, car
     starts | maybe
 }
 
-/// Whether the capitals that go on behind the block lead to a small or caseless letter, or a mark.
+/// Whether the run of capitals that continues behind the block is followed by a small or caseless letter, or a mark.
 fn word_goes_on_behind(block: &BlockClasses, position: BlockPosition<'_>) -> bool {
     let is_capital = |class| matches!(class, Class::Upper | Class::Title);
     let end = position.first_behind(block, |class, _| is_capital(class));
@@ -119,7 +119,7 @@ fn with_suffixes(
         clear |= (1_u128 << (end - position.base)) - (1_u128 << offset);
         let class = if end < position.text.len() { decode_char(position.text, end).0 } else { Class::Other };
         if matches!(class, Class::Modifier | Class::OtherLetter | Class::Mark) {
-            // A new word, but the masks have it follow the letters of the contraction.
+            // A new word begins here, but the masks have it continue the letters of the contraction.
             fallback_at = fallback_at.min(end);
         }
     }

@@ -12,12 +12,12 @@ use super::splitter::Splitter;
 use crate::error::Result;
 use crate::simd::{ENDS, Isa};
 
-/// What becomes of text that a pattern does not match.
+/// What happens to text that a pattern does not match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unmatched {
-    /// It is pieces of its own: nothing is lost.
+    /// It becomes pieces of its own, so that nothing is lost.
     Keep,
-    /// It is lost, as with `re.findall`.
+    /// It is left out, as with `re.findall`.
     Drop,
 }
 
@@ -30,19 +30,19 @@ pub enum Pattern {
     Named(Named, Isa),
     /// A pattern that was compiled.
     Compiled(Arc<Automaton>),
-    /// Between two characters, by their bytes there.
+    /// Between two characters, by the bytes on both sides.
     Junctions(Arc<Junctions>),
-    /// Any pattern, run from outside. The rule says where its text may be cut: it is a proven
-    /// property of the pattern, [`CutRule::Never`] for one that nothing is known of.
+    /// Any pattern that something outside the core runs. The rule says where its text may be cut. It is a proven
+    /// property of the pattern, or [`CutRule::Never`] for a pattern of which nothing is known.
     Custom(Arc<dyn Splitter>, CutRule),
 }
 
-/// A pattern, and what becomes of text that it does not match.
+/// A pattern, and what happens to text that it does not match.
 #[derive(Clone)]
 pub struct Pretokenizer {
     /// The pattern.
     pub pattern: Pattern,
-    /// What becomes of the rest. The named patterns leave none.
+    /// What happens to text without a match. The named patterns match all text.
     pub unmatched: Unmatched,
 }
 
@@ -50,7 +50,7 @@ impl Pretokenizer {
     /// Calls `f` with each pretoken of `text` (text between special tokens), in order, in bytes.
     ///
     /// # Errors
-    /// What `f` or the splitter fails with.
+    /// Errors of `f` or of the splitter.
     #[inline]
     pub fn for_each(&self, text: &[u8], mut f: impl FnMut(Range<usize>) -> Result<()>) -> Result<()> {
         self.for_each_while(text, |range| f(range).map(|()| true))
@@ -59,7 +59,7 @@ impl Pretokenizer {
     /// Like [`Pretokenizer::for_each`], until `f` returns `false`.
     ///
     /// # Errors
-    /// What `f` or the splitter fails with.
+    /// Errors of `f` or of the splitter.
     #[inline]
     pub fn for_each_while(&self, text: &[u8], mut f: impl FnMut(Range<usize>) -> Result<bool>) -> Result<()> {
         match &self.pattern {
@@ -89,11 +89,11 @@ impl Pretokenizer {
     }
 
     /// Calls `f` with runs of pretokens of `text`, in order: where the first one starts and where each ends, in
-    /// bytes. Each starts where the one before it ends, and there is a new run where text is left out. Ends
-    /// early when `f` returns `false`. `ends` is working memory.
+    /// bytes. Each starts where the one before it ends; where text is left out, a new run begins. Stops early when
+    /// `f` returns `false`. `ends` is working memory.
     ///
     /// # Errors
-    /// What `f` or the splitter fails with.
+    /// Errors of `f` or of the splitter.
     pub fn for_each_run(
         &self,
         text: &[u8],
@@ -132,7 +132,7 @@ impl Pretokenizer {
         self.for_each_gathered(text, ends, f)
     }
 
-    /// Whether text that the pattern does not match is pieces.
+    /// Whether text that the pattern does not match becomes pieces.
     fn keeps_rest(&self) -> bool {
         self.unmatched == Unmatched::Keep
     }
@@ -165,11 +165,11 @@ impl Pretokenizer {
         Ok(())
     }
 
-    /// Like [`Pretokenizer::for_each`] for text that goes on: only pretokens that no continuation can
-    /// change. Returns where the first of the others starts.
+    /// Like [`Pretokenizer::for_each`] for text that continues: calls `f` only with pretokens that no continuation
+    /// can change. Returns where the first of the other pretokens starts.
     ///
     /// # Errors
-    /// What `f` or the splitter fails with.
+    /// Errors of `f` or of the splitter.
     pub fn for_each_settled(
         &self,
         text: &[u8],
@@ -227,7 +227,7 @@ impl Pretokenizer {
         }
     }
 
-    /// Whether several threads at once gain anything: patterns of `regex` run under one lock.
+    /// Whether several threads are faster than one: patterns of `regex` run under one lock.
     pub fn is_parallel(&self) -> bool {
         match &self.pattern {
             Pattern::Custom(splitter, _) => splitter.is_parallel(),

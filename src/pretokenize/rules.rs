@@ -1,4 +1,4 @@
-//! What the rules of all patterns have in common.
+//! Functions and types that the rules of the patterns share.
 
 use super::bits::Carry;
 use super::block::BlockClasses;
@@ -29,8 +29,8 @@ impl BlockPosition<'_> {
         (self.base + BLOCK_BYTES + block.split_char.len as usize).min(self.text.len())
     }
 
-    /// All ones if something that is no whitespace follows the block's last character, which is whitespace;
-    /// if it is none, it does not matter.
+    /// All ones if something other than whitespace follows the block's last character, else zeros. The result only
+    /// matters if this last character is whitespace.
     #[inline(always)]
     fn text_behind(self, block: &BlockClasses) -> u64 {
         let Some(&byte) = self.text.get(self.base + BLOCK_BYTES) else { return 0 };
@@ -89,7 +89,7 @@ pub(super) fn last_spaces(block: &BlockClasses, position: BlockPosition<'_>) -> 
     last
 }
 
-/// Contractions that are pretokens of their own, at those of `apostrophes` where there is one.
+/// Adds the contractions that begin at one of `apostrophes`. Each of them is a pretoken of its own.
 #[inline(always)]
 pub(super) fn with_contractions(
     starts: u64,
@@ -111,7 +111,7 @@ pub(super) fn with_contractions(
     edited(starts, set, clear, carry)
 }
 
-/// `starts`, with what contractions of this block and of the one before say.
+/// `starts`, changed by the contractions of this block and of the one before.
 #[inline(always)]
 pub(super) fn edited(starts: u64, set: u128, clear: u128, carry: &mut Carry) -> u64 {
     let starts = starts & !(clear as u64 | carry.clear) | set as u64 | carry.set;

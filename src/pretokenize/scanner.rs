@@ -72,7 +72,8 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Goes on as if the text began at `at`, where a pretoken starts: none looks behind.
+    /// Continues as if the text began at `at`, where a pretoken starts. This is right because no pattern looks
+    /// behind.
     #[inline(always)]
     fn start_at(&mut self, at: usize) {
         self.base = if at == self.text.len() { at + 1 } else { at };
@@ -81,8 +82,8 @@ impl<'t> Scanner<'t> {
         self.carry = Carry { clear: 1, ..Carry::default() }; // the end of the pretoken before is already known
     }
 
-    /// From the last end on, finds pretokens with the plain matcher, until one ends behind `fallback_at`: the masks
-    /// do not tell them there.
+    /// From the last end on, finds pretokens with the plain matcher until one ends behind `fallback_at`, since the
+    /// masks may be wrong there.
     #[cold]
     fn step_over(&mut self, fallback_at: usize, ends: &mut [usize; ENDS], mut count: usize) -> usize {
         let mut at = if count > 0 { ends[count - 1] } else { self.last };

@@ -1,10 +1,10 @@
-//! Patterns that something outside the scanners runs.
+//! Patterns that something outside the core runs.
 
 use std::ops::Range;
 
 use crate::error::Result;
 
-/// What a [`Splitter`] hands its matches to; it answers whether to go on.
+/// Receives the matches of a [`Splitter`], and returns whether to go on.
 pub type OnMatch<'a> = &'a mut dyn FnMut(Range<usize>) -> Result<bool>;
 
 /// A pattern that something outside the core runs.
@@ -13,10 +13,10 @@ pub trait Splitter: Send + Sync {
     /// Ends early when `on_match` returns `false`.
     ///
     /// # Errors
-    /// What `on_match` fails with, or [`crate::Error::Splitter`].
+    /// Errors of `on_match`, or [`crate::Error::Splitter`].
     fn split(&self, text: &[u8], on_match: OnMatch<'_>) -> Result<()>;
 
-    /// Whether several threads at once gain anything.
+    /// Whether several threads are faster than one.
     fn is_parallel(&self) -> bool {
         false
     }

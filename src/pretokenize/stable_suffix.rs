@@ -22,9 +22,9 @@ impl RunKind {
             _ if class.is_letter() => Some(RunKind::Letters),
             _ if class.is_mark() && named == Named::Qwen35 => Some(RunKind::Letters),
             _ if class.is_space() => Some(RunKind::Spaces),
-            // All other patterns take three at the most.
+            // All other patterns take at most three numbers.
             _ if class.is_number() => matches!(named.cut_rule(), CutRule::Gpt2).then_some(RunKind::Numbers),
-            // A letter's, or one of the others, by what is before it.
+            // A mark belongs to a letter or to the other characters, depending on what is before it.
             _ if class.is_mark() && matches!(named.cut_rule(), CutRule::O200k) => Some(RunKind::Marks),
             _ => Some(RunKind::Others),
         }
@@ -32,14 +32,19 @@ impl RunKind {
 }
 
 impl Pretokenizer {
-    /// The place from which on, up to two characters before the pretoken's end, the rest of the text has a first
-    /// pretoken that ends where `range` does, whichever character it begins with. `range` is a pretoken of `text`,
-    /// which is UTF-8. `None` where no such place is known.
+    /// A place in a pretoken from which on its suffixes are pretokens: the text from this place on, or from any later
+    /// character up to two characters before the pretoken's end, begins with a pretoken that ends where `range` does.
+    /// `range` is a pretoken of `text`, which is UTF-8. `None` if no such place is known.
     ///
-    /// For the named patterns, where it ends with a run of one kind that ends there, and is longer than any
-    /// contraction: letters, of which the first of a text is taken by no other alternative, and of which all up to the
-    /// end of the run follow, whatever their case; numbers in GPT-2's; characters of no class, where another one
-    /// follows; marks, where no letter follows; and whitespace, if all of it is: its last newline, or its last character, stays where it is.
+    /// For the named patterns there is such a place if the pretoken ends with a run of characters of one kind that
+    /// does not continue behind it and is longer than any contraction. The kinds are:
+    ///
+    /// - letters: no other alternative takes the first letter of a text, and all letters up to the end of the run
+    ///   follow it, whatever their case
+    /// - numbers, in GPT-2's pattern
+    /// - characters of no class, where another one follows
+    /// - marks, where no letter follows
+    /// - whitespace, if the whole pretoken is whitespace: its last newline, or its last character, stays where it is
     pub(crate) fn stable_suffix(&self, text: &[u8], range: std::ops::Range<usize>) -> Option<usize> {
         let named = match &self.pattern {
             Pattern::Whole => return Some(range.start),

@@ -7,33 +7,34 @@ use super::splitter::{OnMatch, Splitter};
 use crate::error::Result;
 use crate::room;
 
-/// What becomes of a match, and of what lies between two.
+/// What happens to a match, and to the text between two matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Behavior {
-    /// A match is lost; the rest is pieces.
+    /// A match is left out; the rest becomes pieces.
     Removed,
     /// Each match and each rest is a piece.
     Isolated,
-    /// A match is one piece with what stands before it, if that is no match.
+    /// A match forms one piece with the text before it, if that is no match.
     MergedWithPrevious,
-    /// A match is one piece with what stands behind it, if that is no match.
+    /// A match forms one piece with the text behind it, if that is no match.
     MergedWithNext,
-    /// Neighbouring matches are one piece.
+    /// Neighbouring matches form one piece.
     Contiguous,
 }
 
-/// One cut of all pieces.
+/// A stage, which cuts all pieces.
 #[derive(Clone)]
 pub struct SplitStage {
-    /// What finds the matches; each piece is searched as if it stood alone.
+    /// Finds the matches; each piece is searched as if it stood alone.
     pub matcher: Matcher,
-    /// What becomes of them.
+    /// What happens to the matches.
     pub behavior: Behavior,
-    /// Whether match and rest change roles.
+    /// Whether matches and the text between them change roles.
     pub invert: bool,
 }
 
-/// Stages, one after the other. What they drop is no match of theirs: to be used with what drops it.
+/// Stages, one after the other. Text that they drop is not among the splitter's matches, so the pretokenizer must
+/// drop unmatched text.
 pub struct SplitStages(pub Vec<SplitStage>);
 
 impl Splitter for SplitStages {
@@ -96,7 +97,7 @@ impl SplitStage {
         Ok(())
     }
 
-    /// The matches in a piece and all between them, in order, without a gap.
+    /// The matches in a piece and all text between them, in order, without a gap.
     fn stretches(&self, text: &[u8], piece: Range<usize>) -> Result<Vec<Stretch>> {
         let base = piece.start;
         let (mut stretches, mut end) = (Vec::new(), base);
@@ -115,7 +116,7 @@ impl SplitStage {
     }
 }
 
-/// Adds stretches to the pieces from `first` on, each as a piece or as the rest of the last one.
+/// Adds stretches to the pieces from `first` on, each as a new piece or as a continuation of the last one.
 fn join(
     stretches: Vec<Stretch>,
     pieces: &mut Vec<Range<usize>>,

@@ -1,4 +1,4 @@
-//! Classes of characters: those that no set of a pattern tells apart are one class.
+//! Classes of characters: characters that no set of a pattern tells apart are in one class.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use crate::pretokenize::class::code_point_at;
 
 /// One more than the largest code point.
 const CODE_POINTS: u32 = 0x11_0000;
-/// Code points in a block of the table: 2 to this power.
+/// log2 of the number of code points in a block of the table.
 const BLOCK_BITS: u32 = 7;
 const BLOCK_LEN: usize = 1 << BLOCK_BITS;
 /// Python reads a byte that is not UTF-8 as one of these code points.
@@ -19,7 +19,7 @@ const INVALID_BYTES: Range<u32> = 0xDC80..0xDD00;
 pub struct Alphabet {
     /// For each set, its classes.
     sets: Vec<SymbolSet>,
-    /// How many classes there are; as a symbol, the end of the text.
+    /// The number of classes, which is also the symbol for the end of the text.
     end: Symbol,
     /// The classes of ASCII characters.
     of_ascii: [Symbol; 128],
@@ -31,8 +31,8 @@ pub struct Alphabet {
 }
 
 impl Alphabet {
-    /// Divides all characters by sets, each a list of ranges of code points of which none overlap; and into ASCII and
-    /// others, so that the length of a character is known by its class where it is one byte.
+    /// Divides all characters by sets. Each set is a list of ranges of code points that do not overlap. Also divides
+    /// them into ASCII and others, so that the class tells whether a character is one byte long.
     ///
     /// # Errors
     /// There are too many classes, or the sets tell bytes apart that are not UTF-8.
@@ -133,7 +133,7 @@ impl Alphabet {
     }
 }
 
-/// All code points in stretches, in order, each with the sets that it belongs to.
+/// All code points in order, in ranges that belong to the same sets: each range with these sets.
 fn stretches(sets: &[Vec<Range<u32>>]) -> Vec<(Range<u32>, Vec<bool>)> {
     let mut changes: Vec<(u32, usize)> = Vec::new();
     for (number, set) in sets.iter().enumerate() {
@@ -157,7 +157,7 @@ fn stretches(sets: &[Vec<Range<u32>>]) -> Vec<(Range<u32>, Vec<bool>)> {
     stretches
 }
 
-/// The table of classes: where each block begins, and the classes of all blocks, equal ones once.
+/// The table of classes: where each block begins, and the classes of all blocks. Equal blocks are stored once.
 fn table(runs: &[(Range<u32>, Symbol)]) -> (Vec<u32>, Vec<Symbol>) {
     let mut classes_of_all = Vec::with_capacity(CODE_POINTS as usize);
     for (range, class) in runs {

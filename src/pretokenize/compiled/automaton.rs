@@ -28,9 +28,9 @@ pub struct Automaton {
     bimachine: Option<Box<Bimachine>>,
 }
 
-/// Entries that a table may have: 4 MB. Those of published patterns have less than 20,000.
+/// The most entries of a table: 4 MB. The tables of published patterns have less than 20,000.
 const MAX_ENTRIES: usize = 1 << 20;
-/// Steps through instructions while a table is made, of some nanoseconds each.
+/// The most steps through instructions while a table is made; a step takes some nanoseconds.
 const MAX_STEPS: usize = 1 << 26;
 
 /// Compiles a pattern. `newline` is the number of the set that holds a newline and nothing else.
@@ -68,7 +68,7 @@ impl Automaton {
 
     /// Whether a text may be cut at `at`, which is neither its start nor its end. The text may be a window of a
     /// longer one, as in [`crate::pretokenize::CutRule::is_cut`]. `keeps_rest` says whether text without a match
-    /// is pieces.
+    /// becomes pieces.
     pub fn is_cut(&self, text: &[u8], at: usize, keeps_rest: bool) -> bool {
         self.cuts.is_cut(&self.alphabet, text, at, keeps_rest)
     }
@@ -156,7 +156,7 @@ impl<'a> Builder<'a> {
         Ok(transitions)
     }
 
-    /// The number of the state in which these instructions are alive, none if there are none.
+    /// The number of the state in which these instructions are alive; `None` if there are no instructions.
     fn state(&mut self, targets: Vec<Address>) -> Result<Option<u32>, Unsupported> {
         if targets.is_empty() {
             return Ok(None);
@@ -173,8 +173,8 @@ impl<'a> Builder<'a> {
         Ok(Some(number))
     }
 
-    /// Follows all choices: what is left are the instructions that look at a symbol, in order, up to a match.
-    /// So equal states are found to be equal.
+    /// Follows all choices. The result is the instructions that look at a symbol, in order, up to a match, so that
+    /// equal states are recognized as equal.
     fn without_choices(&mut self, targets: &[Address]) -> Result<Vec<Address>, Unsupported> {
         self.walk += 1;
         let mut alive = Vec::new();
@@ -238,8 +238,8 @@ struct Table<'a> {
     transitions: &'a [Transition],
     /// How many transitions a state has.
     symbols: usize,
-    /// For each state, the one that the start has gone to instead, if a pretoken that ended before the last character
-    /// always can; see [`Entry::ENDED_BEFORE`].
+    /// For each state, the state that the start would have reached by the last character, if a pretoken could always
+    /// have ended before that character; see [`Entry::ENDED_BEFORE`].
     restarted: Vec<Option<u32>>,
 }
 
@@ -247,7 +247,8 @@ impl<'a> Table<'a> {
     fn new(transitions: &'a [Transition], alphabet: &Alphabet) -> Self {
         let symbols = usize::from(alphabet.end()) + 1;
         let states = transitions.len() / symbols;
-        // First whatever led to a state, then nothing for those that something else led to as well.
+        // Takes what the first transition to a state gives, and drops it if another transition to the state gives
+        // something else.
         let (mut restarted, mut is_known) = (vec![None; states], vec![false; states]);
         for (at, transition) in transitions.iter().enumerate() {
             let (Some(next), class) = (transition.next, at % symbols) else { continue };
@@ -278,8 +279,8 @@ impl<'a> Table<'a> {
         Entry::new(if after & Entry::FAILS == 0 { Entry::ENDED_BEFORE | after } else { Entry::FAILS })
     }
 
-    /// An entry without [`Entry::ENDED_BEFORE`]. Where a match ends and nothing else goes on, it also does what the
-    /// start does with its symbol.
+    /// An entry without [`Entry::ENDED_BEFORE`]. If a match ends and no other instruction goes on, the entry also
+    /// does what the start does with its symbol.
     fn bits(&self, state: usize, symbol: usize) -> u32 {
         let transition = self.transitions[state * self.symbols + symbol];
         let next = transition.next.map(|state| self.row(state));

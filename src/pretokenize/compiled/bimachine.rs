@@ -8,10 +8,11 @@
 //! Both are small, and so are their tables of rows of 16 bytes: one byte of a row is the next state. A processor that
 //! can shuffle 16 bytes takes a step each cycle (`Simd::follow`). For that
 //!
-//! - the first automaton may have 16 states. They are sets of states of the pattern's automaton, those alike merged;
+//! - the first automaton may have 16 states. They are sets of states of the pattern's automaton; sets that are alike
+//!   are merged;
 //! - the second one may be in 16 states behind each *number*. A number stands for classes of characters that do the
-//!   same, with a note that makes a difference: a letter has one number, a space has several. A row belongs to two
-//!   numbers, that of a character and that of the character before it.
+//!   same, together with a note if the note makes a difference: a letter has one number, a space has several. A row
+//!   belongs to two numbers, that of a character and that of the character before it.
 //!
 //! Nearly all published patterns fit. The others are read by the table of [`super::automaton`] alone.
 
@@ -23,15 +24,16 @@ use super::states::{Column, States};
 use super::symbols::{MAX_SYMBOLS, Symbol};
 use crate::simd::Rows;
 
-/// States that fit into a row.
+/// The most states of a row.
 const ROW_STATES: usize = 16;
-/// Numbers whose pairs have rows at offsets below 2^16.
+/// The most numbers: with this many, the rows of all pairs are at offsets below 2^16.
 const MAX_NUMBERS: usize = 64;
-/// Notes that a byte of a row holds beside the next state.
+/// The most notes that a byte of a row can hold beside the next state.
 const MAX_NOTES: usize = 8;
 /// The lowest bit of the note in a byte of the first automaton.
 const NOTE_SHIFT: usize = 4;
-/// All bits of the note, where a number has its lowest bit too: numbers are kept as offsets of rows.
+/// The bits of the note. A number is kept as the offset of a row, and has its lowest bit where the note has its
+/// lowest bit.
 pub(super) const NOTE: u8 = 0x70;
 /// The bit of the second automaton's bytes that says that a pretoken ends before the character.
 const ENDS: u8 = crate::simd::FLAG;
@@ -53,7 +55,7 @@ pub(super) struct Bimachine {
 }
 
 impl Bimachine {
-    /// The bimachine of the states of a pattern; none if it would be too large.
+    /// The bimachine of the states of a pattern; `None` if it would be too large.
     pub(super) fn new(states: &States, alphabet: &Alphabet) -> Option<Box<Self>> {
         let lookahead = Lookahead::new(states)?;
         let numbering = Numbering::new(&lookahead)?;
@@ -78,7 +80,7 @@ impl Bimachine {
     }
 }
 
-/// What the first automaton knows, states that are alike merged.
+/// The first automaton. States that are alike are merged.
 struct Lookahead {
     /// For each class of characters and each state behind it: what the second automaton does, and the next state.
     steps: Vec<Vec<(Column, u8)>>,
@@ -126,7 +128,7 @@ impl Numbering {
             columns: vec![Column::default()],
             backward: Rows::new(),
         };
-        // What stands behind the last character changes nothing.
+        // Number 0, which also stands behind the last character, leaves the state unchanged.
         let same: [u8; ROW_STATES] = std::array::from_fn(|state| state as u8);
         numbering.backward.set(0, same);
         let mut known: HashMap<&[(Column, u8)], u16> = HashMap::new();
@@ -165,9 +167,10 @@ impl Numbering {
     }
 }
 
-/// The rows of the second automaton, one for each pair of numbers; none if more than 16 states are possible behind one.
+/// The rows of the second automaton, one for each pair of numbers; `None` if more than 16 states are possible behind
+/// one.
 fn forward_rows(columns: &[Column]) -> Option<Rows> {
-    // Behind each number, the states that are possible; in the rows they are numbered by their order here.
+    // The states that are possible behind each number. In the rows, a state has its index in this list as its number.
     let mut behind: Vec<Vec<usize>> = vec![Vec::new(); columns.len()];
     behind[0].push(States::UNMATCHED);
     let mut open = vec![(0, States::UNMATCHED)];

@@ -2,8 +2,8 @@
 //!
 //! A place is a cut if every state that can be reached by the character before it ends a pretoken there, given the
 //! character after it, and also given the end of the text. Then no match goes across the place, and the pretokens
-//! before it are the same were the place the end of the text. This holds for all texts, so it is found by going
-//! through the table once.
+//! before it are the same as if the text ended there. This holds for all texts, so going through the table once finds
+//! all such pairs of characters.
 
 use super::alphabet::Alphabet;
 use super::entry::{Entry, START};
@@ -12,7 +12,7 @@ use crate::pretokenize::class::char_start;
 
 /// The pairs of classes between which a text may be cut.
 pub(super) struct CutPairs {
-    /// For each class, those behind it.
+    /// For each class, the classes of characters before which a text may be cut behind it.
     behind: Vec<SymbolSet>,
     /// The classes whose characters are always matched where a match may begin with them.
     matched: SymbolSet,
@@ -58,7 +58,7 @@ impl CutPairs {
     }
 
     /// Whether `text` may be cut at `at`; `text` may be a window of a longer text, as in
-    /// [`crate::pretokenize::CutRule::is_cut`]. `keeps_rest` says whether text without a match is pieces.
+    /// [`crate::pretokenize::CutRule::is_cut`]. `keeps_rest` says whether text without a match becomes pieces.
     pub(super) fn is_cut(&self, alphabet: &Alphabet, text: &[u8], at: usize, keeps_rest: bool) -> bool {
         let start = char_start(text, at);
         let (before, _) = alphabet.decode(text, start);

@@ -1,4 +1,4 @@
-//! Patterns as trees, and what of them can be said by looking at one character.
+//! Patterns as trees, and what one character decides about them.
 
 use super::symbols::SymbolSet;
 
@@ -18,11 +18,11 @@ pub enum Repeat {
 pub enum Expression {
     /// One character of these classes.
     Set(SymbolSet),
-    /// One after the other; none of them is the empty pattern.
+    /// Patterns one after the other; none of them is the empty pattern.
     Sequence(Vec<Expression>),
-    /// One of them, the first that leads to a match.
+    /// One of several patterns, the first that leads to a match.
     Alternatives(Vec<Expression>),
-    /// Several times the same.
+    /// A pattern that is repeated.
     Repeated {
         /// What is repeated.
         inner: Box<Expression>,
@@ -33,23 +33,23 @@ pub enum Expression {
         /// What is tried first.
         kind: Repeat,
     },
-    /// A group whose first match stands: `(?>…)`.
+    /// A group that keeps its first match: `(?>…)`.
     Atomic(Box<Expression>),
-    /// What must follow, or with `negated` must not: `(?=…)`, `(?!…)`.
+    /// A pattern that must follow, or with `negated` must not: `(?=…)`, `(?!…)`.
     LookAhead {
-        /// What follows.
+        /// The pattern.
         inner: Box<Expression>,
-        /// Whether it must not.
+        /// Whether the pattern must not follow.
         negated: bool,
     },
     /// The end of the text: `\Z` of Python.
     End,
-    /// The end of the text, or in front of a newline that ends it: `$` of Python.
+    /// The end of the text, or the place before a newline that ends it: `$` of Python.
     LineEnd,
 }
 
 impl Expression {
-    /// The classes of which it takes one character, if that is all it does.
+    /// The classes of the character that the pattern takes, if it takes exactly one character and does nothing else.
     pub fn as_set(&self) -> Option<SymbolSet> {
         match self {
             Expression::Set(set) => Some(*set),
@@ -70,8 +70,8 @@ impl Expression {
         }
     }
 
-    /// The symbols before which it matches something, possibly nothing, if the next symbol alone decides that.
-    /// `all` are all symbols, `end` is that for the end of the text alone.
+    /// The symbols before which the pattern matches, possibly the empty string, if the next symbol alone decides
+    /// whether it matches. `all` are all symbols, and `end` is only the end of the text.
     pub fn as_condition(&self, all: SymbolSet, end: SymbolSet) -> Option<SymbolSet> {
         match self {
             Expression::Set(set) => Some(*set),
@@ -101,7 +101,7 @@ impl Expression {
         }
     }
 
-    /// Whether it takes no character, whatever follows.
+    /// Whether the pattern takes no character, whatever follows.
     fn is_zero_width(&self) -> bool {
         match self {
             Expression::LookAhead { .. } | Expression::End | Expression::LineEnd => true,
@@ -113,7 +113,7 @@ impl Expression {
         }
     }
 
-    /// Whether it may take no character.
+    /// Whether the pattern may take no character.
     pub fn may_be_empty(&self) -> bool {
         match self {
             Expression::Set(_) => false,

@@ -1,8 +1,9 @@
-//! What was tried in vain: keeps the time of a scanner linear in its text, whatever the pattern.
+//! Searches that found nothing. They are kept so that the time of a scanner is linear in its text, whatever the
+//! pattern.
 //!
 //! A scanner may read far beyond the end of a match, to find out that no longer one follows (`a*b|a` on many `a`).
-//! The next match begins before that place, and would read the same text again. So where a long search was in vain,
-//! the states that it passed are kept, one for each 64 bytes: a search that comes to one of them ends there.
+//! The next match begins before that place, and would read the same text again. So the states that a long search has
+//! passed in vain are kept, one for each 64 bytes, and a search that comes to one of them ends there.
 
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
@@ -10,7 +11,7 @@ use rustc_hash::FxBuildHasher;
 use crate::error::Result;
 use crate::room;
 
-/// Between two bytes of a text with this many bits cut off, which are equal, nothing is kept.
+/// log2 of the bytes of a block. One state is kept for each block that a search enters.
 const BLOCK_BITS: u32 = 6;
 
 /// A place in a text and the row of a state.
@@ -35,8 +36,8 @@ impl Failures {
         self.known.contains(&passed)
     }
 
-    /// Keeps what a search has passed since the last end that it found. `start` is where the search began: nothing
-    /// before it is looked at again.
+    /// Keeps the states that a search has passed since the last end that it found. `start` is where the search began;
+    /// no later search begins before it.
     pub(super) fn keep(&mut self, passed: &[Passed], start: usize) -> Result<()> {
         if start >= self.until {
             self.known.clear();

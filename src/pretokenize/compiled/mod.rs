@@ -12,7 +12,8 @@
 //!    ([`scan`]).
 //! 6. For other programs, the transitions of the table are given out as plain data ([`plain`]).
 //!
-//! What this cannot express is refused by name ([`Unsupported`]), and runs in the `regex` package.
+//! Patterns that this engine cannot express are refused with the name of the cause ([`Unsupported`]), and run in the
+//! `regex` package.
 
 mod alphabet;
 mod automaton;

@@ -1,9 +1,10 @@
 //! An automaton as plain data, for programs in other languages that find the same pretokens.
 //!
 //! Such a program begins in state 0 at the start of a pretoken. It looks up the transition of its state for the class
-//! of the next character, or for the end of the text. If that says that a match ends here, it notes the place. Then
-//! it takes the character and goes on in the next state; where there is none, the pretoken ends at the place that was
-//! noted last. Where none was, no match begins, and the next character is tried.
+//! of the next character, or for the end of the text. If the transition says that a match ends here, the program
+//! notes the place. Then it takes the character and goes on in the next state. If there is no next state, the
+//! pretoken ends at the place that was noted last. If no place was noted, no match begins, and the next character is
+//! tried.
 
 use super::alphabet::Alphabet;
 use super::automaton::Automaton;
@@ -11,21 +12,23 @@ use super::entry::Entry;
 use super::symbols::Symbol;
 
 impl Automaton {
-    /// The class of every code point, in stretches: the first code point of each, and its class.
+    /// The class of every code point, as ranges of code points of the same class: the first code point of each range,
+    /// and its class.
     pub fn classes_of_all(&self) -> Vec<(u32, Symbol)> {
         self.alphabet().stretches()
     }
 
-    /// What each state does at each symbol, in rows of one for each class and one for the end of the text: the number
-    /// of the next state plus 1, or 0 for none, times 2; plus 1 if a match ends before the symbol.
+    /// What each state does at each symbol, in rows of one number for each class and one for the end of the text. The
+    /// number is `2 * (next + 1)` for the next state, or 0 if there is none; 1 is added if a match ends before the
+    /// symbol.
     pub fn transitions(&self) -> Vec<u32> {
         let symbols = self.classes() as u32 + 1;
         self.table().iter().map(|&entry| transition(entry, symbols)).collect()
     }
 }
 
-/// The transition behind an entry of the table. What an entry adds to it, because the start goes on at the same symbol,
-/// is left out.
+/// The transition for an entry of the table. An entry can also say what the start does at the same symbol; this is
+/// left out.
 fn transition(entry: Entry, symbols: u32) -> u32 {
     if entry.has(Entry::ENDED_BEFORE) {
         return 0;

@@ -1,4 +1,4 @@
-//! Patterns as programs: instructions, of which the first alternative is tried first.
+//! Patterns as programs of instructions. Of several alternatives, the first one is tried first.
 
 use super::alphabet::Alphabet;
 use super::expression::{Expression, Repeat};
@@ -15,9 +15,9 @@ pub(super) enum Instruction {
     Take(SymbolSet, Address),
     /// Goes on if one of these symbols follows.
     Check(SymbolSet, Address),
-    /// Goes on where [`Expression::LineEnd`] holds.
+    /// Goes on if [`Expression::LineEnd`] holds here.
     CheckLineEnd(Address),
-    /// Goes on at each of these, the first one first.
+    /// Goes on at each of these instructions, the first one first.
     Try(Vec<Address>),
     /// A match ends here.
     Match,
@@ -29,7 +29,7 @@ pub(super) struct Program {
     pub(super) start: Address,
 }
 
-/// Instructions that a program may have. The largest pattern of a published tokenizer has some hundred.
+/// The most instructions of a program. The largest pattern of a published tokenizer has some hundred.
 const MAX_INSTRUCTIONS: usize = 20_000;
 
 impl Program {
@@ -42,7 +42,7 @@ impl Program {
     }
 }
 
-/// Writes instructions, the last ones first: each knows where it goes on.
+/// Writes instructions from the last to the first, so that each knows where it goes on.
 struct Writer {
     instructions: Vec<Instruction>,
     all: SymbolSet,
@@ -122,7 +122,7 @@ impl Writer {
         Ok(start)
     }
 
-    /// A possessive repeat of one character goes on only where no such character follows, or after the most.
+    /// A possessive repeat of one character goes on only if no such character follows, or after the maximum number.
     fn write_possessive(
         &mut self,
         set: SymbolSet,
@@ -152,7 +152,7 @@ impl Writer {
         Ok(start)
     }
 
-    /// An atomic group of one repeat is possessive; one without a choice is any group.
+    /// Writes an atomic group: as a possessive repeat if it is one repeat, or as it is if it has no choices.
     fn write_atomic(&mut self, inner: &Expression, next: Address) -> Result<Address, Unsupported> {
         if let Expression::Repeated { inner: repeated, min, max, kind: Repeat::Greedy | Repeat::Possessive } =
             inner

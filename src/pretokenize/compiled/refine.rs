@@ -1,10 +1,10 @@
-//! Divides things into parts of those that are alike: the step that makes automata minimal.
+//! Divides things into parts so that the things of a part are alike: the step that makes automata minimal.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Divides `count` things into as few parts as there must be: those with different signatures are in different ones. A
-/// signature may depend on the parts. Returns the number of the part of each.
+/// Divides `count` things into as few parts as possible so that things with different signatures are in different
+/// parts. A signature may depend on the parts. Returns the number of each thing's part.
 pub(super) fn refine<S: Hash + Eq>(
     count: usize,
     signature: impl Fn(usize, &[usize]) -> Vec<S>,

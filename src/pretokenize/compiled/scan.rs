@@ -11,10 +11,10 @@ use crate::error::Result;
 use crate::room;
 use crate::simd::{ENDS, Isa};
 
-/// Bytes that are read without windows where no cut for their end was found. Chosen without measurement.
+/// Bytes that are read without windows after no cut was found for the end of one. Chosen without measurement.
 const BYTES_WITHOUT_WINDOWS: usize = 1 << 12;
-/// Bytes that are read in vain behind a match before searches are watched by [`Failures`]. Chosen without measurement:
-/// it is longer than nearly all runs of spaces.
+/// Once this many bytes behind a match were read in vain, searches are watched by [`Failures`]. Chosen without
+/// measurement: it is longer than nearly all runs of spaces.
 const WATCHED_BYTES: usize = 256;
 
 /// Finds the pretokens of a text.
@@ -22,22 +22,23 @@ pub struct CompiledScanner<'t> {
     automaton: &'t Automaton,
     text: &'t [u8],
     isa: Isa,
-    /// Whether text without a match is pieces.
+    /// Whether text without a match becomes pieces.
     keeps_rest: bool,
     /// Where the next pretoken begins.
     start: usize,
-    /// Up to here matches are searched one by one, since much was read in vain.
+    /// Matches before this place are searched one by one, since much text was read in vain.
     watched_until: usize,
     failures: Failures,
     passed: Vec<Passed>,
     /// Made for the first window: some texts are too short for any.
     window: Option<Box<Window>>,
-    /// Up to here no windows are tried, since there was no cut for the end of one.
+    /// Before this place no windows are tried, since there was no cut for the end of one.
     no_cuts_until: usize,
 }
 
 impl<'t> CompiledScanner<'t> {
-    /// A scanner at the start of a text. `keeps_rest` says whether text without a match is pieces, or left out.
+    /// A scanner at the start of a text. `keeps_rest` says whether text without a match becomes pieces or is left
+    /// out.
     pub fn new(automaton: &'t Automaton, text: &'t [u8], keeps_rest: bool) -> Self {
         Self::with_isa(Isa::best(), automaton, text, keeps_rest)
     }
@@ -94,7 +95,7 @@ impl<'t> CompiledScanner<'t> {
     /// Calls `f` with each pretoken, in order, in bytes, until it returns `false`.
     ///
     /// # Errors
-    /// What `f` fails with, or [`crate::Error::OutOfMemory`].
+    /// Errors of `f`, or [`crate::Error::OutOfMemory`].
     pub fn for_each(mut self, mut f: impl FnMut(Range<usize>) -> Result<bool>) -> Result<()> {
         let mut ends = [0; ENDS];
         loop {
@@ -110,8 +111,8 @@ impl<'t> CompiledScanner<'t> {
         }
     }
 
-    /// The bimachine, if enough text is left for a window, and text without a match is pieces or not there, and a cut
-    /// is to be expected.
+    /// The bimachine, if it can be used: enough text is left for a window, text without a match becomes pieces or
+    /// cannot occur, and a cut is to be expected.
     fn bimachine(&self) -> Option<&'t Bimachine> {
         let is_worth_it =
             self.text.len() - self.start >= Window::MIN_TEXT && self.start >= self.no_cuts_until;
@@ -119,8 +120,8 @@ impl<'t> CompiledScanner<'t> {
         self.automaton.bimachine().filter(|_| is_worth_it && finds_all)
     }
 
-    /// Gives out what was found in the last window, and reads the next one once nothing is left of it. Returns how
-    /// many ends there are.
+    /// Gives out the ends that were found in the last window, and reads the next window once no end is left. Returns
+    /// how many ends there are.
     fn fill_from_windows(&mut self, ends: &mut [usize; ENDS]) -> usize {
         let isa = self.isa;
         let mut count = self.window.as_mut().map_or(0, |window| window.give(isa, ends, 0));
@@ -138,8 +139,8 @@ impl<'t> CompiledScanner<'t> {
         }
     }
 
-    /// Adds ends from `self.start` on, until `ends` is full, the text ends, nothing matches, or much was read in
-    /// vain. Returns how many there are then.
+    /// Adds ends from `self.start` on, until `ends` is full, the text ends, nothing matches, or much text was read in
+    /// vain. Returns how many ends there are then.
     fn fill_unwatched(&mut self, ends: &mut [usize; ENDS], mut count: usize) -> Result<usize> {
         let (automaton, text) = (self.automaton, self.text);
         let (first, mut at, mut row) = (count, self.start, START);

@@ -35,11 +35,11 @@ impl Column {
 }
 
 impl<'a> States<'a> {
-    /// The state of text that no match begins in; it is behind all others.
+    /// The state of text in which no match begins. Its number is higher than that of any other state.
     pub(super) const UNMATCHED: usize = States::MAX;
-    /// States that a bimachine is made of, at most: a mask has a bit for each.
+    /// The most states of which a bimachine is made: a mask has a bit for each.
     const MAX: usize = Mask::BITS as usize;
-    /// Masks, at most. Those of published patterns that fit are less than 20.
+    /// The most masks. Published patterns that fit have less than 20.
     const MAX_MASKS: usize = 64;
 
     pub(super) fn new(transitions: &'a [Transition], symbols: usize) -> Self {
@@ -59,8 +59,9 @@ impl<'a> States<'a> {
         self.transitions[state * self.symbols + symbol]
     }
 
-    /// The states that find a match in some text: at its end the first mask, and where text goes on the others. For each
-    /// class of characters and each mask behind it, the number of the mask before it. None if there are too many.
+    /// The sets of states that find a match in some text: first the mask at the end of a text, then those before more
+    /// text. For each class of characters and each mask behind it, the number of the mask before it. `None` if there
+    /// are too many.
     pub(super) fn viable_masks(&self) -> Option<(Vec<Mask>, Vec<Vec<usize>>)> {
         if self.count() > Self::MAX {
             return None;
@@ -87,7 +88,7 @@ impl<'a> States<'a> {
         Some((masks, nexts))
     }
 
-    /// The states that find a match where `symbol` follows, and behind it a text in which those of `mask` do.
+    /// The states that find a match if `symbol` follows, and behind it a text in which the states of `mask` find one.
     fn viable_before(&self, symbol: usize, mask: Mask) -> Mask {
         let finds = |state: &usize| {
             let transition = self.transition(*state, symbol);
@@ -96,15 +97,15 @@ impl<'a> States<'a> {
         (0..self.count()).filter(finds).fold(0, |found, state| found | 1 << state)
     }
 
-    /// The state that goes on from `state` at a character of `class`, if it finds a match in the text behind.
+    /// The next state of `state` at a character of `class`, if that state finds a match in the text behind.
     fn viable_next(&self, state: usize, class: usize, mask: Mask) -> Option<usize> {
         let next = self.transition(state, class).next?;
         (mask >> next & 1 == 1).then_some(next as usize)
     }
 
-    /// What a state of the second automaton does at a character, where the states of `mask` find a match behind it.
+    /// What a state of the second automaton does at a character, if the states of `mask` find a match behind it.
     fn step(&self, state: usize, class: usize, mask: Mask) -> Option<(bool, usize)> {
-        // Where no match begins, text stays unmatched up to where one does.
+        // Text in which no match begins stays unmatched up to the place where one begins.
         let begun = self.viable_next(0, class, mask);
         if state == Self::UNMATCHED {
             return Some(begun.map_or((false, Self::UNMATCHED), |next| (true, next)));
@@ -115,9 +116,9 @@ impl<'a> States<'a> {
         self.transition(state, class).is_match.then_some((true, begun.unwrap_or(Self::UNMATCHED)))
     }
 
-    /// For each state, and [`States::UNMATCHED`], the first of those that do the same in all texts.
+    /// For each state, and for [`States::UNMATCHED`], the first of the states that do the same in all texts.
     pub(super) fn merged(&self, masks: &[Mask]) -> Vec<usize> {
-        // Unmatched text comes first, so that it stands for the states that are like it.
+        // Unmatched text comes first, so that it represents the states that do the same.
         let state_of = |number: usize| if number == 0 { Self::UNMATCHED } else { number - 1 };
         let number_of = |state: usize| if state == Self::UNMATCHED { 0 } else { state + 1 };
         let parts = refine(self.count() + 1, |number, parts| {
@@ -139,8 +140,8 @@ impl<'a> States<'a> {
         merged
     }
 
-    /// What the second automaton does at a character of `class`, where the states of `mask` find a match behind it.
-    /// `merged` is that of [`States::merged`].
+    /// What the second automaton does at a character of `class`, if the states of `mask` find a match behind it.
+    /// `merged` is the result of [`States::merged`].
     pub(super) fn column(&self, class: usize, mask: Mask, merged: &[usize]) -> Column {
         let mut column = vec![None; Self::UNMATCHED + 1];
         for state in (0..self.count()).chain([Self::UNMATCHED]).filter(|&state| merged[state] == state) {

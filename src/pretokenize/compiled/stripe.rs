@@ -4,7 +4,7 @@ use super::alphabet::Alphabet;
 use super::bimachine::{Bimachine, NOTE};
 use crate::simd::{BLOCK_BYTES, ROW_BYTES, STEPS, Simd};
 
-/// Characters of a stripe, and one more for its end, at most.
+/// The most characters of a stripe plus 1, for its end.
 pub(super) const STRIPE_CHARACTERS: usize = 1 << 11;
 /// Characters whose ends are bits of one number.
 pub(super) const WORD_BITS: usize = u64::BITS as usize;
@@ -32,7 +32,7 @@ pub(super) struct Stripe {
     pub(super) len: usize,
     /// Whether each character is a byte, so that a character is found by its number.
     is_ascii: bool,
-    /// As many as there were characters in the longest text so far.
+    /// As many steps as the longest text so far needed.
     pub(super) steps: Vec<Step>,
     /// A bit for each character, set where a pretoken that was not given out ends before it.
     pub(super) ends: [u64; STRIPE_CHARACTERS / WORD_BITS],
@@ -49,7 +49,7 @@ impl Stripe {
         text: &[u8],
     ) {
         self.is_ascii = text.is_ascii();
-        // One more than the characters, in whole blocks.
+        // Steps for all characters and one more, in whole blocks.
         let steps = (text.len() / BLOCK_BYTES + 1) * BLOCK_STEPS;
         if self.steps.len() < steps {
             self.steps.resize(steps, Step::default());
@@ -90,8 +90,8 @@ impl Stripe {
         self.len = character;
     }
 
-    /// Fills what is behind the last character, of as many steps, with the number that changes nothing, and takes all
-    /// ends away.
+    /// Fills the steps behind the last character, up to `steps`, with the number that changes no state, and clears
+    /// all ends.
     #[inline(always)]
     pub(super) fn pad(&mut self, steps: usize) {
         if self.steps.len() < steps {
@@ -104,8 +104,8 @@ impl Stripe {
         self.ends.fill(0);
     }
 
-    /// Puts in place of the number of each character the row for it and the one before it, given the notes of the first
-    /// automaton. `count` is how many numbers there are.
+    /// Replaces the number of each character by the row for it and the character before it, given the notes of the
+    /// first automaton. `count` is how many numbers there are.
     #[inline(always)]
     pub(super) fn find_rows(&mut self, steps: usize, count: u16) {
         let mut before = 0;
@@ -118,7 +118,7 @@ impl Stripe {
         }
     }
 
-    /// A pretoken begins at the first character, and the last one ends with the stripe.
+    /// Marks that a pretoken begins at the first character, and that the last one ends with the stripe.
     #[inline(always)]
     pub(super) fn mark_end(&mut self) {
         self.ends[0] &= !1;
@@ -130,14 +130,15 @@ impl Stripe {
         }
     }
 
-    /// What is added to the number of a character for [`Stripe::to_bytes`]: where the stripe begins, if that gives where
-    /// the character does.
+    /// The number that is added to the index of a character for [`Stripe::to_bytes`]: where the stripe begins, if the
+    /// sum is then where the character begins; else 0.
     #[inline(always)]
     pub(super) fn origin(&self) -> usize {
         if self.is_ascii { self.first } else { 0 }
     }
 
-    /// Puts in place of the numbers of characters, with [`Stripe::origin`] added, where they begin in the text, in bytes.
+    /// Replaces indices of characters, with [`Stripe::origin`] added, by where the characters begin in the text, in
+    /// bytes.
     #[inline(always)]
     pub(super) fn to_bytes(&self, characters: &mut [usize]) {
         if !self.is_ascii {

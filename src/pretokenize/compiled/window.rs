@@ -6,17 +6,18 @@ use super::bimachine::Bimachine;
 use super::stripe::{STRIPE_CHARACTERS, Stripe, WORD_BITS};
 use crate::simd::{ENDS, Isa, Kernel, STEPS, Simd};
 
-/// Stripes of a window: a step must wait two or more cycles for the one before it, so that a processor has time for a step
-/// of another stripe meanwhile.
+/// Stripes of a window. A step must wait two or more cycles for the one before it, so that a processor has time for a
+/// step of another stripe in between.
 const STRIPES: usize = 2;
-/// Bytes of a stripe behind which its end is searched, at a cut, at most. The first cache holds all stripes.
+/// From this many bytes on, a cut for the end of a stripe is searched. All stripes fit into the first-level cache.
 const STRIPE_BYTES: usize = STRIPE_CHARACTERS / 2;
 
 /// A window of a text: stripes that follow each other, and which of their pretokens were not given out yet.
 #[derive(Default)]
 pub(super) struct Window {
     stripes: [Stripe; STRIPES],
-    /// The stripe, and the ends in it, to give out next; there are none before them.
+    /// The stripe whose ends are given out next, and the number of the next word of its ends. No ends are left before
+    /// them.
     stripe: usize,
     next: usize,
 }
@@ -26,7 +27,7 @@ impl Window {
     pub(super) const MIN_TEXT: usize = if cfg!(test) { 1 } else { 64 };
 
     /// Reads the text from `first` on, where a pretoken begins. Each stripe ends at a cut, or at the end of the text.
-    /// Returns whether there were such ends where they are needed.
+    /// Returns `false` if there was no cut where a stripe has to end.
     pub(super) fn read(
         &mut self,
         isa: Isa,
