@@ -228,7 +228,7 @@ fn is_nfc(text: &str) -> bool {
     }
 }
 
-/// The first character at `from` or behind it that does not begin as those that composition leaves unchanged do.
+/// The first character at or behind `from` whose first byte does not say that composition leaves it unchanged.
 fn next_not_inert(text: &[u8], from: usize) -> Option<usize> {
     let (blocks, _) = text[from..].as_chunks::<32>();
     // A whole block is looked at without a branch, so that compilers make vector code of it.
@@ -237,9 +237,9 @@ fn next_not_inert(text: &[u8], from: usize) -> Option<usize> {
     text[start..].iter().position(|&byte| !is_inert(byte)).map(|at| start + at)
 }
 
-/// Whether characters that begin with a byte are all left unchanged by composition, and begin no composition: below
-/// U+0300, U+0400 to U+047F in Cyrillic, Chinese from U+4000 to U+9FFF, Hangul from U+B000 to U+CFFF. So is each byte of
-/// a character that is not its first.
+/// Whether composition leaves all characters that begin with a byte unchanged, and none of them begins a composition:
+/// characters below U+0300, U+0400 to U+047F in Cyrillic, Chinese from U+4000 to U+9FFF, Hangul from U+B000 to
+/// U+CFFF. Also true for the bytes of a character other than its first.
 fn is_inert(byte: u8) -> bool {
     byte < 0xCC || matches!(byte, 0xD0 | 0xD1 | 0xE4..=0xE9 | 0xEB | 0xEC)
 }
