@@ -1,4 +1,4 @@
-//! An array that other libraries take: lists of ids, numbers, or texts. Its buffers are handed on without a copy.
+//! An array for other libraries: lists of ids, numbers, or texts. Its buffers are handed on without a copy.
 #![allow(unsafe_code)] // the functions that free what was handed on
 
 use std::ffi::{CStr, c_void};
@@ -10,7 +10,8 @@ use crate::encode::recycle;
 use crate::error::{Error, Result};
 use crate::room;
 
-/// Where the values of each list, or the bytes of each text, start and end: one more than there are.
+/// Where the values of each list, or the bytes of each text, start, and where the last ones end: one offset more than
+/// there are lists or texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Offsets {
     /// In 32 bits.
@@ -107,15 +108,15 @@ pub struct Array {
     pub offsets: Option<Offsets>,
     /// The values.
     pub values: Values,
-    /// How many of them, or of the lists or texts, there are.
+    /// The number of values, or of lists or texts.
     pub len: usize,
-    /// A bit for each, which is 0 for null; `None` if none is null.
+    /// A bit for each of them, which is 0 for null; `None` if none is null.
     pub valid: Option<Vec<u8>>,
-    /// How many are null.
+    /// How many of them are null.
     pub nulls: usize,
 }
 
-/// What a structure that was handed on keeps alive.
+/// The memory that a structure keeps alive after it was handed on.
 struct Held {
     _array: Arc<Array>,
     buffers: [*const c_void; 3],
@@ -138,13 +139,13 @@ impl Array {
         }
     }
 
-    /// The type, to be handed on.
+    /// The type, as a structure to hand on.
     pub fn schema(&self) -> ArrowSchema {
         let has_items = self.offsets.is_some() && !self.is_text();
         schema_of(self.format(), c"", has_items.then(|| schema_of(self.values.format(), c"item", None)))
     }
 
-    /// The values, to be handed on.
+    /// The values, as a structure to hand on.
     pub fn handed_on(self: &Arc<Self>) -> ArrowArray {
         let valid = self.valid.as_ref().map_or(null(), |bits| bits.as_ptr().cast());
         let values = self.values.buffer();
@@ -156,7 +157,7 @@ impl Array {
         self.structure(buffers, count, (self.len, self.nulls), items)
     }
 
-    /// The values of all lists as an array of its own.
+    /// The values of all lists, as a separate array.
     fn items(self: &Arc<Self>) -> ArrowArray {
         self.structure([null(), self.values.buffer(), null()], 2, (self.values.len(), 0), None)
     }
@@ -189,7 +190,8 @@ impl Array {
     }
 }
 
-/// Frees what [`Array::structure`] made. A child that somebody moved elsewhere has no `release` any more.
+/// Frees a structure that [`Array::structure`] made. A child that a consumer moved elsewhere has no `release` any
+/// more.
 unsafe extern "C" fn free_array(array: *mut ArrowArray) {
     // SAFETY: the interface has this called once, for a structure of `Array::structure`, whose boxes nobody else frees.
     unsafe {
@@ -218,7 +220,7 @@ fn schema_of(format: &'static CStr, name: &'static CStr, child: Option<ArrowSche
     }
 }
 
-/// Frees what [`schema_of`] made.
+/// Frees a structure that [`schema_of`] made.
 unsafe extern "C" fn free_schema(schema: *mut ArrowSchema) {
     // SAFETY: as in `free_array`; with a child, `children` is a box of one pointer to a box.
     unsafe {

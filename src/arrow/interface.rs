@@ -1,4 +1,5 @@
-//! The structures of Arrow's C data interface and C stream interface. Whoever holds one releases it, by dropping it.
+//! The structures of Arrow's C data interface and C stream interface. The owner of a structure releases it by
+//! dropping it.
 #![allow(unsafe_code)] // calls functions of the library that a structure came from
 
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -22,9 +23,9 @@ pub struct ArrowSchema {
     pub children: *mut *mut ArrowSchema,
     /// The type of the values of a dictionary; null for other types.
     pub dictionary: *mut ArrowSchema,
-    /// What frees it; `None` once that has happened, or it was moved elsewhere.
+    /// The function that frees the structure; `None` once the structure was freed, or moved elsewhere.
     pub release: Option<unsafe extern "C" fn(*mut ArrowSchema)>,
-    /// What the producer keeps here.
+    /// Data of the producer.
     pub private_data: *mut c_void,
 }
 
@@ -51,9 +52,9 @@ pub struct ArrowArray {
     pub children: *mut *mut ArrowArray,
     /// The values of a dictionary; null for other types.
     pub dictionary: *mut ArrowArray,
-    /// What frees it; `None` once that has happened, or it was moved elsewhere.
+    /// The function that frees the structure; `None` once the structure was freed, or moved elsewhere.
     pub release: Option<unsafe extern "C" fn(*mut ArrowArray)>,
-    /// What the producer keeps here.
+    /// Data of the producer.
     pub private_data: *mut c_void,
 }
 
@@ -65,17 +66,17 @@ pub struct ArrowArrayStream {
     pub get_schema: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowSchema) -> c_int>,
     /// Writes the next array to its second argument; a released one at the end.
     pub get_next: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowArray) -> c_int>,
-    /// Says what went wrong last; may return null.
+    /// Returns a description of the last error; may return null.
     pub get_last_error: Option<unsafe extern "C" fn(*mut ArrowArrayStream) -> *const c_char>,
-    /// What frees it; `None` once that has happened, or it was moved elsewhere.
+    /// The function that frees the structure; `None` once the structure was freed, or moved elsewhere.
     pub release: Option<unsafe extern "C" fn(*mut ArrowArrayStream)>,
-    /// What the producer keeps here.
+    /// Data of the producer.
     pub private_data: *mut c_void,
 }
 
 /// A structure that was released, or moved elsewhere.
 pub trait Released {
-    /// Such a structure.
+    /// A structure in this state.
     fn released() -> Self;
 }
 
@@ -148,12 +149,12 @@ unsafe impl Sync for ArrowSchema {}
 // SAFETY: as above.
 unsafe impl Sync for ArrowArray {}
 
-/// What a stream failed with: its errno and what it says.
+/// The error of a stream: its errno and its message.
 #[derive(Debug)]
 pub struct StreamError {
     /// The errno.
     pub code: i32,
-    /// What the stream says; empty if nothing.
+    /// The message of the stream; empty if it has none.
     pub message: String,
 }
 

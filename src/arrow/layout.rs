@@ -1,4 +1,4 @@
-//! The types of columns that are read.
+//! The types of columns that can be read.
 #![allow(unsafe_code)] // reads the strings and children that a schema points to
 
 use std::ffi::CStr;
@@ -17,9 +17,9 @@ pub(super) enum Layout {
     Offsets64,
     /// A view of 16 bytes for each text, and buffers that views point into.
     Views,
-    /// Whole numbers of so many bytes; with a sign or without.
+    /// Whole numbers of `bytes` bytes, with or without a sign.
     Integers { bytes: usize, signed: bool },
-    /// Anything else, which is never read.
+    /// Any other layout, which is never read.
     Other,
 }
 

@@ -1,4 +1,5 @@
-//! Arrow's C data interface: columns of other libraries are read in place, and other libraries take arrays from here.
+//! Arrow's C data interface: columns of other libraries are read in place, and other libraries read arrays of this
+//! crate.
 //!
 //! - [`interface`]: the structures that libraries pass to each other.
 //! - [`mod@column`]: a column of texts or numbers of another library. Its type is a [`layout`], the values of one array

@@ -8,7 +8,7 @@ use crate::error::Result;
 
 /// The bytes of a view.
 const VIEW_BYTES: usize = 16;
-/// The most bytes of a text that lies inside its view, behind the length.
+/// The most bytes of a text that is stored inside its view, behind the length.
 const INLINE_BYTES: usize = 12;
 
 /// A buffer of values, which need not be aligned.
@@ -16,7 +16,7 @@ const INLINE_BYTES: usize = 12;
 pub(super) struct Buffer(pub(super) *const u8);
 
 impl Buffer {
-    /// The bytes of a value. Called for values that the interface says are there.
+    /// The bytes of a value. Called only for values that exist according to the interface.
     #[inline]
     pub(super) fn get<const BYTES: usize>(self, at: usize) -> [u8; BYTES] {
         // SAFETY: the promise of `Column::new`; `check_buffers` has seen that the buffer is not null, and callers ask
@@ -119,7 +119,7 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// A text in one of the buffers behind the views.
+    /// A text in one of the buffers that views point into.
     fn text_of_view(&self, number: i32, start: i32, len: usize) -> Result<&'a [u8]> {
         let data_buffers = (self.array.n_buffers - 3) as usize;
         let number = usize::try_from(number).ok().filter(|&number| number < data_buffers);
@@ -147,7 +147,7 @@ fn text_at<'a>(bytes: *const u8, start: usize, len: usize) -> Result<&'a [u8]> {
     Ok(unsafe { std::slice::from_raw_parts(bytes.add(start), len) })
 }
 
-/// Checks that the buffers that are read are there.
+/// Checks that an array has the buffers that will be read.
 pub(super) fn check_buffers(layout: Layout, rows: &Rows<'_>) -> Result<()> {
     let array = rows.array;
     if array.null_count > 0 && layout != Layout::Null && array.n_buffers > 0 && rows.buffer(0).is_null() {

@@ -161,7 +161,7 @@ fn views_are_followed_only_into_their_buffers() {
         ] {
             let message = texts(format, made(wrong.clone(), None)).unwrap_err();
             assert!(message.contains(reason), "{message}");
-            // What a null text's view says is nobody's business.
+            // The view of a null text may have any contents.
             assert_eq!(texts(format, made(wrong, Some(&[0b101]))).unwrap()[1], None);
         }
     }

@@ -7,14 +7,14 @@ use crate::room;
 pub struct Texts<'a> {
     /// The texts; a null one is empty.
     pub texts: Vec<&'a [u8]>,
-    /// A bit for each, which is 0 for null; `None` if none is null.
+    /// A bit for each text, which is 0 for null; `None` if none is null.
     pub valid: Option<Vec<u8>>,
-    /// How many are null.
+    /// How many texts are null.
     pub nulls: usize,
 }
 
 impl Texts<'_> {
-    /// Whether a text is there, and not null.
+    /// Whether a text is not null.
     pub fn is_valid(&self, row: usize) -> bool {
         self.valid.as_ref().is_none_or(|bits| bits[row / 8] >> (row % 8) & 1 == 1)
     }
