@@ -89,7 +89,7 @@ pub(crate) trait Simd: Copy {
         ([low, high], fold_words(low, high))
     }
 
-    /// For each byte below 128 its entry in `table`; for other bytes anything.
+    /// For each byte below 128 its entry in `table`; for any other byte an arbitrary value.
     #[inline(always)]
     fn entries(self, bytes: &[u8; BLOCK_BYTES], table: &[u8; 128]) -> [u8; BLOCK_BYTES] {
         bytes.map(|byte| table[usize::from(byte % 128)])

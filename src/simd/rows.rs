@@ -7,11 +7,11 @@ pub(crate) const STEPS: usize = 16;
 /// The bit of a row's byte that [`super::Simd::follow`] returns for each step.
 pub(crate) const FLAG: u8 = 0x40;
 
-/// A row at any offset of 16 bits is there as a whole, so an offset needs no check.
+/// Bytes of a table. They include a whole row at every offset of 16 bits, so an offset needs no check.
 const BYTES: usize = u16::MAX as usize + ROW_BYTES;
 
-/// Rows of an automaton. A byte of a row holds the next state in its lower four bits, and what belongs to the step in
-/// the next three. The highest bit is not set.
+/// Rows of an automaton. A byte of a row holds the next state in its lower four bits, and data of the step in the
+/// next three. The highest bit is not set.
 pub(crate) struct Rows(Box<[u8; BYTES]>);
 
 impl Rows {

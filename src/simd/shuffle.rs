@@ -5,8 +5,8 @@ use std::arch::x86_64::*;
 use super::classes::BLOCK_BYTES;
 use super::rows::{Rows, STEPS};
 
-/// A state in all 16 bytes of a register: shuffling a row by it gives the next state in all bytes again. The shuffle
-/// takes one cycle; a load from a table would take five.
+/// The row at `offset`. A state is in all 16 bytes of a register, so shuffling a row by it gives the next state in
+/// all bytes again. The shuffle takes one cycle; a load from a table would take five.
 #[inline(always)]
 fn row(rows: &Rows, offset: u16) -> __m128i {
     // SAFETY: the load reads the 16 bytes of a row, and SSE2 is part of x86-64.
