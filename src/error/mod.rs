@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use show::{asked, offered, place};
 pub(crate) use show::{show, show_reason, show_text};
 
-/// What the core returns where something can fail.
+/// The result of a function of the core that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Everything that can go wrong in the core. Messages show bytes like Rust's byte strings.
@@ -262,12 +262,12 @@ pub enum Error {
         reason: String,
     },
 
-    /// An Arrow array of a type that is not taken.
+    /// An Arrow array of a type that is not accepted.
     #[error("the Arrow array {found}: {wanted}")]
     ArrowType {
         /// Its type, as "is of type …".
         found: String,
-        /// What is taken.
+        /// The types that are accepted.
         wanted: &'static str,
     },
 
@@ -322,7 +322,7 @@ pub enum Error {
         reason: String,
     },
 
-    /// A snapshot of a run of shards that cannot be gone on from.
+    /// A snapshot from which a run of shards cannot continue.
     #[error(
         "the state of the unfinished run does not fit its sources and options: begin anew in another folder"
     )]
