@@ -73,8 +73,8 @@ impl Control<'static> {
 }
 
 impl<'a> Control<'a> {
-    /// A control whose `observer` is called on this thread, at most every 40 ms; the call ends with
-    /// [`Error::Interrupted`] once it returns `false`.
+    /// A control whose `observer` is called on this thread, at most every 40 ms. The call ends with
+    /// [`Error::Interrupted`] once the observer returns `false`.
     pub fn new(observer: Observer<'a>) -> Self {
         Self::with(Some(Watch { observer, owner: thread::current().id(), start: Instant::now() }))
     }
@@ -97,7 +97,7 @@ impl<'a> Control<'a> {
         self.total.store(total, Relaxed);
     }
 
-    /// Adds to the units done; from any thread.
+    /// Adds to the units done. May be called on any thread.
     pub fn advance(&self, units: u64) {
         self.done.fetch_add(units, Relaxed);
     }

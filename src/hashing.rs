@@ -1,14 +1,14 @@
 //! Fast hashes of words of 64 bits, and the constants that they are made with.
 //!
-//! They spread what texts have; they do not withstand keys that somebody chooses so that they collide. Fingerprints
-//! that are kept in files are made with them, so they must stay the same.
+//! They spread words that occur in texts; they do not withstand keys that somebody chooses so that they collide.
+//! Fingerprints in files are made with these hashes, so the hashes must stay the same.
 
 /// 2^64 divided by the golden ratio, which is odd. Its multiples modulo 2^64 are spread evenly, and those of
 /// neighbouring numbers lie far from each other (Fibonacci hashing).
 pub(crate) const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 /// Two odd numbers without a pattern in their bits and without a relation to each other. Words are combined with them
-/// so that a word of zeros is none, and the same word gives something else in another place. The second is 2^64
-/// divided by the root 1.2207… of x^4 = x + 1.
+/// so that a word of zeros does not stay zero, and so that the same word gives something else in another place. The
+/// second is 2^64 divided by the root 1.2207… of x^4 = x + 1.
 pub(crate) const SALT: [u64; 2] = [GOLDEN, 0xD1B5_4A32_D192_ED03];
 /// An odd multiplier that was found by search (degski's): each bit of the other factor changes about half of the bits
 /// of the product above it. For hashes that take one word after another.
