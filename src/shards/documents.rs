@@ -203,8 +203,8 @@ impl Documents<'_> {
         while let Some(text) = texts.next() {
             let (begins, ends) = (begins || !is_first, ends || texts.peek().is_some());
             is_first = false;
-            // There is no document between two separators in a row, before one that begins the text, or behind one that
-            // ends it.
+            // There is no document between two separators in a row, before one that begins the text, or behind one
+            // that ends it.
             if begins && ends && text.is_empty() {
                 continue;
             }
