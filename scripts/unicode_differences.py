@@ -48,9 +48,9 @@ def section(pattern: str, name: str) -> str:
     there = [point for point, we, they in both if they and not we]
     text = f"\n## {name.capitalize()}, `{pattern}`: {len(here) + len(there)} code points\n"
     if here:
-        text += f"\n{wrapped(f'Here alone ({len(here)}): {ranges(here)}')}\n"
+        text += f"\n{wrapped(f'In the tables of toksmith alone ({len(here)}): {ranges(here)}')}\n"
     if there:
-        text += f"\n{wrapped(f'In tiktoken alone ({len(there)}): {ranges(there)}')}\n"
+        text += f"\n{wrapped(f'In the tables of tiktoken alone ({len(there)}): {ranges(there)}')}\n"
     return text
 
 

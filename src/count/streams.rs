@@ -1,7 +1,7 @@
 //! Counting of files that are read from front to back, block by block.
 
 use super::counting::Counting;
-use super::file::unreadable;
+use super::saved::unreadable;
 use super::windows::WindowedDocument;
 use super::worker::Worker;
 use crate::control::Control;

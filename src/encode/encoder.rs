@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::cache::{self, Cache, Hint, IdWidth, Miss};
+use super::cache::{self, Cache, Gap, Hint, IdWidth};
 use super::fragments::Fragments;
 use super::hot_loop::{HotLoop, PretokenRun};
 use super::lookup::{Lookup, Store};
@@ -326,9 +326,9 @@ impl Encoder {
             slot.filter(|&slot| bucket.has_many(slot)),
             &mut hint,
         );
-        let miss = Miss { text: pretoken, start: 0, end: pretoken.len(), key, bucket_index, hint };
-        if !lookup.add_cached(&miss, &mut output)? {
-            fragments.encode(&mut lookup, &miss, &mut output)?;
+        let gap = Gap { text: pretoken, start: 0, end: pretoken.len(), key, bucket_index, hint };
+        if !lookup.add_cached(&gap, &mut output)? {
+            fragments.encode(&mut lookup, &gap, &mut output)?;
         }
         output.flush()
     }

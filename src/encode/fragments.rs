@@ -4,7 +4,7 @@
 //! A fragment is encoded, and cached, as if it were a pretoken. So a sentence of Chinese, which is one pretoken and
 //! seldom occurs twice, is encoded as a run of characters and words that occur all the time.
 
-use super::cache::Miss;
+use super::cache::Gap;
 use super::hot_loop::{HotLoop, PretokenRun};
 use super::lookup::Lookup;
 use super::output::{Sink, StagedOutput};
@@ -33,7 +33,7 @@ impl Fragments {
     pub(super) fn encode<S: Sink>(
         &mut self,
         lookup: &mut Lookup<'_>,
-        miss: &Miss<'_>,
+        miss: &Gap<'_>,
         output: &mut StagedOutput<'_, S>,
     ) -> Result<()> {
         let pretoken = miss.pretoken();
@@ -58,7 +58,7 @@ impl Fragments {
     fn encode_from<S: Sink>(
         &mut self,
         lookup: &mut Lookup<'_>,
-        miss: &Miss<'_>,
+        miss: &Gap<'_>,
         first: usize,
         output: &mut StagedOutput<'_, S>,
     ) -> Result<()> {

@@ -3,12 +3,14 @@
 //! Three passes over up to [`ENDS`] pretokens:
 //!
 //! 1. [`PrepareLookup`] makes the key of each pretoken, finds the bucket of the key, and prefetches it.
-//! 2. [`Find`] compares the keys in the buckets. It copies the ids of each hit, and notes each miss as a [`Gap`].
-//! 3. [`HotLoop::encode`] fills the gaps in order; what each needs was prefetched before.
+//! 2. [`Find`] compares the keys in the buckets. It copies the ids of each hit, and leaves a gap, a
+//!    [`GapPlace`], for each pretoken that is not there.
+//! 3. [`HotLoop::encode`] fills the gaps in order from the overflow ring, whose records were prefetched. A gap that the
+//!    ring cannot fill is a miss, which is merged.
 //!
-//! The first two passes are kernels, compiled for each instruction set. A miss costs them nothing but the note.
+//! The first two passes are kernels, compiled for each instruction set. A gap costs them nothing but the note.
 
-use super::cache::{Bucket, Buckets, Cache, Hint, IdWidth, MAX_INLINE_IDS, Miss};
+use super::cache::{Bucket, Buckets, Cache, Gap, Hint, IdWidth, MAX_INLINE_IDS};
 use super::lookup::Lookup;
 use super::output::{Sink, StagedOutput};
 use super::padded_ids::PaddedIds;
@@ -26,14 +28,14 @@ pub(super) struct HotLoop {
     lens: [Length; ENDS],
     bucket_indices: [u32; ENDS],
     ids: [u32; MAX_HIT_IDS],
-    gaps: [Gap; ENDS],
+    gaps: [GapPlace; ENDS],
     hints: [Hint; ENDS],
 }
 
 /// A pretoken whose ids are not in its bucket: its number in the run (`at`), and how many ids the hits before it have
 /// (`len`).
 #[derive(Clone, Copy, Default)]
-struct Gap {
+struct GapPlace {
     at: u16,
     len: u16,
 }
@@ -45,7 +47,7 @@ impl Default for HotLoop {
             lens: [Length::default(); ENDS],
             bucket_indices: [0; ENDS],
             ids: [0; MAX_HIT_IDS],
-            gaps: [Gap::default(); ENDS],
+            gaps: [GapPlace::default(); ENDS],
             hints: [Hint::default(); ENDS],
         }
     }
@@ -79,7 +81,7 @@ impl HotLoop {
         lookup: &mut Lookup<'a>,
         ranges: PretokenRun<'_>,
         output: &mut StagedOutput<'_, S>,
-        mut on_miss: impl FnMut(&mut Lookup<'a>, &Miss<'_>, &mut StagedOutput<'_, S>) -> Result<()>,
+        mut on_miss: impl FnMut(&mut Lookup<'a>, &Gap<'_>, &mut StagedOutput<'_, S>) -> Result<()>,
     ) -> Result<()> {
         let isa = lookup.isa;
         let cache = lookup.cache();
@@ -97,7 +99,7 @@ impl HotLoop {
             output.add(hits(ids, done, len))?;
             done = len;
             let (start, end) = (ranges.start_of(at), ends[at]);
-            let gap = Miss { text, start, end, key: keys[at], bucket_index: bucket_indices[at], hint };
+            let gap = Gap { text, start, end, key: keys[at], bucket_index: bucket_indices[at], hint };
             if !lookup.add_cached(&gap, output)? {
                 on_miss(lookup, &gap, output)?;
             }
@@ -177,7 +179,7 @@ impl Find<'_> {
                 put(ids, len, bucket, slot);
                 len += bucket.count(slot);
             } else {
-                gaps[gap_count % ENDS] = Gap { at: at as u16, len: len as u16 };
+                gaps[gap_count % ENDS] = GapPlace { at: at as u16, len: len as u16 };
                 cache.hint_and_prefetch(key, bucket_index, slot, &mut hints[gap_count % ENDS]);
                 gap_count += 1;
             }

@@ -1,6 +1,6 @@
 //! The ids of a miss: from elsewhere in the cache, or made by merging.
 
-use super::cache::{Cache, Hint, MAX_INLINE_IDS, Miss};
+use super::cache::{Cache, Gap, Hint, MAX_INLINE_IDS};
 use super::output::{Sink, StagedOutput};
 use super::safe_splits::SafeSplits;
 use crate::control::Control;
@@ -44,26 +44,26 @@ impl Lookup<'_> {
     }
 
     /// Adds the ids of a pretoken that is in the cache, but not in a slot; returns `false` if it is not in the cache.
-    #[inline]
     ///
     /// # Errors
     /// Same as [`StagedOutput::add`].
+    #[inline]
     pub(super) fn add_cached(
         &mut self,
-        miss: &Miss<'_>,
+        gap: &Gap<'_>,
         output: &mut StagedOutput<'_, impl Sink>,
     ) -> Result<bool> {
         let mut room = [0; MAX_INLINE_IDS + 1];
         let cache = self.cache();
-        let Some(ids) = cache.get(miss, &mut room) else { return Ok(false) };
+        let Some(ids) = cache.get(gap, &mut room) else { return Ok(false) };
         output.add(ids)?;
-        let Hint::Record(_) = miss.hint else { return Ok(true) };
+        let Hint::Record(_) = gap.hint else { return Ok(true) };
         let ids = ids.ids();
-        if cache.has_room(miss.key, ids.len()) {
+        if cache.has_room(gap.key, ids.len()) {
             let (mut few, count) = ([0; MAX_INLINE_IDS], ids.len());
             few[..count].copy_from_slice(ids);
             if let Store::Own(cache) = &mut self.store {
-                cache.promote(miss.key, miss.bucket_index, &few[..count]);
+                cache.promote(gap.key, gap.bucket_index, &few[..count]);
             }
         }
         Ok(true)
@@ -83,7 +83,7 @@ impl Lookup<'_> {
 
     /// Whether the ids of a pretoken that is not in the cache should be [cached](Lookup::cache_ids).
     #[inline]
-    pub(super) fn should_cache(&mut self, miss: &Miss<'_>) -> bool {
+    pub(super) fn should_cache(&mut self, miss: &Gap<'_>) -> bool {
         match &mut self.store {
             Store::Own(cache) => cache.should_cache(miss.hint),
             Store::Shared(_) => false,
@@ -96,7 +96,7 @@ impl Lookup<'_> {
     /// Errors of merging.
     pub(super) fn merge_fragment(
         &mut self,
-        miss: &Miss<'_>,
+        miss: &Gap<'_>,
         output: &mut StagedOutput<'_, impl Sink>,
     ) -> Result<()> {
         let pretoken = miss.pretoken();
@@ -125,7 +125,7 @@ impl Lookup<'_> {
     }
 
     /// Caches the ids of a pretoken.
-    pub(super) fn cache_ids(&mut self, miss: &Miss<'_>, ids: &[u32]) {
+    pub(super) fn cache_ids(&mut self, miss: &Gap<'_>, ids: &[u32]) {
         if let Store::Own(cache) = &mut self.store {
             cache.insert(miss.key, miss.pretoken(), ids);
         }

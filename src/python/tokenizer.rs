@@ -117,8 +117,7 @@ impl Tokenizer {
         py.detach(|| self.encoder.vocab().first_unreachable())
     }
 
-    /// The ordinary tokens that merging their own bytes does not produce, by id, each with the ids that merging
-    /// produces.
+    /// By id, the ordinary tokens that merging their own bytes does not produce, each with the ids that it produces.
     fn unmade(&self, py: Python<'_>) -> PyResult<Vec<(u32, Vec<u32>)>> {
         call::long(py, None, |_| self.encoder.vocab().unmade())
     }

@@ -41,16 +41,16 @@
 mod admission;
 mod bucket;
 mod buckets;
+mod gap;
 mod long_key;
-mod miss;
 mod overflow;
 #[cfg(test)]
 mod tests;
 
 pub(super) use bucket::{Bucket, IdWidth, MAX_INLINE_IDS};
 pub(super) use buckets::Buckets;
+pub(super) use gap::{Gap, Hint};
 pub(super) use long_key::key_of;
-pub(super) use miss::{Hint, Miss};
 
 use super::padded_ids::PaddedIds;
 use crate::memory::LargeTable;
@@ -189,25 +189,25 @@ impl Cache {
     #[inline]
     pub(in crate::encode) fn get<'a>(
         &'a self,
-        miss: &Miss<'_>,
+        gap: &Gap<'_>,
         room: &'a mut [u32; MAX_INLINE_IDS + 1],
     ) -> Option<PaddedIds<'a>> {
-        let Miss { key, bucket_index, hint, .. } = *miss;
+        let Gap { key, bucket_index, hint, .. } = *gap;
         if let Hint::Ids { place, count } = hint {
-            return self.ids_in_record(miss, place, count as usize);
+            return self.ids_in_record(gap, place, count as usize);
         }
         // A pretoken that occurs twice in a run may have been cached since the hint was made.
         let bucket = &self.buckets[bucket_index as usize];
         if let Some(slot) = (0..2).find(|&slot| bucket.holds(Portable, slot, key)) {
             let (place, count) = bucket.record(slot);
             return if bucket.has_many(slot) {
-                self.ids_in_record(miss, place, count)
+                self.ids_in_record(gap, place, count)
             } else {
                 Some(bucket.inline_ids(slot, self.id_width, room).into())
             };
         }
         match hint {
-            Hint::Record(hash) => self.overflow.find(hash, miss.pretoken()),
+            Hint::Record(hash) => self.overflow.find(hash, gap.pretoken()),
             _ => None,
         }
     }
@@ -215,9 +215,9 @@ impl Cache {
     /// The ids at a place that a slot names, if they are not overwritten; of a long pretoken, whose key is a hash,
     /// only if the bytes are the same.
     #[inline]
-    fn ids_in_record(&self, miss: &Miss<'_>, place: u64, count: usize) -> Option<PaddedIds<'_>> {
-        if is_long(miss.key) {
-            self.overflow.read(start(place, miss.key), miss.pretoken())
+    fn ids_in_record(&self, gap: &Gap<'_>, place: u64, count: usize) -> Option<PaddedIds<'_>> {
+        if is_long(gap.key) {
+            self.overflow.read(start(place, gap.key), gap.pretoken())
         } else {
             self.overflow.ids(place, count)
         }

@@ -14,8 +14,8 @@ fn found(cache: &Cache, text: &str) -> Vec<u32> {
     }
     let mut hint = Hint::Nowhere;
     cache.hint_and_prefetch(key, bucket_index, slot, &mut hint);
-    let miss = Miss { text: text.as_bytes(), start: 0, end: text.len(), key, bucket_index, hint };
-    cache.get(&miss, &mut room).map_or_else(Vec::new, |ids| ids.ids().to_vec())
+    let gap = Gap { text: text.as_bytes(), start: 0, end: text.len(), key, bucket_index, hint };
+    cache.get(&gap, &mut room).map_or_else(Vec::new, |ids| ids.ids().to_vec())
 }
 
 fn insert(cache: &mut Cache, text: &str, ids: &[u32]) {

@@ -1,10 +1,10 @@
-//! A pretoken whose ids are not in a slot, and where else they may be.
+//! A gap: a pretoken whose ids are not in a slot, and where else they may be.
 
 use crate::pretokenize::key::Key;
 
 /// The pretoken `text[start..end]`, whose ids are not in a slot of its bucket.
 #[derive(Clone, Copy)]
-pub(in crate::encode) struct Miss<'t> {
+pub(in crate::encode) struct Gap<'t> {
     pub(in crate::encode) text: &'t [u8],
     pub(in crate::encode) start: usize,
     pub(in crate::encode) end: usize,
@@ -14,7 +14,7 @@ pub(in crate::encode) struct Miss<'t> {
     pub(in crate::encode) hint: Hint,
 }
 
-impl<'t> Miss<'t> {
+impl<'t> Gap<'t> {
     #[inline]
     pub(in crate::encode) fn pretoken(&self) -> &'t [u8] {
         &self.text[self.start..self.end]
