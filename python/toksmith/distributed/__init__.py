@@ -1,7 +1,8 @@
-"""Counting and encoding in parts, for engines: functions of Arrow batches, which need no engine.
+"""Counting and encoding in parts, for engines: functions that take Arrow batches and need no engine.
 
 An engine counts each part of its texts with `count_batches` and sums the counts of equal pretokens by its shuffle.
-Training starts from what `sum_counts` makes of the sums. `encode_batches` adds ids to the batches of a part.
+Training starts from the `PretokenCounts` that `sum_counts` makes of these sums. `encode_batches` adds ids to the
+batches of a part.
 
 >>> import pyarrow as pa
 >>> import toksmith

@@ -11,7 +11,7 @@ def column_of(batch: Any, name: str) -> Any:
     """Return the column of a name of a record batch or a table of pyarrow.
 
     Raises:
-        TypeError: It is no such batch.
+        TypeError: `batch` is neither.
         ValueError: There is no such column, or there are several.
     """
     if not hasattr(batch, "column_names") or not hasattr(batch, "column"):

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 DEFAULT_LIMIT = 256 << 20
 """Bytes of memory that the counts of a part may take. An engine runs several parts on a machine at a time."""
 _PIECES = 64
-"""A piece of text after which the memory is looked at is this part of the limit. A pretoken takes up to ten times its
-bytes, so a piece adds at most a sixth of the limit."""
+"""The memory is checked after each piece of text, whose size is the limit divided by this number. A pretoken takes up
+to ten times its bytes, so a piece adds at most a sixth of the limit."""
 _LEAST_PIECE = 1 << 16
-"""Bytes of the least piece: less would take longer to set up than to count."""
+"""Bytes of the smallest piece: a smaller one would take longer to set up than to count."""
 _MOST_BYTES = 1 << 30
-"""Bytes of the pretokens of a batch: offsets of 32 bits count twice as many."""
+"""Most bytes of a batch: offsets of 32 bits can count twice as many."""
 
 
 def counts_schema() -> Any:
@@ -44,9 +44,9 @@ def count_batches(
 ) -> Iterator[Any]:
     """Yield the counts of the pretokens in one column, as record batches of `counts_schema`.
 
-    Each text is a document; null ones are passed over. A pretoken comes more than once where the counts outgrow the
-    memory limit: what there is so far is yielded, and counting begins anew. So `min_pretoken_count` belongs after the
-    sum of all parts (`PretokenCounts.at_least`); in a part it would be wrong.
+    Each text is a document; null texts are skipped. When the counts outgrow the memory limit, the counts so far are
+    yielded and counting begins anew, so a pretoken may come more than once. Apply `min_pretoken_count` after the sum
+    of all parts (`PretokenCounts.at_least`); in a part it would be wrong.
 
     Args:
         batches: Record batches or tables of pyarrow.
@@ -56,7 +56,7 @@ def count_batches(
         unmatched: What becomes of text that the pattern does not match.
         errors: What becomes of bytes that are not UTF-8.
         memory_limit: Bytes that the counts may take, such as "300MB"; default: 256 MiB. The batches themselves, and
-            one text that is larger than a sixty-fourth of it, come on top.
+            a text that is larger than a sixty-fourth of the limit, take memory in addition.
         workers: Threads; default: one, since an engine runs a part for each core. None: all cores.
 
     Raises:
@@ -121,11 +121,11 @@ def sum_counts(
     pattern: Any = "gpt2",
     unmatched: Unmatched = "keep",
 ) -> PretokenCounts:
-    """Return the sum of the counts of all parts, in the order of the bytes of pretokens.
+    """Return the sum of the counts of all parts, sorted by the bytes of the pretokens.
 
-    The result is the same for any parts, however they come. It does not tell which pretoken came first in the text:
-    `train` refuses it with `ties="first"`, and every other rule gives the merges of the whole text.
-    Memory: the batches and the sum, so let an engine sum first.
+    The result depends neither on how the texts are split into parts nor on the order of the parts. It does not tell
+    which pretoken came first in the text: `train` refuses it with `ties="first"`, and every other rule gives the
+    merges of the whole text. Memory: the batches and the sum, so let an engine sum first.
 
     Args:
         batches: Record batches or tables with the columns `pretoken` and `count`, such as those of `count_batches`.
@@ -145,7 +145,7 @@ def sum_counts(
 def _ranked(batches: Iterable[Any]) -> Any:
     """Return a table of all rows, in which `first` is the rank of the pretoken by its bytes.
 
-    Ranks take less memory than rows in order, which would be a copy.
+    Ranks take less memory than sorted rows, which would be a copy.
     """
     pa = counts_table.arrow()
     import pyarrow.compute as pc

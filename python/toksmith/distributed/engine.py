@@ -1,4 +1,4 @@
-"""What counting, training and tokenizing are on any engine. An engine says how its parts are worked off."""
+"""Counting, training and tokenizing on any engine. Each engine defines how its parts are processed."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 
 class Engine(ABC):
-    """An engine: `toksmith.distributed.ray` and `toksmith.distributed.spark` have the methods of one as functions.
+    """An engine: `toksmith.distributed.ray` and `toksmith.distributed.spark` have its methods as functions.
 
-    A part is what the engine works off at a time: a block of Ray, a partition of Spark.
+    A part is the unit that the engine processes at a time: a block of Ray, a partition of Spark.
     """
 
     parts: ClassVar[str]
-    """What the engine calls its parts."""
+    """The engine's word for its parts."""
     source: ClassVar[str]
-    """What the manifest of a folder calls the data."""
+    """The name of the data in the manifest of a folder."""
     shuffles: ClassVar[str]
     """The engine's own way to shuffle."""
 
@@ -59,12 +59,13 @@ class Engine(ABC):
             pattern: What cuts the texts into pretokens.
             unmatched: What becomes of text that the pattern does not match.
             errors: What becomes of bytes that are not UTF-8.
-            memory_limit: Bytes that the counts of a part may take; default: 256 MiB. What outgrows them is handed on.
+            memory_limit: Bytes that the counts of a part may take; default: 256 MiB. Counts that reach the limit are
+                handed on to the engine.
             min_pretoken_count: Pretokens that occur less often in the whole data are left out, on the workers.
             partitions: Partitions of the engine's shuffle; default: the engine's own number.
 
         Returns:
-            The counts of one machine, in the order of the bytes of pretokens.
+            The same counts as on one machine, sorted by the bytes of the pretokens.
 
         Raises:
             ValueError: An option is wrong; or, on Spark, there is no such column.
@@ -119,7 +120,7 @@ class Engine(ABC):
             learning: Options of `toksmith.train` for learning merges, such as `ties`.
 
         Raises:
-            ValueError: An option is wrong; or `ties="first"`, which goes by the order of the text.
+            ValueError: An option is wrong; or `ties="first"` is given, which needs the order of the text.
             OverflowError: A pretoken occurs more than 2^63 - 1 times.
         """
         options.refuse_first(learning, self.parts)
@@ -159,34 +160,34 @@ class Engine(ABC):
         """Encode the texts of a column into a folder of shards: the files of `toksmith.tokenize`, byte for byte.
 
         Workers encode each part once and write its ids beside the shards, in a hidden folder; then each shard is
-        written by a task of its own. On the disk that takes the shards twice. The process that calls holds some
-        hundred bytes for each part and each shard, and nothing for a document.
+        written by a task of its own. This takes twice the bytes of the shards on the disk. The process that calls
+        holds some hundred bytes for each part and each shard, and nothing for a document.
 
-        A call that fails removes what it has written. What a killed process leaves has no manifest; the same call
-        removes it, and begins anew.
+        A call that fails removes the files that it has written. The files that a killed process leaves have no
+        manifest; the same call removes them and begins anew.
 
         Args:
             data: A `ray.data.Dataset`, or a `pyspark.sql.DataFrame`.
             column: The name of the column of texts. Each that is not null is a document.
             tokenizer: As in `toksmith.tokenize`; so are all others but `order`.
             out: The folder. All machines see it under this name, as on a network file system.
-            order: The name of a column of whole numbers, another one for each document: the documents are sorted by
-                it, and the folder is the same for any parts. Without it they keep the order of the engine: that of
-                blocks, or of partitions, and that of rows in each.
+            order: The name of a column of whole numbers, which differ for each document: the documents are sorted by
+                it, and the folder is the same for any parts. Without `order` the documents keep the engine's order:
+                the order of blocks or partitions, and of the rows in each.
             format: "bin", "llm.c", "megatron", "npy" or "parquet".
             dtype: `uint16` or `uint32`; default: `uint16` if no id of the tokenizer needs more.
             shard_size: A shard is closed when it has so many ids. No document is in two shards.
             split: Names with their shares of the documents, as {"val": 0.01}.
-            seed: The seed of the hash that decides it.
+            seed: The seed of the hash that decides the split of a document.
             append: Special tokens that end each document.
             prepend: Special tokens that begin each document.
-            shuffle: Refused: shuffle before by the engine, or order by a column of random numbers.
+            shuffle: Refused: shuffle with the engine before, or order by a column of random numbers.
             special: Whether special tokens in the text become their ids. Pass False for text that you do not trust.
             errors: "strict" refuses text that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
             on_error: "stop" ends the call at a text that is not UTF-8; "skip" leaves it out, and lists it.
 
         Returns:
-            What `manifest.json` in the folder says. It has one source, the data as a whole.
+            The content of `manifest.json` in the folder. It has one source, the data as a whole.
 
         Raises:
             FileExistsError: The folder has other contents, or is finished.
@@ -230,7 +231,8 @@ class Engine(ABC):
             partitions: Partitions of the shuffle.
 
         Returns:
-            Tables with each pretoken in one of them, if `least` is above one. A sum that 64 bits do not hold is null.
+            Tables; if `least` is above one, each pretoken is in only one of them. A sum that does not fit into 64
+            bits is null.
         """
 
     @abstractmethod
@@ -246,4 +248,4 @@ class Engine(ABC):
 
     @abstractmethod
     def _each(self, data: Any, function: Callable[[str], str], names: list[str]) -> list[str]:
-        """Return what a function returns for each name, in their order; each is a task of its own."""
+        """Return the results of a function for each name, in the order of names; each call is a task of its own."""

@@ -1,4 +1,4 @@
-"""Functions that a process of an engine keeps, so that a process makes a tokenizer once, and not for each batch."""
+"""Functions that a process of an engine keeps, so that it makes a tokenizer once, and not for each batch."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 _KEPT: dict[str, Any] = {}
-"""The functions of this process by the digest of their pickles, the last one that was used at the end."""
+"""The functions of this process by the digest of their pickles, the most recently used one at the end."""
 _MOST = 8
 """Functions that a process keeps; each may hold a tokenizer of some ten megabytes."""
 
 
 class KeptFunction:
-    """Calls a function. Unpickled in another process, it uses the equal function that this process made before."""
+    """Calls a function. Unpickled in another process, it uses the equal function that the process made before."""
 
     __slots__ = ("_data", "_digest", "_function")
 

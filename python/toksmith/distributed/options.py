@@ -13,9 +13,9 @@ class CountOptions(NamedTuple):
     """Options of counting that were checked, for those who apply them."""
 
     of_parts: dict[str, Any]
-    """What `count_batches` takes for each part."""
+    """The options of `count_batches` for each part."""
     of_sums: dict[str, Any]
-    """What `sum_counts` takes."""
+    """The options of `sum_counts`."""
     least: int
     """Pretokens that occur less often in the whole are left out."""
 

@@ -1,8 +1,8 @@
-"""The ids of a part, as a piece: files that shards are made of. What an engine runs on its workers.
+"""The ids of a part, as a piece: files of which shards are made. An engine runs `write_pieces` on its workers.
 
 A piece is a folder with two files for each split that has documents: the ids of its documents, and where they begin.
-They are those of an unfinished shard, written by the same core. Its name is new each time, so a part that an
-engine encodes twice is there twice, and the shards have the one whose row the engine hands on.
+The files are those of an unfinished shard, written by the same core. Each piece gets a new name, so a part that an
+engine encodes twice has two pieces, and the shards are made of the one whose row the engine hands on.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 PIECES = "pieces"
 """The folder of pieces."""
 _NO_SNAPSHOTS = 1e9
-"""Seconds between two states of a run: a piece that is not whole is made anew."""
+"""Seconds between two states of a run, so many that there is none: a piece that is not whole is made anew."""
 _CHUNK_BYTES = 1 << 20
 _TEXT_TYPES = "string, large_string, string_view, binary, large_binary or binary_view"
 
 
 class Piece(NamedTuple):
-    """What the driver is told of a piece."""
+    """The facts of a piece that its worker reports to the driver."""
 
     name: str
     """Its folder."""
     texts: int
-    """Texts of the part that are not null, those that were left out too."""
+    """Texts of the part that are not null, including those that were left out."""
     totals: list[tuple[int, int]]
     """Ids and documents of each split."""
     documents: int
@@ -59,7 +59,7 @@ class PieceJob(NamedTuple):
     """The folder of the run; all machines see it under this name."""
     tokenizer: Tokenizer
     for_core: dict[str, Any]
-    """Options of `ShardRun` but for those of a piece."""
+    """Options of `ShardRun` that are the same for every piece."""
     column: str
     """The name of the column of texts, for messages."""
     order: str | None
@@ -73,15 +73,15 @@ def raw_of(work: str | Path, piece: str, split: str, tokens: int, documents: int
 
 
 def write_pieces(batches: Iterable[Any], job: PieceJob) -> Iterator[str]:
-    """Write the documents of a part as a piece, and yield what the driver is told, as JSON; nothing for no documents.
+    """Write the documents of a part as a piece, and yield its facts as JSON; yield nothing if there is no document.
 
     Args:
         batches: Record batches or tables of pyarrow: a column of texts, and one of numbers if there is an order.
         job: How they are encoded.
 
     Raises:
-        ValueError: A text is not UTF-8 (names its number in the part), a number is null, or is no more than the one
-            before it.
+        ValueError: A text is not UTF-8 (names its number in the part), a number is null, or is not greater than the
+            one before it.
         TypeError: A column is of another type.
         OSError: The folder cannot be written to.
     """
@@ -98,7 +98,7 @@ def piece_of(row: str) -> Piece:
 
 
 def new_folder(work: str, kind: str) -> Path:
-    """Make a folder of a new name among those of a kind, and return it.
+    """Make a folder with a new name among the folders of a kind, and return it.
 
     Raises:
         OSError: It cannot be made; or the folder of the run is not there.
@@ -151,7 +151,7 @@ class _Texts:
         import pyarrow as pa
 
         cells = rows.column(0)
-        if pa.types.is_null(cells.type):  # of a part without texts, whose type Ray does not know
+        if pa.types.is_null(cells.type):  # a part without texts, whose type Ray does not know
             return
         if not parquet.is_text(cells.type):
             raise TypeError(f"column {shown(self._job.column)} is of type {cells.type}: texts are {_TEXT_TYPES}")
@@ -162,7 +162,7 @@ class _Texts:
         yield from parquet_texts.chunks(cells, 0)
 
     def _look_at(self, numbers: Any) -> None:
-        """See that the numbers rise."""
+        """Check that the numbers rise."""
         import pyarrow as pa
 
         name = shown(self._job.order or "")
@@ -184,5 +184,5 @@ class _Texts:
 
 
 def not_rising(order: str, number: int) -> str:
-    """Return what is said of a number that comes after one that is not below it."""
+    """Return the message for a number that is not greater than the one before it."""
     return f"column {shown(order)} has the number {number} more than once: each document has one of its own"

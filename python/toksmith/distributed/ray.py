@@ -78,7 +78,7 @@ tokenize = _ENGINE.tokenize
 
 @contextlib.contextmanager
 def _in_order(context: Any) -> Iterator[None]:
-    """Let Ray hand on blocks in their order."""
+    """Make Ray hand on blocks in their order."""
     options = context.execution_options
     before, options.preserve_order = options.preserve_order, True
     try:
@@ -91,16 +91,16 @@ def _count(block: Any, count: Callable[..., Any], groups: int) -> Iterator[Any]:
     """Yield the counts of a block as tables, with the group of each pretoken by its hash."""
     import pyarrow as pa
 
-    yield counts_schema().append(pa.field("group", pa.int32())).empty_table()  # a block without texts has columns
+    yield counts_schema().append(pa.field("group", pa.int32())).empty_table()  # a block without texts has columns too
     for batch in count([block]):
         hashes = [zlib.crc32(pretoken) % groups for pretoken in batch.column("pretoken").to_pylist()]
         yield pa.Table.from_batches([batch]).append_column("group", pa.array(hashes, pa.int32()))
 
 
 def _sum(group: Any, least: int) -> Any:
-    """Return the sum for each pretoken of a group; one that 64 bits do not hold is null.
+    """Return the sum for each pretoken of a group; a sum that does not fit into 64 bits is null.
 
-    Sums of Arrow wrap, so high and low halves are summed by themselves. Each has less than 2^32, and there are less
+    Sums of Arrow wrap, so high and low halves are summed separately. Each half is below 2^32, and there are fewer
     than 2^31 counts.
     """
     import pyarrow as pa

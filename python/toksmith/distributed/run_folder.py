@@ -1,7 +1,8 @@
 """The folder that a run on an engine writes: pieces, then shards, and the manifest last.
 
-Until the end all is in the hidden folder of a run of one machine. What an engine has done is not gone on with, since
-nobody can tell whether its data are as they were: a later run begins anew, and removes what is left.
+Until the end all files are in the hidden folder that a run of one machine uses too. A run on an engine is never
+continued, since nobody can tell whether its data are still the same: a later run begins anew, and removes the files
+that are left.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class RunFolder(Folder):
                 raise
 
     def _clean(self) -> None:
-        """Remove all of a run that has failed, as far as that is possible; of one that is finished, what is left."""
+        """Remove all files of a failed run, as far as possible; of a finished run, remove the files left over."""
         with contextlib.suppress(OSError):
             if not (self.path / MANIFEST).exists():
                 self._clear()
@@ -61,7 +62,7 @@ class RunFolder(Folder):
         self._write_names([])
 
     def _named_before(self) -> list[str]:
-        """Return the files that an earlier run has given their names, or would have."""
+        """Return the files to which an earlier run has given their final names, or was about to give them."""
         path = self.unfinished / ON_ENGINE
         if not path.exists():
             return []
@@ -75,7 +76,7 @@ class RunFolder(Folder):
         whole_files.write(self.unfinished / ON_ENGINE, [text.encode()])
 
     def publish_all(self) -> None:
-        """Give all shards their names, once they are known to be whole."""
+        """Give all shards their final names, once they are known to be whole."""
         parts = [shard["parts"] for shard in self.shards.values()]
         self._write_names([TOKENIZER, *(name for one in parts for name in one.values())])
         for one in parts:
@@ -83,5 +84,5 @@ class RunFolder(Folder):
 
 
 def _is_plain(name: str) -> bool:
-    """Whether it is the name of a file, with no folder before it."""
+    """Whether `name` is the name of a file, with no folder before it."""
     return name not in ("", ".", "..") and not set(name) & set("/\\:\0")

@@ -1,4 +1,4 @@
-"""A shard of the pieces of several parts: what an engine runs on its workers once all parts are encoded."""
+"""Writing a shard from the pieces of several parts: an engine runs this on its workers once all parts are encoded."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ShardJob(NamedTuple):
 
 
 def write_shard(name: str, job: ShardJob) -> str:
-    """Write the shard of which the driver has left a plan, and return what the manifest says of it, as JSON.
+    """Write the shard whose plan the driver has left in a file, and return its entry in the manifest, as JSON.
 
     Raises:
         OSError: A file cannot be read or written.

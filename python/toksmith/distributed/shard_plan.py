@@ -1,7 +1,7 @@
 """Which documents of which pieces make each shard, by the rule of one machine.
 
 The driver looks up where a shard ends in the index of a piece, by bisection. So it holds nothing for a document, and
-reads some numbers for a shard, however many documents there are.
+reads a few numbers for a shard, however many documents there are.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Range(NamedTuple):
-    """Documents of a piece that follow each other."""
+    """Consecutive documents of a piece."""
 
     piece: str
     tokens: int

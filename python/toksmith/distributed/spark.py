@@ -78,7 +78,7 @@ def _texts(frame: Any, column: str) -> str:
 
 
 def _one(frame: Any, column: str) -> str:
-    """Return the name of a column, of which there is one.
+    """Return the name of a column that occurs exactly once.
 
     Raises:
         ValueError: There is none, or there are several.
@@ -95,7 +95,7 @@ def _quoted(column: str) -> str:
 
 
 def _summed(counted: Any, least: int, partitions: int | None) -> Any:
-    """Return the counts of each pretoken once; a sum that 64 bits do not hold is null, whatever ANSI mode says."""
+    """Return one count for each pretoken; a sum that does not fit into 64 bits is null, with or without ANSI mode."""
     from pyspark.sql import functions
 
     if partitions is not None:
@@ -144,7 +144,7 @@ def encode(
         column: The name of the column of texts.
         tokenizer: What encodes them.
         out: The name of the column of ids.
-        keep: Whether the columns of the frame stay. All that stay go through Python; `encode_udf` gets texts alone.
+        keep: Whether the columns of the frame stay. All that stay go through Python; `encode_udf` gets only texts.
         special: Whether special tokens become their ids.
 
     Raises:
@@ -209,7 +209,7 @@ def _check_ids(tokenizer: Tokenizer) -> None:
 
 
 def _encoded(batches: Iterable[Any], function: Any, position: int, names: list[str]) -> Iterator[Any]:
-    """Yield batches with ids, which are at a position among the columns, under the names of a frame."""
+    """Yield batches with a column of ids at a position among the columns, all named as in a frame."""
     import pyarrow as pa
 
     for batch in batches:

@@ -1,4 +1,4 @@
-"""Documents of an engine to a folder of shards: what the driver does.
+"""Encoding the documents of an engine into a folder of shards: the work of the driver.
 
 Workers encode each part once, as a piece. The driver finds out which documents of which pieces make each shard.
 Workers write the shards. The driver gives them their names, and writes the manifest.
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     WriteShards = Callable[[Callable[..., Any], list[str]], list[str]]
 
 _MOST_LISTED = 10_000
-"""Documents that were left out and are listed, as on one machine."""
-# A piece holds no head, all its documents, and uses one core.
+"""Most documents that are listed as left out, as on one machine."""
+# A piece has no head, holds all documents of its part, and is written by one core.
 _OF_PIECES = {"head_bytes": 0, "shard_ids": 2**62, "workers": 1}
 
 
@@ -73,10 +73,11 @@ class Run:
             out: The folder.
             encode: Calls a function of batches for each part, on workers; returns all that it yields, in the order
                 of the documents.
-            write: Calls a function for each of some names, on workers; returns what it returns, in their order.
+            write: Calls a function for each of some names, on workers; returns the results in the order of names.
 
         Raises:
-            ValueError: The folder is a URL, or holds a finished run of something else; an order is none.
+            ValueError: The folder is a URL, or holds a finished run of something else; or two documents have the same
+                number in the column that orders them.
             OSError: The folder holds something else, or cannot be written to.
         """
         if "://" in str(out):
@@ -122,7 +123,7 @@ class Run:
 
 
 def _check_order(pieces: list[Piece], order: str | None) -> None:
-    """See that the numbers of each part are above those of the part before it.
+    """Check that the numbers of each part are above those of the part before it.
 
     Raises:
         ValueError: They are not: two documents have the same number.
@@ -159,7 +160,7 @@ def _planned(pieces: list[Piece], options: Options, folder: RunFolder) -> list[S
 
 
 def _outcome(pieces: list[Piece], source: str, splits: int) -> manifest.Outcome:
-    """Return what came of all parts together."""
+    """Return the outcome of all parts together."""
     totals = [
         (sum(piece.totals[split][0] for piece in pieces), sum(piece.totals[split][1] for piece in pieces))
         for split in range(splits)
