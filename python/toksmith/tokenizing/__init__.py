@@ -1,1 +1,1 @@
-"""Documents to shards of ids for training: `toksmith.tokenize`."""
+"""Encoding documents into shards of ids for training: `toksmith.tokenize`."""

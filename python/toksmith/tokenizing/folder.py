@@ -1,8 +1,8 @@
-"""The folder that a run writes: whole shards, and until the end what a later run needs to go on.
+"""The folder that a run writes: whole shards and, until the end, the files that a later run needs to continue.
 
 A shard, its index and the state are written in a folder of their own. A shard takes its final name only after a
-state that counts it as whole is on the disk. The manifest comes last. So at any moment the folder can be gone on
-with, or is finished.
+state that counts it as whole is on the disk. The manifest comes last. So at any moment the folder is finished, or a
+later run can continue it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ UNFINISHED = ".toksmith-unfinished"
 STATE = "state.json"
 """The state of a run of one machine."""
 ON_ENGINE = "engine.json"
-"""What a run on an engine leaves in place of a state."""
+"""The file that a run on an engine has in place of a state."""
 
 
 class Folder:
@@ -40,7 +40,7 @@ class Folder:
 
     Args:
         path: The folder; it is made if it is missing.
-        plan: All that decides what the run writes, as JSON: a later run must have the same.
+        plan: All settings that decide what the run writes, as JSON: a later run must have the same.
         form: The format of the shards.
         splits: The names of the splits.
         width: The bytes of an id.
@@ -57,7 +57,7 @@ class Folder:
         """Return the manifest, if the run was finished before.
 
         Raises:
-            FileExistsError: The folder holds a finished run of something else, or what is not of a run.
+            FileExistsError: The folder holds a finished run of something else, or files that are of no run.
         """
         manifest = self.path / MANIFEST
         if manifest.exists():
@@ -89,7 +89,7 @@ class Folder:
             yield
 
     def state(self) -> State | None:
-        """Return the state to go on from, and publish the shards that it counts as whole; None at the beginning.
+        """Return the state to continue from, and publish the shards that it counts as whole; None at the beginning.
 
         Raises:
             ValueError: The run that was begun here had other sources, another tokenizer or other options; or its
@@ -119,9 +119,9 @@ class Folder:
 
     @contextlib.contextmanager
     def saving(self, tokenizer: Tokenizer) -> Iterator[Callable[[], None]]:
-        """Write the tokenizer beside the shards while they are made; yield what waits for that.
+        """Write the tokenizer beside the shards while they are made; yield a function that waits until it is written.
 
-        A large vocabulary takes so long that the end of a short run would wait for it.
+        Writing a large vocabulary takes so long that the end of a short run would wait for it.
         """
         failed: list[BaseException] = []
 
@@ -169,7 +169,7 @@ class Folder:
         self._publish(snapshot)
 
     def _publish(self, snapshot: Any) -> None:
-        """Give whole shards their names. What has its name already is left alone."""
+        """Give whole shards their names. A shard that has its name already is left alone."""
         for split, (open_number, _, _) in enumerate(snapshot[2]):
             for number in range(open_number):
                 if (split, number) in self._published:
@@ -180,7 +180,7 @@ class Folder:
                     (self.unfinished / f"{self.splits[split]}-{number:05}.ids").unlink()
 
     def publish(self, parts: dict[str, str]) -> None:
-        """Give the files of a shard their names. What has its name already is left alone."""
+        """Give the files of a shard their names. A file that has its name already is left alone."""
         for part, name in parts.items():
             try:
                 (self.unfinished / part).replace(self.path / name)
@@ -205,7 +205,7 @@ class Folder:
 
 
 def _differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what two runs do not share: its name, and both values."""
+    """Yield each setting that differs between two runs: its name, and both values."""
     if before.get("tokenizer") != now["tokenizer"]:
         yield "another tokenizer", f"(fingerprint {str(before.get('tokenizer'))[:12]}, not {now['tokenizer'][:12]})"
     old: Any = before.get("options")

@@ -1,7 +1,7 @@
-"""The files that a shard becomes, as programs that train read them.
+"""The files of a shard in each format, as training programs read them.
 
-The core writes the ids of a shard to one file, with room for a head, and where its documents begin to another. Here
-both get their heads, and what else a format has is made of them.
+The core writes two files for a shard: its ids, with room for a head, and the places where its documents begin. This
+module writes the heads of both, and makes the other files of a format from them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DOCUMENTS = 1 << 16
 
 
 class Raw(NamedTuple):
-    """What the core has written of a shard."""
+    """The files that the core has written for a shard."""
 
     ids: Path
     starts_file: Path
@@ -53,8 +53,9 @@ class Raw(NamedTuple):
 class Format(NamedTuple):
     """A format of shards.
 
-    `suffix` is that of the file with the ids, `head_bytes` the room before them. `complete` gets what the core wrote,
-    and returns the file with the ids and others beside it, by suffix; `most` is the greatest number of ids.
+    `suffix` is that of the file with the ids, `head_bytes` the room before the ids. `complete` takes the files that
+    the core wrote, and returns the file with the ids, and the other files by their suffixes. `most` is the greatest
+    number of ids in a shard.
     """
 
     name: str
@@ -131,7 +132,7 @@ def _parquet(raw: Raw) -> tuple[Path, dict[str, Path]]:
 
 
 def _row_groups(starts: NDArray[np.int64], most: int = 1 << 20) -> Iterator[range]:
-    """Yield documents of about a million ids together; what one list of lists holds is less than 2^31."""
+    """Yield documents of about a million ids together; one list of lists must hold fewer than 2^31 ids."""
     import numpy as np
 
     start, count = 0, len(starts) - 1
@@ -157,7 +158,7 @@ FORMATS = {
 
 
 def complete(raw: Raw, form: Format) -> tuple[dict[str, Path], dict[str, Any]]:
-    """Make the files of a shard whole, and bring them to the disk.
+    """Complete the files of a shard, and sync them to the disk.
 
     Returns:
         The files by their suffixes, and for the manifest their sizes and SHA-256.
@@ -183,7 +184,7 @@ def complete(raw: Raw, form: Format) -> tuple[dict[str, Path], dict[str, Any]]:
 
 
 def _on_disk(path: Path) -> tuple[int, str]:
-    """Bring a file to the disk; return its size and its SHA-256."""
+    """Sync a file to the disk; return its size and its SHA-256."""
     digest = hashlib.sha256()
     window = memoryview(bytearray(_WINDOW))
     size = 0
@@ -197,7 +198,7 @@ def _on_disk(path: Path) -> tuple[int, str]:
 
 @contextlib.contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Name the file in an error that only says what is wrong."""
+    """Add the name of the file to an error that does not have it."""
     try:
         yield
     except OSError as error:

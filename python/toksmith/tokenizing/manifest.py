@@ -1,4 +1,4 @@
-"""What `manifest.json` says of a folder of shards."""
+"""The content of `manifest.json` in a folder of shards."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(NamedTuple):
-    """What came of the documents, beside the shards."""
+    """The figures of a run, besides those of its shards."""
 
     totals: list[tuple[int, int]]
     """Ids and documents of each split."""
@@ -28,10 +28,10 @@ class Outcome(NamedTuple):
 
 
 def check_format(options: Options) -> None:
-    """Check that what the format needs is installed.
+    """Check that the package that the format needs is installed.
 
     Raises:
-        ImportError: It is not.
+        ImportError: It is not installed.
     """
     if options.form.name == "parquet":
         try:

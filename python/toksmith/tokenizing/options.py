@@ -26,7 +26,7 @@ _HASHES = 2**64
 
 
 class Options:
-    """What a run is told, in the form that the core takes and in the form that the manifest keeps."""
+    """The options of a run, in the form that the core takes and in the form that the manifest keeps."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Options:
 
     @property
     def told(self) -> dict[str, Any]:
-        """All that decides what is written."""
+        """All options that decide what is written."""
         return {
             "format": self.form.name,
             "dtype": "uint32" if self.wide else "uint16",
@@ -101,7 +101,7 @@ class Options:
 
     @property
     def for_core(self) -> dict[str, Any]:
-        """What the core is told."""
+        """The options that the core takes."""
         return {
             "splits": list(zip(self.splits, _thresholds(self.split), strict=True)),
             "special": self.special,
@@ -127,7 +127,7 @@ def _seed(name: str, value: int) -> int:
 
 
 def _split(split: Any) -> dict[str, float]:
-    """Return splits by name, of a mapping or of texts such as "val=0.01"."""
+    """Return the share of each split by its name, from a mapping or from texts such as "val=0.01"."""
     if split is None:
         return {}
     if isinstance(split, Mapping):
@@ -155,7 +155,7 @@ def _split(split: Any) -> dict[str, float]:
 
 
 def _thresholds(split: dict[str, float]) -> list[int]:
-    """Return the hash that those of each split are below, unless they are in a split before it."""
+    """Return a bound for each split: documents with a hash below it are in this split, or in one before it."""
     total, found = Fraction(0), []
     for share in split.values():
         total += Fraction(share)

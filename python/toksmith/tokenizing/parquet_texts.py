@@ -1,4 +1,4 @@
-"""Texts of Parquet files, as bytes with offsets: no text becomes an object of Python."""
+"""Texts of Parquet files, as bytes with offsets: no text becomes a Python object."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BYTES = 1 << 20
 
 
 def texts(given: list[Given], first: int, start: tuple[int, int], skip: bool, note: Note) -> Iterator[Any]:
-    """Yield what `ShardRun.texts` takes for Parquet files: for each its number, then its texts.
+    """Yield the items that `ShardRun.texts` takes for Parquet files: for each file its number, then its texts.
 
     Args:
         given: The files.

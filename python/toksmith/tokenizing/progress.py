@@ -26,7 +26,7 @@ _NAME = 40
 
 
 class Watch:
-    """Reports a run as it was asked: as a bar, in lines of JSON, through a callable, or not at all.
+    """Reports a run in the way the caller asked for: as a bar, in lines of JSON, through a callable, or not at all.
 
     Args:
         progress: As in `tokenize`.
@@ -66,7 +66,7 @@ class Watch:
 
     @contextlib.contextmanager
     def group(self, first: int, end: int) -> Iterator[Report | None]:
-        """Yield what the core reports to while it works off some sources."""
+        """Yield the callable to which the core reports while it reads some sources."""
         report = self._report
         if report is None:
             yield None
@@ -133,7 +133,7 @@ class Watch:
 
 
 def line(details: dict[str, Any], done: int, tokens_before: int, seconds: float) -> str:
-    """Return what a bar says beside the share.
+    """Return the text that a bar shows beside the share.
 
     >>> details = {"documents": 1200, "tokens": 2_500_000, "source": "web/a.jsonl.zst"}
     >>> line(details, 9_000_000, 500_000, 2.0)

@@ -21,8 +21,8 @@ STANDARD_INPUT = "-"
 class Given(NamedTuple):
     """A source of documents.
 
-    `seen` is size and time of change of a file, None of what has neither: a pipe, texts. `open` opens what is no file
-    of this machine. `texts` is an iterable of texts in place of a file.
+    `seen` is the size and the time of change of a file; None for a pipe or texts, which have neither. `open` opens a
+    source that is no file of this machine. `texts` is an iterable of texts in place of a file.
     """
 
     name: str
@@ -43,23 +43,23 @@ class Given(NamedTuple):
 
     @property
     def for_core(self) -> tuple[Any, ...]:
-        """What the core is told of it."""
+        """The description of the source that the core takes."""
         return ((self.path, self.compression, self.field, None, self.seen), self.open)
 
 
 def found(sources: Any, field: str | None, column: str | None, out: Path | None = None) -> list[Given]:
-    """Return the sources behind what was given, in a fixed order.
+    """Return the sources that an argument stands for, in a fixed order.
 
     Args:
         sources: A path, glob, folder, URL, or "-"; a list or tuple of them; or any other iterable, of texts.
-        field: What has the text in each line of JSON; given for "-", its lines are JSON.
-        column: What has the text in each row of Parquet.
-        out: The folder that is written, if any. What it holds is no source, also inside a folder of sources.
+        field: The name of the text in each line of JSON; if it is given for "-", the lines of "-" are JSON.
+        column: The name of the column of the text in Parquet.
+        out: The folder that is written, if any. Its files are no sources, even inside a folder of sources.
 
     Raises:
         OSError: There is no such file, or a glob or a folder has none.
-        TypeError: It is none of these.
-        ValueError: Nothing is given, or `field` or `column` is for nothing.
+        TypeError: `sources` is none of these.
+        ValueError: Nothing is given, or no source has a use for `field` or `column`.
     """
     for name, value in (("field", field), ("column", column)):
         if value is not None and not isinstance(value, str):
@@ -137,7 +137,7 @@ def _opener(system: Any, name: str) -> Callable[[], Any]:
 
 
 def named(error: Exception, given: list[Given]) -> Exception:
-    """Return an error of the core in which sources have the names that the user knows."""
+    """Return an error of the core with the names of sources that the user knows."""
     text = str(error)
     is_of_device = inputs.DEVICE in text and any(one.path == inputs.DEVICE for one in given)
     if is_of_device and not getattr(error, "filename", None):

@@ -1,7 +1,7 @@
-"""The state of an unfinished run in a file: what it has written, and the place in its sources to go on from.
+"""The state of an unfinished run in a file: what it has written, and the place in its sources to continue from.
 
-The file has a checksum, and each of its values is checked, so a damaged state is refused. What a run would write from
-a state that somebody else made up is theirs, but no file outside the folder of the run is touched.
+The file has a checksum, and each of its values is checked, so a damaged state is refused. A forged state decides what
+the run writes, but the run touches no file outside its folder.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _KIND = "toksmith unfinished run"
-# Shapes of values: a type; a list of one shape, for any number of values of it; a tuple, for a row of values of these
-# shapes; a frozen set of one shape, for that or None.
+# Shapes of values: a type; a list of one shape, for any number of values of that shape; a tuple, for a row of values
+# of its shapes; a frozen set of one shape, for a value of that shape or None.
 _NUMBER, _TEXT = int, str
 _SNAPSHOT = (
     (_NUMBER, _NUMBER, _NUMBER, bool),
@@ -38,13 +38,13 @@ _MAX_SHARDS = 2**32 - 1
 
 
 class State(NamedTuple):
-    """What a later run needs to go on.
+    """The facts that a later run needs to continue.
 
     Attributes:
-        run: What decides what the run writes; a later run must have the same.
+        run: The settings that decide what the run writes; a later run must have the same.
         snapshot: A snapshot, as the core gives and takes it.
         skipped: Rows of tables that were left out: number of the source, texts before it, what is wrong.
-        shards: The shards that are whole: number of the split, number of the shard, and what the manifest will say.
+        shards: The shards that are whole: number of the split, number of the shard, and the entry for the manifest.
     """
 
     run: dict[str, Any]
@@ -54,7 +54,7 @@ class State(NamedTuple):
 
 
 def write(path: Path, state: State) -> None:
-    """Write a state; the file is whole, or as it was before.
+    """Write a state; the file is whole afterwards, or as it was before.
 
     Raises:
         OSError: The file cannot be written.
@@ -69,7 +69,7 @@ def read(path: Path) -> State:
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: It is not what `write` wrote.
+        ValueError: It is not a file that `write` wrote.
     """
     # One error whatever is wrong: nobody writes such a file by hand.
     with contextlib.suppress(ValueError):
@@ -97,7 +97,7 @@ def _state(kept: dict[str, Any]) -> State:
     )
     numbers = {(split, number) for split, number, _ in state.shards}
     for split, (open_number, _, _) in enumerate(state.snapshot[2]):
-        # As many as there are numbers below it, so that no number is too large to be counted to.
+        # All shards below the open one must be listed. The listed ones are counted, so a forged number costs no time.
         if (
             open_number > _MAX_SHARDS
             or sum(of == split and number < open_number for of, number in numbers) != open_number
@@ -111,7 +111,7 @@ def _state(kept: dict[str, Any]) -> State:
 
 
 def _is_plain(name: Any) -> bool:
-    """Whether it is the name of a file, with no folder before it."""
+    """Whether `name` is the name of a file, with no folder before it."""
     return isinstance(name, str) and name not in ("", ".", "..") and not set(name) & set("/\\:\0")
 
 

@@ -1,4 +1,4 @@
-"""`toksmith.tokenize`: documents to a folder of ids for training."""
+"""`toksmith.tokenize`: encoding documents into a folder of ids for training."""
 
 from __future__ import annotations
 
@@ -54,32 +54,33 @@ def tokenize(
     workers: int | None = None,
     progress: bool | str | Report = False,
 ) -> dict[str, Any]:
-    """Encode documents into a folder of shards, which programs that train read as they are.
+    """Encode documents into a folder of shards, which training programs read as they are.
 
     The same sources and options give the same bytes, for any number of workers. If the call ends early, for whatever
-    reason, the same call goes on where it was, and ends in the same bytes. A finished folder is left as it is.
+    reason, the same call continues where it stopped and gives the same bytes. A finished folder is left as it is.
 
-    Memory does not follow the size of the sources: some chunks of a megabyte of text for each worker, with their ids.
-    What comes on top is a record of JSON lines, a text of an iterable, and a document that cannot be cut, each as a
-    whole; with `shuffle` the buffer, and the ids of the longest document.
+    Memory does not grow with the size of the sources: some chunks of a megabyte of text for each worker, with their
+    ids. A record of JSON lines, a text of an iterable, and a document that cannot be cut are held whole in addition;
+    with `shuffle` also the buffer, and the ids of the longest document.
 
     Args:
         sources: A path, a glob, a folder, a URL that `fsspec` opens, or "-" for standard input; a list or tuple of
-            them; or any other iterable, of texts. What a name ends in says what it is, as for `train`.
+            them; or any other iterable, of texts. The suffix of a name decides how a file is read, as for `train`.
         tokenizer: A `Tokenizer`, an `Encoding`, or what `Tokenizer.from_pretrained` takes.
-        out: The folder. It is made, or is that of a run to go on with.
+        out: The folder. It is made; or it is the folder of an unfinished run, which the call continues.
         format: "bin" (bare ids, as nanoGPT reads them), "llm.c", "megatron", "npy" or "parquet".
         dtype: `uint16` or `uint32`; default: `uint16` if no id of the tokenizer needs more.
         shard_size: A shard is closed when it has so many ids. No document is in two shards.
-        split: Names with their shares of the documents, as {"val": 0.01} or "val=0.01". All others are "train". The
-            hash of a document decides, so its place among the others does not matter.
+        split: Names with their shares of the documents, as {"val": 0.01} or "val=0.01". All other documents are
+            "train". The hash of a document decides its split, so its place among the others does not matter.
         seed: The seed of that hash.
         append: Special tokens that end each document.
         prepend: Special tokens that begin each document.
         shuffle: A seed. Documents are then shuffled within a buffer.
         shuffle_buffer: Ids that the buffer holds.
         special: Whether special tokens in the text become their ids. Pass False for text that you do not trust.
-        field: The name of the text in the lines of `.jsonl` files; default "text". With it, "-" is read as such.
+        field: The name of the text in the lines of `.jsonl` files; default "text". With it, "-" is read as such a
+            file.
         column: The column of the text in Parquet files; default "text".
         document_separator: A string that separates documents in files of text; it becomes no id. Without it each such
             file is a document.
@@ -90,16 +91,16 @@ def tokenize(
             total) in bytes of the sources.
 
     Returns:
-        What `manifest.json` in the folder says: shards with their sizes and checksums, documents and tokens of each
-        split and source, totals, documents that were left out.
+        The content of `manifest.json` in the folder: shards with their sizes and checksums, documents and tokens of
+        each split and source, totals, documents that were left out.
 
     Raises:
         FileNotFoundError: A file is missing, or a glob or folder holds none.
         FileExistsError: The folder has other contents.
         ValueError: An option is wrong; a document cannot be read (names file and place); the folder holds a run with
             other sources, another tokenizer or other options (names what differs).
-        OSError: A file cannot be read or written, or has changed meanwhile; the disk is full. The same call goes on
-            afterwards.
+        OSError: A file cannot be read or written, or has changed meanwhile; the disk is full. Afterwards the same
+            call continues the run.
         ImportError: A file needs pyarrow or fsspec, which is not installed.
     """
     loaded = loaded_tokenizer(tokenizer)
@@ -207,7 +208,7 @@ class _Run:
         self.folder.save(snapshot, [one for one in self.skipped if one[:2] < place])
 
     def run(self) -> _Snapshot:
-        """Work off all sources; return the last snapshot."""
+        """Encode all sources; return the last snapshot."""
         first = 0
         for kind, group in itertools.groupby(self.given, lambda one: one.kind):
             members = list(group)
@@ -241,7 +242,7 @@ def _checked(texts: Any, number: int) -> Iterator[Any]:
 
 
 def _outcome(given: list[Given], snapshot: _Snapshot, rows: list[tuple[int, int, str]]) -> manifest.Outcome:
-    """Return what came of all sources. `rows` are those of tables that were left out."""
+    """Return the outcome of all sources. `rows` are the rows of tables that were left out."""
     totals, documents, text_bytes, skipped, skipped_count = snapshot[4:9]
     counts = [*documents, *[0] * (len(given) - len(documents))]
     listed = [_skipped(given, *one) for one in skipped]
@@ -257,7 +258,7 @@ def _outcome(given: list[Given], snapshot: _Snapshot, rows: list[tuple[int, int,
 
 
 def _skipped(given: list[Given], source: int, line: int | None, offset: int, reason: str | None) -> dict[str, str]:
-    """Return what the manifest says of a document that was left out."""
+    """Return the manifest's entry for a document that was left out."""
     one = given[source]
     is_line = one.field is not None
     place = f"byte {offset}" if line is None else f"line {line}" if is_line else f"text number {line}"
