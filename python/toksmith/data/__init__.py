@@ -1,6 +1,6 @@
 """Reading folders of training data, which `toksmith tokenize` writes: ids, documents, windows for a training loop.
 
-NumPy is imported when a folder is opened, pyarrow when its shards are Parquet files; nothing else is needed.
+NumPy is imported when a folder is opened, and pyarrow if its shards are Parquet files; nothing else is needed.
 """
 
 from __future__ import annotations

@@ -27,12 +27,12 @@ _MEGATRON_TYPES = {"uint16": (8,), "uint32": (4,)}
 
 
 def differences(folder: str | os.PathLike[str], report: Report | None = None) -> Iterator[str]:
-    """Yield what differs between a folder and its manifest, a line each; nothing if all is as it was written.
+    """Yield the differences between a folder and its manifest, a line each; nothing if all is as it was written.
 
     Every byte of every shard is read.
 
     Args:
-        folder: The folder. What `open` raises for it is raised here as well.
+        folder: The folder. The errors of `open` are raised here as well.
         report: Gets ("check", bytes done, all bytes).
     """
     manifest = manifests.read(folder)
@@ -73,7 +73,7 @@ def _of_tokenizer(manifest: Manifest) -> Iterator[str]:
 
 
 def _of_structure(manifest: Manifest, shard: Shard) -> Iterator[str]:
-    """Yield what is wrong with the form of a shard, its index and Megatron's own index."""
+    """Yield the errors in the form of a shard, its index and Megatron's own index."""
     try:
         starts = shards.open_index(manifest, shard)
         if (starts[1:] < starts[:-1]).any():

@@ -40,9 +40,9 @@ def open(folder: str | os.PathLike[str], split: str = "train") -> TrainingData:
         split: Which part: "train", or the name of another one, such as "val".
 
     Raises:
-        FileNotFoundError: There is no such folder; it has no manifest, since what wrote it has not finished; or a
-            file that the manifest names is missing.
-        NotADirectoryError: It is a file.
+        FileNotFoundError: There is no such folder; it has no manifest, since the run that writes it has not
+            finished; or a file that the manifest names is missing.
+        NotADirectoryError: `folder` is a file.
         ValueError: The manifest is malformed or of a later version, a shard is too short or too long, or there is
             no such split.
     """
@@ -52,11 +52,11 @@ def open(folder: str | os.PathLike[str], split: str = "train") -> TrainingData:
 class TrainingData:
     """The ids of one split of a folder, shard after shard, as one sequence that lies on the disk.
 
-    `len(data)` is the number of ids. `data[i]` is one, an `int`. `data[start:stop]` is an array of them, of the type
-    in the files: a read-only view of the file where they are in one shard, else a copy.
+    `len(data)` is the number of ids. `data[i]` is one id, an `int`. `data[start:stop]` is an array of ids, of the
+    type in the files: a read-only view of the file if they are in one shard, else a copy.
 
-    It can be pickled, and opens the files again where it is unpickled; it may be used by several threads, and in
-    forked processes.
+    The object can be pickled, and opens the files again where it is unpickled. Several threads, and forked processes,
+    may use it.
     """
 
     def __init__(self, folder: str | os.PathLike[str], split: str = "train", *, _digest: str | None = None) -> None:
@@ -86,7 +86,7 @@ class TrainingData:
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        """What `manifest.json` says: tokenizer, options, splits, sources."""
+        """The content of `manifest.json`: tokenizer, options, splits, sources."""
         return self._manifest.content
 
     @property
@@ -107,7 +107,7 @@ class TrainingData:
 
         Raises:
             OSError: Its file cannot be read.
-            ValueError: The file is damaged, or is another tokenizer than the manifest says.
+            ValueError: The file is damaged, or holds another tokenizer than the manifest names.
         """
         return load_tokenizer(self._manifest)
 
@@ -127,7 +127,7 @@ class TrainingData:
         def __getitem__(self, place: slice) -> NDArray[Any]: ...
 
     def __getitem__(self, place: SupportsIndex | slice) -> int | NDArray[Any]:
-        """Return one id, or an array of those of a slice."""
+        """Return one id, or an array of the ids of a slice."""
         if isinstance(place, slice):
             chosen = range(len(self))[place]
             if not chosen:
@@ -168,34 +168,34 @@ class TrainingData:
     ) -> Windows:
         """Return windows of `length` ids for a training loop: a sequence of arrays.
 
-        Windows run over the borders of documents and shards; what is left at the end, shorter than a window, is in
-        none. Every process that gives the same arguments has the same order, and `ranks` of them share it: rank r has
-        every `ranks`-th window from number r on. Each has as many as the others, so up to `ranks` - 1 windows at the
-        end of the order are left out; with a seed these are others in each epoch.
+        Windows run over the borders of documents and shards; the ids left at the end, fewer than a window, are in no
+        window. Every process that gives the same arguments has the same order, and `ranks` processes share it: rank r
+        has every `ranks`-th window from number r on. All ranks have the same number of windows, so up to `ranks` - 1
+        windows at the end of the order are left out; with a seed these are others in each epoch.
 
-        What training programs read, and how to have it:
+        The windows that training programs read, and the calls that give them:
 
         - llm.c and Megatron read windows of length + 1 ids, each of which begins with the last id of the one before;
           inputs are all but the last id, targets all but the first, and so each id is a target once.
           `windows(length, targets=True)` gives these; llm.c has them in order or shuffled, Megatron shuffled.
         - nanoGPT reads length + 1 ids from random places: `windows(length, targets=True, seed=…, stride=1)` has every
-          place once in an epoch, where nanoGPT draws them with repetition.
+          place once in an epoch, while nanoGPT draws them with repetition.
 
-        Cost: no memory that grows with the number of windows, and a copy of the ids for each.
+        Cost: a copy of the ids for each window, and no memory that grows with the number of windows.
 
         Args:
             length: Ids of a window.
             targets: Whether each window has one id more, for inputs `window[:-1]` and targets `window[1:]`.
-            seed: Any whole number: windows come in an order that it chooses. None: in the order of the files.
+            seed: Any whole number, which chooses the order of the windows. None: the order of the files.
             stride: Ids from the start of a window to that of the next; default: `length`.
             rank: Which of the processes this is, from 0 on.
             ranks: How many processes share the windows.
-            epoch: With a seed, another number is another order.
+            epoch: With a seed, each epoch has another order.
             dtype: The type of the ids in the arrays, a NumPy type: "int64" as PyTorch's embeddings take, or "int32",
                 "uint16", ….
 
         Raises:
-            ValueError: A number makes no sense, there is no window for every rank, or ids do not fit into `dtype`.
+            ValueError: A number is out of range, there is no window for every rank, or ids do not fit into `dtype`.
         """
         return Windows(
             self,
@@ -213,7 +213,7 @@ class TrainingData:
 class Documents:
     """The documents of a split: `len(documents)`, and `documents[i]`, the ids of one as an array.
 
-    They have what was prepended and appended to them, such as `<|endoftext|>`.
+    A document includes the ids that were prepended and appended to it, such as `<|endoftext|>`.
     """
 
     def __init__(self, data: TrainingData) -> None:

@@ -1,4 +1,4 @@
-"""`manifest.json`: what is in a folder of training data."""
+"""`manifest.json`: the content of a folder of training data."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 NAME = "manifest.json"
 VERSION = 1
-"""Of the form of the folder. A reader refuses a later one."""
+"""The version of the form of the folder. A reader refuses a later version."""
 FILE_FORMATS = ("bin", "llm.c", "megatron", "npy", "parquet")
 WIDTHS = {"uint16": 2, "uint32": 4}
 """Types of ids, with their bytes."""
 HEADER_BYTES = {"bin": 0, "llm.c": 1024, "megatron": 0}
-"""Bytes before the ids, of the formats where the rest of a shard is ids and nothing else."""
+"""Bytes before the ids, for the formats in which the rest of a shard is only ids."""
 _KIND = "toksmith training data"
 
 
@@ -45,7 +45,7 @@ class Split(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """What a folder holds. `content` is the whole object of the file."""
+    """The content of a folder. `content` is the whole object of the file."""
 
     folder: Path
     file_format: str
@@ -62,7 +62,7 @@ def read(folder: str | os.PathLike[str]) -> Manifest:
 
     Raises:
         FileNotFoundError: There is no such folder, it has no manifest, or a file that the manifest names is missing.
-        NotADirectoryError: It is a file.
+        NotADirectoryError: `folder` is a file.
         ValueError: The manifest is malformed or of a later version, or a shard has another size.
     """
     path = Path(folder)
@@ -105,8 +105,8 @@ def check_size(path: Path, size: int) -> None:
     """Check that a file is there and has so many bytes.
 
     Raises:
-        FileNotFoundError: It is missing.
-        ValueError: It has more or fewer.
+        FileNotFoundError: The file is missing.
+        ValueError: The file has more or fewer bytes.
     """
     if not path.is_file():
         raise FileNotFoundError(_missing(path))
@@ -119,10 +119,10 @@ def check_size(path: Path, size: int) -> None:
 
 
 def parse(text: str, folder: Path) -> Manifest:
-    """Return what the text of a manifest says.
+    """Return the manifest of a text.
 
     Raises:
-        ValueError: It is malformed, or of a later version; names the field.
+        ValueError: The text is malformed, or of a later version; names the field.
     """
     name = str(folder / NAME)
     content = text_files.parse_object(text, name, "manifest")
@@ -179,7 +179,7 @@ def _shard(value: Any) -> Shard:
 
 
 def _check_shard(shard: Shard, manifest: Manifest) -> None:
-    """Check that the bytes of a shard are what its ids take, in the formats where that is known."""
+    """Check that a shard has as many bytes as its ids take, in the formats where that number is known."""
     if manifest.file_format not in HEADER_BYTES:
         return
     needed = HEADER_BYTES[manifest.file_format] + shard.tokens * WIDTHS[manifest.dtype]
@@ -213,7 +213,7 @@ def _one_of(content: dict[str, Any], name: str, known: tuple[str, ...]) -> str:
 
 
 def _file_name(content: dict[str, Any], name: str) -> str:
-    """Return the name of a file in the folder: a manifest of a stranger must not lead out of it."""
+    """Return the name of a file in the folder: a manifest from a stranger must not lead out of the folder."""
     value: str = _field(content, name, str)
     if (
         not value

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # With fewer rounds the orders of small numbers are visibly uneven; each round takes a microsecond in Python.
 _ROUNDS = 6
 _MASK = 2**64 - 1
-# Of the finalizer of splitmix64 (Steele, Lea and Flood, 2014).
+# Constants of the finalizer of splitmix64 (Steele, Lea and Flood, 2014).
 _STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
@@ -22,12 +22,12 @@ class Permutation:
     """A bijection of the numbers 0 to `size` - 1, chosen by a seed: the same on every machine and in every version.
 
     It is a Feistel network: a number is a cell of a table of about √size rows and columns, and each round adds to the
-    row a hash of the column, and to the column a hash of the row. The few cells beyond `size` are passed on to where
-    they go themselves. So it takes constant memory, and constant time for each number.
+    row a hash of the column, and to the column a hash of the row. A number that lands in one of the few cells beyond
+    `size` goes through the rounds again. So the order takes constant memory, and constant time for each number.
 
     Args:
         size: How many numbers there are, at most 2^62.
-        seed: Any whole numbers. Another seed is another order.
+        seed: Any whole numbers. Another seed gives another order.
 
     >>> order = Permutation(10, 7)
     >>> [order[i] for i in range(10)]

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 LLM_C_HEADERS = {"uint16": (20240520, 1), "uint32": (20240801, 7)}
 """The first two numbers of llm.c's header, by the type of the ids (its `dev/data/data_common.py`)."""
 
-# Groups of rows of a Parquet file that stay decoded: the window that crosses a border needs two.
+# Groups of rows of a Parquet file that stay decoded: a window that crosses a border needs two.
 _DECODED_GROUPS = 4
 
 
 class Ids(Protocol):
-    """The ids of a shard: an array, or what reads one piece by piece."""
+    """The ids of a shard: an array, or an object that reads them piece by piece."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, ids: slice) -> NDArray[Any]: ...
@@ -38,8 +38,8 @@ def open_ids(manifest: Manifest, shard: Shard) -> Ids:
 
     Raises:
         OSError: A file cannot be read.
-        ValueError: The file is not what the manifest says; names it and what differs.
-        ImportError: It is a Parquet file, and pyarrow is not installed.
+        ValueError: The file is not the one that the manifest describes; names the file and what differs.
+        ImportError: The shard is a Parquet file, and pyarrow is not installed.
     """
     import numpy as np
 
@@ -55,11 +55,11 @@ def open_ids(manifest: Manifest, shard: Shard) -> Ids:
 
 
 def open_index(manifest: Manifest, shard: Shard) -> NDArray[np.int64]:
-    """Return where each document of a shard begins in it, and in the end the number of its ids; not read yet.
+    """Return where each document of a shard begins, and last the number of ids of the shard, without reading it yet.
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: It is no such index, or not that of this shard.
+        ValueError: The file is no such index, or not that of this shard.
     """
     import numpy as np
 
@@ -82,13 +82,13 @@ def _of_npy(path: Path, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
     with path.open("rb") as file:
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("error")  # of versions that are unlike those of today
+                warnings.simplefilter("error")  # NumPy warns of versions that it does not know
                 version = npy.read_magic(file)
                 read: Any = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
                 shape, _, found = read(file)
         except OSError:
             raise
-        except Exception as error:  # NumPy lets the errors of Python's parser through, and there are many
+        except Exception as error:  # NumPy passes on the errors of Python's parser, which have many types
             raise ValueError(f"{path}: not a NumPy file: {shown(str(error))}") from None
         start = file.tell()
     if found != dtype or shape != (count,):
@@ -103,7 +103,7 @@ def _of_npy(path: Path, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
 def _mapped(path: Path, dtype: np.dtype[Any], start: int, count: int) -> NDArray[Any]:
     import numpy as np
 
-    if count == 0:  # the system maps no empty stretch
+    if count == 0:  # the system refuses to map zero bytes
         return np.empty(0, dtype)
     ids: NDArray[Any] = np.memmap(path, dtype, "r", start, (count,)).view(np.ndarray)
     return ids
@@ -146,7 +146,7 @@ class ParquetIds:
         return self._count
 
     def __getitem__(self, ids: slice) -> NDArray[Any]:
-        """Return a stretch of the ids; the step is 1."""
+        """Return the ids of a slice, whose step is 1."""
         import bisect
 
         import numpy as np
@@ -166,7 +166,7 @@ class ParquetIds:
 
     def _decode(self, group: int) -> NDArray[Any]:
         with _named(self._path):
-            # Without threads of pyarrow's, which a process that forks later would miss.
+            # Without pyarrow's threads, which would be missing in a process that is forked later.
             column = self._file.read_row_group(group, columns=["ids"], use_threads=False).column("ids")
         flat: NDArray[Any] = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
         expected = self._borders[group + 1] - self._borders[group]
@@ -196,12 +196,12 @@ def _parquet_file(path: Path, dtype: np.dtype[Any]) -> Any:
 
 @contextlib.contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Make of pyarrow's errors, which have many types, one that names the file."""
+    """Turn pyarrow's errors, which have many types, into one that names the file."""
     import pyarrow as pa
 
     try:
         yield
     except (pa.ArrowException, ValueError, OSError) as error:
-        if getattr(error, "errno", None):  # of the system, and not of the content
+        if getattr(error, "errno", None):  # an error of the system, not of the content
             raise
         raise ValueError(f"{path}: this is no whole Parquet file: {shown(str(error))}") from None

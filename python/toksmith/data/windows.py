@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Windows:
     """Windows of a split, as `TrainingData.windows` describes them: `len(windows)`, and `windows[i]`, a new array.
 
-    It is a data set for PyTorch's `DataLoader`, with any number of workers, and a random-access source for JAX's
-    grain. It can be pickled.
+    The object is a data set for PyTorch's `DataLoader`, with any number of workers, and a random-access source for
+    JAX's grain. It can be pickled.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Windows:
         return self.data.read(start, start + self.size).astype(self.dtype)
 
     def __getitems__(self, indices: Sequence[int]) -> list[NDArray[Any]]:
-        """Return several windows, which PyTorch's `DataLoader` asks for at a time: rows of one array."""
+        """Return several windows as rows of one array: PyTorch's `DataLoader` asks for a batch at a time."""
         import numpy as np
 
         rows = np.empty((len(indices), self.size), self.dtype)
@@ -119,7 +119,7 @@ def _at_least(name: str, value: SupportsIndex, least: int) -> int:
 
 
 def _checked_type(given: Any, stored: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the type of the ids in windows: one that has room for ids, which are below 2^31 in practice."""
+    """Return the type of the ids in windows, which must have room for the ids: below 2^31 in practice."""
     import numpy as np
 
     dtype: np.dtype[Any] = np.dtype(given)
