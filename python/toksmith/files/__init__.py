@@ -1,1 +1,1 @@
-"""Files: reading what a stranger may have written, writing whole files or none, temporary files, text and JSON."""
+"""Files: reading files from strangers, writing whole files or none, temporary files, text and JSON."""

@@ -1,4 +1,4 @@
-"""The documents of files, as text: of every kind of file that training reads, for what needs more than counts."""
+"""The documents of files, as text: of all kinds of files that training reads, for uses that need more than counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from .inputs import Source
 
-    # The name of another field or column of a record, and what gets its text before the record is yielded.
+    # The name of another field or column of a record, and a callable that gets its text before the record is yielded.
     Label = tuple[str, Callable[[str], object]]
 
 
@@ -27,22 +27,22 @@ def of(
 ) -> Iterator[Iterable[str]]:
     """Yield the documents of a file, each as the pieces of its text; a piece is some megabytes at the most.
 
-    A document is to be used up before the next one is taken.
+    Take all pieces of a document before the next document.
 
-    Memory does not follow the size of a file of text. A record is held whole, and so is its line.
+    Memory does not grow with the size of a file of text. A record and its line are each held whole.
 
     Args:
         source: The file.
         errors: "strict" refuses bytes that are not UTF-8, "replace" reads them as U+FFFD.
         read: Gets the number of bytes of the file that were read, before each piece.
-        separator: A string between two documents of a file of text. Documents without text are left out then.
-        label: The name of a second field, or column, that must hold text, and what gets this text before each
-            document is yielded. A file of plain text has none.
+        separator: A string between two documents of a file of text. With it, documents without text are left out.
+        label: The name of a second field, or column, that must hold text, and a callable that gets this text before
+            each document is yielded. A file of plain text has none.
 
     Raises:
         OSError: The file cannot be read, or changes meanwhile.
-        ValueError: It is not UTF-8, is damaged, or a record has no text; names file and place.
-        ImportError: It is Parquet, and pyarrow is not installed.
+        ValueError: The file is not UTF-8, is damaged, or a record has no text; names file and place.
+        ImportError: The file is Parquet, and pyarrow is not installed.
     """
     if source.column is not None:
         yield from _rows(source, errors, label)
@@ -54,7 +54,7 @@ def of(
 
 
 def split(pieces: Iterable[str], separator: str) -> Iterator[Iterable[str]]:
-    """Yield what stands between separators in a text that comes in pieces, where there is any, as pieces.
+    """Yield the documents between separators that are not empty, as pieces, of a text that comes in pieces.
 
     >>> [list(document) for document in split(["a<", "e>b", "c<e><e>", "d<"], "<e>")]
     [['a'], ['b', 'c'], ['d', '<']]
@@ -137,7 +137,7 @@ def _take_label(json: bytes, name: str, take: Callable[[str], object]) -> None:
     try:
         label = _core.record_text(json, name)
     except ValueError as error:
-        # It goes on with how to name the field of the text.
+        # The rest of the message tells how to name the field of the text.
         raise ValueError(str(error).partition(": name ")[0]) from None
     take(label)
 
@@ -156,7 +156,7 @@ def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _checked(line: bytes, errors: str, name: str, offset: int) -> bytes:
-    """Return a line that is UTF-8."""
+    """Return the line as UTF-8."""
     try:
         text = line.decode("utf-8", errors)
     except UnicodeDecodeError as error:

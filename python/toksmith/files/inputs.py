@@ -1,6 +1,6 @@
 """Where texts to train on come from: paths, globs and folders; plain, compressed, or in records.
 
-Paths are str, so that training on one file does not wait for the import of `pathlib` and `glob`.
+Paths are str: training on one file need not wait for the import of `pathlib` and `glob`.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ DEVICE = "/dev/stdin"
 
 
 class Source(_Fields):
-    """A file, with what its name says of it.
+    """A file, with the facts that its name tells.
 
-    `compression` is "gzip", "zstd", "xz" or None; `field` what has the text in each line of JSON, `column` in each
-    row of a Parquet file; `span` the bytes that are meant, None for all; `seen` its size and time of change when it
-    was first looked at, None where that is when it is opened.
+    `compression` is "gzip", "zstd", "xz" or None. `field` is the name of the text in each line of JSON, and `column`
+    its name in each row of a Parquet file. `span` is the range of bytes to read, None for all. `seen` is the size and
+    the time of change of the file when it was first looked at, None if that happens when it is opened.
     """
 
     __slots__ = ()
 
 
 def of_files(files: Any, field: str | None, column: str | None) -> list[Source]:
-    """Return the files behind `files`, in a fixed order, with what each is.
+    """Return the files that `files` stands for, in a fixed order, with the kind of each.
 
     Raises:
         FileNotFoundError: A glob or a folder holds no file.
-        ValueError: `field` or `column` is given, and there is no file that has any.
+        ValueError: `field` or `column` is given, and no file has fields or columns.
     """
     sources = [source_of(path, field, column) for path in expand(files)]
     for name, given, suffixes in (("field", field, _LINES), ("column", column, _PARQUET)):
@@ -65,7 +65,7 @@ def of_files(files: Any, field: str | None, column: str | None) -> list[Source]:
 
 
 def source_of(path: str, field: str | None = None, column: str | None = None) -> Source:
-    """Return what a file's name says of it.
+    """Return a file with its compression and kind, which its name tells.
 
     >>> source_of("a/web.jsonl.zst", field="content")[1:4]
     ('zstd', 'content', None)
@@ -81,9 +81,9 @@ def source_of(path: str, field: str | None = None, column: str | None = None) ->
 
 
 def check_plain(sources: Iterable[Source]) -> None:
-    """Refuse files that are taken for plain text by their names, and are something else by their first bytes.
+    """Refuse files that have names of plain text, and first bytes of something else.
 
-    Where invalid bytes are replaced, nothing else would notice: compressed text would be counted as it is.
+    Where invalid bytes are replaced, no other check would notice: compressed text would be counted as it is.
     """
     from . import kinds
 
@@ -93,7 +93,7 @@ def check_plain(sources: Iterable[Source]) -> None:
 
 
 def explained(error: ValueError, sources: Iterable[Source]) -> ValueError:
-    """Return the error of a file that is not UTF-8; where that is no text at all, one that says what it is."""
+    """Return the error of a file that is not UTF-8; if the file is no text at all, an error that names its kind."""
     named = [source for source in sources if str(error).startswith(f"{source.path}: not UTF-8")]
     try:
         check_plain(named[:1])
@@ -116,7 +116,7 @@ def count(counting: _core.Counting, sources: Iterable[Source], replace: bool, re
 
 
 def expand(files: Any) -> list[str]:
-    """Return the files behind a path, a glob, a folder, or a list of them, in a fixed order."""
+    """Return the files of a path, a glob, a folder, or a list of them, in a fixed order."""
     if isinstance(files, (str, bytes, os.PathLike)):
         return _one(files)
     try:

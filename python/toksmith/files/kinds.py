@@ -1,6 +1,6 @@
-"""What a file is, by its first bytes and by its name: whether it can be read as plain text.
+"""The kind of a file, by its first bytes and by its name: whether it can be read as plain text.
 
-Text that is read as what it is not becomes garbage, and `errors="replace"` would let it pass.
+Other data that is read as text becomes garbage, and `errors="replace"` would let it pass.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ import os
 import stat
 
 HEAD_BYTES = 1 << 12
-"""How many of its first bytes tell what a file is."""
+"""How many first bytes of a file are looked at to find its kind."""
 
 _COMPRESSED = "decompress it first"
 _RECORDS = "take the texts out of its records first"
 _DOCUMENT = "take the text out of it first"
 
-# What begins no UTF-8 text.
+# First bytes that no UTF-8 text has.
 _MAGIC = (
     (b"\x1f\x8b\x08", "gzip", "gzip-compressed", _COMPRESSED),
     (b"\x28\xb5\x2f\xfd", "zstd", "zstd-compressed", _COMPRESSED),
@@ -24,7 +24,7 @@ _MAGIC = (
     (b"\x89PNG\r\n\x1a\n", None, "a PNG image", "it is an image, not a text"),
     (b"\xd0\xcf\x11\xe0", None, "an Office document", _DOCUMENT),
 )
-# What could begin a text as well: there is a byte among the first ones that no text has.
+# First bytes that a text could have as well. They count only if the head also has bytes that no text has.
 _WEAK_MAGIC = (
     (b"PAR1", "parquet", "a Parquet file", _RECORDS),
     (b"ARROW1", None, "an Arrow file", _RECORDS),
@@ -50,10 +50,10 @@ _TRAINING_SUFFIXES = {"gzip": ".gz", "zstd": ".zst", "xz": ".xz", "parquet": ".p
 
 
 def check_head(name: str, head: bytes) -> None:
-    """Refuse text whose first bytes are those of another kind of file; `name` is what to call it.
+    """Refuse text whose first bytes are those of another kind of file; `name` is the name for the message.
 
     Raises:
-        ValueError: It is something else; says what, and what to do.
+        ValueError: The text is of another kind; names the kind, and says what to do.
     """
     found = _by_head(head)
     if found is not None:
@@ -64,7 +64,7 @@ def check_name(path: str) -> None:
     """Refuse a file whose name says that it is no plain text.
 
     Raises:
-        ValueError: It says so; names the kind, and what to do.
+        ValueError: The name says so; names the kind, and says what to do.
     """
     kind = _SUFFIXES.get(os.path.splitext(path)[1].lower())  # noqa: PTH122
     if kind is not None:
@@ -75,8 +75,8 @@ def check_file(path: str | os.PathLike[str]) -> None:
     """Refuse a file that is no plain text, by its name and by its first bytes. A pipe is not read.
 
     Raises:
-        OSError: It cannot be read.
-        ValueError: It is something else.
+        OSError: The file cannot be read.
+        ValueError: The file is no plain text.
     """
     name = os.fspath(path)
     check_name(name)
@@ -84,11 +84,11 @@ def check_file(path: str | os.PathLike[str]) -> None:
 
 
 def check_for_training(path: str) -> None:
-    """Refuse a file that training would take for plain text by its name, and that is something else.
+    """Refuse a file that training would take for plain text by its name, but that is of another kind.
 
     Raises:
-        OSError: It cannot be read.
-        ValueError: It is something else; says how it is read, if it can be.
+        OSError: The file cannot be read.
+        ValueError: The file is of another kind; says how to read it, if that is possible.
     """
     found = _by_head(head_of(path))
     if found is None:
@@ -99,7 +99,7 @@ def check_for_training(path: str) -> None:
 
 
 def head_of(path: str) -> bytes:
-    """Return the first bytes of a regular file; nothing of anything else, whose bytes can be read once only."""
+    """Return the first bytes of a regular file; no bytes of any other file, which can be read only once."""
     if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
         return b""
     with open(path, "rb") as file:  # noqa: PTH123
@@ -117,7 +117,7 @@ def _by_head(head: bytes) -> tuple[str | None, str, str] | None:
 
 
 def _has_no_text(head: bytes) -> bool:
-    """Return whether there is a null among the first bytes, or what is no UTF-8 however they go on."""
+    """Return whether the first bytes hold a null, or are no UTF-8 whatever bytes follow."""
     try:
         head[:-3].decode()
     except UnicodeDecodeError as error:

@@ -30,22 +30,22 @@ _UNLOCKED_SECONDS = 60
 class NewFile:
     """A new, empty file in a folder. `publish` gives it its name; without that, `close` removes it.
 
-    On Linux it has no name before (`O_TMPFILE`): however the process ends, the system removes it. Where there are no
-    such files, it is called `.NAME.toksmith-XXXXXXXX.tmp`, with random digits, and is locked (`flock`) as long as its
-    writer lives. A killed process leaves such a file; the next writer of a file of the same name in that folder
-    removes it. Two writers never have the same temporary file.
+    On Linux the file has no name before it is published (`O_TMPFILE`): however the process ends, the system removes
+    it. Where the system has no such files, it is called `.NAME.toksmith-XXXXXXXX.tmp`, with random digits, and is
+    locked (`flock`) as long as its writer lives. A killed process leaves such a file; the next writer of a file of
+    the same name in that folder removes it. Two writers never have the same temporary file.
 
     Args:
         folder: Where the file is made. Its final name must be on the same file system.
-        name: What the file will be called.
-        old: The status of the file that it replaces: it gets its permissions.
+        name: The final name of the file.
+        old: The status of the file that it replaces, whose permissions it gets.
 
     Raises:
         OSError: There is no such folder, or it cannot be written to; names the file.
     """
 
     path: Path
-    """What opens the file, in this process and its children, until it is published or closed."""
+    """The path that opens the file, in this process and its children, until it is published or closed."""
 
     def __init__(self, folder: Path, name: str, old: os.stat_result | None = None) -> None:
         self._folder, self._begin, self._old = folder, f".{name[:40]}.toksmith-", old
@@ -76,18 +76,18 @@ class NewFile:
         return self._temporary is not None
 
     def finish(self) -> None:
-        """Bring all bytes to the disk, and set the permissions of the old file."""
+        """Sync all bytes to the disk, and set the permissions of the old file."""
         self._file.flush()
         if self._old is not None and hasattr(os, "fchmod"):
             os.fchmod(self._file.fileno(), stat.S_IMODE(self._old.st_mode))
         os.fsync(self._file.fileno())
 
     def give_name(self) -> None:
-        """Give the file its temporary name, if it has none: it can then replace another one."""
+        """Give the file a temporary name, if it has none, so that it can replace another file."""
         if self._temporary is not None:
             return
         path = self._free_name()
-        self._temporary = path  # before there is one: an interrupt may come in between
+        self._temporary = path  # set before the name exists: an interrupt may come in between
         try:
             self._link(path)
         except OSError:
@@ -132,7 +132,7 @@ class NewFile:
 
     def close(self) -> None:
         """Close the file, and remove it if it was not published."""
-        with contextlib.suppress(OSError):  # what was not written yet is not wanted any more
+        with contextlib.suppress(OSError):  # bytes that were not written yet are not needed any more
             self._file.close()
         if self._temporary is not None:
             with contextlib.suppress(OSError):
@@ -144,7 +144,7 @@ class NewFile:
             return None
         try:
             descriptor = os.open(self._folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, mode)
-        except OSError:  # a file system that has none; for every other reason a file with a name fails too
+        except OSError:  # the file system has none; for every other reason a file with a name fails too
             return None
         file = os.fdopen(descriptor, "w+b")
         with contextlib.suppress(OSError):
@@ -165,7 +165,7 @@ class NewFile:
                 with contextlib.suppress(OSError):
                     path.unlink()
                 raise
-            # Another writer may take it for an abandoned one before it is locked.
+            # Before the file is locked, another writer may take it for an abandoned one.
             if _lock(file.fileno()) and (os.name == "nt" or os.fstat(file.fileno()).st_nlink):
                 self._temporary = self.path = path
                 return file
@@ -190,7 +190,7 @@ class NewFile:
 
 
 def pieces(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield what is left of a file."""
+    """Yield the rest of a file."""
     while piece := file.read(1 << 20):
         yield piece
 
@@ -200,7 +200,7 @@ def _created(path: Path, mode: int) -> IO[bytes]:
 
 
 def _opened(file: IO[bytes]) -> str:
-    """Return the path under which Linux has an open file; of the process, not of `self`, so that children find it."""
+    """Return the path of an open file in /proc; with the process's number, not `self`, so that children find it."""
     return f"/proc/{os.getpid()}/fd/{file.fileno()}"
 
 
@@ -220,7 +220,7 @@ def locked(path: str | os.PathLike[str], *, needed: bool = False) -> Iterator[bo
         needed: Whether to yield False where nothing can be locked.
 
     Raises:
-        OSError: It cannot be opened.
+        OSError: The path cannot be opened.
     """
     if fcntl is None:
         yield not needed
@@ -246,7 +246,7 @@ def _lock(descriptor: int, needed: bool = False) -> bool:
 
 
 def _remove_abandoned(folder: Path, begin: str) -> None:
-    """Remove the temporary files of killed writers, whose names begin so."""
+    """Remove the temporary files of killed writers, whose names begin with `begin`."""
     with contextlib.suppress(OSError):
         for path in folder.iterdir():
             digits = path.name.removeprefix(begin).removesuffix(".tmp")
@@ -259,7 +259,7 @@ def _remove_unlocked(path: Path) -> None:
     """Remove a file of this user that no writer holds.
 
     Raises:
-        OSError: It cannot be looked at, or removed.
+        OSError: The file cannot be looked at, or removed.
     """
     if not is_own(path):
         return

@@ -1,4 +1,4 @@
-"""Files that are written, held against those that are read."""
+"""Comparing the files that are written with those that are read."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def check_not_read(out: str | os.PathLike[str], inputs: Iterable[str | os.PathLi
 
     Args:
         out: The file that would be written.
-        inputs: The files that are read; "-" is standard input. Those that do not exist are passed over: who reads
-            them says so. An iterator is not asked where there is no need.
+        inputs: The files that are read; "-" is standard input. Files that do not exist are skipped: reading them
+            fails later. An iterator is read only if `out` is a file already.
 
     Raises:
-        ValueError: It is one of them; names both.
+        ValueError: `out` is one of the inputs; names both.
     """
     written = _regular(out)
     if written is None:
@@ -37,7 +37,7 @@ def check_not_read(out: str | os.PathLike[str], inputs: Iterable[str | os.PathLi
 
 
 def _regular(path: str | os.PathLike[str]) -> os.stat_result | None:
-    """Return the status of a regular file; None of all else: a device or a pipe may be read and written."""
+    """Return the status of a regular file; None for any other: a device or a pipe may be both read and written."""
     try:
         status = os.fstat(0) if path == STANDARD_INPUT else os.stat(path)  # noqa: PTH116  a number has no Path
     except (OSError, ValueError):

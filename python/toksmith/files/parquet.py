@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 # Rows that become Python objects at a time.
 _ROWS = 1024
-# Bytes of a column that are read at a time. By default pyarrow holds those of a row group, which often is the file.
+# Bytes of a column that are read at a time. By default pyarrow holds a whole row group, which often is the file.
 _BUFFER_BYTES = 1 << 20
-# Bytes of text that are decoded at a time, as far as the file tells its size.
+# Bytes of text that are decoded at a time, as far as the file tells the size of its text.
 _BATCH_BYTES = 16 << 20
 
 
@@ -43,10 +43,10 @@ def texts(sources: Iterable[Source]) -> Iterator[str | bytes]:
 
 
 def opened(file: Any, name: str) -> Any:
-    """Return a `pyarrow.parquet.ParquetFile` of an open file; `name` is the file's in messages.
+    """Return a `pyarrow.parquet.ParquetFile` of an open file; `name` is the name of the file in messages.
 
     Raises:
-        ValueError: It is no whole Parquet file.
+        ValueError: The file is no whole Parquet file.
         ImportError: pyarrow is not installed.
     """
     try:
@@ -66,7 +66,7 @@ def columns(table: Any, column: str, name: str, rows: int) -> Iterator[Any]:
     Memory: some megabytes, whatever the size of row groups, and the longest text.
 
     Raises:
-        ValueError: There is no such column, or it holds something else than text. Names the file by `name`.
+        ValueError: There is no such column, or it does not hold text. Names the file by `name`.
     """
     import pyarrow as pa
 
@@ -84,7 +84,7 @@ def columns(table: Any, column: str, name: str, rows: int) -> Iterator[Any]:
 
 
 def _rows_of(table: Any, column: str) -> int:
-    """Return how many rows have about `_BATCH_BYTES` of text, by what the file tells of its row groups."""
+    """Return how many rows have about `_BATCH_BYTES` of text, by the sizes of row groups that the file tells."""
     metadata = table.metadata
     place = next((i for i in range(len(table.schema)) if table.schema.column(i).path == column), None)
     groups = range(metadata.num_row_groups if place is not None else 0)
@@ -94,12 +94,12 @@ def _rows_of(table: Any, column: str) -> int:
 
 
 def without_text(row: int, column: str) -> str:
-    """Return what is wrong with a null."""
+    """Return the message for a null."""
     return f"row {row}: the column {shown(column)} holds no text"
 
 
 def is_text(kind: Any) -> bool:
-    """Return whether a type holds strings or bytes. Of the types that wrap another one only those of strings do."""
+    """Return whether a type holds strings or bytes. A type that wraps another one must wrap strings."""
     import pyarrow as pa
 
     strings = ("is_string", "is_large_string", "is_string_view")

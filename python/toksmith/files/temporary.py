@@ -20,8 +20,8 @@ _PREFIX, _SUFFIX = "toksmith-", ".tmp"
 def folder() -> str:
     """Return what `tempfile.gettempdir()` returns.
 
-    Importing `tempfile` takes longer than to learn a thousand merges, and asking it writes a file: it is asked only
-    where no folder that it would try first will do, or where it is there already and may have been told another one.
+    Importing `tempfile` takes longer than learning a thousand merges, and asking it writes a file. It is asked only
+    if the first folder that it would try is not usable, or if it is imported already and may have another setting.
     """
     if "tempfile" not in sys.modules and os.name == "posix":
         given = (os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))
@@ -37,7 +37,7 @@ def folder() -> str:
 def file() -> NewFile:
     """Return a new, empty file in the temporary folder; `close`, or the end of a `with`, removes it.
 
-    What a killed process leaves behind is said at `NewFile`.
+    `NewFile` says what a killed process leaves behind.
     """
     from pathlib import Path
 
@@ -50,8 +50,8 @@ def file() -> NewFile:
 def own_folder() -> Iterator[str]:
     """Yield a new, empty folder in the temporary folder, and remove it in the end.
 
-    It is locked until then: one that a killed process left behind is removed by the next call, on all systems but
-    Windows. For a single file, `file` is better.
+    The folder is locked until then. On all systems but Windows, the next call removes a folder that a killed process
+    left behind. For a single file, `file` is better.
     """
     import shutil
     import tempfile
@@ -63,7 +63,7 @@ def own_folder() -> Iterator[str]:
         with no_fork:
             path = tempfile.mkdtemp(_SUFFIX, _PREFIX)
         with contextlib.ExitStack() as stack:
-            # Another process may take it for an abandoned one before it is locked.
+            # Before the folder is locked, another process may take it for an abandoned one.
             with contextlib.suppress(FileNotFoundError):
                 is_ours = stack.enter_context(new_file.locked(path))
             if os.path.isdir(path) and is_ours:

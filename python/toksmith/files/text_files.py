@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 MAX_VALUES = 20_000_000
-"""Most values in a JSON file, counted by its commas and brackets: each becomes an object in memory."""
+"""Most values in a JSON file, counted by its commas and brackets: each value becomes an object in memory."""
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
@@ -24,7 +24,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: It is not UTF-8; names the file and the byte. Or it is too large.
+        ValueError: The file is not UTF-8 (names the file and the byte), or is too large.
     """
     return text_of(reading.read(path), path)
 
@@ -33,7 +33,7 @@ def text_of(data: bytes, path: str | os.PathLike[str]) -> str:
     """Return the text of the content of a file.
 
     Raises:
-        ValueError: It is not UTF-8; names the file and the byte.
+        ValueError: The content is not UTF-8; names the file and the byte.
     """
     try:
         return data.decode()
@@ -56,7 +56,7 @@ def read_object(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: It holds something else, or a key twice; names the file, and the line if it is no JSON.
+        ValueError: The file holds something else, or a key twice; names the file, and the line if it is no JSON.
     """
     return parse_object(read_text(path), os.fspath(path), kind)
 
@@ -88,26 +88,26 @@ def parse_object(text: str, name: str, kind: str) -> dict[str, Any]:
 
 
 def _quickly(text: str) -> Any:
-    """Return what the JSON `text` holds, or None for a text that the standard library must read."""
+    """Return the value of the JSON `text`, or None for a text that the standard library must read."""
     return None if _has_too_many_values(text) else _core.parse_json(text)
 
 
 def _has_too_many_values(text: str) -> bool:
-    # A shorter text cannot have as many, and counting takes time.
+    # A shorter text cannot have so many values, and counting takes time.
     return len(text) > MAX_VALUES and sum(map(text.count, ",[{")) > MAX_VALUES
 
 
 def parse(text: str, name: str, kind: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """Return what the JSON `text` holds: the one place where JSON of strangers is taken apart.
+    """Return the value of the JSON `text`. All JSON from strangers is parsed here.
 
     Args:
         text: The JSON, of at most `MAX_VALUES` values.
-        name: Of the file, for errors.
+        name: The name of the file, for errors.
         kind: What the file should be, for errors.
         pairs: Makes an object of its keys and values; by default a `dict`, where the last of equal keys counts.
 
     Raises:
-        ValueError: It is no JSON, or too large or too deep; names the file, and the line if it is no JSON.
+        ValueError: The text is no JSON, or too large or too deep; names the file, and the line if it is no JSON.
     """
     if _has_too_many_values(text):
         raise ValueError(f"{name}: not a {kind}: more than {MAX_VALUES} values")
@@ -123,7 +123,7 @@ def parse(text: str, name: str, kind: str, pairs: Callable[[list[tuple[str, Any]
 
 @contextlib.contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Put the file's name before what is wrong with its content."""
+    """Put the file's name before the message of an error in its content."""
     try:
         yield
     except ValueError as error:

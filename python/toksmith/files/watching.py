@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def stamp(file: int | str | os.PathLike[str]) -> Stamp | None:
-    """Return size and time of the last change, in nanoseconds, of a regular file; None of a pipe or a device.
+    """Return the size and the time of the last change, in ns, of a regular file; None for a pipe or a device.
 
     `file` is a path or the number of an open file.
     """
@@ -23,10 +23,10 @@ def stamp(file: int | str | os.PathLike[str]) -> Stamp | None:
 
 
 def check(file: int | str | os.PathLike[str], seen: Stamp | None, name: str) -> None:
-    """Compare a file with what it was when it was first looked at.
+    """Compare a file with its stamp of the time when it was first looked at.
 
     Raises:
-        OSError: It has changed; names the file and says how.
+        OSError: The file has changed; names the file and says how.
     """
     now = stamp(file) if seen is not None else None
     if seen is None or now == seen:
@@ -38,7 +38,7 @@ def check(file: int | str | os.PathLike[str], seen: Stamp | None, name: str) -> 
         what = "became shorter" if now[0] < seen[0] else "became longer"
         how = f", from {seen[0]} to {now[0]} bytes"
     elif seen[0] == 0:
-        return  # a file of Linux's /proc says that it is empty, and has the time at which it is asked
+        return  # a file of Linux's /proc has size 0, and the time of the call
     else:
         what = "was changed"
     raise OSError(f"{name}: the file {what} while it was read{how}: wait until nothing writes to it, or give a copy")
@@ -46,7 +46,7 @@ def check(file: int | str | os.PathLike[str], seen: Stamp | None, name: str) -> 
 
 @contextlib.contextmanager
 def unchanged(file: int, name: str) -> Iterator[None]:
-    """Read an open file here; if it changes meanwhile, that is the error, whatever reading failed with.
+    """Watch an open file that is read inside; if it changes, raise that as the error, whatever reading failed with.
 
     Raises:
         OSError: The file has changed; names the file and says how.

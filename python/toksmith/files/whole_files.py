@@ -1,9 +1,8 @@
 """Writing whole files: a file is the old one or all of the new one, whatever happens meanwhile.
 
-Everything that writes a file goes through here. A new file is complete, and on the disk, before it takes its name in
-one step. So after an error, a full disk, a signal, a kill or a crash of the machine the old file is as it was, or the
-new one is there; of several writers of one file the last one wins. What a killed process can leave behind is said at
-`NewFile`.
+All code that writes a file uses this module. A new file is complete, and on the disk, before it takes its name in one
+step. So after an error, a full disk, a signal, a kill or a crash of the machine the old file is as it was, or the new
+one is there; of several writers of one file the last one wins. `NewFile` says what a killed process can leave behind.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ def write(path: str | os.PathLike[str], parts: Iterable[bytes], check: Check | N
 
     Raises:
         OSError: The folder does not exist, the disk is full, …; names the file. Nothing is left behind.
-        ValueError: `check` refuses what was written; nothing is left behind.
+        ValueError: `check` refuses the new file; nothing is left behind.
     """
     write_all([(path, parts)], check)
 
@@ -47,11 +46,12 @@ def write_all(
     All are complete, and `check` has seen them, before the first takes its name; then they take their names one right
     after the other. A process that is killed between two of these steps leaves new files beside old ones, each whole.
 
-    What is no regular file, a pipe or `/dev/stdout`, is written to as it stands; with `check`, when it has passed.
+    A pipe, `/dev/stdout`, or any other path that is no regular file is written to directly; with `check`, after it
+    has passed.
 
     Args:
-        files: Paths with what to write.
-        check: What reads the files back.
+        files: Paths with the bytes to write.
+        check: A function that reads the files back.
         make_folder: Whether folders that are missing are made. They stay empty if the process is killed.
 
     Raises:
@@ -86,7 +86,7 @@ def write_all(
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield what opens a new, empty file that takes the place of `path` in the end, or is removed after an error.
+    """Yield the path of a new, empty file that takes the place of `path` in the end, or is removed after an error.
 
     Raises:
         OSError: The folder does not exist, the disk is full, …; or `path` is no regular file.
@@ -97,7 +97,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     with _new(target, old) as file:
         try:
             yield file.path
-        except OSError as error:  # of the file that was asked for
+        except OSError as error:  # name the file that was asked for
             if str(error.filename) == str(file.path) or (error.filename is None and error.errno in _OF_WRITING):
                 error.filename = str(target)
             raise
@@ -123,16 +123,16 @@ _OF_WRITING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO) if os.name ==
 
 
 def _found(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None, bool]:
-    """Return where a file goes, through links; what is there; and whether that is written to as it stands."""
+    """Return the target of a path through links, the status of the file there, and whether it is written directly."""
     given = Path(path)
     try:
         target = given.resolve()
         old = given.stat()
     except FileNotFoundError:
         return target, None, False
-    except RuntimeError:  # as some versions of Python call a circle of links
+    except RuntimeError:  # some versions of Python raise this for a circle of links
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(given)) from None
-    # `/dev/stdout` may lead to an open file that has no name any more, and `resolve` says so as Linux does.
+    # `/dev/stdout` may lead to an open file that has no name any more, which `resolve` marks as Linux does.
     is_nameless = target.name.endswith(" (deleted)") and not target.exists()
     is_stream = is_nameless or not stat.S_ISREG(old.st_mode)
     return given if is_stream else target, old, is_stream
@@ -140,12 +140,12 @@ def _found(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None, b
 
 @contextlib.contextmanager
 def _made(folder: Path) -> Iterator[None]:
-    """Make a folder and those above it that are missing; in the end remove those of them that are empty."""
+    """Make a folder and the missing ones above it; in the end remove those of them that are empty."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
-        folder.stat()  # of a circle of links it says that it is one
+        folder.stat()  # raises the proper error for a circle of links
         raise
     try:
         yield
@@ -171,7 +171,7 @@ def _publish(files: list[tuple[NewFile, Path]]) -> None:
     for file, target in files:
         with _naming(target):
             file.finish()
-    # From here on a kill can leave temporary names behind. All that is left to do is renaming.
+    # From here on a kill can leave temporary names behind. Only renaming is left to do.
     for file, target in files:
         if target.exists():
             with _naming(target):
