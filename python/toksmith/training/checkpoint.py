@@ -27,11 +27,11 @@ class Checkpoint:
 
     Args:
         path: The file, which need not be there yet.
-        options: What the merges depend on, beside the counts.
+        options: The options that the merges depend on, besides the counts.
 
     Raises:
         FileNotFoundError: There is no such folder.
-        ValueError: The file is no checkpoint, or that of other options (it names the first that differs).
+        ValueError: The file is no checkpoint, or a checkpoint of other options (names the first that differs).
     """
 
     def __init__(self, path: str | os.PathLike[str], options: dict[str, Any]) -> None:
@@ -58,7 +58,7 @@ class Checkpoint:
                 )
 
     def begin(self, counts: str) -> bytes:
-        """Say which counts are trained on, by their fingerprint; returns the merges that were made of them.
+        """Set the counts that are trained on, by their fingerprint; returns the merges that were made of them.
 
         Raises:
             ValueError: The checkpoint is of other counts.
@@ -78,7 +78,7 @@ class Checkpoint:
         return self.made
 
     def save(self, merges: bytes) -> None:
-        """Write the file anew: it is the old one or all of the new one, whenever the process is killed.
+        """Replace the file: whenever the process is killed, the file is the old one or all of the new one.
 
         Several processes may run the same training with one checkpoint: the last that writes wins.
 

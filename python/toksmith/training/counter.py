@@ -9,15 +9,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..patterns import Pattern
 
-# Sizes of what is read and held at a time, in bytes; None leaves them to the core. Tests make them small, so that
-# little text meets every border.
+# Bytes that are read and held at a time; None leaves the sizes to the core. Tests make them small, so that little
+# text meets every border.
 CHUNK_BYTES: int | None = None
 WINDOW_BYTES: int | None = None
 TABLE_BYTES: int | None = None
 
 
 def separators(special_tokens: list[str], separator: str | None) -> list[str]:
-    """Return what separates documents in a text; the document separator, where there is one, is the last."""
+    """Return the strings that separate documents in a text; the document separator, if there is one, is the last."""
     return special_tokens if separator is None else list(dict.fromkeys([*special_tokens, separator]))
 
 

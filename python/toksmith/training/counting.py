@@ -42,21 +42,21 @@ def count_pretokens(
     """Count the pretokens of files, in parallel and in bounded memory.
 
     Args:
-        files: A path, a glob, a folder, or a list of them. What a name ends in says what it is: `.gz`, `.zst` and
-            `.xz` are read through their decompressors; each line of a `.jsonl` (or `.ndjson`, also compressed) is a
-            JSON object and each row of a `.parquet` (which needs pyarrow) a record, and each record a document; all
-            else is text, a document each. Nothing is read whole; pipes are read as they come.
+        files: A path, a glob, a folder, or a list of them. The suffix of a name decides how a file is read: `.gz`,
+            `.zst` and `.xz` are decompressed; each line of a `.jsonl` (or `.ndjson`, also compressed) is a JSON
+            object and each row of a `.parquet` (which needs pyarrow) a record, and each record is a document; every
+            other file is text, a document each. No file is read whole; pipes are read as they come.
         special_tokens: They separate documents and are not counted.
         pattern: What cuts text into pretokens, as in `Tokenizer`.
         unmatched: As in `Tokenizer`.
         workers: Threads at the most; default: all cores. A pattern that `regex` runs is counted in as many processes,
             where the files are large enough to make up for their start.
         memory_limit: Bytes, or a text such as "2GB", for the tables, the buffers and the result of counting; default:
-            half of what the machine, or the process's cgroup, has. What does not fit goes to a temporary file (in
+            half of what the machine, or the process's cgroup, has. Counts that do not fit go to a temporary file (in
             `tempfile.gettempdir()`) meanwhile; the result is the same, and has to fit into half of the limit. This
-            is no limit of the process. What it held before comes on top, and so does a single document, or a single
-            pretoken, without a place to cut it. Tables and buffers are never smaller than for a limit of 32 MB: so
-            the peak of a smaller one is up to 30 MB above it.
+            does not limit the whole process: the memory that it held before comes in addition, and so does a single
+            document, or a single pretoken, without a place to cut it. Tables and buffers are never smaller than for
+            a limit of 32 MB, so with a smaller limit the peak is up to 30 MB above it.
         min_pretoken_count: Pretokens that occur less often are left out of the result.
         field: The name of the text in the lines of `.jsonl` files; default "text".
         column: The column of the text in Parquet files; default "text".
@@ -68,9 +68,8 @@ def count_pretokens(
         FileNotFoundError: A file is missing, or a glob or folder holds none.
         ValueError: An option is wrong; a file is not UTF-8, is damaged, or a record has no text (names file and
             place).
-        OSError: A file cannot be read, or its size or its time of change becomes another while it is read: what
-            grows, such as a log, is counted from a copy. Or the temporary file cannot be written, because the disk
-            is full.
+        OSError: A file cannot be read, or its size or its time of change differs after reading: count a growing
+            file, such as a log, from a copy. Or the temporary file cannot be written, because the disk is full.
         MemoryError: The different pretokens do not fit into the limit: says how many there are, and what would fit.
         ImportError: A file is Parquet and pyarrow is not installed.
 

@@ -1,6 +1,6 @@
-"""Pretoken counts: what training starts from.
+"""Pretoken counts, from which training starts.
 
-A training imports this: what takes long to import (files of counts) is imported on first use.
+A training imports this module, so modules that take long to import (files of counts) are imported on first use.
 """
 
 from __future__ import annotations
@@ -87,14 +87,14 @@ class PretokenCounts:
         return self._core.items()
 
     def first_places(self) -> list[int]:
-        """Return where each of `items` occurs first: bytes of text before it in all documents, one behind the other.
+        """Return where each of `items` occurs first: the bytes of text before it, with all documents in one sequence.
 
         Counts from a mapping are at 0, 1, 2, ….
         """
         return [first for _, _, first in self._core.rows(0, len(self))]
 
     def most_common(self, n: int | None = None) -> list[tuple[bytes, int]]:
-        """Return the `n` most frequent pretokens (default: all), the first-seen first of equals."""
+        """Return the `n` most frequent pretokens (default: all); of equal counts, the one seen first comes first."""
         most = len(self)
         return self._core.most_common(most if n is None else min(max(0, operator.index(n)), most))
 
@@ -109,8 +109,8 @@ class PretokenCounts:
         """Write the counts to a file, with the pattern, the special tokens and the first places.
 
         A name that ends in `.parquet`, `.arrow` or `.feather` makes a table (columns `pretoken`, `count`, `first`),
-        which needs pyarrow; any other a file of toksmith's own, some 12 bytes a pretoken, with a checksum. An older
-        file is replaced once the new one is complete.
+        which needs pyarrow; any other name makes a file of toksmith's own format, some 12 bytes a pretoken, with a
+        checksum. An older file is replaced once the new one is complete.
 
         Raises:
             OSError: The folder does not exist, the disk is full, …
@@ -137,8 +137,8 @@ class PretokenCounts:
 
         Raises:
             FileNotFoundError: There is no such file.
-            ValueError: It holds no counts, or is damaged; or its pattern is broken.
-            ImportError: It is a table and pyarrow is not installed.
+            ValueError: The file holds no counts, or is damaged; or its pattern is broken.
+            ImportError: The file is a table and pyarrow is not installed.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -161,7 +161,8 @@ class PretokenCounts:
     def to_arrow(self) -> Any:
         """Return the counts as a `pyarrow.Table`: columns `pretoken`, `count` and `first`, in the order of `items`.
 
-        Pattern, special tokens and all else is in the metadata of the schema: `from_arrow` gives the same counts.
+        The metadata of the schema have the pattern, the special tokens and all else, so `from_arrow` gives the same
+        counts.
 
         Raises:
             ImportError: pyarrow is not installed.
@@ -190,7 +191,7 @@ class PretokenCounts:
             table: A `pyarrow.Table`, or what `pyarrow.table` takes: an object with `__arrow_c_stream__`, such as a
                 data frame of Polars or a relation of DuckDB. It has the columns `pretoken` (text or binary) and
                 `count` (whole numbers), and may have `first`. Counts of equal pretokens are added. Without `first`
-                the rows are in the order of first occurrence, which `ties="first"` and `items` go by.
+                the rows are taken to be in the order of first occurrence, which `ties="first"` and `items` use.
             pattern: What cut the text, where the schema has none of the metadata of `to_arrow`, which many programs
                 drop. With these metadata, the arguments may be left out, or must agree with them.
             unmatched: As `pattern`.
@@ -229,7 +230,7 @@ class PretokenCounts:
         return len(self._core)
 
     def __add__(self, other: PretokenCounts) -> PretokenCounts:
-        """Add counts made under the same pattern and special tokens; all of `other` comes after all of this."""
+        """Add counts made under the same pattern and special tokens; the text of `other` comes after this text."""
         if not isinstance(other, PretokenCounts):
             return NotImplemented
         if self._pattern != other._pattern:
@@ -248,7 +249,7 @@ class PretokenCounts:
 def with_options_of(
     counts: PretokenCounts, special_tokens: Iterable[str], pattern: Any, unmatched: Unmatched
 ) -> PretokenCounts:
-    """Check that options beside counts are those that the counts were made under, or the defaults."""
+    """Check that options given with counts are those that the counts were made under, or the defaults."""
     if names := arguments.special_names(special_tokens):
         if set(names) != set(counts._special_tokens):
             raise ValueError(

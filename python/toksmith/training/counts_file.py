@@ -1,7 +1,7 @@
 """Files of pretoken counts: toksmith's own, and tables of Arrow and Parquet.
 
-toksmith's own begins with the line `toksmith counts 1` and a line of JSON (pattern, special tokens, how many); then
-come the pretokens as the core writes them, then the SHA-256 of all before it.
+toksmith's own format begins with the line `toksmith counts 1` and a line of JSON (pattern, special tokens, how many);
+then come the pretokens as the core writes them, then the SHA-256 of all bytes before it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _DIGEST = 32
 _MAX_HEAD = 1 << 26
 """Most bytes of the head, which holds a pattern and the names of special tokens."""
 _EXPANSION = 1 << 10
-"""How many times as many bytes as its file a table may hold. No table of different pretokens compresses better."""
+"""Most bytes of a table for each byte of its file. No table of different pretokens compresses better."""
 _TABLES = (".parquet", ".arrow", ".feather")
 
 
 def save(core: _core.PretokenCounts, head: dict[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write counts; what the name ends in says how."""
+    """Write counts; the suffix of the name decides the format."""
     head = counts_table.whole_head(core, head)
     with whole_files.replacing(path) as temporary:
         if Path(path).suffix.lower() in _TABLES:
@@ -36,7 +36,7 @@ def save(core: _core.PretokenCounts, head: dict[str, Any], path: str | os.PathLi
 
 
 def save_into(core: _core.PretokenCounts, head: dict[str, Any], path: Path) -> None:
-    """Write counts into a file that is there, as toksmith's own."""
+    """Write counts into a file that exists, in toksmith's own format."""
     _fill(core, counts_table.whole_head(core, head), path)
 
 
@@ -48,11 +48,11 @@ def _fill(core: _core.PretokenCounts, head: dict[str, Any], path: Path) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> tuple[_core.PretokenCounts, dict[str, Any]]:
-    """Read counts with their head, whatever the file is called.
+    """Read counts with their head, whatever the name of the file.
 
     Raises:
         FileNotFoundError: There is no such file.
-        ValueError: It holds no counts, or is damaged.
+        ValueError: The file holds no counts, or is damaged.
     """
     name = os.fspath(path)
     with Path(path).open("rb") as file:
@@ -120,7 +120,7 @@ def _load_table(path: Path, is_parquet: bool) -> tuple[_core.PretokenCounts, dic
 
 
 def _within(batches: Any, most: int, name: str) -> list[Any]:
-    """Return batches, which have `most` bytes at the most."""
+    """Return the batches, which may have `most` bytes at the most."""
     held = []
     for batch in batches:
         most -= batch.nbytes

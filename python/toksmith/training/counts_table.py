@@ -36,15 +36,15 @@ def arrow() -> Any:
 
 
 def whole_head(core: _core.PretokenCounts, head: dict[str, Any]) -> dict[str, Any]:
-    """Return a head with the numbers that tell whether counts are whole."""
+    """Return a head with the numbers that `check_whole` compares."""
     return {**head, "unique": len(core), "total": core.total(), "bytes": core.end_place()}
 
 
 def checked(head: Any, where: str) -> dict[str, Any]:
-    """Return a head that somebody else wrote.
+    """Return a head that may come from another program, checked.
 
     Raises:
-        ValueError: A field is missing, or is none.
+        ValueError: A field is missing, or has a wrong value.
     """
     for field, kinds in _FIELDS.items():
         if not isinstance(head, dict) or not isinstance(head.get(field, ...), kinds):
@@ -102,10 +102,10 @@ def counts_of(table: Any, end_place: int) -> _core.PretokenCounts:
 
 
 def check_whole(core: _core.PretokenCounts, head: dict[str, Any], name: str) -> None:
-    """Check that counts are those that a head tells of.
+    """Check that counts agree with the numbers in a head.
 
     Raises:
-        ValueError: They are not.
+        ValueError: The counts do not agree.
     """
     if (len(core), core.total()) != (head["unique"], head["total"]):
         raise ValueError(f"{name}: the table holds {len(core)} pretokens, its head says {head['unique']}")

@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 _LEAST_SHARE = 0.001
 """Share of the text, by bytes, that a pattern should match."""
 _MAX_TRIED = 1000
-"""Pretokens that are tried: those that make up most of the text."""
+"""Most pretokens that are tried: those that make up most of the text."""
 _ROWS = 1 << 14
 # Bytes of text below which a share says little.
 _LEAST_TEXT = 1000
 
 
 def warn_if_hardly_any(counts: _core.PretokenCounts, pattern: Pattern) -> None:
-    """Warn if a pattern of `regex` matched less than a thousandth of the text: it is hardly the one that is meant.
+    """Warn if a pattern of `regex` matched less than a thousandth of the text: the user hardly meant this pattern.
 
-    Cost: a pass over the counts. It follows a counting that had `regex` match all of the text.
+    Cost: a pass over the counts, after `regex` has matched all of the text.
 
     Args:
-        counts: What was counted under the pattern.
+        counts: The counts under the pattern.
         pattern: The pattern. Those that have a name match all text.
 
     Warns:
-        UserWarning: It matched less; says how much.
+        UserWarning: The pattern matched less; says how much.
     """
     if pattern.text is None or pattern.name is not None:
         return
@@ -61,7 +61,7 @@ def _matched(counts: _core.PretokenCounts, pattern: Pattern) -> tuple[int, int]:
 
 
 def _left(counts: _core.PretokenCounts) -> tuple[int, int]:
-    """Return the bytes of all pretokens, and those of the text: what was not matched was lost."""
+    """Return the bytes of all pretokens, and of the text: text that was not matched is not in the pretokens."""
     return sum(len(pretoken) * count for pretoken, count, _ in _rows(counts)), counts.end_place()
 
 

@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 
 SAMPLE_BYTES = 1 << 24
 """Bytes of files in a sample: a second or two of work."""
-# The sample is counted in parts, each as large as all before it together: each doubling shows how counts grow.
+# The sample is counted in parts, each as large as all parts before it together: each doubling shows how counts grow.
 _DOUBLINGS = 4
-# Doublings that the growth is taken from: the first texts grow faster than all later ones.
+# The growth is computed from so many of the last doublings: counts grow faster in the first texts than in later ones.
 _FITTED = 3
 # No part of the sample is begun after so many seconds: a pattern of `regex` counts some megabytes in a second.
 _MOST_SECONDS = 5.0
-# Bytes that the counts take for each different pretoken, beside its bytes where it has more than 15.
+# Bytes that the counts take for each different pretoken, besides its own bytes if it has more than 15.
 _BYTES_PER_PRETOKEN, _INLINE_BYTES = 32, 15
-# Upper ends of what was measured: tables of counting beside the counts that they become; learning of these.
+# Largest measured ratios to the memory of the counts: of the tables of counting; of learning from these counts.
 _COUNTING_FACTOR, _LEARNING_FACTOR, _LARGE_FACTOR = 2.5, 3.0, 5.0
 _MERGE_BYTES = 400
 _PROCESS_BYTES = 40_000_000
 
 
 class Estimate(NamedTuple):
-    """What a training will take. Sizes are bytes, times seconds."""
+    """The time and memory that a training will take. Sizes are in bytes, times in seconds."""
 
     files: int
     file_bytes: int
@@ -50,7 +50,7 @@ class Estimate(NamedTuple):
     pretokens: int
     """Different pretokens."""
     growth: float
-    """The exponent of Heaps' law: the different pretokens grow as the text to this power."""
+    """The exponent of Heaps' law: the number of different pretokens grows as the text to this power."""
     count_seconds: float
     learn_seconds: float
     counts: int
@@ -76,17 +76,17 @@ def estimate(
     document_separator: str | None = None,
     sample_bytes: int = SAMPLE_BYTES,
 ) -> Estimate:
-    """Read a sample of files, count it, learn merges from it, and say what the whole will take.
+    """Read a sample of files, count it, learn merges from it, and estimate what the whole training will take.
 
-    Different pretokens grow by Heaps' law, as text to a power, which is taken from the last doublings of the sample.
-    Counting goes on at the speed of the sample. Learning takes time in proportion to the bytes of the different
-    pretokens.
+    The number of different pretokens grows by Heaps' law, as the text to a power, which is computed from the last
+    doublings of the sample. Counting is taken to have the speed of the sample. Learning takes time in proportion to
+    the bytes of the different pretokens.
 
     Args:
         files: As in `train`.
-        options: What the training is to learn.
+        options: The options of the training.
         workers: As in `train`.
-        min_pretoken_count: As in `train`. All pretokens are counted, and those that are rare are not learned from.
+        min_pretoken_count: As in `train`. All pretokens are counted, but merges are not learned from rare ones.
         field: As in `train`.
         column: As in `train`.
         document_separator: As in `train`.
@@ -125,7 +125,7 @@ def estimate(
 
 
 class _Step(NamedTuple):
-    """What was counted up to one doubling of the sample."""
+    """The counts up to one doubling of the sample."""
 
     text_bytes: int
     counts: PretokenCounts
@@ -134,7 +134,7 @@ class _Step(NamedTuple):
 def _counted(taken: Sequence[sampling.Stretch], options: dict[str, Any]) -> tuple[list[_Step], float]:
     """Return the counts of growing parts of a sample, and how many bytes of text are counted in a second."""
     steps: list[_Step] = []
-    # Of stretches in the order of the files every n-th is a sample of the sample.
+    # Stretches are in the order of the files, so every n-th stretch makes a sample of the sample.
     order = sorted(range(len(taken)), key=_reversed_bits)
     borders = sorted({len(order) >> halvings for halvings in range(_DOUBLINGS + 1)} | {0})
     done = 0
@@ -145,7 +145,7 @@ def _counted(taken: Sequence[sampling.Stretch], options: dict[str, Any]) -> tupl
         part = [taken[number] for number in order[start:stop]]
         began = time.perf_counter()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a pattern that matches little: training says it
+            warnings.simplefilter("ignore")  # a pattern that matches little: the training itself warns of it
             counts = count_pretokens_from_iterator(
                 itertools.chain.from_iterable(stretch.texts for stretch in part), errors="replace", **options
             )
@@ -163,7 +163,7 @@ def _reversed_bits(number: int) -> int:
 
 
 def _ratio(taken: Sequence[sampling.Stretch]) -> float:
-    """Return how many bytes of text a byte of the files has."""
+    """Return the bytes of text for each byte of the files."""
     return sum(one.text_bytes for one in taken) / max(sum(one.file_bytes for one in taken), 1)
 
 
@@ -181,12 +181,12 @@ def _exponent(steps: Sequence[_Step]) -> float:
 
 
 def _counts_bytes(counts: PretokenCounts) -> int:
-    """Return the memory of counts; the bytes of short pretokens stand in the 32."""
+    """Return the memory of counts; the 32 bytes of a pretoken include its own bytes if it is short."""
     return _BYTES_PER_PRETOKEN * len(counts) + max(0, counts._core.pretoken_bytes() - _INLINE_BYTES * len(counts))
 
 
 def _learning_bytes(counts_bytes: int, options: Options) -> float:
-    """Return the memory of learning merges from counts of so many bytes, as the documentation of `train` has it."""
+    """Return the memory of learning merges from counts of so many bytes, as the docstring of `train` states it."""
     is_large = options.base is not None or options.forced_tokens or options.ties == "first"
     factor = _LARGE_FACTOR if is_large or options.max_merges > 65_536 else _LEARNING_FACTOR
     return counts_bytes * factor + _MERGE_BYTES * options.max_merges
@@ -201,7 +201,7 @@ def _learning_seconds(counts: PretokenCounts, options: Options) -> float:
 
 
 def _reading(taken: Sequence[sampling.Stretch], total: int, at_once: int) -> float:
-    """Return how long reading takes that counting cannot share among all threads: a compressed file is one stream."""
+    """Return the time of the reading that not all threads can share: a compressed file is one stream."""
     seconds = sum(one.seconds for one in taken)
     covered = sum(one.file_bytes for one in taken)
     return seconds / max(covered, 1) * total / max(at_once, 1)

@@ -20,7 +20,7 @@ _FIELDS = ("merge", "id", "left", "right", "token", "count", "bytes")
 
 
 def check(path: str | os.PathLike[str]) -> None:
-    """Check that the log has a form that is known.
+    """Check that the format of the log is known.
 
     Raises:
         ValueError: The suffix is neither `.csv` nor `.jsonl`.

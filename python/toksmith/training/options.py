@@ -76,7 +76,7 @@ class Options:
         self.forced_tokens = _checked_forced(forced_tokens, self.special_tokens, self.max_token_length)
 
     def _extend(self, base: Any, pattern: Any, unmatched: Any, ties: Any, special_ids: Any, byte_order: Any) -> None:
-        """Take from the base what is the base's, and refuse what says otherwise."""
+        """Take the options that the base decides from it, and refuse options that differ from them."""
         if not isinstance(base, Tokenizer):
             raise TypeError(f"base is a Tokenizer, not {type(base).__name__}")
         if base.pipeline is not None and not base.pipeline.is_plain:
@@ -103,12 +103,12 @@ class Options:
 
     @property
     def special_tokens(self) -> list[str]:
-        """All special tokens: what separates documents."""
+        """All special tokens, which separate documents."""
         return [*(self.base.special_tokens if self.base else ()), *self.new_specials]
 
     @property
     def for_counting(self) -> dict[str, Any]:
-        """What counting needs of these options."""
+        """The options that counting needs."""
         return {
             "special_tokens": self.special_tokens,
             "pattern": self.pattern,
@@ -116,10 +116,10 @@ class Options:
         }
 
     def with_specials_of(self, names: Iterable[str]) -> None:
-        """Take the special tokens of counts, where none were given.
+        """Take the special tokens of counts, if none were given.
 
         Raises:
-            ValueError: They lack one of the base's.
+            ValueError: The counts lack a special token of the base.
         """
         old = self.base.special_tokens if self.base else {}
         counted = list(names)
@@ -145,7 +145,7 @@ class Options:
         self.max_merges = self.vocab_size - least
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return everything that the merges depend on beside the counts, for a checkpoint."""
+        """Return all options that the merges depend on, besides the counts, for a checkpoint."""
         pattern: Pattern = self.pattern
         return {
             "base": self.base.fingerprint if self.base else None,
@@ -195,7 +195,7 @@ class Options:
 
 
 def taken_by(function: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """Return, of options by name, those that a function has keyword parameters for."""
+    """Return the options, by name, that are keyword parameters of a function."""
     return {name: value for name, value in given.items() if name in function.__kwdefaults__}
 
 

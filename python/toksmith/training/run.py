@@ -1,4 +1,4 @@
-"""Learning merges, with what a long training leaves in files on its way."""
+"""Learning merges, with the files that a long training writes on its way."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ if TYPE_CHECKING:
 
 
 # Bytes of memory for learning merges: for each byte of the different pretokens, and for each of these pretokens. Both
-# are upper bounds: measured were 12 for a byte of one giant pretoken, and less than two thirds for 3.3 million words.
+# are upper bounds: 12 bytes were measured for each byte of one giant pretoken, and less than two thirds of the bounds
+# for 3.3 million words.
 _BYTES_PER_BYTE, _BYTES_PER_PRETOKEN = 16, 40
 # Values of `min_pretoken_count` that the error of too many pretokens tries.
 _OFFERED = (2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
 
 
 def check_room(counts: PretokenCounts) -> None:
-    """Check that merges can be learned from so many different pretokens in the memory that there is.
+    """Check that the memory suffices to learn merges from so many different pretokens.
 
     Raises:
-        MemoryError: They cannot; says what they need, and which `min_pretoken_count` would do.
+        MemoryError: It does not; says how much learning needs, and which `min_pretoken_count` would do.
     """
     most = memory.installed()
     needed = _room(counts)

@@ -17,27 +17,27 @@ if TYPE_CHECKING:
 
 STRETCH_BYTES = 1 << 18
 """Bytes of files that a stretch covers: enough for many documents, and few enough for a hundred in a sample."""
-# Text of a stretch at the most: what is compressed has more text than bytes.
+# Most text of a stretch: a compressed file has more text than bytes.
 _MOST_TEXT = 4 * STRETCH_BYTES
 
 
 class Stretch(NamedTuple):
-    """Texts that stand together, each a document or a part of one."""
+    """Consecutive texts, each a document or a part of one."""
 
     texts: list[str]
     text_bytes: int
     file_bytes: float
-    """Bytes of the files, as they lie on the disk, that the texts are."""
+    """Bytes on the disk that hold the texts."""
     seconds: float
-    """What reading took where a file is read from its beginning alone: of one that is compressed."""
+    """The time of reading a file that can be read from its beginning only, such as a compressed one."""
 
 
 def sizes_of(sources: list[Source]) -> list[int]:
     """Return the bytes of files on the disk.
 
     Raises:
-        OSError: A file is not there.
-        ValueError: One is a pipe or a device.
+        OSError: A file does not exist.
+        ValueError: A file is a pipe or a device.
     """
     stamps = [watching.stamp(source.path) for source in sources]
     for source, stamp in zip(sources, stamps, strict=True):
@@ -49,7 +49,7 @@ def sizes_of(sources: list[Source]) -> list[int]:
 def stretches(sources: list[Source], most: int) -> Iterator[Stretch]:
     """Yield stretches of about `most` bytes of the files together, or all there is, in the order of the files.
 
-    A file that is compressed, and a table, is read from its beginning and as far as its share goes.
+    A compressed file or a table is read from its beginning, up to its share.
 
     Raises:
         OSError, ValueError, ImportError: As `documents.of` and `sizes_of`.
@@ -80,7 +80,7 @@ def _part(source: Source, size: int, start: int, stop: int, fronts: dict[int, _F
 
 
 def _between(source: Source, start: int, stop: int) -> Stretch:
-    """Return the lines that begin between two places of a file; of a file without lines, what is between."""
+    """Return the lines that begin between two places of a file; or the bytes between, of a file without lines."""
     before = 1 if start else 0  # the byte that tells whether a line begins at `start`
     with open(source.path, "rb") as file:  # noqa: PTH123
         file.seek(start - before)
@@ -110,7 +110,7 @@ def _records(name: str, field: str, lines: bytes, offset: int) -> Iterator[str]:
 
 
 class _Front:
-    """A file that can be read from its beginning alone."""
+    """A file that can be read from its beginning only."""
 
     def __init__(self, source: Source, size: int) -> None:
         self._size, self._rows = size, 0
@@ -121,7 +121,7 @@ class _Front:
             self._rows = parquet.opened(source.path, source.path).metadata.num_rows
 
     def _read(self, count: int) -> None:
-        # A block of records is taken when the next one is read, and a block of text, which is one piece, at once.
+        # A block of records counts as taken when the next one is read; a block of text, which is one piece, at once.
         self._taken += self._late if self._has_records else count
         self._late = count
 

@@ -1,6 +1,6 @@
 """Counting in several processes, for patterns of `regex`: in one process only one thread at a time runs that package.
 
-Each process is a fresh interpreter that is told its part of the files: it imports nothing of the caller's, so it
+Each process is a fresh interpreter that is told its part of the files. It imports no module of the caller, so it
 works from a script without a `__main__` guard and from a notebook.
 """
 
@@ -25,19 +25,19 @@ from .counts import PretokenCounts
 if TYPE_CHECKING:
     from ..files.new_file import NewFile
 
-# Fewest bytes that a process is started for. Its start takes about as long as counting one or two megabytes.
+# Fewest bytes for which a process is started. Its start takes about as long as counting one or two megabytes.
 LEAST_BYTES = 8 << 20
 # Least part of `memory_limit` for each process, and for the process that adds their counts: tables are never smaller.
 LEAST_LIMIT = 32 << 20
 _WINDOW = 1 << 20
-# Most separators that a place to cut at is searched for: a file is searched once for each of them.
+# Most separators that are searched for a place to cut at: each takes a search of the file.
 _TRIED = 16
 
 
 def parts(sources: list[Source], workers: int, separators: list[bytes]) -> list[list[Source]]:
     """Return the files in parts of about the same size, in order, one for each process that is worth its start.
 
-    A plain file is cut in front of a separator that no other can overlap, so that each part has whole documents.
+    A plain file is cut in front of a separator that no other one can overlap, so that each part has whole documents.
     """
     seen = [watching.stamp(source.path) if Path(source.path).exists() else None for source in sources]
     sizes = [stamp[0] if stamp else 0 for stamp in seen]
@@ -72,7 +72,7 @@ def _is_plain(source: Source) -> bool:
 
 
 def _cut(source: Source, at: int, separators: list[bytes]) -> int | None:
-    """Return where the next separator begins that stands alone."""
+    """Return where the next separator begins for which `_stands_alone` is true."""
     # The document separator, where there is one, is the last.
     tried = dict.fromkeys(separators[-1:] + separators[:_TRIED])
     alone = [one for one in tried if _stands_alone(one, separators)]
@@ -105,7 +105,7 @@ def count(work: list[list[Source]], job: dict[str, Any], report: Any) -> Iterato
     A part whose process cannot be started is counted in this one.
 
     Raises:
-        Exception: What the first part that failed failed with.
+        Exception: The error of the first part that failed.
     """
     with contextlib.ExitStack() as stack:
         outs = [stack.enter_context(temporary.file()) for _ in work]
@@ -136,7 +136,7 @@ def _written(part: list[Source]) -> list[tuple[Any, ...]]:
 def _start(job: dict[str, Any], out: NewFile, stack: contextlib.ExitStack) -> subprocess.Popen[str] | None:
     """Start a process that writes its counts to `out`. It ends when `stack` closes, or this process ends.
 
-    None where the system starts no process.
+    Returns None if the system starts no process.
     """
     number = out.file.fileno()
     job["out"] = str(out.path) if out.has_name else f"/proc/self/fd/{number}"

@@ -64,38 +64,38 @@ def train(
         special_ids: Where the ids of special tokens are: "first" (default), "after_bytes" or "last".
         byte_order: Ids of the single bytes: by "value" (default), or in "gpt2"'s printable order.
         min_frequency: A pair that occurs less often is not merged.
-        max_token_length: A pair of more bytes together is not merged. (Hugging Face's option of this name is a limit
-            that no token reaches, in UTF-8 bytes of the printable spelling, where a space takes two.)
-        forced_tokens: Tokens that will be there whatever the counts say, str or bytes. They come before all that is
-            learned: as long as one is encoded in several pieces, its first two pieces merge. So what they are
-            made of takes ids as well. A token that crosses the pattern's cuts is never met in text.
+        max_token_length: A pair that has more bytes together is not merged. (Hugging Face's option of this name is a
+            limit that no token reaches, in UTF-8 bytes of the printable spelling, where a space takes two.)
+        forced_tokens: Tokens that the vocabulary has whatever the counts are, str or bytes. They come before all
+            learned merges: as long as a forced token is encoded in several pieces, its first two pieces merge. So
+            its parts take ids as well. A token that crosses the pattern's cuts never occurs in encoded text.
         base: A tokenizer to extend to `vocab_size` tokens. All its ids and merges stay, and text to which no new
             merge applies is encoded as before. New ids follow its highest one: first special tokens that it does not
             have, then merges. Pattern, special tokens and tie rule are the base's; `special_ids` and `byte_order`
             are refused.
         workers: Threads for counting; default: all cores.
-        memory_limit: What counting may take; see `count_pretokens`. The different pretokens must fit into half of
-            it. It does not limit what follows: learning merges takes two to three times the memory of the counts
-            (with `base`, `forced_tokens`, `ties="first"` or more than 65,000 merges about five times), and some
-            400 bytes for each merge. The counts take 32 bytes for each different pretoken, and the bytes of those
-            that have more than 15.
+        memory_limit: Memory that counting may take; see `count_pretokens`. The different pretokens must fit into
+            half of it. It does not limit the rest of the training: learning merges takes two to three times the
+            memory of the counts (with `base`, `forced_tokens`, `ties="first"` or more than 65,000 merges about five
+            times), and some 400 bytes for each merge. The counts take 32 bytes for each different pretoken, and the
+            bytes of those that have more than 15.
         min_pretoken_count: Pretokens that occur less often are left out, which changes the result.
         field: The name of the text in the lines of `.jsonl` files; default "text".
         column: The column of the text in Parquet files; default "text".
         document_separator: A string that separates documents in files of text, and is no token.
         progress: True shows a bar on standard error; a callable gets (stage, done, total).
         errors: "strict" refuses a file that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
-        checkpoint: A file that the merges so far are written to, every `checkpoint_seconds` and when the call is
-            interrupted, and that a later call with the same text and options goes on from, with the same result as
-            if it had never ended. It holds no counts: text is counted again (count once with `count_pretokens` and
-            `save` where that takes long). It stays when the training is done.
+        checkpoint: A file to which the merges so far are written, every `checkpoint_seconds` and when the call is
+            interrupted. A later call with the same text and options continues from it, with the same result as
+            without the interruption. The file holds no counts: text is counted again (count once with
+            `count_pretokens` and `save` where that takes long). The file stays when the training is done.
         checkpoint_seconds: Time between two writes.
-        log: A file to write in the end, `.csv` or `.jsonl`: a row for each merge, with parts, count and bytes.
+        log: A file that is written in the end, `.csv` or `.jsonl`: a row for each merge, with parts, count and bytes.
 
     Raises:
         FileNotFoundError: A file is missing, or a glob or folder holds none.
         ValueError: An option is wrong, a file is not UTF-8 (names file and byte), the log is one of the files, or
-            the checkpoint is that of another text or other options.
+            the checkpoint belongs to another text or other options.
         OSError: A file cannot be read or written, or it changes while it is read (see `count_pretokens`).
         MemoryError: The different pretokens do not fit into the limit, or learning merges from them needs more
             memory than the machine has: says how many there are, and what would fit.
@@ -175,7 +175,7 @@ def train_bpe(
 
 
 def _matching(counts: PretokenCounts, options: Options) -> PretokenCounts:
-    """Check that counts were made under the options; those that were not given become the ones of the counts."""
+    """Check that counts were made under the options; options that were not given are taken from the counts."""
     if options.ties == "first" and not counts._has_order:
         raise ValueError(
             'ties="first" goes by the order of the text, which sums of parts do not tell: choose another rule, or '

@@ -1,4 +1,4 @@
-"""What is told how a training goes, beyond how far it is: its last merges, and how well they compress the text."""
+"""Watching a training in more detail than its progress: its last merges, and how well they compress the text."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _BYTES = 256
 class Watcher:
     """A `progress` for `train` that knows the merges so far. A subclass says what it does with them.
 
-    The training calls it as any report, with (stage, done, total), and `changed` about ten times a second while
-    merges are learned. Both run on the thread that trains: what they do makes the training slower.
+    The training calls it as any report, with (stage, done, total), and calls `changed` about ten times a second while
+    merges are learned. Both run on the thread that trains, so the time that they take makes the training slower.
 
     Attributes:
         text_bytes: Bytes of the text that was counted, without special tokens; 0 before merges are learned.
@@ -34,7 +34,7 @@ class Watcher:
         self._tokens = bytearray()  # the rows that add a token, in the order of these
 
     def __call__(self, stage: str, done: int, total: int) -> None:
-        """Take how far a stage is: "count" in bytes, "merge" in merges. The total is 0 while it is not known."""
+        """Take the progress of a stage: "count" in bytes, "merge" in merges. The total is 0 while it is not known."""
 
     def changed(self) -> None:
         """Take notice of new merges."""
@@ -43,8 +43,8 @@ class Watcher:
         """Return what the core calls with new merges and the number of pairs that are left in the text.
 
         Args:
-            counts: What merges are learned from.
-            options: Those of the training.
+            counts: The counts that merges are learned from.
+            options: The options of the training.
             is_bare: Whether no merge was made by an earlier run.
         """
         self._pretokens = counts._core.total()
