@@ -23,7 +23,7 @@ class Estimate:
 
     Attributes:
         value: The ratio.
-        low: The lower end of the interval; None without one: there are fewer than 8 documents, or no resamples.
+        low: The lower end of the interval; None if there is no interval: with fewer than 8 documents or no resamples.
         high: The upper end; None likewise.
     """
 
@@ -35,8 +35,8 @@ class Estimate:
 class Bootstrap:
     """Draws documents with replacement, as many as there are, again and again: the percentile bootstrap.
 
-    What is drawn depends on the seed and on the number of documents alone, so that all ratios of one set of documents
-    are drawn together.
+    The drawn documents depend only on the seed and on the number of documents, so all ratios of one set of documents
+    use the same draws.
 
     Args:
         resamples: How often documents are drawn.

@@ -29,7 +29,7 @@ class Characters(NamedTuple):
 class CharacterCounter:
     """Counts characters of texts.
 
-    A word is what stands between whitespace, as in `str.split`. A character is a code point.
+    A word is a run of characters between whitespace, as in `str.split`. A character is a code point.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class CharacterCounter:
 
         Args:
             texts: The texts.
-            inside: Whether the first text goes on inside a word, whose beginning was counted before.
+            inside: Whether the first text continues a word whose beginning was counted before.
 
         Raises:
             ValueError: A text has a lone surrogate.

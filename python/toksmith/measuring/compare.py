@@ -63,7 +63,7 @@ def compare(
         reference: The language of `parallel` that the others are compared with; default: the first.
         field: The name of the text in the lines of `.jsonl` files; default "text".
         column: The column of the text in Parquet files; default "text".
-        language_field: The name of the field or column that has the language of each record.
+        language_field: The name of the field or column with the language of each record.
         document_separator: A string between two documents of a file of text. It becomes no token.
         errors: "strict" refuses text that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
         alpha: The order of the Rényi entropy; 1 is Shannon's.
@@ -80,7 +80,7 @@ def compare(
     Raises:
         OSError: A tokenizer or a file is missing or cannot be read.
         ValueError: An option is wrong, there is no text, a file is not UTF-8, or parallel texts differ in length.
-        TypeError: What should be a tokenizer or a text is none.
+        TypeError: An object is given that is no tokenizer, or no text.
         ImportError: A file is Parquet and pyarrow is not installed.
 
     >>> import toksmith

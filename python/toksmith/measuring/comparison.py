@@ -1,4 +1,4 @@
-"""`Comparison`: what `toksmith.compare` returns, and the forms it is written in."""
+"""`Comparison`: the result of `toksmith.compare`, and the forms in which it is written."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Comparison:
         alpha: The order of the Rényi entropy.
         groups: All documents, then those by language, script and file.
         uses: How the documents use each vocabulary.
-        overlaps: What each two vocabularies share, if their tokens are known.
+        overlaps: The tokens that each two vocabularies share, if their tokens are known.
         parity: The languages of parallel texts, the reference first.
         differences: Documents on which the other tokenizers differ most from the first.
         curves: The compression of each tokenizer at smaller sizes of its vocabulary.
@@ -66,7 +66,7 @@ class Comparison:
         return markdown.of(self)
 
     def to_html(self) -> str:
-        """Return a report as one HTML page: tables, plots and passages. It needs nothing beside, and no network.
+        """Return a report as one HTML page: tables, plots and passages. It needs no other files and no network.
 
         The plots need matplotlib; without it the page says so in their place.
         """
@@ -82,7 +82,7 @@ class Comparison:
 
     @property
     def plots(self) -> tuple[str, ...]:
-        """The names of the plots that there is something to draw for, of "compression", "parity" and "curve"."""
+        """The names of the plots that have something to draw, of "compression", "parity" and "curve"."""
         found = {
             "compression": True,
             "parity": len(self.parity) > 0,

@@ -10,7 +10,7 @@ This is right only if merges are applied in order, and `curve` checks that:
 
 - Each token is made by one merge, of tokens that earlier merges make. A list made of ranks may instead have, one
   after another, all pairs that make a token: the bytes of the token then always reach the same one of these pairs.
-- If a pretoken that is a token stands for itself, merging its bytes makes it.
+- If a pretoken that is a token is encoded to that token before any merge, merging its bytes makes the same token.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def curve(tokenizer: Tokenizer, counts: NDArray[np.int64]) -> TokensBySize:
         applied[number] = found[token]
         found[left] += found[token]
         found[right] += found[token]
-    # What stands before the core changes a text, and finds added tokens, whatever the merges are.
+    # The stages before the core change a text, and find added tokens, whatever the merges are.
     ordinary = tokenizer._parts.ordinary
     added = sum(number for id, number in enumerate(counts.tolist()) if id not in ordinary)
     total = added + sum(found[id] for id, token in ordinary.items() if len(token) == 1)
@@ -130,8 +130,8 @@ def _reached(tokenizer: Tokenizer, merges: list[tuple[int, int, int]]) -> list[t
         return merges
     ids = [token for token, _, _ in merges]
     if ids != sorted(ids):
-        return merges  # two that make one token are apart, or tokens are in another order than their ids
-    # Under ranks any pair that makes a token merges: where all pairs that are reached are listed, both do the same.
+        return merges  # two merges that make one token are apart, or tokens are in another order than their ids
+    # Under ranks any pair that makes a token merges: if all reached pairs are listed, both rules do the same.
     bare = _core.Tokenizer(tokenizer._parts.ordinary, None, [], _core.Pretokenizer(None))
     vocab = tokenizer._parts.vocab
     reached = sorted((bare.token_id(vocab[left] + vocab[right]), left, right) for left, right in bare.merges())

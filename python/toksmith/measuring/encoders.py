@@ -23,7 +23,7 @@ class Encoder:
     """A tokenizer that is compared.
 
     Args:
-        name: What it is called in the results.
+        name: Its name in the results.
         encode: Takes texts and returns their ids in one array of `uint32`, and the places in it where each text
             begins and the last one ends, `int64` of shape (texts + 1,). Special tokens are read as ordinary text, if
             the library can do so.
@@ -64,7 +64,7 @@ class Encoder:
 
 
 def of_all(tokenizers: Any, workers: int) -> list[Encoder]:
-    """Return the encoders of what `compare` was given.
+    """Return the encoders of the tokenizers that `compare` was given.
 
     Args:
         tokenizers: A mapping of names to tokenizers, or a list of them.
@@ -73,7 +73,7 @@ def of_all(tokenizers: Any, workers: int) -> list[Encoder]:
     Raises:
         TypeError: One of them is no tokenizer.
         ValueError: There is none, or two have the same name.
-        OSError: One is given by a path or a name, and there is none.
+        OSError: One is given by a path or a name that does not exist.
     """
     if isinstance(tokenizers, (str, bytes, os.PathLike)) or hasattr(tokenizers, "encode"):
         tokenizers = [tokenizers]

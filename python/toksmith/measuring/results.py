@@ -1,4 +1,4 @@
-"""What `toksmith.compare` finds, as plain data."""
+"""The results of `toksmith.compare`, as plain data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Figures:
         tokenizer: Its name.
         tokens: Tokens of all documents of the group.
         bytes_per_token: UTF-8 bytes of the text for each token.
-        tokens_per_word: Tokens for each word; None also where most letters are in scripts written without spaces.
+        tokens_per_word: Tokens for each word; None also if most letters are in scripts written without spaces.
         tokens_per_character: Tokens for each code point.
         relative: Its tokens divided by those of the first tokenizer, so 1 for the first.
     """
@@ -40,7 +40,7 @@ class Group:
         documents: The number of documents.
         bytes: Bytes of their text as UTF-8.
         characters: Code points of their text.
-        words: Words of their text: what stands between whitespace.
+        words: Words of their text, which are separated by whitespace.
         figures: One for each tokenizer, in the order of the tokenizers.
     """
 
@@ -72,7 +72,7 @@ class Use:
 
 @dataclass(frozen=True)
 class Overlap:
-    """What two vocabularies share, by the bytes of their ordinary tokens.
+    """The tokens that two vocabularies share, by the bytes of their ordinary tokens.
 
     Attributes:
         first: The name of one tokenizer.
@@ -81,7 +81,7 @@ class Overlap:
         second_size: Ordinary tokens of the second.
         shared: Tokens that both have.
         jaccard: `shared` divided by the number of different tokens of both together, from 0 to 1.
-        first_tokens_shared: Of the tokens that the first makes of all documents, the share, from 0 to 1, that the
+        first_tokens_shared: The share, from 0 to 1, of the tokens that the first makes of all documents, which the
             second has too. None if there are none.
         second_tokens_shared: The same for the second.
     """
@@ -150,7 +150,7 @@ class Passage:
     """A passage of a document. Each tokenizer encodes it by itself, without the rest of the document.
 
     Attributes:
-        text: The passage, of about 240 bytes as UTF-8; shorter where the document is.
+        text: The passage, of about 240 bytes as UTF-8; shorter if the document is shorter.
         first_tokens: The tokens that the first tokenizer makes of it, in order. None if its library does not say what
             bytes its tokens have.
         second_tokens: The same for the second tokenizer.
@@ -211,7 +211,7 @@ class Curve:
     Attributes:
         tokenizer: The name of the tokenizer.
         points: One for each size of the vocabulary that was asked for and is possible, the smallest first.
-        reason: Why the tokenizer cannot be measured at smaller sizes, so that `points` is empty; None where it can.
+        reason: Why the tokenizer cannot be measured at smaller sizes, so that `points` is empty; None if it can.
     """
 
     tokenizer: str

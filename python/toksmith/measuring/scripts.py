@@ -28,7 +28,7 @@ _CODE_POINTS = 0x110000
 
 
 class ScriptTable:
-    """The scripts of code points, each looked up when it is first met: to look all up would take seconds."""
+    """The scripts of code points, each looked up when it is first met: looking all up would take seconds."""
 
     def __init__(self) -> None:
         self._table = np.full(_CODE_POINTS, _UNKNOWN, np.uint8)
@@ -50,8 +50,8 @@ def dominating(counts: NDArray[np.int64]) -> list[str]:
     """Return the script of each document: the one that most of its characters belong to.
 
     Characters of no script (digits, punctuation, spaces, emoji) do not count. In a document in which kana are at
-    least a tenth of kana and Han together, both count as one script, "Japanese". Of equals the first in `NAMES` is
-    taken.
+    least a tenth of kana and Han together, both count as one script, "Japanese". Of scripts with equal counts the
+    first in `NAMES` is taken.
 
     Args:
         counts: How many characters of each script a document has, of shape (documents, scripts).

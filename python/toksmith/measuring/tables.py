@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 GROUPS_SHOWN = 30
 """The most groups of one kind that a table shows; JSON has all."""
 NOTHING = "–"
-"""What stands in place of a figure that there is not."""
+"""The text in place of a missing figure."""
 
 
 class Row(NamedTuple):

@@ -29,10 +29,10 @@ class Texts:
 
     Args:
         on: Paths, as `toksmith.tokenize` takes them; any other iterable, of texts; a mapping of languages to these.
-        field: What has the text in each line of JSON.
-        column: What has the text in each row of Parquet.
+        field: The name of the text in each line of JSON.
+        column: The name of the text in each row of Parquet.
         separator: A string between two documents of a file of text.
-        language_field: What has the language in each line of JSON and in each row of Parquet.
+        language_field: The name of the language in each line of JSON and in each row of Parquet.
         errors: "strict" or "replace", as in `count_pretokens`.
     """
 
@@ -73,7 +73,7 @@ class Texts:
 
         Raises:
             OSError, ValueError, ImportError: As `files.documents.of`.
-            TypeError: What should be a text is none.
+            TypeError: An object that is given as a text is none.
         """
         for language, one in self._given:
             if one.texts is not None:
@@ -126,7 +126,7 @@ def _given(on: Any, field: str | None, column: str | None) -> list[tuple[str | N
 def _of_language(given: Any, field: str | None, column: str | None) -> list[Given]:
     """Return the sources of one language.
 
-    That `field` or `column` fits none of the files is an error of all languages together, which the caller raises.
+    If `field` or `column` fits none of the files of all languages, the caller raises the error.
     """
     found = sources.found(given, None, None)
     return [
@@ -164,7 +164,7 @@ class Parallel:
         if len(texts) < 2:
             raise ValueError("parallel texts need two languages or more")
         self.languages = [str(language) for language in texts]
-        # What is no path is read twice: for the figures, and for parity.
+        # Texts that are not given by a path are kept, since they are read twice: for the figures, and for parity.
         self._texts = [text if _name(text) is not None else list(text) for text in texts.values()]
         self._errors = errors
 
@@ -173,7 +173,7 @@ class Parallel:
 
         Raises:
             OSError: A file cannot be read.
-            ValueError: They have unequally many lines, or one is not UTF-8.
+            ValueError: The texts have different numbers of lines, or one is not UTF-8.
         """
         rows = [self._of(text) for text in self._texts]
         done = 0
@@ -216,7 +216,7 @@ def _name(text: Any) -> str | None:
 
 
 def _lines(pieces: Iterable[str]) -> Iterator[str]:
-    r"""Yield lines without their ends, which are \n or \r\n. Text behind the last end is a line if it is not empty.
+    r"""Yield lines without their ends, which are \n or \r\n. Text after the last end is a line if it is not empty.
 
     >>> list(_lines(["a\r", "\n\nb", "c"]))
     ['a', '', 'bc']

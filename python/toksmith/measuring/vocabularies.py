@@ -1,4 +1,4 @@
-"""How evenly a text uses a vocabulary, and what two vocabularies share."""
+"""How evenly a text uses a vocabulary, and the tokens that two vocabularies share."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def renyi_efficiency(counts: NDArray[np.int64], vocab_size: int | None, alpha: f
 def overlap(
     first: Encoder, second: Encoder, first_counts: NDArray[np.int64], second_counts: NDArray[np.int64]
 ) -> Overlap:
-    """Return what the vocabularies of two tokenizers share, by the bytes of their ordinary tokens."""
+    """Return the tokens that the vocabularies of two tokenizers share, by the bytes of their ordinary tokens."""
     assert first.vocab is not None and second.vocab is not None
     mine, theirs = set(first.vocab.values()), set(second.vocab.values())
     shared = mine & theirs
