@@ -1,1 +1,1 @@
-"""What a vocabulary is made of, which of its tokens no text gives, and what each is used for in a text."""
+"""The contents of a vocabulary, the tokens that no text is encoded to, and the use of each token in a text."""

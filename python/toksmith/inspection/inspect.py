@@ -1,4 +1,4 @@
-"""`Tokenizer.inspect`: a vocabulary at a glance, and what texts use of it."""
+"""`Tokenizer.inspect`: a vocabulary at a glance, and how texts use it."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Inspection:
         lengths: How long the ordinary tokens are.
         contents: What they are made of.
         partial: Which of them are no whole characters.
-        reach: Which of them some text is encoded to, and which no text is.
+        reach: Which of them some text is encoded to, and which ones no text is encoded to.
         merging: How they are merged.
-        duplicates: Which of them differ by case or by a space alone.
+        duplicates: Which of them differ only by case or by a space.
         usage: How the texts use the vocabulary; None without texts.
     """
 
@@ -112,7 +112,7 @@ def inspect(
 
 
 def _sources(on: Any, field: str | None, column: str | None) -> list[inputs.Source] | Iterable[str]:
-    """Return the files behind what was given, or the texts."""
+    """Return the files that the argument stands for, or its texts."""
     if isinstance(on, (str, bytes, os.PathLike)):
         on = [on]
     if not isinstance(on, (list, tuple)):

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 KINDS = ("letters", "digits", "punctuation", "whitespace", "mixed", "other", "partial")
-"""What a token can be made of: see `results.Contents`."""
+"""The kinds of tokens: see `results.Contents`."""
 
 # From a kind to its set of characters. The first set that a character is in decides.
 _CLASSES = {

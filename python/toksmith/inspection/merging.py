@@ -1,4 +1,4 @@
-"""How tokens are merged: the two parts of each, and what follows from these for depths and for texts."""
+"""How tokens are merged: the two parts of each token, and the depths and uses of merges that follow from them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Tree:
         return np.where(np.array(self.left) >= 0, np.array(uses, np.int64), 0)
 
     def parts(self, counts: NDArray[np.int64]) -> set[int]:
-        """Return the tokens that are a part, also of a part, of a token that is used."""
+        """Return the tokens that are a part, or a part of a part and so on, of a token that is used."""
         found: set[int] = set()
         uses = counts.tolist()
         for place in reversed(self.order):

@@ -1,4 +1,4 @@
-"""Which tokens can stand beside a token that has a part of a character, and complete the character.
+"""Which tokens can stand beside a token that ends or begins inside a character, and complete the character.
 
 If two tokens stand side by side in a result, then merging the bytes of both alone gives these two tokens: no merge
 has crossed their outer ends, so the merges between these ends were those of these bytes alone. A token that completes

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from .vocabulary import Vocabulary
 
-# What is put before and behind a token to find a text for it: an example of each class of characters in patterns.
+# Texts to put before and after a token to find a text for it: an example of each class of characters in patterns.
 _AROUND = (
     *("", " ", "a", "A", "\n", "1", ".", "☃", "'", "  ", "\t", "é", "日", "\r\n", "a ", "\u0301", "/", "\U000f0000"),
     *("s", "S", "t", "T", "d", "D", "m", "M", "re", "RE", "Re", "ve", "VE", "Ve", "ll", "LL", "Ll", "lL"),
@@ -59,8 +59,8 @@ _BATCH = 1 << 22
 def reach(vocabulary: Vocabulary, workers: int) -> Reach:
     """Return which ordinary tokens `encode` can give.
 
-    Cost: each token is encoded once. For the few that this leaves undecided, up to some thousand texts each are
-    encoded.
+    Cost: each token is encoded once. For each of the few tokens that are still undecided then, up to some thousand
+    texts are encoded.
     """
     undecided = _without_text(vocabulary, workers)
     unreachable, undecided = _proved(vocabulary, undecided)
@@ -221,7 +221,7 @@ def _texts(token: bytes) -> Iterator[str]:
 
 @functools.lru_cache(maxsize=1)
 def _surroundings() -> list[tuple[str, str]]:
-    """Return what is put before and behind a token, the more usual first; the pair of two empty ones is left out."""
+    """Return the pairs of texts to put before and after a token, the more usual first, without the empty pair."""
     numbered = itertools.product(enumerate(_AROUND), repeat=2)
     ordered = sorted(numbered, key=lambda pair: pair[0][0] + pair[1][0])
     return [(before, after) for (_, before), (_, after) in ordered[1:]]

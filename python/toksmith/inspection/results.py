@@ -1,4 +1,4 @@
-"""What an inspection finds, as plain data. Each field says what is counted, and in what unit."""
+"""The results of an inspection, as plain data. Each field says what is counted, and in what unit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Sizes:
         merges: Merges that are listed; under ranks, pairs that make a token of lower ranks.
         rule: "merges" for a list of merges, "ranks" where any pair whose bytes are a token merges, "characters" for
             merges that begin with characters instead of bytes.
-        whole_pretokens: Whether a pretoken that is a token stands for itself before any merge.
+        whole_pretokens: Whether a pretoken that is a token is encoded to that token before any merge.
         pattern: The name of the pattern, else its expression; None for no pretokenization.
     """
 
@@ -154,7 +154,7 @@ class Reach:
 
 @dataclass(frozen=True)
 class Merging:
-    """How tokens are merged from bytes (or characters, where merging begins with these).
+    """How tokens are merged from bytes (or from characters, if merging begins with them).
 
     The depth of a token is 0 if no merge makes it, else 1 more than that of the deeper of its two parts: the length
     of the longest chain of merges that need each other.
@@ -203,7 +203,7 @@ class Used(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """A merge, and how often it was applied. Each time it made one token of two, and so saved one.
+    """A merge, and how often it was applied. Each application made one token of two, and so saved one token.
 
     Attributes:
         id: The id of the token that it makes.
@@ -238,7 +238,7 @@ class Zipf:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a text uses of a vocabulary.
+    """How a text uses a vocabulary.
 
     Attributes:
         documents: Documents of the text.
@@ -248,8 +248,8 @@ class Usage:
         special: Of these, special tokens.
         bytes_per_token: `bytes` over `tokens`.
         characters_per_token: `characters` over `tokens`.
-        single_bytes: Of the tokens, those of one byte that is a part of a character: what is left where no merge
-            applies. Where merging begins with characters, the tokens for bytes.
+        single_bytes: Of the tokens, those of one byte that is a part of a character: the tokens that are left where
+            no merge applies. If merging begins with characters, the tokens for bytes.
         single_bytes_share: `single_bytes` over `tokens`.
         partial: Of the tokens, those whose bytes alone are not UTF-8, single bytes included.
         partial_share: `partial` over `tokens`.

@@ -1,4 +1,4 @@
-"""An inspection as sections of facts and tables, all strings: what text and HTML have in common."""
+"""An inspection as sections of facts and tables, all strings, from which text and HTML are made."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def is_in_text(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     begun = decoder.getstate()[0]
-    # Python waits for the last byte before it refuses some, as those of surrogates.
+    # Python refuses some characters, such as surrogates, only after their last byte.
     return not begun or any(_last(begun).meet(*one) for one in _CHARACTERS[_length(begun[0])])
 
 
@@ -62,7 +62,7 @@ def shape(data: bytes) -> Shape:
     Shape(firsts=[], text='a', last=Codes(low=8192, width=64, period=0, least=0))
     """
     head, rest = _apart(data)
-    # Without a character behind them, these bytes may be followed by more bytes of their own character.
+    # If no character follows these bytes, more bytes of their own character may follow.
     firsts = [_first(head, after) for after in range(1 if rest else 4 - len(head))] if head else []
     decoder = codecs.getincrementaldecoder("utf-8")()
     text = decoder.decode(rest)
@@ -80,7 +80,7 @@ def _last(begun: bytes) -> Codes:
     """Return the code points whose UTF-8 begins with these bytes."""
     length = _length(begun[0])
     missing = 6 * (length - len(begun))
-    # Some of these are no characters: overlong ones, surrogates, those above the last one.
+    # Some of these code points are no characters: overlong forms, surrogates, numbers above the last code point.
     lead = begun[0] & (0x7F >> length)
     return Codes((lead << 6 * (len(begun) - 1) | _bits(begun[1:])) << missing, 1 << missing)
 
@@ -117,7 +117,8 @@ def texts_with(data: bytes) -> Iterator[str]:
     begun = decoder.getstate()[0]
     befores = list(_befores(len(head))) if head else [b""]
     afters = list(_runs(_length(begun[0]) - len(begun))) if begun else [b""]
-    # By diagonals, so that each beginning and each end comes early, together with the first ones of the other kind.
+    # By diagonals, so that each beginning comes early together with the first ends, and each end with the first
+    # beginnings.
     for sum_ in range(len(befores) + len(afters) - 1):
         for first in range(max(0, sum_ - len(afters) + 1), min(sum_ + 1, len(befores))):
             yield from _valid(iter([befores[first] + data + afters[sum_ - first]]))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..parts import Parts
 
 META = "\u2581"
-"""What SentencePiece writes for a space."""
+"""The character that SentencePiece writes for a space."""
 
 
 class Vocabulary:
@@ -123,7 +123,7 @@ def _script(text: str, script_of: dict[str, str]) -> str:
 
 
 def without_space(text: str) -> str:
-    """Return a text without the space in front, if there is more than that."""
+    """Return a text without the space in front, if the text has other characters."""
     return text[1:] if len(text) > 1 and text[0] in (" ", META) else text
 
 
@@ -146,7 +146,7 @@ def _part(token: bytes) -> str:
         return "nowhere"
     if len(token) == 1:
         return "single"
-    # The bytes of one character: no ASCII, and behind the first byte continuation bytes alone.
+    # The bytes of one character: no ASCII, and only continuation bytes after the first byte.
     return "inside" if all(byte & 0xC0 == 0x80 for byte in token[1:]) and token[0] >= 0x80 else "across"
 
 
