@@ -1,6 +1,6 @@
 """Tokens as running text, with colours or separators; and one token a line.
 
-What is drawn for an id is made once. A text is then drawn by looking up its ids, without a step of Python for each
+The drawing of an id is made once. A text is then drawn by looking up its ids, without a step of Python for each
 token, so that it is drawn about as fast as it is encoded.
 """
 
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 COLOURS = ("\x1b[30;46m", "\x1b[30;43m")
-"""Of tokens in turn, so that neighbours differ."""
+"""Colours that tokens have in turn, so that neighbours differ."""
 SPECIAL, BOLD, FAINT, END = "\x1b[97;45m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 STYLES, SPECIAL_STYLE = ("bold cyan", "bold yellow"), "bold magenta"
-"""The same for tokens in a table of `rich`, as letters of a colour."""
+"""The same for tokens in a table of `rich`, as colours of letters."""
 
 SEPARATOR = "│"
 """Stands between two tokens that have no colours."""
 _FRAMES = str.maketrans({sign: f"\\u{{{ord(sign):x}}}" for sign in "│⟦⟧"})
-# Ids whose drawing is joined: enough that a write costs nothing beside it, and little memory.
+# Ids whose drawings are joined: enough that the cost of a write does not matter, and little memory.
 _BLOCK = 1 << 15
 
 
 def colour(span: Span, parity: int) -> str:
-    """Return the escape sequence of a token, the number of which is even (0) or odd (1)."""
+    """Return the escape sequence of a token whose number in the text is even (0) or odd (1)."""
     return SPECIAL if span.special else COLOURS[parity]
 
 
 def framed(span: Span) -> str:
-    """Return a token without colours: special ones in brackets, and no sign of a frame that is the text's own."""
+    """Return a token without colours: special tokens in brackets, and signs of a frame in the text escaped."""
     text = span.text.translate(_FRAMES)
     return f"⟦{text}⟧" if span.special else text
 
@@ -53,7 +53,7 @@ def ends_line(span: Span) -> bool:
 
 
 class Made(dict[int, T]):
-    """What belongs to each id, made by a function when it is first asked for."""
+    """A value for each id, made by a function when it is first asked for."""
 
     def __init__(self, make: Callable[[int], T]) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ def pieces(blocks: Blocks) -> Iterator[list[int]]:
 
 
 def coloured(spans: Spans, blocks: Blocks) -> Iterator[str]:
-    """Yield tokens on backgrounds in turn. A line ends behind each newline, which is shown, and at the end."""
+    """Yield tokens on backgrounds in turn. A line ends after each newline, which is shown, and at the end."""
     drawings = [Made(lambda id: _on_colour(spans[id], 0)), Made(lambda id: _on_colour(spans[id], 1))]
     place = 0
     for ids in pieces(blocks):
@@ -87,7 +87,7 @@ def coloured(spans: Spans, blocks: Blocks) -> Iterator[str]:
 
 def _on_colour(span: Span, parity: int) -> str:
     begin = colour(span, parity)
-    # The line ends without a colour, which would fill the rest of it.
+    # The line ends without a colour, which would fill the rest of the line.
     line_end = rf"\n{END}" + "\n" + begin
     return begin + line_end.join(map(spaced, span.token.split(b"\n"))) + END
 
@@ -106,10 +106,10 @@ def lines(spans: Spans, blocks: Blocks, *, ids: bool = False, name: str | None =
     r"""Yield one line for each token, with tabs between columns: name, id, text, and "special" for a special token.
 
     Args:
-        spans: Those of the tokenizer.
+        spans: The spans of the tokenizer.
         blocks: The ids of a text, in any number of lists or arrays.
         ids: Whether the id is a column.
-        name: The first column; None for none.
+        name: The text of the first column; None for no such column.
 
     >>> from toksmith import Tokenizer
     >>> from toksmith.viewing.spans import Spans

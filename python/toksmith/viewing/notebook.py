@@ -1,7 +1,7 @@
 """Tokens as HTML: coloured spans for notebooks and reports.
 
-The HTML needs no script and no network. All of a text goes through `html.escape`, and holds no character that is not
-printable (`spans.marked`); each token is isolated, so that text written from right to left does not reorder tokens.
+The HTML needs no script and no network. All text goes through `html.escape` and has only printable characters
+(`spans.marked`); each token is isolated, so that text written from right to left does not reorder tokens.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STYLE = """\
 .toksmith-counts{opacity:.8;margin-top:.3em}
 </style>
 """
-"""What the elements of `tokens` look like, in light and dark surroundings. Once in each document."""
+"""The style of the elements of `tokens`, in light and dark surroundings. Put it into each document once."""
 
 
 def tokens(spans: Sequence[Span], *, ids: bool = False) -> str:
@@ -61,7 +61,7 @@ def _token(span: Span, whole: str, colour: str, ids: bool) -> str:
         f"<i>{html.escape(text)}</i>" if is_mark else html.escape(text) for text, is_mark in _marked(span, ids)
     )
     below = f"<small>{span.id}</small>" if ids else ""
-    # A line of the text ends where its newline is shown.
+    # A line of the text ends after the mark of its newline.
     after = "<br>" if span.token.endswith(b"\n") else ""
     title = html.escape(_title(span, whole))
     return f'<span class="{" ".join(classes)}" title="{title}">{shown}{below}</span>{after}'

@@ -1,7 +1,7 @@
 """Tokens in rows with their ids below, broken into lines of a width.
 
-What stands in a row for an id is made once. A text is then drawn by operations on arrays of ids, a few for each row,
-and none of them is a step of Python for each token.
+The drawing of an id is made once. A text is then drawn by a few operations on arrays of ids for each row, without a
+step of Python for each token.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
     Places = NDArray[np.int64]
 
-# Ids that are drawn together: enough that a call of NumPy costs little beside them, and few enough for a near cache.
+# Ids that are drawn together: enough that the calls of NumPy cost little, and few enough for a near cache.
 _BLOCK = 1 << 13
 # Ids below this have their number in a table, others in a dict, so that one id of four billion takes no memory.
 _TABLE_IDS = 1 << 22
-# The drawings of a token: the token where its number is even and where it is odd, and its id; then the same three
-# where the token is the last of a row: then the line ends, and nothing separates it from a next one.
+# The drawings of a token: the token with an even number, with an odd number, and its id; then the same three for the
+# last token of a row, after which the line ends without a separator.
 _UPPER, _LOWER, _LAST, _DRAWINGS = 0, 2, 3, 6
 
 
@@ -42,7 +42,7 @@ def drawn(spans: Spans, blocks: Blocks, colours: bool, width: int) -> Iterator[s
         numbers = np.concatenate([held, cells.numbers(ids)])
         starts = cells.row_starts(numbers, width)
         yield cells.rows(numbers, starts, done)
-        # The last row may go on with the next ids.
+        # The next ids may continue the last row.
         held = numbers[starts[-1] :]
         done += int(starts[-1])
     if len(held):
@@ -58,12 +58,12 @@ def _arrays(blocks: Blocks) -> Iterator[Places]:
 
 
 class _Cells:
-    """What stands in the columns of each token. A token has a number here: how many others were met before it."""
+    """The columns of each token. A token has a number here: how many others were met before it."""
 
     def __init__(self, spans: Spans, colours: bool) -> None:
         self._spans, self._colours = spans, colours
         self._between = " " if colours else SEPARATOR
-        # For each id, one more than its number; 0 for one that was not met.
+        # For each id, one more than its number; 0 for an id that was not met.
         self._table = np.zeros(0, np.int32)
         self._number_of: dict[int, int] = {}
         # For each number.
@@ -89,7 +89,7 @@ class _Cells:
         return found.astype(np.int64) - 1
 
     def _meet(self, ids: Sequence[int]) -> None:
-        """Make what stands for ids, of which some may be new."""
+        """Make the drawings of ids, of which some may be new."""
         made = {id: self._cell(id, self._spans[id]) for id in ids if id not in self._number_of}
         first = len(self._number_of)
         count = first + len(made)
@@ -115,7 +115,7 @@ class _Cells:
         return width, [*(cell + self._between for cell in inner), *(f"{cell.rstrip()}\n" for cell in inner)]
 
     def row_starts(self, numbers: Places, width: int) -> Places:
-        """Return where rows start. A row is full, or ends a line, but for the last, which may be empty."""
+        """Return where rows start. Each row is full or ends a line, except the last, which may be empty."""
         count = len(numbers)
         taken = self._widths[numbers] + 1
         ends = np.cumsum(taken)
@@ -142,7 +142,7 @@ class _Cells:
         lower = first + _LOWER
         upper[lasts] += _LAST
         lower[lasts] += _LAST
-        # Before the first line of a row are all rows before it, twice; before the second its first line, too.
+        # The first line of a row comes after two lines of each row before it; the second line after the first, too.
         order = np.empty(2 * count, np.int64)
         order[places + np.repeat(starts[:-1], sizes)] = upper
         order[places + np.repeat(starts[1:], sizes)] = lower

@@ -1,13 +1,13 @@
-r"""What the tokens of a text are for display. Every view of tokens takes its text and its marks from here.
+r"""The tokens of a text as they are displayed. Every view of tokens takes its text and its marks from here.
 
 A text is never trusted: no control character, escape sequence or bidirectional control of it reaches a terminal or a
-page. What a token holds is shown as characters that stand for themselves, and as marks for all else:
+page. Visible characters of a token are shown as they are, and all others as marks:
 
 - a space is `␣`, or stays a space where the place of a token is visible by its background;
 - a newline is `\n`, a tab `\t`, and any other control character of ASCII `\xNN`;
 - other characters that cannot be seen, such as U+202E or a no-break space, are `\u{202e}`, `\u{a0}`;
 - a byte that is not part of a whole character of the token is `\xNN`;
-- a backslash is `\\`, so that none of these can be confused with text;
+- a backslash is `\\`, so that no mark can be confused with text;
 - a combining character at the beginning of a token stands on a dotted circle, `◌`, and not on the token before it.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
 
 SPACE = "␣"
-"""Stands for a space where a space could not be seen."""
+"""The mark for a space where a space could not be seen."""
 
 # Characters that Python calls printable and that no font draws: default-ignorable ones, fillers, the empty Braille.
 _UNSEEN = frozenset(
@@ -52,8 +52,8 @@ class Span(NamedTuple):
 class Spans(dict[int, Span]):
     r"""The span of each id of a tokenizer, made when it is first asked for.
 
-    `spans[id]` raises `KeyError` for an id that has no token. Looking up an id again costs what a `dict` costs, so a
-    long text is shown by `map(spans.__getitem__, ids)`.
+    `spans[id]` raises `KeyError` for an id that has no token. Looking up an id again costs as much as in a `dict`, so
+    use `map(spans.__getitem__, ids)` for a long text.
 
     >>> from toksmith import Tokenizer
     >>> Spans(Tokenizer())[10]
@@ -130,7 +130,7 @@ def _size(character: str) -> int:
 
 
 def _is_byte(character: str) -> bool:
-    """Return whether this is what "surrogateescape" makes of a byte that is not part of a character."""
+    """Return whether "surrogateescape" has made this character of a byte that is not part of a character."""
     return "\udc80" <= character <= "\udcff"
 
 
@@ -156,11 +156,11 @@ def spaced(token: bytes) -> str:
 
 
 def marked(token: bytes, space: str = " ") -> list[tuple[str, bool]]:
-    r"""Return a token in parts: what stands for itself, and the marks of all else, with True.
+    r"""Return a token in parts: text that is shown as it is, with False, and marks, with True.
 
     Args:
         token: The bytes.
-        space: What stands for a space.
+        space: The text that is shown for a space.
 
     >>> marked(b"a\tb c")
     [('a', False), ('\\t', True), ('b c', False)]

@@ -22,7 +22,7 @@ def is_terminal() -> bool:
 
 
 def has_colours() -> bool:
-    """Return whether standard output is a terminal that takes colours, and nobody has asked for none."""
+    """Return whether standard output is a terminal that takes colours, and the user has not turned colours off."""
     from rich.console import Console
 
     console = Console(file=sys.stdout)
@@ -30,23 +30,25 @@ def has_colours() -> bool:
 
 
 def width() -> int:
-    """Return the columns of the terminal (or of `COLUMNS`); 80 where there is none."""
+    """Return the columns of the terminal (or of `COLUMNS`); 80 if there is no terminal."""
     return shutil.get_terminal_size().columns
 
 
 def drawn(spans: Spans, blocks: Blocks, *, colours: bool, ids: bool = False) -> Iterator[str]:
     r"""Yield the drawing of tokens in parts. A line ends with a token that ends with a newline, and at the end.
 
-    With colours each token has a background other than its neighbours', and spaces stay. Without, tokens are
-    separated by `│`, a space is `␣`, special tokens stand in `⟦` and `⟧`, and these signs in a text are escaped.
+    With colours each token has a background that differs from its neighbours', and spaces stay. Without colours,
+    tokens are separated by `│`, a space is `␣`, special tokens stand in `⟦` and `⟧`, and these signs in a text are
+    escaped.
 
-    Cost: linear in the text. About 0.15 microseconds for a token, with ids twice that, and 15 for each different one.
+    Cost: linear in the text. About 0.15 microseconds for a token, twice that with ids, and 15 microseconds for each
+    different token.
 
     Args:
-        spans: Those of the tokenizer.
+        spans: The spans of the tokenizer.
         blocks: The ids of a text, in any number of lists or arrays.
         colours: Whether escape sequences for colours may be used.
-        ids: Whether the id stands below each token. Then lines are broken at the width of the terminal.
+        ids: Whether the id stands below each token. If so, lines are broken at the width of the terminal.
 
     Raises:
         KeyError: An id has no token.

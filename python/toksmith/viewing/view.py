@@ -1,4 +1,4 @@
-"""What `Tokenizer.view` returns: the tokens of a text, drawn where they are looked at."""
+"""The result of `Tokenizer.view`: the tokens of a text, drawn in a notebook or as plain text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .spans import Span
 
 LIMIT = 2000
-"""Tokens that are drawn where nothing else is said: of more, the first ones."""
+"""Tokens that are drawn by default; of a longer text, the first ones."""
 
 
 class View:
@@ -37,7 +37,7 @@ class View:
 
     @property
     def spans(self) -> list[Span]:
-        """What is drawn of each of the first `limit` tokens."""
+        """The spans of the first `limit` tokens."""
         return spans_of.of_ids(self._tokenizer, self.ids[: self.limit])
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What happens to a text before it is cut, as plain data: added tokens, normalizer, a space in front."""
+"""The steps that a text goes through before it is cut, as plain data: added tokens, normalizer, a space in front."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def unknown(parts: Parts) -> list[str]:
-    """Return what a page cannot do to a text before it is cut, by name."""
+    """Return the names of the steps before the cut that a page cannot run."""
     pipeline = parts.pipeline
     if pipeline is None or pipeline.is_plain:
         return []

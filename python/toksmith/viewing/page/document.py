@@ -37,21 +37,22 @@ SCRIPTS = (
     "link.js",
     "page.js",
 )
-"""The modules of the program, each behind those that it imports."""
+"""The modules of the program, each after the modules that it imports."""
 STYLES = ("page.css", "tokens.css")
 
 
 def write(path: str | os.PathLike[str], tokenizers: Mapping[str, Tokenizer], *, text: str = "") -> None:
-    r"""Write one HTML file that shows the tokens of whatever is typed into it, for all `tokenizers` side by side.
+    r"""Write one HTML file that shows the tokens of a text that is typed into it, for all `tokenizers` side by side.
 
     The file needs no network and makes no request: it holds the tokenizers. Its ids are those of
-    `Tokenizer.encode`; a lone surrogate is read as U+FFFD. A browser's text box has no carriage returns: it makes
-    newlines of them.
+    `Tokenizer.encode`; a lone surrogate is read as U+FFFD. A browser's text box has no carriage returns: it turns
+    them into newlines.
 
     Args:
         path: The file; an older one is replaced.
-        tokenizers: What the page shows, in order, by the name that it shows. Each takes about 5 bytes for each token.
-        text: What stands in the text box when the page is opened.
+        tokenizers: The tokenizers, in order, by the names that the page shows. Each takes about 5 bytes for each
+            token.
+        text: The text in the text box when the page is opened.
 
     Raises:
         ValueError: There are no tokenizers, or one of them has a part that a page cannot run: a pattern that needs
@@ -69,7 +70,7 @@ def write(path: str | os.PathLike[str], tokenizers: Mapping[str, Tokenizer], *, 
 
 
 def document(tokenizers: Mapping[str, Tokenizer], text: str) -> str:
-    """Return what `write` writes.
+    """Return the content of the file that `write` writes.
 
     Raises:
         ValueError: As `write`.
@@ -96,7 +97,7 @@ def document(tokenizers: Mapping[str, Tokenizer], text: str) -> str:
 
 
 class _Data:
-    """The blocks of a page. Equal ones are there once: several tokenizers may have the same pattern."""
+    """The blocks of a page. Equal blocks are stored once: several tokenizers may have the same pattern."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -112,7 +113,7 @@ class _Data:
 
 
 def _described(name: str, tokenizer: Tokenizer, data: _Data) -> dict[str, Any]:
-    """Return what the program must know of a tokenizer beside its blocks, as plain data."""
+    """Return the data of a tokenizer that the program needs besides its blocks, as plain data."""
     parts = tokenizer._parts
     try:
         if reasons := added.unknown(parts):

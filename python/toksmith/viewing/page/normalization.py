@@ -1,4 +1,4 @@
-"""What normalizes text, as tables that the page runs: those of the core, since a browser has another Unicode.
+"""Normalizers as tables that the page runs: the tables of the core, since a browser has another Unicode version.
 
 The core's tables cannot be read, so they are found by normalizing: each character alone, and marks in pairs.
 """
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from ...huggingface.normalizers import Steps
 
 _FORMS = {"NFC": "NFD", "NFD": "NFD", "NFKC": "NFKD", "NFKD": "NFKD", "Lowercase": "Lowercase"}
-"""Names of the steps that a page runs, each with the one that takes its characters apart."""
+"""Names of the steps that a page runs, each with the form that decomposes its characters."""
 _COMPOSED = ("NFC", "NFKC")
 _SURROGATES = range(0xD800, 0xE000)
 _HANGUL = range(0xAC00, 0xD7A4)
 """Syllables, which are composed by a rule."""
 _VOWELS_AND_FINALS = (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))
 _BETWEEN = "\n"
-"""A character that no form changes, and that nothing is sorted or composed across."""
+"""A character that no form changes, and across which no marks are sorted and no characters composed."""
 # Marks of the lowest and of the highest class. Both are old.
 _LOWEST, _HIGHEST = "\u0334", "\u0345"
 _ROOM = 1 << 28
@@ -35,7 +35,7 @@ _AT_ONCE = 1 << 9
 
 
 class Step(NamedTuple):
-    """A step: a table that takes characters apart; whether marks are then sorted, and characters composed."""
+    """A step: a table that decomposes characters; whether marks are then sorted, and characters composed."""
 
     block: str
     sorts: bool
@@ -72,7 +72,7 @@ def step(name: str) -> Step:
 
 @functools.cache
 def _changed(form: str) -> dict[int, str]:
-    """Return what a form makes of each character that it changes."""
+    """Return the normalized text of each character that a form changes."""
     found = {}
     for codes in _blocks_of_codes():
         characters = [*map(chr, codes)]
@@ -90,7 +90,7 @@ def _blocks_of_codes() -> Iterator[list[int]]:
 
 
 def _each(form: str, texts: Iterable[str]) -> list[str]:
-    """Return what a form makes of each text."""
+    """Return the normalized form of each text."""
     return _normalizer(form)(_BETWEEN.join(texts)).split(_BETWEEN)
 
 
@@ -105,7 +105,7 @@ def _classes() -> dict[int, int]:
     apart = _changed("NFD")
     found = {ord(_LOWEST), ord(_HIGHEST)}
     for codes in _blocks_of_codes():
-        # A mark of a higher class goes behind one of a lower class.
+        # A mark of a higher class is sorted after one of a lower class.
         for before, behind in (("", _LOWEST), (_HIGHEST, "")):
             pairs = [f"{before}{chr(code)}{behind}" for code in codes]
             texts = _each("NFD", pairs)
@@ -121,7 +121,7 @@ def _classes() -> dict[int, int]:
 
 @functools.cache
 def _pairs() -> list[tuple[int, int, int]]:
-    """Return the characters that are composed, Hangul apart: left, right, and what they become."""
+    """Return the pairs of characters that are composed, except Hangul: left, right, and the composed character."""
     compose, kept = _normalizer("NFC"), _changed("NFC")
     found = []
     for code, text in _changed("NFD").items():

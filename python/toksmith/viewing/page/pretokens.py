@@ -1,4 +1,4 @@
-"""What cuts text into pretokens, as automata that the page runs: the same ones that the core compiles."""
+"""Patterns that cut text into pretokens, as automata that the page runs: the same ones that the core compiles."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from ...patterns import Pattern
 
 _CODE_POINTS = 0x110000
-# A character of each class of `Class` in the core. All are old, so that any version of Unicode agrees on them.
+# A character of each class of `Class` in the core. All are old, so every version of Unicode agrees on them.
 _EXAMPLES = "§\xa0²\u0301Ááǅʰª"
 _LONG_S = 0x17F
-"""It folds to an ASCII letter, so the named patterns tell it from other letters."""
+"""The long s folds to an ASCII letter, so the named patterns tell it from other letters."""
 
 
 class Automaton(NamedTuple):
@@ -34,13 +34,16 @@ class Automaton(NamedTuple):
     transitions: list[int]
 
     def packed(self) -> str:
-        """Return it as a block; `automaton.js` reads it. Of the classes it has where each stretch of one begins."""
+        """Return the automaton as a block; `automaton.js` reads it. Classes are packed as stretches of equal ones."""
         firsts = np.flatnonzero(np.diff(self.classes, prepend=255))
         return blocks.packed([blocks.steps(firsts), self.classes[firsts], [self.symbols], self.transitions])
 
 
 class Stage(NamedTuple):
-    """One cut of all pieces: what finds matches, and what becomes of these, as in a `Split` of Hugging Face."""
+    """One cut of all pieces: the automaton that finds matches, and what becomes of them, as in a `Split`.
+
+    `Split` is Hugging Face's pre-tokenizer.
+    """
 
     automaton: Automaton
     behavior: str
@@ -51,7 +54,7 @@ def stages(pattern: Pattern) -> list[Stage]:
     """Return the stages in which a pattern cuts text; none for no pretokenization.
 
     Raises:
-        ValueError: A part of it runs in the `regex` package, and so not in a page.
+        ValueError: A part of the pattern runs in the `regex` package, and so not in a page.
     """
     if isinstance(pattern, Staged):
         return [
@@ -62,7 +65,7 @@ def stages(pattern: Pattern) -> list[Stage]:
     automaton = (
         _named(pattern.name) if pattern.name else _compiled(patterns.runner(pattern.text, pattern.flags), pattern)
     )
-    # Kept text is pieces of its own. Lost text is what `Removed` takes away, if match and rest change roles.
+    # Unmatched text that is kept makes pieces of its own. Dropping it is `Removed` with match and rest exchanged.
     keeps = pattern.unmatched == "keep"
     return [Stage(automaton, "Isolated" if keeps else "Removed", not keeps)]
 
@@ -98,8 +101,8 @@ def _spread(stretches: list[tuple[int, int]]) -> NDArray[np.uint8]:
 def _named(name: str) -> Automaton:
     """Return the automaton of a named pattern, with the Unicode version of its scanner.
 
-    Compiled, it has that of the installed `regex`. So beyond ASCII, all characters of one class of the scanner get
-    the class of an old one.
+    The compiled pattern has the Unicode version of the installed `regex`. So beyond ASCII, all characters of one
+    class of the scanner get the class of an old character.
     """
     source = patterns.NAMED[name]
     compiled = _compiled(patterns.runner(source, 0), patterns.of_source(source, 0, "keep"))

@@ -21,8 +21,8 @@ class _Merges(NamedTuple):
 def packed(parts: Parts) -> str:
     """Return the ordinary tokens and the merges of a tokenizer as a block; `vocabulary.js` reads it.
 
-    A token that a merge makes is not spelled: its bytes are those of the two. A vocabulary of 200,000 tokens takes
-    about one megabyte.
+    A token that a merge makes is not spelled: its bytes are those of its two parts. A vocabulary of 200,000 tokens
+    takes about one megabyte.
     """
     tokens = sorted(parts.ordinary.items())
     ids = [id for id, _ in tokens]
@@ -55,7 +55,7 @@ def _merges(parts: Parts, ids: list[int], spelled: list[bytes]) -> _Merges:
 
 
 def _not_made(count: int, merges: _Merges) -> list[int]:
-    """Return the tokens that must be spelled: those that no merge makes, or that one needs before they are made."""
+    """Return the tokens that must be spelled: no merge makes them, or a merge needs them before they are made."""
     known, literal = bytearray(count), []
     for left, right, result in zip(*merges, strict=True):
         for part in (left, right):
