@@ -1,6 +1,7 @@
-"""The `toksmith` command: its parts, its exit status, and how it says what went wrong.
+"""The `toksmith` command: its parts, its exit status, and its error messages.
 
-A command raises what the library raises. Here that becomes one line on standard error and one of `STATUSES`.
+A command raises the errors of the library. This module turns an error into one line on standard error and one of
+`STATUSES`.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ STATUSES = {
     141: "ended because the reader of the output has gone (SIGPIPE)",
     143: "ended by kill (SIGTERM)",
 }
-"""What the exit status of a command can be, with what each means."""
+"""The exit statuses of a command, with their meanings."""
 
 EXAMPLES = """\
 Examples:
@@ -78,7 +79,7 @@ app = typer.Typer(
 for command in (
     train, encode, decode, tokenize, data, count, view, explain, inspect, compare, convert, fetch, verify, bench,
 ):  # fmt: skip
-    # A short help that is given is wrapped; one that is taken from the help is cut off.
+    # A short help that is given is wrapped; one that typer takes from the help is cut off.
     app.command(
         help=command.__doc__,
         short_help=(command.__doc__ or "").partition("\n")[0],
@@ -129,12 +130,12 @@ def _run(args: list[str]) -> int:
     try:
         status = app(args, prog_name="toksmith", standalone_mode=False) or 0
     except SystemExit as ended:
-        # What click makes of the error: a status of 1.
+        # click has turned the error into a status of 1.
         if isinstance(ended.__context__, BrokenPipeError):
             raise ended.__context__ from None
         raise
     except OSError as error:
-        # Every file that is written is named: without a name it is what is printed.
+        # Errors of writing a file name the file: without a name, the error is of standard output.
         if error.errno in (errno.ENOSPC, errno.EFBIG) and error.filename is None:
             streams.drop_output()
             error.filename = streams.output_name("-")

@@ -48,7 +48,7 @@ of the other library."""
 PIECE_CHARACTERS = 1 << 16
 """Characters of a piece at the least: a long document, of which there are enough for all threads."""
 MAX_CHARACTERS = 1 << 26
-"""Characters that are read, so that the slowest library comes to an end."""
+"""Most characters that are read, so that the slowest library comes to an end."""
 _DIFFERS = "other ids"
 
 

@@ -54,7 +54,7 @@ class Format(str, Enum):
 
 
 _FOLDERS = (Format.huggingface, Format.gpt2)
-# What becomes of unmatched text where a file that says nothing of it is loaded.
+# What becomes of unmatched text if a loaded file does not say it.
 _UNMATCHED = {Format.gpt2: "keep", Format.tiktoken: "drop"}
 # Special tokens that a warning names.
 _MOST_NAMED = 3
@@ -127,7 +127,7 @@ def _save(tokenizer: Tokenizer, out: str, to: Format) -> None:
         conversion.save(tokenizer, out)
     else:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that it holds no pattern is said below, with the special tokens
+            warnings.simplefilter("ignore")  # the warning below says that the file holds no pattern
             tokenizer.save_gpt2(out)
 
 

@@ -35,7 +35,7 @@ Control characters are shown as escapes, and a byte that is not part of a
 character as \\xNN."""
 
 MAX_SOURCES = 20
-"""Sources that are listed: of more, the first ones."""
+"""Sources that are listed; if there are more, the first ones."""
 
 
 def data(

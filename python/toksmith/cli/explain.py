@@ -40,7 +40,7 @@ of a character as \\xNN. Of a pretoken with more than 200 merges, the first 100
 and the last 100 are shown."""
 
 MAX_STEPS = 200
-"""Merges of one pretoken that are shown; if it has more, the first and the last of them."""
+"""Merges of one pretoken that are shown; if there are more, the first and the last of them."""
 MAX_PIECES = 400
 """Pieces of a pretoken that are shown after each merge."""
 

@@ -182,7 +182,7 @@ SeparatorOption = Annotated[
 # The tokenizer
 _TOKENIZER = "A published encoding or a model (o200k_base, gpt-4o), or a path"
 TOKENIZER = f"{_TOKENIZER}, as for encode -t."
-"""The help of what takes a tokenizer as `TokenizerOption` does, under another name."""
+"""The help of options that take a tokenizer as `TokenizerOption` does, under another name."""
 TokenizerArgument = Annotated[str, typer.Argument(metavar="TOKENIZER", help=TOKENIZER)]
 TokenizerOption = Annotated[
     str,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
 
 NAMES = ("tiktoken", "tokenizers", "gigatoken")
-# What gigatoken calls the patterns that it has.
+# gigatoken's names of the patterns that it has.
 _SCHEMES = {"gpt2": "gpt2", "cl100k": "gpt4", "o200k": "o200k", "qwen2": "qwen2"}
 
 

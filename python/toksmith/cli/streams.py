@@ -1,4 +1,4 @@
-"""Input in windows and output whole or not at all; "-" is standard input and standard output."""
+"""Reading input in windows, and writing output whole or not at all; "-" is standard input and standard output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `toksmith train` shows on a terminal: a live screen while it runs, and a summary at the end."""
+"""The output of `toksmith train` on a terminal: a live screen while it runs, and a summary at the end."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def view(
             streams.write("-", map(str.encode, drawing.of_all(loaded, opened)))
         except (KeyboardInterrupt, SystemExit):
             if drawing.colours:
-                streams.write("-", [flow.END.encode()])  # what was cut off may be a colour's begin
+                streams.write("-", [flow.END.encode()])  # the output may have been cut off inside a colour
             raise
 
 
@@ -215,7 +215,7 @@ class Counted:
         self.tokens = self.bytes = 0
         self._tokenizer = tokenizer
         self._blocks = tokenizer.encode_chunks(self._measured(pieces), special=special)
-        # A pattern may lose text. What stands around a core may do so on purpose.
+        # A pattern may lose text. The stages around a core may do so on purpose.
         self._held = 0 if tokenizer._pattern.unmatched == "drop" and tokenizer.pipeline is None else None
 
     def _measured(self, pieces: Iterable[str]) -> Iterator[str]:
