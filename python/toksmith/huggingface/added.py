@@ -21,7 +21,7 @@ class AddedToken(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is found wherever its content stands, and takes nothing else."""
+        """Whether the token is found wherever its content occurs, and takes no whitespace around it."""
         return not (self.single_word or self.lstrip or self.rstrip)
 
 
@@ -31,8 +31,9 @@ FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 def read(rows: Any, vocab: dict[str, int], keep_ids: bool = False) -> list[AddedToken]:
     """Return the added tokens with the ids that the original gives them.
 
-    Those are not the ids in the file: a token that the vocabulary has keeps the id there, any other gets the next one
-    behind the vocabulary's size and the added tokens. Where that is another id than the file says, a warning says so.
+    They may differ from the ids in the file: a token that the vocabulary has keeps its id there, and any other gets
+    the next id after the vocabulary's size and the earlier added tokens. A warning names an id that differs from the
+    file's.
 
     Args:
         rows: The added tokens.

@@ -1,7 +1,7 @@
-"""The core of a tokenizer that merges characters: what happens to spaces before, and how tokens become text after.
+"""The core of a tokenizer that merges characters: the treatment of spaces before, and decoding tokens after.
 
-A text that gets no more than a space in front goes to the core whole. All others take the way of every pipeline, by
-stretches; there U+2581 becomes a plain space at the very end, if the core has these.
+A text that at most gets a space in front goes to the core whole. All other texts go through the pipeline in
+stretches; there U+2581 becomes a plain space as the last step, if the core has plain spaces.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class CharacterCore(PipelineCore):
-    """What `Tokenizer` calls in place of its core, where the model merges characters."""
+    """The object that `Tokenizer` calls in place of its core, if the model merges characters."""
 
     __slots__ = ("__dict__", "_all", "_fused", "_spaces", "_unknown", "_with_space")
 
@@ -61,11 +61,11 @@ class CharacterCore(PipelineCore):
         found = self._in_text if special else self._ordinary
         if found is not None and found.is_in(text):
             return None
-        # Where the core looks for special tokens, it puts the space in front of the stretches between them, too.
+        # If the core looks for special tokens, it also puts the space in front of the stretches between them.
         return (text, True) if special else (self._with_prefix(text), False)
 
     def _with_spaces(self, text: str) -> str | None:
-        """Return a text with a space for each U+2581; None where that could make, or hide, an added token."""
+        """Return a text with a space for each U+2581; None if that could make, or hide, an added token."""
         if META not in text:
             return text
         plain = text.replace(META, " ")
@@ -73,7 +73,7 @@ class CharacterCore(PipelineCore):
         return None if found is not None and (found.is_in(text) or found.is_in(plain)) else plain
 
     def _with_prefix(self, text: str) -> str:
-        """Return a text without added tokens with what is put in front, where nothing else happens to it."""
+        """Return a text without added tokens with its prefix, for a pipeline that does nothing else to it."""
         prefix = self._spaces.prefix
         return f" {text}" if prefix and text and (prefix == "always" or text[0] != " ") else text
 
@@ -81,7 +81,7 @@ class CharacterCore(PipelineCore):
         metaspace = self._spaces.metaspace
         if metaspace is None or metaspace.scheme != "first":
             return super()._stretches(text, special)
-        # Whether something is put in front depends on the place.
+        # Whether a prefix is put in front depends on the place of a stretch.
         return self._placed_stretches(text, special)
 
     def _prefixed(self, text: str, places: Places | None) -> Iterator[Stretch]:
@@ -97,7 +97,7 @@ class CharacterCore(PipelineCore):
         yield Stretch(None, text, places)
 
     def _lacks_prefix(self, text: str, places: Places | None) -> bool:
-        """Whether Metaspace puts something in front of a stretch."""
+        """Whether Metaspace puts a prefix in front of a stretch."""
         metaspace = self._spaces.metaspace
         if metaspace is None or metaspace.scheme == "never" or text.startswith(" "):
             return False
@@ -114,7 +114,7 @@ class CharacterCore(PipelineCore):
         return ids[self._kept(ids)] if self._fused else ids
 
     def _kept(self, ids: NDArray[np.uint32]) -> NDArray[np.bool_]:
-        """Return which ids stay where neighbouring unknown tokens become one: the first of each run."""
+        """Return which ids stay when neighbouring unknown tokens become one: the first of each run."""
         import numpy as np
 
         is_unknown = ids == self._unknown
@@ -141,7 +141,7 @@ class CharacterCore(PipelineCore):
         return ids.tolist(), np.stack([starts, ends], axis=1)
 
     def encode_with_offsets(self, text: str, special: bool, characters: bool) -> tuple[list[int], NDArray[np.int64]]:
-        """See `encode`. Spans are those of the original text; what is put in front is at its first character."""
+        """See `encode`. Spans are those of the original text; a prefix has the span of its first character."""
         is_ready = characters and self._ready(text, special) is not None
         if not is_ready or (special and self._spaces.prefix and self._all is not None and self._all.is_in(text)):
             return super().encode_with_offsets(text, special, characters)
@@ -152,14 +152,14 @@ class CharacterCore(PipelineCore):
         ids, spans = self._inner.encode_with_offsets(prefixed, False, True)
         if len(prefixed) > len(text):
             spans -= 1
-            spans[0] = 0, max(1, spans[0, 1])  # a token of no more than what is put in front is there, too
+            spans[0] = 0, max(1, spans[0, 1])  # a token of the prefix alone has the first character's span too
         return ids, spans
 
     # Ids to text
 
     @functools.cached_property
     def spelling(self) -> Spelling:
-        """How the file spells tokens; added tokens as decoding sees them: normalized, where they are."""
+        """How the file spells tokens; added tokens as decoding sees them: normalized, if they are normalized."""
         tokens = self._pipeline.added_tokens
         names = {token.id: self._normalized(token.content) if token.normalized else token.content for token in tokens}
         return Spelling(self._inner, self._spaces.are_plain, names)
@@ -205,14 +205,14 @@ class CharacterCore(PipelineCore):
 
     @functools.cached_property
     def stripped_spaces(self) -> int | None:
-        """How many spaces are taken off the front of the bytes of the tokens; None if decoding is anything else."""
+        """How many spaces are taken off the front of the bytes of the tokens; None if decoding does anything else."""
         if self._unknown is not None:
-            return None  # tokens for bytes, if there are any, have their spelling for bytes in the core
+            return None  # in the core the bytes of a token for a byte, if any, are its spelling
         return decoders.stripped_spaces(self._pipeline.decoder, self._spaces.are_plain)
 
     @functools.cached_property
     def _respelled(self) -> frozenset[int]:
-        """The added tokens that decoding sees otherwise than the core, which merges with them."""
+        """The added tokens that decoding spells differently from the core, which merges with them."""
         tokens = self._pipeline.added_tokens
         are_plain = self._spaces.are_plain
         return frozenset(

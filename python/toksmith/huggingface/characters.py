@@ -1,7 +1,7 @@
-"""Models that merge characters, as SentencePiece's do: read, and written again.
+"""Models that merge characters, as SentencePiece's do: reading and writing them.
 
-Merging begins with the characters of a text. One that is no token falls back to the tokens of its bytes (`<0x0A>`),
-or to the unknown token.
+Merging begins with the characters of a text. A character that is no token falls back to the tokens of its bytes
+(`<0x0A>`), or to the unknown token.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Ids = tuple[list[int], int | None, list[int]]
 
 
 class CharacterModel(NamedTuple):
-    """What the core is made of; see `_core.Tokenizer.of_characters`."""
+    """The arguments that the core is made of; see `_core.Tokenizer.of_characters`."""
 
     vocab: dict[int, bytes]
     merges: list[tuple[int, int]]
@@ -42,7 +42,7 @@ class CharacterModel(NamedTuple):
 
 
 def merges_characters(content: dict[str, Any]) -> bool:
-    """Whether the model of a file merges characters: it has no ByteLevel, and something for unknown characters."""
+    """Whether the model of a file merges characters: it has no ByteLevel, and a rule for unknown characters."""
     model = content["model"]
     has_fallback = model.get("byte_fallback") is True or model.get("unk_token") is not None
     return has_fallback and not _has_byte_level(content.get("pre_tokenizer"))
@@ -75,7 +75,7 @@ def read(
     are_plain: bool,
     normalized: Callable[[str], str],
 ) -> CharacterModel:
-    """Return what the core is made of.
+    """Return the arguments that the core is made of.
 
     Args:
         model: The model of the file.
@@ -85,8 +85,8 @@ def read(
         normalized: The normalizer.
 
     Raises:
-        ValueError: A merge is malformed or of unknown tokens, or unknown characters are treated in a way that is not
-            had here.
+        ValueError: A merge is malformed or of unknown tokens, or unknown characters are treated in a way that
+            toksmith does not have.
     """
     pairs = byte_level.merges_of(model, vocab)
     if are_plain and META not in vocab:
@@ -167,7 +167,7 @@ class Spelling:
         return name
 
     def id_of(self, text: str) -> int | None:
-        """Return the id that the model has for a spelling, added tokens apart; None if there is none."""
+        """Return the id that the model has for a spelling, without added tokens; None if there is none."""
         if self._bytes and byte_of(text) is not None:
             return next((id for id, name in self._bytes.items() if name == text), None)
         try:

@@ -8,7 +8,7 @@ from ..common.messages import shown as shown
 
 
 def refused(place: str, why: str) -> ValueError:
-    """Return the error of what is wrong, or cannot be done, at a place of the file."""
+    """Return the error for a place of the file, with the reason."""
     return ValueError(f"{place}: {why}")
 
 
@@ -19,7 +19,7 @@ def field(content: dict[str, Any], key: str, kind: type, place: str, default: An
     """Return a field of an object.
 
     Raises:
-        ValueError: It is missing and there is no default, or of another kind.
+        ValueError: The field is missing and there is no default, or it is of another kind.
     """
     if key not in content and default is not ...:
         return default
@@ -32,7 +32,7 @@ def checked(value: Any, kind: type, place: str) -> Any:
     """Return a value that is of a kind.
 
     Raises:
-        ValueError: It is of another.
+        ValueError: The value is of another kind.
     """
     if type(value) is not kind:
         raise refused(place, f"expected {_NAMES[kind]}, got {shown(value)}")
@@ -45,7 +45,7 @@ def checked_id(value: Any, place: str) -> int:
     """Return a value that is an id.
 
     Raises:
-        ValueError: It is none.
+        ValueError: The value is no id.
     """
     if type(value) is not int or not 0 <= value < 2**32:
         raise refused(place, f"the id is {shown(value)}, not a whole number below 2^32")
@@ -56,7 +56,7 @@ def kind_of(content: Any, place: str) -> str:
     """Return the `type` of a part.
 
     Raises:
-        ValueError: It is no object, or has none.
+        ValueError: The part is no object, or has no `type`.
     """
     found: str = field(checked(content, dict, place), "type", str, place)
     return found

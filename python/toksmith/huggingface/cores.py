@@ -1,4 +1,4 @@
-"""Which core a pipeline stands around."""
+"""The choice of the core for a pipeline."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def around(core: _core.Tokenizer, pipeline: Pipeline) -> Any:
-    """Return the core of a tokenizer with a pipeline: the core itself, where that does everything."""
+    """Return the core of a tokenizer with a pipeline: the core itself, if it does everything."""
     if pipeline.is_plain:
         return core
     return PipelineCore(core, pipeline) if pipeline.spaces is None else CharacterCore(core, pipeline)

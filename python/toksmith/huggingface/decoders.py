@@ -20,7 +20,7 @@ MAX_DEPTH = 20
 
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2}|\+[0-9A-Fa-f])>")
 META = "\u2581"
-"""What stands for a space in the tokens of SentencePiece."""
+"""The character for a space in the tokens of SentencePiece."""
 
 
 class Step(NamedTuple):
@@ -61,7 +61,7 @@ def scheme(part: dict[str, Any], place: str) -> str:
     """Return the `prepend_scheme` of a Metaspace, which older files spell `add_prefix_space`.
 
     Raises:
-        ValueError: It is none, or the two contradict each other.
+        ValueError: The scheme is unknown, or the two contradict each other.
     """
     found: str = field(part, "prepend_scheme", str, place, "always")
     if found not in ("always", "first", "never"):
@@ -161,11 +161,11 @@ def stripped_spaces(steps: tuple[Step, ...] | None, spaces: bool) -> int | None:
     """Return how many spaces are taken off the front of the joined bytes of the tokens, if that is all of decoding.
 
     Args:
-        steps: Those of the decoder.
+        steps: The steps of the decoder.
         spaces: Whether the bytes have spaces where the tokens have U+2581.
 
     Returns:
-        None if decoding is anything else.
+        The number of spaces; None if decoding does anything else.
     """
     if not steps:
         return None

@@ -1,4 +1,4 @@
-"""From a path, a folder or an object to the JSON of a `tokenizer.json`; files of strangers cost bounded memory."""
+"""From a path, a folder or an object to the JSON of a `tokenizer.json`; files from strangers take bounded memory."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ MAX_CONTAINERS = 4_000_000
 def load(source: Any) -> tuple[dict[str, Any], str]:
     """Return the content of a `tokenizer.json` and its name.
 
-    `source` is its path, or that of a folder with one; a `tokenizers.Tokenizer`; or a `transformers` fast tokenizer.
+    `source` is its path, or the path of a folder with one; a `tokenizers.Tokenizer`; or a `transformers` fast
+    tokenizer.
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: It is no such file, or too large.
+        ValueError: The file is no `tokenizer.json`, or too large.
         TypeError: `source` is something else.
     """
     if isinstance(source, (str, os.PathLike)):

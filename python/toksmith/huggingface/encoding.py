@@ -1,4 +1,4 @@
-"""A text with everything that Hugging Face tells of it: ids, tokens as it spells them, places."""
+"""An encoded text with the data that Hugging Face returns: ids, tokens in its spelling, places."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def encoded(tokenizer: Tokenizer, text: str, *, special: bool = True) -> Encoded:
-    """Return ids, tokens and spans in characters of `text`, before anything is put around it.
+    """Return ids, tokens and spans in characters of `text`, before tokens are put around it.
 
-    A token that merging makes is spelled with a character for each byte; an added one is the text that it was found
-    as, with the whitespace that belongs to it. See `Template.process` for what comes around.
+    A token that merging makes is spelled with a character for each byte; an added token is spelled as the text that
+    was found, with the whitespace that belongs to it. `Template.process` puts tokens around the text.
     """
     core: Any = tokenizer._core
     pipeline = tokenizer.pipeline

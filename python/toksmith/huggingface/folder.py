@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..parts import Parts
 
 ROLES = ("bos_token", "eos_token", "unk_token", "pad_token")
-"""The special tokens that `transformers` knows by what they do."""
+"""The roles of special tokens that `transformers` knows."""
 
 _END, _BOTH = ("<|end_of_text|>", "</s>", "<eos>", "<|eos|>", "[EOS]"), ("<|endoftext|>",)
 _BY_NAME = {
@@ -31,10 +31,10 @@ _NO_LIMIT = 10**30  # what `transformers` reads as "this model has no longest in
 
 
 def roles(parts: Parts, chosen: Mapping[str, Any]) -> dict[str, str]:
-    """Return the special token of each role: the one that is chosen, or, for `...`, one of a usual name, if any.
+    """Return the special token of each role: the chosen one, or, for `...`, one with a usual name, if any.
 
     Raises:
-        ValueError: What is chosen is no special token of the tokenizer.
+        ValueError: A chosen token is no special token of the tokenizer.
     """
     found: dict[str, str] = {}
     for role in ROLES:
@@ -83,17 +83,17 @@ def side_files(
     model_max_length: int | None,
     rows: list[dict[str, Any]],
 ) -> origin.Files:
-    """Return what stands beside `tokenizer.json`: as the tokenizer came with it, but for what is chosen here.
+    """Return the files beside `tokenizer.json`: those that the tokenizer came with, changed by the arguments.
 
     Args:
         parts: The tokenizer.
-        chosen: The special token of each role, None for none, `...` for that which it came with.
-        chat_template: One that replaces what it came with.
+        chosen: The special token of each role, None for none, `...` for the one that the tokenizer came with.
+        chat_template: A template that replaces the one that the tokenizer came with.
         model_max_length: Likewise.
         rows: The added tokens, as `tokenizer.json` has them.
 
     Raises:
-        ValueError: A role is given to what is no special token.
+        ValueError: A role is given to a name that is no special token.
     """
     came_with = parts.origin.files if parts.origin is not None else {}
     if came_with:

@@ -12,24 +12,24 @@ from .checks import checked, checked_id, field, kind_of, refused, shown
 
 
 class Model(NamedTuple):
-    """What the core is made of."""
+    """The parts that the core is made of."""
 
     core: Callable[[_core.Pretokenizer], _core.Tokenizer]
     kept: list[AddedToken]
-    """Added tokens that ordinary text reaches too."""
+    """Added tokens that ordinary text can be encoded to as well."""
 
 
 def read_vocab(model: Any) -> dict[str, int]:
     """Return the vocabulary as the file has it.
 
     Raises:
-        ValueError: The model is not BPE, an id is none, or two tokens share one.
+        ValueError: The model is not BPE, a value is no id, or two tokens share an id.
     """
     kind = kind_of({"type": "BPE", **checked(model, dict, "$.model")}, "$.model")
     if kind != "BPE":
         raise refused("$.model", f"a model of type {kind}: toksmith reads byte-level BPE")
     vocab: dict[str, int] = field(model, "vocab", dict, "$.model")
-    # Most files are right, and telling that takes less time than finding what is wrong.
+    # Most files are right, and checking that takes less time than finding the error in a wrong one.
     if _core.are_ids(vocab):
         return vocab
     by_id: dict[int, str] = {}
@@ -43,7 +43,7 @@ def read_vocab(model: Any) -> dict[str, int]:
 
 
 def read(model: dict[str, Any], vocab: dict[str, int], added: list[AddedToken]) -> Model:
-    """Return what the core is made of.
+    """Return the parts that the core is made of.
 
     Raises:
         ValueError: A merge is malformed or of unknown tokens, a token is not spelled in bytes, a byte has no token,
@@ -57,7 +57,7 @@ def read(model: dict[str, Any], vocab: dict[str, int], added: list[AddedToken]) 
 def _quickly(
     model: dict[str, Any], vocab: dict[str, int], added: list[AddedToken], ignore_merges: bool
 ) -> Model | None:
-    """Return what `_with_reasons` returns, which tells what is wrong where this returns None."""
+    """Return the same as `_with_reasons`, faster; None if only `_with_reasons` can tell what is wrong."""
     rows = model.get("merges")
     spelled = _core.SpelledModel.read(vocab, rows) if isinstance(rows, list) else None
     if spelled is None or not all(spell(bytes([byte])) in vocab for byte in range(256)):
@@ -133,7 +133,7 @@ def new_tokens(added: list[AddedToken], vocab: dict[str, int]) -> list[tuple[str
 
 
 def _of_unknown(model: dict[str, Any], merges: list[tuple[str, str]], vocab: dict[str, int]) -> ValueError:
-    """Return the error of the first merge that needs what is no token."""
+    """Return the error of the first merge that needs a token which does not exist."""
     left, right = next(pair for pair in merges if not {*pair, "".join(pair)} <= vocab.keys())
     token = next(token for token in (left, right, left + right) if token not in vocab)
     why = f"the merge of {shown(left)} and {shown(right)} needs {shown(token)}, which is no token"
@@ -141,7 +141,7 @@ def _of_unknown(model: dict[str, Any], merges: list[tuple[str, str]], vocab: dic
 
 
 def check_options(model: dict[str, Any]) -> None:
-    """Refuse what would change ids. What stands in for bytes without a token has no work here: all have one."""
+    """Refuse options that would change ids. Options for bytes without a token have no effect: all bytes have one."""
     dropout = model.get("dropout")
     if dropout not in (None, 0, 0.0) or isinstance(dropout, bool):
         raise refused(
@@ -177,7 +177,7 @@ def _pairs(model: dict[str, Any]) -> list[tuple[str, str]]:
         raise refused("$.model.merges", "some merges are texts and some are lists")
     if not texts:
         return [_pair(row, i) for i, row in enumerate(rows)]
-    # `tokenizers` leaves out such a line wherever it stands.
+    # `tokenizers` leaves out a version line wherever it stands.
     pairs = [(i, text.split(" ")) for i, text in enumerate(texts) if not text.startswith("#version")]
     for i, parts in pairs:
         if len(parts) != 2:
@@ -194,7 +194,7 @@ def _pair(row: Any, i: int) -> tuple[str, str]:
 
 
 def _last_of_each(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Leave out merges that come again: the original has the last place of each."""
+    """Leave out repeated merges: the original takes the last place of each."""
     if len(set(pairs)) == len(pairs):
         return pairs
     return list(dict.fromkeys(reversed(pairs)))[::-1]

@@ -1,4 +1,4 @@
-"""Normalizers: from the file's to the core's steps."""
+"""Normalizers: from the parts of the file to the steps of the core."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read(part: Any, place: str = "$.normalizer", depth: int = 0) -> Steps:
     """Return the steps of the core's `Normalizer`.
 
     Raises:
-        ValueError: A part is malformed or cannot be had exactly; names it.
+        ValueError: A part is malformed or cannot be reproduced exactly; names it.
     """
     if part is None:
         return []

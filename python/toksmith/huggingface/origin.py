@@ -1,8 +1,8 @@
-"""What a Hugging Face folder or object says of a tokenizer beside what decides its ids.
+"""The data of a Hugging Face folder or object that do not decide the ids of a tokenizer.
 
-That is: the roles of special tokens, chat templates, the side on which batches are padded, the class of
-`transformers`, and how `tokenizer.json` spells its parts. It is no part of a tokenizer's identity. It is kept so that
-`save_huggingface` and `toksmith.compat.huggingface` can give it back.
+These are the roles of special tokens, chat templates, the side on which batches are padded, the class of
+`transformers`, and how `tokenizer.json` spells its parts. They are no part of a tokenizer's identity. They are kept
+so that `save_huggingface` and `toksmith.compat.huggingface` can give them back.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Origin:
 
     Attributes:
         content: The parts of `tokenizer.json` as they were spelled, without vocabulary and merges; None once the
-            tokenizer is another one.
+            tokenizer has been changed.
         beside: Names of the added tokens that are not in the vocabulary of the model.
         files: The files beside `tokenizer.json` by name: JSON objects, and the texts of chat templates.
     """
@@ -65,7 +65,7 @@ class Origin:
         return cls(kept, frozenset(token.content for token in added if token.content not in vocab), files)
 
     def moved(self) -> Origin:
-        """Return what is still true once ids have moved: neither ids nor flags by id."""
+        """Return the origin of a tokenizer whose ids have changed: without ids and without flags by id."""
         gone = (GENERATION, "added_tokens.json")
         files = {name: value for name, value in self.files.items() if name not in gone}
         if CONFIG in files:
@@ -74,10 +74,10 @@ class Origin:
         return Origin(None, frozenset(), files)
 
     def check(self, parts: Parts) -> None:
-        """Check that the parts of a `tokenizer.json` are those of a tokenizer.
+        """Check that the parts of the `tokenizer.json` belong to a tokenizer.
 
         Raises:
-            ValueError: They are not: they come from a file that was changed.
+            ValueError: They do not: they come from a file that was changed.
         """
         if self.content is None:
             return
@@ -95,7 +95,7 @@ class Origin:
             raise ValueError("the field 'huggingface' is that of another tokenizer")
 
     def state(self) -> dict[str, Any]:
-        """Return it as a dictionary for JSON."""
+        """Return the origin as a dictionary for JSON."""
         return {"content": self.content, "beside": sorted(self.beside), "files": self.files}
 
     @classmethod
@@ -103,7 +103,7 @@ class Origin:
         """Return the origin of a `state`.
 
         Raises:
-            ValueError: It is none.
+            ValueError: `state` is no such state.
         """
         fields = state if isinstance(state, dict) else {}
         content, beside, files = (fields.get(name) for name in ("content", "beside", "files"))
@@ -126,7 +126,7 @@ def is_known(name: str) -> bool:
 
 
 def files_of(source: Any) -> Files:
-    """Return what stands beside the `tokenizer.json` of a source, or what an object of `transformers` says of itself.
+    """Return the files beside the `tokenizer.json` of a source, or those that an object of `transformers` writes.
 
     A file that cannot be read is left out, and a warning names it.
     """
@@ -139,7 +139,7 @@ def files_of(source: Any) -> Files:
 
 
 def paths_in(folder: Path) -> list[Path]:
-    """Return the paths of what may stand beside the `tokenizer.json` of a folder, whether or not it is there."""
+    """Return the paths of files that may stand beside the `tokenizer.json` of a folder; not all need exist."""
     templates = sorted((folder / TEMPLATES).glob("*.jinja"))[:MAX_TEMPLATES]
     return [*(folder / name for name in _OBJECTS), folder / TEMPLATE, *templates]
 
@@ -155,7 +155,7 @@ def _files_in(folder: Path) -> Files:
             found[name] = text_files.parse_object(text, str(path), name) if name in _OBJECTS else text
         except (OSError, ValueError) as error:
             warnings.warn(f"{error}; what {name} says of the tokenizer is not kept", stacklevel=5)
-    if MODEL in found:  # of the model's own configuration only what decides the class of the tokenizer
+    if MODEL in found:  # keep only the fields of the model's configuration that decide the class of the tokenizer
         model = found.pop(MODEL)
         if kept := {key: model[key] for key in _CLASS_OFMODEL if isinstance(model.get(key), str)}:
             found[MODEL] = kept
@@ -163,14 +163,14 @@ def _files_in(folder: Path) -> Files:
 
 
 def _files_of_object(source: Any) -> Files:
-    """Return what `save_pretrained` of a tokenizer of `transformers` writes, its `tokenizer.json` apart."""
+    """Return the files that `save_pretrained` of a tokenizer of `transformers` writes, without `tokenizer.json`."""
     light = copy.copy(source)
     light.__dict__["_save_pretrained"] = lambda *_args, **_options: ()
     try:
         with temporary.own_folder() as folder:
             light.save_pretrained(folder)
             return _files_in(Path(folder))
-    except Exception as error:  # whatever a class of somebody else raises
+    except Exception as error:  # a class from elsewhere may raise any error
         warnings.warn(
             f"{type(source).__name__}: its roles of special tokens and chat templates are not kept, since its "
             f"save_pretrained failed: {error}",
@@ -204,7 +204,7 @@ def tokenizer_class(files: Files) -> str | None:
 
 
 def written(files: Files) -> dict[str, bytes]:
-    """Return the content of the files that are written beside `tokenizer.json`; not that of the model."""
+    """Return the content of the files that are written beside `tokenizer.json`, without the model's configuration."""
     found: dict[str, bytes] = {}
     for name, value in files.items():
         if name != MODEL:

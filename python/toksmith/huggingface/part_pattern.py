@@ -1,4 +1,4 @@
-"""The pattern of a part, a normalizer or a pre-tokenizer: how a file holds it, and compiled."""
+"""The pattern of a normalizer or a pre-tokenizer: reading it from a file, and compiling it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def pattern_of(part: dict[str, Any], place: str) -> tuple[str, str]:
     """Return kind ("String" or "Regex") and text of a part's pattern.
 
     Raises:
-        ValueError: It is neither, or an empty text.
+        ValueError: The pattern is neither, or is an empty text.
     """
     pattern = field(part, "pattern", dict, place)
     if len(pattern) != 1 or next(iter(pattern)) not in ("String", "Regex"):
@@ -25,14 +25,14 @@ def pattern_of(part: dict[str, Any], place: str) -> tuple[str, str]:
 
 
 def compiled(pattern: str, nullable: bool = False) -> Any:
-    """Return what finds a pattern: an automaton of the core, or a compiled pattern of `regex`.
+    """Return an object that finds a pattern: an automaton of the core, or a compiled pattern of `regex`.
 
     Args:
-        pattern: In the dialect of `regex`.
-        nullable: Whether it may match nothing: `regex` finds such matches.
+        pattern: The pattern in the dialect of `regex`.
+        nullable: Whether it may match the empty text: `regex` finds such matches.
 
     Raises:
-        ValueError: `regex` refuses it.
+        ValueError: `regex` refuses the pattern.
     """
     found = patterns.of_source(pattern, 0, "keep").compiled()
     return found if nullable else patterns.runner(pattern, 0)

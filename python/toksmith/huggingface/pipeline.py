@@ -1,7 +1,7 @@
-"""Pipelines: what a Hugging Face tokenizer does to a text before pretokens are merged, and to the ids after.
+"""Pipelines: the steps of a Hugging Face tokenizer before pretokens are merged, and after the ids are made.
 
-Most need nothing that the core does not do by itself: one pattern, and special tokens. The rest has a normalizer,
-added tokens with conditions, or a space that is put before the text: `pipeline_core` stands before the core then, and
+For most tokenizers the core does everything by itself: one pattern, and special tokens. The others have a normalizer,
+added tokens with conditions, or a space that is put before the text: then `pipeline_core` stands before the core, and
 hands it stretches of text.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Staged(patterns.Pattern):
-    """What splits in stages, which no one pattern does. `text` names them."""
+    """A pattern in stages, which no single pattern can replace. `text` names the stages."""
 
     stages: list[pretokenizers.Stage]
 
@@ -38,12 +38,12 @@ class Staged(patterns.Pattern):
 
 
 class Words(patterns.Pattern):
-    """What splits nowhere, or before each space, as Metaspace does; and what the core puts in front of a text."""
+    """A pattern that splits nowhere, or before each space, as Metaspace does; with the prefix that the core adds."""
 
     prefix: str
 
     def compiled(self) -> Any:
-        """Return None for what splits nowhere; refuse Metaspace, which is no pattern of `regex`."""
+        """Return None for a pattern that splits nowhere; refuse Metaspace, which is no pattern of `regex`."""
         if self.text is None:
             return None
         raise ValueError("this tokenizer splits before each space, by Metaspace: no pattern stands for that")
@@ -54,9 +54,9 @@ class Words(patterns.Pattern):
 
 
 class Pipeline:
-    """What surrounds the model of a Hugging Face tokenizer. Immutable.
+    """The steps around the model of a Hugging Face tokenizer. Immutable.
 
-    Its parts are those of the `tokenizer.json`; see `docs/huggingface.md` for what each means here.
+    Its parts are those of the `tokenizer.json`; see `docs/huggingface.md` for the meaning of each.
     """
 
     __slots__ = (
@@ -78,15 +78,15 @@ class Pipeline:
     added_tokens: tuple[AddedToken, ...]
     """The added tokens, with their flags, by id."""
     decoder: tuple[decoders.Step, ...] | None
-    """The steps of the decoder, where the model merges characters; None for none, and for byte-level tokenizers."""
+    """The steps of the decoder, if the model merges characters; None for none, and for byte-level tokenizers."""
     is_plain: bool
     """Whether the core does everything by itself."""
     is_trivial: bool
-    """Whether there is nothing in it that a plain `Tokenizer` lacks."""
+    """Whether a plain `Tokenizer` has all that the pipeline does."""
     normalizer: normalizers.Steps
     pattern: patterns.Pattern
     spaces: spaces_of_text.Spaces | None
-    """What becomes of spaces, where the model merges characters; None for byte-level tokenizers."""
+    """What becomes of spaces, if the model merges characters; None for byte-level tokenizers."""
     splits: pretokenizers.Splits
     template: Template | None
 
@@ -150,12 +150,12 @@ class Pipeline:
 
     @property
     def is_staged(self) -> bool:
-        """Whether no one pattern splits as this does."""
+        """Whether no single pattern splits like the pipeline."""
         return bool(self.splits.before) or isinstance(self.pattern, Staged)
 
     @property
     def spec(self) -> dict[str, Any]:
-        """Everything that makes it, as JSON has it: the parts of a `tokenizer.json` but its model. A copy."""
+        """All parts of the pipeline as JSON has them: those of a `tokenizer.json` without its model. A copy."""
         import copy
 
         return copy.deepcopy(self._spec)
@@ -165,7 +165,7 @@ class Pipeline:
         """Return the pipeline of a saved `spec`.
 
         Raises:
-            ValueError: It is malformed; names the part.
+            ValueError: The spec is malformed; names the part.
         """
         checks.checked(spec, dict, "pipeline")
         for name, kind in (("added_tokens", list), ("kept", list)):
@@ -179,7 +179,7 @@ class Pipeline:
         return cls({"added_tokens": spec["added_tokens"], **{part: spec.get(part) for part in parts}, **rest}, kept)
 
     def irregular(self) -> frozenset[AddedToken]:
-        """Return the added tokens that the core does not find as the original does."""
+        """Return the added tokens that the core does not find in the same way as the original."""
         return self._irregular
 
     def _find_irregular(self) -> frozenset[AddedToken]:
@@ -195,7 +195,7 @@ class Pipeline:
         )
 
     def reasons(self) -> list[str]:
-        """Return the parts that change what `encode` gives, beside one pattern and special tokens, by name."""
+        """Return the names of the parts that change the ids, besides one pattern and special tokens."""
         normalizer = [f"the normalizer ({', '.join(name for name, _ in self.normalizer)})"] if self.normalizer else []
         merging = ["merging of characters instead of bytes"] if self.spaces is not None else []
         prefix = ["a space before the text (add_prefix_space)"] if self.splits.prefix else []
@@ -212,7 +212,7 @@ class Pipeline:
         """Check that the core does everything for this text.
 
         Raises:
-            ValueError: It does not: `what` is not defined for it; names the parts.
+            ValueError: It does not, so `what` is not defined for this text; names the parts.
         """
         if not self.is_plain and not core.is_unchanged(text, special):
             why = " and ".join(self.reasons())

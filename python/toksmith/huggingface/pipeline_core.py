@@ -1,7 +1,7 @@
-"""The core of a tokenizer with a pipeline: the methods that take text do first what the pipeline does.
+"""The core of a tokenizer with a pipeline: the methods that take text first run the steps of the pipeline.
 
-Stretches of text between added tokens are normalized, and encoded by the core. A text that the pipeline leaves as it
-is, which is most, goes to the core whole.
+Stretches of text between added tokens are normalized, and encoded by the core. Most texts are not changed by the
+pipeline; such a text goes to the core whole.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class PipelineCore:
-    """What `Tokenizer` calls in place of its core. Everything that takes no text is the core's own."""
+    """The object that `Tokenizer` calls in place of its core. Methods that take no text are the core's own."""
 
     __slots__ = (
         "_after",
@@ -54,7 +54,7 @@ class PipelineCore:
         self._ordinary = self._texts(token for token in tokens if not token.special)
 
     def _texts(self, tokens: Iterable[AddedToken]) -> _core.AddedTokens | None:
-        """Return what finds the tokens' contents, as they are and normalized; None without tokens."""
+        """Return an object that finds the tokens' contents, as they are and normalized; None without tokens."""
         texts = {text for token in tokens for text in (token.content, self._normalized(token.content))}
         return _core.AddedTokens([(text, False, False, False, False) for text in sorted(texts)]) if texts else None
 
@@ -72,7 +72,7 @@ class PipelineCore:
         return found is None or not found.is_in(text)
 
     def _ready(self, text: str, special: bool) -> tuple[str, bool] | None:
-        """Return what the core encodes by itself for this text: a text, and whether to look for special tokens."""
+        """Return the text that the core encodes by itself for this text, and whether to look for special tokens."""
         return (text, special) if self.is_unchanged(text, special) else None
 
     def _ids(self, piece: str, workers: int | None = None) -> list[int]:
@@ -156,7 +156,7 @@ class PipelineCore:
     # Text to ids
 
     def encode(self, text: str, special: bool, workers: int | None = None) -> list[int]:
-        """Do what the core's method does, behind the pipeline; so do the following ones."""
+        """Run the pipeline, then the core's method of the same name; so do the following methods."""
         if ready := self._ready(text, special):
             return self._inner.encode(*ready, workers)
         ids: list[int] = []
@@ -255,7 +255,7 @@ class PipelineCore:
         return Encoded(all_ids, tokens, spans)
 
     def word_ids(self, text: str, special: bool) -> list[int]:
-        """Return for each id the number of its pretoken; an added token is one by itself."""
+        """Return for each id the number of its pretoken; an added token is a pretoken of its own."""
         if self._splitter is None:
             self._splitter = self._pipeline.pattern.core()
         words: list[int] = []
@@ -335,7 +335,7 @@ class PipelineCore:
 
 
 class PipelineStream:
-    """A stream of text: a normalizer may look at all of it, so nothing is settled before the end."""
+    """A stream of text: a normalizer may look at all of the text, so no id is final before the end."""
 
     __slots__ = ("_core", "_pieces", "_special")
 
@@ -344,7 +344,7 @@ class PipelineStream:
         self._pieces: list[str] = []
 
     def push(self, text: str) -> list[int]:
-        """Add text; nothing is final yet."""
+        """Add text; no id is final yet."""
         if not isinstance(text, str):
             raise TypeError(f"expected str, got {type(text).__name__}")
         self._pieces.append(text)

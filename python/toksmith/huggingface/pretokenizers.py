@@ -1,4 +1,4 @@
-"""Pre-tokenizers: from the file's sequences to stages that the core splits in."""
+"""Pre-tokenizers: from the sequences of the file to the stages in which the core splits."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .to_oniguruma import NAMED
 MAX_DEPTH = 20
 """Most sequences inside each other."""
 MAX_STAGES = 64
-"""Most stages that text is split in."""
+"""Most stages in which text is split."""
 
 _BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
 
 BYTE_LEVEL = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-"""What ByteLevel splits by (tokenizers, src/pre_tokenizers/byte_level.rs)."""
+"""The pattern by which ByteLevel splits (tokenizers, src/pre_tokenizers/byte_level.rs)."""
 
 SPELLINGS: dict[str, str] = {
-    # What ByteLevel has built in; Split with it: Granite, SmolLM.
+    # The pattern that ByteLevel has built in; Granite and SmolLM have it in a Split.
     BYTE_LEVEL: "gpt2",
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
     # Llama 3, Phi-4, OLMo 2.
@@ -34,13 +34,13 @@ SPELLINGS: dict[str, str] = {
     patterns.QWEN35: "qwen3.5",
     # Mistral's models with the Tekken tokenizer: Nemo and later.
     patterns.TEKKEN: "tekken",
-    # As `save_huggingface` writes tiktoken's own, and nanochat's.
+    # The spellings that `save_huggingface` writes for tiktoken's own patterns, and nanochat's.
     NAMED["cl100k"]: "cl100k",
     NAMED["nanochat"]: "nanochat",
 }
 """Spellings in files, with the scanner that is proven equal to Oniguruma's reading of each
-(tests/python/huggingface/test_huggingface.py). tiktoken's newer ones are not here: `{1,3}+` repeats in this
-dialect."""
+(tests/python/huggingface/test_huggingface.py). tiktoken's newer spellings are not here: `{1,3}+` is a repeated
+repetition in this dialect."""
 
 
 class Stage(NamedTuple):
@@ -59,14 +59,14 @@ class Splits(NamedTuple):
     prefix: bool
     after: list[Stage]
     sources: list[str | None]
-    """What each of the stages `after` is spelled as, where it is one pattern."""
+    """The spelling of each of the stages `after`, if it is one pattern."""
 
 
 def read(part: Any, place: str = "$.pre_tokenizer") -> Splits:
     """Return how text is split.
 
     Raises:
-        ValueError: A part is malformed, cannot be had exactly, or there is no ByteLevel at the end; names it.
+        ValueError: A part is malformed, cannot be reproduced exactly, or there is no ByteLevel at the end; names it.
     """
     if part is None:
         raise refused(place, "there is none: toksmith reads byte-level tokenizers, where it ends in ByteLevel")
@@ -159,5 +159,5 @@ def one_pattern(splits: Splits) -> patterns.Pattern | None:
         return None
     if stage.kind == "pattern":
         return patterns.of_source(source, 0, "keep" if keeps_all else "drop")
-    # The named patterns match all text, so there is nothing else to keep.
+    # The named patterns match all text, so there is no unmatched text to keep.
     return patterns.resolve(patterns.NAMED[stage.argument])

@@ -1,4 +1,4 @@
-"""All parts of a `tokenizer.json` together."""
+"""Reading all parts of a `tokenizer.json` together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def read(source: Any) -> Parts:
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: It is malformed, inconsistent, or holds what cannot be had exactly; names file and place.
+        ValueError: The file is malformed, inconsistent, or has a part that cannot be reproduced exactly; names file
+            and place.
         TypeError: `source` is neither a path nor such an object.
     """
     content, name = document.load(source)
@@ -33,7 +34,7 @@ def parts_of(content: dict[str, Any], files: origin.Files | None = None, keep_id
     `keep_ids`: see `added.read`.
 
     Raises:
-        ValueError: It is inconsistent, or holds what cannot be had exactly; names the place.
+        ValueError: The content is inconsistent, or has a part that cannot be reproduced exactly; names the place.
     """
     version = content.get("version", "1.0")
     if version != "1.0":

@@ -1,7 +1,7 @@
-"""What a tokenizer that merges characters does to spaces: SentencePiece's U+2581 in their place, and one in front.
+"""The treatment of spaces in a tokenizer that merges characters: SentencePiece replaces them by U+2581, and adds one.
 
 The core works with plain spaces where it can: a token that the file spells with U+2581 has a space in its bytes, and
-a text needs no copy in which spaces are replaced. That is exact where no space is left in a text when it is merged.
+a text needs no copy in which spaces are replaced. That is exact if a text has no space left when it is merged.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Spaces(NamedTuple):
     Attributes:
         metaspace: The pre-tokenizer, if there is one.
         are_plain: Whether the core has a plain space for each U+2581.
-        prefix: Where nothing else happens to a text, which stretches between added tokens get a space in front: all
-            ("always"), those that begin with none ("missing"), of these the one that begins the text ("first"), or
-            none (""). None where more happens.
+        prefix: If nothing else happens to a text, which stretches between added tokens get a space in front: all
+            ("always"), those that do not begin with a space ("missing"), of these only the one that begins the text
+            ("first"), or none (""). None if more happens to a text.
     """
 
     metaspace: Metaspace | None
@@ -52,12 +52,12 @@ def read(steps: Steps, pre_tokenizer: Any, place: str = "$.pre_tokenizer") -> Sp
     """Return what becomes of spaces.
 
     Args:
-        steps: Those of the normalizer.
-        pre_tokenizer: That of the file.
-        place: Where it stands.
+        steps: The steps of the normalizer.
+        pre_tokenizer: The pre-tokenizer of the file.
+        place: Its place in the file.
 
     Raises:
-        ValueError: The pre-tokenizer is malformed, or cannot be had exactly; names it.
+        ValueError: The pre-tokenizer is malformed, or cannot be reproduced exactly; names it.
     """
     metaspace = _metaspace(pre_tokenizer, place, _leaves_no_space(steps))
     are_plain = metaspace is not None or _leaves_no_space(steps)
@@ -99,7 +99,7 @@ def _metaspace(part: Any, place: str, no_space: bool) -> Metaspace | None:
         split = part.get("split")
         return Metaspace(scheme(part, place), True if split is None else field(part, "split", bool, place))
     if kind == "Split" and no_space and part.get("pattern") == {"String": " "} and part.get("invert") is False:
-        return None  # Gemma's: it splits at spaces, of which the normalizer leaves none
+        return None  # Gemma's pre-tokenizer splits at spaces, and the normalizer leaves none
     raise refused(
         place, f"the pre-tokenizer {kind} before a model that merges characters is not one that toksmith has"
     )
@@ -108,7 +108,7 @@ def _metaspace(part: Any, place: str, no_space: bool) -> Metaspace | None:
 def words_of(part: Any, text: str) -> list[tuple[str, tuple[int, int]]] | None:
     """Return the words that Metaspace makes of a text, each with its place in characters; None for another part.
 
-    What is put in front is where the first character is.
+    A prefix has the place of the first character.
     """
     if kind_of(part, "$.pre_tokenizer") != "Metaspace":
         return None

@@ -29,7 +29,8 @@ class Places(NamedTuple):
 class Stretch(NamedTuple):
     """A piece of a text on its way: an added token, or text that is ready to be encoded; with places, if wanted.
 
-    Without places an added token has no text either: with what its flags took it can be as long as the whole.
+    Without places an added token has no text either: with the whitespace that its flags took it can be as long as the
+    whole text.
     """
 
     id: int | None
@@ -38,7 +39,7 @@ class Stretch(NamedTuple):
 
 
 class Finder:
-    """Added tokens, and what each is found by."""
+    """Added tokens, and the objects that find them."""
 
     __slots__ = ("_core", "_tokens")
 
@@ -48,7 +49,7 @@ class Finder:
         self._core = _core.AddedTokens(rows) if rows else None
 
     def segments(self, text: str, special: bool) -> Iterator[tuple[AddedToken | None, int, int]]:
-        """Yield what is found, and the text between (None), with start and end in characters."""
+        """Yield the found tokens, and the text between them (None), with start and end in characters."""
         if self._core is None:
             return iter([(None, 0, len(text))] if text else [])
         found = self._core.segments(text, special)
@@ -56,7 +57,7 @@ class Finder:
 
 
 def identity(text: str) -> tuple[Places, list[int]]:
-    """Return the places of a text in itself, and the byte that each character starts at, and the end."""
+    """Return the places of a text in itself, and the byte at which each character starts, and the end."""
     import numpy as np
 
     data = np.frombuffer(text.encode(), np.uint8)
@@ -66,7 +67,7 @@ def identity(text: str) -> tuple[Places, list[int]]:
 
 
 def with_prefix(places: Places) -> Places:
-    """The space that is put before a text comes from where its first character does."""
+    """Return places with one for the space before the text, which has the place of the first character."""
     import numpy as np
 
     starts, ends = places
@@ -74,7 +75,7 @@ def with_prefix(places: Places) -> Places:
 
 
 def in_characters(text: str, spans: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return spans in characters of `text`, which in bytes begin and end between two."""
+    """Return spans in characters of `text` for spans in bytes, which begin and end between two characters."""
     import numpy as np
 
     data = np.frombuffer(text.encode(), np.uint8)

@@ -47,7 +47,7 @@ class Part(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One post-processor: it trims (None: it does not; else whether a space was put before it), or surrounds."""
+    """One post-processor: it trims (None: no; else whether a space was put before the text), or adds tokens."""
 
     trims: bool | None
     single: tuple[Piece, ...]
@@ -56,7 +56,7 @@ class Step(NamedTuple):
 
 
 class Template:
-    """What Hugging Face's post-processor does around encoded texts. Immutable."""
+    """Hugging Face's post-processor, which puts tokens around encoded texts. Immutable."""
 
     __slots__ = ("_steps",)
 
@@ -138,7 +138,7 @@ def _trimmed(part: Part, prefixed: bool) -> Part:
 
 
 def read(part: Any, place: str = "$.post_processor") -> Template | None:
-    """Return what the post-processor does; None if there is none.
+    """Return the template of a post-processor; None if there is no post-processor.
 
     Raises:
         ValueError: A part is malformed or not one that toksmith has; names it.

@@ -1,10 +1,10 @@
 r"""A pattern of the `regex` package, written so that Oniguruma cuts every text at the same places.
 
-`tokenizers` runs the patterns of its files in Oniguruma, which reads some of them otherwise: `$` ends a line
-there, `{1,3}+` repeats a repetition, `\w` has other characters, and case folds to more than one. So a pattern is
-read here in full, and written anew from what means the same in both (Oniguruma's doc/RE, Ruby syntax, beside the
-documentation of `regex`). A class of characters that is not the same in both is written as the code points that
-`regex` takes for it. Whatever is not in this module has no proven equal, and is refused by name.
+`tokenizers` runs the patterns of its files in Oniguruma, which reads some of them differently: `$` also matches at
+the end of a line, `{1,3}+` repeats a repetition, `\w` has other characters, and a character may fold to several. So a
+pattern is read here in full, and written anew with constructs that mean the same in both (Oniguruma's doc/RE, Ruby
+syntax, and the documentation of `regex`). A class of characters that is not the same in both is written as the code
+points that `regex` takes for it. A construct that is not in this module has no proven equal, and is refused by name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NAMED: dict[str, str] = {
     "qwen3.5": patterns.QWEN35,
     "tekken": patterns.TEKKEN,
 }
-"""Spellings of the named patterns for Oniguruma: the published ones, where they are the same pattern there."""
+"""Spellings of the named patterns for Oniguruma: the published ones, if Oniguruma reads them as the same pattern."""
 
 _IGNORE_CASE, _DOT_ALL = 0x2, 0x10
 _ALLOWED = _IGNORE_CASE | _DOT_ALL | 0x20 | 0x2000  # with UNICODE and VERSION0, the defaults
@@ -43,7 +43,7 @@ _CATEGORIES = {"L": "ultmo", "M": "nce", "N": "dlo", "P": "cdseifo", "S": "mcko"
 _SAME = {
     rf"\{p}{{{major}{minor}}}" for major, minors in _CATEGORIES.items() for minor in ("", *minors) for p in "pP"
 } | {r"\s", r"\S"}
-"""Classes of one name and meaning in both: general categories and White_Space."""
+"""Classes with the same name and meaning in both: general categories and White_Space."""
 
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "a": "\a"}
 _HEX = {"x": 2, "u": 4, "U": 8}
@@ -54,7 +54,7 @@ _CLASS_ESCAPE = re.compile(r"\\(?:[pP](?:\{[^{}]*\}|[A-Za-z])|x[\dA-Fa-f]{2}|u[\
 
 
 class _Part(NamedTuple):
-    """What was read: its spelling for Oniguruma, and the least and the most characters that it matches."""
+    """A part that was read: its spelling for Oniguruma, and the least and the most characters that it matches."""
 
     text: str
     least: int
@@ -65,7 +65,7 @@ def spelling(pattern: Pattern) -> str:
     r"""Return the spelling of a pattern for Oniguruma.
 
     Raises:
-        ValueError: It has a construct without a proven equal there; names it.
+        ValueError: The pattern has a construct without a proven equal in Oniguruma; names it.
 
     >>> print(spelling(patterns.resolve(r"\p{N}{1,3}+|\s+$")))
     (?>\p{N}{1,3})|\s+\Z
@@ -132,7 +132,7 @@ class _Reader:
         else:
             lazy = "?" if found[6] == "?" else ""
         text = f"{atom.text}{sign}{lazy}"
-        # Oniguruma reads the + behind an interval as one more repetition: an atomic group is the same in both.
+        # Oniguruma reads the + after an interval as one more repetition: an atomic group is the same in both.
         return _Part(f"(?>{text})" if found[6] == "+" else text, least * atom.least, most * atom.most)
 
     def atom(self) -> _Part:
@@ -151,7 +151,7 @@ class _Reader:
         if character == "$":
             return _Part(r"\Z", 0, 0)
         if character == ".":
-            # As a set: Oniguruma searches `.*` behind a look ahead at the starts of lines alone, and misses matches.
+            # As a set: Oniguruma searches `.*` after a lookahead only at the starts of lines, and misses matches.
             return _Part(r"[\s\S]" if self.flags & _DOT_ALL else r"[^\n]", 1, 1)
         return self.literal(character)
 
@@ -216,7 +216,7 @@ class _Reader:
         return self.literal(character)
 
     def set(self) -> _Part:
-        """A class in brackets: as it stands, where all that it holds is the same in both; else listed."""
+        """A class in brackets: unchanged if all its items are the same in both; else listed."""
         found = _set_at(self.text, self.at)
         if found is None:
             self.refuse("[", "a class without an end, or with a class inside")
@@ -229,9 +229,9 @@ class _Reader:
         return _Part(text, 1, 1)
 
     def check_case(self, source: str) -> None:
-        """Refuse a class that `regex` itself makes smaller where another part of the pattern ignores case.
+        """Refuse a class that `regex` itself makes smaller if another part of the pattern ignores case.
 
-        Where it looks for a place to begin, it ignores case for all parts then (seen in 2026.11.15).
+        When `regex` then looks for the start of a match, it ignores case for all parts (seen in 2026.11.15).
         """
         if self.folds and not self.flags & _IGNORE_CASE and not _grows(source):
             self.refuse(source, "beside (?i:…) the package `regex` takes it for less than it says")
@@ -262,7 +262,7 @@ def _escaped(source: str) -> str | None:
 
 
 def _set_at(text: str, start: int) -> tuple[str, list[str]] | None:
-    """Return the class that starts there, and its items; None where it is one of another kind."""
+    """Return the class that starts at a place, and its items; None for a class of another kind."""
     at = start + (2 if text.startswith("^", start + 1) else 1)
     items: list[str] = []
     while at < len(text) and (text[at] != "]" or not items):
@@ -276,7 +276,7 @@ def _set_at(text: str, start: int) -> tuple[str, list[str]] | None:
 
 
 def _same_set(items: list[str]) -> str | None:
-    """Return what a class holds in Oniguruma's spelling; None if something in it is not the same there."""
+    """Return the items of a class in Oniguruma's spelling; None if an item is not the same there."""
     same, at = [], 0
     while at < len(items):
         if items[at] in _SAME:
@@ -296,7 +296,7 @@ def _same_set(items: list[str]) -> str | None:
 
 
 def _quoted(character: str) -> str:
-    """Return a character as both a pattern and a class of Oniguruma's take it for itself."""
+    """Return a character, escaped so that it stands for itself in a pattern and in a class of Oniguruma."""
     named = {value: f"\\{name}" for name, value in _CONTROLS.items()}
     if character in named:
         return named[character]
@@ -318,7 +318,7 @@ def _listed(source: str) -> str:
 
 @functools.lru_cache(maxsize=256)
 def _grows(source: str) -> bool:
-    """Return whether a class has all its characters where case is ignored, too."""
+    """Return whether a class still has all its characters when case is ignored."""
     exact, folded = (patterns.of_source(f"{flag}{source}", 0, "keep").compiled() for flag in ("", "(?i)"))
     return set(exact.findall(_every_character())) <= set(folded.findall(_every_character()))
 

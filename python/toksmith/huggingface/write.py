@@ -58,7 +58,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 def _fields(parts: Parts) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return all but the model, and those options of the model that have no effect on ids."""
+    """Return all fields but the model, and the options of the model that have no effect on ids."""
     origin = parts.origin
     if origin is not None and origin.content is not None:
         given = origin.content["model"]
@@ -71,7 +71,7 @@ def _fields(parts: Parts) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _own_fields(parts: Parts) -> dict[str, Any]:
-    """Return all but the model, for a tokenizer that did not come from a `tokenizer.json` with parts of its own."""
+    """Return all fields but the model, for a tokenizer that has no parts from a `tokenizer.json`."""
     specials = sorted(parts.special_tokens.items(), key=lambda item: item[1])
     return {
         "truncation": None,
@@ -100,7 +100,7 @@ def flags_of(name: str) -> dict[str, Any]:
 
 
 def pre_tokenizer(parts: Parts) -> dict[str, Any]:
-    """Return what cuts text at the pattern's places: `ByteLevel`, behind a `Split` if need be."""
+    """Return a pre-tokenizer that cuts text at the pattern's places: `ByteLevel`, after a `Split` if need be."""
     pattern = parts.pattern
     if pattern.text is None:
         return _byte_level()
@@ -119,9 +119,9 @@ def pre_tokenizer(parts: Parts) -> dict[str, Any]:
 def merges_of(parts: Parts) -> tuple[Merges, bool]:
     """Return a merges list that stands for the tokenizer, and whether a pretoken that is a token skips it.
 
-    Under rank semantics only one pair of parts of each token can ever meet (`src/vocab/reach.rs`): these pairs, by
-    the ids of what they make, are the list. A pretoken that is a token stands for itself, which is `ignore_merges`,
-    and says nothing where every token is what its own bytes merge to.
+    Under rank semantics only one pair of parts of each token can ever meet (`src/vocab/reach.rs`): the list has these
+    pairs, by the ids of the tokens that they make. A pretoken that is a token is encoded to that token, which is
+    `ignore_merges`; this has no effect if the bytes of every token merge to that token.
     """
     merges = list(parts.merges)
     if parts.core.has_merges():
@@ -143,13 +143,13 @@ def ordinary_ids(parts: Parts) -> dict[bytes, int]:
 
 
 def _last_two(ranks: Mapping[bytes, int], token: bytes) -> tuple[bytes, bytes] | None:
-    """Return the two parts that a token's bytes merge to before they are the token; None if they come to more."""
+    """Return the two parts that a token's bytes merge to before they are the token; None if more parts are left."""
     count = len(token)
     ends, before = list(range(1, count + 1)), list(range(-1, count))
     waiting: list[tuple[int, int, int, int]] = []
 
     def look_at(start: int) -> None:
-        """Wait for the part that starts there, and the one behind it, to merge."""
+        """Enqueue the merge of the part that starts at `start` and the part after it."""
         middle = ends[start]
         if middle < count and (rank := ranks.get(token[start : ends[middle]])) is not None:
             heapq.heappush(waiting, (rank, start, middle, ends[middle]))
