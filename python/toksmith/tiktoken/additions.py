@@ -1,4 +1,4 @@
-"""What `Encoding` has beside tiktoken's methods: those of `Tokenizer`, under tiktoken's rules for special tokens."""
+"""Methods of `Encoding` besides tiktoken's: those of `Tokenizer`, under tiktoken's rules for special tokens."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ class Additions:
             pattern: A name (`toksmith.patterns.NAMED`, or a published encoding), or a regular expression in
                 tiktoken's dialect.
             special_tokens: Names and ids.
-            name: What to call it; by default, the name of the file without its suffix.
+            name: The name of the encoding; by default, the name of the file without its suffix.
 
         Raises:
             OSError: The file cannot be read.
-            ValueError: It is malformed (names file and line), or as for the class.
+            ValueError: The file is malformed (names file and line), or as for the class.
         """
         from .. import patterns
         from ..files import reading, text_files
@@ -91,8 +91,8 @@ class Additions:
     def tokenizer(self) -> Tokenizer:
         """The `Tokenizer` of the same tokens and pattern, which shares the memory of this object.
 
-        It reads special tokens in a text as such unless it is told otherwise. Of several special tokens that have
-        one id (`o200k_harmony` has two), it has the first; one that has the id of a rank it has not.
+        By default it encodes special tokens in a text to their ids. Of several special tokens that have one id
+        (`o200k_harmony` has two), it has the first. It lacks a special token that has the id of a rank.
         """
         made: Tokenizer | None = self.__dict__.get("_tokenizer")
         if made is None:
@@ -120,7 +120,7 @@ class Additions:
         It ends on a character boundary, and is shortened until it has no more tokens on its own.
 
         Raises:
-            ValueError: A disallowed special token is in the text, also behind the prefix.
+            ValueError: A disallowed special token is in the text, even after the prefix.
         """
         limit = arguments.checked_limit("max_tokens", max_tokens, 0)
         text = self._checked(text, allowed_special, disallowed_special)
@@ -136,10 +136,10 @@ class Additions:
         allowed_special: Allowed = NONE,
         disallowed_special: Disallowed = "all",
     ) -> list[str]:
-        """Cut `text` into successive pieces, each what `truncate` makes of the rest.
+        """Cut `text` into successive pieces; each is the result of `truncate` on the rest.
 
-        Each piece starts at most `overlap` tokens before the end of the last one; without overlap they join to the
-        text.
+        Each piece starts at most `overlap` tokens before the end of the previous one; without overlap the pieces join
+        to the text.
 
         Raises:
             ValueError: A disallowed special token is in the text; or one character alone has more than `max_tokens`
@@ -200,10 +200,10 @@ class Additions:
         """Return the ids of the joined parts, with special tokens only where the text is trusted.
 
         Args:
-            parts: (text, trusted) pairs. Neighbouring trusted parts count as one. A special token is one only where
-                it lies wholly inside a trusted part; text that is not trusted is ordinary, whatever it holds.
+            parts: (text, trusted) pairs. Neighbouring trusted parts count as one. A special token becomes its id only
+                if it lies wholly inside a trusted part; text that is not trusted is always read as ordinary text.
             allowed_special: Special tokens that trusted parts may hold.
-            disallowed_special: What is an error in a trusted part; "all" for all that are not allowed.
+            disallowed_special: Special tokens that are an error in a trusted part; "all": all that are not allowed.
 
         Raises:
             ValueError: A disallowed special token is in a trusted part.
@@ -250,11 +250,11 @@ class Additions:
         return Tokenizer._of(Parts(core, self._pattern))
 
     def _checked(self, text: str, allowed_special: Allowed, disallowed_special: Disallowed) -> str:
-        """Return a text that has UTF-8, as `encode` reads it.
+        """Return a text without surrogates, as `encode` reads it.
 
         Raises:
-            TypeError: It is no str.
-            ValueError: A disallowed special token is in it.
+            TypeError: `text` is no str.
+            ValueError: A disallowed special token is in the text.
         """
         if not isinstance(text, str):
             raise TypeError(f"a text is a str, not {type(text).__name__}")
@@ -273,7 +273,7 @@ class Additions:
         """Return the core that knows the allowed special tokens, and whether it is to look for any.
 
         Raises:
-            ValueError: The text has one that no core can know, since another token has its id.
+            ValueError: The text has a special token that no core can have, since another token has its id.
         """
         if (token := self._rest_in(text, allowed_special)) is not None:
             raise ValueError(
@@ -302,7 +302,7 @@ class Additions:
         return CoreTokenizer(vocab, None, list(specials.items()), self._pattern.core())
 
     def _rest_in(self, text: str, allowed_special: Allowed) -> str | None:
-        """Return an allowed special token in the text that the core does not have, since its id is another's."""
+        """Return an allowed special token in the text that the core lacks, since another token has its id."""
         if not allowed_special:
             return None
         rest: AbstractSet[str] | None = self.__dict__.get("_rest")

@@ -27,7 +27,7 @@ def raise_disallowed_special_token(token: str) -> NoReturn:
 
 
 def pattern_of(pat_str: str) -> Pattern:
-    """Return the pattern that means here what `pat_str` means to tiktoken."""
+    """Return the pattern that cuts text in the same places as `pat_str` in tiktoken."""
     from .. import patterns
 
     if not isinstance(pat_str, str):
@@ -39,8 +39,8 @@ def vocabulary_of(mergeable_ranks: Mapping[bytes, int], special_tokens: Mapping[
     """Return the tokens by rank, with all arguments checked that `Encoding` gets as mappings.
 
     Raises:
-        TypeError: `mergeable_ranks` or `special_tokens` is no mapping, or of something else.
-        ValueError: Two tokens have one rank, or there is none.
+        TypeError: `mergeable_ranks` or `special_tokens` is no mapping, or has keys or values of another type.
+        ValueError: Two tokens have one rank, or there is no token.
     """
     if not hasattr(mergeable_ranks, "items"):
         kind = type(mergeable_ranks).__name__
@@ -93,10 +93,10 @@ def checked_threads(num_threads: float | None) -> int:
 
 
 def of_range(tokens: Iterable[int], error: KeyError) -> Exception:
-    """Return the error for ids of which one is none: a number that no id can be is an `OverflowError`.
+    """Return the error for ids of which one does not exist: `OverflowError` if a number is out of the range of ids.
 
-    In a list or tuple any such number makes it one, as in tiktoken, which converts all ids first. Anything else may
-    have no end: there only the id that `error` names is looked at.
+    In a list or tuple every number is looked at, as in tiktoken, which converts all ids first. Any other iterable may
+    have no end, so only the id that `error` names is looked at.
     """
     import operator
 
@@ -110,9 +110,9 @@ def of_range(tokens: Iterable[int], error: KeyError) -> Exception:
 
 
 def first_error(decode_one: Callable[[Any], object], tokens: Iterable[Any], error: Exception) -> Exception:
-    """Return the error for ids that are decoded one by one: that of the first that is none, whatever follows it.
+    """Return the error for ids that are decoded one by one: the error of the first wrong id, whatever follows it.
 
-    Ids that are in no list or tuple may be gone by now: then it is the one that was met.
+    Ids that are in no list or tuple may have been consumed: then the error is `error`.
     """
     for token in tokens if isinstance(tokens, (list, tuple)) else ():
         try:
@@ -126,7 +126,7 @@ def checked_state(value: Any) -> dict[str, Any]:
     """Return the state of an `Encoding`.
 
     Raises:
-        TypeError: It is none.
+        TypeError: `value` is no state.
     """
     if not isinstance(value, dict):
         raise TypeError(f"the state of an Encoding is a dict, not {type(value).__name__}")
@@ -144,7 +144,7 @@ def checked_specials(special_tokens: Mapping[str, int]) -> None:
     """Check that special tokens are names with ids.
 
     Raises:
-        TypeError: They are no mapping, or of something else.
+        TypeError: They are no mapping, or have keys or values of another type.
     """
     if not hasattr(special_tokens, "items"):
         raise TypeError(f"special_tokens is a dict of names and ids, not {type(special_tokens).__name__}")

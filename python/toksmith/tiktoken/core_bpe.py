@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class CoreBPE(TokenBytes):
-    r"""What encodes and decodes for an `Encoding`.
+    r"""Encodes and decodes for an `Encoding`.
 
     Args:
         encoder: Tokens and their ranks, as `mergeable_ranks` of `Encoding`.
@@ -56,7 +56,7 @@ class CoreBPE(TokenBytes):
         special_tokens: dict[str, int],
         rules: special_policy.Rules,
     ) -> CoreBPE:
-        """Return the one that an `Encoding` is made of."""
+        """Return the object that an `Encoding` uses."""
         made = cls.__new__(cls)
         made._fill(core, encoding, pattern, special_tokens, rules)
         return made
@@ -87,7 +87,7 @@ class CoreBPE(TokenBytes):
             return self._core.encode(text, False)
 
     def encode(self, text: str, allowed_special: AbstractSet[str]) -> list[int]:
-        """Return the ids of `text`, with these special tokens as theirs, and any other read as ordinary text.
+        """Return the ids of `text`; allowed special tokens become their ids, all others are read as ordinary text.
 
         Raises:
             UnicodeEncodeError: The text has a surrogate.
@@ -110,7 +110,7 @@ class CoreBPE(TokenBytes):
         return found  # type: ignore[no-any-return]
 
     def encode_with_unstable(self, text: str, allowed_special: AbstractSet[str]) -> tuple[list[int], list[list[int]]]:
-        """Return the ids that no text behind `text` can change, and the sequences of ids that may come next.
+        """Return the ids that no text after `text` can change, and the sequences of ids that may come next.
 
         Raises:
             UnicodeEncodeError: The text has a surrogate.
@@ -120,11 +120,11 @@ class CoreBPE(TokenBytes):
         return self._encoding.encode_with_unstable(text, allowed)
 
     def encode_single_token(self, piece: bytes) -> int:
-        """Return the id of one token, ordinary or special; `KeyError` if it is none."""
+        """Return the id of one token, ordinary or special; `KeyError` if there is no such token."""
         return self._id_of(checked_bytes(piece))
 
     def encode_single_piece(self, piece: bytes) -> list[int]:
-        """Return the ids of bytes that are one pretoken, whatever the pattern says."""
+        """Return the ids of bytes that are taken as one pretoken, without the pattern."""
         if not checked_bytes(piece):
             try:
                 return [self._core.token_id(b"")]

@@ -38,7 +38,7 @@ class Encoding(TokenBytes, Additions, PrivateNames):
     r"""A byte-level BPE encoding under tiktoken's rules.
 
     Args:
-        name: What to call it.
+        name: The name of the encoding.
         pat_str: The regular expression that cuts text, in the dialect of tiktoken's engine (fancy-regex).
         mergeable_ranks: Tokens and their ranks, which are their ids; any adjacent pair whose bytes are a token
             merges, the lowest rank first. All 256 single bytes must be there.
@@ -46,11 +46,11 @@ class Encoding(TokenBytes, Additions, PrivateNames):
         explicit_n_vocab: If given, the number of all tokens, which is checked.
 
     Raises:
-        ValueError: The pattern is broken or has a part that has no equal here (it is named); a byte has no token;
-            two tokens have one rank.
+        ValueError: The pattern is broken or has a part without an equal in toksmith (names the part); a byte has no
+            token; two tokens have one rank.
         AssertionError: `explicit_n_vocab` is not the number of tokens.
 
-    Of special tokens where one begins with another, the longest is found (tiktoken: either).
+    If one special token begins with another, the longest is found (tiktoken: either).
 
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"th": 256, b"the": 257}
     >>> encoding = Encoding("tiny", pat_str=r"\w+|\s+", mergeable_ranks=ranks, special_tokens={"<|end|>": 258})
@@ -136,7 +136,7 @@ class Encoding(TokenBytes, Additions, PrivateNames):
             text: Surrogate pairs in it are joined, lone surrogates become U+FFFD.
             allowed_special: Special tokens that become their ids; "all" for all of them.
             disallowed_special: Special tokens, or any strings, that are an error where they stand in the text;
-                "all" for all that are not allowed. What is in neither is ordinary text.
+                "all" for all that are not allowed. A special token in neither set is read as ordinary text.
 
         Raises:
             ValueError: A disallowed special token is in the text.
@@ -212,10 +212,10 @@ class Encoding(TokenBytes, Additions, PrivateNames):
     def encode_with_unstable(
         self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
     ) -> tuple[list[int], list[list[int]]]:
-        """Return the ids that no text behind `text` can change, and the sequences of ids that may come next.
+        """Return the ids that no text after `text` can change, and the sequences of ids that may come next.
 
         The rules are tiktoken's, which calls them unstable themselves. Each sequence begins with the bytes of the
-        rest of the text, and is there once, in no particular order.
+        rest of the text. The sequences are distinct, and in no particular order.
 
         Raises:
             ValueError: A disallowed special token is in the text.
@@ -232,7 +232,7 @@ class Encoding(TokenBytes, Additions, PrivateNames):
         return self._encoding.encode_with_unstable(text, allowed)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
-        """Return the id of one token, ordinary or special; `KeyError` if it is none."""
+        """Return the id of one token, ordinary or special; `KeyError` if there is no such token."""
         return self._id_of(text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes)
 
     # Ids to text
@@ -252,7 +252,7 @@ class Encoding(TokenBytes, Additions, PrivateNames):
             raise checks.first_error(self.decode_single_token_bytes, tokens, error) from None
 
     def decode_with_offsets(self, tokens: Sequence[int]) -> tuple[str, list[int]]:
-        """Return the text of ids, and in which character of it each id starts.
+        """Return the text of ids, and the index of the character in which each id starts.
 
         Raises:
             UnicodeDecodeError: The bytes of all ids are not UTF-8.
@@ -262,7 +262,7 @@ class Encoding(TokenBytes, Additions, PrivateNames):
         >>> encoding.decode_with_offsets([97, 0xC3, 0xA9, 98])
         ('aéb', [0, 1, 1, 2])
         """
-        # Ids that are not in a list are kept while they are decoded: the first that is no id ends the call.
+        # Ids that are not in a list are kept while they are decoded: the first wrong id ends the call.
         seen: Any = tokens if isinstance(tokens, (list, tuple)) else []
         ids: Any = tokens if tokens is seen else checks.kept(tokens, seen)
         try:
@@ -305,7 +305,7 @@ class Encoding(TokenBytes, Additions, PrivateNames):
         """The highest id + 1: more than there are tokens where ids have gaps."""
         return self.max_token_value + 1
 
-    # Pickle, by its arguments; the registry pickles those that it made by their names
+    # Pickle by arguments; the registry pickles the encodings that it made by their names
 
     def __getstate__(self) -> object:
         return {

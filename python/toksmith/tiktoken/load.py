@@ -17,23 +17,23 @@ def read_file(blobpath: str) -> bytes:
     """Return the content of a file, or of a web address.
 
     Raises:
-        OSError: It cannot be read.
-        ValueError: It is an address of another kind.
+        OSError: The file or address cannot be read.
+        ValueError: The address is of another kind.
     """
     return rank_cache.download(blobpath, None) if "://" in blobpath else reading.read(blobpath)
 
 
 def check_hash(data: bytes, expected_hash: str) -> bool:
-    """Return whether this is the SHA-256 of `data`, in hex."""
+    """Return whether `expected_hash` is the SHA-256 of `data`, in hex."""
     return rank_cache.digest(data) == expected_hash
 
 
 def read_file_cached(blobpath: str, expected_hash: str | None = None) -> bytes:
-    """Return the content of a file; that of a web address from a cache folder where one has it.
+    """Return the content of a file; the content of a web address is taken from a cache folder that has it.
 
     Raises:
-        OSError: It cannot be read, or downloaded.
-        ValueError: It has another SHA-256.
+        OSError: The file cannot be read, or downloaded.
+        ValueError: The file has another SHA-256.
     """
     if "://" in blobpath:
         return rank_cache.obtain(blobpath, expected_hash)
@@ -49,8 +49,8 @@ def load_tiktoken_bpe(tiktoken_bpe_file: str, expected_hash: str | None = None) 
     """Return the ranks in a rank file.
 
     Raises:
-        OSError: It cannot be read, or downloaded.
-        ValueError: It has another SHA-256, or a line is malformed; names the line.
+        OSError: The file cannot be read, or downloaded.
+        ValueError: The file has another SHA-256, or a line is malformed; names the line.
     """
     data = read_file_cached(tiktoken_bpe_file, expected_hash)
     try:

@@ -28,7 +28,7 @@ def make(name: str) -> Encoding:
 
 
 def arguments(name: str) -> dict[str, Any]:
-    """Return the arguments of `Encoding` for it, as a constructor of a tiktoken plug-in does."""
+    """Return the arguments of `Encoding` for an encoding, as a constructor of a tiktoken plug-in does."""
     encoding = make(name)
     given: dict[str, Any] = {
         "name": name,

@@ -1,4 +1,4 @@
-"""Names of tiktoken's `Encoding` that begin with an underscore, and that programs use all the same."""
+"""Names of tiktoken's `Encoding` that begin with an underscore, but that programs use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class PrivateNames:
-    """The base of `Encoding` that has them. `_mergeable_ranks` and `_core_bpe` can be assigned, as in tiktoken."""
+    """The base of `Encoding` with these names. `_mergeable_ranks` and `_core_bpe` can be assigned, as in tiktoken."""
 
     _core: CoreTokenizer
     _encoding: CoreEncoding
@@ -34,7 +34,7 @@ class PrivateNames:
 
     @_mergeable_ranks.setter
     def _mergeable_ranks(self, ranks: dict[bytes, int]) -> None:
-        """Change what is pickled. What encodes stays until `_core_bpe` is assigned too."""
+        """Change the ranks that are pickled. Encoding does not change until `_core_bpe` is assigned too."""
         self._ranks = ranks
 
     @property
@@ -46,7 +46,7 @@ class PrivateNames:
         """Encode and decode with another vocabulary from now on."""
         if not isinstance(made, CoreBPE):
             raise TypeError(f"_core_bpe is a CoreBPE, not {type(made).__name__}")
-        if self._ranks is None:  # they are made of the core that goes now
+        if self._ranks is None:  # ranks are made of the core, which is replaced now
             self._ranks = self._encoding.ranks()
         self._core, self._encoding, self._pattern = made._core, made._encoding, made._pattern
         self._rules, self._default = made._rules, made._rules.default

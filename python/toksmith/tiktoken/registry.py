@@ -46,10 +46,10 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_lock)
 
 ENCODINGS: dict[str, Encoding] = {}
-"""Those that are made."""
+"""The encodings made so far, by name."""
 
 ENCODING_CONSTRUCTORS: dict[str, Constructor] | None = None
-"""What makes them; None before the plug-ins are looked for."""
+"""The functions that make encodings, by name; None before the plug-ins are looked for."""
 
 _PUBLISHED = {name: functools.partial(openai_public.arguments, name) for name in encodings.ENCODINGS}
 # tiktoken's own plug-in. Its encodings are made here, from `published`, without tiktoken.
@@ -57,7 +57,7 @@ _OPENAI = "tiktoken_ext.openai_public"
 
 
 def get_encoding(encoding_name: str) -> Encoding:
-    """Return an encoding by its name: "gpt2", "cl100k_base", "o200k_base", … It is made once in a process.
+    """Return an encoding by its name: "gpt2", "cl100k_base", "o200k_base", … Each is made once in a process.
 
     Its rank file is looked for in tiktoken's and toksmith's cache folders, and else downloaded, with its SHA-256
     checked (`toksmith fetch` does that beforehand).
@@ -156,7 +156,7 @@ def _available_plugin_modules() -> Sequence[str]:
 
 @contextlib.contextmanager
 def _as_tiktoken() -> Iterator[None]:
-    """Let plug-ins import `tiktoken` where it is not installed: they need the readers of its module `load`."""
+    """Let plug-ins import `tiktoken` if it is not installed: they need the readers of its module `load`."""
     if "tiktoken" in sys.modules or importlib.util.find_spec("tiktoken") is not None:
         yield
         return
@@ -170,7 +170,7 @@ def _as_tiktoken() -> Iterator[None]:
 
 
 def _stand_in() -> dict[str, types.ModuleType]:
-    """Return the modules of tiktoken by name, made of those of this folder."""
+    """Return the modules of tiktoken by name, made of the modules of this folder."""
     from . import encoding, load
 
     model, whole = types.ModuleType("tiktoken.model"), types.ModuleType("tiktoken")
@@ -195,7 +195,7 @@ def restored(name: str, digest: str) -> Encoding:
     """Return the encoding of this name, which is pickled with a digest.
 
     Raises:
-        pickle.UnpicklingError: The digest is that of another name: the pickle is damaged.
+        pickle.UnpicklingError: The digest belongs to another name: the pickle is damaged.
         FileNotFoundError, ValueError: As `get_encoding`.
     """
     identity.check_encoding(name, digest)

@@ -16,7 +16,7 @@ _MAX_SETS = 64
 
 
 def beside(special_tokens: Mapping[str, int], ranks: Container[int]) -> list[tuple[str, int | None]]:
-    """Return the special tokens that ids are decoded by: the first of each id that no rank has."""
+    """Return the special tokens to which ids are decoded: the first of each id that no rank has."""
     named: dict[int, str] = {}
     for name, id in special_tokens.items():
         if id not in ranks:
@@ -30,7 +30,7 @@ def without_surrogates(text: str) -> str:
 
 
 class Rules:
-    """The rules of one encoding: which sets its arguments `allowed_special` and `disallowed_special` stand for."""
+    """The rules of one encoding: the sets that the arguments `allowed_special` and `disallowed_special` stand for."""
 
     def __init__(self, special_tokens: Mapping[str, int]) -> None:
         self._ids = special_tokens
@@ -44,7 +44,7 @@ class Rules:
     def of(
         self, allowed_special: Any, disallowed_special: Any
     ) -> tuple[SpecialSet, SpecialSet | None, frozenset[str] | None]:
-        """Return the set to look for, the set to refuse, and what else to refuse, which `check` looks for.
+        """Return the set to look for, the set to refuse, and other strings to refuse, which `check` looks for.
 
         Raises:
             TypeError: `allowed_special` is no set, or a name no string.
@@ -82,7 +82,7 @@ class Rules:
 
     def _keep(self, kept: dict[frozenset[str], Any], names: frozenset[str], made: Any) -> Any:
         if len(kept) >= _MAX_SETS:
-            # The first two are those of the default arguments, and stay.
+            # The first two belong to the default arguments, and stay.
             for old in list(kept)[2 : _MAX_SETS // 2]:
                 kept.pop(old, None)
         kept[names] = made
@@ -94,7 +94,7 @@ def _is_all(names: object) -> bool:
 
 
 def _has_utf8(name: str) -> bool:
-    """Return whether the core can look for a name: not for an empty one, nor for a surrogate."""
+    """Return whether the core can look for a name: a name that is not empty and has no surrogate."""
     try:
         return bool(name.encode())
     except (UnicodeEncodeError, AttributeError):

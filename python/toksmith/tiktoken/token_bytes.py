@@ -1,4 +1,4 @@
-"""Tokens and their bytes by id: what `Encoding` and `CoreBPE` have in common."""
+"""Tokens and their bytes by id: the methods that `Encoding` and `CoreBPE` have in common."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class TokenBytes:
         _special_tokens: dict[str, int]
 
     def decode_bytes(self, tokens: Sequence[int]) -> bytes:
-        """Return the bytes of ids; `KeyError` for an id that is none."""
+        """Return the bytes of ids; `KeyError` for an id that has no token."""
         try:
             return self._core.decode_bytes(tokens)
         except KeyError as error:
             raise checks.of_range(tokens, error) from None
 
     def decode_single_token_bytes(self, token: int) -> bytes:
-        """Return the bytes of one id; `KeyError` if it is none."""
+        """Return the bytes of one id; `KeyError` if it has no token."""
         try:
             return self._core.token_bytes(token)
         except KeyError as error:
@@ -41,7 +41,7 @@ class TokenBytes:
         return self._encoding.token_byte_values()
 
     def _id_of(self, piece: bytes) -> int:
-        """Return the id of one token, ordinary or special; `KeyError` if it is none."""
+        """Return the id of one token, ordinary or special; `KeyError` if there is no such token."""
         try:
             return self._core.token_id(piece)
         except KeyError:
