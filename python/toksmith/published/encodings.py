@@ -1,7 +1,7 @@
 """The encodings that tiktoken 0.14 has (tiktoken_ext/openai_public.py): files, patterns and special tokens.
 
 The ranks of `gpt2` are those of `r50k_base`; `r50k_base` can be made of GPT-2's `vocab.bpe`, and `p50k_base` of
-`r50k_base`. What is made is checked like what is downloaded: by the published SHA-256 of the file.
+`r50k_base`. A file that is made is checked like one that is downloaded: by the published SHA-256 of the file.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _fim(first: int) -> dict[str, int]:
 
 
 class Published(_Fields):
-    """What makes an encoding beside its ranks, and the file that these are in."""
+    """The definition of an encoding without its ranks, and the file that has the ranks."""
 
     __slots__ = ()
 
@@ -107,11 +107,11 @@ ENCODINGS = {
         None,
     ),
 }
-"""All of them, by name."""
+"""All published encodings, by name."""
 
 
 def rank_file(name: str) -> bytes:
-    """Return the content of a rank file: found, made of another that is found, or downloaded."""
+    """Return the content of a rank file: found on this machine, made of another file found there, or downloaded."""
     data = here(name)
     return rank_cache.obtain(*FILES[name]) if data is None else data
 

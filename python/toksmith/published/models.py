@@ -73,7 +73,7 @@ MODEL_TO_ENCODING: dict[str, str] = {
 
 
 def encoding_name_for_model(model_name: str) -> str:
-    """Return the name of the encoding of a model; one that is not listed by the prefix of its name.
+    """Return the name of the encoding of a model; for a model that is not listed, by the prefix of its name.
 
     Raises:
         KeyError: No encoding is known for it.

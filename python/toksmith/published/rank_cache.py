@@ -1,9 +1,9 @@
 """Rank files of published encodings: looked for on this machine, and downloaded only when asked for by name.
 
-Looked for in tiktoken's cache folder (`TIKTOKEN_CACHE_DIR`, else `DATA_GYM_CACHE_DIR`, else its default), under the
-name that tiktoken gives a file (the SHA-1 of its address) and under its plain name, then in toksmith's own
-(`TOKSMITH_CACHE_DIR`, else `toksmith` in the user's cache folder). A file with another SHA-256 than the published
-one is none.
+A file is looked for in tiktoken's cache folder (`TIKTOKEN_CACHE_DIR`, else `DATA_GYM_CACHE_DIR`, else its default),
+under the name that tiktoken gives it (the SHA-1 of its address) and under its plain name, then in toksmith's own
+folder (`TOKSMITH_CACHE_DIR`, else `toksmith` in the user's cache folder). A file whose SHA-256 differs from the
+published one is ignored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..files import reading
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_TIMEOUT = 60  # seconds in which nothing arrives
+_TIMEOUT = 60  # seconds without any data
 
 
 def plain_name(url: str) -> str:
@@ -51,7 +51,7 @@ def own_folder() -> Path:
 
 
 def _tiktoken_folder() -> tuple[Path | None, bool]:
-    """Return tiktoken's cache folder, None where it is switched off, and whether the user has named it."""
+    """Return tiktoken's cache folder, None if it is switched off, and whether the user has named it."""
     for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
         if (named := os.environ.get(variable)) is not None:
             return (Path(named) if named else None), True
@@ -61,7 +61,10 @@ def _tiktoken_folder() -> tuple[Path | None, bool]:
 
 
 def places(url: str, *, plain: bool = True) -> Iterator[Path]:
-    """Yield the places where the file of an address may be; `plain` ones too, of which the name alone says little."""
+    """Yield the paths where the file of an address may be; with `plain`, also those with its plain name.
+
+    A plain name alone does not tell which file it is.
+    """
     tiktoken = _tiktoken_folder()[0]
     for folder in (tiktoken, own_folder()):
         if folder is not None:
@@ -89,8 +92,8 @@ def obtain(url: str, sha256: str | None) -> bytes:
     """Return the content of the file: from this machine, else downloaded, checked, and kept for the next time.
 
     Raises:
-        FileNotFoundError: It is not here and cannot be downloaded; says where to put it.
-        ValueError: What was downloaded has another SHA-256.
+        FileNotFoundError: The file is not on this machine and cannot be downloaded; says where to put it.
+        ValueError: The downloaded file has another SHA-256.
     """
     data = found(url, sha256)
     if data is None:
@@ -100,7 +103,7 @@ def obtain(url: str, sha256: str | None) -> bytes:
 
 
 def _keep(url: str, data: bytes) -> None:
-    """Write to the folder that the user named to tiktoken, as it would itself; else to our own, if that can be."""
+    """Write to the folder that the user has named for tiktoken, as tiktoken would; else to our own, if possible."""
     folder, named = _tiktoken_folder()
     if named and folder is not None:
         write(folder / cache_key(url), data)
@@ -118,11 +121,11 @@ def write(path: Path, data: bytes) -> None:
 
 
 def download(url: str, sha256: str | None, mirror: str | None = None) -> bytes:
-    """Return what is at an address, or under its plain name at a `mirror`.
+    """Return the file at an address, or with its plain name at a `mirror`.
 
     Raises:
-        FileNotFoundError: It cannot be downloaded; says where to put it.
-        ValueError: It has another SHA-256, or is no web address.
+        FileNotFoundError: The file cannot be downloaded; says where to put it.
+        ValueError: The file has another SHA-256, or `url` is no web address.
     """
     import http.client
     import urllib.request
