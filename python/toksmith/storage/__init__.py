@@ -1,1 +1,1 @@
-"""Loading and saving tokenizers: from the content of files to what a tokenizer is made of, and back."""
+"""Loading and saving tokenizers: from the content of files to the parts of a tokenizer, and back."""

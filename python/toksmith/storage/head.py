@@ -1,4 +1,4 @@
-"""The head of a tokenizer: everything that makes it beside its tokens and merges, as JSON holds it."""
+"""The head of a tokenizer: all its parts besides tokens and merges, as JSON."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def pattern_and_pipeline(head: dict[str, Any], name: str) -> tuple[patterns.Patt
 
     Args:
         head: What `of_parts` returned.
-        name: What the warning calls the tokenizer.
+        name: The name of the tokenizer in the warning.
     """
     pipeline = None
     if head.get("pipeline") is not None:
@@ -74,10 +74,10 @@ def with_pipeline(core: Any, pipeline: Pipeline | None) -> Any:
 
 
 def with_origin(parts: Parts, state: Any) -> Parts:
-    """Return a tokenizer with the origin of this state; None for none.
+    """Return a tokenizer with the origin of a state; a state of None is no origin.
 
     Raises:
-        ValueError: It is no such state, or that of another tokenizer.
+        ValueError: `state` is no such state, or belongs to another tokenizer.
     """
     if state is None:
         return parts

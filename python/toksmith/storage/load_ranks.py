@@ -44,8 +44,8 @@ def load(
 def core_from(data: bytes, specials: Specials, pattern: patterns.Pattern) -> CoreTokenizer | None:
     """Return the core of a rank file in the usual spelling.
 
-    None for a file that is spelled otherwise, or wrong: `rank_file.parse` takes every spelling, and says what is
-    wrong in which line.
+    Returns None for a file that is spelled differently, or wrong: `rank_file.parse` takes every spelling, and names
+    the line of an error.
     """
     try:
         return CoreTokenizer.from_ranks(data, specials, pattern.core())

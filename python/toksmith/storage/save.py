@@ -1,4 +1,4 @@
-"""Saving tokenizers: the checks that a format can hold one, and that the file which was written does.
+"""Saving tokenizers: checks that a format can hold the tokenizer, and that the written file holds it.
 
 One function for each format, named after it.
 """
@@ -65,10 +65,10 @@ def check_merges_list(parts: Parts, kind: str) -> None:
 
     Args:
         parts: The tokenizer.
-        kind: What to call the file that holds a list.
+        kind: The name of the file with the list in the error.
 
     Raises:
-        ValueError: They do not; names the first token that shows it.
+        ValueError: The ids differ; names the first token that shows it.
     """
     if parts.core.has_merges() and parts.core.ignores_merges():
         with _refused(f"{kind} holds a merges list, and this tokenizer ignores it for pretokens that are tokens"):
@@ -125,7 +125,7 @@ def _refused(why: str) -> Iterator[None]:
 
 
 def _check_order(parts: Parts) -> None:
-    """Check that the ids of what merges make rise with the merges: in a rank file, ids are ranks."""
+    """Check that the ids of merged tokens rise with the merges: in a rank file, ids are ranks."""
     last = -1
     for left, right in parts.merges:
         id = parts.core.token_id(left + right)
@@ -139,9 +139,9 @@ def _check_order(parts: Parts) -> None:
 def _check_reachable(core: _core.Tokenizer) -> None:
     """Check that every ordinary token re-encodes to itself by merging.
 
-    Where this holds under a merges list and under ranks in the same order, both give the same ids for every text, by
-    the substring property of BPE: a pair that one of them merges and the other does not would be a token that does
-    not re-encode to itself.
+    If this holds under a merges list and under ranks in the same order, both give the same ids for every text, by the
+    substring property of BPE: a pair that one of them merges and the other does not would be a token that does not
+    re-encode to itself.
     """
     broken = core.first_unreachable()
     if broken is not None:

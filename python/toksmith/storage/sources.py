@@ -1,4 +1,4 @@
-"""What a name or a path stands for, and the tokenizer behind it: a published encoding, a file or a folder."""
+"""The kind of a name or a path, and the tokenizer that it names: a published encoding, a file or a folder."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     Kind = Literal["published", "huggingface", "gpt2", "ranks", "native"]
 
 _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
-"""Names of GPT-2's two files: those that are usual, and those of its release."""
+"""Names of GPT-2's two files: the usual ones, and those of its release."""
 _RANK_LINE = re.compile(rb"(\xef\xbb\xbf)?[A-Za-z0-9+/]*={0,2} [0-9]+\r?\n")
 _HEAD_BYTES = 1 << 12
-# What only a path ends in.
+# Suffixes that only a path has.
 _SUFFIXES = (".json", ".tiktoken", ".txt", ".model", ".bpe")
 
 
 def kind_of(source: StrPath) -> Kind:
-    """Return what a name or a path stands for. A file or a folder goes before a published encoding of the same name.
+    """Return the kind of a name or a path. A file or a folder goes before a published encoding of the same name.
 
     Raises:
         OSError: There is neither a file nor an encoding nor a model of this name, or the file cannot be read.
-        ValueError: It is a folder that holds no tokenizer.
+        ValueError: `source` is a folder that holds no tokenizer.
     """
     path = Path(source)
     if path.is_dir():
@@ -61,7 +61,7 @@ def _kind_of_folder(folder: Path) -> Kind:
 
 
 def pair_in(folder: StrPath) -> tuple[Path, Path] | None:
-    """Return GPT-2's two files in a folder; None if it has not both."""
+    """Return GPT-2's two files in a folder; None if it does not have both."""
     found = (tuple(Path(folder) / name for name in names) for names in _PAIRS)
     return next(((vocab, merges) for vocab, merges in found if vocab.is_file() and merges.is_file()), None)
 
@@ -103,7 +103,7 @@ def is_huggingface(path: StrPath) -> bool:
     try:
         content = text_files.parse(text_files.read_text(path), str(path), "tokenizer")
     except (OSError, ValueError):
-        return False  # the reader of the file says what is wrong
+        return False  # the reader of the file raises the error
     return isinstance(content, dict) and "model" in content and "added_tokens" in content
 
 
@@ -144,7 +144,7 @@ def open_source(
     special_tokens: Iterable[str] | Mapping[str, int] | None,
     unmatched: Unmatched | None,
 ) -> Parts:
-    """Load what a name or a path stands for. See `Tokenizer.from_pretrained`; a pattern of `...` is none given."""
+    """Load the tokenizer of a name or a path. See `Tokenizer.from_pretrained`; a pattern of `...` is not given."""
     kind, name = kind_of(source), os.fspath(source)
     is_bare = pattern is ... and special_tokens is None and unmatched is None
     if kind == "huggingface" and not is_bare and pair_in(name) is not None:
@@ -183,7 +183,7 @@ def no_pattern(name: str, option: str) -> str:
 def published(name: str) -> Parts:
     """Return a published encoding: its rank file is looked for on this machine, else downloaded.
 
-    Of several special tokens that have one id (`o200k_harmony` has two), the first is one here.
+    Of several special tokens that have one id (`o200k_harmony` has two), the tokenizer has the first.
 
     Raises:
         FileNotFoundError, ValueError: As `rank_cache.obtain`.

@@ -1,7 +1,7 @@
 """Verifying exports: before a file takes its name it is read back, and compared with the tokenizer on stress texts.
 
-A file is read by the library that it is for, where that is installed, else by toksmith. A rank file and
-GPT-2's files hold no pattern: for them pretokens are compared, not texts.
+A file is read by the library that it is for, if that is installed, else by toksmith. A rank file and GPT-2's files
+hold no pattern, so pretokens are compared instead of texts.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def _near(ids: list[int], at: int) -> str:
 
 
 def compare(kind: str, cases: Iterable[Any], ours: Encode, theirs: Encode) -> None:
-    """Compare the ids of each case; the first that differs is cut down to the shortest end of it that does.
+    """Compare the ids of each case; the first case that differs is cut down to a short part that differs.
 
     Raises:
-        ValueError: They differ; shows where.
+        ValueError: The ids differ; shows where.
     """
     for case in cases:
         if ours(case) != theirs(case):
@@ -83,7 +83,7 @@ def stress_texts(parts: Parts, keep: Callable[[set[str]], set[str]] | None = Non
     dropped = found - keep(found) if keep else set()
     table = str.maketrans(dict.fromkeys(dropped))
     for text in _texts(tokens, specials):
-        # Special tokens stay as they are: they are no text that a pattern sees.
+        # Special tokens stay as they are: the pattern does not see them.
         yield text.translate(table) if dropped else text
 
 
@@ -220,7 +220,7 @@ def _reread(kind: str, read: Callable[[], Any]) -> Any:
         return read()
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
-    except BaseException as error:  # a panic of a library in Rust is no Exception
+    except BaseException as error:  # a panic of a Rust library is no Exception
         raise ValueError(f"{kind} cannot be read back, and was not written: {error}") from error
 
 
@@ -243,7 +243,7 @@ _CLASSES = (*(rf"\p{{{name}}}" for name in _CATEGORIES), r"\s")
 def _of_one_class(module: Any, characters: set[str]) -> set[str]:
     """Return the characters that `regex` and Oniguruma's tables in `tokenizers` put into the same classes.
 
-    What this Python's own tables do not know yet is left out too: it may be newer than one of them.
+    Characters that this Python's own tables lack are left out too: they may be newer than one of the libraries.
     """
     known = "".join(sorted(c for c in characters if unicodedata.category(c) not in ("Cn", "Cs")))
     unequal: set[str] = set()
