@@ -1,7 +1,7 @@
 """Sets of characters, `[…]`, and escapes for one character, in the dialect of fancy-regex; used by `fancy_regex`.
 
-`regex` has set operations under its version 1 alone, and there `(?i)` also matches by several characters ("ß", "ss"),
-which it does not in the other engine. So operations are written with lookaheads, which mean the same everywhere.
+`regex` has set operations only under its version 1, where `(?i)` also matches one character by several ("ß", "ss");
+fancy-regex does not. So operations are written with lookaheads, which mean the same in both engines.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import NamedTuple, NoReturn
 
     class Escape(NamedTuple):
-        """What an escape stands for: one character, or a class as it is written."""
+        """The meaning of an escape: one character, or a class as it is written."""
 
         item: str
         is_class: bool
@@ -48,7 +48,7 @@ _POSIX_CLASSES = {
     "word": "0-9A-Za-z_",
     "xdigit": "0-9A-Fa-f",
 }
-# Properties by the names that both engines know: general categories, a few others, and any script.
+# Properties whose names both engines know: general categories, a few others, and any script.
 _PROPERTIES = (
     "L LC Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp C Cc Cf Co Cn "
     "Letter Cased_Letter Uppercase_Letter Lowercase_Letter Titlecase_Letter Modifier_Letter Other_Letter Mark "
@@ -72,20 +72,20 @@ def escaped(character: str) -> str:
 
 
 def single(character: str, fold: bool) -> str:
-    """Return what matches one character, with `fold` in either case."""
+    """Return an expression that matches one character, with `fold` in either case."""
     if not fold or character in _TURKISH or character.lower() == character.upper():
         return escaped(character)
     return "[Ii]" if character in "iI" else f"(?i:{escaped(character)})"
 
 
 class SetParser:
-    """Reads a set, or an escape, and writes it as something that matches one character.
+    """Reads a set, or an escape, and writes it as an expression that matches one character.
 
     Args:
         pattern: The whole pattern.
-        at: Where the set begins; afterwards, where it has ended.
+        at: Where the set begins; after reading, where it ends.
         fold: Whether `(?i)` holds.
-        refuse: Raises, given what there is no equal of.
+        refuse: Raises an error, given the construct that has no equal.
     """
 
     def __init__(self, pattern: str, at: int, fold: bool, refuse: Callable[..., NoReturn]) -> None:
@@ -95,15 +95,15 @@ class SetParser:
         self._refuse = refuse
 
     def refuse(self, what: str) -> NoReturn:
-        """Raise what there is no equal of."""
+        """Raise the error of a construct that has no equal."""
         self._refuse(what, self.at)
 
     def next_is(self, text: str) -> bool:
-        """Return whether this stands next."""
+        """Return whether `text` comes next."""
         return self.pattern.startswith(text, self.at)
 
     def written(self) -> str:
-        """Return the set that begins here, sets inside included."""
+        """Return the set that begins here, including sets inside it."""
         start = self.at
         self.at += 1
         negated = self.next_is("^")
@@ -134,7 +134,7 @@ class SetParser:
         return written
 
     def first_items(self) -> list[str]:
-        """Read what is itself only at the start of a set: hyphens, or a bracket."""
+        """Read characters that stand for themselves only at the start of a set: hyphens, or a bracket."""
         items = []
         while self.next_is("-"):
             items.append(r"\-")
@@ -145,7 +145,7 @@ class SetParser:
         return items
 
     def union(self, items: list[str], nested: list[str]) -> str:
-        """Write what belongs to either."""
+        """Write the union of items and nested sets."""
         parts = nested if not items else [self.leaf(items, negated=False), *nested]
         if not parts:
             self.refuse("an operation on an empty set")
@@ -223,7 +223,7 @@ class SetParser:
         return Escape(letter, is_class=False)
 
     def property(self, found: re.Match[str]) -> str:
-        """Return a property as `regex` writes it; one that both engines are known to read alike."""
+        """Return a property as `regex` writes it, if both engines are known to read it alike."""
         name = found[2] or found[4]
         if self.fold:
             self.refuse(f"the property {shown(found[0])} under (?i)")

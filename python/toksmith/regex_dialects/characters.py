@@ -1,7 +1,7 @@
-"""Which characters a part of a pattern matches: `regex` itself is asked, for all code points.
+"""The characters that a part of a pattern matches: `regex` itself is run on all code points.
 
-So the tables of the compiled engine are those of the installed `regex`, whatever its version of Unicode, and the
-rules of `(?i)` and of set operations are its own.
+So the tables of the compiled engine are those of the installed `regex`, whatever its version of Unicode, with its own
+rules of `(?i)` and of set operations.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _shared: weakref.WeakValueDictionary[str, _AllCharacters] = weakref.WeakValueDic
 
 
 def all_characters() -> _AllCharacters:
-    """Return an object with all characters (4 MB), shared with whoever holds one at the time."""
+    """Return an object with all characters (4 MB), which is shared by all that hold one at the same time."""
     found = _shared.get("all")
     if found is None:
         found = _shared["all"] = _AllCharacters()
@@ -38,7 +38,7 @@ def all_characters() -> _AllCharacters:
 
 @functools.lru_cache(maxsize=256)
 def matched(source: str) -> tuple[tuple[int, int], ...]:
-    """Return what a pattern of one character matches: ranges of code points, each from a first to behind a last one.
+    """Return the ranges of code points that a pattern of one character matches; the end of each is exclusive.
 
     Cost: some milliseconds to some tens, once for each `source`.
 
@@ -71,7 +71,7 @@ def negated(items: str) -> str:
 def folded(characters: frozenset[str]) -> dict[str, tuple[tuple[int, int], ...]]:
     """Return for each character the ranges that it matches under `(?i)`.
 
-    All are asked for at once, and then each among those that matched.
+    One search finds the matches of all characters together; then each is searched among those only.
     """
     import regex
 

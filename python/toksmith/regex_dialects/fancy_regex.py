@@ -1,11 +1,12 @@
 r"""Regular expressions of other engines, written for the `regex` package.
 
-A pattern of a tiktoken encoding is in the dialect of fancy-regex, which is not that of `regex`: `$` there is the end
-of the text and nothing else, `\h` is a hexadecimal digit, sets are nested and intersected, `(?i)` holds to the end
-of its group and knows nothing of Turkish. `translate` writes every part out in a form that both engines read alike,
-or refuses the pattern and names the part. tests/python/dialects/test_dialects.py runs each construct in both engines.
+A pattern of a tiktoken encoding is in the dialect of fancy-regex, which differs from that of `regex`: `$` matches
+only at the end of the text, `\h` is a hexadecimal digit, sets are nested and intersected, `(?i)` holds to the end of
+its group and has no Turkish letters. `translate` writes every part in a form that both engines read alike, or refuses
+the pattern and names the part. tests/python/dialects/test_dialects.py runs each construct in both engines.
 
-What is a letter is not translated: it follows the Unicode version of the engine (docs/unicode.md).
+The classes of characters, such as letters, are not translated: they follow the Unicode version of the engine
+(docs/unicode.md).
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def translate(pattern: str) -> str:
         pattern: A regular expression as tiktoken 0.14 takes it.
 
     Raises:
-        ValueError: A part of it has no proven equal (it is named, with its place), or it is broken.
+        ValueError: The pattern is broken, or a part of it has no proven equal (names the part and its place).
 
     >>> translate(r"\h+$|[\p{L}&&[^\p{Han}]]")
     '[0-9A-Fa-f]+\\Z|(?:(?=[\\p{L}])[^\\p{Han}])'
@@ -71,7 +72,7 @@ def translate(pattern: str) -> str:
 
 
 class _Translator:
-    """One pass over a pattern. Flags are those that hold at the place: letters of "ims"."""
+    """One pass over a pattern. `flags` are the flags that hold at a place: letters of "ims"."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -91,7 +92,7 @@ class _Translator:
         )
 
     def alternatives(self, flags: str) -> str:
-        """Write everything up to the end of a group. A flag that is set inside holds to there, past any `|`."""
+        """Write all parts up to the end of a group. A flag that is set inside holds until then, past any `|`."""
         written = []
         while self.at < len(self.pattern) and self.pattern[self.at] != ")":
             if self.pattern[self.at] == "|":
@@ -115,7 +116,7 @@ class _Translator:
         return True
 
     def flags_alone(self, flags: str) -> tuple[str] | None:
-        """Read `(?i)`; the flags from here on."""
+        """Read `(?i)`; return the flags from here on."""
         found = _FLAGS.match(self.pattern, self.at)
         if not found or found[3] != ")":
             return None
@@ -154,7 +155,7 @@ class _Translator:
         return written + count
 
     def part(self, flags: str) -> tuple[str, bool]:
-        """Write one character, set, group or assertion; whether it is an assertion."""
+        """Write one character, set, group or assertion; return it, and whether it is an assertion."""
         character = self.pattern[self.at]
         if character == "(":
             return self.group(flags)

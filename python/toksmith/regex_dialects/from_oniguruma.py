@@ -1,9 +1,9 @@
 r"""From Oniguruma's regular expressions, the dialect of Hugging Face's files, to those of the `regex` package.
 
-Each construct that is translated has a spelling here that means the same: tests/python/dialects/test_oniguruma.py
-compares the two engines. Any other construct is refused by name. Sources: Oniguruma's doc/RE for its default syntax,
-and the engine itself as `tokenizers` carries it. The dialects differ more than they seem to: `$` is the end of a
-line, `{1,3}+` repeats, `\w` has other characters, and `(?i)` folds otherwise.
+Each construct that is translated has a spelling in `regex` that means the same; the two engines are compared in
+tests/python/dialects/test_oniguruma.py. Any other construct is refused by name. Sources: Oniguruma's doc/RE for its
+default syntax, and the engine itself as `tokenizers` carries it. The dialects differ more than they seem to: `$` is
+the end of a line, `{1,3}+` repeats, `\w` has other characters, and `(?i)` folds differently.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_REPEAT = 100_000
 
 
 class Translation(NamedTuple):
-    """A pattern of `regex`, and whether it may match nothing."""
+    """A pattern of `regex`, and whether it may match the empty text."""
 
     pattern: str
     nullable: bool
@@ -50,7 +50,7 @@ def translate(pattern: str) -> str:
 
 @functools.lru_cache(maxsize=64)
 def analyse(pattern: str) -> Translation:
-    """Return the translation of a pattern, and whether it may match nothing.
+    """Return the translation of a pattern, and whether it may match the empty text.
 
     Raises:
         ValueError: As `translate`.
@@ -67,14 +67,14 @@ def analyse(pattern: str) -> Translation:
 
 
 def check_total(parts: Iterable[Any]) -> None:
-    """Refuse the parts of a file whose patterns come to more than one pattern may, before any of them is compiled.
+    """Refuse a file whose patterns together are larger than one pattern may be, before any of them is compiled.
 
     Args:
-        parts: What the file has for its normalizer and its pre-tokenizer, as JSON. A pattern is a field `Regex`. One
-            that cannot be translated, or is too large by itself, counts for nothing: it is refused where it is read.
+        parts: The normalizer and the pre-tokenizer of the file, as JSON. A pattern is a field `Regex`. A pattern that
+            cannot be translated, or is too large by itself, does not count here: it is refused where it is read.
 
     Raises:
-        ValueError: They come to more than `pattern_size.MAX_PARTS`.
+        ValueError: The patterns have more than `size_limit.MAX_PARTS` parts.
     """
     total, rest = 0, list(parts)
     while rest:
@@ -96,7 +96,7 @@ _REPEAT = re.compile(r"\{(\d*)(,?)(\d*)\}")
 
 
 class _Parser:
-    """Reads a pattern from left to right, and writes what it means."""
+    """Reads a pattern from left to right, and writes its translation."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -184,7 +184,7 @@ class _Parser:
         return found[0], low
 
     def atom(self, depth: int) -> tuple[str, bool | None]:
-        """Return one atom, and whether it takes a character: always, or maybe not, or, None, never."""
+        """Return one atom, and whether it takes a character: True for always, False for maybe, None for never."""
         character = self.pattern[self.at]
         if character == "(":
             return self.group(depth)
@@ -262,7 +262,7 @@ class _Parser:
         return self.literal(self.character_escape()), True
 
     def type_escape(self) -> tuple[str, bool] | None:
-        """Return the inside of a class for an escape of many characters, and whether it is the others."""
+        """Return the inside of a class for an escape of many characters, and whether the class is negated."""
         start, name = self.at, self.pattern[self.at + 1 : self.at + 2]
         if name.lower() in tables.TYPES and name:
             self.at += 2
@@ -296,7 +296,7 @@ class _Parser:
             raise self.refused(f"the escape \\{name}", start)
         return name
 
-    # Classes: each is one character, written as what `regex` can say of one without set operations.
+    # Classes: each takes one character, and is written without set operations, as `regex` can read it.
 
     def char_class(self, depth: int) -> str:
         if depth > MAX_DEPTH:

@@ -1,8 +1,8 @@
-r"""What can stand inside of a match of a pattern, whatever stands around it.
+r"""The texts that can be inside a match of a pattern, whatever is around the match.
 
 The steps of a pattern become a nondeterministic automaton that takes every match of the pattern, and more: lookaheads
-are passed, and repeats of all kinds may end anywhere. So what no path of it takes is inside of no match: that is
-proved. What a path takes may still be cut by the pattern.
+are passed, and repeats of all kinds may end anywhere. So a text that no path takes is proved to be inside no match. A
+text that a path takes may still be cut by the pattern.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .steps import Steps
 
 MAX_STATES = 20_000
-"""States of an automaton that is not refused."""
+"""Most states of an automaton."""
 
 State = frozenset[int]
 _MATCH = -1
@@ -26,7 +26,7 @@ _MATCH = -1
 class Codes(NamedTuple):
     """Code points of which some bits are known: `width` of them from `low` on, and again after each `period`.
 
-    Those below `least` are left out. A period of 0 is none.
+    Code points below `least` are left out. With a period of 0 there is one run.
     """
 
     low: int
@@ -43,23 +43,23 @@ class Codes(NamedTuple):
         start = max(start, self.least)
         low = self.low
         if self.period:
-            # The first run that ends behind the start of the range.
+            # The first run that ends after the start of the range.
             low += max(0, -((low + self.width - 1 - start) // self.period)) * self.period
         return max(low, start) < min(low + self.width, end)
 
 
 class Inside:
-    """What matches of a pattern can hold.
+    """The texts that matches of a pattern can hold.
 
     Args:
         steps: The pattern.
 
     Raises:
-        ValueError: It is too large.
+        ValueError: The pattern is too large.
     """
 
     def __init__(self, steps: Steps) -> None:
-        # Each state takes a character of a set and goes on at an address, or goes on at several.
+        # Each state takes a character of a set and continues at an address, or continues at several addresses.
         self._states: list[tuple[int, int] | list[int]] = []
         self._sets = steps.sets
         self._starts = [[first for first, _ in ranges] for ranges in steps.sets]
@@ -75,8 +75,8 @@ class Inside:
 
         Args:
             text: Whole characters.
-            firsts: What the character before may be, if one is known to stand there: any of these.
-            last: What the character behind may be, if one is known to stand there.
+            firsts: The code points that the character before `text` may be, if there is known to be one.
+            last: The code points that the character after `text` may be, if there is known to be one.
         """
         starts = [self._step(self._anywhere, self._class_of_codes(one)) for one in firsts] or [self._anywhere]
         states = (self._taken(start, text) for start in starts)
@@ -92,7 +92,7 @@ class Inside:
         return state
 
     def _step(self, state: State, sets: int) -> State:
-        """Return where a state leads by a character that is in these sets, a bit for each."""
+        """Return the state that follows a state on a character that is in these sets, a bit for each."""
         key = state, sets
         if key not in self._next:
             self._next[key] = self._closed(self._after(state, sets))
@@ -125,7 +125,7 @@ class Inside:
     # States
 
     def _closed(self, addresses: list[int]) -> State:
-        """Return the states that take a character, and the end of a match, behind some addresses."""
+        """Return the states that take a character, and the end of a match, reached from some addresses."""
         found: set[int] = set()
         seen: set[int] = set()
         waiting = list(addresses)
@@ -157,7 +157,7 @@ class Inside:
         return len(self._states) - 1
 
     def _write(self, tree: Any, after: int) -> int:
-        """Add the states of a part of the pattern that goes on at `after`; return where it begins."""
+        """Add the states of a part of the pattern that continues at `after`; return where it begins."""
         kind, *rest = tree
         if kind == "set":
             return self._add((rest[0], after))
@@ -186,7 +186,7 @@ class Inside:
 
 
 def _tree(steps: Steps) -> Any:
-    """Return the steps, each of which stands behind what it is made of, as a tree."""
+    """Return the steps as a tree; in the list each step comes after the steps that it is made of."""
     stack: list[Any] = []
     for kind, first, second in steps.steps:
         if kind in ("sequence", "alternatives"):

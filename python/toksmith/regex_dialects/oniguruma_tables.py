@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-# Word characters in the tables of Oniguruma: outside of classes six Latin-1 numbers are among them, never joiners.
+# Word characters in the tables of Oniguruma: outside of classes they include six Latin-1 numbers; joiners are never
+# word characters.
 WORD_IN_CLASS = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}"
 WORD = WORD_IN_CLASS + r"\xb2\xb3\xb9\xbc-\xbe"
 HEX = "0-9A-Fa-f"

@@ -1,7 +1,7 @@
-"""How much `regex` would build for a pattern: estimated from its text before it is compiled.
+"""The size of what `regex` would build for a pattern, estimated from its text before it is compiled.
 
-`regex` writes out a part that is repeated at least n times n times, so a pattern of 30 characters can take gigabytes.
-`patterns` asks here before each compilation, whoever the pattern comes from.
+`regex` copies a part that is repeated at least n times n times, so a pattern of 30 characters can take gigabytes.
+`patterns` checks the size before each compilation, wherever the pattern comes from.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _VERBOSE = 0x40
 _VERSION1 = 0x100
 _FULLCASE = 0x4000
 
-# Parts that a range counts as under full case folding, where `regex` adds all sequences that fold into the range.
+# Parts of a range under full case folding, where `regex` adds all sequences that fold into the range.
 _RANGE_PARTS = 200
 # A larger count is cut to this one.
 _COUNT_LIMIT = 10**15
@@ -42,14 +42,14 @@ _LEAST = re.compile(r"\{([0-9\s]*)(#?)")
 
 
 def check(text: str, flags: int = 0) -> None:
-    """Refuse a pattern that comes to more than `MAX_PARTS`. Cost: linear in the length, up to `MAX_LENGTH`.
+    """Refuse a pattern of more than `MAX_PARTS` parts. Cost: linear in the length, up to `MAX_LENGTH`.
 
     Args:
         text: The pattern.
         flags: The flags that it is compiled with, as numbers of `regex`.
 
     Raises:
-        ValueError: It does, or is too long; says how much.
+        ValueError: The pattern has more parts, or is too long; says how much.
     """
     check_length(text)
     found = parts(text, flags)
@@ -64,7 +64,7 @@ def check_length(text: str) -> None:
     """Refuse a pattern of more than `MAX_LENGTH` characters.
 
     Raises:
-        ValueError: It is longer.
+        ValueError: The pattern is longer.
     """
     if len(text) > MAX_LENGTH:
         raise ValueError(
@@ -73,10 +73,10 @@ def check_length(text: str) -> None:
 
 
 def parts(text: str, flags: int = 0) -> int:
-    """Return an upper bound of the parts that `regex` builds of a pattern, at most about 10^15.
+    """Return an upper bound of the parts that `regex` builds for a pattern, at most about 10^15.
 
-    What `regex` reads by other rules (version 1, verbose, comments, POSIX classes in sets) is not parsed here: its
-    bound is the length times the product of all repeat counts.
+    A pattern that `regex` reads by other rules (version 1, verbose, comments, POSIX classes in sets) is not parsed
+    here: its bound is the length times the product of all repeat counts.
     """
     inline = "".join(_INLINE.findall(text))
     version1 = bool(flags & _VERSION1) or "V1" in inline or _default_is_version1()
@@ -88,7 +88,7 @@ def parts(text: str, flags: int = 0) -> int:
 
 
 def _default_is_version1() -> bool:
-    """Return whether the program has changed what `regex` takes patterns without a version for."""
+    """Return whether the program has changed the default version of `regex` to version 1."""
     if "regex" not in sys.modules:  # a program that changed it has imported it
         return False
     import regex  # another thread may still be importing it: this waits
@@ -100,7 +100,7 @@ def _loose(text: str, weight: int, is_verbose: bool) -> int:
     """Return the bound for any structure: the length times the product of all counts."""
     total = max(len(text) + (weight - 1) * text.count("-"), 1)
     for found in _LEAST.finditer(text):
-        # In a verbose pattern a comment begins at #, and the digits of the count may go on after it.
+        # In a verbose pattern a comment begins at #, and the digits of the count may continue after it.
         count = _COUNT_LIMIT if found[2] and is_verbose else int("".join(found[1].split())[:15] or 1)
         total = min(total * max(count, 1), _COUNT_LIMIT)
     return total

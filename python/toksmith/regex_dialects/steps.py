@@ -1,8 +1,8 @@
 r"""From a pattern of the `regex` package to the steps of the core's compiled engine.
 
-The engine takes what is regular in a pattern: characters and sets, sequences, alternatives, repeats of the three
-kinds, groups, and lookaheads at one character. `steps` reads these and refuses all else by name; then the pattern
-runs in `regex`. What a set matches is not read here: `regex` is asked (`characters`).
+The engine takes the regular constructs: characters and sets, sequences, alternatives, repeats of the three kinds,
+groups, and lookaheads at one character. `steps` reads these and refuses all others by name; a refused pattern runs in
+`regex`. The characters that a set matches are found by running `regex` (`characters`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ else:
     Steps = collections.namedtuple("Steps", "sets steps newline")
 
 MAX_DEPTH = 60
-"""Most groups inside each other. The core has a limit of its own, which this keeps."""
+"""Most groups inside each other. This keeps within the core's own limit."""
 
 # Flags of `regex`. UNICODE is the default; under version 1 sets may be nested.
 _IGNORECASE, _DOTALL, _UNICODE, _VERSION1, _VERSION0, _FULLCASE = 0x2, 0x10, 0x20, 0x100, 0x2000, 0x4000
@@ -48,18 +48,18 @@ _SET_OPERATORS = ("--", "&&", "~~", "||")
 
 
 class UnsupportedError(ValueError):
-    """What the compiled engine does not have, and where it stands in a pattern."""
+    """A construct that the compiled engine does not have, and its place in the pattern."""
 
 
 def steps(text: str, flags: int) -> Steps:
-    """Return what the core compiles of a pattern.
+    """Return the steps that the core compiles for a pattern.
 
     Args:
         text: A pattern that `regex` has compiled.
         flags: All its flags, as the compiled pattern has them.
 
     Raises:
-        UnsupportedError: It has a part that is not regular, or that is not known to be.
+        UnsupportedError: The pattern has a part that is not regular, or that is not known to be regular.
     """
     return _Reader(text, flags).whole()
 
@@ -118,7 +118,7 @@ class _Reader:
             self.steps.append(("sequence", count, 0))
 
     def part(self, letters: str) -> bool:
-        """Read one part, without its repeat; return whether it looks and takes nothing."""
+        """Read one part, without its repeat; return whether it is an assertion, which takes no character."""
         character = self.text[self.at]
         if character == "(":
             return self.group(letters)
@@ -256,7 +256,7 @@ class _Reader:
         self.steps.append(("set", self.set("character", character, letters.replace("s", "")), 0))
 
     def check_folding(self, letters: str) -> None:
-        # There "ß" also matches "ss", two characters by one.
+        # Under full folding "ß" also matches "ss", two characters.
         if "i" in letters and self.full_folding:
             self.refuse("the flag i with full case folding, as in version 1")
 
