@@ -1,8 +1,8 @@
-"""Patterns: the names, the published spellings behind them, and `regex` for any other.
+"""Patterns: named patterns with their published spellings, and `regex` for any other pattern.
 
-A pattern says where text is cut into pretokens. A name stands for one exact pattern, which runs as a
-scanner in Rust. Any other pattern means what the `regex` package says it means; the core compiles it if
-it can, and else that package runs it. `explain` says which.
+A pattern says where text is cut into pretokens. A name stands for one exact pattern, which runs as a scanner in Rust.
+Any other pattern has its meaning in the `regex` package; the core compiles it if it can, else that package runs it.
+`explain` says which of them runs a pattern.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ NAMED: dict[str, str] = {
     "qwen3.5": QWEN35,
     "tekken": TEKKEN,
 }
-"""What each name stands for. `r50k` is `gpt2`, and `llama3` is `cl100k_old`, by other names.
+"""The pattern of each name. `r50k` is another name of `gpt2`, and `llama3` of `cl100k_old`.
 
 The names of published encodings, such as `cl100k_base`, are taken as well: `pattern_names.ALIASES`.
 """
@@ -101,13 +101,13 @@ SPELLINGS: dict[str, str] = {
 """Published spellings, with the name of the pattern that each is proven equal to in
 tests/python/dialects/test_patterns.py."""
 
-# Of `regex`: all flags but TEMPLATE, which does nothing, and DEBUG, which prints.
+# All flags of `regex` but TEMPLATE, which does nothing, and DEBUG, which prints.
 _FLAGS = 0x1FDFE
 _REVERSE = 0x400
 
 
 class Engine(_Engine):
-    """What runs a pattern, and why: see `explain`."""
+    """The engine that runs a pattern, and why: see `explain`."""
 
     __slots__ = ()
 
@@ -118,9 +118,8 @@ class Engine(_Engine):
 class Pattern(_Fields):
     """A pattern, and what becomes of text that it does not match.
 
-    `text` is the pattern's source (None: no pretokenization), `flags` the flags it was compiled with
-    beyond the defaults, `name` what it is proven equal to, `unicode` the Unicode version that its
-    classes come from.
+    `text` is the pattern's source (None: no pretokenization), `flags` the flags that it was compiled with beyond the
+    defaults, `name` the named pattern that it is proven equal to, `unicode` the Unicode version of its classes.
     """
 
     __slots__ = ()
@@ -130,7 +129,7 @@ class Pattern(_Fields):
         return None if self.text is None else _compile(self.text, self.flags)
 
     def engine(self) -> Engine:
-        """Return what runs the pattern, and why: see `explain`."""
+        """Return the engine that runs the pattern, and why: see `explain`."""
         if self.text is None:
             return Engine("none", "without a pattern, text between special tokens is one pretoken")
         if self.name is not None:
@@ -142,17 +141,17 @@ class Pattern(_Fields):
         return Engine("compiled", size if automaton.is_bimachine else f"{size}, too many for the faster bimachine")
 
     def core(self) -> _core.Pretokenizer:
-        """Return what the core runs."""
+        """Return the pretokenizer that the core runs."""
         if self.text is None:
             return _core.Pretokenizer(None, unmatched=self.unmatched)
         return _core.Pretokenizer(self.name or runner(self.text, self.flags), unmatched=self.unmatched)
 
 
 def resolve(pattern: Any, unmatched: Unmatched = "keep") -> Pattern:
-    """Return the `Pattern` behind a name, a regular expression, a compiled `regex` pattern, or None.
+    """Return the `Pattern` of a name, a regular expression, a compiled `regex` pattern, or None.
 
     Raises:
-        ValueError: The regular expression is broken (the message says where), or looks like a name and is none; or
+        ValueError: The regular expression is broken (the message says where), or looks like a name but is none; or
             `unmatched` is neither "keep" nor "drop".
         TypeError: `pattern` is none of these.
     """
@@ -166,10 +165,10 @@ def resolve(pattern: Any, unmatched: Unmatched = "keep") -> Pattern:
 
 
 def expression(pattern: str) -> str:
-    """Return the regular expression behind a name; any other expression as it is.
+    """Return the regular expression of a name; any other expression as it is.
 
     Raises:
-        ValueError: It looks like a name and is none.
+        ValueError: `pattern` looks like a name but is none.
 
     >>> expression("cl100k_base") == CL100K, expression("[a-z]+")
     (True, '[a-z]+')
@@ -187,11 +186,11 @@ def of_tiktoken(pattern: Any, unmatched: Unmatched | None = None) -> Pattern:
 
     Args:
         pattern: As in `resolve`. A compiled pattern of `regex` keeps the dialect of `regex`.
-        unmatched: What becomes of text that does not match; by default it is lost, as in tiktoken. The named
-            patterns match all text, and without a pattern there is nothing to match.
+        unmatched: What becomes of text that does not match; by default it is dropped, as in tiktoken. The named
+            patterns match all text, and without a pattern no text is left unmatched.
 
     Raises:
-        ValueError: As `resolve`; or the expression has a part without an equal in `regex`, which is named.
+        ValueError: As `resolve`; or the expression has a part without an equal in `regex` (names the part).
         TypeError: As `resolve`.
     """
     if isinstance(pattern, str):
@@ -205,10 +204,10 @@ def of_tiktoken_source(text: str, unmatched: Unmatched | None = None) -> Pattern
     """Return the `Pattern` of an expression in tiktoken's dialect, which is never taken for a name.
 
     Raises:
-        ValueError: It is broken, or has a part that has no equal in `regex` (it is named).
+        ValueError: The expression is broken, or has a part without an equal in `regex` (names the part).
 
     Warns:
-        UserWarning: It is close to a name.
+        UserWarning: The expression is similar to a name.
     """
     pattern_names.warn(text, NAMED)
     if text in SPELLINGS:
@@ -242,7 +241,7 @@ def of_source(text: str | None, flags: int, unmatched: Unmatched) -> Pattern:
 
 
 def _source(pattern: Any) -> tuple[str, int]:
-    """Return source and flags of a compiled pattern; flags that `regex` sets by itself count as none."""
+    """Return the source and the flags of a compiled pattern, without the flags that `regex` sets by itself."""
     if hasattr(pattern, "finditer") and isinstance(getattr(pattern, "pattern", None), str):
         text: str = pattern.pattern
         if getattr(pattern, "named_lists", None):
@@ -255,7 +254,7 @@ def _source(pattern: Any) -> tuple[str, int]:
 
 
 def _own_flags(text: str) -> int | None:
-    """Return the flags that `regex` gives a source by itself; None where it takes flags to read it."""
+    """Return the flags that `regex` gives a source by itself; None if it can be read only with flags."""
     try:
         flags: int = _compile(text, 0).flags
     except ValueError:
@@ -265,10 +264,10 @@ def _own_flags(text: str) -> int | None:
 
 @functools.lru_cache(maxsize=16)
 def _compile(text: str, flags: int) -> Any:
-    """Compile a pattern, after the check of its size. Every pattern that is not our own goes through here.
+    """Compile a pattern, after a check of its size. Every pattern that is not our own is compiled here.
 
     Raises:
-        ValueError: It is broken, or too large (`pattern_size`).
+        ValueError: The pattern is broken, or too large (`size_limit`).
     """
     from .regex_dialects import size_limit
 
@@ -310,7 +309,7 @@ def installed_unicode() -> str:
 
 @functools.lru_cache(maxsize=16)
 def _automaton(text: str, flags: int) -> _core.CompiledPattern | str:
-    """Compile a pattern for the core; return why that cannot be done, if it cannot."""
+    """Compile a pattern for the core; return the reason if that cannot be done."""
     from .regex_dialects import steps
 
     try:
@@ -320,7 +319,7 @@ def _automaton(text: str, flags: int) -> _core.CompiledPattern | str:
 
 
 def runner(text: str, flags: int) -> Any:
-    """Return what runs a pattern without a scanner: an automaton of the core, or else a compiled pattern of `regex`.
+    """Return the object that runs a pattern without a scanner: the core's automaton, or else a pattern of `regex`.
 
     Cost: for an automaton some 10 to 300 ms, once for each pattern in a process.
     """
@@ -332,11 +331,12 @@ def explain(pattern: Any, dialect: Literal["regex", "tiktoken"] = "regex") -> En
     r"""Return which engine runs a pattern, and why.
 
     A "scanner" runs a named pattern, and is the fastest. A "compiled" pattern is an automaton of the core. Both run
-    on all threads. What is not regular runs in the "regex" package, under the interpreter's lock, and is far slower.
+    on all threads. A pattern that is not regular runs in the "regex" package, under the interpreter's lock, and is
+    far slower.
 
     Args:
         pattern: As in `toksmith.train`: a name, a regular expression, a compiled pattern of `regex`, or None.
-        dialect: What an expression is written in: "regex", or "tiktoken", as in rank files.
+        dialect: The dialect of an expression: "regex", or "tiktoken", as in rank files.
 
     Raises:
         ValueError, TypeError: As `resolve`.
