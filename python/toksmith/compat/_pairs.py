@@ -1,4 +1,4 @@
-"""Merges as minbpe and rustbpe have them: pairs of ids, where the 256 bytes are ids 0 to 255 and merges follow."""
+"""Merges as minbpe and rustbpe have them: pairs of ids; ids 0 to 255 are the bytes, and merges follow."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def learn(texts: Iterable[str], vocab_size: int, pattern: Pattern, ties: Ties) -> list[tuple[int, int, int]]:
     """Return the merges of a training, each as left id, right id and how often the pair occurred.
 
-    There are fewer than `vocab_size - 256` of them where no pair is left.
+    There are fewer than `vocab_size - 256` merges if no pair is left.
 
     Raises:
         ValueError: `vocab_size` is less than the 256 bytes, or more than there are ids.

@@ -1,8 +1,8 @@
-"""A stand-in under the name of the library that it stands for: `import tiktoken` gives toksmith's.
+"""Stand-ins under the names of the libraries that they replace: `import tiktoken` gives toksmith's stand-in.
 
 There are two ways: `install()` of each stand-in, which can be undone, and the plain assignment
 `sys.modules["tiktoken"] = stand_in`. Both need the finder of this module: with it `tiktoken.load` is the stand-in's
-module `load`, and not a second copy of it.
+module `load`, not a second copy of it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 STAND_INS = {name: f"toksmith.compat.{name}" for name in ("minbpe", "rustbpe", "tiktoken")}
-"""The libraries, each with the module that stands for it."""
+"""The libraries, each with the module that replaces it."""
 
 _PLUGINS = "tiktoken_ext"  # a namespace package of its own, to which other distributions add modules
 
 
 class _Finder:
-    """Finds the submodules of a library that a stand-in is installed for."""
+    """Finds the submodules of a library for which a stand-in is installed."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
@@ -46,7 +46,7 @@ class _Finder:
 def _own_name(name: str, path: Sequence[str] | None) -> str | None:
     library, _, rest = name.partition(".")
     if library == _PLUGINS and _stands("tiktoken"):
-        # Where tiktoken is installed, or a plug-in by itself, the package is there already.
+        # If tiktoken is installed, or a plug-in by itself, the package exists already.
         own = f"toksmith.compat.{name}"
         missing = importlib.machinery.PathFinder.find_spec(name, path) is None
         return own if missing and importlib.util.find_spec(own) else None
@@ -60,13 +60,13 @@ def _own_name(name: str, path: Sequence[str] | None) -> str | None:
 
 
 def _stands(library: str) -> bool:
-    """Return whether the name of a library is that of its stand-in now."""
+    """Return whether the name of a library now gives its stand-in."""
     module = sys.modules.get(library)
     return module is not None and module is sys.modules.get(STAND_INS.get(library, ""))
 
 
 class _Loader:
-    """Gives the module of a stand-in for the one of the library, as it is."""
+    """Gives the module of a stand-in in place of the library's module."""
 
     def __init__(self, own: str) -> None:
         self.own = own
@@ -78,7 +78,7 @@ class _Loader:
         return module
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Leave the module its own spec, which the import system has replaced by that of the alias."""
+        """Give the module its own spec back, which the import system has replaced by that of the alias."""
         module.__spec__ = self.spec
 
 
@@ -92,7 +92,7 @@ def ensure_finder() -> None:
 
 
 class Installation:
-    """A stand-in that has the name of its library. As a context manager it leaves everything as it was before.
+    """A stand-in that has the name of its library. As a context manager it restores the modules in the end.
 
     Args:
         library: The name.
@@ -107,9 +107,9 @@ class Installation:
         sys.modules[library] = importlib.import_module(STAND_INS[library])
 
     def uninstall(self) -> None:
-        """Give the name back to the library, whoever installed the stand-in. Once more does nothing.
+        """Give the name back to the library, whoever installed the stand-in. A second call does nothing.
 
-        Modules that have imported the stand-in keep what they have.
+        Modules that have imported the stand-in keep it.
         """
         if _stands(self.library):
             _taken_out(self.library)

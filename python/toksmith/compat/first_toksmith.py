@@ -47,7 +47,7 @@ logger = logging.getLogger(__name__)
 
 
 class Tokenizer:
-    """BPE of GPT-2's pretokens; of pairs that occur equally often the one with the greatest ids merges.
+    """BPE of GPT-2's pretokens; of equally frequent pairs, the one with the greatest ids merges.
 
     Its attributes are plain ones: `vocab` (bytes by id), `merges` (pairs of ids, in the order of their ids from 256),
     and `pattern`, compiled by `regex`.
@@ -68,7 +68,7 @@ class Tokenizer:
         """A `toksmith.Tokenizer` of the merges and the special tokens, which encodes, decodes and saves.
 
         Raises:
-            ValueError: `vocab` has a token that no merge makes below one that a merge makes.
+            ValueError: `vocab` has a token that no merge makes, with an id below that of a token that a merge makes.
         """
         first = 256 + len(self.merges)
         specials = {token.decode(): id for id, token in self.vocab.items() if id >= first}
@@ -88,13 +88,13 @@ class Tokenizer:
         use_fast_merge: bool = False,
         verbose: bool = False,
     ) -> None:
-        """Learn merges from `text`, of which the special tokens are taken out: what is around them is joined.
+        """Learn merges from `text`, from which the special tokens are removed: the text around them is joined.
 
         Args:
-            text: What to train on.
-            vocab_size: Tokens of the result: 256 bytes, the merges, and the special tokens behind them.
+            text: The text to train on.
+            vocab_size: Tokens of the result: 256 bytes, the merges, then the special tokens.
             special_tokens: Special tokens.
-            use_fast_merge: Taken for the original's sake.
+            use_fast_merge: Accepted as in the original; it has no effect.
             verbose: Log each merge at the level of debugging.
 
         Raises:
@@ -144,10 +144,10 @@ class Tokenizer:
     # State files
 
     def save_state(self, prefix: str, folder: str | os.PathLike[str]) -> Path:
-        """Write `folder`/`prefix`_tokenizer.json, and return its path. The folder is made if it is not there.
+        """Write `folder`/`prefix`_tokenizer.json, and return its path. The folder is made if it does not exist.
 
         Raises:
-            NotADirectoryError: `folder` is something else.
+            NotADirectoryError: `folder` is no folder.
         """
         path = _folder(folder) / f"{Path(prefix).name}_tokenizer.json"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -157,12 +157,12 @@ class Tokenizer:
         return path
 
     def load_state(self, prefix: str, folder: str | os.PathLike[str]) -> None:
-        """Become what `save_state` has written.
+        """Load the state that `save_state` has written.
 
         Raises:
             FileNotFoundError: There is no such file.
             NotADirectoryError: `folder` is no folder.
-            ValueError: It is no state file; names what is wrong.
+            ValueError: The file is no state file; names what is wrong.
         """
         place = _folder(folder)
         if not place.is_dir():
@@ -213,7 +213,7 @@ def _documents(path: str | os.PathLike[str], special_tokens: Sequence[str]) -> I
         while block := file.read(_BLOCK):
             rest, start = rest + block, 0
             for found in delimiter.finditer(rest):
-                if found.end() > len(rest) - longest:  # the next block may go on with it
+                if found.end() > len(rest) - longest:  # the next block may continue a longer special token
                     break
                 yield rest[start : found.start()]
                 start = found.end()

@@ -33,11 +33,11 @@ class Tokenizer:
     """A tokenizer that is trained once, and then encodes and decodes; before, it has 256 bytes and no pattern.
 
     It holds an immutable `toksmith.Tokenizer`, as `tokenizer`, which training replaces. Text that the pattern does
-    not match is lost; so an untrained one has no ids for any text, as in rustbpe.
+    not match is lost; so an untrained tokenizer has no ids for any text, as in rustbpe.
     """
 
     tokenizer: toksmith.Tokenizer
-    """What encodes and decodes. Immutable: it stays as it is when this object is trained anew."""
+    """The tokenizer that encodes and decodes. Immutable: training replaces it by another object."""
 
     def __init__(self) -> None:
         self._pattern = ""
@@ -46,12 +46,12 @@ class Tokenizer:
     def train_from_iterator(
         self, iterator: Iterable[str], vocab_size: int, buffer_size: int = 8192, pattern: str | None = None
     ) -> None:
-        """Learn `vocab_size - 256` merges, or fewer where no pair is left; of equal pairs the smallest ids first.
+        """Learn `vocab_size - 256` merges, or fewer if no pair is left; of equally frequent pairs, the smallest ids.
 
         Args:
-            iterator: Texts. Nothing is counted across two.
+            iterator: Texts. No pair is counted across two texts.
             vocab_size: Tokens of the result, of which 256 are the bytes.
-            buffer_size: Taken for rustbpe's sake: texts are counted as they come.
+            buffer_size: Accepted as in rustbpe, without effect: texts are counted as they come.
             pattern: A regular expression in the dialect of rustbpe, which is that of Rust's `fancy-regex`; by
                 default GPT-4's as rustbpe spells it, toksmith's `cl100k_old`. This and nanochat's run as scanners,
                 any other in the `regex` package.
@@ -80,7 +80,7 @@ class Tokenizer:
         return self.tokenizer.vocab_size
 
     def get_mergeable_ranks(self) -> list[tuple[bytes, int]]:
-        """Return the tokens with their ids, in order: what `tiktoken.Encoding` takes, as a dict."""
+        """Return the tokens with their ids, in order; `tiktoken.Encoding` takes them as a dict."""
         return [(token, id) for id, token in self.tokenizer.vocab.items()]
 
     def encode(self, text: str) -> list[int]:
@@ -95,7 +95,7 @@ class Tokenizer:
         """Return the text of `ids`.
 
         Raises:
-            ValueError: There is no token of an id; as `UnicodeDecodeError`, the bytes are no UTF-8.
+            ValueError: An id has no token; or, as `UnicodeDecodeError`, the bytes are not UTF-8.
         """
         try:
             return self.tokenizer.decode(ids, errors="strict")
@@ -107,7 +107,7 @@ def install() -> aliases.Installation:
     """Make `import rustbpe` import this module from now on.
 
     Returns:
-        What undoes it: by its method `uninstall`, or at the end of a `with` block.
+        The installation, which its method `uninstall` undoes, or the end of a `with` block.
     """
     return aliases.Installation("rustbpe")
 
@@ -119,7 +119,7 @@ def _checked_text(text: str) -> str:
 
 
 def _resolved(spelling: str) -> patterns.Pattern:
-    """Return the pattern behind a spelling in the dialect of `fancy-regex`."""
+    """Return the pattern of a spelling in the dialect of `fancy-regex`."""
     if not isinstance(spelling, str):
         raise TypeError(f"a pattern is a regular expression as str, not {type(spelling).__name__}")
     try:

@@ -42,7 +42,7 @@ _NEED_TRANSFORMERS = {
 
 
 def __getattr__(name: str) -> object:
-    """Import what needs `transformers` on first use."""
+    """Import the names that need `transformers` on first use."""
     if name not in _NEED_TRANSFORMERS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib

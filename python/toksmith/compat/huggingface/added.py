@@ -1,4 +1,4 @@
-"""Added tokens: what is found in a text before all else, and how adding gives them ids."""
+"""Added tokens: tokens that are found in a text before all others, and the ids that they get when they are added."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Row = dict[str, Any]
 
 
 class AddedToken:
-    """A token that is found in the text before all else: `tokenizers.AddedToken` where that is not installed.
+    """A token that is found in the text before all others, in place of `tokenizers.AddedToken` if that is missing.
 
-    `normalized` left out is the opposite of `special`.
+    By default `normalized` is the opposite of `special`.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class AddedToken:
 
     @property
     def normalized(self) -> bool:
-        """Whether it is looked for in the normalized text, and normalized for that."""
+        """Whether the token is looked for in the normalized text, and is itself normalized for that."""
         return not self.special if self._normalized is None else self._normalized
 
     def __getstate__(self) -> Row:
@@ -61,7 +61,7 @@ def row_of(token: Any, special: bool) -> Row:
     """Return an added token as a `tokenizer.json` has it, without id; `special` marks it so, as in `tokenizers`.
 
     Raises:
-        TypeError: It is neither a text nor an added token.
+        TypeError: `token` is neither a text nor an added token.
     """
     if isinstance(token, str):
         token = AddedToken(token, special=special)
@@ -118,7 +118,7 @@ class Added:
         return Added(rows.values(), beside, once), changed
 
     def as_found(self) -> list[Row]:
-        """Return the rows by which tokens are found: one that was special once is found as a special token."""
+        """Return the rows by which tokens are found: a token that was special once is found as a special token."""
         return [{**row, "special": row["content"] in self.once_special} for row in self.rows.values()]
 
 

@@ -18,7 +18,7 @@ class ByteLevelBPETokenizer(Tokenizer):
     """A tokenizer that is made like GPT-2's. It has all methods of `Tokenizer`.
 
     Args:
-        vocab: Ids by spelled token, or the path of a `vocab.json`. Left out, with `merges`: it is to be trained.
+        vocab: Ids by spelled token, or the path of a `vocab.json`. Leave it and `merges` out to train the tokenizer.
         merges: Pairs of spelled tokens, or the path of a `merges.txt`.
         add_prefix_space: Whether a text gets a space in front.
         lowercase: Whether a text is made lower case.
@@ -92,7 +92,7 @@ class ByteLevelBPETokenizer(Tokenizer):
         super().train_from_iterator(iterator, _trainer(vocab_size, min_frequency, special_tokens))
 
     def normalize(self, sequence: str) -> str:
-        """Return a text as the normalizer has it."""
+        """Return the normalized text."""
         return sequence if self.normalizer is None else self.normalizer.normalize_str(sequence)
 
     def save_model(self, directory: str, prefix: str | None = None) -> list[str]:

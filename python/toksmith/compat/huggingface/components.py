@@ -1,4 +1,4 @@
-"""The parts of a tokenizer, each a thing of its own: normalizer, pre-tokenizer, model, post-processor, decoder.
+"""The parts of a tokenizer, each as an object: normalizer, pre-tokenizer, model, post-processor, decoder.
 
 Each is the dictionary that a `tokenizer.json` has for it, with the methods that programs call on the part of
 `tokenizers`. A part is never changed in place: assign another one to the tokenizer.
@@ -24,7 +24,7 @@ Content = dict[str, Any]
 
 
 class Component(dict[str, Any]):
-    """A part of a `tokenizer.json`. Its fields are attributes, too; those inside a `Sequence` are its items."""
+    """A part of a `tokenizer.json`. Its fields are attributes, too; the parts inside a `Sequence` are its items."""
 
     _LIST = ""
 
@@ -33,7 +33,7 @@ class Component(dict[str, Any]):
         """Return the component of a part: of `tokenizers`, of a `tokenizer.json`, or None.
 
         Raises:
-            TypeError: It is none of these.
+            TypeError: `part` is none of these.
         """
         return None if part is None else cls(content_of(part))
 
@@ -58,7 +58,7 @@ class Component(dict[str, Any]):
 
 
 class Normalizer(Component):
-    """What changes a text before it is split."""
+    """A normalizer, which changes a text before it is split."""
 
     _LIST = "normalizers"
 
@@ -69,7 +69,7 @@ class Normalizer(Component):
 
 
 class PreTokenizer(Component):
-    """What cuts a text into pretokens, and spells their bytes."""
+    """A pre-tokenizer, which cuts a text into pretokens, and spells their bytes."""
 
     _LIST = "pretokenizers"
 
@@ -104,7 +104,7 @@ def _ranges(pretokenizer: _core.Pretokenizer | None, data: bytes) -> list[tuple[
 
 
 def _characters(data: bytes, start: int, first: int, last: int) -> tuple[int, int]:
-    """Return the place of some bytes from `start` on; a space put before them is where the first character is."""
+    """Return the place of some bytes from `start` on; a space put before them is at the first character."""
     at = len(data[:start].decode())
     begin, end = (at + len(data[start : start + stop].decode()) for stop in (first, max(last, 0)))
     return begin, max(end, begin + 1)
@@ -116,10 +116,10 @@ def _check_text(sequence: Any) -> None:
 
 
 class Decoder(Component):
-    """What turns spelled tokens into text."""
+    """A decoder, which turns spelled tokens into text."""
 
     def decode(self, tokens: Iterable[str]) -> str:
-        """Return the text of tokens; to ByteLevel one that spells no bytes stands for its own."""
+        """Return the text of tokens; under ByteLevel, a token that spells no bytes stands for its own text."""
         if self["type"] != "ByteLevel":
             return decoders.decoded(decoders.read(dict(self)), tokens)
         parts = (plain if (plain := unspell(token)) is not None else token.encode() for token in tokens)
@@ -144,7 +144,7 @@ class BPE:
     Args:
         vocab: Ids by spelled token, or the path of a `vocab.json`.
         merges: Pairs of spelled tokens in order, or the path of a `merges.txt`.
-        **options: Those of `tokenizers.models.BPE` that a `tokenizer.json` holds: `ignore_merges`, `unk_token`, …
+        **options: Options of `tokenizers.models.BPE` that a `tokenizer.json` holds: `ignore_merges`, `unk_token`, …
     """
 
     def __init__(self, vocab: Any = None, merges: Any = None, **options: Any) -> None:
@@ -195,7 +195,7 @@ class BPE:
         raise AttributeError(f"BPE has no attribute {name!r}")
 
     def content(self) -> Content:
-        """Return it as a `tokenizer.json` has it."""
+        """Return the model as a `tokenizer.json` has it."""
         if self._state is None:
             return self._content
         model: Content = self._state.content()["model"]
@@ -264,10 +264,10 @@ def _model_of(content: Content) -> BPE:
 
 
 def content_of(part: Any) -> Content:
-    """Return a part as a `tokenizer.json` has it: one of `tokenizers` by its state.
+    """Return a part as a `tokenizer.json` has it; one of `tokenizers` is read from its state.
 
     Raises:
-        TypeError: It is no part.
+        TypeError: `part` is no part.
     """
     if isinstance(part, BPE):
         return part.content()

@@ -1,8 +1,7 @@
-"""`Encoding`: what `encode` returns, with the attributes and methods of `tokenizers.Encoding`.
+"""`Encoding`: the result of `encode`, with the attributes and methods of `tokenizers.Encoding`.
 
-Only the ids are there at once. Tokens, offsets and words are made of the text when somebody asks for them, and stay
-so through truncation, padding and merging: an encoding is a list of runs, each a part of a text, or one token
-several times.
+Only the ids are made at once. Tokens, offsets and words are made from the text when they are asked for, even after
+truncation, padding and merging: an encoding is a list of runs, each a part of a text, or one token several times.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ Span = tuple[int, int]
 class Run(NamedTuple):
     """Some tokens of an encoding: those of a text from `start` on, or, without a text, `token` for each id.
 
-    `added` is 1 for what is not of a text: padding, and the tokens of a template.
+    `added` is 1 for tokens that are not of a text: padding, and the tokens of a template.
     """
 
     ids: list[int]
@@ -53,7 +52,7 @@ class Run(NamedTuple):
 
 
 class Encoding:
-    """Ids, and what belongs to each. `truncate`, `pad` and `set_sequence_id` change it in place."""
+    """Ids, with attributes of each. `truncate`, `pad` and `set_sequence_id` change the encoding in place."""
 
     __slots__ = ("_overflowing", "_ranges", "_runs")
 
@@ -89,7 +88,7 @@ class Encoding:
 
     @property
     def type_ids(self) -> list[int]:
-        """For each token, which kind of sequence it belongs to."""
+        """For each token, the type id of its sequence."""
         return self._column("type_ids")
 
     @property
@@ -99,12 +98,12 @@ class Encoding:
 
     @property
     def special_tokens_mask(self) -> list[int]:
-        """1 for what a template or padding added, else 0."""
+        """1 for tokens that a template or padding added, else 0."""
         return self._column("special_tokens_mask")
 
     @property
     def word_ids(self) -> list[int | None]:
-        """For each token, the number of its pretoken in the text, or of its word where the text came in words."""
+        """For each token, the number of its pretoken in the text, or of its word if the text was given as words."""
         return self._column("word_ids")
 
     @property
@@ -114,12 +113,12 @@ class Encoding:
 
     @property
     def overflowing(self) -> list[Encoding]:
-        """What truncation cut off, in encodings of their own."""
+        """The tokens that truncation cut off, as encodings of their own."""
         return list(self._overflowing)
 
     @property
     def n_sequences(self) -> int:
-        """How many sequences it is made of."""
+        """How many sequences the encoding is made of."""
         return len(self._ranges) or 1
 
     @property
@@ -188,7 +187,7 @@ class Encoding:
         offsets = self.offsets
         return offsets[tokens[0]][0], offsets[tokens[1] - 1][1]
 
-    # What changes it
+    # Changing it
 
     def set_sequence_id(self, sequence_id: int) -> None:
         """Make all its tokens those of one sequence."""
@@ -267,7 +266,7 @@ class Encoding:
         return copy
 
     def _add(self, other: Encoding) -> None:
-        """Put another behind this one; of both, every overflowing part with every one of the other."""
+        """Append another encoding; every overflowing part of each is combined with every part of the other."""
         overflowing = []
         for part in self._overflowing:
             for follower in (other, *other._overflowing):
@@ -283,7 +282,7 @@ class Encoding:
 
     @staticmethod
     def merge(encodings: Sequence[Encoding], growing_offsets: bool = True) -> Encoding:
-        """Return encodings behind one another. Offsets stay those of each text: `growing_offsets` must be False."""
+        """Return the encodings joined in order. Offsets stay those of each text: `growing_offsets` must be False."""
         if growing_offsets:
             raise NotImplementedError("merge(growing_offsets=True): encode the joined text instead")
         merged = Encoding()

@@ -1,9 +1,9 @@
 """A tokenizer for `transformers`: a class of that library, with the tokenization of toksmith.
 
-`transformers` keeps everything of a fast tokenizer (special tokens, padding, truncation, tensors, chat templates,
-saving) in a class around a `tokenizers.Tokenizer`; here it is around the adapter of this package. What the class of a
-model does beside (Cohere pads on the left, Whisper puts tokens in front) stays: the class is kept, with another
-tokenizer inside.
+`transformers` keeps all features of a fast tokenizer (special tokens, padding, truncation, tensors, chat templates,
+saving) in a class around a `tokenizers.Tokenizer`; here the class is around the adapter of this package. The other
+behaviour of a model's class (Cohere pads on the left, Whisper puts tokens in front) stays: the class is kept, with
+another tokenizer inside.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _SAVED_AS = "PreTrainedTokenizerFast"  # a class of `transformers`: the folder c
 class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not typed, for mypy
     """A fast tokenizer of `transformers` that encodes and decodes with toksmith.
 
-    Made by `pretrained`, or from a folder by `from_pretrained`. Where the folder names a class of its own, the result
-    is an instance of that class, too. `save_pretrained` writes a folder that `transformers.AutoTokenizer` loads
-    without toksmith.
+    Made by `pretrained`, or from a folder by `from_pretrained`. If the folder names a class of its own, the result is
+    also an instance of that class. `save_pretrained` writes a folder that `transformers.AutoTokenizer` loads without
+    toksmith.
     """
 
     @classmethod
@@ -74,7 +74,7 @@ class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not t
 
     @classmethod
     def _model_class(cls) -> Any:
-        """Return the class of `transformers` that this one stands for."""
+        """Return the class of `transformers` that this class replaces."""
         return next(kind for kind in cls.__mro__ if not issubclass(kind, ToksmithTokenizer))
 
     def _save_pretrained(
@@ -103,7 +103,7 @@ def _trains_with_toksmith(method: Any) -> Any:
 
 @functools.cache
 def _class_for(kind: Any) -> Any:
-    """Return the class of a tokenizer that is of a class of `transformers`, with toksmith inside."""
+    """Return the class with toksmith inside that replaces a class of `transformers`."""
     if kind is PreTrainedTokenizerFast:
         return ToksmithTokenizer
     return type(kind.__name__, (ToksmithTokenizer, kind), {"__doc__": kind.__doc__, "__module__": __name__})
@@ -119,7 +119,7 @@ def swapped(tokenizer: Any) -> ToksmithTokenizer:
     """Return a fast tokenizer of `transformers`, with toksmith inside; everything else of it is copied.
 
     Raises:
-        ValueError: It is of a class that is not around a `tokenizers.Tokenizer`, or has a part that is not supported.
+        ValueError: Its class is not around a `tokenizers.Tokenizer`, or it has a part that is not supported.
     """
     if isinstance(tokenizer, ToksmithTokenizer):
         return tokenizer
@@ -135,10 +135,10 @@ def swapped(tokenizer: Any) -> ToksmithTokenizer:
 
 
 def adapter_of(backend: Any, name: str) -> Tokenizer:
-    """Return the adapter that does what a `tokenizers.Tokenizer` does.
+    """Return the adapter that gives the same results as a `tokenizers.Tokenizer`.
 
     Raises:
-        ValueError: A part of it is not supported; names it.
+        ValueError: A part of the backend is not supported; names the part.
     """
     with text_files.naming(name):
         made = Tokenizer.from_str(backend.to_str())
@@ -157,22 +157,22 @@ def pretrained(
 ) -> ToksmithTokenizer:
     """Return a tokenizer for `transformers` that encodes with a toksmith tokenizer.
 
-    One that came from a Hugging Face folder, or from an object of `transformers`, keeps all that was said there: its
-    class, roles of special tokens, chat templates, lengths and sides. What is given here replaces it.
+    A tokenizer that came from a Hugging Face folder, or from an object of `transformers`, keeps the settings there:
+    its class, roles of special tokens, chat templates, lengths and sides. Arguments replace these settings.
 
     Args:
         tokenizer: A `toksmith.Tokenizer`, the adapter around one, or a fast tokenizer of `transformers`.
-        bos_token: As in `Tokenizer.save_huggingface`: left out, the one that it came with, else one of a usual name,
-            if any; None: none.
+        bos_token: As in `Tokenizer.save_huggingface`. If it is left out: the token that the tokenizer came with, else
+            one with a usual name, if any. None: no such token.
         eos_token: Likewise.
         unk_token: Likewise.
-        pad_token: Likewise; left out, and with none of a usual name, the eos token.
-        **options: Of `transformers`: `chat_template`, `model_max_length`, `padding_side`, …
+        pad_token: Likewise; if it is left out and no token has a usual name, the eos token.
+        **options: Options of `transformers`: `chat_template`, `model_max_length`, `padding_side`, …
 
     Raises:
         ImportError: `transformers` is not installed.
-        ValueError: A role is given to what is no special token of the tokenizer, or the tokenizer is of a class that
-            is not around a `tokenizers.Tokenizer`, or that is not known.
+        ValueError: A role is given to a name that is no special token of the tokenizer, or the tokenizer's class is
+            not around a `tokenizers.Tokenizer`, or is not known.
     """
     given = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token, "pad_token": pad_token}
     if callable(getattr(tokenizer, "save_pretrained", None)):
@@ -209,7 +209,7 @@ def _of_object(tokenizer: Any, changes: dict[str, Any]) -> ToksmithTokenizer:
 
 
 def _of_origin(parts: Any, given: dict[str, Any], options: dict[str, Any]) -> ToksmithTokenizer:
-    """Return what `transformers` loads of the folder that a tokenizer came from, with toksmith inside."""
+    """Return the tokenizer that `transformers` loads from the folder of an origin, with toksmith inside."""
     files = folder.files_of(parts, given, None, None)
     config = json.loads(files[origin.CONFIG])
     if tokenizer_class_from_name(config["tokenizer_class"]) is None:
@@ -217,7 +217,7 @@ def _of_origin(parts: Any, given: dict[str, Any], options: dict[str, Any]) -> To
             f"the folder names the class {config['tokenizer_class']}, which transformers does not have: load it with "
             "AutoTokenizer.from_pretrained(folder, trust_remote_code=True) if you trust its code, and give the result"
         )
-    config.pop("auto_map", None)  # the class is here, and the code that it names is not
+    config.pop("auto_map", None)  # the class is loaded already, and the code that auto_map names is not here
     files[origin.CONFIG] = origin.as_json(config)
     with temporary.own_folder() as made:
         if origin.MODEL in parts.origin.files:

@@ -1,4 +1,4 @@
-"""What `encode` and `encode_batch` take: texts, lists of words, and pairs of either."""
+"""The inputs that `encode` and `encode_batch` take: texts, lists of words, and pairs of either."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def words(sequence: Any, is_pretokenized: bool) -> Sequence[str]:
-    """Return the texts of a sequence: its words, or the one text that it is."""
+    """Return the texts of a sequence: its words, or the sequence itself as the only text."""
     return sequence if is_pretokenized else [sequence]
 
 

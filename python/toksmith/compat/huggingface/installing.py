@@ -22,7 +22,7 @@ _installed: Installed | None = None
 
 
 class Installed:
-    """What `install` returns: `uninstall` ends it, and so does the end of a `with`.
+    """The result of `install`: `uninstall` ends the installation, and so does the end of a `with`.
 
     Attributes:
         kept: Names of classes whose tokenizers stayed as they are, with the reason.
@@ -53,7 +53,7 @@ class Installed:
             warnings.warn(f"this tokenizer stays as it is, without toksmith: {error}", stacklevel=4)
 
     def uninstall(self) -> None:
-        """Let `transformers` make its own tokenizers again. Those that were made stay as they are."""
+        """Let `transformers` make its own tokenizers again. Tokenizers that were made before stay as they are."""
         global _installed
         with _lock:
             if self._original is not None:
@@ -72,13 +72,13 @@ class Installed:
 
 
 def install() -> Installed:
-    """Put toksmith into every fast tokenizer that `transformers` makes from now on, whatever makes it.
+    """Put toksmith into every fast tokenizer that `transformers` makes from now on, in whatever way it is made.
 
-    A tokenizer that toksmith cannot stand in for (WordPiece, Unigram, …) stays as it is, and a warning names the part
-    that is the reason. A second call changes nothing, and returns what the first returned.
+    A tokenizer that toksmith cannot replace (WordPiece, Unigram, …) stays as it is, and a warning names the part that
+    is the reason. A second call changes nothing, and returns the same object as the first.
 
     Returns:
-        What undoes it: by `uninstall`, or at the end of a `with`.
+        The installation, which `uninstall` undoes, or the end of a `with`.
 
     Raises:
         ImportError: `transformers` is not installed.

@@ -1,4 +1,4 @@
-"""Truncation and padding: how long an encoding, or a batch of them, is made."""
+"""Truncation and padding, which set the length of an encoding or of a batch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .encoding import Encoding
 
 MAX_PADDED = 1 << 24
-"""Ids that a file may have an encoding filled up to: more than the longest context of any model."""
+"""Most ids to which a file may pad an encoding: more than the longest context of any model."""
 
 Settings = dict[str, Any]
 
@@ -22,7 +22,7 @@ _DIRECTIONS = {"right": "Right", "left": "Left"}
 
 
 def check_truncation(given: Settings, added: int) -> None:
-    """Check what `enable_truncation` is called with, where a post-processor adds some tokens to one text."""
+    """Check the arguments of `enable_truncation`; `added` is how many tokens the post-processor adds to one text."""
     if given["strategy"] not in _STRATEGIES:
         known = "`longest_first`, `only_first`, or `only_second`"
         raise ValueError(f"Unknown `strategy`: `{given['strategy']}`. Use one of {known}")
@@ -39,7 +39,7 @@ def check_truncation(given: Settings, added: int) -> None:
 
 
 def check_padding(given: Settings) -> None:
-    """Check what `enable_padding` is called with."""
+    """Check the arguments of `enable_padding`."""
     check_direction(given["direction"])
     for name in ("length", "pad_to_multiple_of", "pad_id", "pad_type_id"):
         if given[name] is not None and given[name] < 0:
@@ -49,10 +49,10 @@ def check_padding(given: Settings) -> None:
 def truncate(encodings: Sequence[Encoding], given: Mapping[str, Any], added: int) -> None:
     """Cut one or two encodings so that with `added` tokens they have at most `max_length`.
 
-    As in `tokenizers`, nothing is cut where there is no room for the added tokens alone.
+    As in `tokenizers`, nothing is cut if there is no room for the added tokens alone.
 
     Raises:
-        ValueError: The strategy leaves no way to.
+        ValueError: The strategy cannot cut enough.
     """
     room, stride, direction = given["max_length"] - added, given["stride"], given["direction"]
     if room < 0:
@@ -80,7 +80,7 @@ def _lengths(counts: list[int], room: int, excess: int, strategy: str) -> list[i
 
 
 def _both(first: int, second: int, room: int) -> list[int]:
-    """Cut the longer of two to what the shorter leaves; both to a half where that is not enough."""
+    """Cut the longer of two to the room that the shorter leaves; if that is not enough, cut both to a half."""
     shorter = min(first, second)
     longer = shorter if shorter > room else max(shorter, room - shorter)
     if shorter + longer > room:
@@ -89,7 +89,7 @@ def _both(first: int, second: int, room: int) -> list[int]:
 
 
 def pad(encodings: Sequence[Encoding], given: Mapping[str, Any]) -> None:
-    """Fill up encodings: to the length that is given, else to that of the longest."""
+    """Pad encodings to the given length, else to the length of the longest."""
     if not encodings:
         return
     length = given["length"] if given["length"] is not None else max(map(len, encodings))

@@ -1,4 +1,4 @@
-"""What is done to ids once a text has them: the post-processors of a `tokenizer.json`."""
+"""The post-processors of a `tokenizer.json`, which change the ids of an encoded text."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _KNOWN = ("ByteLevel", "TemplateProcessing", _ROBERTA, "BertProcessing", "Sequen
 
 
 class PostProcessor(components.Component):
-    """What is put around the ids of a text."""
+    """A post-processor, which puts tokens around the ids of a text."""
 
     _LIST = "processors"
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
-        """Return how many tokens it adds."""
+        """Return how many tokens the post-processor adds."""
         return added_count(self, is_pair)
 
 
 def content_of(processor: Any) -> Content | None:
-    """Return what a post-processor is in a `tokenizer.json`; of one of `tokenizers`, by its state.
+    """Return a post-processor as a `tokenizer.json` has it; one of `tokenizers` is read from its state.
 
     Raises:
-        ValueError: It is of a kind that is not known here; names it.
+        ValueError: The post-processor is of an unknown kind; names it.
     """
     content = None if processor is None else components.content_of(processor)
     _check(content)
@@ -62,7 +62,7 @@ def added_count(content: Content | None, is_pair: bool) -> int:
 
 
 def process(content: Content | None, encodings: list[Encoding], add_special_tokens: bool) -> Encoding:
-    """Return one encoding of one or two."""
+    """Return one encoding, made of one or two."""
     if content is not None or len(encodings) > 1:
         for number, encoding in enumerate(encodings):
             encoding.set_sequence_id(number)

@@ -1,4 +1,4 @@
-"""What a tokenizer is set to do to encodings: truncation, padding, and the post-processor."""
+"""The settings of a tokenizer for encodings: truncation, padding, and the post-processor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Settings:
 
     @property
     def truncation(self) -> dict[str, Any] | None:
-        """What `enable_truncation` was called with; None if it is off."""
+        """The arguments of `enable_truncation`; None if truncation is off."""
         return self._truncation and dict(self._truncation)
 
     def enable_truncation(
@@ -26,20 +26,20 @@ class Settings:
         """Cut encodings to `max_length` tokens, those of the post-processor included.
 
         Raises:
-            ValueError: A strategy or direction that does not exist, or `stride` is more than what the
-                post-processor's tokens leave of `max_length`.
+            ValueError: The strategy or direction does not exist, or `stride` is more than the post-processor's tokens
+                leave of `max_length`.
         """
         given = {"max_length": max_length, "stride": stride, "strategy": strategy, "direction": direction}
         lengths.check_truncation(given, self.num_special_tokens_to_add(False))
         self._truncation = given
 
     def no_truncation(self) -> None:
-        """Cut no more."""
+        """Turn truncation off."""
         self._truncation = None
 
     @property
     def padding(self) -> dict[str, Any] | None:
-        """What `enable_padding` was called with; None if it is off."""
+        """The arguments of `enable_padding`; None if padding is off."""
         return self._padding and dict(self._padding)
 
     def enable_padding(
@@ -64,12 +64,12 @@ class Settings:
         self._padding = given
 
     def no_padding(self) -> None:
-        """Fill up no more."""
+        """Turn padding off."""
         self._padding = None
 
     @property
     def post_processor(self) -> processors.PostProcessor | None:
-        """What is done to the ids of a text, as in a `tokenizer.json`. Takes one of `tokenizers.processors`, too."""
+        """The post-processor, as in a `tokenizer.json`. May be set to one of `tokenizers.processors`, too."""
         return processors.PostProcessor.of(self._post_processor)
 
     @post_processor.setter

@@ -1,4 +1,4 @@
-"""What a tokenizer encodes with: a `toksmith.Tokenizer`, its added tokens, and the file it comes from. Immutable.
+"""The state of a tokenizer: a `toksmith.Tokenizer`, its added tokens, and the file it comes from. Immutable.
 
 A change of a part gives a new state, with a new `toksmith.Tokenizer`.
 """
@@ -27,12 +27,12 @@ _BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": Tr
 
 
 class State:
-    """A tokenizer, or what there is of one before it has a vocabulary.
+    """A tokenizer, or its other parts before it has a vocabulary.
 
     Args:
-        core: What encodes; None before there is a vocabulary.
+        core: The tokenizer that encodes; None before there is a vocabulary.
         added: The added tokens.
-        source: The content of the `tokenizer.json`, which has other added tokens; None if there was none.
+        source: The content of the `tokenizer.json`, whose added tokens may differ from `added`; None for no file.
     """
 
     def __init__(self, core: Core | None, added: Added, source: Content | None) -> None:
@@ -45,7 +45,7 @@ class State:
 
     @property
     def core(self) -> Core:
-        """What encodes.
+        """The tokenizer that encodes.
 
         Raises:
             ValueError: There is no vocabulary yet.
@@ -61,7 +61,7 @@ class State:
 
     @functools.cached_property
     def _added_spelling(self) -> dict[int, str]:
-        """What the original calls the token of each added id: where it is normalized, its normalized content."""
+        """The original's spelling of each added id: the normalized content if the token is normalized."""
         normalizer = Normalizer.of(self.part("normalizer")) if self.added.rows else None
         return {
             id: normalizer.normalize_str(row["content"]) if row["normalized"] and normalizer else row["content"]
@@ -103,7 +103,7 @@ class State:
         """Return a state with another normalizer, pre-tokenizer or decoder.
 
         Raises:
-            ValueError: It is not supported; names the place.
+            ValueError: The part is not supported; names the place.
         """
         return of_changed({**self.content(), name: None if part is None else dict(part)}, self.added)
 
@@ -121,7 +121,7 @@ class State:
         return of_changed(self.content(), added), changed
 
     def _extended(self, added: Added) -> Core | None:
-        """Return the tokenizer with more special tokens, where no more than that is new; else None."""
+        """Return the tokenizer with more special tokens, if nothing else has changed; else None."""
         core, old = self.core, self.added.rows
         changed = [row for row in added.as_found() if row["id"] not in old or row != {**old[row["id"]]}]
         is_simple = all(
@@ -223,7 +223,7 @@ class State:
     # Ids to text
 
     def shown(self, ids: Sequence[int], skip_special_tokens: bool) -> list[int]:
-        """Return those of some ids that are decoded."""
+        """Return the ids that are decoded."""
         vocab, skipped = self.core.vocab, self._skipped if skip_special_tokens else ()
         return [id for id in ids if id in vocab and id not in skipped]
 
@@ -232,7 +232,7 @@ class State:
         return {id for id, name in self._added_spelling.items() if name in self.added.once_special}
 
     def decode(self, batch: list[list[int]]) -> list[str]:
-        """Return the text of each list of ids, as the decoder has it."""
+        """Return the text of each list of ids, as the decoder makes it."""
         if self._merges_characters or self._decodes_bytes:
             return self.core.decode_batch(batch) if len(batch) != 1 else [self.core.decode(batch[0])]
         tokens = [[self.spelling[id] for id in ids] for ids in batch]
@@ -241,7 +241,7 @@ class State:
 
     @functools.cached_property
     def _decodes_bytes(self) -> bool:
-        """Whether the bytes of the tokens are what the decoder makes of their spellings."""
+        """Whether the decoder turns the spellings of tokens into the bytes of these tokens."""
         names = {row["content"]: self._added_spelling[id] for id, row in self.added.rows.items()}
         odd = any(
             name != content or (not name.isascii() and unspell(name) not in (None, name.encode()))
@@ -276,7 +276,7 @@ def of_content(content: Content) -> State:
     """Return the state of the content of a `tokenizer.json`.
 
     Raises:
-        ValueError: It is inconsistent, or a part is not supported; names the place.
+        ValueError: The content is inconsistent, or a part is not supported; names the place.
     """
     model = content.get("model")
     if isinstance(model, dict) and model.get("vocab") == {} and not content.get("added_tokens"):

@@ -1,4 +1,4 @@
-"""What a text was encoded to, beside its ids: worked out from the text when it is asked for."""
+"""The tokens, offsets and words of an encoded text, which are computed from the text when they are asked for."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Text:
     def _tokens(self) -> list[str]:
         pipeline = self._tokenizer.pipeline
         if pipeline is not None and not pipeline.is_plain:
-            # The token of an added token is the text that it was found as, normalized and with whitespace it takes.
+            # The spelling of an added token is the text that was found, normalized and with the whitespace it takes.
             core: Any = self._tokenizer._core
             found: list[str] = core.encoded(self._text, self._special).tokens
             return found
@@ -80,8 +80,8 @@ class Text:
 class Trimmed:
     """A text whose tokens leave whitespace at their ends out of their offsets.
 
-    One space at the start of the text counts as the one that was put there, where `prefixed`; `first` is the first
-    token of the encoding.
+    If `prefixed`, one space at the start of the text counts as the one that was put there; `first` is the first token
+    of the encoding.
     """
 
     __slots__ = ("_first", "_offsets", "_prefixed", "_text")

@@ -1,6 +1,6 @@
 """`Tokenizer`: the methods that programs call on `tokenizers.Tokenizer`, with the same results.
 
-A small mutable shell around an immutable `toksmith.Tokenizer`: what it holds itself is truncation, padding, the
+The class is a small mutable shell around an immutable `toksmith.Tokenizer`: it holds only truncation, padding, the
 post-processor, and which added tokens are special. Changing a part makes a new `toksmith.Tokenizer`.
 """
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 class Tokenizer(Settings):
     """A `toksmith.Tokenizer` behind the interface of `tokenizers.Tokenizer`.
 
-    It encodes as `tokenizers` does from the folder that `save_huggingface` writes.
+    It encodes like a `tokenizers.Tokenizer` that is loaded from the folder that `save_huggingface` writes.
 
     Args:
-        tokenizer: What encodes; or a model, `BPE()` for one that is going to be trained.
+        tokenizer: The tokenizer that encodes; or a model, `BPE()` for one that is going to be trained.
 
     >>> from toksmith import Tokenizer as Ours
     >>> tokenizer = Tokenizer(Ours(None, None, ["<|end|>"]))
@@ -76,7 +76,7 @@ class Tokenizer(Settings):
 
         Raises:
             OSError: The file cannot be read.
-            ValueError: It is no such file, or a part of it is not supported; names the part.
+            ValueError: The file is no `tokenizer.json`, or a part of it is not supported; names the part.
         """
         with text_files.naming(path):
             return cls._of(text_files.read_object(path, "tokenizer.json"))
@@ -104,7 +104,7 @@ class Tokenizer(Settings):
         """Return the content of a `tokenizer.json`.
 
         Raises:
-            ValueError: The tokenizer cannot be expressed there; names the part.
+            ValueError: A `tokenizer.json` cannot express the tokenizer; names the part.
         """
         content = self._content()
         if pretty:
@@ -115,7 +115,8 @@ class Tokenizer(Settings):
         """Write a `tokenizer.json`; it is verified as `toksmith.Tokenizer.save_huggingface` does.
 
         Raises:
-            ValueError: The tokenizer cannot be expressed there, or is read back as another. Nothing is written.
+            ValueError: A `tokenizer.json` cannot express the tokenizer, or is read back as another tokenizer. Nothing
+                is written.
         """
         check = None
         if verify and self._state.is_trained:
@@ -134,11 +135,11 @@ class Tokenizer(Settings):
     def encode(
         self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> Encoding:
-        """Return the encoding of a text, or of a list of words with `is_pretokenized`, and of a second one behind it.
+        """Return the encoding of a text, or of a list of words with `is_pretokenized`; `pair` is encoded after it.
 
         Raises:
             TypeError: A text is no str.
-            ValueError: Truncation has no room for what it must leave.
+            ValueError: Truncation has no room for the tokens that it must leave.
         """
         sequences = [sequence] if pair is None else [sequence, pair]
         encodings = [self._encode(text, i, is_pretokenized) for i, text in enumerate(sequences)]
@@ -220,7 +221,7 @@ class Tokenizer(Settings):
     # Ids to text
 
     def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str:
-        """Return the text of ids, without special tokens. An id that is no token is left out."""
+        """Return the text of ids, without special tokens. An id that has no token is left out."""
         return self._state.decode([self._state.shown(ids, skip_special_tokens)])[0]
 
     def decode_batch(self, sequences: Iterable[Sequence[int]], skip_special_tokens: bool = True) -> list[str]:
@@ -256,7 +257,7 @@ class Tokenizer(Settings):
         return self._state.token(id)
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
-        """Return ids by token; without added tokens, those of the model, which may have some of them too."""
+        """Return ids by token; without added tokens, those of the model, which may include some added tokens too."""
         return self._state.vocab(with_added_tokens)
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
@@ -264,7 +265,7 @@ class Tokenizer(Settings):
         return self._state.size(with_added_tokens)
 
     def get_added_tokens_decoder(self) -> dict[int, Any]:
-        """Return the added tokens by id; of the class of `tokenizers` where that is installed."""
+        """Return the added tokens by id, as objects of `tokenizers` if that is installed."""
         try:
             kind: Any = importlib.import_module("tokenizers").AddedToken
         except ImportError:
@@ -305,7 +306,7 @@ class Tokenizer(Settings):
 
     @property
     def normalizer(self) -> Normalizer | None:
-        """What changes a text before it is split. May be set, also to one of `tokenizers`."""
+        """The normalizer, which changes a text before it is split. May be set, also to one of `tokenizers`."""
         return Normalizer.of(self._state.part("normalizer"))
 
     @normalizer.setter
@@ -314,7 +315,7 @@ class Tokenizer(Settings):
 
     @property
     def pre_tokenizer(self) -> PreTokenizer | None:
-        """What cuts a text into pretokens. May be set, also to one of `tokenizers`."""
+        """The pre-tokenizer, which cuts a text into pretokens. May be set, also to one of `tokenizers`."""
         return PreTokenizer.of(self._state.part("pre_tokenizer"))
 
     @pre_tokenizer.setter
@@ -323,7 +324,7 @@ class Tokenizer(Settings):
 
     @property
     def decoder(self) -> Decoder | None:
-        """What turns tokens into text. May be set, also to one of `tokenizers`."""
+        """The decoder, which turns tokens into text. May be set, also to one of `tokenizers`."""
         return Decoder.of(self._state.part("decoder"))
 
     @decoder.setter

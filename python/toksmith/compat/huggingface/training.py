@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class BpeTrainer:
-    """The options of a training: `tokenizers.trainers.BpeTrainer` where that is not installed."""
+    """The options of a training, in place of `tokenizers.trainers.BpeTrainer` if `tokenizers` is not installed."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ def train_from_iterator(before: State, iterator: Iterable[Any], trainer: Any = N
     texts, pattern = _pieces(_flat(iterator), content, splits)
     names = list(dict.fromkeys(token.content for token in specials if token.content))
     size = max(trainer.vocab_size - len(names), 256)
-    # Special tokens in the text are text, as in the original, so they are none of this training's.
+    # Special tokens in the text are read as text, as in the original, so this training gets none.
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "no pair is left", UserWarning)
         learned = learn(
@@ -87,7 +87,7 @@ def train_from_iterator(before: State, iterator: Iterable[Any], trainer: Any = N
 
 
 def _check(before: State, trainer: Any, specials: list[Any]) -> None:
-    """Refuse what toksmith does not have: its vocabularies hold all 256 bytes, and nothing at ends of words."""
+    """Refuse options that toksmith lacks: its vocabularies hold all 256 bytes, and no suffixes of words."""
     if before.added.rows:
         raise ValueError(
             f"the tokenizer has added tokens ({shown(next(iter(before.added.ids)))} is one): train one without, and "
@@ -130,7 +130,7 @@ def _flat(iterator: Iterable[Any]) -> Iterator[str]:
 def _pieces(
     texts: Iterable[str], content: dict[str, Any], splits: pretokenizers.Splits
 ) -> tuple[Iterator[str], patterns.Pattern]:
-    """Return what is counted, and the pattern that cuts it into pretokens."""
+    """Return the texts that are counted, and the pattern that cuts them into pretokens."""
     steps = normalizers.read(content.get("normalizer"))
     normalizer = _core.Normalizer(steps) if steps else None
     before = _core.Pretokenizer.of_stages(splits.before) if splits.before else None

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def word_ids(tokenizer: Tokenizer, text: str, special: bool) -> list[int]:
-    """Return for each id the number of its pretoken; an added token is one by itself. Dropped text has no number."""
+    """Return for each id the number of its pretoken; an added token counts as one. Dropped text has no number."""
     core: Any = tokenizer._core
     if tokenizer.pipeline is not None and not tokenizer.pipeline.is_plain:
         found: list[int] = core.word_ids(text, special)

@@ -26,6 +26,6 @@ def install() -> _aliases.Installation:
     """Make `import minbpe` import this package from now on.
 
     Returns:
-        What undoes it: by its method `uninstall`, or at the end of a `with` block.
+        The installation, which its method `uninstall` undoes, or the end of a `with` block.
     """
     return _aliases.Installation("minbpe")

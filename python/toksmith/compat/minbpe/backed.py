@@ -1,4 +1,4 @@
-"""What minbpe's tokenizers have in common that are backed by a `toksmith.Tokenizer`: their state, and training."""
+"""The base of minbpe's tokenizers that are backed by a `toksmith.Tokenizer`: their state, and training."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 class BackedTokenizer(Tokenizer):
-    """A tokenizer of minbpe's that a `toksmith.Tokenizer` does the work of.
+    """A tokenizer of minbpe's whose work a `toksmith.Tokenizer` does.
 
-    It holds that one, immutable, as `tokenizer`, and replaces it in `train`, `load` and so on. Its `merges`
-    and `special_tokens` are read-only views: to change one, assign a new mapping. So is `vocab`; one that is assigned
-    decodes from then on, until the next training or loading.
+    It holds the immutable `toksmith.Tokenizer` as `tokenizer`, and replaces it in `train`, `load` and so on. Its
+    `merges`, `special_tokens` and `vocab` are read-only views: to change one, assign a new mapping. An assigned
+    `vocab` decodes until the next training or loading.
     """
 
     _tokenizer: toksmith.Tokenizer
@@ -44,7 +44,7 @@ class BackedTokenizer(Tokenizer):
         self._replace(pattern, {}, {})
 
     def _replace(self, pattern: str, merges: dict[Pair, int], special_tokens: Mapping[str, int]) -> None:
-        """Become the tokenizer of these parts; if there is none, stay what it was."""
+        """Become the tokenizer of these parts; if they make no tokenizer, stay unchanged."""
         special_tokens = _checked(special_tokens, merges)
         self._tokenizer = self._made(self._resolved(pattern), merges, special_tokens)
         self._pattern, self._merges, self._special_tokens = pattern, merges, special_tokens
@@ -52,7 +52,7 @@ class BackedTokenizer(Tokenizer):
 
     @property
     def tokenizer(self) -> toksmith.Tokenizer:
-        """What encodes and decodes. Immutable: it stays as it is when this object is trained or loaded anew."""
+        """The tokenizer that encodes and decodes. Immutable: training or loading replaces it by another object."""
         return self._tokenizer
 
     def _made(
@@ -61,12 +61,12 @@ class BackedTokenizer(Tokenizer):
         return _pairs.tokenizer_of(merges, pattern, special_tokens)
 
     def _resolved(self, pattern: str) -> patterns.Pattern:
-        """Return what cuts text: for the base, and the tokenizer without a pattern, nothing."""
+        """Return the pattern that cuts text; no pretokenization for the base and the tokenizer without a pattern."""
         return patterns.of_source(None, 0, "drop")
 
     @property
     def pattern(self) -> str:
-        """What cuts text into chunks; "" for none. A new one counts from now on, for training and encoding."""
+        """The pattern that cuts text into chunks; "" for none. An assigned one holds for training and encoding."""
         return self._pattern
 
     @pattern.setter
@@ -96,7 +96,7 @@ class BackedTokenizer(Tokenizer):
     def vocab(self) -> Mapping[int, bytes]:
         """Bytes by id, read-only. As in the original it has the special tokens only after `load`.
 
-        A mapping that is assigned stays as it is, and decodes.
+        A mapping that is assigned is kept as it is, and used for decoding.
         """
         if self._own_vocab is not None:
             return self._own_vocab
@@ -147,11 +147,11 @@ class BackedTokenizer(Tokenizer):
         self._vocab_has_specials, self._own_vocab = True, None
 
     def _check_kind(self, pattern: str, name: str) -> None:
-        """Refuse a file of a tokenizer that works otherwise."""
+        """Refuse a file of another kind of tokenizer."""
 
 
 def _checked(special_tokens: Mapping[str, int], merges: dict[Pair, int]) -> dict[str, int]:
-    """Return special tokens whose ids are no other token's."""
+    """Return the special tokens, checked: no other token may have their ids."""
     last = 255 + len(merges)
     names: dict[int, str] = {}
     for name, given in special_tokens.items():

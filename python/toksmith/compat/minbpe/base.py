@@ -70,7 +70,7 @@ class Tokenizer:
 
     @property
     def tokenizer(self) -> toksmith.Tokenizer:
-        """A `toksmith.Tokenizer` of the merges, the pattern and the special tokens that are there now.
+        """A `toksmith.Tokenizer` of the current merges, pattern and special tokens.
 
         Raises:
             ValueError: The ids of the merges do not count up from 256, or the parts contradict each other.
@@ -87,24 +87,24 @@ class Tokenizer:
         return vocab
 
     def train(self, text: str, vocab_size: int, verbose: bool = False) -> None:
-        """Train on a text. The base does not."""
+        """Train on a text. The base class has no training."""
         raise NotImplementedError
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of a text. The base has none."""
+        """Return the ids of a text. The base class has no encoding."""
         raise NotImplementedError
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of ids. The base has none."""
+        """Return the text of ids. The base class has no decoding."""
         raise NotImplementedError
 
     def save(self, file_prefix: str | os.PathLike[str]) -> None:
         """Write `file_prefix`.model, which `load` reads, and `file_prefix`.vocab, which people read.
 
-        Both are those of minbpe, byte for byte, as UTF-8. They are read back before they are there.
+        Both files equal those of minbpe, byte for byte, as UTF-8. They are read back before they take their names.
 
         Raises:
-            ValueError: The pattern or a special token has a line break in it: the file has one on a line.
+            ValueError: The pattern or a special token has a line break: the file has each of them on one line.
         """
         prefix = os.fspath(file_prefix)
         parts = model.Model(self.pattern, dict(self.special_tokens), dict(self.merges))
@@ -117,11 +117,11 @@ class Tokenizer:
         )
 
     def load(self, model_file: str | os.PathLike[str]) -> None:
-        """Become what was saved in a `.model` file: its pattern, special tokens and merges.
+        """Take the pattern, special tokens and merges of a `.model` file.
 
         Raises:
             OSError: The file cannot be read.
-            ValueError: Its name does not end in `.model`, or it is none; names file and line.
+            ValueError: The file's name does not end in `.model`, or the file is no model file; names file and line.
         """
         name = os.fspath(model_file)
         if not name.endswith(".model"):
@@ -129,6 +129,6 @@ class Tokenizer:
         self._become(model.parsed(text_files.read_text(name), name), name)
 
     def _become(self, parts: model.Model, name: str) -> None:
-        """Take over what the file of this name holds."""
+        """Take over the content of the file of this name."""
         self.pattern, self.special_tokens, self.merges = parts
         self.vocab = self._build_vocab()

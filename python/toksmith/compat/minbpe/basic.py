@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class BasicTokenizer(BackedTokenizer):
-    """BPE over the whole text, which nothing cuts.
+    """BPE over the whole text, which is not cut.
 
     >>> tokenizer = BasicTokenizer()
     >>> tokenizer.train("low lower lowest", 258)
@@ -22,10 +22,10 @@ class BasicTokenizer(BackedTokenizer):
     """
 
     def train(self, text: str, vocab_size: int, verbose: bool = False) -> None:
-        """Learn `vocab_size - 256` merges from `text`; of equal pairs the first in the text.
+        """Learn `vocab_size - 256` merges from `text`; of equally frequent pairs, the first in the text merges.
 
         Args:
-            text: What to train on.
+            text: The text to train on.
             vocab_size: Tokens of the result, of which 256 are the bytes.
             verbose: Print each merge, after training.
 
@@ -42,7 +42,7 @@ class BasicTokenizer(BackedTokenizer):
         return self.tokenizer.encode_ordinary(text)
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of `ids`, with U+FFFD for what is not UTF-8.
+        """Return the text of `ids`, with U+FFFD for bytes that are not UTF-8.
 
         Raises:
             KeyError: There is no token of an id.

@@ -1,4 +1,4 @@
-"""minbpe's `.model` files to a `toksmith.Tokenizer`, and back."""
+"""Converting minbpe's `.model` files to a `toksmith.Tokenizer`, and back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KIND = "a .model file of minbpe"
 
 
 def is_model(path: StrPath) -> bool:
-    """Return whether this is a file that begins as a model of minbpe's."""
+    """Return whether `path` is a file that begins like a model of minbpe's."""
     if not os.path.isfile(path):  # noqa: PTH113
         return False
     with open(path, "rb") as file:  # noqa: PTH123
@@ -37,7 +37,7 @@ def load(path: StrPath) -> toksmith.Tokenizer:
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: It is no model file; names file and line. Or one of its special tokens is never found by minbpe.
+        ValueError: The file is no model file (names file and line), or minbpe never finds one of its special tokens.
     """
     name = os.fspath(path)
     parts = model.parsed(text_files.read_text(name), name)
@@ -50,20 +50,20 @@ def save(tokenizer: toksmith.Tokenizer, path: StrPath) -> None:
     """Write the `.model` file of a tokenizer, and beside it the `.vocab` file, which minbpe writes for people.
 
     Args:
-        tokenizer: What to save.
+        tokenizer: The tokenizer to save.
         path: The file; its name ends in `.model`.
 
     Raises:
         OSError: A file cannot be written.
-        ValueError: The file cannot hold it: a `.model` file numbers the bytes by value, then the merges, and special
-            tokens behind them; or it would encode otherwise. Nothing is written.
+        ValueError: The file cannot hold the tokenizer: a `.model` file numbers the bytes by value, then the merges,
+            then the special tokens; or the file would give other ids. Nothing is written.
     """
     name = os.fspath(path)
     if not name.endswith(".model"):
         raise ValueError(f"{name}: the name of a model file ends in .model")
     parts = tokenizer._parts
     _check_pattern(parts)
-    # minbpe finds the first of the list: with the longest first, it is the longest, as here.
+    # minbpe finds the first name in the list that fits: with the longest first, it is the longest, as in toksmith.
     specials = dict(sorted(parts.special_tokens.items(), key=lambda item: (-len(item[0]), item[1])))
     shell = _shell(model.Model(parts.pattern.text or "", specials, _merges(parts)))
     ours, theirs = parts.core, shell.tokenizer._core
@@ -83,7 +83,7 @@ def _shell(parts: model.Model) -> BackedTokenizer:
 
 
 def _check_order(names: list[str]) -> None:
-    """Refuse special tokens of which minbpe never finds one: it is here found, since it is longer."""
+    """Refuse special tokens of which minbpe never finds one, while toksmith finds it, since it is longer."""
     for number, name in enumerate(names):
         for earlier in names[:number]:
             if name.startswith(earlier):

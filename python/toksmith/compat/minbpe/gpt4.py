@@ -59,7 +59,7 @@ class GPT4Tokenizer(RegexTokenizer):
         return toksmith.Tokenizer(vocab, None, special_tokens, pattern=pattern)
 
     def _pairs(self) -> dict[Pair, int]:
-        """Return the pair that each token is merged from; a rank file has only what comes out."""
+        """Return the pair that each token is merged from; a rank file has only the merged tokens."""
         vocab = self.tokenizer.vocab
         pairs = self.tokenizer._core.merges()
         return {(left, right): self._ranks[vocab[left] + vocab[right]] for left, right in pairs}
@@ -83,7 +83,7 @@ class GPT4Tokenizer(RegexTokenizer):
 
 
 def bpe(mergeable_ranks: Mapping[bytes, int], token: bytes, max_rank: int | None) -> list[bytes]:
-    """Return what the bytes of a token merge to by ranks below `max_rank`, or by all ranks.
+    """Return the tokens that the bytes of a token merge to by ranks below `max_rank`, or by all ranks.
 
     >>> bpe({b"lo": 256, b"low": 257}, b"low", 257)
     [b'lo', b'w']

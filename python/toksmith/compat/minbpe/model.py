@@ -1,4 +1,4 @@
-"""minbpe's files: `.model`, which is loaded, and `.vocab`, which is looked at.
+"""minbpe's files: `.model`, which is loaded, and `.vocab`, which people read.
 
 A model file has a line "minbpe v1", the pattern, the number of special tokens, a line for each of them (name, a
 space, id), and a line of two ids for each merge; the first merge makes id 256.
@@ -23,7 +23,7 @@ MOST_BYTES = 1 << 26
 
 
 class Model(NamedTuple):
-    """What a model file holds."""
+    """The content of a model file."""
 
     pattern: str
     special_tokens: dict[str, int]
@@ -49,10 +49,10 @@ def written(model: Model) -> str:
 
 
 def parsed(text: str, name: str) -> Model:
-    """Return what the text of a model file holds; `name` is for errors.
+    """Return the content of the text of a model file; `name` is for errors.
 
     Raises:
-        ValueError: It is no model file, or breaks off; names file and line.
+        ValueError: The text is no model file, or breaks off; names file and line.
     """
     lines = text_files.lines(text)
     if not lines or lines[0].strip() != VERSION:
@@ -88,7 +88,7 @@ def checked_merges(merges: Mapping[Pair, int]) -> dict[Pair, int]:
     """Return merges in the order of their ids.
 
     Raises:
-        ValueError: The ids do not count up from 256, or a merge is made of what is not there yet.
+        ValueError: The ids do not count up from 256, or a merge is made of an id that does not exist yet.
     """
     pairs = _Pairs()
     for i, (pair, id) in enumerate(sorted(merges.items(), key=lambda item: item[1])):
@@ -127,7 +127,7 @@ def _number(text: str, place: str) -> int:
 
 
 def vocab_lines(vocab: Mapping[int, bytes], merges: Mapping[Pair, int]) -> Iterator[str]:
-    """Yield the lines of a `.vocab` file: each token, with the two that it was made of."""
+    """Yield the lines of a `.vocab` file: each token, with the two tokens that it was made of."""
     parts = {id: pair for pair, id in merges.items()}
     for id, token in vocab.items():
         made_of = "".join(f"[{render_token(vocab[part])}]" for part in parts.get(id, ()))

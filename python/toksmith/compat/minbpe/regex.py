@@ -55,12 +55,12 @@ class RegexTokenizer(BackedTokenizer):
         return {id: name for name, id in self._special_tokens.items()}
 
     def train(self, text: str, vocab_size: int, verbose: bool = False) -> None:
-        """Learn `vocab_size - 256` merges from `text`; of equal pairs the first in the text.
+        """Learn `vocab_size - 256` merges from `text`; of equally frequent pairs, the first in the text merges.
 
-        Special tokens in the text are ordinary text. Those that are registered stay.
+        Special tokens in the text are read as ordinary text. Registered special tokens stay registered.
 
         Args:
-            text: What to train on.
+            text: The text to train on.
             vocab_size: Tokens of the result, of which 256 are the bytes; special tokens are not counted.
             verbose: Print each merge, after training.
 
@@ -73,17 +73,17 @@ class RegexTokenizer(BackedTokenizer):
         self._train(text, vocab_size, verbose)
 
     def register_special_tokens(self, special_tokens: Mapping[str, int]) -> None:
-        """Have these special tokens, name → id, and no others.
+        """Replace the special tokens by these, name → id.
 
         Raises:
-            ValueError: An id is that of another token, or a name is empty.
+            ValueError: An id belongs to another token, or a name is empty.
         """
         self.special_tokens = special_tokens
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Return the ids of `text`, with special tokens read as ordinary text.
 
-        Where a subclass has its own `_encode_chunk`, that is called for each chunk.
+        If a subclass has its own `_encode_chunk`, it is called for each chunk.
         """
         if not self._has_own("_encode_chunk"):
             return self.tokenizer.encode_ordinary(text)
@@ -91,7 +91,7 @@ class RegexTokenizer(BackedTokenizer):
         return [id for chunk in chunks for id in self._encode_chunk(chunk.group().encode())]
 
     def _encode_chunk(self, text_bytes: bytes) -> list[int]:
-        """Return the ids of bytes that nothing cuts."""
+        """Return the ids of bytes that the pattern does not cut."""
         return _core.Encoding(self.tokenizer._core).encode_piece(bytes(text_bytes))
 
     def _has_own(self, name: str) -> bool:
@@ -102,13 +102,13 @@ class RegexTokenizer(BackedTokenizer):
         """Return the ids of `text`.
 
         Args:
-            text: What to encode.
+            text: The text to encode.
             allowed_special: Which special tokens become their ids: "all", "none", or a set of names. By default,
-                "none_raise", one in the text is an error. Of two that begin at the same place the one that was
-                registered first counts.
+                "none_raise", a special token in the text is an error. Of two that begin at the same place the one
+                that was registered first is found.
 
         Raises:
-            ValueError: A special token is in the text, and nothing was said of it.
+            ValueError: A special token is in the text, and `allowed_special` is "none_raise".
         """
         special = self._allowed(text, allowed_special)
         if self._has_own("_encode_chunk") or self._has_own("encode_ordinary"):
@@ -119,7 +119,7 @@ class RegexTokenizer(BackedTokenizer):
         return list(found)
 
     def _encode_parts(self, text: str, special: dict[str, int]) -> list[int]:
-        """Return the ids of `text` by `encode_ordinary`, which a subclass has changed, and of the special tokens."""
+        """Return the ids of `text` by the `encode_ordinary` of a subclass, and the ids of special tokens."""
         cuts = f"({'|'.join(map(re.escape, special))})" if special else "(?!)"
         ids: list[int] = []
         for part in re.split(cuts, text):
@@ -150,7 +150,7 @@ class RegexTokenizer(BackedTokenizer):
         )
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of `ids`, with U+FFFD for what is not UTF-8.
+        """Return the text of `ids`, with U+FFFD for bytes that are not UTF-8.
 
         Raises:
             ValueError: There is no token of an id.
@@ -178,14 +178,14 @@ class RegexTokenizer(BackedTokenizer):
 
 @functools.lru_cache(maxsize=8)
 def _set_of(special: tuple[tuple[str, int], ...]) -> _core.SpecialSet:
-    """Return what finds, of those that begin at the same place, the one that was registered first.
+    """Return a set that finds, of special tokens that begin at the same place, the one that was registered first.
 
-    The core takes the longest. That is the same one where those are left out that are never found, because they begin
-    with one that was registered earlier.
+    The core finds the longest. That is the same token once the tokens are left out that are never found, because they
+    begin with one that was registered earlier.
     """
     places = {name: place for place, (name, _) in enumerate(special)}
     found = set()
-    # A chain of names, each a beginning of the next, with the earliest place of registration among them so far.
+    # A chain of names, each a prefix of the next, with the earliest place of registration among them so far.
     beginnings: list[tuple[str, int]] = []
     for name in sorted(places):
         while beginnings and not name.startswith(beginnings[-1][0]):

@@ -15,7 +15,7 @@ def replace_control_characters(s: str) -> str:
 
 
 def render_token(t: bytes) -> str:
-    r"""Return the text of a token, U+FFFD for what is no UTF-8, control characters escaped.
+    r"""Return the text of a token, with U+FFFD for bytes that are not UTF-8, and control characters escaped.
 
     >>> render_token(b"caf\xc3\xa9")
     'café'

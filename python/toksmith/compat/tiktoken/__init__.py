@@ -1,9 +1,9 @@
-"""A stand-in for tiktoken: `import toksmith.compat.tiktoken as tiktoken` is all that a program changes.
+"""A stand-in for tiktoken: a program changes only its import, to `import toksmith.compat.tiktoken as tiktoken`.
 
-It has what tiktoken 0.14 has under these names, its modules `core`, `load`, `model`, `registry` and `_educational`
-included, with the same ids, errors and rules for special tokens. Rank files in tiktoken's cache folder are found.
+It has the names of tiktoken 0.14, including its modules `core`, `load`, `model`, `registry` and `_educational`, with
+the same ids, errors and rules for special tokens. Rank files in tiktoken's cache folder are found.
 
-Programs that are not yours import it as `tiktoken` after `install()`, or once it is `sys.modules["tiktoken"]`.
+Other people's programs import it as `tiktoken` after `install()`, or once it is `sys.modules["tiktoken"]`.
 """
 
 from ...tiktoken import registry as _registry
@@ -26,10 +26,11 @@ _aliases.ensure_finder()
 def install() -> _aliases.Installation:
     """Make `import tiktoken` import this module from now on, its submodules and `tiktoken_ext` included.
 
-    Call it before anything imports tiktoken: a module that has done so keeps what it has. Once more does no harm.
+    Call it before any module imports tiktoken: a module that has imported tiktoken keeps it. Repeated calls do no
+    harm.
 
     Returns:
-        What undoes it: by its method `uninstall`, or at the end of a `with` block.
+        The installation, which its method `uninstall` undoes, or the end of a `with` block.
 
     >>> with install():
     ...     from tiktoken.load import load_tiktoken_bpe
@@ -40,4 +41,4 @@ def install() -> _aliases.Installation:
 
 
 __version__ = _registry.TIKTOKEN_VERSION
-"""The version of tiktoken that this stands in for, for programs that ask."""
+"""The version of tiktoken that this package replaces, for programs that read it."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-# What is printed is tiktoken's, byte for byte: its colours, and text as it is. toksmith's own is in `viewing`.
+# The output equals tiktoken's, byte for byte: its colours, and text as it is. toksmith's own views are in `viewing`.
 _BACKGROUNDS = (167, 179, 185, 77, 80, 68, 134)  # colours of a terminal that has 256
 
 
@@ -20,7 +20,7 @@ class SimpleBytePairEncoding:
     r"""An encoding of ranks, a pattern of the `regex` package, and no special tokens.
 
     Args:
-        pat_str: What cuts text into pretokens.
+        pat_str: The pattern that cuts text into pretokens.
         mergeable_ranks: Tokens and their ranks, which are their ids.
 
     >>> encoding = SimpleBytePairEncoding.train("low low lower", 258, r"\w+| ", visualise=None)
@@ -49,11 +49,11 @@ class SimpleBytePairEncoding:
         return [id for word in words for id in bpe_encode(self.mergeable_ranks, word.encode(), visualise)]
 
     def decode_bytes(self, tokens: Iterable[int]) -> bytes:
-        """Return the bytes of ids; `KeyError` for an id that is none."""
+        """Return the bytes of ids; `KeyError` for an id that has no token."""
         return b"".join(self.decode_tokens_bytes(tokens))
 
     def decode(self, tokens: Iterable[int]) -> str:
-        """Return the text of ids, with U+FFFD for what is not UTF-8."""
+        """Return the text of ids, with U+FFFD for bytes that are not UTF-8."""
         return self.decode_bytes(tokens).decode(errors="replace")
 
     def decode_tokens_bytes(self, tokens: Iterable[int]) -> list[bytes]:
@@ -90,7 +90,7 @@ def bpe_encode(mergeable_ranks: dict[bytes, int], input: bytes, visualise: str |
 def bpe_train(data: str, vocab_size: int, pat_str: str, visualise: str | None = "colour") -> dict[bytes, int]:
     """Return the ranks that training on a text makes, and print each merge with the first pretokens after it.
 
-    Of pairs that occur equally often the first in the text merges.
+    Of equally frequent pairs, the first in the text merges.
 
     Raises:
         ValueError: `vocab_size` is less than the 256 bytes, or no pair is left to merge.
@@ -122,7 +122,7 @@ def _show(pieces: list[bytes], visualise: str | None) -> None:
 
 
 def visualise_tokens(token_values: Iterable[bytes]) -> None:
-    """Print tokens side by side, each on a background other than its neighbours'."""
+    """Print tokens side by side, each on a background that differs from its neighbours'."""
     length, last = 0, -1
     for token in token_values:
         text = token.decode(errors="replace")

@@ -8,7 +8,7 @@ from ...tiktoken.registry import list_encoding_names as list_encoding_names
 
 
 def __getattr__(name: str) -> object:
-    """Return what is replaced when the plug-ins are found."""
+    """Return a name whose value is replaced when the plug-ins are found."""
     if name == "ENCODING_CONSTRUCTORS":
         return _registry.ENCODING_CONSTRUCTORS
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
