@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def checked_merges(merges: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Return merges as a list of pairs of bytes; names the first that is none."""
+    """Return merges as a list of pairs of bytes; an error names the first that is no such pair."""
     checked = []
     for index, merge in enumerate(merges):
         pair = tuple(merge) if isinstance(merge, (tuple, list)) else ()
@@ -31,8 +31,8 @@ def special_list(special_tokens: Iterable[str] | Mapping[str, int] | None) -> li
     """Return special tokens as (name, id or None) pairs.
 
     Raises:
-        TypeError: It is one bare string, or a name is no string.
-        ValueError: A name has a lone surrogate, or an id is none.
+        TypeError: `special_tokens` is one bare string, or a name is no string.
+        ValueError: A name has a lone surrogate, or an id is out of range.
     """
     if special_tokens is None:
         return []
@@ -76,7 +76,7 @@ def checked_workers(workers: int | None) -> int:
 
 
 def special_names(special_tokens: Iterable[str]) -> list[str]:
-    """Return the names, each there once and none empty: checked before a file is read for an hour."""
+    """Return the names, checked to be distinct and not empty before a file is read for an hour."""
     if hasattr(special_tokens, "items"):
         raise TypeError("training gives special tokens their ids (see special_ids): give a list of names, no mapping")
     names: dict[str, None] = {}
@@ -90,7 +90,7 @@ def special_names(special_tokens: Iterable[str]) -> list[str]:
 
 
 def checked_separator(separator: str | None) -> str | None:
-    """Return what separates documents, or None."""
+    """Return the string that separates documents, or None."""
     if separator is None:
         return None
     if not isinstance(separator, str):
@@ -107,20 +107,20 @@ def one_of(name: str, value: Any, choices: tuple[str, ...]) -> None:
 
 
 def replaces_invalid(errors: str) -> bool:
-    """Return whether invalid UTF-8 is replaced: what the option `errors` says."""
+    """Return whether the option `errors` says that invalid UTF-8 is replaced."""
     one_of("errors", errors, choices.ERRORS)
     return errors == "replace"
 
 
 def checked_texts(texts: Iterable[str]) -> Iterable[str]:
-    """Return texts; one bare text is a mistake."""
+    """Return the texts; one bare text is refused as a mistake."""
     if isinstance(texts, (str, bytes)):
         raise TypeError("encode_batch takes a list of texts; for one text use encode")
     return texts
 
 
 def as_bytes(data: Buffer) -> bytes:
-    """Return bytes. Not by bytes(data): of an int that would be so many zero bytes."""
+    """Return the data as bytes. bytes(data) would make so many zero bytes of an int."""
     return data if isinstance(data, bytes) else bytes(memoryview(data))
 
 

@@ -1,6 +1,6 @@
-"""The values of options that are one of a few names: each set is written here, and nowhere else.
+"""The values of options that are one of a few names: each set is written only here.
 
-As a type for annotations, and as a tuple for checks, messages and the command line, without an import of `typing`.
+Each is a type for annotations, and a tuple for checks, messages and the command line, without an import of `typing`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TIES: tuple[Ties, ...] = ("bytes", "ids", "smallest_ids", "first", "huggingface")
 """Which of several pairs of equal count merges first."""
 SPECIAL_IDS: tuple[SpecialIds, ...] = ("first", "after_bytes", "last")
-"""Where the ids of special tokens are, beside those of the bytes and the merges."""
+"""Where the ids of special tokens are, relative to those of the bytes and the merges."""
 BYTE_ORDERS: tuple[ByteOrder, ...] = ("value", "gpt2")
 """The order of the ids of the single bytes."""
 UNMATCHED: tuple[Unmatched, ...] = ("keep", "drop")
@@ -36,4 +36,4 @@ SHARD_FORMATS: tuple[ShardFormat, ...] = ("bin", "llm.c", "megatron", "npy", "pa
 PLOT_FORMATS: tuple[PlotFormat, ...] = ("svg", "png")
 """The formats of plots as files."""
 GROUP_KINDS: tuple[GroupKind, ...] = ("language", "script", "file")
-"""What documents are grouped by, where tokenizers are compared."""
+"""By what documents are grouped when tokenizers are compared."""

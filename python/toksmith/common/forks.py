@@ -2,8 +2,8 @@
 
 An import holds the lock of its module, and a thread that imports the same module waits for the lock. A child has a
 copy of the lock, but not the thread that holds it: without these functions it would wait for ever at the first use of
-what another thread of its parent was importing. The same holds for locks inside functions of the standard library,
-which are therefore called in a `no_fork` block.
+a module that another thread of its parent was importing. The same holds for locks inside functions of the standard
+library, which are therefore called in a `no_fork` block.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 import time
 from _thread import RLock, get_ident
 
-# Modules that toksmith imports at their first use, beside the standard library.
+# Modules that toksmith imports at their first use, besides those of the standard library.
 _PACKAGES = frozenset(
     {"toksmith", "numpy", "regex", "rich", "typer", "pyarrow", "fsspec", "tiktoken", "tiktoken_ext"}
 )

@@ -1,6 +1,7 @@
-"""How much memory there is, and memory limits given as numbers or texts.
+"""The available memory, and memory limits given as numbers or texts.
 
-Every training asks for it, so `pathlib` and `re` are not imported: that takes as long as counting a megabyte of text.
+Every training uses this module, so it does not import `pathlib` and `re`: that would take as long as counting a
+megabyte of text.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "
 
 
 def limit(given: int | str | SupportsIndex | None) -> int:
-    """Return a limit in bytes: of a number, of a text such as "2GB" or "1.5 GiB", or half of what there is.
+    """Return a limit in bytes: of a number, of a text such as "2GB" or "1.5 GiB", or half of the available memory.
 
     Raises:
-        ValueError: It is less than 1 byte, or no such text.
+        ValueError: The limit is less than 1 byte, or no such text.
 
     >>> limit("2GB"), limit("1.5 MiB"), limit(10**9)
     (2000000000, 1572864, 1000000000)
@@ -44,7 +45,7 @@ def limit(given: int | str | SupportsIndex | None) -> int:
 
 
 def installed() -> int:
-    """Return the bytes of memory that this process may have: the machine's, or less where its cgroup says so."""
+    """Return the bytes of memory that this process may have: the machine's, or less if its cgroup has a limit."""
     try:
         most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
@@ -56,7 +57,7 @@ def installed() -> int:
 
 
 def _cgroup_files() -> list[str]:
-    """Return where limits on this process may stand: of its own group and of all that it is in."""
+    """Return the paths of files that may limit this process: those of its own group and of all groups around it."""
     try:
         with open("/proc/self/cgroup", "rb") as file:
             lines = os.fsdecode(file.read()).splitlines()
@@ -71,7 +72,7 @@ def _cgroup_files() -> list[str]:
             root, limit_file = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
         else:
             continue
-        # Each group has a limit. In a container only the root may exist of the path that the host knows.
+        # Each group has a limit. In a container only the root of the path that the host knows may exist.
         folder = f"{root}/{name.strip('/')}".rstrip("/")
         while len(folder) >= len(root):
             found.append(f"{folder}/{limit_file}")

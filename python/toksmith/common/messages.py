@@ -17,7 +17,7 @@ def shown(value: Any, most: int = MAX_SHOWN) -> str:
 
     Args:
         value: The value.
-        most: Characters of it at the most, beside its length.
+        most: Most characters of the value; its length is added.
 
     >>> shown(b"th"), shown("a" * 1000)[-24:]
     ("b'th'", 'aaaaa… (1000 characters)')
@@ -32,7 +32,7 @@ def shown(value: Any, most: int = MAX_SHOWN) -> str:
     short.maxstring = short.maxother = short.maxlong = most
     try:
         text = short.repr(value)
-    except Exception:  # of a stranger's __repr__, or of a number with too many digits inside a list
+    except Exception:  # raised by a stranger's __repr__, or by a number with too many digits inside a list
         text = f"<{type(value).__name__}>"
     return text if len(text) <= most else f"{text[:most]}…"
 

@@ -27,7 +27,7 @@ _REFRESH = 0.1
 
 @contextlib.contextmanager
 def reporter(progress: bool | Report) -> Iterator[Report | None]:
-    """Yield what the core reports to, or None.
+    """Yield the callable to which the core reports, or None.
 
     Args:
         progress: True shows a bar on standard error, and a line of text in a notebook. A callable is called with
@@ -45,7 +45,7 @@ def reporter(progress: bool | Report) -> Iterator[Report | None]:
 
 
 def summing(report: Report | None, stage: str, total: int) -> Callable[[int], None]:
-    """Return what takes the size of each part that is done, and reports the sum.
+    """Return a function that takes the size of each part that is done, and reports the sum.
 
     >>> read = summing(print, "encode", 10)
     >>> read(4), read(6)
@@ -65,7 +65,7 @@ def summing(report: Report | None, stage: str, total: int) -> Callable[[int], No
 
 
 class Bars:
-    """A bar for each stage, with rate and time left: what `rich` draws, and what a report brings up to date."""
+    """A bar for each stage, with rate and time left. `rich` draws the bars, and reports update them."""
 
     def __init__(self) -> None:
         from rich import progress as rich
@@ -114,7 +114,7 @@ def _bar() -> Iterator[Report]:
 
 
 def rate(stage: str, speed: float | None) -> str:
-    """Return how fast a stage goes, in what it counts each second.
+    """Return the speed of a stage, in its own unit for each second.
 
     >>> rate("count", 250e6), rate("merge", 31743.0), rate("merge", None)
     ('250.0 MB/s', '31,743 merges/s', '')

@@ -20,17 +20,17 @@ _JSON_SECONDS = 0.25
 
 
 def in_notebook() -> bool:
-    """Return whether this runs in a notebook, where standard error is no terminal and shows a line written anew."""
+    """Return whether this runs in a notebook, whose standard error is no terminal but can replace a written line."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return shell is not None and type(shell).__name__ != "TerminalInteractiveShell"
 
 
 @contextlib.contextmanager
 def text_line(names: dict[str, str]) -> Iterator[Report]:
-    """Yield what reports to one line of text for each stage, on standard error.
+    """Yield a callable that reports in one line of text for each stage, on standard error.
 
     Args:
-        names: What to call the stages.
+        names: The shown names of the stages.
     """
     longest = 0
 
@@ -46,12 +46,12 @@ def text_line(names: dict[str, str]) -> Iterator[Report]:
 
 @contextlib.contextmanager
 def json_lines(more: Callable[[], dict[str, Any]] = dict) -> Iterator[Report]:
-    """Yield what reports in lines of JSON, on standard error: stage, done, total, seconds since the stage began.
+    """Yield a callable that reports in lines of JSON, on standard error: stage, done, total, seconds of the stage.
 
     The last state of each stage is always written. The total is 0 while it is not known.
 
     Args:
-        more: Returns what else each line has.
+        more: Returns the other fields of each line.
     """
     import json
 
@@ -65,7 +65,7 @@ def json_lines(more: Callable[[], dict[str, Any]] = dict) -> Iterator[Report]:
 
 @contextlib.contextmanager
 def _throttled(write: Write, every: float) -> Iterator[Report]:
-    """Yield what passes reports on: one in so many seconds, and the last one of each stage."""
+    """Yield a callable that passes on one report in `every` seconds, and the last one of each stage."""
     state: dict[str, Any] = {"stage": None}
 
     def finish() -> None:

@@ -1,4 +1,4 @@
-"""Read-only views of what a tokenizer holds."""
+"""Read-only views of the parts of a tokenizer."""
 
 from __future__ import annotations
 
