@@ -14,7 +14,7 @@ _SHOWN = 6  # ids from the first that differs on
 
 @dataclasses.dataclass(frozen=True)
 class Side:
-    """One of two tokenizers: what to call it, what encodes a text, what decodes ids to bytes."""
+    """One of two tokenizers: its name, a function that encodes a text, and one that decodes ids to bytes."""
 
     name: str
     encode: Callable[[str], list[int]]
@@ -27,12 +27,12 @@ class Difference:
 
     Attributes:
         text: The name of the text.
-        line: The line of it, from 1.
+        line: The line of the text, from 1.
         column: The character of the line where the first id that differs starts, from 1.
         index: How many ids before it are the same.
         before: Text before that place.
         after: Text from there on.
-        sides: For each side its name, its next ids with what they stand for, or what it failed with.
+        sides: For each side its name, and its next ids with their text, or its error.
     """
 
     text: str
@@ -55,7 +55,7 @@ class Difference:
 
 @dataclasses.dataclass
 class Report:
-    """What was compared: texts, bytes and ids, and the first difference, if there is one."""
+    """How many texts, bytes and ids were compared, and the first difference, if there is one."""
 
     texts: int = 0
     bytes: int = 0
@@ -88,7 +88,7 @@ def compare(ours: Side, theirs: Side, texts: Iterable[tuple[str, Iterable[str]]]
 def difference(
     ours: Side, theirs: Side, text: str, name: str = "text", line: int = 1, column: int = 1
 ) -> Difference | None:
-    """Return the first difference between what two sides make of a text that begins at this place."""
+    """Return the first difference between the ids of two sides for a text that begins at this place."""
     found = [_attempt(side, text) for side in (ours, theirs)]
     if found[0] == found[1] and isinstance(found[0], list):
         return None
@@ -108,7 +108,7 @@ def difference(
 
 
 def _attempt(side: Side, text: str) -> list[int] | str:
-    """Return the ids; or what the side failed with, also if that is a panic of Rust code, which is no `Exception`."""
+    """Return the ids; or the error of the side, even if it is a panic of Rust code, which is no `Exception`."""
     try:
         return side.encode(text)
     except (KeyboardInterrupt, MemoryError):
@@ -130,7 +130,7 @@ def _moved(line: int, column: int, text: str) -> tuple[int, int]:
 
 
 def pieces_of(texts: Iterable[str], size: int = 1 << 20) -> Iterator[str]:
-    r"""Yield a text in pieces of up to `size` characters, that end with a line where they can; it comes in any parts.
+    r"""Yield a text, given in any parts, in pieces of up to `size` characters, which end with a line if possible.
 
     >>> list(pieces_of(["ab\ncd", "\nef"], size=4))
     ['ab\n', 'cd\n', 'ef']

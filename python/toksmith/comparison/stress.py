@@ -37,8 +37,8 @@ def texts(special_tokens: Iterable[str] = (), *, seed: int = 0) -> Iterator[str]
     """Yield texts, the same ones for each seed: prose and code of many scripts, runs, random words, characters.
 
     Args:
-        special_tokens: They stand among the random words, whole and cut short.
-        seed: For the random ones.
+        special_tokens: Special tokens to put among the random words, whole and cut short.
+        seed: The seed of the random texts.
     """
     rng = random.Random(seed)
     yield ""
