@@ -53,7 +53,7 @@ def spell(token: bytes) -> str:
 
 
 def tokens_of_merges(text: str) -> list[bytes]:
-    """Return the tokens of a merges file in the order of GPT-2's ids: its 256 bytes, then what each line merges.
+    """Return the tokens of a merges file in the order of GPT-2's ids: its 256 bytes, then the token of each line.
 
     Raises:
         ValueError: A line is not two spelled tokens; names it.
@@ -68,7 +68,7 @@ def tokens_of_merges(text: str) -> list[bytes]:
 
 
 def unspell(text: str) -> bytes | None:
-    """Return the bytes behind a spelling; None if it holds a character that stands for no byte.
+    """Return the bytes of a spelling; None if it holds a character that stands for no byte.
 
     >>> unspell("Ġthe"), unspell("a b")
     (b' the', None)
@@ -84,12 +84,12 @@ def read_vocab(
 ) -> dict[int, bytes]:
     """Return the vocabulary of a `vocab.json`.
 
-    Some writers leave special tokens unspelled: a key that is one of `special_tokens` is taken as it
-    stands, if its spelling is no key too, and if it does not spell one of `merged`, the tokens of merges.
+    Some writers leave special tokens unspelled: a key that is one of `special_tokens` is taken literally if its
+    spelling is no key as well, and if it does not spell one of `merged`, the tokens of merges.
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: It is no JSON object of token → id, a key is no spelling, or two tokens share an id.
+        ValueError: The file is no JSON object of token → id, a key is no spelling, or two tokens share an id.
     """
     name = os.fspath(path)
     content = text_files.read_object(path, "vocabulary")
@@ -120,7 +120,7 @@ def read_merges(path: str | os.PathLike[str]) -> dict[tuple[bytes, bytes], int]:
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: A line is not two spellings with one space between, or is there twice; names file and line.
+        ValueError: A line is not two spellings with one space between, or occurs twice; names file and line.
     """
     name = os.fspath(path)
     merges: dict[tuple[bytes, bytes], int] = {}

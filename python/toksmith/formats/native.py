@@ -1,6 +1,6 @@
-r"""toksmith's own file: one JSON object with everything that makes a tokenizer, one token a line.
+r"""toksmith's own file: one JSON object with all parts of a tokenizer, one token a line.
 
-Tokens are written as text where they are UTF-8; a byte that is not is `\xNN`, a backslash is `\\`.
+Tokens are written as text where they are UTF-8; a byte that is not UTF-8 is `\xNN`, a backslash is `\\`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 VERSION = 3
-"""Of the form of the file. A reader refuses a later one."""
+"""The version of the form of the file. A reader refuses a later version."""
 
 _OPTIONAL = {"ignore_merges": bool, "pipeline": dict, "huggingface": dict, "characters": dict}
-"""What came after version 1; a file without them is written as version 1."""
+"""Fields that came after version 1, with their types; a file without them is written as version 1."""
 _SINCE_3 = {"characters"}
-"""What came with version 3; a file without it is written as version 2."""
+"""Fields that came with version 3; a file without them is written as version 2 at most."""
 
 _FIELDS = {
     "pattern": (str, type(None)),
@@ -48,7 +48,7 @@ _ESCAPE = re.compile(r"\\(\\|x[0-9a-f]{2})|\\")
 
 
 def unescape(text: str) -> bytes:
-    r"""Return the token behind its text.
+    r"""Return the token that a text stands for.
 
     >>> unescape("\\xe6\\x97\\\\")
     b'\xe6\x97\\'
@@ -78,7 +78,7 @@ def write(
     training: dict[str, Any] | None = None,
     check: whole_files.Check | None = None,
 ) -> None:
-    """Write a tokenizer: `head` holds the fields that are neither tokens nor merges, `training` how it was made."""
+    """Write a tokenizer: `head` has the fields that are neither tokens nor merges, `training` the training record."""
     whole_files.write(path, _parts(head, tokens, merges, training), check)
 
 
@@ -115,7 +115,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: It is no toksmith file, of a later version, or a field or row is malformed.
+        ValueError: The file is no toksmith file, or of a later version, or a field or row is malformed.
     """
     name = os.fspath(path)
     content = text_files.read_object(path, "toksmith file")
@@ -146,10 +146,10 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def character_ids(content: dict[str, Any]) -> tuple[list[int], int | None, list[int]]:
-    """Return the field `characters`: ids of the 256 bytes or none, of the unknown token, and those outside merging.
+    """Return the field `characters`: ids of the 256 bytes or none, of the unknown token, of those outside merging.
 
     Raises:
-        ValueError: It is malformed.
+        ValueError: The field is malformed.
     """
     in_bytes, unknown, outside = (content.get(name) for name in ("bytes", "unknown", "outside"))
     is_whole = isinstance(in_bytes, list) and len(in_bytes) in (0, 256) and isinstance(outside, list)

@@ -1,8 +1,8 @@
 """tiktoken's rank file: one token a line, base64 of its bytes, a space, its id.
 
-Such a file holds ordinary tokens alone: no pattern, no special tokens, no merges (they follow from the ids).
+Such a file holds only ordinary tokens: no pattern, no special tokens, no merges (they follow from the ids).
 
-The empty token is written as padding alone, `=`: Whisper's multilingual file has one, which no text is encoded to. A
+The empty token is written as only padding, `=`: Whisper's multilingual file has one, which no text is encoded to. A
 byte order mark before the first line is skipped.
 """
 
@@ -31,10 +31,10 @@ def read(path: str | os.PathLike[str]) -> dict[int, bytes]:
 
 
 def parse(content: str | bytes, place: str = "") -> dict[int, bytes]:
-    """Return the vocabulary in the content of a rank file; `place` is what to put before the line in an error.
+    """Return the vocabulary in the content of a rank file; `place` is put before the line in an error.
 
     Raises:
-        ValueError: As `read`; or bytes are not UTF-8.
+        ValueError: As `read`; or the content is not UTF-8.
     """
     vocab: dict[int, bytes] = {}
     text = content if isinstance(content, str) else content.decode()
