@@ -29,9 +29,9 @@ class ArrowColumns(Definition):
     ) -> Any:
         """Return the ids of each text of an Arrow column, as an Arrow array of lists; null for a null text.
 
-        Texts are read where they are, and ids written to the memory of the result: no Python object is made of
-        either. Bytes that are not UTF-8 are encoded as by `encode_bytes`. A Hugging Face tokenizer with a pipeline,
-        which changes texts before, makes a `str` of each first.
+        Texts are read in place, and ids are written to the memory of the result, without Python objects. Bytes that
+        are not UTF-8 are encoded as by `encode_bytes`. A Hugging Face tokenizer with a pipeline, which changes texts
+        before encoding, makes a `str` of each text first.
 
         Args:
             texts: An object with `__arrow_c_array__` or `__arrow_c_stream__`: an array or chunked array of pyarrow, a
@@ -48,7 +48,7 @@ class ArrowColumns(Definition):
             For all others an object with `__arrow_c_array__`, which `polars.Series`, `pyarrow.array` and others take.
 
         Raises:
-            TypeError: It is no Arrow array, or one of another type.
+            TypeError: `texts` is no Arrow array, or one of another type.
             ValueError: The array is broken; an id of the tokenizer does not fit into `dtype`; or there are more than
                 2^31 - 1 ids, without `large`.
 
@@ -101,16 +101,16 @@ class ArrowColumns(Definition):
             column: The name of the column of texts.
             out: The name of the column of ids.
             dtype: Type of the ids: `uint32`, the default, or `uint16`.
-            keep: Whether a table that is given back has the columns of the one that was given, too. `datasets` adds
-                them to a dict by itself.
+            keep: Whether a returned table also has the columns of the given table. `datasets` adds them to a dict by
+                itself.
             special: Whether special tokens become their ids.
-            workers: Threads for each batch; None: all cores. One is right where `num_proc` or an engine starts a
-                process for each core.
+            workers: Threads for each batch; None: all cores. Use one if `num_proc` or an engine starts a process for
+                each core.
 
         Returns:
-            What takes a dict of lists and gives a dict with `out`, a list of arrays of ids; or takes a
-            `pyarrow.Table` or `RecordBatch`, as `with_format("arrow")` gives it, and gives one of the same kind with
-            `out` as a column of lists.
+            A function that takes a dict of lists and returns a dict with `out`, a list of arrays of ids; or takes a
+            `pyarrow.Table` or `RecordBatch`, as `with_format("arrow")` gives it, and returns one of the same kind
+            with `out` as a column of lists.
 
         >>> from toksmith import Tokenizer
         >>> ids = Tokenizer().batch("text")({"text": ["ab", ""]})["input_ids"]
@@ -129,7 +129,7 @@ def _is_wide(core: Any, dtype: Any) -> bool:
     """Return whether ids are `uint32`, not `uint16`.
 
     Raises:
-        ValueError: It is another type, or one that an id of the tokenizer does not fit into.
+        ValueError: `dtype` is another type, or an id of the tokenizer does not fit into it.
     """
     if dtype is None:
         return True
@@ -149,7 +149,7 @@ def _present(column: _core.ArrowColumn) -> list[str]:
 
 
 def _like(texts: Any, array: _core.ArrowArray) -> Any:
-    """Return an array as one of pyarrow, if the texts are."""
+    """Return an array as one of pyarrow, if the texts are of pyarrow."""
     if type(texts).__module__.partition(".")[0] != "pyarrow":
         return array
     import pyarrow as pa

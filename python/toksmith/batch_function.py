@@ -1,4 +1,4 @@
-"""The function that `Tokenizer.batch` returns: a batch of texts to a batch with ids."""
+"""The function that `Tokenizer.batch` returns: from a batch of texts to a batch with ids."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def _restored(kind: Any, digest: str, head: bytes, core: bytes, *arguments: Any) -> BatchFunction:
-    """Return the function that a pickle tells of."""
+    """Return the function of a pickle."""
     tokenizer: Any = identity.restore(kind, digest, head, core)
     return BatchFunction(tokenizer, *arguments)
 
 
 class BatchFunction:
-    """Encodes one column of a batch; see `Tokenizer.batch`. Immutable, picklable, and equal to one of equal parts."""
+    """Encodes one column of a batch; see `Tokenizer.batch`. Immutable, picklable, and equal for equal parts."""
 
     __slots__ = ("_column", "_keep", "_out", "_special", "_tokenizer", "_wide", "_workers")
 
@@ -91,7 +91,7 @@ class BatchFunction:
         return hash(self._parts())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # What a tokenizer remembers of its training and its files is left out: equal tokenizers may differ in it.
+        # The records of a tokenizer's training and files are left out: equal tokenizers may differ in them.
         kind, digest = type(self._tokenizer), self._tokenizer.fingerprint
         return _restored, (kind, digest, *identity.state(self._tokenizer), *self._parts()[1:])
 

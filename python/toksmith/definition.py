@@ -1,7 +1,7 @@
-"""What defines a tokenizer: the class that `Tokenizer` adds encoding and decoding to.
+"""The definition of a tokenizer: the class to which `Tokenizer` adds encoding and decoding.
 
-Reading files is in its base, `Loading`. Writing files, explanations and
-pickles are imported when they are first used.
+Reading files is in its base, `Loading`. Writing files, explanations and pickles are imported when they are first
+used.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ class Definition(Loading):
     # What it is made of
 
     def token_bytes(self, id: int) -> bytes:
-        """Return the bytes of a token; `KeyError` if there is none of this id."""
+        """Return the bytes of a token; `KeyError` if no token has this id."""
         return self._core.token_bytes(id)
 
     def token_id(self, token: Buffer | str) -> int:
-        """Return the id of a token by its bytes, the ordinary one where a special token has the same.
+        """Return the id of a token by its bytes; if a special token has the same bytes, the id of the ordinary one.
 
         Raises:
             KeyError: There is no such token.
@@ -101,9 +101,9 @@ class Definition(Loading):
     def merge_counts(self) -> Sequence[int | None] | None:
         """How often the pair of each merge occurred when training chose it; read-only, saved by `save`.
 
-        In the order of `merges`. None for a merge that was not chosen by its count: one of a tokenizer that
-        was extended and knows none, or of a forced token. None as a whole for a tokenizer that was not trained here.
-        It is no part of the identity.
+        The counts are in the order of `merges`. A count is None for a merge that was not chosen by its count: a merge
+        of an extended tokenizer without counts, or of a forced token. The whole is None for a tokenizer that was not
+        trained here. The counts are no part of the identity.
 
         >>> import toksmith
         >>> list(toksmith.train(toksmith.PretokenCounts({b"low": 5, b"lower": 2}), 258).merge_counts)
@@ -126,26 +126,26 @@ class Definition(Loading):
         """The pattern as a compiled `regex` pattern; None for no pretokenization.
 
         Raises:
-            ValueError: It splits in stages, as some Hugging Face tokenizers do: there is no one pattern.
+            ValueError: The tokenizer splits in stages, as some Hugging Face tokenizers do: no single pattern does it.
         """
         return self._pattern.compiled()
 
     @property
     def ignore_merges(self) -> bool:
-        """Whether a pretoken that is a token stands for itself before any merge; always under rank semantics."""
+        """Whether a pretoken that is a token is encoded to it before any merge; always so under rank semantics."""
         return self._core.ignores_merges()
 
     @property
     def pipeline(self) -> Pipeline | None:
-        """What a Hugging Face tokenizer does beside all that: normalizer, added tokens with conditions, template.
+        """The other steps of a Hugging Face tokenizer: normalizer, added tokens with conditions, template.
 
-        None for one that has nothing of the kind. See `docs/huggingface.md`.
+        None for a tokenizer that has no such steps. See `docs/huggingface.md`.
         """
         return self._parts.pipeline
 
     @property
     def template(self) -> Template | None:
-        """What a Hugging Face tokenizer puts around a text; no method here adds it by itself. None if nothing."""
+        """The tokens that a Hugging Face tokenizer puts around a text, or None; no method adds them by itself."""
         return None if self._parts.pipeline is None else self._parts.pipeline.template
 
     @property
@@ -179,7 +179,7 @@ class Definition(Loading):
         workers: int | None = None,
         progress: bool | Report = False,
     ) -> Inspection:
-        """Return what the vocabulary is made of, which tokens no text gives, and what texts use of it.
+        """Return what the vocabulary is made of, which tokens no text is encoded to, and how texts use it.
 
         `print` shows it, a notebook draws it, and `to_dict` gives plain data. The figures are defined in
         `docs/inspecting.md`.
@@ -189,15 +189,15 @@ class Definition(Loading):
                 tuple of these; or any other iterable, of texts. None looks at the vocabulary alone.
             top: How many tokens each list of examples has at most.
             special: Whether special tokens in the texts become their ids.
-            field: What has the text in each line of JSON; "text" by default.
-            column: What has the text in each row of a Parquet file; "text" by default.
+            field: The name of the text in each line of JSON; "text" by default.
+            column: The column of the text in Parquet files; "text" by default.
             document_separator: A string between two documents of a text.
             errors: "strict" refuses files that are not UTF-8, "replace" reads invalid bytes as U+FFFD.
             workers: Threads; default: all cores.
             progress: True shows a bar on standard error; a callable gets (stage, done, total), in bytes.
 
         Cost: each token is encoded once, and texts are encoded once: some seconds for a vocabulary of 200,000 and
-        100 MB. Memory does not follow the length of texts, beyond the longest record of JSON lines or Parquet.
+        100 MB. Memory does not grow with the length of texts, beyond the longest record of JSON lines or Parquet.
 
         Raises:
             OSError: A file cannot be read, or changes meanwhile.
@@ -226,12 +226,12 @@ class Definition(Loading):
     def shrink(self, n: int) -> Self:
         """Return a tokenizer of `n` tokens, special ones included: this one without its last merges.
 
-        Special tokens whose ids are above all others move down to follow them, all other ids stay. Of a trained
-        tokenizer this makes what training with `n` would have made. Under rank semantics the last ranks go.
+        Special tokens whose ids are above all others move down to follow them; all other ids stay. For a trained
+        tokenizer the result is the same as training with `n`. Under rank semantics the last ranks are left out.
 
         Raises:
-            ValueError: `n` is more than there are, less than the bytes and special tokens, or less than the
-                tokenizer had that this one was extended from; or there is a `pipeline`, which holds ids.
+            ValueError: `n` is more than the number of tokens, less than the bytes and special tokens, or less than
+                the size of the tokenizer that this one was extended from; or there is a `pipeline`, which holds ids.
 
         >>> import toksmith
         >>> counts = toksmith.PretokenCounts({b"low": 5, b"lower": 2})
@@ -246,7 +246,7 @@ class Definition(Loading):
     # Files
 
     def save(self, path: StrPath, *, verify: bool = True) -> None:
-        """Save everything that makes the tokenizer into one JSON file that a person can read.
+        """Save all parts of the tokenizer into one JSON file that a person can read.
 
         Args:
             path: The file; an older one is replaced.
@@ -271,9 +271,9 @@ class Definition(Loading):
             verify: As in `save`; also read back by `tokenizers`, if that is installed.
 
         Raises:
-            ValueError: The files could not hold it: under rank semantics, some token does not re-encode to itself
-                (it is named); or a special token has the bytes of an ordinary one; or, read back, they encode
-                otherwise. Nothing is written.
+            ValueError: The files cannot hold the tokenizer: under rank semantics, some token does not re-encode to
+                itself (names the token); or a special token has the bytes of an ordinary one; or the files, read
+                back, give other ids. Nothing is written.
         """
         from .storage import save
 
@@ -287,9 +287,8 @@ class Definition(Loading):
             verify: As in `save`; read back by `tiktoken`, if that is installed.
 
         Raises:
-            ValueError: Under rank semantics some text could encode otherwise: a token does not re-encode to
-                itself, or ids do not rise with the merges; or the file, read back, encodes otherwise. Nothing is
-                written.
+            ValueError: Under rank semantics some text could have other ids: a token does not re-encode to itself, or
+                ids do not rise with the merges; or the file, read back, gives other ids. Nothing is written.
         """
         from .storage import save
 
@@ -309,18 +308,18 @@ class Definition(Loading):
     ) -> None:
         """Save as a folder that `tokenizers.Tokenizer` and `transformers.AutoTokenizer` load, with the same ids.
 
-        It gets `tokenizer.json`, `tokenizer_config.json` and `special_tokens_map.json`; under GPT-2's pattern also
-        `vocab.json` and `merges.txt`. Ids agree on all text but for code points that the Unicode version in
-        `tokenizers` puts into another class (docs/unicode.md). What a Hugging Face folder or object said of the
-        tokenizer beside is written as it was, but for what is given here.
+        The folder gets `tokenizer.json`, `tokenizer_config.json` and `special_tokens_map.json`; under GPT-2's pattern
+        also `vocab.json` and `merges.txt`. Ids agree on all text but for code points that the Unicode version in
+        `tokenizers` puts into another class (docs/unicode.md). Other settings that came from a Hugging Face folder or
+        object are written unchanged, except those that the arguments replace.
 
         Args:
             folder: Where the files go; made if need be.
-            bos_token: The special token that begins a text. Left out: the one that the tokenizer came with, else one
-                of a usual name, if any; None: none.
-            eos_token: The one that ends a text.
-            unk_token: The one for what is unknown. Byte-level BPE needs none.
-            pad_token: The one that fills up a batch. Left out: one of a usual name, else the eos token.
+            bos_token: The special token that begins a text. By default the one that the tokenizer came with, else one
+                with a usual name, if any; None: no such token.
+            eos_token: The special token that ends a text.
+            unk_token: The special token for unknown text. Byte-level BPE needs none.
+            pad_token: The special token that fills up a batch. By default one with a usual name, else the eos token.
             chat_template: A Jinja template for `apply_chat_template`.
             model_max_length: How many ids the model takes; None: no limit.
             verify: Whether `tokenizer.json` is read back, by `tokenizers` if that is installed, and its ids compared
@@ -328,8 +327,8 @@ class Definition(Loading):
 
         Raises:
             ValueError: A part of the tokenizer has no exact equal there: a pattern that Oniguruma would read
-                otherwise, a special token whose name spells another token (each is named); or a role is given to
-                what is no special token; or the file, read back, encodes otherwise. Nothing is written.
+                differently, a special token whose name spells another token (names the part); or a role is given to
+                a name that is no special token; or the file, read back, gives other ids. Nothing is written.
         """
         from .storage import save
 
@@ -340,7 +339,7 @@ class Definition(Loading):
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256, in hex, of everything that makes the tokenizer: equal exactly for equal tokenizers."""
+        """SHA-256, in hex, of all parts of the tokenizer's identity: equal exactly for equal tokenizers."""
         return identity.fingerprint(self)
 
     def __eq__(self, other: object) -> bool:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Step:
     """One merge: `left` and `right`, whose rank was the lowest, became one of the `pieces`.
 
-    It unpacks as (left, right, rank, pieces). Cost: `left`, `right` and `pieces` are made when they are asked for,
-    `pieces` in time linear in the pretoken.
+    A step unpacks as (left, right, rank, pieces). Cost: `left`, `right` and `pieces` are made when they are asked
+    for, `pieces` in time linear in the pretoken.
     """
 
     __slots__ = ("_index", "_steps")
@@ -31,13 +31,13 @@ class Step:
 
     @property
     def left(self) -> bytes:
-        """The left of the two."""
+        """The left piece of the pair."""
         start, middle, _, _ = self._steps._merges[self._index]
         return self._steps._word[start:middle]
 
     @property
     def right(self) -> bytes:
-        """The right of the two."""
+        """The right piece of the pair."""
         _, middle, end, _ = self._steps._merges[self._index]
         return self._steps._word[middle:end]
 
@@ -64,7 +64,7 @@ class Step:
 
 
 class Steps(Sequence[Step]):
-    """The merges of one pretoken, in order. Memory is linear in the pretoken: a merge is three places and a rank."""
+    """The merges of one pretoken, in order. Memory is linear in the pretoken: a merge has three places and a rank."""
 
     __slots__ = ("_merges", "_word")
 
@@ -72,7 +72,7 @@ class Steps(Sequence[Step]):
         self._word, self._merges = word, merges
 
     def pieces(self, count: int) -> tuple[bytes, ...]:
-        """Return the pieces after the first `count` merges. A merge takes away the cut in its middle."""
+        """Return the pieces after the first `count` merges. A merge removes the cut in its middle."""
         gone = {middle for _, middle, _, _ in self._merges[:count]}
         cuts = [0, *(at for at in range(1, len(self._word)) if at not in gone), len(self._word)]
         return tuple(self._word[start:end] for start, end in itertools.pairwise(cuts))
@@ -104,10 +104,9 @@ class Steps(Sequence[Step]):
 class Explanation:
     """One pretoken, or one special token, on its way to ids.
 
-    `steps` are the merges in the order in which they happen, each with the pair, its rank, and the
-    pieces after it, which are made when they are asked for; none for a special token. Under rank semantics, and where
-    merges are ignored, a pretoken that is a token stands for itself: `whole` says that this happened, and then there
-    are no steps.
+    `steps` are the merges in the order in which they happen, each with the pair, its rank, and the pieces after it,
+    which are made when they are asked for; none for a special token. Under rank semantics, and with `ignore_merges`,
+    a pretoken that is a token is encoded to that token: `whole` says that this happened, and then there are no steps.
     """
 
     text: bytes
@@ -122,7 +121,7 @@ def explain(parts: Parts, text: str, special: bool, cache: dict[str, Any]) -> li
 
     Args:
         parts: The tokenizer.
-        text: What is encoded.
+        text: The text that is encoded.
         special: Whether special tokens become their ids.
         cache: Where the ranks of pairs are kept for the next call.
     """
@@ -172,7 +171,7 @@ def steps_of(word: bytes, rank_of: reference.RankFunction) -> Steps:
     while waiting:
         rank, start, middle, end = heapq.heappop(waiting)
         if ends[start] != middle or ends[middle] != end:
-            continue  # one of the two has become a part of another piece
+            continue  # one of the two pieces has become a part of another piece
         merges.append((start, middle, end, rank))
         ends[start], ends[middle], starts[end] = end, 0, start
         if start > 0:

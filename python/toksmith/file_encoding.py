@@ -1,4 +1,4 @@
-"""A file of text to an array, or to a file, of ids."""
+"""Encoding a file of text to an array, or to a file, of ids."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Bytes of the head of a `.npy` file: a multiple of 64, with room for any count.
 _HEAD = 128
-# Bytes that are read at a time; None leaves it to the core. Tests make it small, so that little text has borders.
+# Bytes that are read at a time; None leaves it to the core. Tests make it small, so that short texts have borders.
 WINDOW_BYTES: int | None = None
 
 

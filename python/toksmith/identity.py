@@ -1,4 +1,4 @@
-"""Fingerprints and pickles: everything that makes a tokenizer, as bytes with a SHA-256."""
+"""Fingerprints and pickles: all parts of a tokenizer's identity, as bytes with a SHA-256."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from .tiktoken.encoding import Encoding
 
 # The tokenizers of this process: those with a fingerprint by class and fingerprint, all others by address. Unpickling
-# one of them returns it, and reads nothing.
+# a tokenizer of this process returns the existing object, and reads nothing.
 _by_fingerprint: weakref.WeakValueDictionary[tuple[type, str], Definition] = weakref.WeakValueDictionary()
 _without_fingerprint: weakref.WeakValueDictionary[int, Definition] = weakref.WeakValueDictionary()
 
 
 def register(tokenizer: Definition) -> None:
-    """Remember that a tokenizer is here. Its fingerprint would take a fifth of the time of loading."""
+    """Remember that this process has a tokenizer. Its fingerprint would take a fifth of the time of loading."""
     _without_fingerprint[id(tokenizer)] = tokenizer
 
 
 def fingerprint(tokenizer: Definition) -> str:
-    """Return the SHA-256, in hex, of the state of a tokenizer, and remember whose it is."""
+    """Return the SHA-256, in hex, of the state of a tokenizer, and remember the tokenizer by it."""
     digest: str | None = tokenizer._cache.get("fingerprint")
     if digest is None:
         digest = _of_state(*state(tokenizer))
@@ -45,7 +45,7 @@ def _here(kind: type[Definition], digest: str) -> Definition | None:
 
 
 def reduced(tokenizer: Definition) -> tuple[Any, ...]:
-    """Return what the pickle of a tokenizer holds: its state with its fingerprint, record and origin with digests."""
+    """Return the content of a tokenizer's pickle: its state with its fingerprint, record and origin with digests."""
     record, origin = _written_record(tokenizer), _written_origin(tokenizer)
     rest: tuple[Any, ...] = (record or None, _digest(record)) if record or origin else ()
     if origin:
@@ -54,7 +54,7 @@ def reduced(tokenizer: Definition) -> tuple[Any, ...]:
 
 
 def state(tokenizer: Definition) -> tuple[bytes, bytes]:
-    """Return everything that makes a tokenizer: its head, and what the core holds."""
+    """Return all parts of a tokenizer's identity: its head, and the state of the core."""
     from .storage import head
 
     return head.state(tokenizer._parts)
@@ -68,7 +68,7 @@ def _written_record(tokenizer: Definition) -> bytes:
 
 
 def _written_origin(tokenizer: Definition) -> bytes:
-    """Return where a tokenizer came from, as its pickle holds it; empty if that is not known."""
+    """Return the origin of a tokenizer, as its pickle holds it; empty if the origin is not known."""
     import json
 
     origin = tokenizer._parts.origin
@@ -87,7 +87,8 @@ def restore(
 ) -> Definition:
     """Return the tokenizer of this state: the one that this process has, or a new one with its record of training.
 
-    Cost: one SHA-256 of the state, where the tokenizer is not here; else the record of its training is written once.
+    Cost: one SHA-256 of the state, if this process does not have the tokenizer; else the record of its training is
+    written once.
 
     Raises:
         pickle.UnpicklingError: The state is not that of the fingerprint: the pickle is damaged.
@@ -122,7 +123,7 @@ def digest_of_encoding(state: Any) -> str:
     """Return the SHA-256, in hex, of the state of an `Encoding`: a name, or its arguments.
 
     Raises:
-        TypeError, ValueError, KeyError: It is no such state.
+        TypeError, ValueError, KeyError: `state` is no such state.
     """
     import array
     import json
@@ -154,7 +155,7 @@ def check_encoding(state: Any, digest: str) -> None:
     """Refuse the state of an encoding that has another digest.
 
     Raises:
-        pickle.UnpicklingError: It has.
+        pickle.UnpicklingError: The state has another digest.
     """
     try:
         found = digest_of_encoding(state)
@@ -172,7 +173,7 @@ def check(kind: str, is_whole: bool) -> None:
     """Refuse the content of a damaged pickle.
 
     Raises:
-        pickle.UnpicklingError: It is not whole.
+        pickle.UnpicklingError: The content is not whole.
     """
     if not is_whole:
         import pickle

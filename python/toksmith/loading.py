@@ -1,4 +1,4 @@
-"""Tokenizers from files: the constructors of `Tokenizer` that read one format each, and the one that reads all."""
+"""Tokenizers from files: the constructors of `Tokenizer` that read one format each, and one that reads all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Loading:
-    """Reads files. What a file holds becomes a tokenizer by `_of`, which the class that encodes has."""
+    """Reads files. `_of`, which the class that encodes has, makes a tokenizer of the content of a file."""
 
     __slots__ = ()
 
@@ -42,14 +42,14 @@ class Loading:
             name_or_path: A published encoding ("o200k_base"); a model of OpenAI's ("gpt-4o"); a file of `save`; a
                 `tokenizer.json` or a folder with one; a folder with GPT-2's two files; or a rank file. A file or
                 folder goes before an encoding of the same name. The rank file of an encoding is looked for as by
-                `toksmith.get_encoding`, and downloaded if it is nowhere. Nothing else is downloaded.
+                `toksmith.get_encoding`, and downloaded if it is not found. Nothing else is downloaded.
             pattern: For a rank file, which holds none (see `from_tiktoken`), and for GPT-2's two files.
-            special_tokens: For these two as well.
-            unmatched: For these two as well.
+            special_tokens: For the same formats as `pattern`.
+            unmatched: For the same formats as `pattern`.
 
         Raises:
             OSError: There is nothing of this name, or a file cannot be read or downloaded.
-            ValueError: The file is malformed, or an option is given that it holds itself, or one is missing.
+            ValueError: The file is malformed, or an option is given that the file holds itself, or one is missing.
         """
         from .storage import sources
 
@@ -93,12 +93,12 @@ class Loading:
             pattern: A name (`toksmith.patterns.NAMED`, or a published encoding), a regular expression in the dialect
                 of tiktoken's engine, or None. A compiled `regex` pattern is read in the dialect of `regex`.
             special_tokens: As in `Tokenizer`.
-            unmatched: What becomes of text that the pattern does not match; by default it is lost, as in tiktoken.
+            unmatched: What becomes of text that the pattern does not match; by default it is dropped, as in tiktoken.
 
         Raises:
             OSError: The file cannot be read.
-            ValueError: It is malformed, or lacks a single byte; names file and line. Or the pattern is broken, has a
-                part that has no equal in `regex`, or looks like a name and is none.
+            ValueError: The file is malformed, or lacks a single byte; names file and line. Or the pattern is broken,
+                has a part without an equal in `regex`, or looks like a name but is none.
         """
         from .storage import load_ranks
 
@@ -106,10 +106,10 @@ class Loading:
 
     @classmethod
     def from_huggingface(cls, source: Any) -> Self:
-        """Load a Hugging Face tokenizer: byte-level BPE, or that of SentencePiece. The same ids, whatever the text.
+        """Load a Hugging Face tokenizer, byte-level BPE or SentencePiece's BPE, with the same ids for every text.
 
-        Its normalizer, splitting and added tokens are part of the result; what its post-processor adds around a
-        text is in `template`, and no method adds it by itself. See `docs/huggingface.md`.
+        Its normalizer, splitting and added tokens are part of the result. The tokens that its post-processor puts
+        around a text are in `template`, and no method adds them by itself. See `docs/huggingface.md`.
 
         Args:
             source: The path of a `tokenizer.json`, or of a folder with one; a `tokenizers.Tokenizer`; or a fast
@@ -117,8 +117,8 @@ class Loading:
 
         Raises:
             OSError: The file cannot be read.
-            ValueError: It is malformed or inconsistent, or has a part that cannot be had exactly; names the part
-                by its place in the file.
+            ValueError: The file is malformed or inconsistent, or has a part that cannot be reproduced exactly; names
+                the part by its place in the file.
         """
         from .huggingface import read
 
@@ -130,7 +130,7 @@ class Loading:
 
         Raises:
             OSError: The file cannot be read.
-            ValueError: It is no such file, of a later version, or inconsistent; names what is wrong.
+            ValueError: The file is no such file, of a later version, or inconsistent; names what is wrong.
         """
         from .storage import load
 

@@ -1,4 +1,4 @@
-"""What a tokenizer is made of, as plain data: loading returns it, saving takes it, and a `Tokenizer` holds it."""
+"""The parts of a tokenizer, as plain data: loading returns them, saving takes them, and a `Tokenizer` holds them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class Parts:
-    """A core, a pattern, a pipeline and the record of a training. Nothing of it changes.
+    """A core, a pattern, a pipeline and the record of a training. Immutable.
 
     Args:
         core: Tokens, merges and special tokens; or a `PipelineCore`, which has the same methods, around them.
-        pattern: What cuts text into pretokens.
-        pipeline: What a Hugging Face tokenizer does beside that; None for nothing.
-        record: What is known of the training; None for a tokenizer that was not trained here.
-        origin: What a Hugging Face folder or object says beside all that; None for any other tokenizer.
+        pattern: The pattern that cuts text into pretokens.
+        pipeline: The other steps of a Hugging Face tokenizer; None for no other steps.
+        record: The record of the training; None for a tokenizer that was not trained here.
+        origin: The other settings of a Hugging Face folder or object; None for any other tokenizer.
     """
 
     __slots__ = ("_merges", "_vocab", "core", "origin", "pattern", "pipeline", "record")

@@ -42,27 +42,27 @@ _MODELS = {
     "qwen-3": "qwen2",
     "nanogpt": "gpt2",
 }
-"""How names of models begin, with the pattern that they have: hints, since a model is no name of a pattern."""
+"""Prefixes of names of models, with the pattern of each: hints, since a model's name is no name of a pattern."""
 
 _METACHARACTERS = frozenset("\\.^$*+?{}[]()|")
 # A name has no more characters than this.
 _MAX_LENGTH = 64
-# How alike two names are, from 0 to 1, of which one may be meant by the other.
+# Least similarity, from 0 to 1, of two names of which one may be meant by the other.
 _ALIKE = 0.75
 
 
 def check(text: str, names: Iterable[str]) -> None:
-    """Refuse a string that is no name and looks like one.
+    """Refuse a string that looks like a name but is none.
 
-    It does if it has from 2 to 64 characters, a letter or a digit among them, and no metacharacter of a regular
-    expression; or if it is close to a name.
+    A string looks like a name if it has from 2 to 64 characters, a letter or a digit among them, and no metacharacter
+    of a regular expression; or if it is similar to a name.
 
     Args:
-        text: What was given as a pattern, and is none of `names`.
-        names: The names that there are, aliases left out.
+        text: A string that was given as a pattern, and is none of `names`.
+        names: The known names, without aliases.
 
     Raises:
-        ValueError: It looks like a name. Says which one may be meant, and how to write the expression.
+        ValueError: `text` looks like a name. Says which one may be meant, and how to write the expression.
     """
     known = list(names)
     meant = suggestion(text, known)
@@ -77,9 +77,9 @@ def check(text: str, names: Iterable[str]) -> None:
 
 
 def warn(text: str, names: Iterable[str]) -> None:
-    """Warn of an expression that is the name of a pattern, or close to one, where only expressions are taken.
+    """Warn of an expression that is the name of a pattern, or similar to one, where only expressions are taken.
 
-    The stand-ins for other libraries take every expression that the originals take, and these know no names.
+    The stand-ins for other libraries take every expression that the originals take, and the originals have no names.
     """
     names = list(names)
     meant = repr(text) if text in names or text in ALIASES else suggestion(text, names)
@@ -92,7 +92,7 @@ def warn(text: str, names: Iterable[str]) -> None:
 
 
 def suggestion(text: str, names: Iterable[str]) -> str | None:
-    """Return the name that may be meant by a string which is none, as a message shows it; None if it is like no name.
+    """Return the name that may be meant by a string that is no name, as a message shows it; None for no similar name.
 
     >>> suggestion("GPT2", ["gpt2"]), suggestion("gpt-4o-mini", []), suggestion("[a-z]+", ["gpt2"])
     ("'gpt2'", "'o200k'", None)
@@ -120,5 +120,5 @@ def _is_of_a_name(character: str) -> bool:
 
 
 def _letters(name: str) -> str:
-    """Return letters and digits alone, in lower case: what is left of a name in any spelling."""
+    """Return only letters and digits, in lower case, so that spellings of a name are equal."""
     return "".join(filter(str.isalnum, name)).lower()

@@ -1,6 +1,7 @@
-"""Run a program on toksmith as it is: `python -m toksmith.run [--as tiktoken,rustbpe] script.py …`.
+"""Run an unchanged program on toksmith: `python -m toksmith.run [--as tiktoken,rustbpe] script.py …`.
 
-The stand-ins of `toksmith.compat` have the names of their libraries while it runs. Those need not be installed.
+The stand-ins of `toksmith.compat` have the names of their libraries while it runs. The libraries need not be
+installed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _KNOWN = {**aliases.STAND_INS, "transformers": "toksmith.compat.huggingface"}
-"""What `--as` takes: libraries with a stand-in, and `transformers`, whose tokenizers get toksmith inside."""
+"""Names that `--as` takes: libraries with a stand-in, and `transformers`, whose tokenizers get toksmith inside."""
 
 USAGE = f"""usage: python -m toksmith.run [--as NAMES] (SCRIPT | -m MODULE) [ARGUMENTS …]
 
@@ -30,7 +31,7 @@ def main(arguments: Sequence[str]) -> None:
     """Run the program that command line arguments name.
 
     Raises:
-        SystemExit: They name none, or a library without a stand-in; or the program ends so.
+        SystemExit: The arguments name no program, or a library without a stand-in; or the program raises it.
     """
     rest, names = list(arguments), ["tiktoken"]
     while rest and rest[0].startswith("--as"):

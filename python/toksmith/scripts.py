@@ -31,9 +31,9 @@ Yezidi Zanabazar_Square
 WIDELY_USED = tuple(_WIDELY_USED.split())
 """The recommended scripts and those of limited use (UAX #31, tables 5 and 7), the frequent ones first."""
 NO_SCRIPT = ("Common", "Inherited", "Unknown")
-"""What characters of no script have in place of one: those of many scripts, marks, and what is not assigned."""
+"""Values of characters that belong to no single script: characters of many scripts, marks, and unassigned ones."""
 SCRIPTS = (*WIDELY_USED, *NO_SCRIPT[:2], *_OTHERS.split())
-"""The scripts of Unicode 18, in the order in which they are looked for. All else is "Unknown"."""
+"""The scripts of Unicode 18, in the order in which they are looked for. Other characters are "Unknown"."""
 
 
 def find(characters: str) -> dict[str, str]:
@@ -59,7 +59,7 @@ def find(characters: str) -> dict[str, str]:
 
 @functools.cache
 def _pattern(script: str) -> Any:
-    """Return the pattern of characters of a script; None for one that the installed `regex` does not know yet."""
+    """Return the pattern of characters of a script; None for a script that the installed `regex` lacks."""
     import regex
 
     try:

@@ -1,6 +1,6 @@
-"""What shows people how a tokenizer encodes a text: the class that `Tokenizer` adds encoding and decoding to.
+"""Methods that show people how a tokenizer encodes a text: a base class of `Tokenizer`.
 
-All of it is imported when it is first used.
+The modules behind them are imported when they are first used.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Showing(Definition):
 
         Args:
             text: Any text.
-            special: Whether special tokens in it are read as such.
+            special: Whether special tokens in the text become their ids.
             ids: Whether the id stands below each token.
             limit: How many tokens are drawn at the most; all are counted.
 

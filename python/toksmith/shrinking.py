@@ -1,4 +1,4 @@
-"""Shrinking: a tokenizer with the last merges left out."""
+"""Shrinking a tokenizer: leaving out its last merges."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def shrink(parts: Parts, n: int) -> Parts:
-    """Return a tokenizer with `n` tokens; the one that is given if it has so many. See `Tokenizer.shrink`."""
+    """Return a tokenizer with `n` tokens; the given one if it has as many. See `Tokenizer.shrink`."""
     size, has = operator.index(n), parts.core.vocab_size()
     specials, record = parts.special_tokens, parts.record
     least = max(256 + len(specials), record.least if record else 0)
@@ -41,13 +41,13 @@ def shrink(parts: Parts, n: int) -> Parts:
 
 
 def is_of_the_core(pipeline: Pipeline) -> bool:
-    """Whether the core gives all ids by itself: the rest is about offsets and lengths, and may be left out."""
+    """Whether the core gives all ids by itself: the other parts set offsets and lengths, and may be left out."""
     adds_nothing = pipeline.template is None or pipeline.template.added() == 0
     return pipeline.is_plain and adds_nothing and not pipeline.is_staged
 
 
 def _of_merges(parts: Parts, merges: list[tuple[bytes, bytes]], size: int) -> set[int]:
-    """Take the last merges off the list until `size` tokens are left; returns the ids that went."""
+    """Take the last merges off the list until `size` tokens are left; returns the ids that were removed."""
     makers: dict[bytes, int] = {}
     for left, right in merges:
         makers[left + right] = makers.get(left + right, 0) + 1
@@ -59,7 +59,7 @@ def _of_merges(parts: Parts, merges: list[tuple[bytes, bytes]], size: int) -> se
         if not makers[token]:  # otherwise an earlier merge makes the token too
             gone.add(parts.core.token_id(token))
     _check_all_gone(parts, gone, size)
-    # A list of all pairs that make each token has pairs of tokens that come later. Without these they never merge.
+    # A list of all pairs that make each token has pairs of later tokens. Without these tokens the pairs never merge.
     tokens = {parts.vocab[id] for id in gone}
     merges[:] = [(left, right) for left, right in merges if left not in tokens and right not in tokens]
     return gone
@@ -80,7 +80,7 @@ def _check_all_gone(parts: Parts, gone: set[int], size: int) -> None:
 
 
 def _moved_down(parts: Parts, gone: set[int]) -> tuple[dict[int, bytes], dict[str, int]]:
-    """Return what stays, with the special tokens that were above all others right behind them."""
+    """Return the tokens that stay; special tokens that were above all others get the ids right after them."""
     special = set(parts.special_tokens.values())
     ordinary = parts.ordinary
     highest = max(ordinary)

@@ -1,4 +1,4 @@
-"""Ids that arrive one by one → text, never half a character."""
+"""Decoding ids that arrive one by one, never half a character."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 class DecodeStream:
     """Decodes ids as they come; holds back the bytes of a character that has not all arrived.
 
-    Everything pushed and flushed, joined, is `tokenizer.decode` of all ids. It can be pickled at any point.
+    The texts of all pushes and the flush, joined, are `tokenizer.decode` of all ids. A stream can be pickled at any
+    point.
 
     Args:
-        tokenizer: Whose ids they are.
-        prompt: Ids that were there before. Their text is not given out again; a character that they
-            leave unfinished is, as soon as it is complete.
+        tokenizer: The tokenizer of the ids.
+        prompt: Ids that came before. Their text is not returned again; a character that they leave unfinished is
+            returned as soon as it is complete.
         errors: What becomes of bytes that are not UTF-8, as in `bytes.decode`.
 
     >>> from toksmith import Tokenizer
@@ -36,7 +37,7 @@ class DecodeStream:
     def __init__(self, tokenizer: Tokenizer, *, prompt: Iterable[int] = (), errors: str = "replace") -> None:
         self._tokenizer = tokenizer
         self._errors = errors
-        # The incremental decoder of Python defines what a stream gives out, and when.
+        # The incremental decoder of Python defines what a stream returns, and when.
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
         # How many spaces may still be taken off the front of the text, as some Hugging Face tokenizers do.
         self._spaces = _stripped_spaces(tokenizer)
@@ -50,7 +51,7 @@ class DecodeStream:
         """Add one id; return the text that is complete now, often "".
 
         Raises:
-            KeyError: There is no token of this id; nothing is lost, the stream can go on.
+            KeyError: No token has this id; nothing is lost, and the stream can continue.
             UnicodeDecodeError: The bytes are not UTF-8, under `errors="strict"`.
         """
         data = self._tokenizer.token_bytes(id)
@@ -65,7 +66,7 @@ class DecodeStream:
         return data[count:]
 
     def flush(self) -> str:
-        """End the text; return what was held back (U+FFFD for an unfinished character). The stream starts anew."""
+        """End the text; return the rest of it (U+FFFD for an unfinished character). The stream starts anew."""
         self._spaces = _stripped_spaces(self._tokenizer)
         return self._decoder.decode(b"", final=True)
 

@@ -1,4 +1,4 @@
-"""Text that arrives in pieces → arrays of ids, encoded some megabytes at a time."""
+"""Encoding text that arrives in pieces to arrays of ids, some megabytes at a time."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 CHUNK_CHARACTERS = 1 << 21
 """Characters of text that are encoded together: enough for all threads.
 
-The memory of four times as many goes back to the system and is cleared anew for each chunk, which takes longer.
+With four times as many, memory goes back to the system and is cleared anew for each chunk, which takes longer.
 """
-# Characters at the end of a chunk that are searched for a place to cut, before all of it is.
+# Characters at the end of a chunk that are searched for a place to cut, before the whole chunk is searched.
 _TAIL_CHARACTERS = 1 << 16
-# A special token has no more bytes than this: a cut behind so many characters of a tail is one of the whole text.
+# A special token has no more bytes than this: a cut after so many characters of a tail is a cut of the whole text.
 _MAX_SPECIAL_BYTES = 1 << 12
-# Ids of a text that cannot be cut that are made an array.
+# Ids in an array, for a text that cannot be cut.
 _ARRAY_IDS = 1 << 18
 
 
@@ -37,7 +37,7 @@ def arrays(
 
 
 def count(core: CoreTokenizer, texts: Iterable[str], special: bool, workers: int | None) -> int:
-    """Return how many ids the joined pieces have. Memory does not follow their length where text can be cut."""
+    """Return how many ids the joined pieces have. Memory does not grow with their length if text can be cut."""
     if not can_cut(core):
         stream = core.stream(special)
         return sum(len(stream.push(text)) for text in texts) + len(stream.finish())
@@ -46,7 +46,7 @@ def count(core: CoreTokenizer, texts: Iterable[str], special: bool, workers: int
 
 def can_cut(core: CoreTokenizer) -> bool:
     """Return whether text can be cut between special tokens."""
-    # What stands around a core, such as a normalizer, may look at all of the text.
+    # The stages around a core, such as a normalizer, may look at all of the text.
     return isinstance(core, CoreTokenizer) and bool(core.late_cut("a a a a a a a a a a", False))
 
 
@@ -61,9 +61,9 @@ def _chunks(core: CoreTokenizer, texts: Iterable[str], special: bool) -> Iterato
 
 
 class Chunker:
-    """Takes pieces of a text, and gives it out in texts whose ids, joined, are those of the whole.
+    """Takes pieces of a text, and returns it in texts whose ids, joined, are those of the whole.
 
-    It is for a core whose text can be cut: `can_cut`.
+    It needs a core whose text can be cut: see `can_cut`.
     """
 
     def __init__(self, core: CoreTokenizer, special: bool) -> None:
@@ -72,7 +72,7 @@ class Chunker:
         self._held, self._wanted = 0, CHUNK_CHARACTERS
 
     def push(self, text: str) -> str:
-        """Take a piece; return what can be encoded now, often nothing."""
+        """Take a piece; return the text that can be encoded now, often an empty one."""
         self._pieces.append(text)
         self._held += len(text)
         if self._held < self._wanted:
@@ -84,15 +84,15 @@ class Chunker:
         return ready
 
     def finish(self) -> str:
-        """Return what is left at the end of the text."""
+        """Return the rest of the text at its end."""
         return "".join(self._pieces)
 
 
 def _split(core: CoreTokenizer, pieces: list[str], special: bool) -> tuple[str, str]:
-    """Return the joined pieces of a text that goes on, in two parts: up to a late place for a cut, and the rest.
+    """Return the joined pieces of an unfinished text in two parts: up to a late place for a cut, and the rest.
 
-    Without such a place all is rest. The list is used up. Pieces are cut before they are joined: copying the whole
-    would take as long as encoding it.
+    Without such a place all text is in the rest. The list is changed, and of no more use. Pieces are cut before they
+    are joined: copying the whole would take as long as encoding it.
     """
     tail = _last_pieces(pieces)
     cut = _cut(core, tail, special, is_whole=not pieces)
@@ -117,7 +117,7 @@ def _last_pieces(pieces: list[str]) -> str:
 
 
 def _cut(core: CoreTokenizer, text: str, special: bool, is_whole: bool) -> int:
-    """Return where a text that goes on can be cut, late in it; 0 for nowhere. If not `is_whole`, text precedes it."""
+    """Return a late place where an unfinished text can be cut; 0 for none. If not `is_whole`, text precedes it."""
     start = max(0, len(text) - _TAIL_CHARACTERS)
     cut = core.late_cut(text[start:] if start else text, special)
     if (start or not is_whole) and cut <= _MAX_SPECIAL_BYTES:
@@ -126,7 +126,7 @@ def _cut(core: CoreTokenizer, text: str, special: bool, is_whole: bool) -> int:
 
 
 def _of_stream(core: Any, texts: Iterable[str], special: bool) -> Iterator[NDArray[np.uint32]]:
-    """Yield the ids of a tokenizer whose text can be cut nowhere, or at special tokens alone."""
+    """Yield the ids of a tokenizer whose text cannot be cut, or only at special tokens."""
     import numpy as np
 
     stream = core.stream(special)

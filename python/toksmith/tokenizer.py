@@ -1,7 +1,7 @@
 """`Tokenizer`: text to ids and back.
 
-What a tokenizer is made of, its files and its identity are in its base `Definition`, explanations and views in the
-base `Showing`, and columns of Arrow in the base `ArrowColumns`. What takes long to import (files, explanations) is
+The parts of a tokenizer, its files and its identity are in its base `Definition`, explanations and views in the base
+`Showing`, and columns of Arrow in the base `ArrowColumns`. Modules that take long to import (files, explanations) are
 imported on first use.
 """
 
@@ -41,24 +41,24 @@ class Tokenizer(Showing, ArrowColumns):
 
     The constructor is that of Stanford CS336's assignment 1; `Tokenizer()` is the bare 256 bytes.
 
-    Special tokens in a text become their ids: every method that takes text has `special=False` to read
-    them as ordinary text instead. None raises because of a special token.
+    Special tokens in a text become their ids: every method that takes text has `special=False` to read them as
+    ordinary text instead. No method raises because of a special token.
 
     Args:
         vocab: Token bytes by id. All 256 single bytes must be there.
         merges: Pairs of tokens in the order in which they merge. None means rank semantics, as in
             tiktoken's files: any adjacent pair whose bytes are a token merges, the lowest id first, and
-            a pretoken that is a token stands for itself.
-        special_tokens: Names, or name → id. One that the vocabulary has keeps its id (the lower of two);
-            a new one gets the next id above all others, in order. One that equals a token that merging
-            needs gets an id of its own. A token of the vocabulary that is not listed is ordinary. Each has at
-            most 4,096 bytes, all together at most 16 MiB.
-        pattern: What cuts text into pretokens: a name (see `toksmith.patterns.NAMED`), a regular
-            expression for the `regex` package, a compiled one, or None to cut at special tokens alone.
+            a pretoken that is a token is encoded to that token.
+        special_tokens: Names, or name → id. A name that the vocabulary has keeps its id (the lower of two); a new
+            name gets the next id above all others, in order. A name that equals a token that merging needs gets an
+            id of its own. A token of the vocabulary that is not listed is ordinary. Each name has at most 4,096
+            bytes, all together at most 16 MiB.
+        pattern: What cuts text into pretokens: a name (see `toksmith.patterns.NAMED`), a regular expression for the
+            `regex` package, a compiled one, or None to cut only at special tokens.
         unmatched: What becomes of text that the pattern does not match: "keep" makes it pieces of its
             own, "drop" loses it, as `re.findall` does.
-        ignore_merges: Whether, with merges, a pretoken that is a token stands for itself before any merge
-            (`ignore_merges` of Hugging Face's models). Without merges it always does.
+        ignore_merges: Whether, with merges, a pretoken that is a token is encoded to that token before any merge
+            (`ignore_merges` of Hugging Face's models). Without merges it always is.
 
     Raises:
         ValueError: The vocabulary, the merges, the special tokens or the pattern are not consistent; the
@@ -99,7 +99,7 @@ class Tokenizer(Showing, ArrowColumns):
     # Text to ids
 
     def encode(self, text: str, *, special: bool = True, workers: int | None = None) -> list[int]:
-        """Return the ids of `text`. A long one is encoded on up to `workers` threads (default: all cores).
+        """Return the ids of `text`. A long text is encoded on up to `workers` threads (default: all cores).
 
         For text that you do not trust pass `special=False`, or use `encode_parts`: the author of a text with special
         tokens in it could end a document, or speak for another role of a chat.
@@ -191,15 +191,15 @@ class Tokenizer(Showing, ArrowColumns):
     ) -> NDArray[Any] | int:
         """Return the ids of a UTF-8 file as an array, or write them to a file.
 
-        They are those of `encode` of the whole file, whose bytes are taken as they are: no newline is translated,
-        a byte order mark stays. It is read in windows, and memory does not follow its size; but under a pattern
-        that has no name, and under none, it is read and encoded in one piece.
+        The ids are those of `encode` of the whole file, whose bytes are taken as they are: no newline is translated,
+        a byte order mark stays. The file is read in windows, and memory does not grow with its size; but under a
+        pattern that has no name, and under no pattern, it is read and encoded in one piece.
 
         Args:
             path: The file. It must not change while it is read.
-            out: Where to write. With the suffix `.npy` it is a file for `numpy.load`, else the bare numbers,
-                little-endian, for `numpy.fromfile` and `numpy.memmap`. It has all ids in the end, or is as it
-                was before.
+            out: The file to write. With the suffix `.npy` it is a file for `numpy.load`, else the bare numbers,
+                little-endian, for `numpy.fromfile` and `numpy.memmap`. In the end it has all ids, or is as it was
+                before.
             dtype: `uint16` or `uint32`. By default an array is `uint32`, and a file `uint16` if no id of the
                 tokenizer needs more.
             workers: Threads; default: all cores.
@@ -211,10 +211,9 @@ class Tokenizer(Showing, ArrowColumns):
             The array, of shape (n,); with `out`, n.
 
         Raises:
-            OSError: A file cannot be read or written, or its size or its time of change becomes another while it is
-                read.
+            OSError: A file cannot be read or written, or its size or its time of change changes while it is read.
             ValueError: The file is not UTF-8 (names file and byte); it is JSON lines, Parquet, compressed or
-                something else that is no plain text; `out` is the file itself; or an id does not fit into `dtype`.
+                otherwise no plain text; `out` is the file itself; or an id does not fit into `dtype`.
         """
         from . import file_encoding
 
@@ -233,11 +232,11 @@ class Tokenizer(Showing, ArrowColumns):
     def encode_iterable(self, iterable: Iterable[str], *, special: bool = True) -> Iterator[int]:
         """Yield the ids of the joined pieces, wherever they are cut, without ever joining them.
 
-        For the named patterns at most the longest pretoken and the longest special token are held back
-        (twice that for pretokens over 4 KB, and a quarter more for special tokens over 128 bytes). For a
-        compiled pattern it is everything since the last place where its text may be cut: a word that a space
-        follows, for most. For a pattern that runs in `regex` (`patterns.explain` says why), and for none, it is
-        everything since the last special token.
+        For the named patterns at most the longest pretoken and the longest special token are held back (twice that
+        for pretokens over 4 KB, and a quarter more for special tokens over 128 bytes). For a compiled pattern all
+        text since the last place where it may be cut is held back: for most patterns, a word that a space follows.
+        For a pattern that runs in `regex` (`patterns.explain` says why), and for no pattern, all text since the last
+        special token is held back.
 
         >>> list(Tokenizer().encode_iterable(["a", "b"]))
         [97, 98]
@@ -256,8 +255,9 @@ class Tokenizer(Showing, ArrowColumns):
         """Yield the ids of the joined pieces in arrays of `uint32`, on all threads.
 
         Pieces are gathered until they are some megabytes, and encoded on up to `workers` threads (default: all
-        cores). The arrays joined are the ids of `encode` of the joined pieces, wherever these are cut. A pattern
-        that runs in `regex`, and none, is encoded on one thread, and held back as by `encode_iterable`.
+        cores). The arrays joined are the ids of `encode` of the joined pieces, wherever these are cut. Under a
+        pattern that runs in `regex`, and under no pattern, text is encoded on one thread, and held back as by
+        `encode_iterable`.
 
         >>> [ids.tolist() for ids in Tokenizer().encode_chunks(["a", "b"])]
         [[97, 98]]
@@ -272,8 +272,8 @@ class Tokenizer(Showing, ArrowColumns):
         """Return the ids of `text`, and the place of each.
 
         Returns:
-            `ids`, and `spans`, `int64` of shape (n, 2): start and end of each id. In characters, an id that
-            starts inside a character starts at that character, and one that ends inside ends after it; in
+            `ids`, and `spans`, `int64` of shape (n, 2): start and end of each id. In characters, an id that starts
+            inside a character starts at that character, and an id that ends inside a character ends after it; in
             bytes (of the UTF-8) both are exact.
         """
         if unit not in ("characters", "bytes"):
@@ -284,8 +284,8 @@ class Tokenizer(Showing, ArrowColumns):
         """Return the ids of the joined parts, with special tokens only where the text is trusted.
 
         Args:
-            parts: (text, trusted) pairs. Neighbouring trusted parts count as one. A special token is one
-                only where it lies wholly inside a trusted part; everything else is ordinary text.
+            parts: (text, trusted) pairs. Neighbouring trusted parts count as one. A special token becomes its id
+                only if it lies wholly inside a trusted part; all other text is ordinary.
 
         >>> chat = Tokenizer(None, None, ["<|end|>"])
         >>> chat.encode_parts([("<|end|>", False), ("<|end|>", True)]) == [*b"<|end|>", 256]
@@ -300,15 +300,15 @@ class Tokenizer(Showing, ArrowColumns):
     def truncate(self, text: str, max_tokens: int, *, special: bool = True) -> str:
         """Return the longest prefix of at most `max_tokens` whole tokens of `encode(text)`.
 
-        It ends on a character boundary, and is shortened until it has no more tokens on its own.
+        The prefix ends on a character boundary, and is shortened until it has no more tokens on its own.
         """
         return self._core.truncate(text, arguments.checked_limit("max_tokens", max_tokens, 0), special)
 
     def split(self, text: str, max_tokens: int, overlap: int = 0, *, special: bool = True) -> list[str]:
-        """Cut `text` into successive pieces, each what `truncate` makes of the rest.
+        """Cut `text` into successive pieces; each is the result of `truncate` on the rest.
 
-        Each piece starts at most `overlap` tokens before the end of the last one; without overlap they
-        join to the text.
+        Each piece starts at most `overlap` tokens before the end of the previous one; without overlap the pieces join
+        to the text.
 
         Raises:
             ValueError: One character alone has more than `max_tokens` tokens; names its place.
@@ -328,10 +328,10 @@ class Tokenizer(Showing, ArrowColumns):
 
         Args:
             ids: A list, any iterable of int, or an array of integers.
-            errors: "replace" gives U+FFFD for them, "strict" raises `UnicodeDecodeError`, …
+            errors: "replace" gives U+FFFD for such bytes, "strict" raises `UnicodeDecodeError`, …
 
         Raises:
-            KeyError: There is no token of an id; names the id and its index.
+            KeyError: An id has no token; names the id and its index.
         """
         return self._core.decode(ids, errors)
 
@@ -347,11 +347,11 @@ class Tokenizer(Showing, ArrowColumns):
         Args:
             batch: Lists, or arrays, of ids; with `starts`, one array of ids.
             errors: As in `decode`.
-            starts: Where each text starts in the array, and where the last one ends: what
-                `encode_batch_to_numpy` returns.
+            starts: Where each text starts in the array, and where the last one ends, as `encode_batch_to_numpy`
+                returns them.
 
         Raises:
-            KeyError: There is no token of an id; names the id and its index in its text.
+            KeyError: An id has no token; names the id and its index in its text.
             ValueError: `starts` do not rise, or are not within the array.
 
         >>> tokenizer = Tokenizer()
@@ -376,8 +376,9 @@ class Tokenizer(Showing, ArrowColumns):
         """Decode ids that arrive one by one, never half a character.
 
         Args:
-            ids: Yields its text, piece by piece. Without it, returns a `DecodeStream` to push ids into.
-            prompt: Ids that were there before; their text is not given out again.
+            ids: Ids whose text is yielded piece by piece. Without them, the call returns a `DecodeStream` to push ids
+                into.
+            prompt: Ids that came before; their text is not returned again.
             errors: As in `decode`.
 
         >>> list(Tokenizer().decode_stream(iter("é!".encode())))

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class Record:
-    """The tie rule, the tokens that were there before the first merge, and the count of each merge.
+    """The tie rule, the tokens that existed before the first merge, and the count of each merge.
 
-    A count is None for a merge that was not chosen by its count: one of a base that knows none, or of a forced token.
+    A count is None for a merge that was not chosen by its count: one of a base without counts, or of a forced token.
     """
 
     __slots__ = ("_counts", "_learned", "least", "ties")
@@ -46,7 +46,7 @@ class Record:
         return self._counts
 
     def counts_of(self, merges: int) -> Counts:
-        """Return the counts of the merges of a tokenizer that has so many; None for each if they do not fit.
+        """Return the counts of the merges of a tokenizer with `merges` merges; None for each if they do not fit.
 
         Under rank semantics, training may reach a token of the base that no pair of the base reached. Its merge has
         no count, and stands among the merges of the base.
@@ -55,11 +55,11 @@ class Record:
         return counts if len(counts) == merges else [None] * merges
 
     def shrunk(self, merges: int) -> Record:
-        """Return the record of the first so many merges."""
+        """Return the record of the first `merges` merges."""
         return Record(self.ties, self.least, self.counts()[:merges])
 
     def state(self) -> dict[str, Any]:
-        """Return it as a dictionary for JSON."""
+        """Return the record as a dictionary for JSON."""
         return {"ties": self.ties, "least": self.least, "merge_counts": self.counts()}
 
     @classmethod
@@ -67,7 +67,7 @@ class Record:
         """Return the record of a `state`.
 
         Raises:
-            ValueError: It is none.
+            ValueError: `state` is no such state.
         """
         fields = state if isinstance(state, dict) else {}
         ties, least, counts = (fields.get(name) for name in ("ties", "least", "merge_counts"))
