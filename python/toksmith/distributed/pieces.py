@@ -93,7 +93,7 @@ def write_pieces(batches: Iterable[Any], job: PieceJob) -> Iterator[str]:
 
 
 def piece_of(row: str) -> Piece:
-    """Return what a row of `write_pieces` says."""
+    """Return the piece that a row of `write_pieces` describes."""
     return Piece(*json.loads(row))
 
 
@@ -101,7 +101,7 @@ def new_folder(work: str, kind: str) -> Path:
     """Make a folder with a new name among the folders of a kind, and return it.
 
     Raises:
-        OSError: It cannot be made; or the folder of the run is not there.
+        OSError: The folder cannot be made; or the folder of the run does not exist.
     """
     folder = Path(work) / kind / uuid.uuid4().hex
     try:

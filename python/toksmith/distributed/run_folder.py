@@ -31,7 +31,7 @@ class RunFolder(Folder):
 
         Raises:
             FileExistsError: The folder holds a finished run, one that a single machine has begun, or something else.
-            OSError: It cannot be made, or another process writes to it.
+            OSError: The folder cannot be made, or another process writes to it.
         """
         self.finished()
         with self.locked():

@@ -69,7 +69,7 @@ def _texts(frame: Any, column: str) -> str:
 
     Raises:
         ValueError: There is no such column, or there are several.
-        TypeError: It is of another type.
+        TypeError: The column is of another type.
     """
     kind = frame.schema.fields[frame.columns.index(_one(frame, column))].dataType.typeName()
     if kind not in ("string", "binary", "char", "varchar"):
@@ -81,7 +81,7 @@ def _one(frame: Any, column: str) -> str:
     """Return the name of a column that occurs exactly once.
 
     Raises:
-        ValueError: There is none, or there are several.
+        ValueError: There is no such column, or there are several.
     """
     if frame.columns.count(column) != 1:
         there = ", ".join(map(shown, frame.columns))
