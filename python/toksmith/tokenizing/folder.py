@@ -79,7 +79,7 @@ class Folder:
         """Make the folder, and keep other processes from writing to it.
 
         Raises:
-            OSError: It cannot be made, or another process writes to it.
+            OSError: The folder cannot be made, or another process writes to it.
         """
         self.unfinished.mkdir(parents=True, exist_ok=True)
         with new_file.locked(self.unfinished) as is_ours:
