@@ -60,7 +60,7 @@ def count_pretokens(
         min_pretoken_count: Pretokens that occur less often are left out of the result.
         field: The name of the text in the lines of `.jsonl` files; default "text".
         column: The column of the text in Parquet files; default "text".
-        document_separator: A string that separates documents in files of text, as a special token does, and is none.
+        document_separator: A string that separates documents in files of text like a special token, but is no token.
         progress: True shows a bar on standard error; a callable gets (stage, done, total), in bytes of the files.
         errors: "strict" refuses text that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
 
