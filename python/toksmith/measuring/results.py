@@ -81,8 +81,8 @@ class Overlap:
         second_size: Ordinary tokens of the second.
         shared: Tokens that both have.
         jaccard: `shared` divided by the number of different tokens of both together, from 0 to 1.
-        first_tokens_shared: The share, from 0 to 1, of the tokens that the first makes of all documents, which the
-            second has too. None if there are none.
+        first_tokens_shared: The share, from 0 to 1, of the tokens that the second has too among the tokens that the
+            first makes of all documents. None if there are none.
         second_tokens_shared: The same for the second.
     """
 

@@ -56,7 +56,7 @@ def of(comparison: Comparison) -> list[Section]:
 
 
 def number(value: float | None, digits: int) -> str:
-    """Return a number with so many digits behind the point; "–" for None."""
+    """Return a number with `digits` digits after the point; "–" for None."""
     return NOTHING if value is None else f"{value:,.{digits}f}"
 
 

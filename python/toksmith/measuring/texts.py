@@ -73,7 +73,7 @@ class Texts:
 
         Raises:
             OSError, ValueError, ImportError: As `files.documents.of`.
-            TypeError: An object that is given as a text is none.
+            TypeError: An object that is given as a text is no text.
         """
         for language, one in self._given:
             if one.texts is not None:
