@@ -20,7 +20,7 @@ class Tree:
     Attributes:
         left: The left part of each token; -1 for a token that no merge makes.
         right: The right part of each token; -1 likewise.
-        order: The tokens that a merge makes, each behind its parts.
+        order: The tokens that a merge makes, each after its parts.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:

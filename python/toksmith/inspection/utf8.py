@@ -46,7 +46,7 @@ class Shape(NamedTuple):
     Attributes:
         firsts: The code points that the first character may be, if it begins before the bytes; else empty.
         text: The whole characters.
-        last: The code points that the last character may be, if it ends behind the bytes and begins in them; else
+        last: The code points that the last character may be, if it begins in the bytes and ends after them; else
             None.
     """
 
@@ -71,7 +71,7 @@ def shape(data: bytes) -> Shape:
 
 
 def _first(head: bytes, after: int) -> Codes:
-    """Return the code points whose UTF-8 has these continuation bytes, and `after` more behind them."""
+    """Return the code points whose UTF-8 has these continuation bytes, followed by `after` more."""
     known = len(head) + after
     return Codes(_bits(head) << 6 * after, 1 << 6 * after, 1 << 6 * known, {1: 0x80, 2: 0x800, 3: 0x10000}[known])
 
