@@ -28,9 +28,9 @@ def packed(columns: Sequence[ArrayLike]) -> str:
 
 
 def steps(numbers: ArrayLike) -> NDArray[np.int64]:
-    """Return, for each number, its difference from the previous number plus one.
+    """Return, for each number, its distance from the number after the previous one.
 
-    For 0, 1, 2, … these are zeros. A step back is a large number, since differences are taken modulo 2^32.
+    For 0, 1, 2, … these are zeros. A step back is a large number, since distances are taken modulo 2^32.
     """
     places = np.asarray(numbers, np.int64)
     found: NDArray[np.int64] = (places - np.concatenate([[-1], places[:-1]]) - 1) & 0xFFFF_FFFF
