@@ -180,7 +180,7 @@ class CharacterCore(PipelineCore):
         """Return id, spelling and place, in bytes, of the tokens that the model makes of a spelled pretoken.
 
         Raises:
-            ValueError: It has a space, and the core has one in place of each U+2581.
+            ValueError: The pretoken has a space, and the core has a space in place of each U+2581.
         """
         are_plain = self._spaces.are_plain
         if are_plain and " " in spelled:
