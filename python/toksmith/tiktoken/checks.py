@@ -112,7 +112,7 @@ def of_range(tokens: Iterable[int], error: KeyError) -> Exception:
 def first_error(decode_one: Callable[[Any], object], tokens: Iterable[Any], error: Exception) -> Exception:
     """Return the error for ids that are decoded one by one: the error of the first wrong id, whatever follows it.
 
-    Ids that are in no list or tuple may have been consumed: then the error is `error`.
+    Ids that are in no list or tuple may have been consumed: then it is the error of the id that was met.
     """
     for token in tokens if isinstance(tokens, (list, tuple)) else ():
         try:
