@@ -17,7 +17,7 @@ def checked(sequence: Any, is_pretokenized: bool) -> Any:
     """Return a sequence, checked: a text, or a list of words.
 
     Raises:
-        TypeError: It is neither.
+        TypeError: The sequence is neither.
     """
     if not is_pretokenized and not isinstance(sequence, str):
         raise TypeError(f"a text must be a str, not {type(sequence).__name__}")
