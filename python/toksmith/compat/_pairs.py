@@ -1,4 +1,4 @@
-"""Merges as minbpe and rustbpe have them: pairs of ids; ids 0 to 255 are the bytes, and merges follow."""
+"""Merges as minbpe and rustbpe have them: pairs of ids; ids 0 to 255 are the 256 bytes, and merges follow."""
 
 from __future__ import annotations
 
