@@ -3,6 +3,7 @@
 import functools
 import itertools
 import random
+from collections.abc import Iterable
 
 import pytest
 import regex
@@ -185,6 +186,20 @@ def test_what_has_no_equal_is_refused(pattern: str, named: str) -> None:
         from_oniguruma.translate(pattern)
 
 
+def found_alike(pattern: str, texts: Iterable[str]) -> bool:
+    """Whether both engines read a pattern, which then find the same in all texts."""
+    try:
+        found = from_oniguruma.analyse(pattern)
+        theirs = split(pattern)
+    except Exception:
+        return False
+    ours = regex.compile(found.pattern)
+    for text in texts:
+        expected = [span for _, span in theirs.pre_tokenize_str(text)]
+        assert pieces(list(matches(ours, text)), len(text)) == expected, (pattern, found, text)
+    return True
+
+
 def test_random_patterns_never_mean_something_else() -> None:
     """Strings of symbols: what both read, both find alike."""
     symbols = [
@@ -211,17 +226,7 @@ def test_random_patterns_never_mean_something_else() -> None:
     read = 0
     for _ in range(6000):
         pattern = "".join(rng.choices(symbols, k=rng.randrange(1, 9)))
-        try:
-            found = from_oniguruma.analyse(pattern)
-            theirs = split(pattern)
-        except Exception:
-            continue
-        read += 1
-        ours = regex.compile(found.pattern)
-        for _ in range(6):
-            text = "".join(rng.choices("ab1 \n", k=rng.randrange(1, 9)))
-            expected = [span for _, span in theirs.pre_tokenize_str(text)]
-            assert pieces(list(matches(ours, text)), len(text)) == expected, (pattern, found, text)
+        read += found_alike(pattern, ("".join(rng.choices("ab1 \n", k=rng.randrange(1, 9))) for _ in range(6)))
     assert read > 300
 
 
@@ -240,14 +245,5 @@ def test_looks_inside_each_other_never_mean_something_else() -> None:
     read = 0
     for _ in range(1500):
         pattern = group(rng.randrange(4)) + rng.choice(["a", "[ab]+", "."])
-        try:
-            found = from_oniguruma.analyse(pattern)
-            theirs = split(pattern)
-        except Exception:
-            continue
-        read += 1
-        ours = regex.compile(found.pattern)
-        for text in texts:
-            expected = [span for _, span in theirs.pre_tokenize_str(text)]
-            assert pieces(list(matches(ours, text)), len(text)) == expected, (pattern, found, text)
+        read += found_alike(pattern, texts)
     assert read > 500
