@@ -116,7 +116,12 @@ def huggingface_patterns(data: bytes) -> None:
             split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), behavior, invert)
         except Exception:  # Oniguruma refuses some that are no worse than others
             return
-        expected = [piece for piece, _ in split.pre_tokenize_str(text)]
+        try:
+            expected = [piece for piece, _ in split.pre_tokenize_str(text)]
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":
+                raise
+            return  # Oniguruma stops after too many steps
         pieces = _core.Pretokenizer.of_stages([stage]).split(text.encode())
         assert [piece.decode() for piece in pieces] == expected, (
             pattern,

@@ -39,7 +39,8 @@ _FLAGS_FIRST = re.compile(r"\(\?(?:[isu]|V0|V1)+\)")
 _SCOPED = re.compile(r"\(\?([a-z]*)(?:-([a-z]+))?:")
 _CAPTURING = re.compile(r"\(\?P?<[A-Za-z_][A-Za-z0-9_]*>")
 _REPEAT = re.compile(r"[?*+]|\{([0-9]{1,6})?(,)?([0-9]{1,6})?\}")
-_CLASS = re.compile(r"\\(?:[sSdDwWh]|[pP](?:\{[^{}]*\}|[A-Z]))")
+# `regex` reads `\p{` with anything that no property's name has, such as `\p{[L}`, as the letter p and a brace.
+_CLASS = re.compile(r"\\(?:[sSdDwWh]|[pP](?:\{\^?[A-Za-z0-9_ =:.&-]+\}|[A-Z]))")
 _HEX = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))")
 _CONTROLS = {"r": "\r", "n": "\n", "t": "\t", "f": "\f", "v": "\v", "a": "\a"}
 _LOOKS = {"(?=": "ahead", "(?!": "not_ahead"}

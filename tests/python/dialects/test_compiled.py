@@ -341,3 +341,12 @@ def test_version_1_sets_are_read_by_regex() -> None:
     make = Maker(1)
     for _ in range(300):
         check(source, compiled, make.text() + make.random.choice("abcxyz0459"))
+
+
+@pytest.mark.parametrize("pattern", [r" ?\p{[L}+| ?[^\s\p{L}]+", r"a\P{^[L}|[b]"])
+def test_what_only_looks_like_a_property(pattern: str) -> None:
+    """`regex` reads `\\p{[L}` as a letter, a brace and the start of a set."""
+    assert patterns.explain(pattern).engine == "regex"
+    text = "a p{L+ b[L} é"
+    found = patterns.resolve(pattern).core().split(text.encode())
+    assert b"".join(found).decode() == text
