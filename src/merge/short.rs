@@ -103,7 +103,7 @@ impl<L: Simd, const N: usize> ShortParts<L, N> {
     /// The least number of `merges`.
     #[inline(always)]
     fn lowest(&self) -> u32 {
-        self.merges.into_iter().fold(NEVER, |least, lanes| least.min(self.simd.least(lanes)))
+        self.simd.least(self.merges)
     }
 
     /// Does the merge of a number of `merges`.
@@ -136,8 +136,7 @@ impl<L: Simd, const N: usize> ShortParts<L, N> {
 
     #[inline(always)]
     fn put(&mut self, place: usize, merge: u32) {
-        let group = if N == 1 { 0 } else { place / LANES };
-        self.merges[group] = self.simd.put(self.merges[group], place % LANES, merge);
+        self.simd.put(&mut self.merges, place, merge);
     }
 }
 

@@ -184,10 +184,11 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn least(self, [low, high]: Halves) -> u32 {
+    fn least<const N: usize>(self, groups: [Halves; N]) -> u32 {
         // SAFETY: `self` proves that the instructions exist.
         unsafe {
-            let eight = _mm256_min_epu32(low, high);
+            let all = _mm256_set1_epi32(-1);
+            let eight = groups.as_flattened().iter().fold(all, |least, &half| _mm256_min_epu32(least, half));
             let four = _mm_min_epu32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256::<1>(eight));
             let two = _mm_min_epu32(four, _mm_shuffle_epi32::<0b01_00_11_10>(four));
             let one = _mm_min_epu32(two, _mm_shuffle_epi32::<0b10_11_00_01>(two));
@@ -196,15 +197,17 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn put(self, [low, high]: Halves, at: usize, number: u32) -> Halves {
+    fn put<const N: usize>(self, groups: &mut [Halves; N], at: usize, number: u32) {
         // SAFETY: `self` proves that the instructions exist.
         unsafe {
             let number = _mm256_set1_epi32(number.cast_signed());
             let at = _mm256_set1_epi32(at as i32);
-            let places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-            let here = _mm256_cmpeq_epi32(at, places);
-            let there = _mm256_cmpeq_epi32(at, _mm256_add_epi32(places, _mm256_set1_epi32(8)));
-            [_mm256_blendv_epi8(low, number, here), _mm256_blendv_epi8(high, number, there)]
+            let mut places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+            // All halves are written to: see `Avx512`.
+            for half in groups.as_flattened_mut() {
+                *half = _mm256_blendv_epi8(*half, number, _mm256_cmpeq_epi32(at, places));
+                places = _mm256_add_epi32(places, _mm256_set1_epi32(8));
+            }
         }
     }
 

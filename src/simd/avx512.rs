@@ -138,15 +138,26 @@ impl<const VBMI2: bool> Simd for Avx512<VBMI2> {
     }
 
     #[inline(always)]
-    fn least(self, lanes: __m512i) -> u32 {
+    fn least<const N: usize>(self, groups: [__m512i; N]) -> u32 {
         // SAFETY: `self` proves that the instructions exist.
-        unsafe { _mm512_reduce_min_epu32(lanes) }
+        unsafe {
+            let all = _mm512_set1_epi32(-1);
+            _mm512_reduce_min_epu32(
+                groups.into_iter().fold(all, |least, group| _mm512_min_epu32(least, group)),
+            )
+        }
     }
 
     #[inline(always)]
-    fn put(self, lanes: __m512i, at: usize, number: u32) -> __m512i {
-        // SAFETY: `self` proves that the instruction exists.
-        unsafe { _mm512_mask_set1_epi32(lanes, 1 << (at % LANES), number.cast_signed()) }
+    fn put<const N: usize>(self, groups: &mut [__m512i; N], at: usize, number: u32) {
+        // All groups are written to, most of them with no lane chosen: a group that is chosen by a number would be
+        // in memory, and a load of it would wait for the store.
+        let place = 1_u64 << (at % 64);
+        for (number_of, group) in groups.iter_mut().enumerate() {
+            let mask = (place >> (LANES * number_of)) as u16;
+            // SAFETY: `self` proves that the instruction exists.
+            *group = unsafe { _mm512_mask_set1_epi32(*group, mask, number.cast_signed()) };
+        }
     }
 
     #[inline(always)]

@@ -35,11 +35,11 @@ pub(crate) trait Simd: Copy {
 
     fn lanes(self, numbers: &[u32; LANES]) -> Self::Lanes;
 
-    /// The least of the numbers.
-    fn least(self, lanes: Self::Lanes) -> u32;
+    /// The least number of all groups.
+    fn least<const N: usize>(self, groups: [Self::Lanes; N]) -> u32;
 
-    /// The numbers with the one at `at` replaced.
-    fn put(self, lanes: Self::Lanes, at: usize, number: u32) -> Self::Lanes;
+    /// Replaces the number at `at`, counted through all groups.
+    fn put<const N: usize>(self, groups: &mut [Self::Lanes; N], at: usize, number: u32);
 
     /// Writes the UTF-8 of characters to the front of `room` and returns its length. The bytes behind it are
     /// undefined.

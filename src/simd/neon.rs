@@ -127,14 +127,13 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn least(self, lanes: [u32; LANES]) -> u32 {
-        lanes.into_iter().fold(u32::MAX, u32::min)
+    fn least<const N: usize>(self, groups: [[u32; LANES]; N]) -> u32 {
+        groups.as_flattened().iter().fold(u32::MAX, |least, &number| least.min(number))
     }
 
     #[inline(always)]
-    fn put(self, mut lanes: [u32; LANES], at: usize, number: u32) -> [u32; LANES] {
-        lanes[at % LANES] = number;
-        lanes
+    fn put<const N: usize>(self, groups: &mut [[u32; LANES]; N], at: usize, number: u32) {
+        groups[at / LANES % N][at % LANES] = number;
     }
 
     #[inline(always)]

@@ -76,31 +76,42 @@ fn sets_are_the_bits_that_both_nibbles_have() {
     }
 }
 
-struct Put([u32; LANES], usize, u32);
+/// Numbers in groups, and one of them that is replaced.
+struct Put<const N: usize>([[u32; LANES]; N], usize, u32);
 
-impl Kernel for Put {
+impl<const N: usize> Kernel for Put<N> {
     type Out = [u32; 2];
 
     #[inline(always)]
     fn run<L: Simd>(self, simd: L) -> [u32; 2] {
-        let lanes = simd.lanes(&self.0);
-        [simd.least(lanes), simd.least(simd.put(lanes, self.1, self.2))]
+        let mut groups = self.0.map(|numbers| simd.lanes(&numbers));
+        let before = simd.least(groups);
+        simd.put(&mut groups, self.1, self.2);
+        [before, simd.least(groups)]
+    }
+}
+
+fn least_at_every_place<const N: usize>() {
+    for isa in Isa::available() {
+        for at in 0..N * LANES {
+            for least in [0, 5, u32::MAX - 1, u32::MAX] {
+                let mut others = [[0; LANES]; N];
+                for (number, lane) in (0..).zip(others.as_flattened_mut()) {
+                    *lane = u32::MAX - number % 3;
+                }
+                let mut numbers = others;
+                numbers.as_flattened_mut()[at] = least;
+                let expected = [others, numbers].map(|numbers| numbers.into_iter().flatten().min().unwrap());
+                assert_eq!(isa.run(Put(others, at, least)), expected, "{} {N} {at} {least}", isa.name());
+            }
+        }
     }
 }
 
 #[test]
 fn the_least_number_is_found_at_every_place() {
-    for isa in Isa::available() {
-        for at in 0..LANES {
-            for least in [0, 5, u32::MAX - 1, u32::MAX] {
-                let others: [u32; LANES] = std::array::from_fn(|lane| u32::MAX - (lane as u32 % 3));
-                let mut lanes = others;
-                lanes[at] = least;
-                let expected = [others, lanes].map(|lanes| lanes.into_iter().min().unwrap());
-                assert_eq!(isa.run(Put(others, at, least)), expected, "{} {at} {least}", isa.name());
-            }
-        }
-    }
+    least_at_every_place::<1>();
+    least_at_every_place::<4>();
 }
 
 struct Which([[u64; 2]; 2], [u64; 2]);
