@@ -3,14 +3,16 @@
 /// Ids with their bytes, by ascending id.
 ///
 /// Memory: 16 bytes for each id up to the highest, and the bytes of tokens longer than 15. If ids are sparse,
-/// the table has one slot for each token instead, and a list of the ids.
+/// the table has one slot for each token instead. Ids behind the first gap are in a list, too.
 #[derive(Clone, Debug, Default)]
 pub struct TokenBytes {
     slots: Vec<TokenSlot>,
     /// Whether slots are indexed by id; otherwise by the token's index.
     by_id: bool,
-    /// The ids, if they are not 0, 1, 2, ….
-    ids: Option<Vec<u32>>,
+    /// So many tokens from the first on have their index as their id.
+    dense: u32,
+    /// The ids of all tokens behind these.
+    later_ids: Vec<u32>,
     /// Bytes of the tokens that are too long for a slot.
     long: Vec<u8>,
     /// The number of tokens.
@@ -77,18 +79,16 @@ impl TokenBytes {
         for (index, (id, token)) in tokens.iter().enumerate() {
             slots[if by_id { *id as usize } else { index }] = TokenSlot::new(token, &mut long);
         }
-        let ids = (size > tokens.len()).then(|| tokens.iter().map(|(id, _)| *id).collect());
-        TokenBytes { slots, by_id, ids, long, len: tokens.len() }
+        let dense = (0..).zip(tokens).take_while(|&(index, &(id, _))| id == index).count();
+        let later_ids = tokens[dense..].iter().map(|(id, _)| *id).collect();
+        TokenBytes { slots, by_id, dense: dense as u32, later_ids, long, len: tokens.len() }
     }
 
     /// The bytes of the token of an id.
     #[inline]
     pub fn get(&self, id: u32) -> Option<&[u8]> {
-        let place = match &self.ids {
-            Some(ids) if !self.by_id => ids.binary_search(&id).ok()?,
-            _ => id as usize,
-        };
-        self.token(self.slots.get(place)?)
+        let place = if self.by_id { id } else { self.index_of(id)? };
+        self.token(self.slots.get(place as usize)?)
     }
 
     /// The slots by id, if they are indexed by id.
@@ -110,15 +110,17 @@ impl TokenBytes {
     /// If `index` is not less than the number of tokens.
     #[inline]
     pub fn id_at(&self, index: u32) -> u32 {
-        self.ids.as_ref().map_or(index, |ids| ids[index as usize])
+        // Published vocabularies have a gap before their special tokens alone, so most ids need no list.
+        if index < self.dense { index } else { self.later_ids[(index - self.dense) as usize] }
     }
 
     /// The index of the token of an id.
     pub(crate) fn index_of(&self, id: u32) -> Option<u32> {
-        match &self.ids {
-            Some(ids) => ids.binary_search(&id).ok().map(|index| index as u32),
-            None => ((id as usize) < self.len).then_some(id),
+        if id < self.dense {
+            return Some(id);
         }
+        let later = self.later_ids.binary_search(&id).ok()?;
+        Some(self.dense + later as u32)
     }
 
     /// The bytes of a slot; `None` if it is empty.
