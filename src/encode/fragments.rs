@@ -44,7 +44,7 @@ impl Fragments {
         if end == pretoken.len() {
             return lookup.merge_fragment(miss, output);
         }
-        if !S::READS_IDS || !lookup.should_cache(miss) {
+        if !S::READS_IDS || !lookup.should_cache(miss, true) {
             return self.encode_from(lookup, miss, end, output);
         }
         // The whole pretoken is cached too: the output still holds the ids that were added.

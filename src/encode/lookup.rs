@@ -81,11 +81,12 @@ impl Lookup<'_> {
         self.vocab.is_unreachable(index).then(|| self.vocab.tokens().id_at(index))
     }
 
-    /// Whether the ids of a pretoken that is not in the cache should be [cached](Lookup::cache_ids).
+    /// Whether the ids of a pretoken that is not in the cache should be [cached](Lookup::cache_ids). `in_fragments` says
+    /// whether it was encoded in fragments.
     #[inline]
-    pub(super) fn should_cache(&mut self, miss: &Gap<'_>) -> bool {
+    pub(super) fn should_cache(&mut self, miss: &Gap<'_>, in_fragments: bool) -> bool {
         match &mut self.store {
-            Store::Own(cache) => cache.should_cache(miss.hint),
+            Store::Own(cache) => cache.should_cache(miss, in_fragments),
             Store::Shared(_) => false,
         }
     }
@@ -115,11 +116,11 @@ impl Lookup<'_> {
         output.add(ids.as_slice().into())?;
         // A fragment whose bytes are a token would be that token if it were a pretoken: its merged ids must not be
         // found for that.
-        if self.should_cache(miss)
+        if self.should_cache(miss, false)
             && self.whole_token_id(pretoken).is_none()
             && let Store::Own(cache) = &mut self.store
         {
-            cache.insert(miss.key, pretoken, &self.buffers.ids);
+            cache.add(miss, &self.buffers.ids);
         }
         Ok(())
     }
@@ -127,7 +128,7 @@ impl Lookup<'_> {
     /// Caches the ids of a pretoken.
     pub(super) fn cache_ids(&mut self, miss: &Gap<'_>, ids: &[u32]) {
         if let Store::Own(cache) = &mut self.store {
-            cache.insert(miss.key, miss.pretoken(), ids);
+            cache.add(miss, ids);
         }
     }
 }

@@ -1,9 +1,7 @@
-//! Which pretokens are worth caching: those that occur a second time.
+//! Which long pretokens are worth caching: those that occur a second time.
 //!
-//! Most pretokens of a text occur once. One that would displace another from its slot, or that is long, is cached only
-//! when the filter has seen its hash before. Without the filter, a first pass over a text takes 14 to 17% longer.
-
-use crate::simd;
+//! Most pretokens of a text occur once. One whose record takes much room, or that costs little without a record, is
+//! cached only when the filter has seen its hash before.
 
 /// Words of the overflow ring for each mark, as a power of two.
 const RING_WORDS_PER_MARK: u32 = 4;
@@ -28,12 +26,6 @@ impl AdmissionFilter {
     #[inline]
     fn place(&self, hash: u64) -> usize {
         (hash >> self.shift) as usize
-    }
-
-    /// Prefetches the mark that [`AdmissionFilter::admits`] looks at.
-    #[inline]
-    pub(super) fn prefetch(&self, hash: u64) {
-        simd::prefetch(&self.marks, self.place(hash));
     }
 
     /// Whether this hash was seen before, and not too many others since. If so, the filter forgets the hash, because

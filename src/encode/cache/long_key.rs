@@ -31,12 +31,6 @@ pub(in crate::encode) fn is_long(key: Key) -> bool {
     key.len() == 0 && key.high != 0
 }
 
-/// The length in bytes of the pretoken of a long key.
-#[inline]
-pub(in crate::encode) fn long_len(key: Key) -> usize {
-    (key.high & (LONG_KEY_MARK - 1)) as usize
-}
-
 /// A hash of all bytes, eight at a time; the last eight overlap with those before.
 #[inline]
 pub(super) fn hash_long(pretoken: &[u8]) -> u64 {

@@ -14,19 +14,22 @@
 //! | pretoken | ids | the slot holds | the [`overflow`] ring holds |
 //! |---|---|---|---|
 //! | up to 15 bytes | up to 7 (ids of 16 bits) or 4 (of 32 bits) | key and ids | nothing |
-//! | up to 15 bytes | more | key, place and number of the ids | pretoken and ids |
-//! | 16 to 1,024 bytes | any number | key, place and number of the ids | pretoken and ids |
-//! | displaced from its slot | any number | nothing | pretoken and ids, listed in the ring's index |
+//! | up to 15 bytes | more, if a slot was free | key, place and number of the ids | pretoken and ids |
+//! | up to 15 bytes, without a slot | any number | nothing | pretoken and ids, listed in the ring's index |
+//! | 16 to 1,024 bytes | any number | nothing | pretoken and ids, listed in the ring's index |
 //!
 //! # What gives way to what
 //!
-//! A new pretoken takes a free slot of its bucket. If both are taken, the second slot is displaced: its ids are written
-//! to the ring, unless they are there already, and its record is listed in the ring's index. The first slot stays: it
-//! holds a token of the vocabulary, which is there from the start, or the word that came first. In the ring, new records
-//! overwrite the oldest ones; in each bucket of the index, a new entry replaces the oldest one.
+//! A new pretoken takes a free slot of its bucket. If both are taken, or if it is long, it is written to the ring and
+//! listed in the ring's index: half of the pretokens never come again, and a record displaces nothing but the oldest. A
+//! pretoken of over 64 bytes, or one that was encoded in fragments, is written only when it comes for the second time
+//! (the [`admission`] filter), since its record would take the place of many others.
 //!
-//! A pretoken that would displace another, or that is long, is only kept when it comes for the second time (the
-//! [`admission`] filter): most never do. A pretoken that is found through the index and has few ids gets a slot again.
+//! A pretoken that is found through the index and has few ids gets a slot. If both slots are taken, the second one is
+//! displaced: its ids are written to the ring, unless they are there already, and its record is listed in the index.
+//! The first slot stays: it holds a token of the vocabulary, which is there from the start, or the word that came
+//! first. In the ring, new records overwrite the oldest ones; in each bucket of the index, a new entry replaces the
+//! oldest one.
 //!
 //! # How a lookup goes
 //!
@@ -36,7 +39,7 @@
 //!    [`Cache::prefetch_record`]): in the record that the slot names; in a record that the index names; or nowhere, where
 //!    the bucket has a free slot, so that nothing was ever displaced from it.
 //! 4. [`Cache::get`] follows the hint. If it finds nothing, the caller merges the pretoken, asks
-//!    [`Cache::should_cache`], and [inserts](Cache::insert) it.
+//!    [`Cache::should_cache`], and [adds](Cache::add) it.
 
 mod admission;
 mod bucket;
@@ -59,7 +62,7 @@ use crate::room;
 use crate::simd::{self, Isa, Portable};
 use admission::AdmissionFilter;
 use bucket::RECORDED;
-use long_key::{is_long, long_len};
+use long_key::is_long;
 use overflow::{OverflowRing, words_before};
 
 /// Pretokens and their ids.
@@ -87,6 +90,8 @@ const MAX_SEED_BUCKET_BITS: u32 = 17;
 /// Tokens of this id or a higher one are not put into a scratch's own cache: all 200,000 tokens of a large
 /// vocabulary would leave little room for words. With 131,072, or with all, no text was faster.
 const FIRST_UNSEEDED_ID: u32 = 1 << 16;
+/// Longer pretokens are cached only when they occur for the second time.
+const MAX_BYTES_AT_ONCE: usize = 64;
 /// A scratch gets a cache only if the system would give this many times its memory, since the result of the
 /// call needs memory, too. Chosen without measurement.
 const MEMORY_MARGIN: usize = 4;
@@ -163,16 +168,14 @@ impl Cache {
         let bucket = &self.buckets[bucket_index as usize];
         if let Some(slot) = slot {
             let (place, count) = bucket.record(slot);
-            self.overflow.prefetch_ids(start(place, key));
+            self.overflow.prefetch_ids(place);
             *hint = Hint::Ids { place, count: count as u32 };
         } else if bucket.is_empty(1) && !is_long(key) || key == Key::NONE {
-            // Nothing was ever displaced from a bucket with a free slot. A long pretoken still needs the hash, with
-            // which the filter is asked whether it occurred before.
+            // As long as its bucket has a free slot, a short pretoken gets that. Long ones are in the ring alone.
             *hint = Hint::Nowhere;
         } else {
             let hash = key.hash();
             self.overflow.prefetch_index(hash);
-            self.admission.prefetch(hash);
             *hint = Hint::Record(hash);
         }
     }
@@ -194,14 +197,14 @@ impl Cache {
     ) -> Option<PaddedIds<'a>> {
         let Gap { key, bucket_index, hint, .. } = *gap;
         if let Hint::Ids { place, count } = hint {
-            return self.ids_in_record(gap, place, count as usize);
+            return self.overflow.ids(place, count as usize);
         }
         // A pretoken that occurs twice in a run may have been cached since the hint was made.
         let bucket = &self.buckets[bucket_index as usize];
         if let Some(slot) = (0..2).find(|&slot| bucket.holds(Portable, slot, key)) {
             let (place, count) = bucket.record(slot);
             return if bucket.has_many(slot) {
-                self.ids_in_record(gap, place, count)
+                self.overflow.ids(place, count)
             } else {
                 Some(bucket.inline_ids(slot, self.id_width, room).into())
             };
@@ -212,30 +215,31 @@ impl Cache {
         }
     }
 
-    /// The ids at a place that a slot names, if they are not overwritten; of a long pretoken, whose key is a hash,
-    /// only if the bytes are the same.
+    /// Whether a pretoken that [`Cache::get`] does not find should be cached. `in_fragments` says whether it was
+    /// encoded in fragments, which are in the cache. Such a pretoken, or one of over [`MAX_BYTES_AT_ONCE`] bytes,
+    /// is cached only when it occurs for the second time, unless a slot is free for it.
     #[inline]
-    fn ids_in_record(&self, gap: &Gap<'_>, place: u64, count: usize) -> Option<PaddedIds<'_>> {
-        if is_long(gap.key) {
-            self.overflow.read(start(place, gap.key), gap.pretoken())
-        } else {
-            self.overflow.ids(place, count)
-        }
-    }
-
-    /// Whether a pretoken that [`Cache::get`] does not find should be cached. One that would displace another, or
-    /// that is long, only when it occurs for the second time.
-    #[inline]
-    pub(in crate::encode) fn should_cache(&mut self, hint: Hint) -> bool {
-        match hint {
-            Hint::Record(hash) => self.admission.admits(hash),
+    pub(in crate::encode) fn should_cache(&mut self, miss: &Gap<'_>, in_fragments: bool) -> bool {
+        match miss.hint {
+            Hint::Record(hash) if in_fragments || miss.end - miss.start > MAX_BYTES_AT_ONCE => {
+                self.admission.admits(hash)
+            }
             _ => true,
         }
     }
 
-    /// Caches the ids of a pretoken that [`Cache::get`] does not find, unless it is too long for a key. `pretoken`
-    /// may be empty where its ids fit into a slot.
-    pub(in crate::encode) fn insert(&mut self, key: Key, pretoken: &[u8], ids: &[u32]) {
+    /// Caches the ids of a pretoken that [`Cache::get`] does not find, unless it is too long for a key.
+    pub(in crate::encode) fn add(&mut self, miss: &Gap<'_>, ids: &[u32]) {
+        match miss.hint {
+            Hint::Record(hash) if miss.key != Key::NONE && !ids.is_empty() => {
+                self.overflow.push(hash, miss.pretoken(), ids);
+            }
+            _ => self.insert(miss.key, miss.pretoken(), ids),
+        }
+    }
+
+    /// Puts a pretoken that has no slot into its bucket. `pretoken` may be empty where its ids fit into a slot.
+    fn insert(&mut self, key: Key, pretoken: &[u8], ids: &[u32]) {
         if ids.is_empty() || key == Key::NONE {
             return;
         }
@@ -268,7 +272,7 @@ impl Cache {
         if bucket.has_many(1) {
             let (place, count) = bucket.record(1);
             if self.overflow.ids(place, count).is_some() {
-                self.overflow.add_to_index(key.hash(), start(place, key));
+                self.overflow.add_to_index(key.hash(), place - words_before(key.len()) as u64);
             }
         } else if !bucket.is_recorded(1) {
             let mut room = [0; MAX_INLINE_IDS + 1];
@@ -321,11 +325,4 @@ pub(in crate::encode) fn memory_of_seeds(count: usize) -> usize {
 /// log2 of the number of buckets for `count` seeds.
 fn seed_bits(count: usize) -> u32 {
     count.next_power_of_two().trailing_zeros().clamp(MIN_SEED_BUCKET_BITS, MAX_SEED_BUCKET_BITS)
-}
-
-/// The place where a record begins, given the place of its ids.
-#[inline]
-fn start(place: u64, key: Key) -> u64 {
-    let len = if is_long(key) { long_len(key) } else { key.len() };
-    place - words_before(len) as u64
 }

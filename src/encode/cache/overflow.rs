@@ -1,15 +1,16 @@
 //! The overflow ring: records of pretokens with their ids, one after the other, and an index to find them by.
 //!
-//! It holds what slots have no room for: the ids of long pretokens, lists of more ids than a slot has, and pretokens
-//! that were displaced. New records overwrite the oldest ones; in each bucket of the index, a new entry replaces the
-//! oldest one. So memory is bounded, nothing is ever moved or wiped, and pages are touched only as far as they are
-//! needed.
+//! It holds what slots have no room for: long pretokens, lists of more ids than a slot has, pretokens that found no free
+//! slot, and those that were displaced. New records overwrite the oldest ones; in each bucket of the index, a new entry
+//! replaces the oldest one. So memory is bounded, nothing is ever moved or wiped, and pages are touched only as far as
+//! they are needed.
 
 use super::super::padded_ids::PaddedIds;
-use crate::{memory, room, simd};
+use crate::memory::LargeTable;
+use crate::simd;
 
 /// Words of the ring for each bucket of the index, as a power of two.
-const RING_WORDS_PER_INDEX_BUCKET: u32 = 8;
+const RING_WORDS_PER_INDEX_BUCKET: u32 = 7;
 /// log2 of the fewest words of a ring. A record of the longest pretoken has some 1,300.
 const MIN_RING_BITS: u32 = 12;
 
@@ -35,11 +36,9 @@ const SKIPPED_AFTER_REFUSAL: u32 = 1 << 12;
 pub(in crate::encode) struct OverflowRing {
     /// Records. Each has a word with the length of the pretoken (lower half) and the number of ids (upper half); the
     /// bytes, padded with zeros to whole words; and the ids.
-    words: Vec<u32>,
+    words: LargeTable<u32>,
     /// Buckets of [`INDEX_SLOTS`] entries, each the place of a record and [`TAG_BITS`] of its hash; or [`FREE_SLOT`].
-    index: Vec<u64>,
-    /// The number of the first entry that begins a cache line.
-    first: usize,
+    index: LargeTable<u64>,
     /// Words ever written, including those left out where the ring wraps. A place is this number when the record was
     /// written. It starts at 1, so no place is 0.
     written: u64,
@@ -53,9 +52,8 @@ impl OverflowRing {
     /// An empty ring of `1 << bits` words, not allocated yet.
     pub(in crate::encode) fn with_bits(bits: u32) -> Self {
         OverflowRing {
-            words: Vec::new(),
-            index: Vec::new(),
-            first: 0,
+            words: LargeTable::default(),
+            index: LargeTable::default(),
             written: 1,
             bits: bits.max(MIN_RING_BITS),
             refused: 0,
@@ -162,15 +160,13 @@ impl OverflowRing {
             return false;
         }
         // Zeroed memory, whose pages the system maps when they are written to.
-        let words = memory::zeros(1 << self.bits);
-        let index =
-            room::filled(FREE_SLOT, (INDEX_SLOTS << (self.bits - RING_WORDS_PER_INDEX_BUCKET)) + INDEX_SLOTS);
+        let words = LargeTable::try_zeroed(1 << self.bits);
+        let index = LargeTable::try_new(FREE_SLOT, INDEX_SLOTS << (self.bits - RING_WORDS_PER_INDEX_BUCKET));
         let (Ok(words), Ok(index)) = (words, index) else {
             self.refused = SKIPPED_AFTER_REFUSAL;
             return false;
         };
         (self.words, self.index) = (words, index);
-        self.first = self.index.as_ptr().align_offset(64).min(INDEX_SLOTS);
         true
     }
 
@@ -218,7 +214,7 @@ impl OverflowRing {
     /// The first entry of the index bucket of a hash.
     #[inline]
     fn index_bucket(&self, hash: u64) -> usize {
-        self.first + INDEX_SLOTS * (hash >> (64 + RING_WORDS_PER_INDEX_BUCKET - self.bits)) as usize
+        INDEX_SLOTS * (hash >> (64 + RING_WORDS_PER_INDEX_BUCKET - self.bits)) as usize
     }
 
     /// The index bucket of a hash; empty before the first record.

@@ -5,6 +5,15 @@ fn key(text: &str) -> Key {
     key_of(text.as_bytes())
 }
 
+/// The gap that a text is in a run.
+fn gap<'a>(cache: &Cache, text: &'a str) -> Gap<'a> {
+    let (key, bucket_index) = (key(text), cache.bucket_index(key(text)) as u32);
+    let (_, slot) = cache.buckets().find(Portable, key, bucket_index);
+    let mut hint = Hint::Nowhere;
+    cache.hint_and_prefetch(key, bucket_index, slot, &mut hint);
+    Gap { text: text.as_bytes(), start: 0, end: text.len(), key, bucket_index, hint }
+}
+
 fn found(cache: &Cache, text: &str) -> Vec<u32> {
     let (key, bucket_index) = (key(text), cache.bucket_index(key(text)) as u32);
     let (bucket, slot) = cache.buckets().find(Portable, key, bucket_index);
@@ -12,14 +21,12 @@ fn found(cache: &Cache, text: &str) -> Vec<u32> {
     if let Some(slot) = slot.filter(|&slot| !bucket.has_many(slot)) {
         return bucket.inline_ids(slot, cache.id_width, &mut room).to_vec();
     }
-    let mut hint = Hint::Nowhere;
-    cache.hint_and_prefetch(key, bucket_index, slot, &mut hint);
-    let gap = Gap { text: text.as_bytes(), start: 0, end: text.len(), key, bucket_index, hint };
-    cache.get(&gap, &mut room).map_or_else(Vec::new, |ids| ids.ids().to_vec())
+    cache.get(&gap(cache, text), &mut room).map_or_else(Vec::new, |ids| ids.ids().to_vec())
 }
 
-fn insert(cache: &mut Cache, text: &str, ids: &[u32]) {
-    cache.insert(key(text), text.as_bytes(), ids);
+fn add(cache: &mut Cache, text: &str, ids: &[u32]) {
+    let miss = gap(cache, text);
+    cache.add(&miss, ids);
 }
 
 #[test]
@@ -31,7 +38,7 @@ fn what_was_kept_is_found_and_nothing_else() {
         assert!(found(&cache, long).is_empty());
         let all = [("a", 1), ("b", 4), ("cc", 5), ("d", 7), ("e", 8), (long, 9)];
         for (text, count) in all {
-            insert(&mut cache, text, &(0..count).collect::<Vec<u32>>());
+            add(&mut cache, text, &(0..count).collect::<Vec<u32>>());
         }
         for (text, count) in all {
             assert_eq!(found(&cache, text), (0..count).collect::<Vec<u32>>());
@@ -39,19 +46,23 @@ fn what_was_kept_is_found_and_nothing_else() {
         assert!(found(&cache, "c").is_empty());
         assert!(found(&cache, &long[1..]).is_empty());
         let far = "x".repeat(MAX_RECORDED_BYTES + 1);
-        insert(&mut cache, &far, &[1]);
+        add(&mut cache, &far, &[1]);
         assert!(found(&cache, &far).is_empty());
-        insert(&mut cache, &far[1..], &[1, 2]);
+        add(&mut cache, &far[1..], &[1, 2]);
         assert_eq!(found(&cache, &far[1..]), [1, 2]);
     }
 }
 
 #[test]
-fn what_is_pushed_out_is_found_among_the_records() {
+fn what_is_displaced_is_found_among_the_records() {
     let mut cache = Cache::with_bits(Isa::best(), IdWidth::U32, 1);
     let words: Vec<String> = (0..300).map(|i| format!("k{i}")).collect();
     for (id, word) in (0..).zip(&words) {
-        insert(&mut cache, word, &[id]);
+        add(&mut cache, word, &[id]);
+        assert_eq!(found(&cache, word), [id]);
+        // The second time a word without a slot gets one, and displaces another word.
+        let Gap { key, bucket_index, .. } = gap(&cache, word);
+        cache.promote(key, bucket_index, &[id]);
         assert_eq!(found(&cache, word), [id]);
     }
     let kept = (0..).zip(&words).filter(|&(id, word)| found(&cache, word) == [id]).count();
@@ -66,12 +77,12 @@ fn what_is_pushed_out_is_found_among_the_records() {
 fn what_the_records_have_lost_is_kept_anew_in_its_place() {
     let mut cache = Cache::with_bits(Isa::best(), IdWidth::U32, 4);
     let ids_in_record: Vec<u32> = (0..15).collect();
-    insert(&mut cache, "lost", &ids_in_record);
+    add(&mut cache, "lost", &ids_in_record);
     for round in 0..1000 {
-        insert(&mut cache, &format!("something else {round}"), &ids_in_record);
+        add(&mut cache, &format!("something else {round}"), &ids_in_record);
     }
     assert!(found(&cache, "lost").is_empty());
-    insert(&mut cache, "lost", &ids_in_record[1..]);
+    add(&mut cache, "lost", &ids_in_record[1..]);
     assert_eq!(found(&cache, "lost"), ids_in_record[1..]);
 }
 
@@ -80,7 +91,7 @@ fn a_cache_to_add_to_has_the_seeds() {
     let mut seeds = Cache::with_bits(Isa::best(), IdWidth::U32, 5);
     let words: Vec<String> = (0..30).map(|i| format!("k{i}")).collect();
     for (id, word) in (0..).zip(&words) {
-        insert(&mut seeds, word, &[id, id + 1]);
+        add(&mut seeds, word, &[id, id + 1]);
     }
     let own = seeds.to_own(10).unwrap();
     for (id, word) in (0..).zip(&words) {
@@ -88,4 +99,20 @@ fn a_cache_to_add_to_has_the_seeds() {
         assert!(there.is_empty() || there == [id, id + 1]);
     }
     assert!(words.iter().filter(|word| !found(&own, word).is_empty()).count() > 20);
+}
+
+#[test]
+fn a_pretoken_without_a_slot_is_kept_the_first_time_and_a_large_one_the_second() {
+    let mut cache = Cache::with_bits(Isa::best(), IdWidth::U32, 4);
+    let (short, long) = ("x".repeat(MAX_BYTES_AT_ONCE), "x".repeat(MAX_BYTES_AT_ONCE + 1));
+    let mut should_cache = |text: &str, in_fragments| {
+        let miss = gap(&cache, text);
+        cache.should_cache(&miss, in_fragments)
+    };
+    assert!(should_cache(&short, false));
+    assert!(!should_cache(&short, true));
+    assert!(should_cache(&short, true));
+    assert!(!should_cache(&long, false));
+    assert!(should_cache(&long, false));
+    assert!(should_cache("free", true), "its bucket has a free slot");
 }
