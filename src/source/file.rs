@@ -5,10 +5,15 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use super::stamp::Stamp;
+use super::writeback::begin_writeback;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::room;
 use crate::workers;
+
+/// The fewest written bytes that are brought to the disk at once: with fewer, the same page would be written again and
+/// again. Chosen without measurement.
+const MIN_WRITEBACK_BYTES: usize = 64 << 10;
 
 /// A file to read. A change of the file while it is in use is an error.
 pub(crate) struct SourceFile {
@@ -141,10 +146,17 @@ pub(crate) fn read_at(file: &File, at: u64, len: usize, bytes: &mut Vec<u8>) -> 
     At(file, at).take(len as u64).read_to_end(bytes).map(|_| ())
 }
 
-/// Writes bytes at a place of a file. The position of the file is not used, since threads share it.
+/// Writes bytes at a place of a file, and has the system begin to bring many of them to the disk. The position of the
+/// file is not used, since threads share it.
 pub(crate) fn write_at(file: &File, bytes: &[u8], at: u64) -> std::io::Result<()> {
     #[cfg(unix)]
-    return std::os::unix::fs::FileExt::write_all_at(file, bytes, at);
+    {
+        std::os::unix::fs::FileExt::write_all_at(file, bytes, at)?;
+        if bytes.len() >= MIN_WRITEBACK_BYTES {
+            begin_writeback(file, at, bytes.len());
+        }
+        Ok(())
+    }
     #[cfg(windows)]
     {
         let (mut bytes, mut at) = (bytes, at);

@@ -9,6 +9,7 @@ mod stamp;
 mod stream;
 mod text;
 mod utf8;
+mod writeback;
 mod xz;
 
 pub(crate) use blocks::{Blocks, StreamBlock};

@@ -9,25 +9,22 @@ use crate::simd::{Isa, Kernel, Simd};
 /// # Errors
 /// [`Error::IdTooWide`]; [`Error::OutOfMemory`].
 pub(crate) fn put_ids(isa: Isa, ids: &[u32], wide: bool, bytes: &mut Vec<u8>) -> Result<()> {
-    if ids.is_empty() {
-        return Ok(());
-    }
-    let before = bytes.len();
     let width = if wide { 4 } else { 2 };
     room::reserve(bytes, width * ids.len())?;
-    bytes.resize(before + width * ids.len(), 0);
-    let room = &mut bytes[before..];
-    let all = if wide { isa.run(Widths::<4> { ids, room }) } else { isa.run(Widths::<2> { ids, room }) };
+    let all = if wide { isa.run(Widths::<4> { ids, bytes }) } else { isa.run(Widths::<2> { ids, bytes }) };
     match ids.iter().find(|&&id| !wide && id > 0xffff) {
         Some(&id) if all > 0xffff => Err(Error::IdTooWide { id }),
         _ => Ok(()),
     }
 }
 
-/// Writes the lowest `WIDTH` bytes of each id to memory of exactly that size, and returns the bitwise or of all ids.
+/// Ids that are converted at a time, in near memory.
+const BLOCK_IDS: usize = 256;
+
+/// Appends the lowest `WIDTH` bytes of each id, and returns the bitwise or of all ids.
 struct Widths<'a, const WIDTH: usize> {
     ids: &'a [u32],
-    room: &'a mut [u8],
+    bytes: &'a mut Vec<u8>,
 }
 
 impl<const WIDTH: usize> Kernel for Widths<'_, WIDTH> {
@@ -36,9 +33,13 @@ impl<const WIDTH: usize> Kernel for Widths<'_, WIDTH> {
     #[inline(always)]
     fn run<L: Simd>(self, _: L) -> u32 {
         let mut all = 0;
-        for (number, &id) in self.room.as_chunks_mut::<WIDTH>().0.iter_mut().zip(self.ids) {
-            all |= id;
-            number.copy_from_slice(&id.to_le_bytes()[..WIDTH]);
+        let mut block = [[0; WIDTH]; BLOCK_IDS];
+        for ids in self.ids.chunks(BLOCK_IDS) {
+            for (number, &id) in block.iter_mut().zip(ids) {
+                all |= id;
+                number.copy_from_slice(&id.to_le_bytes()[..WIDTH]);
+            }
+            self.bytes.extend_from_slice(block[..ids.len()].as_flattened());
         }
         all
     }
@@ -51,7 +52,7 @@ mod tests {
     #[test]
     fn ids_become_their_lowest_bytes() {
         for isa in Isa::available() {
-            for len in [0, 1, 15, 16, 17, 100] {
+            for len in [0, 1, 15, 16, 17, 100, BLOCK_IDS as u32, 3 * BLOCK_IDS as u32 + 1] {
                 let ids: Vec<u32> = (0..len).map(|at| at * 631 % 65_536).collect();
                 let (mut narrow, mut wide) = (b"x".to_vec(), b"x".to_vec());
                 put_ids(isa, &ids, false, &mut narrow).unwrap();
