@@ -12,10 +12,11 @@ pub(crate) fn put_ids(isa: Isa, ids: &[u32], wide: bool, bytes: &mut Vec<u8>) ->
     let width = if wide { 4 } else { 2 };
     room::reserve(bytes, width * ids.len())?;
     let all = if wide { isa.run(Widths::<4> { ids, bytes }) } else { isa.run(Widths::<2> { ids, bytes }) };
-    match ids.iter().find(|&&id| !wide && id > 0xffff) {
-        Some(&id) if all > 0xffff => Err(Error::IdTooWide { id }),
-        _ => Ok(()),
+    if wide || all <= 0xffff {
+        return Ok(());
     }
+    // Only an error looks at each id once more.
+    ids.iter().find(|&&id| id > 0xffff).map_or(Ok(()), |&id| Err(Error::IdTooWide { id }))
 }
 
 /// Ids that are converted at a time, in near memory.
