@@ -231,7 +231,8 @@ class Definition(Loading):
 
         Raises:
             ValueError: `n` is more than the number of tokens, less than the bytes and special tokens, or less than
-                the size of the tokenizer that this one was extended from; or there is a `pipeline`, which holds ids.
+                the size of the tokenizer that this one was extended from; or a `pipeline` does more than the
+                vocabulary says (a normalizer, several stages, added tokens with conditions, a template).
 
         >>> import toksmith
         >>> counts = toksmith.PretokenCounts({b"low": 5, b"lower": 2})

@@ -12,7 +12,7 @@ use super::o200k::O200k;
 use super::rules::{BlockPosition, NO_FALLBACK, Rules};
 use crate::simd::{BLOCK_BYTES, ENDS, Isa, Kernel, Simd};
 
-/// The most ends that one block adds: each byte's, and those of two pretokens that reach beyond it.
+/// Room for the ends that one block adds: one behind each of its bytes, and three more.
 const MAX_ENDS_PER_BLOCK: usize = BLOCK_BYTES + 3;
 
 /// The pretokens of a text between special tokens.

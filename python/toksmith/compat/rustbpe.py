@@ -57,7 +57,7 @@ class Tokenizer:
                 any other in the `regex` package.
 
         Raises:
-            ValueError: `vocab_size` is less than 256, or the pattern is broken.
+            ValueError: `vocab_size` is less than 256, `buffer_size` is less than 1, or the pattern is broken.
             TypeError: `iterator` is no iterable of str, or one str.
         """
         if isinstance(iterator, (str, bytes)):

@@ -81,11 +81,11 @@ USES: dict[str, Callable[[Tokenizer, Path], Any]] = {
 @pytest.mark.parametrize("name", USES)
 def test_a_tokenizer_is_freed(name: str, tmp_path: Path) -> None:
     tokenizer = _tokenizer()
-    core = weakref.ref(tokenizer)
+    kept = weakref.ref(tokenizer)
     USES[name](tokenizer, tmp_path)
     del tokenizer
     gc.collect()
-    assert core() is None
+    assert kept() is None
 
 
 def test_an_encoding_is_freed() -> None:
