@@ -10,7 +10,7 @@ use crate::memory::LargeTable;
 use crate::simd;
 
 /// Words of the ring for each bucket of the index, as a power of two.
-const RING_WORDS_PER_INDEX_BUCKET: u32 = 7;
+const RING_WORDS_PER_INDEX_BUCKET: u32 = 8;
 /// log2 of the fewest words of a ring. A record of the longest pretoken has some 1,300.
 const MIN_RING_BITS: u32 = 12;
 
