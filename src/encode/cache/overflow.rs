@@ -6,13 +6,16 @@
 //! they are needed.
 
 use super::super::padded_ids::PaddedIds;
-use crate::memory::LargeTable;
+use crate::memory::{self, LargeTable};
 use crate::simd;
 
 /// Words of the ring for each bucket of the index, as a power of two.
 const RING_WORDS_PER_INDEX_BUCKET: u32 = 8;
 /// log2 of the fewest words of a ring. A record of the longest pretoken has some 1,300.
 const MIN_RING_BITS: u32 = 12;
+
+/// The first 2 MB of a ring are in small pages, since a short text writes a few of them; the rest is in huge ones.
+const WORDS_IN_SMALL_PAGES: usize = 1 << 19;
 
 /// Bits of an index entry that are taken from the hash, below the place.
 const TAG_BITS: u32 = 24;
@@ -36,7 +39,7 @@ const SKIPPED_AFTER_REFUSAL: u32 = 1 << 12;
 pub(in crate::encode) struct OverflowRing {
     /// Records. Each has a word with the length of the pretoken (lower half) and the number of ids (upper half); the
     /// bytes, padded with zeros to whole words; and the ids.
-    words: LargeTable<u32>,
+    words: Vec<u32>,
     /// Buckets of [`INDEX_SLOTS`] entries, each the place of a record and [`TAG_BITS`] of its hash; or [`FREE_SLOT`].
     index: LargeTable<u64>,
     /// Words ever written, including those left out where the ring wraps. A place is this number when the record was
@@ -52,7 +55,7 @@ impl OverflowRing {
     /// An empty ring of `1 << bits` words, not allocated yet.
     pub(in crate::encode) fn with_bits(bits: u32) -> Self {
         OverflowRing {
-            words: LargeTable::default(),
+            words: Vec::new(),
             index: LargeTable::default(),
             written: 1,
             bits: bits.max(MIN_RING_BITS),
@@ -160,13 +163,16 @@ impl OverflowRing {
             return false;
         }
         // Zeroed memory, whose pages the system maps when they are written to.
-        let words = LargeTable::try_zeroed(1 << self.bits);
+        let words = memory::zeros(1 << self.bits);
         let index = LargeTable::try_new(FREE_SLOT, INDEX_SLOTS << (self.bits - RING_WORDS_PER_INDEX_BUCKET));
         let (Ok(words), Ok(index)) = (words, index) else {
             self.refused = SKIPPED_AFTER_REFUSAL;
             return false;
         };
         (self.words, self.index) = (words, index);
+        if let Some(later) = self.words.get_mut(WORDS_IN_SMALL_PAGES..) {
+            memory::advise_huge_pages(later.as_mut_ptr().cast(), size_of_val(later));
+        }
         true
     }
 
