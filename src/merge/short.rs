@@ -43,7 +43,7 @@ impl<const N: usize> Kernel for MergeShort<'_, N> {
             Some(first_tokens) => ShortParts::<L, N>::of_symbols(simd, pairs, first_tokens.symbols(pretoken)),
         };
         loop {
-            let lowest = parts.lowest();
+            let lowest = parts.simd.least(parts.merges);
             if lowest >= (MAX_SHORT_RANKS as u32) << PLACE_BITS {
                 break;
             }
@@ -100,12 +100,6 @@ impl<L: Simd, const N: usize> ShortParts<L, N> {
         ShortParts { simd, tokens, merges: merges.map(|lanes| simd.lanes(&lanes)), live }
     }
 
-    /// The least number of `merges`.
-    #[inline(always)]
-    fn lowest(&self) -> u32 {
-        self.simd.least(self.merges)
-    }
-
     /// Does the merge of a number of `merges`.
     #[inline(always)]
     fn apply(&mut self, pairs: &Pairs, merge: u32) {
@@ -122,21 +116,17 @@ impl<L: Simd, const N: usize> ShortParts<L, N> {
         let before = self.live & ((1 << at) - 1);
         if before != 0 {
             let previous = MAX_SHORT_BYTES - 1 - before.leading_zeros() as usize;
-            self.put(previous, with_place(pairs.rank(self.tokens[previous], token), previous as u32));
+            let merge = with_place(pairs.rank(self.tokens[previous], token), previous as u32);
+            self.simd.put(&mut self.merges, previous, merge);
         }
-        self.put(at, here);
-        self.put(right, NEVER);
+        self.simd.put(&mut self.merges, at, here);
+        self.simd.put(&mut self.merges, right, NEVER);
     }
 
     /// The place of the part after the one at `at`; [`MAX_SHORT_BYTES`] after the last part.
     #[inline(always)]
     fn after(&self, at: usize) -> usize {
         (self.live & (u64::MAX - 1) << at).trailing_zeros() as usize
-    }
-
-    #[inline(always)]
-    fn put(&mut self, place: usize, merge: u32) {
-        self.simd.put(&mut self.merges, place, merge);
     }
 }
 

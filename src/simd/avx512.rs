@@ -153,8 +153,8 @@ impl<const VBMI2: bool> Simd for Avx512<VBMI2> {
         // All groups are written to, most of them with no lane chosen: a group that is chosen by a number would be
         // in memory, and a load of it would wait for the store.
         let place = 1_u64 << (at % 64);
-        for (number_of, group) in groups.iter_mut().enumerate() {
-            let mask = (place >> (LANES * number_of)) as u16;
+        for (index, group) in groups.iter_mut().enumerate() {
+            let mask = (place >> (LANES * index)) as u16;
             // SAFETY: `self` proves that the instruction exists.
             *group = unsafe { _mm512_mask_set1_epi32(*group, mask, number.cast_signed()) };
         }

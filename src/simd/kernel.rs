@@ -35,10 +35,10 @@ pub(crate) trait Simd: Copy {
 
     fn lanes(self, numbers: &[u32; LANES]) -> Self::Lanes;
 
-    /// The least number of all groups.
+    /// The least of all numbers in groups of [`LANES`].
     fn least<const N: usize>(self, groups: [Self::Lanes; N]) -> u32;
 
-    /// Replaces the number at `at`, counted through all groups.
+    /// Replaces one number; `at` is its place among those of all groups, and less than `N` times [`LANES`].
     fn put<const N: usize>(self, groups: &mut [Self::Lanes; N], at: usize, number: u32);
 
     /// Writes the UTF-8 of characters to the front of `room` and returns its length. The bytes behind it are

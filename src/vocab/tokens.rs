@@ -180,6 +180,18 @@ mod tests {
                 assert_eq!(table.get(id + 1).is_some(), stride == 1 && id < 79);
             }
         }
+        // A gap in the middle, small and so large that slots are not indexed by id.
+        for gap in [1, 3_000_000] {
+            let ids: Vec<u32> = (0..80).map(|index| if index < 40 { index } else { index + gap }).collect();
+            let table = TokenBytes::new(&ids.iter().map(|&id| (id, &b"token"[..])).collect::<Vec<_>>());
+            for (index, id) in (0..).zip(ids) {
+                assert_eq!((table.id_at(index), table.index_of(id)), (id, Some(index)));
+                assert_eq!((table.get(id), table.bytes_at(index)), (Some(&b"token"[..]), &b"token"[..]));
+            }
+            for id in [40, 39 + gap, 80 + gap] {
+                assert_eq!((table.get(id), table.index_of(id)), (None, None));
+            }
+        }
         let with_empty = TokenBytes::new(&[(0, b"a"), (2, b"")]);
         assert_eq!([0, 1, 2].map(|id| with_empty.get(id)), [Some(&b"a"[..]), None, Some(b"")]);
         let empty = TokenBytes::new(&[]);

@@ -36,8 +36,8 @@
 //! 1. The hot loop makes key and hash, and prefetches the bucket ([`Buckets::key_and_prefetch`]).
 //! 2. It compares both slots ([`Buckets::find`]). Ids in the slot are a hit, and the lookup ends here.
 //! 3. For all others it notes a [`Hint`] where the ids may be, and prefetches that ([`Cache::hint_and_prefetch`], then
-//!    [`Cache::prefetch_record`]): in the record that the slot names; in a record that the index names; or nowhere, where
-//!    the bucket has a free slot, so that nothing was ever displaced from it.
+//!    [`Cache::prefetch_record`]): in the record that the slot names; in a record that the index names; or nowhere, for a
+//!    short pretoken whose bucket has a free slot: it would have got that one.
 //! 4. [`Cache::get`] follows the hint. If it finds nothing, the caller merges the pretoken, asks
 //!    [`Cache::should_cache`], and [adds](Cache::add) it.
 
@@ -90,7 +90,8 @@ const MAX_SEED_BUCKET_BITS: u32 = 17;
 /// Tokens of this id or a higher one are not put into a scratch's own cache: all 200,000 tokens of a large
 /// vocabulary would leave little room for words. With 131,072, or with all, no text was faster.
 const FIRST_UNSEEDED_ID: u32 = 1 << 16;
-/// Longer pretokens are cached only when they occur for the second time.
+/// Longer pretokens are cached only when they occur for the second time: their records are large. Chosen without
+/// measurement.
 const MAX_BYTES_AT_ONCE: usize = 64;
 /// A scratch gets a cache only if the system would give this many times its memory, since the result of the
 /// call needs memory, too. Chosen without measurement.
@@ -171,7 +172,7 @@ impl Cache {
             self.overflow.prefetch_ids(place);
             *hint = Hint::Ids { place, count: count as u32 };
         } else if bucket.is_empty(1) && !is_long(key) || key == Key::NONE {
-            // As long as its bucket has a free slot, a short pretoken gets that. Long ones are in the ring alone.
+            // A short pretoken would have got the free slot of its bucket. A long one can only be in the ring.
             *hint = Hint::Nowhere;
         } else {
             let hash = key.hash();
@@ -230,19 +231,18 @@ impl Cache {
 
     /// Caches the ids of a pretoken that [`Cache::get`] does not find, unless it is too long for a key.
     pub(in crate::encode) fn add(&mut self, miss: &Gap<'_>, ids: &[u32]) {
+        if ids.is_empty() || miss.key == Key::NONE {
+            return;
+        }
         match miss.hint {
-            Hint::Record(hash) if miss.key != Key::NONE && !ids.is_empty() => {
-                self.overflow.push(hash, miss.pretoken(), ids);
-            }
+            Hint::Record(hash) => self.overflow.push(hash, miss.pretoken(), ids),
             _ => self.insert(miss.key, miss.pretoken(), ids),
         }
     }
 
-    /// Puts a pretoken that has no slot into its bucket. `pretoken` may be empty where its ids fit into a slot.
+    /// Puts a short pretoken that has no slot, and has ids, into its bucket. `pretoken` may be empty where its ids fit
+    /// into a slot.
     fn insert(&mut self, key: Key, pretoken: &[u8], ids: &[u32]) {
-        if ids.is_empty() || key == Key::NONE {
-            return;
-        }
         if self.has_room(key, ids.len()) {
             self.put(key, ids, 0);
         } else {

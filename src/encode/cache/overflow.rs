@@ -9,8 +9,8 @@ use super::super::padded_ids::PaddedIds;
 use crate::memory::{self, LargeTable};
 use crate::simd;
 
-/// Words of the ring for each bucket of the index, as a power of two: 4 MB beside a ring of 32. With half of it, a second
-/// pass over a text of many languages takes a sixth longer.
+/// Words of the ring for each bucket of the index, as a power of two. The index takes 4 MB beside a ring of 32 MB. With
+/// half as many buckets, a second pass over a text of many languages takes a sixth longer.
 const RING_WORDS_PER_INDEX_BUCKET: u32 = 7;
 /// log2 of the fewest words of a ring. A record of the longest pretoken has some 1,300.
 const MIN_RING_BITS: u32 = 12;
