@@ -144,6 +144,16 @@ pub(crate) fn extend<T: Copy>(vec: &mut Vec<T>, items: &[T]) -> Result<()> {
     Ok(())
 }
 
+/// Makes a vector `len` items long: leaves out the last ones, or appends default items.
+///
+/// # Errors
+/// Same as [`reserve`].
+pub(crate) fn resize<T: Clone + Default>(vec: &mut Vec<T>, len: usize) -> Result<()> {
+    reserve_exact(vec, len.saturating_sub(vec.len()))?;
+    vec.resize(len, T::default());
+    Ok(())
+}
+
 /// Collects an iterator into a vector.
 ///
 /// # Errors

@@ -273,13 +273,12 @@ impl SectionReader {
             self.at = 0;
             let want = self.window.max(bytes).min((self.now.1 - self.now.0) as usize);
             let before = self.buffer.len();
-            let read = read_at(&self.file, self.now.0, want, &mut self.buffer);
-            let whole = self.buffer.len() - before == want;
-            let ended = || Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof));
-            let read = if whole { read } else { read.and_then(|()| ended()) };
+            room::resize(&mut self.buffer, before + want)?;
             let failed =
                 |source| Error::Spill { folder: spill.folder.clone(), written: spill.bytes(), source };
-            read.map_err(failed)?;
+            if read_at(&self.file, self.now.0, &mut self.buffer[before..]).map_err(failed)? < want {
+                return Err(failed(std::io::ErrorKind::UnexpectedEof.into()));
+            }
             self.now.0 += want as u64;
         }
         Ok(true)

@@ -25,6 +25,6 @@ mod tables;
 pub use api::{Completions, Piece, SortedTokens};
 pub use encoder::Encoder;
 pub(crate) use output::put_ids;
-pub use output::{IdArray, IdDestination, IdFile, IdType, Sink, Spans, recycle};
+pub use output::{IdArray, IdBytes, IdDestination, IdFile, IdType, Sink, Spans, recycle};
 pub use parallel::{EncodedBatch, FileOptions};
 pub use special_set::{SpecialSet, SpecialTokens};

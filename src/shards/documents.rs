@@ -17,6 +17,10 @@ use crate::room;
 use crate::simd::Isa;
 use crate::source::{SourceFile, text_of};
 
+/// The fewest bytes of text that are encoded together, unless fewer are left: few enough that their ids are still in near
+/// memory when they become bytes.
+const GROUP_BYTES: usize = 64 << 10;
+
 /// A batch of texts that the caller made.
 pub trait TextBatch: Send {
     /// The texts, in order; they need not be UTF-8.
@@ -261,21 +265,34 @@ impl Documents<'_> {
         if encoded.failure.is_some() {
             return Ok(());
         }
-        let texts: Vec<&[u8]> = room::collected(parts.iter().map(|part| &*part.text))?;
-        let bytes: usize = texts.iter().map(|text| text.len()).sum();
-        let (mut ids, mut ends) = (room::for_items(bytes / 3)?, room::for_items(texts.len())?);
-        self.encoder.encode(worker, &texts, &mut ids, &mut ends, control)?;
-        encoded.text_bytes += bytes as u64;
+        let bytes: usize = parts.iter().map(|part| part.text.len()).sum();
         if let [all] = &mut encoded.parts[..] {
             let ShardOptions { prepend, append, .. } = self.options;
             let added = parts.len() * (prepend.len() + append.len());
-            room::reserve(&mut all.bytes, self.options.width() as usize * (ids.len() + added))?;
+            room::reserve(&mut all.bytes, self.options.width() as usize * (bytes / 3 + added))?;
         }
-        let mut start = 0;
-        for (part, &end) in parts.iter().zip(&ends) {
-            self.put(part, &ids[start..end], encoded)?;
-            start = end;
+        let (mut ids, mut ends) = (Vec::new(), Vec::new());
+        let mut group_bytes = 0;
+        let groups = parts.chunk_by(|part, _| {
+            group_bytes += part.text.len();
+            let is_full = group_bytes >= GROUP_BYTES;
+            if is_full {
+                group_bytes = 0;
+            }
+            !is_full
+        });
+        for group in groups {
+            let texts: Vec<&[u8]> = room::collected(group.iter().map(|part| &*part.text))?;
+            ids.clear();
+            ends.clear();
+            self.encoder.encode(worker, &texts, &mut ids, &mut ends, control)?;
+            let mut start = 0;
+            for (part, &end) in group.iter().zip(&ends) {
+                self.put(part, &ids[start..end], encoded)?;
+                start = end;
+            }
         }
+        encoded.text_bytes += bytes as u64;
         Ok(())
     }
 

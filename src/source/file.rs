@@ -1,7 +1,7 @@
 //! Files that are read at any offset.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::stamp::Stamp;
@@ -88,20 +88,18 @@ impl SourceFile {
     /// # Errors
     /// [`Error::Io`], also if the file has changed or ends earlier.
     pub(crate) fn read_exactly(&self, at: u64, len: usize, bytes: &mut Vec<u8>) -> Result<()> {
-        bytes.clear();
+        // What the vector holds is overwritten, so that memory which is used again need not be zeroed.
+        room::resize(bytes, len)?;
         let read = match &self.held {
             FileAccess::Stamp(stamp) => {
-                File::open(&self.path).and_then(|file| read_unchanged(&file, *stamp, at, len, bytes))
+                File::open(&self.path).and_then(|file| read_unchanged(&file, *stamp, at, bytes))
             }
-            FileAccess::File(file, stamp) => read_unchanged(file, *stamp, at, len, bytes),
-            FileAccess::Whole(whole) => {
-                let start = whole.len().min(at as usize);
-                return room::extend(bytes, &whole[start..whole.len().min(start + len)]);
-            }
+            FileAccess::File(file, stamp) => read_unchanged(file, *stamp, at, bytes),
+            FileAccess::Whole(whole) => Ok(copy_at(whole, at, bytes)),
         };
-        read.map_err(|source| self.failed(source))?;
-        if bytes.len() < len {
-            let ended = format!("the file ends at byte {}, before its size", at + bytes.len() as u64);
+        let read = read.map_err(|source| self.failed(source))?;
+        if read < len {
+            let ended = format!("the file ends at byte {}, before its size", at + read as u64);
             return Err(self.failed(std::io::Error::new(ErrorKind::UnexpectedEof, ended)));
         }
         Ok(())
@@ -118,32 +116,37 @@ impl SourceFile {
 
 /// Reads, then checks the stamp of the file. The check comes second, so that a change before the end of the
 /// read is found.
-fn read_unchanged(
-    file: &File,
-    stamp: Stamp,
-    at: u64,
-    len: usize,
-    bytes: &mut Vec<u8>,
-) -> std::io::Result<()> {
-    read_at(file, at, len, bytes)?;
-    stamp.check(&file.metadata()?)
+fn read_unchanged(file: &File, stamp: Stamp, at: u64, room: &mut [u8]) -> std::io::Result<usize> {
+    let read = read_at(file, at, room)?;
+    stamp.check(&file.metadata()?)?;
+    Ok(read)
 }
 
-/// Appends up to `len` bytes from `at` on. The position of the file is not used, since threads share it.
-pub(crate) fn read_at(file: &File, at: u64, len: usize, bytes: &mut Vec<u8>) -> std::io::Result<()> {
-    struct At<'a>(&'a File, u64);
-    impl Read for At<'_> {
-        fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
-            #[cfg(unix)]
-            let read = std::os::unix::fs::FileExt::read_at(self.0, room, self.1)?;
-            #[cfg(windows)]
-            let read = std::os::windows::fs::FileExt::seek_read(self.0, room, self.1)?;
-            self.1 += read as u64;
-            Ok(read)
+/// Fills `room` with the bytes from `at` on, and returns how many there were: fewer only at the end. The position of
+/// the file is not used, since threads share it.
+pub(crate) fn read_at(file: &File, at: u64, room: &mut [u8]) -> std::io::Result<usize> {
+    let mut read = 0;
+    while read < room.len() {
+        #[cfg(unix)]
+        let more = std::os::unix::fs::FileExt::read_at(file, &mut room[read..], at + read as u64);
+        #[cfg(windows)]
+        let more = std::os::windows::fs::FileExt::seek_read(file, &mut room[read..], at + read as u64);
+        match more {
+            Ok(0) => break,
+            Ok(more) => read += more,
+            Err(error) if error.kind() == ErrorKind::Interrupted => (),
+            Err(error) => return Err(error),
         }
     }
-    bytes.try_reserve(len)?;
-    At(file, at).take(len as u64).read_to_end(bytes).map(|_| ())
+    Ok(read)
+}
+
+/// Copies the bytes of `whole` from `at` on to the front of `room`, and returns how many there were.
+fn copy_at(whole: &[u8], at: u64, room: &mut [u8]) -> usize {
+    let from = &whole[whole.len().min(at as usize)..];
+    let count = from.len().min(room.len());
+    room[..count].copy_from_slice(&from[..count]);
+    count
 }
 
 /// Writes bytes at a place of a file, and has the system begin to bring many of them to the disk. The position of the

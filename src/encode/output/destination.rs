@@ -4,23 +4,30 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::id_bytes::put_ids;
+use super::id_bytes::IdBytes;
+use super::sink::Sink;
 use crate::error::{Error, Result};
 use crate::room;
-use crate::simd::Isa;
 use crate::source::write_at;
 
 /// A destination for the ids of a file.
 pub trait IdDestination: Send {
-    /// The ids of a part of the file, converted by the thread that found them.
+    /// Takes the ids of a part of the file, in the thread that finds them.
+    type PartSink: Sink;
+    /// The ids of a part of the file, converted by the same thread.
     type Prepared: Send;
     /// A part whose place is known, and that is still to be written there.
     type Placed: Send;
+    /// A sink for the ids of a part, with room for `count` ids; called on many threads at once.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    fn sink(count: usize) -> Result<Self::PartSink>;
     /// Converts the ids of a part for [`IdDestination::place`]; called on many threads at once.
     ///
     /// # Errors
     /// An id does not fit into the type of the destination; no memory.
-    fn prepare(ids: Vec<u32>) -> Result<Self::Prepared>;
+    fn prepare(ids: Self::PartSink) -> Result<Self::Prepared>;
     /// Takes the parts in the order of the file, one at a time. What it returns is given to [`IdDestination::write`].
     ///
     /// # Errors
@@ -110,8 +117,13 @@ impl IdType for u16 {
 pub struct IdArray<T>(pub Vec<T>);
 
 impl<T: IdType> IdDestination for IdArray<T> {
+    type PartSink = Vec<u32>;
     type Prepared = Vec<T>;
     type Placed = ();
+
+    fn sink(count: usize) -> Result<Vec<u32>> {
+        room::for_items(count)
+    }
 
     fn prepare(ids: Vec<u32>) -> Result<Vec<T>> {
         T::all(ids)
@@ -155,13 +167,16 @@ impl<T: IdType> IdFile<T> {
 }
 
 impl<T: IdType> IdDestination for IdFile<T> {
+    type PartSink = IdBytes;
     type Prepared = Vec<u8>;
     type Placed = PlacedBytes;
 
-    fn prepare(ids: Vec<u32>) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        put_ids(Isa::best(), &ids, T::IS_WIDE, &mut bytes)?;
-        Ok(bytes)
+    fn sink(count: usize) -> Result<IdBytes> {
+        IdBytes::for_ids(count, T::IS_WIDE)
+    }
+
+    fn prepare(ids: IdBytes) -> Result<Vec<u8>> {
+        Ok(ids.bytes)
     }
 
     fn place(&mut self, bytes: Vec<u8>) -> Result<Option<PlacedBytes>> {

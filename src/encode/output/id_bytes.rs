@@ -1,8 +1,39 @@
 //! Ids as the bytes of files.
 
+use std::ops::Range;
+
+use super::sink::Sink;
 use crate::error::{Error, Result};
 use crate::room;
 use crate::simd::{Isa, Kernel, Simd};
+use crate::vocab::Vocab;
+
+/// A sink that keeps ids as bytes. Ids come from near memory, a few kilobytes at a time, and are written once.
+#[derive(Debug)]
+pub struct IdBytes {
+    /// The bytes of the ids so far, little-endian.
+    pub(super) bytes: Vec<u8>,
+    is_wide: bool,
+    isa: Isa,
+}
+
+impl IdBytes {
+    /// Room for `count` ids, of 32 bits each if `is_wide`, otherwise of 16.
+    pub(super) fn for_ids(count: usize, is_wide: bool) -> Result<Self> {
+        let bytes = room::for_items(if is_wide { 4 * count } else { 2 * count })?;
+        Ok(IdBytes { bytes, is_wide, isa: Isa::best() })
+    }
+}
+
+impl Sink for IdBytes {
+    fn ids(&mut self, _: &Vocab, ids: &[u32]) -> Result<()> {
+        put_ids(self.isa, ids, self.is_wide, &mut self.bytes)
+    }
+
+    fn token(&mut self, _: Range<usize>, id: u32) -> Result<()> {
+        put_ids(self.isa, &[id], self.is_wide, &mut self.bytes)
+    }
+}
 
 /// Appends ids as bytes: of 32 bits each if `wide`, otherwise of 16.
 ///

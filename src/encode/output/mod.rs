@@ -8,6 +8,7 @@ mod staged;
 
 pub use destination::{IdArray, IdDestination, IdFile, IdType};
 pub use id_buffer::recycle;
+pub use id_bytes::IdBytes;
 pub(crate) use id_bytes::put_ids;
 pub use sink::{Sink, Spans};
 

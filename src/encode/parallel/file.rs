@@ -6,7 +6,7 @@ use std::path::Path;
 use super::buffer_pool::BufferPool;
 use crate::control::{Control, Stage};
 use crate::encode::encoder::{Encoder, Request};
-use crate::encode::output::IdDestination;
+use crate::encode::output::{IdDestination, Sink};
 use crate::error::Result;
 use crate::room;
 use crate::source::{Cutter, SourceFile};
@@ -66,8 +66,12 @@ impl Encoder {
         let texts = BufferPool::default();
         let work = |worker, window: Range<u64>| {
             let size = window.end - window.start;
-            let ids = texts.with(|text| self.encode_window(worker, &file, window, options, text, control))?;
-            let part = I::prepare(ids)?;
+            let part = texts.with(|text| {
+                file.read_exactly(window.start, size as usize, text)?;
+                let mut ids = I::sink(text.len() / 3)?;
+                self.encode_window(worker, (&file, window.start, text), options, &mut ids, control)?;
+                I::prepare(ids)
+            })?;
             control.advance(size);
             Ok(part)
         };
@@ -75,31 +79,27 @@ impl Encoder {
         workers::placed(workers, control, windows, work, place, I::write, |_| Ok(()))
     }
 
+    /// Encodes the text of the file from byte `start` on.
     fn encode_window(
         &self,
         worker: usize,
-        file: &SourceFile,
-        range: Range<u64>,
+        (file, start, text): (&SourceFile, u64, &[u8]),
         options: &FileOptions,
-        text: &mut Vec<u8>,
+        ids: &mut impl Sink,
         control: &Control,
-    ) -> Result<Vec<u32>> {
-        file.read_exactly(range.start, (range.end - range.start) as usize, text)?;
-        let mut ids = room::for_items(text.len() / 3)?;
+    ) -> Result<()> {
         let specials = self.active(options.special.into());
-        let is_first = range.start == 0;
+        let is_first = start == 0;
         let mut encode =
-            |text: &[u8]| self.answer(Request { text, specials, worker, is_first }, &mut ids, control);
+            |text: &[u8]| self.answer(Request { text, specials, worker, is_first }, ids, control);
         if simdutf8::basic::from_utf8(text).is_ok() {
-            encode(text)?;
+            encode(text)
         } else if options.replace {
             room::check_available(3 * text.len())?;
-            let repaired = String::from_utf8_lossy(text);
-            encode(repaired.as_bytes())?;
+            encode(String::from_utf8_lossy(text).as_bytes())
         } else {
             let valid = std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len);
-            return Err(file.not_utf8(range.start + valid as u64));
+            Err(file.not_utf8(start + valid as u64))
         }
-        Ok(ids)
     }
 }
