@@ -6,7 +6,8 @@ RANKS is a file of tiktoken's format; FILES are texts, also in gzip, or Parquet 
 are written to one file with `<|endoftext|>` between them. Each line that is printed has megabytes of text a second:
 
     encode_file     the file to one file of ids, `uint16` where they fit
-    gigatoken       encode_files of the documents, ids brought to the same type and written with NumPy
+    gigatoken       encode_files of the documents, ids brought to the same type and written with NumPy. In the second
+                    line its file is on the disk at the end (`fsync`), as that of encode_file always is
     two processes   encode_file on one thread, in two processes at a time, each on a copy of the file: what two cores
                     of this machine give to work that shares nothing, which is about the most that two threads can
 
@@ -50,19 +51,19 @@ def prepare(files: list[Path], out: Path) -> int:
     return out.stat().st_size
 
 
-def encode_file(job: dict[str, Any]) -> float:
-    """Return the seconds that toksmith takes."""
+def encode_file(job: dict[str, Any]) -> list[float]:
+    """Return the seconds that toksmith takes until the ids are on the disk."""
     from toksmith import Tokenizer
 
     tokenizer = Tokenizer.from_tiktoken(job["ranks"], pattern=job["pattern"], special_tokens={END: job["end"]})
     tokenizer.encode("warm")
     start = time.perf_counter()
     tokenizer.encode_file(job["source"], job["out"], workers=job["workers"], dtype=job["dtype"])
-    return time.perf_counter() - start
+    return [time.perf_counter() - start]
 
 
-def gigatoken(job: dict[str, Any]) -> float:
-    """Return the seconds that gigatoken takes, with writing its ids."""
+def gigatoken(job: dict[str, Any]) -> list[float]:
+    """Return the seconds that gigatoken takes until its ids are written, and until they are on the disk."""
     os.environ["RAYON_NUM_THREADS"] = str(job["workers"])
     import awkward
     import gigatoken
@@ -74,7 +75,10 @@ def gigatoken(job: dict[str, Any]) -> float:
     start = time.perf_counter()
     ids = tokenizer.encode_files(source, parallel=job["workers"] > 1)
     np.asarray(awkward.flatten(ids)).astype(job["dtype"], copy=False).tofile(job["out"])
-    return time.perf_counter() - start
+    written = time.perf_counter() - start
+    with Path(job["out"]).open("rb+") as out:
+        os.fsync(out)
+    return [written, time.perf_counter() - start]
 
 
 RUNNERS = {"encode_file": encode_file, "gigatoken": gigatoken}
@@ -88,8 +92,8 @@ def start(job: dict[str, Any], core: int = 0) -> subprocess.Popen[str]:
     )
 
 
-def told(process: subprocess.Popen[str]) -> tuple[float, float]:
-    """Return the seconds and the most megabytes of memory of a process."""
+def told(process: subprocess.Popen[str]) -> tuple[list[float], float]:
+    """Return the seconds that a process measured, and the most megabytes of its memory."""
     out, _ = process.communicate()
     if process.returncode:
         raise SystemExit(f"a process ended with status {process.returncode}")
@@ -97,12 +101,12 @@ def told(process: subprocess.Popen[str]) -> tuple[float, float]:
     return seconds, megabytes
 
 
-def in_two(job: dict[str, Any]) -> tuple[float, float]:
+def in_two(job: dict[str, Any]) -> tuple[list[float], float]:
     """Run a job of one thread in two processes at a time; returns the mean seconds for one file, and the memory."""
     copy = job | {"source": job["source"] + ".copy", "out": job["out"] + ".copy"}
     both = [start(job, 0), start(copy, 1)]
     pairs = [told(one) for one in both]
-    return statistics.mean(seconds for seconds, _ in pairs) / len(pairs), max(memory for _, memory in pairs)
+    return [statistics.mean(seconds for (seconds,), _ in pairs) / len(pairs)], max(memory for _, memory in pairs)
 
 
 def check(jobs: dict[str, dict[str, Any]]) -> None:
@@ -135,7 +139,7 @@ def measure(options: argparse.Namespace, folder: Path) -> None:
     names = ["encode_file", *(["gigatoken"] if importlib.util.find_spec("gigatoken") else [])]
     jobs = {f"{name}, {n} threads": base | {"run": name, "workers": n} for n in options.workers for name in names}
     check(jobs)
-    found: dict[str, list[tuple[float, float]]] = {}
+    found: dict[str, list[tuple[list[float], float]]] = {}
     for _ in range(options.rounds):
         for name, job in jobs.items():
             os.sync()
@@ -145,11 +149,11 @@ def measure(options: argparse.Namespace, folder: Path) -> None:
         found.setdefault("two processes, together", []).append(in_two(alone))
     print(f"{size / 1e6:,.0f} MB, {options.ranks.name}; best of {options.rounds}, median in parentheses")
     for name, pairs in found.items():
-        speeds = [size / 1e6 / seconds for seconds, _ in pairs]
-        print(
-            f"{name:26} {max(speeds):8.1f} ({statistics.median(speeds):.1f}) MB/s, "
-            f"{max(memory for _, memory in pairs):,.0f} MB of memory"
-        )
+        memory = max(memory for _, memory in pairs)
+        for step, times in zip(("", ", on the disk"), zip(*(times for times, _ in pairs), strict=True), strict=False):
+            speeds = [size / 1e6 / seconds for seconds in times]
+            best, median = max(speeds), statistics.median(speeds)
+            print(f"{name + step:34} {best:8.1f} ({median:.1f}) MB/s, {memory:,.0f} MB of memory")
 
 
 def main() -> None:

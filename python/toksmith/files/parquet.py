@@ -19,7 +19,7 @@ _ROWS = 1024
 # Bytes of a column that are read at a time. By default pyarrow holds a whole row group, which often is the file.
 _BUFFER_BYTES = 1 << 20
 # Bytes of text that are decoded at a time, as far as the file tells the size of its text.
-_BATCH_BYTES = 16 << 20
+_BATCH_BYTES = 4 << 20
 
 
 def texts(sources: Iterable[Source]) -> Iterator[str | bytes]:
