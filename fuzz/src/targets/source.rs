@@ -1,11 +1,12 @@
 //! Files of all kinds, also damaged ones, in blocks of any size on several threads, against reading them whole.
 
 use std::borrow::Cow;
+use std::fs::File;
 use std::io::Read;
 use std::sync::LazyLock;
 
 use toksmith::count::{CountOptions, Counting, DocumentFormat, InputFile};
-use toksmith::encode::{FileOptions, IdArray};
+use toksmith::encode::{FileOptions, IdArray, IdFile};
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::source::Compression;
 use toksmith::special::Specials;
@@ -214,4 +215,18 @@ fn encoded(path: &std::path::Path, text: &str, replace: bool, workers: usize, wi
     let options = FileOptions { special: true, replace, workers, window_bytes };
     ENCODER.encode_file(path, &options, &mut ids, &control).unwrap();
     assert_eq!(ids.0, ENCODER.encode_to_vec(text.as_bytes(), true, &control).unwrap());
+    let in_file = |wide| {
+        let name = FOLDER.path().join("ids");
+        let file = File::create(&name).unwrap();
+        if wide {
+            let mut out = IdFile::<u32>::new(file, 0, name.clone());
+            ENCODER.encode_file(path, &options, &mut out, &control).unwrap();
+        } else {
+            let mut out = IdFile::<u16>::new(file, 0, name.clone());
+            ENCODER.encode_file(path, &options, &mut out, &control).unwrap();
+        }
+        std::fs::read(name).unwrap()
+    };
+    assert!(in_file(true).chunks(4).eq(ids.0.iter().map(|id| id.to_le_bytes())));
+    assert!(in_file(false).chunks(2).eq(ids.0.iter().map(|&id| (id as u16).to_le_bytes())));
 }
