@@ -277,10 +277,11 @@ def _compile(text: str, flags: int) -> Any:
     try:
         # `regex` would keep up to 500 patterns of any size in its own cache.
         return regex.compile(text, flags, cache_pattern=False)
-    except (regex.error, ValueError) as error:
-        raise ValueError(f"the pattern {shown(text)} is broken: {error}") from None
     except RecursionError:
         raise ValueError(f"the pattern {shown(text)} is nested too deep") from None
+    # `regex` itself fails in different ways, for example at numbers that are infinite.
+    except (regex.error, ValueError, OverflowError, RuntimeError) as error:
+        raise ValueError(f"the pattern {shown(text)} is broken: {error}") from None
 
 
 # A letter that came with each version of Unicode, newest first.

@@ -252,6 +252,6 @@ def _is_script(name: str) -> bool:
     script = name.rpartition("=")[2]
     try:
         regex.compile(rf"\p{{Script={script}}}")
-    except regex.error:
+    except (regex.error, OverflowError):  # the latter if the name is that of an infinite number
         return False
     return True

@@ -313,11 +313,14 @@ def test_patterns(files: Files) -> None:
     for call in (*trainings(files), *countings(files), *others, *counts_made(files)):
         fails(ValueError, r"the pattern '\(' is broken: .* at position 1", call, pattern="(")
         fails(ValueError, "is broken: unknown property", call, pattern=r"\p{Nonsense}")
+        fails(ValueError, "is broken: cannot convert float infinity", call, pattern=r"\p{nv=1e999}|.")
+        fails(ValueError, "is broken: invalid RE code", call, pattern=r"\X=:]{i:\b}")
         fails(ValueError, "nested too deep", call, pattern="(" * 20_000 + ")" * 20_000)
         fails(ValueError, "backwards", call, pattern=r"(?r)\w+")
     # Read in tiktoken's dialect.
     fails(ValueError, r"the pattern '\(' is broken: a \( without its \) at character 0", of_ranks, pattern="(")
-    fails(ValueError, r"has the property .* no proven equal", of_ranks, pattern=r"\p{Nonsense}")
+    for name in ("Nonsense", "Infinity"):
+        fails(ValueError, r"has the property .* no proven equal", of_ranks, pattern=rf"\p{{{name}}}")
     fails(ValueError, "nested too deep", of_ranks, pattern="(" * 20_000 + ")" * 20_000)
     fails(ValueError, "has the flag 'r'", of_ranks, pattern=r"(?r)\w+")
     for call in (*trainings(files), *countings(files), *others, of_ranks, *counts_made(files)):

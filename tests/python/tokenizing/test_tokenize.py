@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -76,6 +77,24 @@ def test_json_lines(
     assert shards_oracle.check(out, shards) == told
     assert told["totals"]["text_bytes"] == sum(len(text.encode()) for text in documents)
     assert [one["documents"] for one in told["sources"]] == [len(documents)]
+
+
+@pytest.mark.parametrize("options", [{}, {"split": {"val": 0.3}}], ids=["one split", "two splits"])
+def test_chunks_of_many_documents(
+    options: dict[str, Any],
+    tokenizer: Tokenizer,
+    documents: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A chunk has more text than is encoded at a time, and a document that alone has more."""
+    monkeypatch.setattr(module, "CHUNK_BYTES", 1 << 20)
+    source = tmp_path / "a.jsonl"
+    many = [*documents * 3, "the quick " * 20_000, *documents * 2]
+    source.write_bytes(jsonl(many))
+    assert source.stat().st_size > 300_000
+    toksmith.tokenize(source, tokenizer, tmp_path / "out", shard_size=20_000, workers=2, **options)
+    shards_oracle.check(tmp_path / "out", shards_oracle.expected(tokenizer, many, shard_size=20_000, **options))
 
 
 @pytest.mark.parametrize("workers", WORKERS)
