@@ -48,6 +48,7 @@ def test_pretokens_of_real_text(share: int, mixed: Path) -> None:
     assert 0.4 < found.growth < 1
 
 
+@pytest.mark.memory
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak of memory from /proc")
 def test_memory_of_a_real_training(mixed: Path) -> None:
     """The peak of the process is between a third of what is announced and all of it and a fifth."""

@@ -270,6 +270,7 @@ print(count, peak() - before)
 """
 
 
+@pytest.mark.memory
 def test_encode_iterable_memory_usage(course: Path, gpt2_files: tuple[Path, Path], tmp_path: Path) -> None:
     # The course measures a generator function before it does anything. Here: the peak of a fresh process, in KB.
     pytest.importorskip("resource", reason="needs Unix to measure memory")

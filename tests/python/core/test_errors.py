@@ -868,6 +868,7 @@ def shown(value: Any) -> str:
         return f"{type(value).__name__} {getattr(value, 'name', '')}"
 
 
+@pytest.mark.memory
 def test_hostile_arguments_are_only_exceptions(tmp_path: Path) -> None:
     command = [sys.executable, str(Path(__file__)), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path, errors="replace")

@@ -298,6 +298,7 @@ def file_of(path: Path, text: str, megabytes: int) -> int:
     return copies
 
 
+@pytest.mark.memory
 def test_memory_does_not_follow_the_file(small: Tokenizer, corpora: dict[str, str], tmp_path: Path) -> None:
     tokenizer = Tokenizer(small.vocab, small.merges, [EOT])
     text = corpora["en"][:3_000_000] + EOT
