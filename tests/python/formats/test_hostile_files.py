@@ -192,6 +192,7 @@ CHILD = """
 """
 
 
+@pytest.mark.memory
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a limit on memory")
 def test_none_of_them_takes_much_memory(tmp_path: Path) -> None:
     command = [sys.executable, "-c", textwrap.dedent(CHILD), str(Path(__file__).parent), str(tmp_path)]
