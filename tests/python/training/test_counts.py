@@ -479,6 +479,7 @@ def corpus(size: str) -> bytes:
     return subprocess.run([sys.executable, script, "-", size], capture_output=True, check=True).stdout
 
 
+@pytest.mark.memory
 def test_limits_do_not_degenerate(tmp_path: Path) -> None:
     """Short words, then many that are different and long, then short ones again: tables grow at bad moments."""
     rng = random.Random(3)
