@@ -35,11 +35,10 @@ MOST_FILES = 40
 MOST_BYTES = 12_000
 
 # Freed memory is used again soon, since fresh pages would take most of the time. One line of code is kept for each
-# allocation instead of thirty, and the stacks of functions that returned are not kept: this saves a quarter to two
-# fifths of the time. To see all of it, run the input that was found without these options.
+# allocation instead of thirty. To see all of them, run the input that was found without these options.
 ASAN = (
     "quarantine_size_mb=2:thread_local_quarantine_size_kb=256:allocator_release_to_os_interval_ms=-1:detect_leaks=0:"
-    "malloc_context_size=1:detect_stack_use_after_return=0"
+    "malloc_context_size=1"
 )
 
 

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::sync::LazyLock;
 
 use toksmith::count::{CountOptions, Counting, DocumentFormat, InputFile};
-use toksmith::encode::{FileOptions, IdArray, IdFile};
+use toksmith::encode::{FileOptions, IdArray, IdFile, IdType};
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::source::Compression;
 use toksmith::special::Specials;
@@ -215,18 +215,15 @@ fn encoded(path: &std::path::Path, text: &str, replace: bool, workers: usize, wi
     let options = FileOptions { special: true, replace, workers, window_bytes };
     ENCODER.encode_file(path, &options, &mut ids, &control).unwrap();
     assert_eq!(ids.0, ENCODER.encode_to_vec(text.as_bytes(), true, &control).unwrap());
-    let in_file = |wide| {
-        let name = FOLDER.path().join("ids");
-        let file = File::create(&name).unwrap();
-        if wide {
-            let mut out = IdFile::<u32>::new(file, 0, name.clone());
-            ENCODER.encode_file(path, &options, &mut out, &control).unwrap();
-        } else {
-            let mut out = IdFile::<u16>::new(file, 0, name.clone());
-            ENCODER.encode_file(path, &options, &mut out, &control).unwrap();
-        }
-        std::fs::read(name).unwrap()
-    };
-    assert!(in_file(true).chunks(4).eq(ids.0.iter().map(|id| id.to_le_bytes())));
-    assert!(in_file(false).chunks(2).eq(ids.0.iter().map(|&id| (id as u16).to_le_bytes())));
+    assert!(in_file::<u32>(&ENCODER, path, &options).chunks(4).eq(ids.0.iter().map(|id| id.to_le_bytes())));
+    let narrow = ids.0.iter().map(|&id| (id as u16).to_le_bytes());
+    assert!(in_file::<u16>(&ENCODER, path, &options).chunks(2).eq(narrow));
+}
+
+/// The bytes of a file of ids.
+fn in_file<T: IdType>(encoder: &Encoder, path: &std::path::Path, options: &FileOptions) -> Vec<u8> {
+    let name = FOLDER.path().join("ids");
+    let mut out = IdFile::<T>::new(File::create(&name).unwrap(), 0, name.clone());
+    encoder.encode_file(path, options, &mut out, &Control::none()).unwrap();
+    std::fs::read(name).unwrap()
 }

@@ -111,6 +111,8 @@ def test_going_on_in_the_middle(
     options = {"append": END, "shard_size": 1500, **options}
     out = tmp_path / "out"
     stopped = 0
+    # So many runs have one worker: a state of more than one may cover any number of chunks.
+    least = {"texts": 0, "parquet": 3, "mixed": 5}[kind]
 
     class Stopped(Exception):
         pass
@@ -125,13 +127,13 @@ def test_going_on_in_the_middle(
         with monkeypatch.context() as patched:
             patched.setattr(module.Folder, "save", save_and_stop)
             with pytest.raises(Stopped):
-                toksmith.tokenize(sources(), tokenizer, out, workers=1 + stopped % 3, **options)
+                workers = 1 if stopped <= least else 1 + stopped % 3
+                toksmith.tokenize(sources(), tokenizer, out, workers=workers, **options)
         stopped += 1
         state = json.loads((out / ".toksmith-unfinished/state.json").read_text())
         if stopped > 40 or state["state"]["snapshot"][0][0] >= (3 if kind == "mixed" else 1):
             break
-    # The timing of the threads decides how many chunks a state covers, but no state covers Parquet and other files.
-    assert stopped >= (2 if kind == "mixed" else 1)
+    assert stopped > least
     toksmith.tokenize(sources(), tokenizer, out, **options)
     some = documents[:90] if kind == "parquet" else documents
     options["append"] = [tokenizer.special_tokens[END]]
