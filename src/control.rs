@@ -17,6 +17,8 @@ pub enum Stage {
     Merge,
     /// Encoding; the unit is bytes of text.
     Encode,
+    /// Making a checksum; the unit is bytes of a file.
+    Check,
 }
 
 /// How far a long call has come.
@@ -153,7 +155,8 @@ impl<'a> Control<'a> {
         let stage = match self.stage.load(Relaxed) {
             0 => Stage::Count,
             1 => Stage::Merge,
-            _ => Stage::Encode,
+            2 => Stage::Encode,
+            _ => Stage::Check,
         };
         Progress { stage, done: self.done.load(Relaxed), total: self.total.load(Relaxed) }
     }

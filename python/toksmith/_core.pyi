@@ -29,6 +29,7 @@ __all__ = [
     "are_ids",
     "build_tokenizer",
     "character_kinds",
+    "checksum",
     "count_texts",
     "counts_from_arrow",
     "counts_to_arrow",
@@ -80,6 +81,7 @@ class Pretokenizer:
 
 def are_ids(vocab: dict[str, Any]) -> bool: ...
 def parse_json(text: str) -> Any: ...
+def checksum(path: str | PathLike[str], *, progress: _Report | None = None) -> tuple[int, str]: ...
 
 @final
 class SpelledModel:

@@ -153,6 +153,7 @@ fn report(py: Python<'_>, progress: &Py<PyAny>, now: Progress) -> PyResult<()> {
         Stage::Count => "count",
         Stage::Merge => "merge",
         Stage::Encode => "encode",
+        Stage::Check => "check",
     };
     progress.call1(py, (stage, now.done, now.total)).map(|_| ())
 }

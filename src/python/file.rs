@@ -1,4 +1,4 @@
-//! Encoding of a file to an array or to a file of ids.
+//! Files: encoding one to an array or to a file of ids, and checksums.
 
 use std::fs::OpenOptions;
 use std::path::PathBuf;
@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use super::{arrays, call};
 use crate::encode::{Encoder, FileOptions, IdArray, IdFile, IdType};
 use crate::error::Error;
+use crate::source;
 
 /// The arguments of [`encode`].
 pub(super) struct FileRequest<'a> {
@@ -43,4 +44,15 @@ pub(super) fn encode<'py, T: IdType + Element>(
         Ok(ids.count)
     })?;
     Ok(count.into_pyobject(py)?.into_any())
+}
+
+/// The number of bytes of a file, and their BLAKE3 in hex. Calls `progress("check", done, total)` with bytes.
+#[pyfunction]
+#[pyo3(signature = (path, *, progress = None))]
+pub(super) fn checksum(
+    py: Python<'_>,
+    path: PathBuf,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(u64, String)> {
+    call::long(py, progress, |control| source::checksum(&path, control))
 }

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::room;
 use crate::simd::Isa;
 use crate::source::{SourceFile, text_of};
+use crate::workers::BufferPool;
 
 /// The fewest bytes of text that are encoded together, unless fewer are left: few enough that their ids are still in near
 /// memory when they become bytes.
@@ -31,11 +32,15 @@ pub trait TextBatch: Send {
 
 /// Encodes jobs.
 pub(super) struct Documents<'a> {
-    pub(super) encoder: &'a dyn DocumentEncoder,
-    pub(super) sources: &'a [Source],
-    pub(super) cutter: &'a ChunkCutter<'a>,
-    pub(super) options: &'a ShardOptions,
-    pub(super) isa: Isa,
+    encoder: &'a dyn DocumentEncoder,
+    sources: &'a [Source],
+    cutter: &'a ChunkCutter<'a>,
+    options: &'a ShardOptions,
+    isa: Isa,
+    /// For the bytes of a part of a file.
+    reads: BufferPool<u8>,
+    /// For the ids of documents that are encoded together.
+    ids: BufferPool<u32>,
 }
 
 /// A document, or a part of it.
@@ -51,7 +56,19 @@ impl<'t> DocumentPart<'t> {
     }
 }
 
-impl Documents<'_> {
+impl<'a> Documents<'a> {
+    pub(super) fn new(
+        encoder: &'a dyn DocumentEncoder,
+        sources: &'a [Source],
+        cutter: &'a ChunkCutter<'a>,
+        options: &'a ShardOptions,
+    ) -> Self {
+        // A document that cannot be cut may need far more room, which is freed after it.
+        let reads = BufferPool::up_to(options.chunk_bytes.saturating_mul(2) as usize);
+        let ids = BufferPool::up_to(4 * GROUP_BYTES);
+        Documents { encoder, sources, cutter, options, isa: Isa::best(), reads, ids }
+    }
+
     /// The ids of a job.
     pub(super) fn encode<T: TextBatch>(
         &self,
@@ -64,7 +81,7 @@ impl Documents<'_> {
             JobKind::Chunks(chunks) => {
                 for chunk in chunks {
                     encoded.begin(chunk.source);
-                    self.chunk(worker, chunk, &mut encoded, control)?;
+                    self.reads.with(|read| self.chunk(worker, chunk, read, &mut encoded, control))?;
                     if encoded.failure.is_some() {
                         break;
                     }
@@ -86,23 +103,33 @@ impl Documents<'_> {
         Ok(encoded)
     }
 
-    fn chunk(&self, worker: usize, job: ChunkJob, encoded: &mut Encoded, control: &Control) -> Result<()> {
+    fn chunk(
+        &self,
+        worker: usize,
+        job: ChunkJob,
+        read: &mut Vec<u8>,
+        encoded: &mut Encoded,
+        control: &Control,
+    ) -> Result<()> {
         let ChunkJob { source: number, chunk, begins, ends } = job;
         let source = &self.sources[number];
-        let mut read = Vec::new();
+        let held;
         let (bytes, offset) = match chunk {
             Chunk::File => {
                 let file = self.open(source, control)?;
-                file.read_exactly(0, file.size as usize, &mut read)?;
+                file.read_exactly(0, file.size as usize, read)?;
                 control.advance(file.size);
-                (read, 0)
+                (&*read, 0)
             }
             Chunk::Part { file, start, end } => {
-                file.read_exactly(start, (end - start) as usize, &mut read)?;
+                file.read_exactly(start, (end - start) as usize, read)?;
                 control.advance(end - start);
-                (read, start)
+                (&*read, start)
             }
-            Chunk::Held { bytes, offset } => (bytes, offset),
+            Chunk::Held { bytes, offset } => {
+                held = bytes;
+                (&held, offset)
+            }
             Chunk::Invalid(skipped) => {
                 encoded.skipped.push(skipped);
                 return Ok(());
@@ -110,8 +137,8 @@ impl Documents<'_> {
         };
         let mut parts = Vec::new();
         let found = match source.field() {
-            Some(field) => self.lines(&bytes, (number, field, offset), &mut parts, encoded),
-            None => self.texts(&bytes, (number, offset), (begins, ends), &mut parts, encoded),
+            Some(field) => self.lines(bytes, (number, field, offset), &mut parts, encoded),
+            None => self.texts(bytes, (number, offset), (begins, ends), &mut parts, encoded),
         };
         if let Err(failure) = found {
             encoded.failure = Some(failure);
@@ -269,9 +296,9 @@ impl Documents<'_> {
         if let [all] = &mut encoded.parts[..] {
             let ShardOptions { prepend, append, .. } = self.options;
             let added = parts.len() * (prepend.len() + append.len());
-            room::reserve(&mut all.bytes, self.options.width() as usize * (bytes / 3 + added))?;
+            room::reserve(&mut all.bytes, self.options.width() as usize * (bytes / 2 + added))?;
         }
-        let (mut ids, mut ends) = (Vec::new(), Vec::new());
+        let (mut ids, mut ends) = (self.ids.take(), Vec::new());
         let mut group_bytes = 0;
         let groups = parts.chunk_by(|part, _| {
             group_bytes += part.text.len();
@@ -292,6 +319,7 @@ impl Documents<'_> {
                 start = end;
             }
         }
+        self.ids.give_back(ids);
         encoded.text_bytes += bytes as u64;
         Ok(())
     }

@@ -19,7 +19,6 @@ use super::streams::Streams;
 use super::write::PlacedIds;
 use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
-use crate::simd::Isa;
 use crate::workers;
 
 /// How long a thread sleeps before it checks again whether there is room for a batch of texts.
@@ -212,7 +211,7 @@ impl ShardRun {
         meanwhile: impl FnOnce(bool) -> Result<()>,
     ) -> Result<()> {
         let (options, sources) = (&self.options, &*self.sources);
-        let documents = Documents { encoder, sources, cutter, options, isa: Isa::best() };
+        let documents = Documents::new(encoder, sources, cutter, options);
         let context = PlaceContext { options, sources, ledger: &self.ledger };
         // With `move`, the closure that makes the jobs is dropped after the last job, so that no thread keeps sending
         // texts to it.

@@ -1,6 +1,7 @@
 //! Sources of text: files, read at any offset and cut only where no result can change, and text in memory.
 
 mod blocks;
+mod checksum;
 mod cuts;
 mod file;
 mod input;
@@ -13,6 +14,7 @@ mod writeback;
 mod xz;
 
 pub(crate) use blocks::{Blocks, StreamBlock};
+pub use checksum::checksum;
 pub use cuts::Cutter;
 pub(crate) use file::{SourceFile, read_at, write_at};
 pub use input::{DocumentFormat, InputFile};

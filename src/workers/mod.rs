@@ -4,11 +4,13 @@
 //! If the system does not start all threads, the call runs with fewer, in the extreme with only the calling thread.
 
 mod background_reader;
+mod buffer_pool;
 mod ordered_queue;
 mod threads;
 
 pub(crate) use background_reader::BackgroundReader;
 pub use background_reader::read_in_background;
+pub(crate) use buffer_pool::BufferPool;
 pub use ordered_queue::{in_order, placed};
 pub(crate) use threads::start;
 pub use threads::{cores, run, run_here_too};

@@ -7,6 +7,7 @@ import os
 import struct
 from typing import TYPE_CHECKING
 
+from .. import _core
 from ..common.progress import summing
 from . import dataset, shards
 from . import manifest as manifests
@@ -39,19 +40,32 @@ def differences(folder: str | os.PathLike[str], report: Report | None = None) ->
     parts = list(manifests.shards_of(manifest))
     total = sum(shard.bytes + _size(manifest.folder / shard.index_file) for shard in parts)
     read = summing(report, "check", total)
+    kind, digest = _CHECKSUMS[manifest.checksums]
     yield from _of_tokenizer(manifest)
     for shard in parts:
         is_whole = True
-        for name, expected in ((shard.file, shard.sha256), (shard.index_file, shard.index_sha256)):
-            found = sha256(manifest.folder / name, read)
+        for name, expected in ((shard.file, shard.checksum), (shard.index_file, shard.index_checksum)):
+            found = digest(manifest.folder / name, read)
             if found != expected:
                 is_whole = False
-                yield f"{manifest.folder / name}: the SHA-256 is {found}, and {manifests.NAME} says {expected}"
+                yield f"{manifest.folder / name}: the {kind} is {found}, and {manifests.NAME} says {expected}"
         if is_whole:
             yield from _of_structure(manifest, shard)
 
 
-def sha256(path: Path, read: Callable[[int], None]) -> str:
+def _blake3(path: Path, read: Callable[[int], None]) -> str:
+    """Return the BLAKE3 of a file in hex; `read` gets the number of bytes after each piece."""
+    before = 0
+
+    def progress(_stage: str, done: int, _total: int) -> None:
+        nonlocal before
+        read(done - before)
+        before = done
+
+    return _core.checksum(path, progress=progress)[1]
+
+
+def _sha256(path: Path, read: Callable[[int], None]) -> str:
     """Return the SHA-256 of a file in hex; `read` gets the number of bytes after each piece."""
     digest = hashlib.sha256()
     with path.open("rb", buffering=0) as file:
@@ -59,6 +73,9 @@ def sha256(path: Path, read: Callable[[int], None]) -> str:
             digest.update(piece)
             read(len(piece))
     return digest.hexdigest()
+
+
+_CHECKSUMS = {"blake3": ("BLAKE3", _blake3), "sha256": ("SHA-256", _sha256)}
 
 
 def _size(path: Path) -> int:

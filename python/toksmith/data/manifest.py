@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NAME = "manifest.json"
-VERSION = 1
+VERSION = 2
 """The version of the form of the folder. A reader refuses a later version."""
+_CHECKSUMS = {1: "sha256", 2: "blake3"}
 FILE_FORMATS = ("bin", "llm.c", "megatron", "npy", "parquet")
 WIDTHS = {"uint16": 2, "uint32": 4}
 """Types of ids, with their bytes."""
@@ -25,15 +26,15 @@ _KIND = "toksmith training data"
 
 
 class Shard(NamedTuple):
-    """A file of ids, with the file that says where its documents begin."""
+    """A file of ids, with the file that says where its documents begin, and the checksums of both."""
 
     file: str
     index_file: str
     documents: int
     tokens: int
     bytes: int
-    sha256: str
-    index_sha256: str
+    checksum: str
+    index_checksum: str
 
 
 class Split(NamedTuple):
@@ -45,9 +46,10 @@ class Split(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """The content of a folder. `content` is the whole object of the file."""
+    """The content of a folder. `content` is the whole object of the file, `checksums` "blake3" or "sha256"."""
 
     folder: Path
+    checksums: str
     file_format: str
     dtype: str
     tokenizer_file: str
@@ -133,18 +135,21 @@ def parse(text: str, folder: Path) -> Manifest:
         raise ValueError(f"{name}: the version is {shown(version)}, not a whole number from 1 on")
     if version > VERSION:
         raise ValueError(
-            f"{name}: version {version} of the format, and this toksmith reads version {VERSION}: install a newer one"
+            f"{name}: version {version} of the format, and this toksmith reads versions up to {VERSION}: install a "
+            "newer one"
         )
     with text_files.naming(name):
         tokenizer = _field(content, "tokenizer", dict)
+        checksums = _CHECKSUMS[version]
         manifest = Manifest(
             folder,
+            checksums,
             _one_of(content, "file_format", FILE_FORMATS),
             _one_of(content, "dtype", tuple(WIDTHS)),
             _file_name(tokenizer, "file"),
             _field(tokenizer, "fingerprint", str),
             _field(tokenizer, "vocab_size", int),
-            {split: _split(split, value) for split, value in _field(content, "splits", dict).items()},
+            {split: _split(split, value, checksums) for split, value in _field(content, "splits", dict).items()},
             content,
         )
         for shard in shards_of(manifest):
@@ -152,10 +157,10 @@ def parse(text: str, folder: Path) -> Manifest:
     return manifest
 
 
-def _split(name: str, value: Any) -> Split:
+def _split(name: str, value: Any, checksums: str) -> Split:
     if not isinstance(value, dict):
         raise ValueError(f"the split {shown(name)} is {type(value).__name__}, not an object")
-    shards = [_shard(shard) for shard in _field(value, "shards", list)]
+    shards = [_shard(shard, checksums) for shard in _field(value, "shards", list)]
     split = Split(_count(value, "documents"), _count(value, "tokens"), shards)
     for what in ("documents", "tokens"):
         total, parts = getattr(split, what), sum(getattr(shard, what) for shard in shards)
@@ -164,7 +169,7 @@ def _split(name: str, value: Any) -> Split:
     return split
 
 
-def _shard(value: Any) -> Shard:
+def _shard(value: Any, checksums: str) -> Shard:
     if not isinstance(value, dict):
         raise ValueError(f"a shard is {type(value).__name__}, not an object")
     return Shard(
@@ -173,8 +178,8 @@ def _shard(value: Any) -> Shard:
         _count(value, "documents"),
         _count(value, "tokens"),
         _count(value, "bytes"),
-        _field(value, "sha256", str),
-        _field(value, "index_sha256", str),
+        _field(value, checksums, str),
+        _field(value, f"index_{checksums}", str),
     )
 
 

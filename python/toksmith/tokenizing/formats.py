@@ -7,12 +7,12 @@ module writes the heads of both, and makes the other files of a format from them
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .. import _core
 from ..file_encoding import npy_head
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ _LLM_C_KINDS = {2: (20240520, 1), 4: (20240801, 7)}
 _MEGATRON_MAGIC = b"MMIDIDX\x00\x00"
 # Megatron's codes of types; it has no uint32, and reads ids below 2^31 as int32.
 _MEGATRON_TYPES = {2: 8, 4: 4}
-_WINDOW = 1 << 20
 _DOCUMENTS = 1 << 16
 
 
@@ -161,7 +160,7 @@ def complete(raw: Raw, form: Format) -> tuple[dict[str, Path], dict[str, Any]]:
     """Complete the files of a shard, and sync them to the disk.
 
     Returns:
-        The files by their suffixes, and for the manifest their sizes and SHA-256.
+        The files by their suffixes, and for the manifest their sizes and BLAKE3.
 
     Raises:
         OSError: A file cannot be written.
@@ -177,23 +176,18 @@ def complete(raw: Raw, form: Format) -> tuple[dict[str, Path], dict[str, Any]]:
     for suffix, path in files.items():
         size, digest = _on_disk(path)
         if suffix == form.suffix:
-            told |= {"bytes": size, "sha256": digest}
+            told |= {"bytes": size, "blake3": digest}
         else:
-            told["index_sha256" if suffix == ".index.npy" else f"{suffix[1:]}_sha256"] = digest
+            told["index_blake3" if suffix == ".index.npy" else f"{suffix[1:]}_blake3"] = digest
     return files, told
 
 
 def _on_disk(path: Path) -> tuple[int, str]:
-    """Sync a file to the disk; return its size and its SHA-256."""
-    digest = hashlib.sha256()
-    window = memoryview(bytearray(_WINDOW))
-    size = 0
+    """Sync a file to the disk; return its size and its BLAKE3."""
+    size, digest = _core.checksum(path)
     with naming(path), path.open("rb+", buffering=0) as file:
-        while count := file.readinto(window):
-            digest.update(window[:count])
-            size += count
         os.fsync(file.fileno())
-    return size, digest.hexdigest()
+    return size, digest
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..data.manifest import VERSION
 from .folder import TOKENIZER
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def manifest(tokenizer: Tokenizer, options: Options, folder: Folder, outcome: Ou
     told = {key: value for key, value in options.told.items() if key not in ("format", "dtype")}
     return {
         "format": "toksmith training data",
-        "version": 1,
+        "version": VERSION,
         "tokenizer": {
             "file": TOKENIZER,
             "fingerprint": tokenizer.fingerprint,

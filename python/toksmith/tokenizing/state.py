@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _KIND = "toksmith unfinished run"
+# In version 1 the shards had other checksums.
+_VERSION = 2
 # Shapes of values: a type; a list of one shape, for any number of values of that shape; a tuple, for a row of values
 # of its shapes; a frozen set of one shape, for a value of that shape or None.
 _NUMBER, _TEXT = int, str
@@ -60,7 +62,7 @@ def write(path: Path, state: State) -> None:
         OSError: The file cannot be written.
     """
     kept = state._asdict()
-    content = {"format": _KIND, "version": 1, "sha256": _digest(kept), "state": kept}
+    content = {"format": _KIND, "version": _VERSION, "sha256": _digest(kept), "state": kept}
     whole_files.write(path, [json.dumps(content).encode()])
 
 
@@ -75,9 +77,13 @@ def read(path: Path) -> State:
     with contextlib.suppress(ValueError):
         content = text_files.read_object(path, _KIND)
         kept = content.get("state")
-        if content.get("format") == _KIND and isinstance(kept, dict) and content.get("sha256") == _digest(kept):
+        head = (content.get("format"), content.get("version"))
+        if head == (_KIND, _VERSION) and isinstance(kept, dict) and content.get("sha256") == _digest(kept):
             return _state(kept)
-    raise ValueError(f"{path}: this is no whole state of a run: remove the folder {path.parent} to begin anew")
+    raise ValueError(
+        f"{path}: this is no whole state of a run of this version of toksmith: remove the folder {path.parent} to "
+        "begin anew"
+    )
 
 
 def _digest(kept: dict[str, Any]) -> str:

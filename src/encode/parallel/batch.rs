@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::buffer_pool::BufferPool;
 use crate::control::Control;
 use crate::encode::encoder::Encoder;
 use crate::encode::output::{CountSink, IdBuffer, IdType};
@@ -10,7 +9,7 @@ use crate::encode::special_set::{ActiveSpecials, SpecialTokens};
 use crate::error::{Error, Result};
 use crate::room;
 use crate::source::Cutter;
-use crate::workers;
+use crate::workers::{self, BufferPool};
 
 /// Texts are handed out in runs of about this many bytes.
 const RUN_BYTES: usize = 1 << 18;

@@ -3,14 +3,13 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::buffer_pool::BufferPool;
 use crate::control::{Control, Stage};
 use crate::encode::encoder::{Encoder, Request};
 use crate::encode::output::{IdDestination, Sink};
 use crate::error::Result;
 use crate::room;
 use crate::source::{Cutter, SourceFile};
-use crate::workers;
+use crate::workers::{self, BufferPool};
 
 /// How a file is encoded. Only `special` and `replace` change a result.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::buffer_pool::BufferPool;
 use crate::control::Control;
 use crate::encode::encoder::{Encoder, Request};
 use crate::encode::output::{CountSink, IdBuffer};
@@ -11,7 +10,7 @@ use crate::error::Result;
 use crate::pretokenize::Isa;
 use crate::room;
 use crate::source::{Cutter, Text};
-use crate::workers;
+use crate::workers::{self, BufferPool};
 
 /// Bytes or characters of a chunk on one thread: few enough that its UTF-8 is still in the cache when it is encoded.
 const CHUNK_UNITS: usize = 1 << 17;

@@ -1,7 +1,6 @@
 //! Several threads: one long text, a batch of texts, a file.
 
 mod batch;
-mod buffer_pool;
 mod file;
 mod long_text;
 

@@ -1,5 +1,6 @@
 """`toksmith data`: what a folder holds, its checksums, and a document as tokens."""
 
+import hashlib
 import json
 import os
 import signal
@@ -79,8 +80,27 @@ def test_check(folder: Path) -> None:
     data[3] ^= 1
     shard.write_bytes(data)
     [line] = run(folder, "--check", status=1).splitlines()
-    assert line.startswith(f"{shard}: the SHA-256 is ")
+    assert line.startswith(f"{shard}: the BLAKE3 is ")
     assert "another" not in run(folder)  # only --check reads the bytes
+
+
+def test_version_1_has_sums_of_another_kind(folder: Path) -> None:
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text()) | {"version": 1}
+    shards = [shard for split in manifest["splits"].values() for shard in split["shards"]]
+    for shard in shards:
+        del shard["blake3"], shard["index_blake3"]
+        shard["sha256"] = hashlib.sha256((folder / shard["file"]).read_bytes()).hexdigest()
+        shard["index_sha256"] = hashlib.sha256((folder / shard["index"]).read_bytes()).hexdigest()
+    path.write_text(json.dumps(manifest))
+    assert "all is as it was written (shards: 3, bytes: " in run(folder, "--check")
+    index = folder / shards[1]["index"]
+    index.write_bytes(index.read_bytes()[:-1] + b"\1")
+    [line] = run(folder, "--check", status=1).splitlines()
+    assert line.startswith(f"{index}: the SHA-256 is ")
+    manifest["version"] = 2
+    path.write_text(json.dumps(manifest))
+    assert "manifest.json: the field 'blake3' is missing" in run(folder, "--check", status=1)
 
 
 def test_a_document_in_a_pipe(folder: Path, tokenizer: toksmith.Tokenizer) -> None:
@@ -164,7 +184,7 @@ def test_an_id_that_the_tokenizer_does_not_have(folder: Path, tokenizer: toksmit
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals, and files with holes")
 @pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_check_can_be_ended(sent: signal.Signals, status: int, folder: Path) -> None:
-    """A shard of 40 GB that takes no room on the disk: its checksum takes a minute."""
+    """A shard of 40 GB that takes no room on the disk: its checksum takes many seconds."""
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text())
     split = manifest["splits"]["val"]

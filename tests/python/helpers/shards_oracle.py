@@ -1,7 +1,6 @@
 """What a folder of shards must hold: a plain loop over documents."""
 
 import functools
-import hashlib
 import json
 import struct
 from collections.abc import Iterable
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from blake3 import blake3
 
 from toksmith import Tokenizer
 
@@ -119,8 +119,8 @@ def check(folder: Path, shards: dict[str, list[list[list[int]]]], dtype: str = "
             assert shard["bytes"] == len(data)
             assert shard["tokens"] == starts[-1]
             assert shard["documents"] == len(documents)
-            assert shard["sha256"] == hashlib.sha256(data).hexdigest()
-            assert shard["index_sha256"] == hashlib.sha256(index.read_bytes()).hexdigest()
+            assert shard["blake3"] == blake3(data).hexdigest()
+            assert shard["index_blake3"] == blake3(index.read_bytes()).hexdigest()
             names |= {shard["file"], shard["index"]}
     assert {path.name for path in folder.iterdir()} == names
     totals = manifest["totals"]

@@ -3,13 +3,14 @@
 It uses no part of the package but `Tokenizer.save` and `Tokenizer.fingerprint`: it checks readers and writers.
 """
 
-import hashlib
 import itertools
 import json
 import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from blake3 import blake3
 
 from toksmith import Tokenizer
 
@@ -39,7 +40,7 @@ def write_folder(
     totals = {what: sum(one[what] for one in found.values()) for what in ("documents", "tokens")}
     manifest = {
         "format": "toksmith training data",
-        "version": 1,
+        "version": 2,
         "tokenizer": {
             "file": "tokenizer.toksmith",
             "fingerprint": tokenizer.fingerprint,
@@ -102,8 +103,8 @@ def shard(folder: Path, stem: str, documents: Sequence[Document], file_format: s
         "documents": len(documents),
         "tokens": len(ids),
         "bytes": path.stat().st_size,
-        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-        "index_sha256": hashlib.sha256(index.read_bytes()).hexdigest(),
+        "blake3": blake3(path.read_bytes()).hexdigest(),
+        "index_blake3": blake3(index.read_bytes()).hexdigest(),
     }
 
 

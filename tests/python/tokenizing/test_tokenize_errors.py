@@ -163,6 +163,7 @@ STATES: dict[str, Any] = {
     "a byte": lambda data: data.replace(b'"documents": 2', b'"documents": 3').replace(b"[0, ", b"[1, ", 1),
     "cut off": lambda data: data[:-9],
     "another file": lambda data: b"{}",
+    "version 1": lambda data: data.replace(b'"version": 2', b'"version": 1', 1),
     "no snapshot": _resigned(lambda state: state.pop("snapshot")),
     "no list": _resigned(lambda state: state["snapshot"].__setitem__(5, 7)),
     "negative": _resigned(lambda state: state["snapshot"].__setitem__(6, -1)),
