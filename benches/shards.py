@@ -9,7 +9,7 @@ second:
 
     encode_file     the text file, in one piece, to one file of ids
     tokenize ...    each kind of source to shards. Two steps are serial: placing ids, and cutting sources into jobs,
-                    which also waits for what is read, decompressed or made by Python. Of both, the share in the time
+                    which also reads Parquet and waits for what is decompressed. Of both, the share in the time
     zstd -d, JSON   decompressing in a process of its own, and json.loads of each line in this one
     python loop     json.loads and Tokenizer.encode for each line, arrays written with NumPy (--python: it takes long)
 
@@ -96,6 +96,8 @@ def run_tokenize(job: dict[str, Any]) -> dict[str, Any]:
 
     tokenizer = toksmith.Tokenizer.from_pretrained(job["tokenizer"])
     tokenizer.encode("warm")
+    if job["source"].endswith(".parquet"):
+        import pyarrow.parquet  # noqa: F401  # imports are not timed
     separator = SEPARATOR if job["source"].endswith(".txt") else None
     runs: list[Any] = []
     inner = module._Run.run

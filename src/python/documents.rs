@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyString, PyTuple};
 
+use super::arrow::PyArrowColumn;
 use super::errors::raised;
 use crate::control::Control;
 use crate::error::Result;
@@ -36,12 +37,18 @@ impl HeldText {
     }
 }
 
+/// Objects of Python that hold the texts of a batch.
+enum Held {
+    Texts(Vec<HeldText>),
+    Column(Py<PyArrowColumn>),
+}
+
 /// Texts that are no longer needed and wait to be dropped by a thread that is attached to the interpreter.
 ///
 /// If another thread dropped an object of Python, PyO3 would put it into a list that the whole process shares, under a
 /// lock; a child that is forked at that moment would wait for the lock at its next call.
 #[derive(Clone, Default)]
-pub(super) struct Dropped(Arc<Mutex<Vec<HeldText>>>);
+pub(super) struct Dropped(Arc<Mutex<Vec<Held>>>);
 
 impl Dropped {
     /// Drops the texts that wait.
@@ -53,20 +60,16 @@ impl Dropped {
 
 /// A batch of texts. Any thread may drop it.
 pub(super) struct HeldTexts {
-    held: Vec<HeldText>,
-    /// The starts and ends of the texts within one object. Empty if each object is one text.
-    offsets: Vec<usize>,
+    held: Held,
     progress: u64,
     dropped: Dropped,
 }
 
 impl TextBatch for HeldTexts {
-    fn texts(&self) -> Vec<&[u8]> {
-        match &*self.held {
-            [all] if !self.offsets.is_empty() => {
-                self.offsets.windows(2).map(|ends| &all.bytes()[ends[0]..ends[1]]).collect()
-            }
-            each => each.iter().map(HeldText::bytes).collect(),
+    fn texts(&self) -> Result<Vec<&[u8]>> {
+        match &self.held {
+            Held::Texts(texts) => room::collected(texts.iter().map(HeldText::bytes)),
+            Held::Column(column) => Ok(column.get().column().texts()?.texts),
         }
     }
 
@@ -77,8 +80,8 @@ impl TextBatch for HeldTexts {
 
 impl Drop for HeldTexts {
     fn drop(&mut self) {
-        let held = std::mem::take(&mut self.held);
-        self.dropped.0.lock().unwrap_or_else(PoisonError::into_inner).extend(held);
+        let held = std::mem::replace(&mut self.held, Held::Texts(Vec::new()));
+        self.dropped.0.lock().unwrap_or_else(PoisonError::into_inner).push(held);
     }
 }
 
@@ -156,7 +159,7 @@ impl TextFeed {
             return if self.to_pass > 0 { Err(self.changed()) } else { Ok(None) };
         }
         self.at.digest = self.digest.as_ref().map_or(0, Xxh64::digest);
-        Ok(Some(self.job(held, Vec::new(), (bytes as u64, first))))
+        Ok(Some(self.job(Held::Texts(held), bytes as u64, first)))
     }
 
     /// The next item of the iterator.
@@ -181,13 +184,8 @@ impl TextFeed {
         Ok(Some(Item::Text(text)))
     }
 
-    fn job(
-        &self,
-        held: Vec<HeldText>,
-        offsets: Vec<usize>,
-        (progress, first): (u64, Cursor),
-    ) -> TextJob<HeldTexts> {
-        let texts = HeldTexts { held, offsets, progress, dropped: self.dropped.clone() };
+    fn job(&self, held: Held, progress: u64, first: Cursor) -> TextJob<HeldTexts> {
+        let texts = HeldTexts { held, progress, dropped: self.dropped.clone() };
         TextJob { source: first.source, first: first.offset, texts, end: self.at }
     }
 
@@ -206,17 +204,16 @@ impl TextFeed {
         ))
     }
 
-    /// The texts of a tuple of bytes, offsets in these bytes, and progress.
+    /// The texts of a tuple of a column, none of which is null, and progress.
     fn many(&mut self, many: &Bound<'_, PyTuple>) -> PyResult<TextJob<HeldTexts>> {
         let first = self.at;
-        let (all, offsets, progress) = many.extract::<(PyBackedBytes, PyBackedBytes, u64)>()?;
-        let offsets = offsets.as_chunks::<8>().0.iter().map(|offset| u64::from_le_bytes(*offset) as usize);
-        let offsets = room::collected(offsets)?;
-        if !offsets.is_sorted() || offsets.last().is_none_or(|&last| last > all.len()) {
-            return Err(PyValueError::new_err("offsets of texts do not fit their bytes"));
+        let (column, progress) = many.extract::<(Bound<'_, PyArrowColumn>, u64)>()?;
+        let texts = column.get().column().texts()?;
+        if texts.nulls > 0 {
+            return Err(PyValueError::new_err("a text of the column is null"));
         }
-        self.at.offset += offsets.len() as u64 - 1;
-        Ok(self.job(vec![HeldText::Bytes(all)], offsets, (progress, first)))
+        self.at.offset += texts.texts.len() as u64;
+        Ok(self.job(Held::Column(column.unbind()), progress, first))
     }
 
     /// The text of an item. A lone surrogate becomes bytes that are not UTF-8.

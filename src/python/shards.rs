@@ -184,8 +184,8 @@ impl PyShardRun {
     }
 
     /// Processes texts in place of the remaining sources before `end`. An item of the iterable is a str or bytes for
-    /// one text; a tuple (bytes, offsets, progress) for several texts, with offsets of 64 bits; or the number of the
-    /// source that the next texts belong to. If `is_checked`, the iterable begins with the texts of the earlier run,
+    /// one text; a tuple of an `ArrowColumn` without nulls and the progress for several texts; or the number of the source
+    /// that the next texts belong to. If `is_checked`, the iterable begins with the texts of the earlier run,
     /// which must be the same and are passed over. Otherwise it begins behind them.
     #[pyo3(signature = (end, texts, keeper, *, is_checked, progress=None))]
     fn texts(

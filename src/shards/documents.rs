@@ -25,7 +25,10 @@ const GROUP_BYTES: usize = 64 << 10;
 /// A batch of texts that the caller made.
 pub trait TextBatch: Send {
     /// The texts, in order; they need not be UTF-8.
-    fn texts(&self) -> Vec<&[u8]>;
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; [`Error::BrokenArrow`].
+    fn texts(&self) -> Result<Vec<&[u8]>>;
     /// The number of bytes of the source that these texts were made from, for the progress display.
     fn progress(&self) -> u64;
 }
@@ -90,7 +93,7 @@ impl<'a> Documents<'a> {
             JobKind::Texts { source, first, texts } => {
                 encoded.begin(source);
                 let mut parts = Vec::new();
-                for (number, text) in (first..).zip(texts.texts()) {
+                for (number, text) in (first..).zip(texts.texts()?) {
                     let place = (source, Some(number), 0);
                     if self.add(text, place, (true, true), &mut parts, &mut encoded).is_err() {
                         break;

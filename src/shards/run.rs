@@ -1,10 +1,9 @@
 //! A run: sources → jobs → ids → shards, on several threads.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::cuts::ChunkCutter;
 use super::documents::{Documents, TextBatch};
@@ -20,11 +19,6 @@ use super::write::PlacedIds;
 use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
 use crate::workers;
-
-/// How long a thread sleeps before it checks again whether there is room for a batch of texts.
-const POLL_INTERVAL: Duration = Duration::from_micros(200);
-/// How often a thread that waits for a batch of texts checks the control.
-const CHECK_INTERVAL: Duration = Duration::from_millis(40);
 
 /// What the caller does with shards and snapshots. Workers call these methods, several at a time.
 pub trait Keeper: Sync {
@@ -152,7 +146,7 @@ impl ShardRun {
             let mut plan =
                 Plan { sources, cutter: &cutter, options, control, streams, at: self.at(), file: None };
             let jobs = move || plan.next::<NoTexts>();
-            self.work((encoder, &cutter), keeper, control, jobs, |_| Ok(()))
+            self.work((encoder, &cutter), keeper, control, (jobs, JobMaker::AnyWorker))
         })
     }
 
@@ -164,37 +158,19 @@ impl ShardRun {
         &self,
         encoder: &dyn DocumentEncoder,
         end: usize,
-        next: impl FnMut() -> Result<Option<TextJob<T>>> + Send,
+        mut next: impl FnMut() -> Result<Option<TextJob<T>>> + Send,
         keeper: &dyn Keeper,
         control: &Control,
     ) -> Result<()> {
         control.begin(Stage::Encode, 0);
         let cutter = ChunkCutter::new(&self.options, None);
-        let (sender, receiver) = sync_channel(2 * self.options.workers);
-        let (next, is_alone) = (Mutex::new(next), AtomicBool::new(false));
-        let (next, is_alone) = (&next, &is_alone);
-        let make = move || (next.lock().unwrap_or_else(PoisonError::into_inner))();
-        let jobs = move || {
-            let text = if is_alone.load(Relaxed) { make() } else { received(&receiver, control) }?;
-            Ok(text.map(|TextJob { source, first, texts, end }| Job {
+        let jobs = || {
+            Ok(next()?.map(|TextJob { source, first, texts, end }| Job {
                 what: JobKind::Texts { source, first, texts },
                 end,
             }))
         };
-        let meanwhile = |has_workers: bool| {
-            is_alone.store(!has_workers, Relaxed);
-            if has_workers {
-                while let Some(text) = make().transpose() {
-                    let is_last = text.is_err();
-                    if !hand_over(&sender, text, control)? || is_last {
-                        break;
-                    }
-                }
-            }
-            drop(sender);
-            Ok(())
-        };
-        self.work((encoder, &cutter), keeper, control, jobs, meanwhile)?;
+        self.work((encoder, &cutter), keeper, control, (jobs, JobMaker::Caller))?;
         let mut placer = self.placer();
         placer.now.at = Cursor::start_of(end);
         placer.now.lines = 0;
@@ -207,14 +183,11 @@ impl ShardRun {
         (encoder, cutter): (&dyn DocumentEncoder, &ChunkCutter<'_>),
         keeper: &dyn Keeper,
         control: &Control,
-        mut jobs: impl FnMut() -> Result<Option<Job<T>>> + Send,
-        meanwhile: impl FnOnce(bool) -> Result<()>,
+        (mut jobs, maker): (impl FnMut() -> Result<Option<Job<T>>> + Send, JobMaker),
     ) -> Result<()> {
         let (options, sources) = (&self.options, &*self.sources);
         let documents = Documents::new(encoder, sources, cutter, options);
         let context = PlaceContext { options, sources, ledger: &self.ledger };
-        // With `move`, the closure that makes the jobs is dropped after the last job, so that no thread keeps sending
-        // texts to it.
         let plan_nanos = &self.plan_nanos;
         let jobs = move || {
             let start = Instant::now();
@@ -236,7 +209,10 @@ impl ShardRun {
             self.save(keeper)
         };
         let workers = encoder.workers(options.workers);
-        let done = workers::placed(workers, control, jobs, work, place, write, meanwhile);
+        let done = match maker {
+            JobMaker::Caller => workers::placed_by_caller(workers, control, jobs, work, place, write),
+            JobMaker::AnyWorker => workers::placed(workers, control, jobs, work, place, write),
+        };
         if done.is_err() && self.ledger.is_empty() {
             // Everything that was placed before the failure is written, so the next run can continue from this
             // snapshot.
@@ -286,40 +262,19 @@ impl ShardRun {
     }
 }
 
-/// Waits for the next texts.
-fn received<T>(receiver: &Receiver<Result<TextJob<T>>>, control: &Control) -> Result<Option<TextJob<T>>> {
-    loop {
-        match receiver.recv_timeout(CHECK_INTERVAL) {
-            Ok(text) => return text.map(Some),
-            Err(RecvTimeoutError::Timeout) => control.check()?,
-            Err(RecvTimeoutError::Disconnected) => return Ok(None),
-        }
-    }
-}
-
-/// Sends texts, and waits while there is no room for them. Returns whether the receiver still exists.
-fn hand_over<T>(
-    sender: &SyncSender<Result<TextJob<T>>>,
-    mut text: Result<TextJob<T>>,
-    control: &Control,
-) -> Result<bool> {
-    loop {
-        control.check()?;
-        match sender.try_send(text) {
-            Ok(()) => return Ok(true),
-            Err(TrySendError::Disconnected(_)) => return Ok(false),
-            Err(TrySendError::Full(back)) => text = back,
-        }
-        thread::sleep(POLL_INTERVAL);
-    }
+/// The thread that makes jobs.
+enum JobMaker {
+    /// The calling thread, beside its own jobs.
+    Caller,
+    AnyWorker,
 }
 
 /// The texts of a run of files, which has none.
 struct NoTexts;
 
 impl TextBatch for NoTexts {
-    fn texts(&self) -> Vec<&[u8]> {
-        Vec::new()
+    fn texts(&self) -> Result<Vec<&[u8]>> {
+        Ok(Vec::new())
     }
 
     fn progress(&self) -> u64 {

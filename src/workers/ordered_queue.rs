@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::threads::{CHECK_INTERVAL, run_with};
+use super::threads::{CHECK_INTERVAL, run, run_here_too_with};
 use crate::control::Control;
 use crate::error::{Error, Result};
 
 /// How many jobs each worker may begin beyond the first unfinished one, which bounds the memory of waiting results.
 /// Chosen without measurement.
 const JOBS_AHEAD: usize = 4;
+/// How many jobs the calling thread makes in advance for each worker.
+const JOBS_IN_ADVANCE: usize = 2;
 
 /// Runs `work` on each of the `jobs` on up to `workers` threads, and hands the results to `take` in the order
 /// of the jobs, as soon as possible and one at a time. `jobs` makes one job for each call, when a worker is
@@ -31,19 +33,15 @@ pub fn in_order<J: Send, T: Send>(
     mut take: impl FnMut(T) -> Result<()> + Send,
 ) -> Result<()> {
     let place = |result| take(result).map(|()| Vec::<()>::new());
-    placed(workers, control, jobs, work, place, |()| Ok(()), |_| Ok(()))
+    placed(workers, control, jobs, work, place, |()| Ok(()))
 }
 
 /// [`in_order`] for results that are written somewhere. `place` gets the results in order, one at a time, and only
 /// determines where they go. Everything that it returns is given to `write`, on any worker, in any order, many at a
 /// time. Workers write before they begin a new job, so the memory of results that wait to be written is bounded, too.
 ///
-/// `meanwhile` runs on the calling thread while the workers run, for jobs that only this thread can make. Its
-/// argument says whether there are workers: if the system started none, the calling thread works, after
-/// `meanwhile` has returned.
-///
 /// # Errors
-/// Those of [`in_order`], of `write`, and of `meanwhile`. Results that were placed before a failure are written.
+/// Those of [`in_order`], and of `write`. Results that were placed before a failure are written.
 pub fn placed<J: Send, T: Send, W: Send>(
     workers: usize,
     control: &Control,
@@ -51,20 +49,30 @@ pub fn placed<J: Send, T: Send, W: Send>(
     work: impl Fn(usize, J) -> Result<T> + Sync,
     place: impl FnMut(T) -> Result<Vec<W>> + Send,
     write: impl Fn(W) -> Result<()> + Sync,
-    meanwhile: impl FnOnce(bool) -> Result<()>,
 ) -> Result<()> {
-    let queue = OrderedQueue::new(jobs, place, workers.max(1));
-    let run = |worker| {
-        let _guard = PanicGuard(&queue);
-        while let Some(turn) = queue.begin(worker, control)? {
-            match turn {
-                Turn::Job(number, job) => queue.submit(number, work(worker, job), control)?,
-                Turn::Write(number, placed) => queue.written(number, write(placed))?,
-            }
-        }
-        Ok(())
-    };
-    run_with(workers, control, run, meanwhile)?;
+    let queue = OrderedQueue::new(JobSource::Made(jobs), place, workers.max(1));
+    run(workers, control, |worker| queue.work(worker, (&work, &write), control))?;
+    queue.finish()
+}
+
+/// [`placed`] for jobs that only the calling thread can make. This thread is one of the workers: it makes jobs, and
+/// works itself while enough jobs wait.
+///
+/// # Errors
+/// Those of [`placed`].
+pub fn placed_by_caller<J: Send, T: Send, W: Send>(
+    workers: usize,
+    control: &Control,
+    jobs: impl FnMut() -> Result<Option<J>>,
+    work: impl Fn(usize, J) -> Result<T> + Sync,
+    place: impl FnMut(T) -> Result<Vec<W>> + Send,
+    write: impl Fn(W) -> Result<()> + Sync,
+) -> Result<()> {
+    let source: JobSource<fn() -> Result<Option<J>>> = JobSource::Given;
+    let queue = OrderedQueue::new(source, place, workers.max(1));
+    let tasks: Tasks<'_, J, T, W> = (&work, &write);
+    let bring = || queue.give(jobs, tasks, control);
+    run_here_too_with(workers, control, bring, |worker| queue.work(worker, tasks, control))?;
     queue.finish()
 }
 
@@ -76,6 +84,19 @@ enum Turn<J, W> {
     Write(usize, W),
 }
 
+/// What is done with a job, and with a placed result.
+type Tasks<'t, J, T, W> = (&'t (dyn Fn(usize, J) -> Result<T> + Sync), &'t (dyn Fn(W) -> Result<()> + Sync));
+
+/// Where jobs come from.
+enum JobSource<Jobs> {
+    /// A function makes them, on any thread.
+    Made(Jobs),
+    /// The calling thread gives them.
+    Given,
+    /// There are no more, because they are done or because one has failed.
+    Ended,
+}
+
 /// What the workers share: the jobs, and the results that wait for earlier ones.
 struct OrderedQueue<Jobs, J, Place, T, W> {
     state: Mutex<QueueState<Jobs, J, Place, T, W>>,
@@ -84,8 +105,7 @@ struct OrderedQueue<Jobs, J, Place, T, W> {
 }
 
 struct QueueState<Jobs, J, Place, T, W> {
-    /// The source of jobs; `None` at its end or after a failure.
-    jobs: Option<Jobs>,
+    jobs: JobSource<Jobs>,
     /// Jobs that were made and not begun, with their numbers.
     unstarted: VecDeque<(usize, J)>,
     /// The receiver of results; `None` while a worker calls it.
@@ -103,10 +123,10 @@ struct QueueState<Jobs, J, Place, T, W> {
 }
 
 impl<Jobs, J, Place, T, W> OrderedQueue<Jobs, J, Place, T, W> {
-    fn new(jobs: Jobs, place: Place, workers: usize) -> Self {
+    fn new(jobs: JobSource<Jobs>, place: Place, workers: usize) -> Self {
         let (unstarted, ready) = (VecDeque::new(), BTreeMap::new());
         let state = QueueState {
-            jobs: Some(jobs),
+            jobs,
             unstarted,
             place: Some(place),
             next: 0,
@@ -122,6 +142,35 @@ impl<Jobs, J, Place, T, W> OrderedQueue<Jobs, J, Place, T, W> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Works until there are no more jobs, or one has failed. `tasks` are for a job, and for a result to write.
+    fn work(&self, worker: usize, tasks: Tasks<'_, J, T, W>, control: &Control) -> Result<()>
+    where
+        Jobs: FnMut() -> Result<Option<J>>,
+        Place: FnMut(T) -> Result<Vec<W>>,
+    {
+        let _guard = PanicGuard(self);
+        while let Some(turn) = self.begin(worker, control)? {
+            self.take_turn(worker, turn, tasks, control)?;
+        }
+        Ok(())
+    }
+
+    fn take_turn(
+        &self,
+        worker: usize,
+        turn: Turn<J, W>,
+        (work, write): Tasks<'_, J, T, W>,
+        control: &Control,
+    ) -> Result<()>
+    where
+        Place: FnMut(T) -> Result<Vec<W>>,
+    {
+        match turn {
+            Turn::Job(number, job) => self.submit(number, work(worker, job), control),
+            Turn::Write(number, placed) => self.written(number, write(placed)),
+        }
+    }
+
     /// What a worker does next; `None` at the end, or after a failure.
     fn begin(&self, worker: usize, control: &Control) -> Result<Option<Turn<J, W>>>
     where
@@ -130,6 +179,23 @@ impl<Jobs, J, Place, T, W> OrderedQueue<Jobs, J, Place, T, W> {
         control.check()?;
         let mut state = self.lock();
         loop {
+            if let Some(turn) = self.turn(&mut state, worker)? {
+                return Ok(Some(turn));
+            }
+            if matches!(state.jobs, JobSource::Ended) {
+                return Ok(None);
+            }
+            state = self.wait(state);
+            control.check()?;
+        }
+    }
+
+    /// What a worker can do now.
+    fn turn(&self, state: &mut QueueState<Jobs, J, Place, T, W>, worker: usize) -> Result<Option<Turn<J, W>>>
+    where
+        Jobs: FnMut() -> Result<Option<J>>,
+    {
+        loop {
             if let Some((number, placed)) = state.unwritten.pop_front() {
                 return Ok(Some(Turn::Write(number, placed)));
             }
@@ -137,19 +203,63 @@ impl<Jobs, J, Place, T, W> OrderedQueue<Jobs, J, Place, T, W> {
             if let Some((number, job)) = own.and_then(|at| state.unstarted.remove(at)) {
                 return Ok(Some(Turn::Job(number, job)));
             }
-            // Stops making jobs while an early job takes long, because the results of later jobs wait in memory.
-            if state.next <= state.due + JOBS_AHEAD * self.workers && state.make()? {
-                continue;
+            if !self.has_room(state) || !state.make()? {
+                return Ok(state.unstarted.pop_front().map(|(number, job)| Turn::Job(number, job)));
             }
-            if let Some((number, job)) = state.unstarted.pop_front() {
-                return Ok(Some(Turn::Job(number, job)));
-            }
-            if state.jobs.is_none() {
-                return Ok(None);
-            }
-            state = self.moved.wait_timeout(state, CHECK_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
-            control.check()?;
         }
+    }
+
+    /// Whether another job may be made. While an early job takes long, the results of later ones wait in memory.
+    fn has_room(&self, state: &QueueState<Jobs, J, Place, T, W>) -> bool {
+        state.next <= state.due + JOBS_AHEAD * self.workers
+    }
+
+    /// Waits until something has changed, or for so long that the control should be checked.
+    fn wait<'l>(
+        &self,
+        state: MutexGuard<'l, QueueState<Jobs, J, Place, T, W>>,
+    ) -> MutexGuard<'l, QueueState<Jobs, J, Place, T, W>> {
+        self.moved.wait_timeout(state, CHECK_INTERVAL).unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Makes jobs until there are no more, or one has failed, and works as the worker 0 while enough jobs wait.
+    fn give(
+        &self,
+        mut jobs: impl FnMut() -> Result<Option<J>>,
+        tasks: Tasks<'_, J, T, W>,
+        control: &Control,
+    ) -> Result<()>
+    where
+        Jobs: FnMut() -> Result<Option<J>>,
+        Place: FnMut(T) -> Result<Vec<W>>,
+    {
+        let _guard = PanicGuard(self);
+        let mut give = || loop {
+            control.check()?;
+            let mut state = self.lock();
+            if matches!(state.jobs, JobSource::Ended) {
+                return Ok(());
+            }
+            if state.unstarted.len() < JOBS_IN_ADVANCE * self.workers && self.has_room(&state) {
+                drop(state);
+                let job = jobs();
+                state = self.lock();
+                state.add(job)?;
+                self.moved.notify_all();
+            } else if let Some(turn) = self.turn(&mut state, 0)? {
+                drop(state);
+                self.take_turn(0, turn, tasks, control)?;
+            } else {
+                drop(self.wait(state));
+            }
+        };
+        let given = give();
+        if given.is_err() {
+            // Otherwise the other workers would wait for more jobs.
+            self.lock().jobs = JobSource::Ended;
+            self.moved.notify_all();
+        }
+        given
     }
 
     /// Submits the result of a job. If it is the next result to be placed, this worker places it, and all
@@ -160,7 +270,8 @@ impl<Jobs, J, Place, T, W> OrderedQueue<Jobs, J, Place, T, W> {
     {
         let mut state = self.lock();
         match result {
-            Ok(result) => drop(state.ready.insert(number, result)),
+            Ok(result) if state.is_before_failure(number) => drop(state.ready.insert(number, result)),
+            Ok(_) => {}
             Err(error) => {
                 state.fail(number, error)?;
                 self.moved.notify_all();
@@ -179,10 +290,7 @@ impl<Jobs, J, Place, T, W> OrderedQueue<Jobs, J, Place, T, W> {
             state.due += 1;
             match placed {
                 Ok(placed) => state.unwritten.extend(placed.into_iter().map(|placed| (due, placed))),
-                Err(error) => {
-                    state.fail(due, error)?;
-                    state.ready.clear();
-                }
+                Err(error) => state.fail(due, error)?,
             }
             self.moved.notify_all();
             stopped?;
@@ -195,7 +303,6 @@ impl<Jobs, J, Place, T, W> OrderedQueue<Jobs, J, Place, T, W> {
         let Err(error) = result else { return Ok(()) };
         let mut state = self.lock();
         state.fail(number, error)?;
-        state.ready.clear();
         self.moved.notify_all();
         Ok(())
     }
@@ -207,36 +314,50 @@ impl<Jobs, J, Place, T, W> OrderedQueue<Jobs, J, Place, T, W> {
 }
 
 impl<Jobs, J, Place, T, W> QueueState<Jobs, J, Place, T, W> {
-    /// Makes the next job; returns `false` if there is none.
+    /// Makes the next job; returns `false` if there is none, or if it is not made here.
     fn make(&mut self) -> Result<bool>
     where
         Jobs: FnMut() -> Result<Option<J>>,
     {
+        let JobSource::Made(jobs) = &mut self.jobs else { return Ok(false) };
+        let job = jobs();
+        self.add(job)
+    }
+
+    /// Adds the next job; returns `false` if there is none.
+    fn add(&mut self, job: Result<Option<J>>) -> Result<bool> {
         let number = self.next;
-        match self.jobs.as_mut().map_or(Ok(None), |jobs| jobs()) {
-            Ok(Some(job)) => {
+        match job {
+            Ok(Some(job)) if !matches!(self.jobs, JobSource::Ended) => {
                 self.unstarted.push_back((number, job));
                 self.next += 1;
                 return Ok(true);
             }
-            Ok(None) => self.jobs = None,
+            // Another job may have failed while this one was made.
+            Ok(_) => self.jobs = JobSource::Ended,
             Err(error) => self.fail(number, error)?,
         }
         Ok(false)
     }
 
-    /// Keeps the error of the failed job with the lowest number, and drops later jobs. An interruption is
+    /// Keeps the error of the failed job with the lowest number, and drops later jobs and results. An interruption is
     /// returned, which ends the worker at once.
     fn fail(&mut self, number: usize, error: Error) -> Result<()> {
         if matches!(error, Error::Interrupted) {
             return Err(error);
         }
-        self.jobs = None;
+        self.jobs = JobSource::Ended;
         self.unstarted.retain(|(unstarted, _)| *unstarted < number);
-        if self.failed.as_ref().is_none_or(|(first, _)| number < *first) {
+        self.ready.retain(|ready, _| *ready < number);
+        if self.is_before_failure(number) {
             self.failed = Some((number, error));
         }
         Ok(())
+    }
+
+    /// Whether no job up to this one has failed: the result of a later job is not taken, whenever it comes.
+    fn is_before_failure(&self, number: usize) -> bool {
+        self.failed.as_ref().is_none_or(|(first, _)| number < *first)
     }
 }
 
@@ -247,7 +368,7 @@ impl<Jobs, J, Place, T, W> Drop for PanicGuard<'_, Jobs, J, Place, T, W> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let mut state = self.0.lock();
-            state.jobs = None;
+            state.jobs = JobSource::Ended;
             state.unstarted.clear();
             drop(state);
             self.0.moved.notify_all();

@@ -30,21 +30,7 @@ pub fn run<T: Send>(
     control: &Control,
     work: impl Fn(usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    run_from(0, workers, control, work, |_| Ok(()))
-}
-
-/// [`run`], with `meanwhile` on the calling thread. Its argument says whether there are other threads; if not,
-/// `work(0)` runs after it.
-///
-/// # Errors
-/// Those of [`run`]; the error of `meanwhile`, if no worker failed for another reason than an interruption.
-pub(super) fn run_with<T: Send>(
-    workers: usize,
-    control: &Control,
-    work: impl Fn(usize) -> Result<T> + Sync,
-    meanwhile: impl FnOnce(bool) -> Result<()>,
-) -> Result<Vec<T>> {
-    run_from(0, workers, control, work, meanwhile)
+    run_from(0, workers, control, || Ok(()), work)
 }
 
 /// [`run`] with the calling thread as the first worker, for work that checks the control often. One thread
@@ -57,26 +43,39 @@ pub fn run_here_too<T: Send>(
     control: &Control,
     work: impl Fn(usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    run_from(1, workers, control, work, |_| Ok(()))
+    run_here_too_with(workers, control, || Ok(()), work)
 }
 
-/// Runs the workers before `first` on the calling thread, the others on threads of their own.
-fn run_from<T: Send>(
-    first: usize,
+/// [`run_here_too`]. The calling thread runs `first` before it becomes the first worker.
+///
+/// # Errors
+/// Those of [`run`]; the error of `first`, if no worker failed for another reason than an interruption.
+pub(super) fn run_here_too_with<T: Send>(
     workers: usize,
     control: &Control,
+    first: impl FnOnce() -> Result<()>,
     work: impl Fn(usize) -> Result<T> + Sync,
-    meanwhile: impl FnOnce(bool) -> Result<()>,
+) -> Result<Vec<T>> {
+    run_from(1, workers, control, first, work)
+}
+
+/// Runs `before`, and then the first `here` workers, on the calling thread; the others on threads of their own.
+fn run_from<T: Send>(
+    here: usize,
+    workers: usize,
+    control: &Control,
+    before: impl FnOnce() -> Result<()>,
+    work: impl Fn(usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
     if workers <= 1 {
-        meanwhile(false)?;
+        before()?;
         return Ok(vec![work(0)?]);
     }
-    let mut brought = Ok(());
+    let mut prepared = Ok(());
     let results: Vec<Result<T>> = thread::scope(|scope| {
         let (done, finished) = channel::<()>();
         let work = &work;
-        let handles: Vec<_> = (first..workers)
+        let handles: Vec<_> = (here..workers)
             .map_while(|worker| {
                 let done = done.clone();
                 start(scope, move || {
@@ -88,9 +87,9 @@ fn run_from<T: Send>(
             })
             .collect();
         drop(done);
-        brought = meanwhile(!handles.is_empty());
-        let first = if handles.is_empty() { 1 } else { first };
-        let own: Vec<_> = (0..first).map(work).collect();
+        prepared = before();
+        let here = if handles.is_empty() { 1 } else { here };
+        let own: Vec<_> = (0..here).map(work).collect();
         while finished.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
             let _ = control.check();
         }
@@ -101,7 +100,7 @@ fn run_from<T: Send>(
     if let Some(at) = results.iter().position(|r| matches!(r, Err(e) if !matches!(e, Error::Interrupted))) {
         return results.into_iter().skip(at).take(1).collect();
     }
-    brought?;
+    prepared?;
     results.into_iter().collect()
 }
 

@@ -157,7 +157,8 @@ class _Texts:
             raise TypeError(f"column {shown(self._job.column)} is of type {cells.type}: texts are {_TEXT_TYPES}")
         if self._job.order is not None:
             self._look_at(rows.column(1).filter(cells.is_valid()))
-        cells = cells.cast(pa.large_binary()).drop_null()
+        if cells.null_count:
+            cells = cells.cast(pa.large_binary()).drop_null()
         self.count += len(cells)
         yield from parquet_texts.chunks(cells, 0)
 

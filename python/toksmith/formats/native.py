@@ -5,6 +5,7 @@ Tokens are written as text where they are UTF-8; a byte that is not UTF-8 is `\x
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -23,6 +24,8 @@ _OPTIONAL = {"ignore_merges": bool, "pipeline": dict, "huggingface": dict, "char
 """Fields that came after version 1, with their types; a file without them is written as version 1."""
 _SINCE_3 = {"characters"}
 """Fields that came with version 3; a file without them is written as version 2 at most."""
+
+_ROWS_PER_PART = 1024
 
 _FIELDS = {
     "pattern": (str, type(None)),
@@ -108,7 +111,13 @@ def _parts(
 
 
 def _rows(rows: Iterable[str]) -> Iterator[bytes]:
-    yield b"[\n  " + ",\n  ".join(rows).encode() + b"\n ]"
+    """Yield rows some at a time, since other threads get the GIL when a part is written."""
+    separator = b"[\n  "
+    rows = iter(rows)
+    while some := list(itertools.islice(rows, _ROWS_PER_PART)):
+        yield separator + ",\n  ".join(some).encode()
+        separator = b",\n  "
+    yield b"[\n  \n ]" if separator[:1] == b"[" else b"\n ]"
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:

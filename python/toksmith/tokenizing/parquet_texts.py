@@ -1,13 +1,16 @@
-"""Texts of Parquet files, as bytes with offsets: no text becomes a Python object."""
+"""Texts of Parquet files, as Arrow arrays that the core reads in place: no text becomes a Python object."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .. import _core
 from ..files import parquet, watching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
 
     from .sources import Given
 
@@ -55,38 +58,47 @@ def _texts(table: Any, given: Given, passed: int, skip: bool, note: Callable[[in
     row = count = 0
     per_row = (given.seen or (0, 0))[0] / max(table.metadata.num_rows, 1)
     for found in parquet.columns(table, given.column, given.name, _ROWS):
-        cells = found.cast(pa.large_binary())  # a kind of text that all functions of Arrow take
+        cells = texts = found
         if cells.null_count:
+            cells = cells.cast(pa.large_binary())  # a kind of text that all functions of Arrow take
             for before, null in enumerate(np.flatnonzero(cells.is_null().to_numpy(zero_copy_only=False)).tolist()):
                 why = parquet.without_text(row + null, given.column)
                 if not skip:
                     raise ValueError(f"{given.name}: {why}")
                 note(count + null - before, why)
-        texts = cells.drop_null()
+            texts = cells.drop_null()
         row += len(cells)
         wanted = texts.slice(min(max(passed - count, 0), len(texts)))
         count += len(texts)
         yield from chunks(wanted, per_row)
 
 
-def chunks(cells: Any, per_row: float) -> Iterator[tuple[bytes, bytes, int]]:
-    """Yield texts of about a megabyte together: their bytes, where each begins and the last ends, the progress.
+def chunks(cells: Any, per_row: float) -> Iterator[tuple[_core.ArrowColumn, int]]:
+    """Yield texts of about a megabyte together, in place, with their progress.
 
     Args:
-        cells: An array of pyarrow of type `large_binary`, no text of it null.
+        cells: An array of pyarrow that holds texts, none of them null.
         per_row: The progress that a text stands for.
     """
-    import numpy as np
-
-    if not len(cells):
-        return
-    _, ends, data = cells.buffers()
-    offsets = np.frombuffer(ends, np.int64)[cells.offset : cells.offset + len(cells) + 1]
+    cells, offsets = _with_offsets(cells)
     start = 0
     while start < len(cells):
-        limit = offsets[start] + _BYTES
-        end = max(int(np.searchsorted(offsets, limit, "right")) - 1, start + 1)
-        low, high = int(offsets[start]), int(offsets[end])
-        text = b"" if data is None else data.slice(low, high - low).to_pybytes()
-        yield text, (offsets[start : end + 1] - low).astype("<i8").tobytes(), round(per_row * (end - start))
+        end = max(int(offsets.searchsorted(offsets[start] + _BYTES, "right")) - 1, start + 1)
+        yield _core.ArrowColumn(cells.slice(start, end - start)), round(per_row * (end - start))
         start = end
+
+
+def _with_offsets(cells: Any) -> tuple[Any, NDArray[Any]]:
+    """Return texts with the places in their buffer where each begins and the last ends."""
+    import numpy as np
+    import pyarrow as pa
+
+    kinds = {pa.string(): np.int32, pa.binary(): np.int32, pa.large_string(): np.int64, pa.large_binary(): np.int64}
+    if cells.type not in kinds:
+        # A cast imports `pyarrow.compute`, which takes 50 ms.
+        cells = cells.cast(pa.large_binary())
+    if not len(cells):
+        return cells, np.zeros(1, np.int64)
+    offsets = np.frombuffer(cells.buffers()[1], kinds[cells.type])
+    # Numbers of 64 bits, so that adding to one does not overflow.
+    return cells, offsets[cells.offset : cells.offset + len(cells) + 1].astype(np.int64)

@@ -75,7 +75,7 @@ impl Encoder {
             Ok(part)
         };
         let place = |part| ids.place(part).map(|placed| placed.into_iter().collect());
-        workers::placed(workers, control, windows, work, place, I::write, |_| Ok(()))
+        workers::placed(workers, control, windows, work, place, I::write)
     }
 
     /// Encodes the text of the file from byte `start` on.

@@ -113,6 +113,34 @@ fn the_first_error_of_jobs_work_or_take_ends_all() {
 }
 
 #[test]
+fn a_result_that_comes_after_a_failure_is_not_taken() {
+    let is_second_begun = AtomicUsize::new(0);
+    let has_failed = AtomicUsize::new(0);
+    let wait_for = |number: &AtomicUsize| {
+        while number.load(Relaxed) == 0 {
+            sleep(Duration::from_micros(50));
+        }
+    };
+    let work = |_, number: u8| {
+        if number == 1 {
+            is_second_begun.store(1, Relaxed);
+            wait_for(&has_failed);
+            sleep(Duration::from_millis(20)); // the failure is noted after `take` has returned
+        } else {
+            wait_for(&is_second_begun);
+        }
+        Ok(number)
+    };
+    let take = |number| {
+        assert_eq!(number, 0);
+        has_failed.store(1, Relaxed);
+        Err(error(number))
+    };
+    let found = in_order(2, &Control::none(), jobs(), work, take);
+    assert!(matches!(found, Err(Error::MissingByte { byte: 0 })), "{found:?}");
+}
+
+#[test]
 fn what_is_placed_is_written_also_before_a_failure() {
     for workers in [1, 2, 5] {
         for bad in [None, Some(40_u8)] {
@@ -126,14 +154,14 @@ fn what_is_placed_is_written_also_before_a_failure() {
                 Ok(())
             };
             let work = |_, number| Ok(number);
-            let done = placed(workers, &Control::none(), jobs(), work, place, write, |_| Ok(()));
+            let done = placed(workers, &Control::none(), jobs(), work, place, write);
             assert_eq!(done.is_err(), bad.is_some());
             let mut written = written.into_inner().unwrap();
             written.sort_unstable();
             let end = bad.unwrap_or(100);
             assert!(written.into_iter().eq((0..end).flat_map(|number| [number, number])));
             let fails = |number| if number == 30 { Err(error(30)) } else { Ok(()) };
-            let found = placed(workers, &Control::none(), jobs(), work, place, fails, |_| Ok(()));
+            let found = placed(workers, &Control::none(), jobs(), work, place, fails);
             assert!(matches!(found, Err(Error::MissingByte { byte: 30 })), "{found:?}");
         }
     }
@@ -159,6 +187,111 @@ fn a_panic_of_work_or_take_ends_all() {
                 )
             };
             assert!(std::panic::catch_unwind(taker).is_err());
+        }
+    }
+}
+
+#[test]
+fn the_calling_thread_makes_all_jobs_and_works_beside_the_others() {
+    let caller = std::thread::current().id();
+    for workers in 1..=4 {
+        let (mut numbers, ahead, most) = (0..100_u8, AtomicUsize::new(0), AtomicUsize::new(0));
+        let make = || {
+            assert_eq!(std::thread::current().id(), caller);
+            most.fetch_max(ahead.fetch_add(1, Relaxed) + 1, Relaxed);
+            Ok(numbers.next())
+        };
+        let by_caller = AtomicUsize::new(0);
+        let work = |worker, number: u8| {
+            let is_caller = std::thread::current().id() == caller;
+            assert_eq!(is_caller, worker == 0);
+            by_caller.fetch_add(usize::from(is_caller), Relaxed);
+            sleep(Duration::from_micros(u64::from(number) * 37 % 5 * 50));
+            Ok(number)
+        };
+        let (mut placed, written) = (Vec::new(), Mutex::new(Vec::new()));
+        let place = |number| {
+            ahead.fetch_sub(1, Relaxed);
+            placed.push(number);
+            Ok(vec![number])
+        };
+        let write = |number| {
+            written.lock().unwrap().push(number);
+            Ok(())
+        };
+        placed_by_caller(workers, &Control::none(), make, work, place, write).unwrap();
+        assert!(placed.into_iter().eq(0..100));
+        let mut written = written.into_inner().unwrap();
+        written.sort_unstable();
+        assert!(written.into_iter().eq(0..100));
+        assert!(by_caller.into_inner() > 0);
+        assert!(most.into_inner() <= JOBS_AHEAD * workers + 2);
+    }
+}
+
+#[test]
+fn a_failure_ends_the_jobs_of_the_calling_thread() {
+    for workers in 1..=4 {
+        for at in [0, 3, 50, 99] {
+            for place_of_failure in ["jobs", "work", "place", "write"] {
+                let fails = |number: u8, here| {
+                    if number >= at && place_of_failure == here { Err(error(number)) } else { Ok(()) }
+                };
+                let (mut numbers, mut placed) = (0..=u8::MAX, 0);
+                let make = || {
+                    let number = numbers.next();
+                    number.map_or(Ok(()), |number| fails(number, "jobs"))?;
+                    Ok(number)
+                };
+                let work = |_, number| fails(number, "work").map(|()| number);
+                let place = |number| {
+                    fails(number, "place")?;
+                    placed += 1;
+                    Ok(vec![number])
+                };
+                let write = |number| fails(number, "write");
+                let found = placed_by_caller(workers, &Control::none(), make, work, place, write);
+                let case = format!("{workers} {at} {place_of_failure}");
+                assert!(matches!(found, Err(Error::MissingByte { byte }) if byte == at), "{case} {found:?}");
+                if place_of_failure == "write" {
+                    assert!(placed > at, "{case}");
+                } else {
+                    assert_eq!(placed, at, "{case}: all before it are placed");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_interruption_or_a_panic_of_the_calling_thread_ends_all() {
+    for workers in 1..=4 {
+        for at in [0, 50] {
+            let mut numbers = 0..100_u8;
+            let make = || match numbers.next() {
+                Some(number) if number == at => Err(Error::Interrupted),
+                number => Ok(number),
+            };
+            let found = placed_by_caller(
+                workers,
+                &Control::none(),
+                make,
+                |_, number| Ok(number),
+                |_| Ok(vec![()]),
+                |()| Ok(()),
+            );
+            assert!(matches!(found, Err(Error::Interrupted)), "{workers} {at} {found:?}");
+            let run = || {
+                let mut numbers = 0..100_u8;
+                let make = || {
+                    let number = numbers.next();
+                    assert_ne!(number, Some(at), "on purpose");
+                    Ok(number)
+                };
+                let work = |_, number| Ok(number);
+                placed_by_caller(workers, &Control::none(), make, work, |_| Ok(vec![()]), |()| Ok(()))
+            };
+            assert!(std::panic::catch_unwind(run).is_err());
         }
     }
 }

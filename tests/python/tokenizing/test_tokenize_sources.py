@@ -50,7 +50,7 @@ def write_parquet(path: Path, texts: Any, column: str = "text", kind: str = "str
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-@pytest.mark.parametrize("kind", ["string", "large_string", "binary", "large_binary", "dictionary"])
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "binary", "large_binary", "dictionary"])
 def test_parquet(kind: str, workers: int, tokenizer: Tokenizer, documents: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
