@@ -1,5 +1,6 @@
 """A run of `toksmith tokenize` that is killed, again and again, ends in the same bytes as an undisturbed one."""
 
+import contextlib
 import json
 import os
 import random
@@ -29,7 +30,7 @@ main()
 
 
 def corpus(folder: Path) -> list[Path]:
-    """Write sources of several kinds: small and large files, JSON lines, also compressed, one long document."""
+    """Write sources of several kinds: files of all sizes, JSON lines, also compressed, one long document, Parquet."""
     import gzip
 
     rng = random.Random(3)
@@ -46,6 +47,12 @@ def corpus(folder: Path) -> list[Path]:
         (folder / f"c{number:02}.txt").write_text(text(50))
     (folder / "d.txt").write_text(text(60_000))
     (folder / "e.txt").write_text(END.join(text(rng.randrange(300)) for _ in range(400)))
+    with contextlib.suppress(ImportError):
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        table = pa.table({"text": [text(rng.randrange(200)) for _ in range(700)]})
+        parquet.write_table(table, folder / "f.parquet", row_group_size=100)
     return sorted(folder.iterdir())
 
 

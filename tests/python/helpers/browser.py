@@ -48,8 +48,10 @@ class Browser:
         redirected = f'exec "$@" 3<&{to_browser} 4>&{from_browser}'
         command = ["bash", "-c", redirected, "bash", program, *OPTIONS, f"--user-data-dir={profile}", "about:blank"]
         silent = subprocess.DEVNULL
+        # A sanitizer that is loaded into this process must not be loaded into the browser.
+        environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
         self.process = subprocess.Popen(
-            command, pass_fds=(to_browser, from_browser), stdin=silent, stdout=silent, stderr=silent
+            command, env=environment, pass_fds=(to_browser, from_browser), stdin=silent, stdout=silent, stderr=silent
         )
         os.close(to_browser)
         os.close(from_browser)

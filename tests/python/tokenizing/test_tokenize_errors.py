@@ -67,6 +67,18 @@ def test_broken_lines(case: str, suffix: str, workers: int, tokenizer: Tokenizer
     assert told["totals"]["skipped"] == 2
 
 
+@pytest.mark.parametrize("workers", [1, 4])
+def test_a_run_that_goes_on_stops_at_the_same_document(workers: int, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    """Whatever the other threads have done meanwhile."""
+    data = lines([f"low {number} " + "lower " * (number % 50) for number in range(400)])
+    data[200] = b"no JSON\n"
+    source = tmp_path / "a.jsonl"
+    source.write_bytes(b"".join(data))
+    for _ in range(30):
+        with pytest.raises(ValueError, match=r"a\.jsonl: line 201 "):
+            toksmith.tokenize(source, tokenizer, tmp_path / "out", workers=workers)
+
+
 def test_files_that_are_not_utf8(tokenizer: Tokenizer, tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
