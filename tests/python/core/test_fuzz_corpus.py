@@ -20,3 +20,19 @@ def test_the_corpus_holds(name: str) -> None:
             targets.ALL[name](path.read_bytes())
         except Exception as error:
             raise AssertionError(path) from error
+
+
+def test_the_targets_in_rust_are_locked_to_the_same_crates() -> None:
+    """`make test` does not build them, so nothing else sees that their `Cargo.lock` is old."""
+    tomllib = pytest.importorskip("tomllib")
+    locked = [tomllib.loads((folder / "Cargo.lock").read_text())["package"] for folder in (FUZZ.parent, FUZZ)]
+    ours, theirs = ({package["name"]: package for package in packages} for packages in locked)
+    manifest = tomllib.loads((FUZZ.parent / "Cargo.toml").read_text())
+    given = manifest["dependencies"] | manifest["target"]['cfg(target_os = "linux")']["dependencies"]
+    needed = {name for name, value in given.items() if isinstance(value, str) or not value.get("optional")}
+    found = {name.split(" ")[0] for name in theirs["toksmith"]["dependencies"]}
+    assert found == needed, "run cargo metadata --manifest-path fuzz/Cargo.toml"
+    own = theirs.keys() - ours.keys()
+    assert own == {"arbitrary", "libfuzzer-sys", "toksmith-fuzz"}
+    for name in theirs.keys() - own:
+        assert theirs[name]["version"] == ours[name]["version"], name
