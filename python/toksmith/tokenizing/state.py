@@ -102,6 +102,8 @@ def _state(kept: dict[str, Any]) -> State:
         _shaped(kept.get("shards"), _SHARDS),
     )
     numbers = {(split, number) for split, number, _ in state.shards}
+    if any(split >= len(state.snapshot[2]) for split, _ in numbers):
+        raise _MalformedError
     for split, (open_number, _, _) in enumerate(state.snapshot[2]):
         # All shards below the open one must be listed. The listed ones are counted, so a forged number costs no time.
         if (

@@ -180,6 +180,7 @@ STATES: dict[str, Any] = {
     "no list": _resigned(lambda state: state["snapshot"].__setitem__(5, 7)),
     "negative": _resigned(lambda state: state["snapshot"].__setitem__(6, -1)),
     "no shard": _resigned(lambda state: state["snapshot"][2][0].__setitem__(0, 2**31)),
+    "a shard of no split": _resigned(lambda state: state["shards"].append([1, 0, {"parts": {}}])),
     "a path": _resigned(lambda state: state["shards"].append([0, 9, {"parts": {"../x": "y"}}])),
     "other splits": _resigned(lambda state: state["snapshot"][2].append([0, 0, 0])),
     "too many sources": _resigned(lambda state: state["snapshot"][5].extend([1] * 9)),
