@@ -26,6 +26,7 @@ __all__ = [
     "SpecialSet",
     "SpelledModel",
     "Tokenizer",
+    "WrittenHashes",
     "are_ids",
     "build_tokenizer",
     "character_kinds",
@@ -81,7 +82,13 @@ class Pretokenizer:
 
 def are_ids(vocab: dict[str, Any]) -> bool: ...
 def parse_json(text: str) -> Any: ...
-def checksum(path: str | PathLike[str], *, progress: _Report | None = None) -> tuple[int, str]: ...
+
+@final
+class WrittenHashes: ...
+
+def checksum(
+    path: str | PathLike[str], *, written: WrittenHashes | None = None, progress: _Report | None = None
+) -> tuple[int, str]: ...
 
 @final
 class SpelledModel:
@@ -340,7 +347,7 @@ def build_tokenizer(
 ) -> Tokenizer: ...
 
 class _Keeper(Protocol):
-    def finish(self, split: int, number: int, tokens: int, documents: int, /) -> Any: ...
+    def finish(self, split: int, number: int, tokens: int, documents: int, hashes: WrittenHashes, /) -> Any: ...
     def save(self, snapshot: tuple[Any, ...], /) -> Any: ...
 
 @final

@@ -2,6 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use numpy::Element;
 use pyo3::prelude::*;
@@ -9,7 +10,7 @@ use pyo3::prelude::*;
 use super::{arrays, call};
 use crate::encode::{Encoder, FileOptions, IdArray, IdFile, IdType};
 use crate::error::Error;
-use crate::source;
+use crate::source::{self, WrittenHashes};
 
 /// The arguments of [`encode`].
 pub(super) struct FileRequest<'a> {
@@ -46,13 +47,19 @@ pub(super) fn encode<'py, T: IdType + Element>(
     Ok(count.into_pyobject(py)?.into_any())
 }
 
+/// Hashes of parts of a file of ids, made while they were written: `checksum` does not read these parts again.
+#[pyclass(frozen, name = "WrittenHashes", module = "toksmith._core")]
+pub(super) struct PyWrittenHashes(pub(super) Arc<WrittenHashes>);
+
 /// The number of bytes of a file, and their BLAKE3 in hex. Calls `progress("check", done, total)` with bytes.
 #[pyfunction]
-#[pyo3(signature = (path, *, progress = None))]
+#[pyo3(signature = (path, *, written = None, progress = None))]
 pub(super) fn checksum(
     py: Python<'_>,
     path: PathBuf,
+    written: Option<&Bound<'_, PyWrittenHashes>>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(u64, String)> {
-    call::long(py, progress, |control| source::checksum(&path, control))
+    let written = written.map_or_else(Arc::default, |written| written.get().0.clone());
+    call::long(py, progress, |control| source::checksum(&path, &written, control))
 }

@@ -11,12 +11,14 @@ use super::call;
 use super::counts::{GivenFile, input_file};
 use super::documents::{PythonEncoder, PythonReader, TextFeed};
 use super::errors::raised;
+use super::file::PyWrittenHashes;
 use super::tokenizer::Tokenizer;
 use crate::error::Result;
 use crate::shards::{
     CoreEncoder, Cursor, DocumentEncoder, Filling, Keeper, ShardOptions, ShardRun, Shuffle, Skipped,
     Snapshot, Source, Split,
 };
+use crate::source::WrittenHashes;
 
 /// A snapshot as a tuple:
 /// - the place (source, offset, digest, whether it is inside a document)
@@ -81,13 +83,13 @@ fn given_of(snapshot: &Snapshot) -> GivenSnapshot {
 }
 
 /// An object of Python that receives shards and snapshots; worker threads call its methods. `finish(split, number,
-/// ids, documents)` completes a shard, and `save(snapshot)` stores the snapshot from which the run can continue. With
+/// ids, documents, hashes)` completes a shard, and `save(snapshot)` stores the snapshot from which the run can continue. With
 /// None, neither is called.
 struct PythonKeeper(Option<Py<PyAny>>);
 
 impl Keeper for PythonKeeper {
-    fn finish(&self, split: usize, number: u32, filling: Filling) -> Result<()> {
-        let arguments = (split, number, filling.ids, filling.documents);
+    fn finish(&self, split: usize, number: u32, filling: Filling, hashes: Arc<WrittenHashes>) -> Result<()> {
+        let arguments = (split, number, filling.ids, filling.documents, PyWrittenHashes(hashes));
         let Some(keeper) = &self.0 else { return Ok(()) };
         Python::attach(|py| keeper.call_method1(py, "finish", arguments).map(drop)).map_err(raised)
     }

@@ -18,15 +18,16 @@ use super::streams::Streams;
 use super::write::PlacedIds;
 use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
+use crate::source::WrittenHashes;
 use crate::workers;
 
 /// What the caller does with shards and snapshots. Workers call these methods, several at a time.
 pub trait Keeper: Sync {
-    /// Finishes a shard to which nothing is left to be written.
+    /// Finishes a shard to which nothing is left to be written. `hashes` are those of its ids, as far as they are known.
     ///
     /// # Errors
     /// Those of the caller.
-    fn finish(&self, split: usize, number: u32, filling: Filling) -> Result<()>;
+    fn finish(&self, split: usize, number: u32, filling: Filling, hashes: Arc<WrittenHashes>) -> Result<()>;
 
     /// Saves a snapshot. All data that it refers to is already on the disk. Only one call runs at a time.
     ///
@@ -224,7 +225,7 @@ impl ShardRun {
 
     fn finish_shard(&self, shard: &Arc<Shard>, keeper: &dyn Keeper) -> Result<()> {
         let (filling, job) = shard.closed();
-        keeper.finish(shard.split, shard.number, filling)?;
+        keeper.finish(shard.split, shard.number, filling, shard.hashes())?;
         self.ledger.done(job);
         Ok(())
     }

@@ -2,11 +2,11 @@
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
-use crate::source::write_at;
+use crate::source::{WrittenHashes, write_at};
 
 /// Bytes before the numbers in the index, for the header of a NumPy file.
 pub(super) const INDEX_HEAD_BYTES: u64 = 128;
@@ -26,6 +26,8 @@ pub(super) struct Shard {
     pub(super) number: u32,
     ids: File,
     index: File,
+    /// The hashes of the ids that this run has written.
+    hashes: Arc<WrittenHashes>,
     /// The path that errors name.
     path: PathBuf,
     head_bytes: u64,
@@ -70,7 +72,8 @@ impl Shard {
         }
         let (head_bytes, width) = (place.head_bytes, place.width);
         let (pending, closed) = (AtomicUsize::new(1), OnceLock::new());
-        Ok(Shard { split: split.0, number, ids, index, path, head_bytes, width, pending, closed })
+        let hashes = Arc::default();
+        Ok(Shard { split: split.0, number, ids, index, hashes, path, head_bytes, width, pending, closed })
     }
 
     /// Bytes of an id.
@@ -99,13 +102,20 @@ impl Shard {
         self.closed.get().copied().unwrap_or_default()
     }
 
+    /// The hashes of parts of the file of ids. The head, which is written last, is in none of these parts.
+    pub(super) fn hashes(&self) -> Arc<WrittenHashes> {
+        self.hashes.clone()
+    }
+
     /// Writes ids and the ends of their documents behind what the shard holds at `at`.
     pub(super) fn write(&self, at: Filling, bytes: &[u8], ends: &[u8]) -> Result<()> {
         let ids_at = self.head_bytes + self.width * at.ids;
         // The first number of the index is where the first document begins, so the ends stand one place later.
         let ends_at = INDEX_HEAD_BYTES + 8 * (at.documents + 1);
         let written = write_at(&self.ids, bytes, ids_at).and_then(|()| write_at(&self.index, ends, ends_at));
-        written.map_err(|source| Error::Io { path: self.path.clone(), source })
+        written.map_err(|source| Error::Io { path: self.path.clone(), source })?;
+        self.hashes.add(ids_at, bytes);
+        Ok(())
     }
 
     /// Waits until what was written is on the disk.

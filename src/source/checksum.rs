@@ -1,36 +1,129 @@
 //! The checksum of a file: BLAKE3, which a core computes several times as fast as SHA-256.
+//!
+//! BLAKE3 is a tree of hashes: that of a file follows from the hashes of its subtrees. So whoever writes a file in parts,
+//! in any order, can hash these parts while they are in memory (section 2.1 of the paper,
+//! <https://github.com/BLAKE3-team/BLAKE3-specs>).
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use blake3::hazmat::{ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
+use blake3::{Hash, Hasher};
 
 use super::file::read_at;
 use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
 use crate::room;
 
-/// Bytes that are read at once: few enough to stay in the cache until they are hashed.
-const WINDOW_BYTES: usize = 512 << 10;
+/// Bytes of a file whose hash is a subtree; a power of two. Few enough to stay in the cache until they are hashed. What
+/// a write covers of such a part but not wholly is read again, so a part is also small beside a write.
+const SUBTREE_BYTES: usize = 64 << 10;
 
-/// The number of bytes of a file, and their BLAKE3 in hex, as `b3sum` prints it.
+/// The hashes of those parts of a file that were in memory as a whole when they were written. They take about a
+/// thousandth of the size of the file.
+#[derive(Debug, Default)]
+pub struct WrittenHashes(Mutex<BTreeMap<u64, ChainingValue>>);
+
+impl WrittenHashes {
+    /// Hashes what is written at `at`. It must not be overwritten with anything else.
+    pub(crate) fn add(&self, at: u64, bytes: &[u8]) {
+        let first = at.next_multiple_of(SUBTREE_BYTES as u64);
+        let parts = bytes.get((first - at) as usize..).unwrap_or(&[]).chunks_exact(SUBTREE_BYTES);
+        for (number, part) in (first / SUBTREE_BYTES as u64..).zip(parts) {
+            let hash = subtree_hash(number, part);
+            self.lock().insert(number, hash);
+        }
+    }
+
+    fn get(&self, number: u64) -> Option<ChainingValue> {
+        self.lock().get(&number).copied()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, ChainingValue>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The number of bytes of a file, and their BLAKE3 in hex, as `b3sum` prints it. Parts whose hashes are in `written`
+/// are not read.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::Interrupted`]; [`Error::OutOfMemory`].
-pub fn checksum(path: &Path, control: &Control) -> Result<(u64, String)> {
+/// [`Error::Io`], also if the file becomes shorter meanwhile; [`Error::Interrupted`]; [`Error::OutOfMemory`].
+pub fn checksum(path: &Path, written: &WrittenHashes, control: &Control) -> Result<(u64, String)> {
     let failed = |source| Error::Io { path: path.to_owned(), source };
     let file = File::open(path).map_err(failed)?;
-    control.begin(Stage::Check, file.metadata().map_err(failed)?.len());
+    let size = file.metadata().map_err(failed)?.len();
+    control.begin(Stage::Check, size);
     let mut window = Vec::new();
-    room::resize(&mut window, WINDOW_BYTES)?;
-    let (mut hasher, mut size) = (blake3::Hasher::new(), 0);
+    room::resize(&mut window, SUBTREE_BYTES)?;
+    if size <= SUBTREE_BYTES as u64 {
+        let bytes = part_of(&file, 0, &mut window[..size as usize]).map_err(failed)?;
+        control.advance(size);
+        return Ok((size, blake3::hash(bytes).to_hex().to_string()));
+    }
+    let mut tree = Tree::default();
+    let mut at = 0;
     loop {
         control.check()?;
-        let read = read_at(&file, size, &mut window).map_err(failed)?;
-        hasher.update(&window[..read]);
-        size += read as u64;
-        control.advance(read as u64);
-        if read < WINDOW_BYTES {
-            return Ok((size, hasher.finalize().to_hex().to_string()));
+        let len = (size - at).min(SUBTREE_BYTES as u64);
+        let number = at / SUBTREE_BYTES as u64;
+        let hash = match written.get(number).filter(|_| len == SUBTREE_BYTES as u64) {
+            Some(hash) => hash,
+            None => {
+                let part = part_of(&file, at, &mut window[..len as usize]).map_err(failed)?;
+                subtree_hash(number, part)
+            }
+        };
+        control.advance(len);
+        at += len;
+        if at == size {
+            return Ok((size, tree.root(hash).to_hex().to_string()));
         }
+        tree.add(hash);
+    }
+}
+
+/// Fills the window with the part of the file that begins at `at`.
+fn part_of<'w>(file: &File, at: u64, window: &'w mut [u8]) -> std::io::Result<&'w [u8]> {
+    if read_at(file, at, window)? < window.len() {
+        return Err(std::io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(window)
+}
+
+/// The hash of the part of a file with this number, which is not the whole file.
+fn subtree_hash(number: u64, part: &[u8]) -> ChainingValue {
+    Hasher::new().set_input_offset(number * SUBTREE_BYTES as u64).update(part).finalize_non_root()
+}
+
+/// The subtrees so far, each of them larger than those behind it and of 2ⁿ parts.
+#[derive(Default)]
+struct Tree {
+    subtrees: Vec<ChainingValue>,
+    parts: u64,
+}
+
+impl Tree {
+    /// Adds a part that is not the last.
+    fn add(&mut self, part: ChainingValue) {
+        self.parts += 1;
+        let mut right = part;
+        for _ in 0..self.parts.trailing_zeros() {
+            if let Some(left) = self.subtrees.pop() {
+                right = merge_subtrees_non_root(&left, &right, Mode::Hash);
+            }
+        }
+        self.subtrees.push(right);
+    }
+
+    /// The hash of the file that ends with this part, which is not its only one.
+    fn root(mut self, last: ChainingValue) -> Hash {
+        let first = if self.subtrees.is_empty() { last } else { self.subtrees.remove(0) };
+        let merged = |right, left: &ChainingValue| merge_subtrees_non_root(left, &right, Mode::Hash);
+        let right = self.subtrees.iter().rev().fold(last, merged);
+        merge_subtrees_root(&first, &right, Mode::Hash)
     }
 }
 
@@ -55,24 +148,68 @@ mod tests {
         }
     }
 
+    fn bytes_of(len: usize) -> Vec<u8> {
+        (0..len).map(|at| (at * at % 253) as u8).collect()
+    }
+
     #[test]
-    fn windows_change_no_checksum() {
-        for len in [WINDOW_BYTES - 1, WINDOW_BYTES, WINDOW_BYTES + 1, 2 * WINDOW_BYTES, 3 * WINDOW_BYTES + 7]
-        {
-            let bytes: Vec<u8> = (0..len).map(|at| (at * at % 253) as u8).collect();
-            assert_eq!(of(&bytes), (len as u64, blake3::hash(&bytes).to_hex().to_string()));
+    fn the_size_of_parts_changes_no_checksum() {
+        for parts in 0..18 {
+            for more in [0, 1, 1024, SUBTREE_BYTES - 1] {
+                let bytes = bytes_of(parts * SUBTREE_BYTES + more);
+                let expected = (bytes.len() as u64, blake3::hash(&bytes).to_hex().to_string());
+                assert_eq!(of(&bytes), expected, "{parts} parts and {more} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn parts_hashed_while_they_are_written_are_not_read() {
+        let mut random = 1_u64;
+        for len in [1, SUBTREE_BYTES, 2 * SUBTREE_BYTES, 700_000, 1_234_567] {
+            let bytes = bytes_of(len);
+            let (mut writes, mut at) = (Vec::new(), 0);
+            while at < len {
+                random =
+                    random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let end = len.min(at + 1 + (random >> 40) as usize % 300_000);
+                writes.push(at..end);
+                at = end;
+            }
+            let written = WrittenHashes::default();
+            for write in writes.iter().rev() {
+                written.add(write.start as u64, &bytes[write.clone()]);
+            }
+            let whole = writes
+                .iter()
+                .map(|write| (write.end / SUBTREE_BYTES).saturating_sub(write.start.div_ceil(SUBTREE_BYTES)));
+            assert_eq!(written.lock().len(), whole.sum::<usize>());
+            // The parts that are known may hold anything by now.
+            let mut changed = bytes.clone();
+            if len > SUBTREE_BYTES {
+                for number in written.lock().keys() {
+                    changed[*number as usize * SUBTREE_BYTES] ^= 1;
+                }
+            }
+            let expected = (len as u64, blake3::hash(&bytes).to_hex().to_string());
+            assert_eq!(with(&changed, &written), expected, "{len} bytes in {writes:?}");
         }
     }
 
     fn of(bytes: &[u8]) -> (u64, String) {
+        with(bytes, &WrittenHashes::default())
+    }
+
+    fn with(bytes: &[u8], written: &WrittenHashes) -> (u64, String) {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(bytes).unwrap();
-        checksum(file.path(), &Control::none()).unwrap()
+        checksum(file.path(), written, &Control::none()).unwrap()
     }
 
     #[test]
     fn a_missing_file_is_named() {
-        let error = checksum(Path::new("no such file"), &Control::none()).unwrap_err();
+        let error =
+            checksum(Path::new("no such file"), &WrittenHashes::default(), &Control::none()).unwrap_err();
         assert!(error.to_string().contains("no such file"), "{error}");
     }
 }

@@ -14,7 +14,7 @@ mod writeback;
 mod xz;
 
 pub(crate) use blocks::{Blocks, StreamBlock};
-pub use checksum::checksum;
+pub use checksum::{WrittenHashes, checksum};
 pub use cuts::Cutter;
 pub(crate) use file::{SourceFile, read_at, write_at};
 pub use input::{DocumentFormat, InputFile};

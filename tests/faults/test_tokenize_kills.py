@@ -87,7 +87,10 @@ OPTIONS = {
 
 
 def check_kills(place: Path, name: str, kills: int) -> None:
-    """Kill runs at random moments, and go on with another number of workers, until one ends."""
+    """Kill runs at random moments, and go on with another number of workers, until one ends.
+
+    Other runs follow until there were so many kills, one of them after a state was saved.
+    """
     rng = random.Random(f"{name} {kills}")
     options = OPTIONS[name]
     begun = time.monotonic()
@@ -112,7 +115,7 @@ def check_kills(place: Path, name: str, kills: int) -> None:
             assert child.returncode == 0, told
             break
         assert shards_oracle.files(place / out) == expected
-        if struck >= kills:
+        if struck >= kills and resumed:
             break
     assert struck >= kills
     assert resumed > 0, "some had a state to go on from"

@@ -24,6 +24,7 @@ from .state import State
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from .. import _core
     from ..tokenizer import Tokenizer
 
 MANIFEST = "manifest.json"
@@ -150,11 +151,11 @@ class Folder:
             if thread.ident is not None:
                 thread.join()
 
-    def finish(self, split: int, number: int, tokens: int, documents: int) -> None:
-        """Make a shard whole; the core calls it from its threads."""
+    def finish(self, split: int, number: int, tokens: int, documents: int, hashes: _core.WrittenHashes) -> None:
+        """Make a shard whole; the core calls it from its threads. `hashes` are those of its ids, as far as known."""
         name = f"{self.splits[split]}-{number:05}"
         raw = Raw(self.unfinished / f"{name}.ids", self.unfinished / f"{name}.index", tokens, documents, self.width)
-        files, told = complete(raw, self.form)
+        files, told = complete(raw, self.form, hashes)
         names = {"file": f"{name}{self.form.suffix}", "index": f"{name}.index.npy"}
         told = names | told | {"parts": {path.name: f"{name}{suffix}" for suffix, path in files.items()}}
         with self._lock:

@@ -156,8 +156,15 @@ FORMATS = {
 """All formats by name."""
 
 
-def complete(raw: Raw, form: Format) -> tuple[dict[str, Path], dict[str, Any]]:
+def complete(
+    raw: Raw, form: Format, hashes: _core.WrittenHashes | None = None
+) -> tuple[dict[str, Path], dict[str, Any]]:
     """Complete the files of a shard, and sync them to the disk.
+
+    Args:
+        raw: What the core has written.
+        form: The format.
+        hashes: Those of parts of the file of ids, which are not read again for its checksum.
 
     Returns:
         The files by their suffixes, and for the manifest their sizes and BLAKE3.
@@ -174,7 +181,7 @@ def complete(raw: Raw, form: Format) -> tuple[dict[str, Path], dict[str, Any]]:
     files = {form.suffix: main, ".index.npy": raw.starts_file, **others}
     told: dict[str, Any] = {"documents": raw.documents, "tokens": raw.tokens}
     for suffix, path in files.items():
-        size, digest = _on_disk(path)
+        size, digest = _on_disk(path, hashes if path == raw.ids else None)
         if suffix == form.suffix:
             told |= {"bytes": size, "blake3": digest}
         else:
@@ -182,9 +189,9 @@ def complete(raw: Raw, form: Format) -> tuple[dict[str, Path], dict[str, Any]]:
     return files, told
 
 
-def _on_disk(path: Path) -> tuple[int, str]:
+def _on_disk(path: Path, written: _core.WrittenHashes | None) -> tuple[int, str]:
     """Sync a file to the disk; return its size and its BLAKE3."""
-    size, digest = _core.checksum(path)
+    size, digest = _core.checksum(path, written=written)
     with naming(path), path.open("rb+", buffering=0) as file:
         os.fsync(file.fileno())
     return size, digest

@@ -198,9 +198,9 @@ class _Run:
         )
         watch.begin(self.core, self.at)
 
-    def finish(self, split: int, number: int, tokens: int, documents: int) -> None:
+    def finish(self, split: int, number: int, tokens: int, documents: int, hashes: _core.WrittenHashes) -> None:
         """Make a shard whole; the core calls it from its threads."""
-        self.folder.finish(split, number, tokens, documents)
+        self.folder.finish(split, number, tokens, documents, hashes)
 
     def save(self, snapshot: _Snapshot) -> None:
         """Save a state; the core calls it, never twice at once."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import shards_oracle
+from blake3 import blake3
 from conftest import Soup
 
 import toksmith
@@ -132,6 +133,27 @@ def test_parquet(written: Any) -> None:
         assert table.column_names == ["ids"]
         assert table.schema.field("ids").type.value_type == getattr(pa, dtype)()
         assert table["ids"].to_pylist() == shard
+
+
+@pytest.mark.parametrize("name", ["bin", "llm.c", "megatron", "npy"])
+def test_checksums_of_shards_of_many_parts(
+    name: Any, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Parts of 64 KB are hashed while they are written; the rest of a file, with its head, is read."""
+    monkeypatch.setattr(module, "CHUNK_BYTES", 300_000)
+    rng = random.Random(5)
+    words = ["low", "lower", "newest", "the", "quick", "brown", "é", "\n"]
+    (tmp_path / "a.txt").write_text(" ".join(rng.choices(words, k=400_000)), encoding="utf-8")
+    out = tmp_path / "out"
+    told = toksmith.tokenize(
+        tmp_path / "a.txt", tokenizer, out, format=name, document_separator="\n", shard_size=500_000, workers=2
+    )
+    shards = told["splits"]["train"]["shards"]
+    assert len(shards) > 2
+    assert max(shard["bytes"] for shard in shards) > 10 * 65536
+    assert [shard["blake3"] for shard in shards] == [
+        blake3((out / shard["file"]).read_bytes()).hexdigest() for shard in shards
+    ]
 
 
 def test_formats_that_are_refused(tokenizer: Tokenizer, tmp_path: Path) -> None:
