@@ -370,6 +370,7 @@ class ShardRun:
         shuffle: tuple[int, int] | None,
         shard_ids: int,
         head_bytes: int,
+        is_hashed: bool,
         workers: int,
         chunk_bytes: int,
         snapshot_seconds: float,

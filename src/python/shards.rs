@@ -118,7 +118,7 @@ type GivenSource = (GivenFile, Option<Py<PyAny>>);
 #[pymethods]
 impl PyShardRun {
     #[new]
-    #[pyo3(signature = (tokenizer, sources, folder, *, splits, special, replace, skip, wide, separator, prepend, append, seed, shuffle, shard_ids, head_bytes, workers, chunk_bytes, snapshot_seconds, snapshot))]
+    #[pyo3(signature = (tokenizer, sources, folder, *, splits, special, replace, skip, wide, separator, prepend, append, seed, shuffle, shard_ids, head_bytes, is_hashed, workers, chunk_bytes, snapshot_seconds, snapshot))]
     #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
     fn new(
         py: Python<'_>,
@@ -137,6 +137,7 @@ impl PyShardRun {
         shuffle: Option<(u64, u64)>,
         shard_ids: u64,
         head_bytes: u64,
+        is_hashed: bool,
         workers: usize,
         chunk_bytes: u64,
         snapshot_seconds: f64,
@@ -162,6 +163,7 @@ impl PyShardRun {
             shuffle: shuffle.map(|(seed, buffer_ids)| Shuffle { seed, buffer_ids }),
             shard_ids,
             head_bytes,
+            is_hashed,
             workers: workers.max(1),
             chunk_bytes,
             snapshot_every: Duration::try_from_secs_f64(snapshot_seconds).unwrap_or(Duration::MAX),

@@ -48,6 +48,8 @@ pub struct ShardOptions {
     pub shard_ids: u64,
     /// Bytes that are left free before the ids in the file of a shard, for a header that is written later.
     pub head_bytes: u64,
+    /// Whether ids are hashed as they are written, for the checksum that the keeper makes.
+    pub is_hashed: bool,
     /// The greatest number of threads.
     pub workers: usize,
     /// About how many bytes of text a worker takes at a time.

@@ -75,8 +75,12 @@ impl Placer {
         if let Some(shard) = &self.shards[split] {
             return Ok(shard.clone());
         }
-        let place =
-            ShardPlace { folder: &options.folder, head_bytes: options.head_bytes, width: options.width() };
+        let place = ShardPlace {
+            folder: &options.folder,
+            head_bytes: options.head_bytes,
+            width: options.width(),
+            is_hashed: options.is_hashed,
+        };
         let (number, filling) = self.now.shards[split];
         let name = (split, options.splits[split].name.as_str());
         let shard = Arc::new(Shard::open(&place, name, number, filling)?);

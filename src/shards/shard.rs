@@ -28,6 +28,7 @@ pub(super) struct Shard {
     index: File,
     /// The hashes of the ids that this run has written.
     hashes: Arc<WrittenHashes>,
+    is_hashed: bool,
     /// The path that errors name.
     path: PathBuf,
     head_bytes: u64,
@@ -43,6 +44,7 @@ pub(super) struct ShardPlace<'a> {
     pub(super) folder: &'a Path,
     pub(super) head_bytes: u64,
     pub(super) width: u64,
+    pub(super) is_hashed: bool,
 }
 
 impl Shard {
@@ -70,10 +72,22 @@ impl Shard {
             }
             file.set_len(wanted).map_err(failed)?;
         }
-        let (head_bytes, width) = (place.head_bytes, place.width);
+        let ShardPlace { head_bytes, width, is_hashed, .. } = *place;
         let (pending, closed) = (AtomicUsize::new(1), OnceLock::new());
         let hashes = Arc::default();
-        Ok(Shard { split: split.0, number, ids, index, hashes, path, head_bytes, width, pending, closed })
+        Ok(Shard {
+            split: split.0,
+            number,
+            ids,
+            index,
+            hashes,
+            is_hashed,
+            path,
+            head_bytes,
+            width,
+            pending,
+            closed,
+        })
     }
 
     /// Bytes of an id.
@@ -114,7 +128,9 @@ impl Shard {
         let ends_at = INDEX_HEAD_BYTES + 8 * (at.documents + 1);
         let written = write_at(&self.ids, bytes, ids_at).and_then(|()| write_at(&self.index, ends, ends_at));
         written.map_err(|source| Error::Io { path: self.path.clone(), source })?;
-        self.hashes.add(ids_at, bytes);
+        if self.is_hashed {
+            self.hashes.add(ids_at, bytes);
+        }
         Ok(())
     }
 

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 _MOST_LISTED = 10_000
 """Most documents that are listed as left out, as on one machine."""
-# A piece has no head, holds all documents of its part, and is written by one core.
-_OF_PIECES = {"head_bytes": 0, "shard_ids": 2**62, "workers": 1}
+# A piece has no head and no checksum, holds all documents of its part, and is written by one core.
+_OF_PIECES = {"head_bytes": 0, "is_hashed": False, "shard_ids": 2**62, "workers": 1}
 
 
 class Run:

@@ -115,6 +115,7 @@ class Options:
             "shuffle": None if self.shuffle is None else (self.shuffle, self.shuffle_buffer),
             "shard_ids": self.shard_size,
             "head_bytes": self.form.head_bytes,
+            "is_hashed": True,
             "workers": self.workers,
         }
 
