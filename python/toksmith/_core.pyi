@@ -37,9 +37,11 @@ __all__ = [
     "fingerprint",
     "learn_merges",
     "make_first_arrays",
+    "merge_rows",
     "overlap",
     "parse_json",
     "record_text",
+    "token_rows",
 ]
 
 UNICODE_VERSION: str
@@ -82,6 +84,8 @@ class Pretokenizer:
 
 def are_ids(vocab: dict[str, Any]) -> bool: ...
 def parse_json(text: str) -> Any: ...
+def token_rows(vocab: dict[int, bytes]) -> bytes: ...
+def merge_rows(merges: Sequence[tuple[bytes, bytes]]) -> bytes: ...
 
 @final
 class WrittenHashes: ...

@@ -1,4 +1,4 @@
-//! Extraction of vocabularies, merges and special tokens from Python objects.
+//! Vocabularies, merges and special tokens of Python objects: their extraction, and their rows in toksmith's own file.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -8,7 +8,7 @@ use pyo3::types::{PyBytes, PyDict};
 use super::objects;
 use crate::error::{show, show_text};
 use crate::room;
-use crate::vocab::SpecialSpec;
+use crate::vocab::{self, SpecialSpec};
 
 /// A merge as the bytes of its two parts.
 type MergePair = (PyBackedBytes, PyBackedBytes);
@@ -29,6 +29,22 @@ pub(super) fn tokens_of(vocab: &Bound<'_, PyDict>) -> PyResult<Vec<(u32, PyBacke
 /// The merges of a sequence of pairs of `bytes`.
 pub(super) fn merges_of(merges: &Bound<'_, PyAny>) -> PyResult<Vec<MergePair>> {
     objects::extracted(merges, |merge| merge.extract::<MergePair>())
+}
+
+/// The rows of tokens in toksmith's own file.
+#[pyfunction]
+pub(super) fn token_rows<'py>(py: Python<'py>, vocab: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyBytes>> {
+    let tokens = tokens_of(vocab)?;
+    let rows = py.detach(|| vocab::token_rows(&tokens))?;
+    objects::bytes(py, &rows)
+}
+
+/// The rows of merges in toksmith's own file.
+#[pyfunction]
+pub(super) fn merge_rows<'py>(py: Python<'py>, merges: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    let merges = merges_of(merges)?;
+    let rows = py.detach(|| vocab::merge_rows(&merges))?;
+    objects::bytes(py, &rows)
 }
 
 fn vocab_id(id: &Bound<'_, PyAny>, token: &Bound<'_, PyAny>) -> PyResult<u32> {

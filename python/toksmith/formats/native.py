@@ -5,17 +5,17 @@ Tokens are written as text where they are UTF-8; a byte that is not UTF-8 is `\x
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from .. import _core
 from ..common.messages import shown
 from ..files import text_files, whole_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
 VERSION = 3
 """The version of the form of the file. A reader refuses a later version."""
@@ -24,8 +24,6 @@ _OPTIONAL = {"ignore_merges": bool, "pipeline": dict, "huggingface": dict, "char
 """Fields that came after version 1, with their types; a file without them is written as version 1."""
 _SINCE_3 = {"characters"}
 """Fields that came with version 3; a file without them is written as version 2 at most."""
-
-_ROWS_PER_PART = 1024
 
 _FIELDS = {
     "pattern": (str, type(None)),
@@ -76,8 +74,8 @@ def unescape(text: str) -> bytes:
 def write(
     path: str | os.PathLike[str],
     head: dict[str, Any],
-    tokens: Iterable[tuple[int, bytes]],
-    merges: Iterable[tuple[bytes, bytes]] | None,
+    tokens: dict[int, bytes],
+    merges: Sequence[tuple[bytes, bytes]] | None,
     training: dict[str, Any] | None = None,
     check: whole_files.Check | None = None,
 ) -> None:
@@ -87,8 +85,8 @@ def write(
 
 def _parts(
     head: dict[str, Any],
-    tokens: Iterable[tuple[int, bytes]],
-    merges: Iterable[tuple[bytes, bytes]] | None,
+    tokens: dict[int, bytes],
+    merges: Sequence[tuple[bytes, bytes]] | None,
     training: dict[str, Any] | None,
 ) -> Iterator[bytes]:
     dump = json.JSONEncoder(ensure_ascii=False).encode
@@ -97,27 +95,11 @@ def _parts(
     for key, value in head.items():
         # A pattern may hold lone surrogates, which are no UTF-8: JSON writes them as backslashreplace does.
         yield f",\n {dump(key)}: {dump(value)}".encode(errors="backslashreplace")
-    yield b',\n "tokens": '
-    # The encoder takes several times as long for a row as for the string in it.
-    yield from _rows(f"[{id}, {dump(escape(token))}]" for id, token in tokens)
-    yield b',\n "merges": '
-    if merges is None:
-        yield b"null"
-    else:
-        yield from _rows(f"[{dump(escape(left))}, {dump(escape(right))}]" for left, right in merges)
+    yield b',\n "tokens": [\n  ' + _core.token_rows(tokens) + b"\n ]"
+    yield b',\n "merges": ' + (b"null" if merges is None else b"[\n  " + _core.merge_rows(merges) + b"\n ]")
     if training is not None:
         yield b',\n "training": ' + dump(training).encode()
     yield b"\n}\n"
-
-
-def _rows(rows: Iterable[str]) -> Iterator[bytes]:
-    """Yield rows some at a time, since other threads get the GIL when a part is written."""
-    separator = b"[\n  "
-    rows = iter(rows)
-    while some := list(itertools.islice(rows, _ROWS_PER_PART)):
-        yield separator + ",\n  ".join(some).encode()
-        separator = b",\n  "
-    yield b"[\n  \n ]" if separator[:1] == b"[" else b"\n ]"
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:

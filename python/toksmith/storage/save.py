@@ -37,7 +37,7 @@ def native(parts: Parts, path: str | os.PathLike[str], verify: bool = True) -> N
     content = head.of_parts(parts)
     if parts.origin is not None:
         content["huggingface"] = parts.origin.state()
-    native_file.write(path, content, parts.vocab.items(), merges, training, check)
+    native_file.write(path, content, parts.vocab, merges, training, check)
 
 
 def gpt2(parts: Parts, folder: str | os.PathLike[str], verify: bool = True) -> None:

@@ -1,6 +1,7 @@
 """Files: what was saved is loaded again, and whatever is wrong with a file is named."""
 
 import base64
+import itertools
 import json
 import os
 import random
@@ -14,10 +15,12 @@ from typing import Any
 
 import pytest
 import regex
+from hypothesis import given, strategies
 
-from toksmith import Tokenizer, patterns, train_from_iterator
+from toksmith import Tokenizer, _core, patterns, train_from_iterator
 from toksmith.files import whole_files
 from toksmith.formats.gpt2 import spell
+from toksmith.formats.native import escape
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 EOT = "<|endoftext|>"
@@ -139,6 +142,16 @@ def test_a_person_can_read_the_file(tmp_path: Path) -> None:
     assert [" ", "t"] in content["merges"] or ["t", "h"] in content["merges"]
     # A line for each token and merge.
     assert '  [98, "a"],' in text.splitlines()
+
+
+@given(strategies.lists(strategies.binary(max_size=8) | strategies.text(max_size=4).map(str.encode), max_size=6))
+def test_rows_are_those_that_the_standard_library_makes(tokens: list[bytes]) -> None:
+    dump = json.JSONEncoder(ensure_ascii=False).encode
+    texts = [dump(escape(token)) for token in tokens]
+    rows = ",\n  ".join(f"[{id}, {text}]" for id, text in enumerate(texts))
+    assert _core.token_rows(dict(enumerate(tokens))) == rows.encode()
+    pairs = ",\n  ".join(f"[{left}, {right}]" for left, right in itertools.pairwise(texts))
+    assert _core.merge_rows(list(itertools.pairwise(tokens))) == pairs.encode()
 
 
 @pytest.fixture
