@@ -74,7 +74,8 @@ def columns(table: Any, column: str, name: str, rows: int) -> Iterator[Any]:
     if column not in names:
         raise ValueError(f"{name}: there is no column {shown(column)}, only {names}: name one with column=…")
     rows = min(rows, _rows_of(table, column))
-    for batch in table.iter_batches(batch_size=rows, columns=[column]):
+    # One column is one task: another thread would only take it over while this one waits.
+    for batch in table.iter_batches(batch_size=rows, columns=[column], use_threads=False):
         cells = batch.column(0)
         if pa.types.is_dictionary(cells.type):
             cells = cells.dictionary_decode()
