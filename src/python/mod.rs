@@ -62,8 +62,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<spelled::PySpelledModel>()?;
     module.add_function(wrap_pyfunction!(spelled::are_ids, module)?)?;
     module.add_function(wrap_pyfunction!(json::parse_json, module)?)?;
-    module.add_function(wrap_pyfunction!(vocabulary::token_rows, module)?)?;
-    module.add_function(wrap_pyfunction!(vocabulary::merge_rows, module)?)?;
     module.add_class::<file::PyWrittenHashes>()?;
     module.add_function(wrap_pyfunction!(file::checksum, module)?)?;
     module.add_class::<training::Learned>()?;

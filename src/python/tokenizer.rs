@@ -12,7 +12,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use super::output::Errors;
 use super::pretokenizer::PyPretokenizer;
 use super::stream::EncodeStream;
-use super::vocabulary::special_specs;
+use super::vocabulary::{self, special_specs};
 use super::{arrays, call, file, ids, objects, text};
 use crate::encode::{EncodedBatch, Encoder, FileOptions, Spans};
 use crate::error::show;
@@ -345,22 +345,17 @@ impl Tokenizer {
     }
 
     fn vocab<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = objects::dict(py)?;
-        for (id, token) in self.encoder.vocab().tokens().iter() {
-            dict.set_item(objects::int(py, u64::from(id))?, objects::bytes(py, token)?)?;
-        }
-        Ok(dict)
+        vocabulary::dict_of(py, self.encoder.vocab())
+    }
+
+    /// The rows of tokens and of merges in toksmith's own file.
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>)> {
+        vocabulary::rows_of(py, self.encoder.vocab())
     }
 
     /// The merges as pairs of ids.
     fn merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        room::check_available(size_of_val(self.encoder.vocab().merges_by_index()))?;
-        let merges = py.detach(|| self.encoder.vocab().merges());
-        let int = |id| objects::int(py, u64::from(id));
-        objects::list_of(
-            py,
-            merges.into_iter().map(|(left, right)| objects::tuple(py, [int(left)?, int(right)?])),
-        )
+        vocabulary::merge_ids_of(py, self.encoder.vocab())
     }
 
     fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -1,14 +1,14 @@
-//! Vocabularies, merges and special tokens of Python objects: their extraction, and their rows in toksmith's own file.
+//! Vocabularies, merges and special tokens: from Python objects, and as such; and as rows of toksmith's own file.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 use super::objects;
-use crate::error::{show, show_text};
+use crate::error::{Result, show, show_text};
 use crate::room;
-use crate::vocab::{self, SpecialSpec};
+use crate::vocab::{Semantics, SpecialSpec, Vocab, merge_rows, token_rows};
 
 /// A merge as the bytes of its two parts.
 type MergePair = (PyBackedBytes, PyBackedBytes);
@@ -31,20 +31,40 @@ pub(super) fn merges_of(merges: &Bound<'_, PyAny>) -> PyResult<Vec<MergePair>> {
     objects::extracted(merges, |merge| merge.extract::<MergePair>())
 }
 
-/// The rows of tokens in toksmith's own file.
-#[pyfunction]
-pub(super) fn token_rows<'py>(py: Python<'py>, vocab: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyBytes>> {
-    let tokens = tokens_of(vocab)?;
-    let rows = py.detach(|| vocab::token_rows(&tokens))?;
-    objects::bytes(py, &rows)
+/// The ids and bytes of all tokens.
+pub(super) fn dict_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Bound<'py, PyDict>> {
+    let dict = objects::dict(py)?;
+    for (id, token) in vocab.tokens().iter() {
+        dict.set_item(objects::int(py, u64::from(id))?, objects::bytes(py, token)?)?;
+    }
+    Ok(dict)
 }
 
-/// The rows of merges in toksmith's own file.
-#[pyfunction]
-pub(super) fn merge_rows<'py>(py: Python<'py>, merges: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-    let merges = merges_of(merges)?;
-    let rows = py.detach(|| vocab::merge_rows(&merges))?;
-    objects::bytes(py, &rows)
+/// The merges as pairs of ids.
+pub(super) fn merge_ids_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Bound<'py, PyList>> {
+    room::check_available(size_of_val(vocab.merges_by_index()))?;
+    let merges = py.detach(|| vocab.merges());
+    let int = |id| objects::int(py, u64::from(id));
+    objects::list_of(
+        py,
+        merges.into_iter().map(|(left, right)| objects::tuple(py, [int(left)?, int(right)?])),
+    )
+}
+
+/// The rows of the tokens in toksmith's own file, and those of the merges if the tokenizer has a list of them.
+pub(super) fn rows_of<'py>(
+    py: Python<'py>,
+    vocab: &Vocab,
+) -> PyResult<(Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>)> {
+    let tokens = vocab.tokens();
+    let merge = |&(left, right)| (tokens.bytes_at(left), tokens.bytes_at(right));
+    let has_merges = vocab.semantics() == Semantics::Merges;
+    let (of_tokens, of_merges) = py.detach(|| {
+        let of_merges = has_merges.then(|| merge_rows(vocab.merges_by_index().iter().map(merge)));
+        Result::Ok((token_rows(tokens.iter())?, of_merges.transpose()?))
+    })?;
+    let of_merges = of_merges.map(|rows| objects::bytes(py, &rows)).transpose()?;
+    Ok((objects::bytes(py, &of_tokens)?, of_merges))
 }
 
 fn vocab_id(id: &Bound<'_, PyAny>, token: &Bound<'_, PyAny>) -> PyResult<u32> {

@@ -18,13 +18,13 @@ const MOST_PER_BYTE: usize = 6;
 ///
 /// # Errors
 /// [`crate::Error::OutOfMemory`].
-pub fn token_rows<T: AsRef<[u8]>>(tokens: &[(u32, T)]) -> Result<Vec<u8>> {
+pub fn token_rows<'t>(tokens: impl IntoIterator<Item = (u32, &'t [u8])>) -> Result<Vec<u8>> {
     let mut rows = Rows::default();
     for (id, token) in tokens {
         rows.begin()?;
         rows.done.extend_from_slice(id.to_string().as_bytes());
         rows.done.extend_from_slice(b", ");
-        rows.string(token.as_ref())?;
+        rows.string(token)?;
         rows.done.push(b']');
     }
     Ok(rows.done)
@@ -34,13 +34,13 @@ pub fn token_rows<T: AsRef<[u8]>>(tokens: &[(u32, T)]) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// [`crate::Error::OutOfMemory`].
-pub fn merge_rows<T: AsRef<[u8]>>(merges: &[(T, T)]) -> Result<Vec<u8>> {
+pub fn merge_rows<'t>(merges: impl IntoIterator<Item = (&'t [u8], &'t [u8])>) -> Result<Vec<u8>> {
     let mut rows = Rows::default();
     for (left, right) in merges {
         rows.begin()?;
-        rows.string(left.as_ref())?;
+        rows.string(left)?;
         rows.done.extend_from_slice(b", ");
-        rows.string(right.as_ref())?;
+        rows.string(right)?;
         rows.done.push(b']');
     }
     Ok(rows.done)
@@ -92,7 +92,7 @@ mod tests {
     fn a_token_is_text_where_it_is_utf8() {
         let tokens: [(u32, &[u8]); 4] =
             [(7, b" the"), (u32::MAX, b"\xe6\x97"), (0, "\\\"é\n\u{1}\u{7f}\u{2028}".as_bytes()), (1, b"")];
-        let rows = token_rows(&tokens).unwrap();
+        let rows = token_rows(tokens).unwrap();
         let expected = concat!(
             "[7, \" the\"],\n  ",
             r#"[4294967295, "\\xe6\\x97"]"#,
@@ -101,12 +101,12 @@ mod tests {
             "\u{7f}\u{2028}\"],\n  [1, \"\"]",
         );
         assert_eq!(String::from_utf8(rows).unwrap(), expected);
-        assert!(token_rows::<&[u8]>(&[]).unwrap().is_empty());
+        assert!(token_rows([]).unwrap().is_empty());
     }
 
     #[test]
     fn a_merge_is_two_texts() {
-        let rows = merge_rows(&[(&b"a"[..], &b"\xff"[..]), (b"\\", b"b")]).unwrap();
+        let rows = merge_rows([(&b"a"[..], &b"\xff"[..]), (b"\\", b"b")]).unwrap();
         assert_eq!(String::from_utf8(rows).unwrap(), "[\"a\", \"\\\\xff\"],\n  [\"\\\\\\\\\", \"b\"]");
     }
 
@@ -115,7 +115,8 @@ mod tests {
         // Every pair of bytes: characters of two bytes, and invalid ones.
         let tokens: Vec<(u32, [u8; 2])> =
             (0..=u16::MAX).map(|pair| (pair.into(), pair.to_be_bytes())).collect();
-        let json = [&b"["[..], &token_rows(&tokens).unwrap(), b"]"].concat();
+        let rows = token_rows(tokens.iter().map(|(id, token)| (*id, &token[..]))).unwrap();
+        let json = [&b"["[..], &rows, b"]"].concat();
         let read: Vec<(u32, String)> = serde_json::from_slice(&json).unwrap();
         for ((id, token), (read_id, text)) in tokens.iter().zip(read) {
             assert_eq!((*id, token.to_vec()), (read_id, unescaped(&text)));

@@ -10,12 +10,11 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from .. import _core
 from ..common.messages import shown
 from ..files import text_files, whole_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 VERSION = 3
 """The version of the form of the file. A reader refuses a later version."""
@@ -74,20 +73,24 @@ def unescape(text: str) -> bytes:
 def write(
     path: str | os.PathLike[str],
     head: dict[str, Any],
-    tokens: dict[int, bytes],
-    merges: Sequence[tuple[bytes, bytes]] | None,
+    rows: tuple[bytes, bytes | None],
     training: dict[str, Any] | None = None,
     check: whole_files.Check | None = None,
 ) -> None:
-    """Write a tokenizer: `head` has the fields that are neither tokens nor merges, `training` the training record."""
-    whole_files.write(path, _parts(head, tokens, merges, training), check)
+    """Write a tokenizer.
+
+    Args:
+        path: The file.
+        head: The fields that are neither tokens nor merges.
+        rows: What the core's `rows` returns: a row of JSON for each token and each merge, as `escape` spells them.
+        training: The training record.
+        check: Called with the paths that are written, before they take their names.
+    """
+    whole_files.write(path, _parts(head, rows, training), check)
 
 
 def _parts(
-    head: dict[str, Any],
-    tokens: dict[int, bytes],
-    merges: Sequence[tuple[bytes, bytes]] | None,
-    training: dict[str, Any] | None,
+    head: dict[str, Any], rows: tuple[bytes, bytes | None], training: dict[str, Any] | None
 ) -> Iterator[bytes]:
     dump = json.JSONEncoder(ensure_ascii=False).encode
     version = 3 if _SINCE_3 & head.keys() else 2 if _OPTIONAL.keys() & head.keys() else 1
@@ -95,8 +98,9 @@ def _parts(
     for key, value in head.items():
         # A pattern may hold lone surrogates, which are no UTF-8: JSON writes them as backslashreplace does.
         yield f",\n {dump(key)}: {dump(value)}".encode(errors="backslashreplace")
-    yield b',\n "tokens": [\n  ' + _core.token_rows(tokens) + b"\n ]"
-    yield b',\n "merges": ' + (b"null" if merges is None else b"[\n  " + _core.merge_rows(merges) + b"\n ]")
+    tokens, merges = rows
+    yield b',\n "tokens": [\n  ' + tokens + b"\n ]"
+    yield b',\n "merges": ' + (b"null" if merges is None else b"[\n  " + merges + b"\n ]")
     if training is not None:
         yield b',\n "training": ' + dump(training).encode()
     yield b"\n}\n"

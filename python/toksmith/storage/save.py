@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 def native(parts: Parts, path: str | os.PathLike[str], verify: bool = True) -> None:
     """Write toksmith's own file."""
-    merges = parts.merges if parts.core.has_merges() else None
     training = None
     if parts.record:
         training = parts.record.state() | {"merge_counts": parts.merge_counts}
@@ -37,7 +36,7 @@ def native(parts: Parts, path: str | os.PathLike[str], verify: bool = True) -> N
     content = head.of_parts(parts)
     if parts.origin is not None:
         content["huggingface"] = parts.origin.state()
-    native_file.write(path, content, parts.vocab, merges, training, check)
+    native_file.write(path, content, parts.core.rows(), training, check)
 
 
 def gpt2(parts: Parts, folder: str | os.PathLike[str], verify: bool = True) -> None:
