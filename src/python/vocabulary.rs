@@ -1,4 +1,5 @@
-//! Vocabularies, merges and special tokens: from Python objects, and as such; and as rows of toksmith's own file.
+//! Vocabularies, merges and special tokens: extracted from Python objects, made into Python objects, and written as
+//! rows of toksmith's own file.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
