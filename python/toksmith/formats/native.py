@@ -166,22 +166,21 @@ def _tokens(rows: list[Any], name: str) -> dict[int, bytes]:
             raise _no_id(id, f"{name}: token number {i}, {shown(row[1])}")
         if id in vocab:
             raise ValueError(f"{name}: id {id} is given to both {shown(vocab[id])} and {shown(row[1])}")
-        vocab[id] = _unescaped(row[1], f"{name}: token number {i}")
+        vocab[id] = _unescaped(row[1], name, "token", i)
     return vocab
 
 
 def _merge(row: Any, i: int, name: str) -> tuple[bytes, bytes]:
     if not (isinstance(row, list) and len(row) == 2 and all(isinstance(part, str) for part in row)):
         raise ValueError(f"{name}: merge number {i} is {shown(row)}, not [left, right]")
-    place = f"{name}: merge number {i}"
-    return _unescaped(row[0], place), _unescaped(row[1], place)
+    return _unescaped(row[0], name, "merge", i), _unescaped(row[1], name, "merge", i)
 
 
-def _unescaped(text: str, place: str) -> bytes:
+def _unescaped(text: str, name: str, kind: str, i: int) -> bytes:
     try:
         return unescape(text)
     except ValueError as error:  # also a lone surrogate, written as \ud800 in the JSON
-        raise ValueError(f"{place}: {error}") from None
+        raise ValueError(f"{name}: {kind} number {i}: {error}") from None
 
 
 def _is_id(id: Any) -> bool:
