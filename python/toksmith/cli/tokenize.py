@@ -177,6 +177,6 @@ def summary(manifest: dict[str, Any], out: str, seconds: float) -> str:
     each = f" ({totals['text_bytes'] / totals['tokens']:.2f} bytes each)" if totals["tokens"] else ""
     left_out = f", {totals['skipped']:,} left out" if totals["skipped"] else ""
     return (
-        f"{out}: {totals['documents']:,} documents{left_out}, {totals['text_bytes'] / 1e6:,.1f} MB of text, "
-        f"{totals['tokens']:,} tokens{each} in {counted(shards, 'shard')}, {seconds:.1f} s"
+        f"{out}: {counted(totals['documents'], 'document')}{left_out}, {totals['text_bytes'] / 1e6:,.1f} MB of text, "
+        f"{counted(totals['tokens'], 'token')}{each} in {counted(shards, 'shard')}, {seconds:.1f} s"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..common.numbers import counted
 from ..data.manifest import VERSION
 from .folder import TOKENIZER
 
@@ -71,4 +72,5 @@ def manifest(tokenizer: Tokenizer, options: Options, folder: Folder, outcome: Ou
 def left_out(told: dict[str, Any], folder: Folder) -> str:
     """Return the warning of a run that left documents out."""
     count = told["totals"]["skipped"]
-    return f'{count} documents were left out: see "skipped" in {folder.path}/manifest.json'
+    were = "was" if count == 1 else "were"
+    return f'{counted(count, "document")} {were} left out: see "skipped" in {folder.path}/manifest.json'

@@ -119,8 +119,8 @@ def test_documents_that_are_left_out(place: Path) -> None:
     done = run(place, "b.jsonl", "-t", "tokenizer.json", "-o", "out", "--on-error", "skip", "--progress")
     assert done.returncode == 0
     said = done.stderr.decode()
-    assert "toksmith: warning: 1 documents were left out" in said
-    assert "out: 1 documents, 1 left out" in said
+    assert "toksmith: warning: 1 document was left out" in said
+    assert "out: 1 document, 1 left out" in said
     skipped = json.loads((place / "out/manifest.json").read_text())["skipped"]
     assert [(one["source"], one["place"]) for one in skipped] == [("b.jsonl", "line 2")]
 
