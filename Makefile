@@ -92,16 +92,21 @@ test-asan-python: $(VENV)/.installed
 	scripts/test_asan_python.sh $(ARGS)
 
 # Every fuzz target for so many seconds: `make fuzz SECONDS=60`, `make fuzz TARGETS='scanner train'`. See fuzz/README.md.
+# `EXECUTIONS=1000000` goes on until a target has had so many inputs, `JOBS=2` runs two targets at a time, `SANITIZER=`
+# leaves out AddressSanitizer.
 SECONDS := 60
+EXECUTIONS := 0
+JOBS := 1
+SANITIZER := -Zsanitizer=address
 
 fuzz: fuzz-build
-	$(BIN)/python fuzz/run.py --seconds $(SECONDS) $(TARGETS)
+	$(BIN)/python fuzz/run.py --seconds $(SECONDS) --executions $(EXECUTIONS) --jobs $(JOBS) $(TARGETS)
 
 # AddressSanitizer, and counters for libFuzzer. The extension with debug assertions. Needs Linux on x86-64 and g++.
 fuzz-build: $(VENV)/.installed
 	$(BIN)/pip install --quiet -r fuzz/requirements.txt
 	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet
-	RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address --cfg fuzzing -Cpasses=sancov-module \
+	RUSTC_BOOTSTRAP=1 RUSTFLAGS="$(SANITIZER) --cfg fuzzing -Cpasses=sancov-module \
 		-Cllvm-args=-sanitizer-coverage-level=3 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
 		-Cllvm-args=-sanitizer-coverage-pc-table" cargo build --quiet --locked --release \
 		--manifest-path fuzz/Cargo.toml --target x86_64-unknown-linux-gnu --target-dir target/fuzz

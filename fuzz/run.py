@@ -13,6 +13,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -64,20 +66,35 @@ def run(target: str, options: list[str], log: Path | None = None) -> tuple[int, 
     return done.returncode, said
 
 
-def fuzz(target: str, seconds: int) -> tuple[int, bool]:
-    """Run a target for some seconds; returns the number of inputs, and whether one failed."""
+def fuzz(target: str, seconds: int, executions: int) -> tuple[int, bool]:
+    """Run a target for so many seconds, and on until it has had so many inputs.
+
+    Returns the number of inputs, and whether one failed.
+    """
     found, corpus = WORK / "found" / target, WORK / "corpus" / target
     for folder in (found, corpus):
         folder.mkdir(parents=True, exist_ok=True)
     seeds = HERE / "corpus" / target
     folders = [str(corpus), *([str(seeds)] if seeds.is_dir() else [])]
-    options = [f"-max_total_time={seconds}", "-len_control=20", f"-artifact_prefix={found}/", *folders]
+    options = ["-len_control=20", f"-artifact_prefix={found}/", *folders]
     log = WORK / f"{target}.log"
-    status, said = run(target, options, log)
-    count = re.search(r"number_of_executed_units: *(\d+)", said) or re.search(r"#(\d+)[^\n]*\n(?!.*\n#\d)", said)
+    start = time.monotonic()
+    status, said = run(target, [f"-max_total_time={seconds}", *options], log)
+    count = executed(said)
+    if status == 0 and count < executions:
+        status, said = run(target, [f"-runs={executions - count}", *options], log)
+        count += executed(said)
+    spent = time.monotonic() - start
+    print(f"{target:<22}{count:>12,} in {spent:,.0f} s  {'a finding' if status else 'no finding'}", flush=True)
     if status != 0:
         print(f"{target}: status {status}; the input is in {found}, and what was said in {log}", flush=True)
-    return int(count[1]) if count else 0, status != 0
+    return count, status != 0
+
+
+def executed(said: str) -> int:
+    """Return the number of inputs that a target has had, by what it said."""
+    count = re.search(r"number_of_executed_units: *(\d+)", said) or re.search(r"#(\d+)[^\n]*\n(?!.*\n#\d)", said)
+    return int(count[1]) if count else 0
 
 
 def keep(target: str) -> None:
@@ -107,6 +124,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Fuzz targets in turn.")
     parser.add_argument("targets", nargs="*", metavar="target", help="by default all of them")
     parser.add_argument("--seconds", type=int, default=60, help="for each target")
+    parser.add_argument("--executions", type=int, default=0, help="of each target at the least, beyond the seconds")
+    parser.add_argument("--jobs", type=int, default=1, help="targets that run at a time")
     parser.add_argument("--keep", action="store_true", help="choose the corpus of the tree, and fuzz nothing")
     arguments = parser.parse_args()
     targets = arguments.targets or [*RUST, *PYTHON]
@@ -116,11 +135,9 @@ def main() -> int:
         for target in targets:
             keep(target)
         return 0
-    results = {target: fuzz(target, arguments.seconds) for target in targets}
-    print(f"{'target':<22}{'executions':>12}  finding")
-    for target, (count, failed) in results.items():
-        print(f"{target:<22}{count:>12,}  {'yes' if failed else 'no'}")
-    return int(any(failed for _, failed in results.values()))
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        results = pool.map(lambda target: fuzz(target, arguments.seconds, arguments.executions), targets)
+        return int(any(failed for _, failed in results))
 
 
 if __name__ == "__main__":

@@ -71,19 +71,14 @@ def _good(number: int) -> tuple[Path, Path]:
     return begun, whole
 
 
-def _copied(folder: Path) -> Path:
-    copy = FOLDER / "copy"
-    shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(folder, copy)
-    return copy
-
-
 def unfinished(data: bytes) -> None:
     """A run that goes on from a changed folder: a refusal, or shards of the right sizes."""
     input = Input(data)
     number = input.below(len(OPTIONS))
     begun, whole = _good(number)
-    folder = _copied(begun)
+    folder = FOLDER / "copy"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(begun, folder)
     inside = folder / ".toksmith-unfinished"
     is_state = input.below(4) > 0
     path = inside / "state.json" if is_state else input.pick(sorted(path for path in inside.iterdir()))
@@ -105,20 +100,35 @@ def unfinished(data: bytes) -> None:
 def folder(data: bytes) -> None:
     """`toksmith.data`: a changed folder is refused, or its ids and documents can be read."""
     input = Input(data)
-    copy = _copied(_good(input.below(len(OPTIONS)))[1])
-    path = input.pick(sorted(copy.iterdir()))
+    whole = _good(input.below(len(OPTIONS)))[1]
+    path = input.pick(sorted(whole.iterdir()))
+    before = path.read_bytes()
     if path.name == "manifest.json" and input.below(4):
-        path.write_text(json.dumps(changed_value(path.read_text(), input)))
+        changed = json.dumps(changed_value(before.decode(), input)).encode()
     else:
-        path.write_bytes(changed_bytes(path.read_bytes(), input))
+        changed = changed_bytes(before, input)
+    _replace(path, changed)
+    try:
+        _read(whole, input.byte())
+    finally:
+        _replace(path, before)
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a new file of that name: the pages of the old one may be mapped."""
+    path.unlink()
+    path.write_bytes(content)
+
+
+def _read(folder: Path, seed: int) -> None:
     with contextlib.suppress(ValueError, OSError):
-        for _ in toksmith.data.differences(copy):
+        for _ in toksmith.data.differences(folder):
             pass
     with contextlib.suppress(ValueError, OSError):
-        opened = toksmith.data.open(copy)
+        opened = toksmith.data.open(folder)
         assert len(opened[:]) == len(opened)
         assert sum(len(opened.documents[at]) for at in range(len(opened.documents))) == len(opened)
-        for window in opened.windows(7, seed=input.byte()):
+        for window in opened.windows(7, seed=seed):
             assert len(window) == 7
         with contextlib.suppress(KeyError):
             opened.documents.text(0)
