@@ -37,9 +37,11 @@ __all__ = [
     "fingerprint",
     "learn_merges",
     "make_first_arrays",
+    "merges_of_rows",
     "overlap",
     "parse_json",
     "record_text",
+    "tokens_of_rows",
 ]
 
 UNICODE_VERSION: str
@@ -82,6 +84,8 @@ class Pretokenizer:
 
 def are_ids(vocab: dict[str, Any]) -> bool: ...
 def parse_json(text: str) -> Any: ...
+def tokens_of_rows(rows: list[Any]) -> dict[int, bytes] | None: ...
+def merges_of_rows(rows: list[Any]) -> list[tuple[bytes, bytes]] | None: ...
 
 @final
 class WrittenHashes: ...

@@ -23,6 +23,7 @@ mod objects;
 mod output;
 mod pretokenizer;
 mod regex;
+mod rows;
 mod shards;
 mod spelled;
 mod stream;
@@ -62,6 +63,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<spelled::PySpelledModel>()?;
     module.add_function(wrap_pyfunction!(spelled::are_ids, module)?)?;
     module.add_function(wrap_pyfunction!(json::parse_json, module)?)?;
+    module.add_function(wrap_pyfunction!(rows::tokens_of_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(rows::merges_of_rows, module)?)?;
     module.add_class::<file::PyWrittenHashes>()?;
     module.add_function(wrap_pyfunction!(file::checksum, module)?)?;
     module.add_class::<training::Learned>()?;

@@ -11,6 +11,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use super::output::Errors;
 use super::pretokenizer::PyPretokenizer;
+use super::rows;
 use super::stream::EncodeStream;
 use super::vocabulary::{self, special_specs};
 use super::{arrays, call, file, ids, objects, text};
@@ -350,7 +351,7 @@ impl Tokenizer {
 
     /// The rows of tokens and of merges in toksmith's own file.
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>)> {
-        vocabulary::rows_of(py, self.encoder.vocab())
+        rows::rows_of(py, self.encoder.vocab())
     }
 
     /// The merges as pairs of ids.

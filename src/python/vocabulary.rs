@@ -1,5 +1,4 @@
-//! Vocabularies, merges and special tokens: extracted from Python objects, made into Python objects, and written as
-//! rows of toksmith's own file.
+//! Vocabularies, merges and special tokens: extracted from Python objects, and made into Python objects.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -7,9 +6,9 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use super::objects;
-use crate::error::{Result, show, show_text};
+use crate::error::{show, show_text};
 use crate::room;
-use crate::vocab::{Semantics, SpecialSpec, Vocab, merge_rows, token_rows};
+use crate::vocab::{SpecialSpec, Vocab};
 
 /// A merge as the bytes of its two parts.
 type MergePair = (PyBackedBytes, PyBackedBytes);
@@ -50,22 +49,6 @@ pub(super) fn merge_ids_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Boun
         py,
         merges.into_iter().map(|(left, right)| objects::tuple(py, [int(left)?, int(right)?])),
     )
-}
-
-/// The rows of the tokens in toksmith's own file, and those of the merges if the tokenizer has a list of them.
-pub(super) fn rows_of<'py>(
-    py: Python<'py>,
-    vocab: &Vocab,
-) -> PyResult<(Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>)> {
-    let tokens = vocab.tokens();
-    let merge = |&(left, right)| (tokens.bytes_at(left), tokens.bytes_at(right));
-    let has_merges = vocab.semantics() == Semantics::Merges;
-    let (of_tokens, of_merges) = py.detach(|| {
-        let of_merges = has_merges.then(|| merge_rows(vocab.merges_by_index().iter().map(merge)));
-        Result::Ok((token_rows(tokens.iter())?, of_merges.transpose()?))
-    })?;
-    let of_merges = of_merges.map(|rows| objects::bytes(py, &rows)).transpose()?;
-    Ok((objects::bytes(py, &of_tokens)?, of_merges))
 }
 
 fn vocab_id(id: &Bound<'_, PyAny>, token: &Bound<'_, PyAny>) -> PyResult<u32> {

@@ -17,7 +17,7 @@ mod vocabulary;
 
 pub use build::SpecialSpec;
 pub use ranks::RankLines;
-pub use rows::{merge_rows, token_rows};
+pub use rows::{merge_rows, token_rows, unescape};
 pub use spelled::{SpelledModel, SpelledReader};
 pub use tokens::TokenBytes;
 pub(crate) use tokens::{SLOT_BYTES, TAG_LENGTH_MASK, TAG_NOT_ASCII, TAG_OFFSET};

@@ -46,6 +46,38 @@ pub fn merge_rows<'t>(merges: impl IntoIterator<Item = (&'t [u8], &'t [u8])>) ->
     Ok(rows.done)
 }
 
+/// Appends the token that the text of a row stands for. Returns `None`, with some bytes appended, if a backslash is
+/// followed by neither a backslash nor `xNN`, in lower case.
+///
+/// # Errors
+/// [`crate::Error::OutOfMemory`].
+pub fn unescape(text: &str, token: &mut Vec<u8>) -> Result<Option<()>> {
+    room::reserve(token, text.len())?;
+    let mut parts = text.as_bytes();
+    while let Some(at) = parts.iter().position(|&byte| byte == b'\\') {
+        token.extend_from_slice(&parts[..at]);
+        let (byte, len) = match parts[at + 1..] {
+            [b'\\', ..] => (Some(b'\\'), 2),
+            [b'x', high, low, ..] => (digit(high).zip(digit(low)).map(|(high, low)| high << 4 | low), 4),
+            _ => (None, 1),
+        };
+        let Some(byte) = byte else { return Ok(None) };
+        token.push(byte);
+        parts = &parts[at + len..];
+    }
+    token.extend_from_slice(parts);
+    Ok(Some(()))
+}
+
+/// The value of a hexadecimal digit in lower case.
+fn digit(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    }
+}
+
 /// Rows that are written one after the other.
 #[derive(Default)]
 struct Rows {
@@ -119,24 +151,20 @@ mod tests {
         let json = [&b"["[..], &rows, b"]"].concat();
         let read: Vec<(u32, String)> = serde_json::from_slice(&json).unwrap();
         for ((id, token), (read_id, text)) in tokens.iter().zip(read) {
-            assert_eq!((*id, token.to_vec()), (read_id, unescaped(&text)));
+            assert_eq!((*id, Some(token.to_vec())), (read_id, unescaped(&text)));
         }
     }
 
-    fn unescaped(text: &str) -> Vec<u8> {
-        let (mut token, mut rest) = (Vec::new(), text.as_bytes());
-        while let Some((&first, after)) = rest.split_first() {
-            let (byte, behind) = match (first, after.first()) {
-                (b'\\', Some(b'\\')) => (b'\\', &after[1..]),
-                (b'\\', _) => {
-                    let digits = std::str::from_utf8(&after[1..3]).unwrap();
-                    (u8::from_str_radix(digits, 16).unwrap(), &after[3..])
-                }
-                _ => (first, after),
-            };
-            token.push(byte);
-            rest = behind;
+    fn unescaped(text: &str) -> Option<Vec<u8>> {
+        let mut token = Vec::new();
+        unescape(text, &mut token).unwrap().map(|()| token)
+    }
+
+    #[test]
+    fn a_backslash_stands_before_a_backslash_or_two_digits() {
+        assert_eq!(unescaped(r"a\\\xe6é\x00").unwrap(), [b"a\\\xe6", "é".as_bytes(), b"\0"].concat());
+        for wrong in ["\\", r"a\", r"\x", r"\x0", r"\x0g", r"\xE6", r"\n", r"\\\"] {
+            assert_eq!(unescaped(wrong), None, "{wrong}");
         }
-        token
     }
 }

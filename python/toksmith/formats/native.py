@@ -10,6 +10,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from .. import _core
 from ..common.messages import shown
 from ..files import text_files, whole_files
 
@@ -132,9 +133,12 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
             raise ValueError(f"{name}: the field {shown(field)} is missing")
         if not isinstance(content[field], kinds) or isinstance(content[field], bool):
             raise ValueError(f"{name}: the field {shown(field)} is {type(content[field]).__name__}")
-    content["tokens"] = _tokens(content["tokens"], name)
+    # Where the core finds a row that is wrong, the slower reader below says which.
+    tokens = _core.tokens_of_rows(content["tokens"])
+    content["tokens"] = _tokens(content["tokens"], name) if tokens is None else tokens
     if content["merges"] is not None:
-        content["merges"] = [_merge(row, i, name) for i, row in enumerate(content["merges"])]
+        merges = _core.merges_of_rows(content["merges"])
+        content["merges"] = _merges(content["merges"], name) if merges is None else merges
     for special, id in content["special_tokens"].items():
         if not _is_id(id):
             raise _no_id(id, f"{name}: special token {shown(special)}")
@@ -168,6 +172,10 @@ def _tokens(rows: list[Any], name: str) -> dict[int, bytes]:
             raise ValueError(f"{name}: id {id} is given to both {shown(vocab[id])} and {shown(row[1])}")
         vocab[id] = _unescaped(row[1], name, "token", i)
     return vocab
+
+
+def _merges(rows: list[Any], name: str) -> list[tuple[bytes, bytes]]:
+    return [_merge(row, i, name) for i, row in enumerate(rows)]
 
 
 def _merge(row: Any, i: int, name: str) -> tuple[bytes, bytes]:

@@ -18,6 +18,7 @@ from hypothesis import given, strategies
 
 from toksmith import Tokenizer, _core, patterns, train_from_iterator
 from toksmith.files import whole_files
+from toksmith.formats import native as native_file
 from toksmith.formats.gpt2 import spell
 from toksmith.formats.native import escape
 
@@ -159,6 +160,31 @@ def test_rows_are_those_that_the_standard_library_makes(tokens: list[bytes]) -> 
     assert rows(vocab_of(*new), None)[1] is None
     expected = ",\n  ".join(f"[{dump(escape(left))}, {dump(escape(right))}]" for left, right in pairs)
     assert rows(vocab_of(*(left + right for left, right in pairs)), pairs)[1] == expected.encode()
+
+
+ROW_TEXTS = strategies.text(strategies.sampled_from("\\\\\\x0f1Fa é中\ud800"), max_size=9)
+ROW_IDS = strategies.integers(0, 9) | strategies.sampled_from([2**32 - 1, 2**32, -1, True, 1.0, "1", None])
+ODD_ROWS = strategies.sampled_from([None, "ab", [], [1], ["a"], [1, "a", "b"], ["a", None], (1, "a"), {"a": 1}])
+
+
+@given(strategies.lists(strategies.tuples(ROW_IDS, ROW_TEXTS).map(list) | ODD_ROWS, max_size=4))
+def test_the_core_reads_rows_of_tokens_as_python_does(rows: list[Any]) -> None:
+    try:
+        expected = native_file._tokens(rows, "file")
+    except ValueError:
+        expected = None
+    found = _core.tokens_of_rows(rows)
+    assert found == expected
+    assert found is None or list(found) == [id for id, _ in rows]
+
+
+@given(strategies.lists(strategies.tuples(ROW_TEXTS, ROW_TEXTS).map(list) | ODD_ROWS, max_size=4))
+def test_the_core_reads_rows_of_merges_as_python_does(rows: list[Any]) -> None:
+    try:
+        expected = native_file._merges(rows, "file")
+    except ValueError:
+        expected = None
+    assert _core.merges_of_rows(rows) == expected
 
 
 @pytest.fixture
