@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from child import run
 
+import toksmith
+
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 # What all programs begin with: a text, tokenizers, and `forked(child)`, which says how a child ended.
@@ -379,6 +381,44 @@ os._exit(0)
 def test_a_lock_of_the_registry_is_free_in_a_child() -> None:
     outcome = run(REGISTRY, timeout=30)
     assert (outcome.status, outcome.out) == (0, "0\n"), outcome.told
+
+
+LAZY = r"""
+import os, sys, threading, time
+import toksmith
+from toksmith import Tokenizer
+from toksmith.data import dataset
+
+out = sys.argv[1] + "/out"
+toksmith.tokenize(iter(["low lower"]), Tokenizer(), out)
+opened = toksmith.data.open(out)
+loads, load = threading.Event(), dataset.load_tokenizer
+def slowly(manifest):
+    if not loads.is_set():
+        loads.set()
+        time.sleep(2)
+    return load(manifest)
+dataset.load_tokenizer = slowly
+thread = threading.Thread(target=lambda: opened.tokenizer)
+thread.start()
+loads.wait()
+process = os.fork()
+if process == 0:
+    os._exit(opened.documents.text(0) != "low lower")
+print(os.waitpid(process, 0)[1], flush=True)
+thread.join()
+"""
+
+
+def test_a_child_computes_what_a_thread_of_its_parent_was_computing(tmp_path: Path) -> None:
+    outcome = run(LAZY, tmp_path, timeout=30)
+    assert (outcome.status, outcome.out) == (0, "0\n"), outcome.told
+
+
+def test_no_property_holds_a_lock_while_it_is_computed() -> None:
+    package = Path(toksmith.__file__).parent
+    found = [path for path in package.rglob("*.py") if "@functools.cached_property" in path.read_text("utf-8")]
+    assert not found, "use toksmith.common.lazy"
 
 
 BUSY = r"""

@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..common.lazy import LazyProperty
 from ..common.messages import shown
 from . import manifest as manifests
 from . import shards
@@ -101,7 +102,7 @@ class TrainingData:
 
         return np.dtype(self._manifest.dtype)
 
-    @functools.cached_property
+    @LazyProperty
     def tokenizer(self) -> Tokenizer:
         """The tokenizer that made the ids; it is loaded at its first use.
 

@@ -6,11 +6,11 @@ stretches; there U+2581 becomes a plain space as the last step, if the core has 
 
 from __future__ import annotations
 
-import functools
 import itertools
 from typing import TYPE_CHECKING, Any
 
 from .. import _core, patterns
+from ..common.lazy import LazyProperty
 from . import decoders
 from .characters import Spelling, plain
 from .checks import shown
@@ -157,14 +157,14 @@ class CharacterCore(PipelineCore):
 
     # Ids to text
 
-    @functools.cached_property
+    @LazyProperty
     def spelling(self) -> Spelling:
         """How the file spells tokens; added tokens as decoding sees them: normalized, if they are normalized."""
         tokens = self._pipeline.added_tokens
         names = {token.id: self._normalized(token.content) if token.normalized else token.content for token in tokens}
         return Spelling(self._inner, self._spaces.are_plain, names)
 
-    @functools.cached_property
+    @LazyProperty
     def _model_spelling(self) -> Spelling:
         return Spelling(self._inner, self._spaces.are_plain, {})
 
@@ -194,7 +194,7 @@ class CharacterCore(PipelineCore):
             at += length
         return found
 
-    @functools.cached_property
+    @LazyProperty
     def _of_one_pretoken(self) -> CharacterCore:
         """The same core, but each text is one pretoken."""
         if self._pipeline.pattern.text is None:
@@ -203,14 +203,14 @@ class CharacterCore(PipelineCore):
         whole = patterns.resolve(None).core()
         return CharacterCore(_core.Tokenizer.from_state(self._inner.state(), specials, whole), self._pipeline)
 
-    @functools.cached_property
+    @LazyProperty
     def stripped_spaces(self) -> int | None:
         """How many spaces are taken off the front of the bytes of the tokens; None if decoding does anything else."""
         if self._unknown is not None:
             return None  # in the core the bytes of a token for a byte, if any, are its spelling
         return decoders.stripped_spaces(self._pipeline.decoder, self._spaces.are_plain)
 
-    @functools.cached_property
+    @LazyProperty
     def _respelled(self) -> frozenset[int]:
         """The added tokens that decoding spells differently from the core, which merges with them."""
         tokens = self._pipeline.added_tokens

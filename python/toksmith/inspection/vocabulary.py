@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import collections
-import functools
 from typing import TYPE_CHECKING, Any
 
 from .. import scripts
+from ..common.lazy import LazyProperty
 from . import kinds as kinds_of
 from .results import Contents, Duplicates, Lengths, Partial, Sizes, VocabularyToken
 from .utf8 import is_in_text
@@ -40,7 +40,7 @@ class Vocabulary:
         self.ordinary = [VocabularyToken(id, parts.vocab[id]) for id in self.ids if id not in self.special]
         self.texts = {id: text for id, token in self.ordinary if (text := text_of(token)) is not None}
 
-    @functools.cached_property
+    @LazyProperty
     def bytes_of_characters(self) -> frozenset[int]:
         """The ids of the tokens for single bytes, where merging begins with characters; else empty.
 

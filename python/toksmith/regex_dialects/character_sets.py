@@ -251,7 +251,7 @@ def _is_script(name: str) -> bool:
 
     script = name.rpartition("=")[2]
     try:
-        regex.compile(rf"\p{{Script={script}}}")
+        regex.compile(rf"\p{{Script={script}}}", cache_pattern=False)
     except (regex.error, OverflowError):  # the latter if the name is that of an infinite number
         return False
     return True

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import threading
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from ...common.forks import no_fork
 from . import for_transformers
 from .tokenizers import Tokenizer
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 Backend: Any = for_transformers.ToksmithTokenizer.__base__  # the class around a `tokenizers.Tokenizer`
 
-_lock = threading.Lock()
 _installed: Installed | None = None
 
 
@@ -55,7 +54,7 @@ class Installed:
     def uninstall(self) -> None:
         """Let `transformers` make its own tokenizers again. Tokenizers that were made before stay as they are."""
         global _installed
-        with _lock:
+        with no_fork:  # one thread at a time
             if self._original is not None:
                 Backend.__init__ = self._original
                 self._original = None
@@ -84,7 +83,7 @@ def install() -> Installed:
         ImportError: `transformers` is not installed.
     """
     global _installed
-    with _lock:
+    with no_fork:  # one thread at a time
         if _installed is None:
             _installed = Installed()
             _installed._start()

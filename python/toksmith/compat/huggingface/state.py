@@ -5,10 +5,10 @@ A change of a part gives a new state, with a new `toksmith.Tokenizer`.
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 from ... import _core
+from ...common.lazy import LazyProperty
 from ...common.messages import shown
 from ...formats.gpt2 import spell, unspell
 from ...huggingface import characters, read, write
@@ -54,12 +54,12 @@ class State:
             raise ValueError("this tokenizer has no vocabulary yet: train it, or load one")
         return self._made
 
-    @functools.cached_property
+    @LazyProperty
     def spelling(self) -> Spelling:
         """The spelling of each id."""
         return Spelling(self.core, dict(self._added_spelling))
 
-    @functools.cached_property
+    @LazyProperty
     def _added_spelling(self) -> dict[int, str]:
         """The original's spelling of each added id: the normalized content if the token is normalized."""
         normalizer = Normalizer.of(self.part("normalizer")) if self.added.rows else None
@@ -82,7 +82,7 @@ class State:
         found["added_tokens"] = list(self.added.rows.values())
         return found
 
-    @functools.cached_property
+    @LazyProperty
     def settings(self) -> Content:
         """Post-processor, truncation and padding as the tokenizer came with them."""
         parts = self.core._parts
@@ -213,7 +213,7 @@ class State:
         pipeline = None if self._made is None else self._made.pipeline
         return pipeline is not None and pipeline.spaces is not None
 
-    @functools.cached_property
+    @LazyProperty
     def _bare(self) -> _core.Tokenizer:
         """The model alone: it takes each text as one pretoken."""
         from ...storage import verification
@@ -227,7 +227,7 @@ class State:
         vocab, skipped = self.core.vocab, self._skipped if skip_special_tokens else ()
         return [id for id in ids if id in vocab and id not in skipped]
 
-    @functools.cached_property
+    @LazyProperty
     def _skipped(self) -> set[int]:
         return {id for id, name in self._added_spelling.items() if name in self.added.once_special}
 
@@ -239,7 +239,7 @@ class State:
         decoder = Decoder.of(self.part("decoder"))
         return [" ".join(some) if decoder is None else decoder.decode(some) for some in tokens]
 
-    @functools.cached_property
+    @LazyProperty
     def _decodes_bytes(self) -> bool:
         """Whether the decoder turns the spellings of tokens into the bytes of these tokens."""
         names = {row["content"]: self._added_spelling[id] for id, row in self.added.rows.items()}
