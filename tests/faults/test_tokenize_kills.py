@@ -131,6 +131,50 @@ def test_killed_many_times(name: str, place: Path) -> None:
     check_kills(place, name, 30)
 
 
+# A source that forks, as one does whose texts come from a pool of processes. The child outlives the run.
+FORKING = r"""
+import os, sys, time
+import toksmith
+
+def texts():
+    yield "low lower"
+    if sys.argv[1] == "again":
+        return
+    child = os.fork()
+    if child == 0:
+        time.sleep(60)
+        os._exit(0)
+    print(child, flush=True)
+    if sys.argv[1] == "kill":
+        time.sleep(60)
+    raise RuntimeError("the source has failed")
+
+toksmith.tokenize(texts(), toksmith.Tokenizer(), "out", workers=1)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("end", ["kill", "fail"])
+def test_a_child_of_a_run_that_ended_keeps_no_lock(end: str, tmp_path: Path) -> None:
+    run = subprocess.Popen(
+        [sys.executable, "-c", FORKING, end], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    assert run.stdout is not None
+    child = int(run.stdout.readline())
+    try:
+        if end == "kill":
+            run.kill()
+        assert run.wait(30) != 0
+        again = subprocess.run(
+            [sys.executable, "-c", FORKING, "again"], cwd=tmp_path, capture_output=True, timeout=60, check=False
+        )
+        assert again.returncode == 0, again.stderr[-3000:]
+        assert (tmp_path / "out/manifest.json").exists()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        run.stdout.close()
+
+
 STEPS = r"""
 import os, signal, sys
 from pathlib import Path

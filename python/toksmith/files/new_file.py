@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from ..common.forks import no_fork
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -211,9 +213,23 @@ def is_own(path: str | os.PathLike[str], is_folder: bool = False) -> bool:
     return is_kind and (not hasattr(os, "geteuid") or status.st_uid == os.geteuid())
 
 
+_held: set[int] = set()
+"""The descriptors of `locked`, which a child closes."""
+
+
+def _let_go_in_child() -> None:
+    # A child keeps the locks of its parent as long as it has these descriptors open, even if the parent is gone.
+    while _held:
+        os.close(_held.pop())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go_in_child)
+
+
 @contextlib.contextmanager
 def locked(path: str | os.PathLike[str], *, needed: bool = False) -> Iterator[bool]:
-    """Lock a file or folder; yields whether nobody else has locked it.
+    """Lock a file or folder; yields whether nobody else has locked it. A child that is forked meanwhile has no lock.
 
     Args:
         path: What is locked.
@@ -226,11 +242,16 @@ def locked(path: str | os.PathLike[str], *, needed: bool = False) -> Iterator[bo
         yield not needed
         return
     mode = os.O_RDONLY if Path(path).is_dir() else os.O_RDWR  # some network file systems lock what is open to write
-    descriptor = os.open(path, mode | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with no_fork:
+        descriptor = os.open(path, mode | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        _held.add(descriptor)
     try:
         yield _lock(descriptor, needed)
     finally:
-        os.close(descriptor)
+        with no_fork:
+            if descriptor in _held:  # else this is a child
+                _held.remove(descriptor)
+                os.close(descriptor)
 
 
 def _lock(descriptor: int, needed: bool = False) -> bool:
