@@ -4,28 +4,68 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::error::{show_reason, show_text};
+use crate::room;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 /// The string in the field `field` of the JSON object `line`. If the name occurs twice, the last one counts,
-/// as in Python.
+/// as in Python. Other fields may also hold the numbers that Python writes and JSON does not have.
 ///
 /// # Errors
 /// A message that says what is wrong with the line.
 pub(crate) fn text_of<'a>(line: &'a [u8], field: &str) -> Result<Cow<'a, str>, String> {
-    let mut json = serde_json::Deserializer::from_slice(line);
-    let found = Object { field }.deserialize(&mut json).and_then(|found| json.end().map(|()| found));
-    match found {
-        Ok(Some(text)) => Ok(text),
-        Ok(None) => Err(missing(line, field)),
-        Err(error) => {
-            let whole = error.to_string();
-            // serde_json adds the line and column within this text; the caller knows the line of the file.
-            let said = whole.split(" at line ").next().unwrap_or(&whole);
-            let said = show_reason(said);
-            Err(format!("{said} (at byte {} of the line)", error.column()))
+    let error = match read(line, field) {
+        Ok(Some(text)) => return Ok(text),
+        Ok(None) => return Err(missing(line, field)),
+        Err(error) => error,
+    };
+    if let Some(line) = with_numbers_of_json(line) {
+        match read(&line, field) {
+            Ok(Some(text)) => return Ok(Cow::Owned(text.into_owned())),
+            Ok(None) => return Err(missing(&line, field)),
+            Err(_) => {}
         }
     }
+    let whole = error.to_string();
+    // serde_json adds the line and column within this text; the caller knows the line of the file.
+    let said = whole.split(" at line ").next().unwrap_or(&whole);
+    let said = show_reason(said);
+    Err(format!("{said} (at byte {} of the line)", error.column()))
+}
+
+/// The string in a field, if the field is there.
+fn read<'a>(line: &'a [u8], field: &str) -> serde_json::Result<Option<Cow<'a, str>>> {
+    let mut json = serde_json::Deserializer::from_slice(line);
+    let found = Object { field }.deserialize(&mut json)?;
+    json.end()?;
+    Ok(found)
+}
+
+/// What Python's `json` writes for numbers that JSON does not have.
+const NUMBERS_OF_PYTHON: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
+
+/// The line with a zero in place of each of [`NUMBERS_OF_PYTHON`] outside of strings; `None` if there is none.
+fn with_numbers_of_json(line: &[u8]) -> Option<Vec<u8>> {
+    let mut copy = room::copied(line).ok()?;
+    let (mut at, mut in_string, mut is_changed) = (0, false, false);
+    while at < line.len() {
+        match line[at] {
+            b'\\' if in_string => at += 1,
+            b'"' => in_string = !in_string,
+            b':' | b',' | b'[' if !in_string => {
+                at += line[at + 1..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                let rest = &mut copy[at + 1..];
+                if let Some(number) = NUMBERS_OF_PYTHON.into_iter().find(|number| rest.starts_with(number)) {
+                    rest[..number.len()].fill(b' ');
+                    rest[0] = b'0';
+                    is_changed = true;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    is_changed.then_some(copy)
 }
 
 /// The error message for a line without the field.
@@ -138,6 +178,21 @@ mod tests {
         );
         assert_eq!(text(r#"{"te\u0078t": "a"}"#), Ok("a".into()));
         assert_eq!(text(r#"{"text": "a", "text": "b"}"#), Ok("b".into()));
+    }
+
+    #[test]
+    fn numbers_of_python_are_read_beside_the_text() {
+        let text = |line: &str| text_of(line.as_bytes(), "text").map(Cow::into_owned);
+        assert_eq!(text(r#"{"a":NaN,"b":[ -Infinity ,Infinity, {"c": NaN}],"text":"a"}"#), Ok("a".into()));
+        assert_eq!(text(r#"{"a" : NaN, "text": ", NaN \" :NaN"}"#), Ok(", NaN \" :NaN".into()));
+        for wrong in
+            ["-NaN", "NaNs", "1NaN", "nan", "+Infinity", "Infinity1", "- Infinity", "NaN NaN", "Na", ""]
+        {
+            assert!(text(&format!(r#"{{"a":{wrong},"text":"a"}}"#)).is_err(), "{wrong}");
+        }
+        assert!(text(r#"{"a":NaN}"#).unwrap_err().contains("there is no field"));
+        assert!(text(r#"{"text":NaN}"#).unwrap_err().contains("expected value"));
+        assert!(text(r#"{NaN:1,"text":"a"}"#).is_err());
     }
 
     #[test]
