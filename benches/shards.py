@@ -8,6 +8,7 @@ pieces of these texts of about 4 KB. They are written as one text file, as JSON 
 second:
 
     encode_file     the text file, in one piece, to one file of ids
+    encode_arrow    the documents in memory, to memory; needs pyarrow
     tokenize ...    each kind of source to shards. Two steps are serial: placing ids, and cutting sources into jobs,
                     which also reads Parquet and waits for what is decompressed. Of both, the share in the time
     zstd -d, JSON   decompressing in a process of its own, and json.loads of each line in this one
@@ -20,6 +21,7 @@ in turns; the best of the rounds is printed, with the median in parentheses.
 from __future__ import annotations
 
 import argparse
+import functools
 import gzip
 import hashlib
 import json
@@ -90,6 +92,22 @@ def run_encode_file(job: dict[str, Any]) -> dict[str, Any]:
     return timed(lambda: tokenizer.encode_file(job["source"], job["out"], workers=job["workers"]))
 
 
+def run_encode_arrow(job: dict[str, Any]) -> dict[str, Any]:
+    """Encode the documents in memory: the time of reading them is not counted, and nothing is written."""
+    from pyarrow import parquet
+
+    from toksmith import Tokenizer
+
+    tokenizer = Tokenizer.from_pretrained(job["tokenizer"])
+    tokenizer.encode("warm")
+    told = {"seconds": 0.0, "cpu": 0.0}
+    for batch in parquet.ParquetFile(job["source"]).iter_batches(20_000, columns=["text"]):
+        texts = batch.column(0)
+        one = timed(functools.partial(tokenizer.encode_arrow, texts, special=False, workers=job["workers"]))
+        told = {name: told[name] + one[name] for name in told} | {"megabytes": one["megabytes"]}
+    return told
+
+
 def run_tokenize(job: dict[str, Any]) -> dict[str, Any]:
     import toksmith
     from toksmith.tokenizing import tokenize as module
@@ -144,6 +162,7 @@ def run_loop(job: dict[str, Any]) -> dict[str, Any]:
 
 RUNNERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "encode_file": run_encode_file,
+    "encode_arrow": run_encode_arrow,
     "tokenize": run_tokenize,
     "parsing": run_parsing,
     "loop": run_loop,
@@ -198,7 +217,12 @@ def cases(kinds: dict[str, str], arguments: argparse.Namespace) -> list[dict[str
     found = []
     for workers in arguments.workers:
         found.append({"name": f"encode_file, {workers} workers", "run": "encode_file", "source": kinds["text"]})
-        found[-1]["workers"] = workers
+        if "parquet" in kinds:
+            found.append(
+                {"name": f"encode_arrow, {workers} workers", "run": "encode_arrow", "source": kinds["parquet"]}
+            )
+        for job in found:
+            job.setdefault("workers", workers)
         for kind, source in kinds.items():
             name = f"tokenize {kind}, {workers} workers"
             found.append({"name": name, "run": "tokenize", "source": source, "workers": workers})
