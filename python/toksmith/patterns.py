@@ -322,7 +322,7 @@ def _automaton(text: str, flags: int) -> _core.CompiledPattern | str:
 def runner(text: str, flags: int) -> Any:
     """Return the object that runs a pattern without a scanner: the core's automaton, or else a pattern of `regex`.
 
-    Cost: for an automaton some 10 to 300 ms, once for each pattern in a process.
+    Cost: for an automaton some 1 to 300 ms, once for each pattern in a process.
     """
     found = _automaton(text, flags)
     return _compile(text, flags) if isinstance(found, str) else found
