@@ -137,11 +137,13 @@ impl ReadyBlock {
             let is_first = self.block.offset + offset == 0;
             let json = if is_first { line.trim_start_matches('\u{feff}') } else { line };
             if !json.trim_ascii().is_empty() {
-                let text = text_of(json.as_bytes(), field).map_err(|reason| Error::Record {
-                    path: self.file.path.clone(),
-                    line: self.block.line + number as u64,
-                    offset: self.block.offset + offset,
-                    reason,
+                let text = text_of(json.as_bytes(), field, counting.options.replace).map_err(|reason| {
+                    Error::Record {
+                        path: self.file.path.clone(),
+                        line: self.block.line + number as u64,
+                        offset: self.block.offset + offset,
+                        reason,
+                    }
                 })?;
                 let (text, place) = (text.as_bytes(), self.place + len);
                 worker.document(text, place, &counting.specials, &counting.pretokenizer, control)?;

@@ -60,9 +60,14 @@ impl PyByteStream {
     }
 }
 
-/// The text in the field `field` of a JSON object in one line.
+/// The text in the field `field` of a JSON object in one line. With `replace`, a lone surrogate is read as U+FFFD.
 #[pyfunction]
-pub(super) fn record_text<'py>(py: Python<'py>, line: &[u8], field: &str) -> PyResult<Bound<'py, PyString>> {
-    let text = text_of(line, field).map_err(PyValueError::new_err)?;
+pub(super) fn record_text<'py>(
+    py: Python<'py>,
+    line: &[u8],
+    field: &str,
+    replace: bool,
+) -> PyResult<Bound<'py, PyString>> {
+    let text = text_of(line, field, replace).map_err(PyValueError::new_err)?;
     objects::string(py, &text)
 }

@@ -204,7 +204,7 @@ impl<'a> Documents<'a> {
                 return self.refuse(wrong(offset + invalid.valid_up_to() as u64, None), encoded);
             }
             let repaired = String::from_utf8_lossy(line);
-            return match text_of(repaired.as_bytes(), field) {
+            return match text_of(repaired.as_bytes(), field, true) {
                 Ok(text) => {
                     parts.push(DocumentPart::whole(Cow::Owned(text.into_owned().into_bytes())));
                     Ok(())
@@ -212,7 +212,7 @@ impl<'a> Documents<'a> {
                 Err(reason) => self.refuse(wrong(offset, Some(reason)), encoded),
             };
         }
-        match text_of(line, field) {
+        match text_of(line, field, self.options.replace) {
             Ok(Cow::Borrowed(text)) => parts.push(DocumentPart::whole(Cow::Borrowed(text.as_bytes()))),
             Ok(Cow::Owned(text)) => parts.push(DocumentPart::whole(Cow::Owned(text.into_bytes()))),
             Err(reason) => return self.refuse(wrong(offset, Some(reason)), encoded),

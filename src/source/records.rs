@@ -9,27 +9,27 @@ use crate::room;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 /// The string in the field `field` of the JSON object `line`. If the name occurs twice, the last one counts,
-/// as in Python. Other fields may also hold the numbers that Python writes and JSON does not have.
+/// as in Python. Other fields may also hold the numbers that Python writes and JSON does not have. With
+/// `replace`, each escape of a lone surrogate is read as U+FFFD.
 ///
 /// # Errors
 /// A message that says what is wrong with the line.
-pub(crate) fn text_of<'a>(line: &'a [u8], field: &str) -> Result<Cow<'a, str>, String> {
+pub(crate) fn text_of<'a>(line: &'a [u8], field: &str, replace: bool) -> Result<Cow<'a, str>, String> {
     let error = match read(line, field) {
-        Ok(Some(text)) => return Ok(text),
-        Ok(None) => return Err(missing(line, field)),
+        Ok(text) => return text.ok_or_else(|| missing(line, field)),
         Err(error) => error,
     };
-    if let Some(line) = with_numbers_of_json(line) {
-        match read(&line, field) {
-            Ok(Some(text)) => return Ok(Cow::Owned(text.into_owned())),
-            Ok(None) => return Err(missing(&line, field)),
-            Err(_) => {}
-        }
+    if let Some(repaired) = repaired(line, replace)
+        && let Ok(text) = read(&repaired, field)
+    {
+        return text.map(|text| Cow::Owned(text.into_owned())).ok_or_else(|| missing(&repaired, field));
     }
+    let is_surrogate =
+        !replace && repaired(line, true).is_some_and(|repaired| read(&repaired, field).is_ok());
     let whole = error.to_string();
     // serde_json adds the line and column within this text; the caller knows the line of the file.
     let said = whole.split(" at line ").next().unwrap_or(&whole);
-    let said = show_reason(said);
+    let said = if is_surrogate { LONE_SURROGATE.into() } else { show_reason(said) };
     Err(format!("{said} (at byte {} of the line)", error.column()))
 }
 
@@ -41,16 +41,27 @@ fn read<'a>(line: &'a [u8], field: &str) -> serde_json::Result<Option<Cow<'a, st
     Ok(found)
 }
 
+const LONE_SURROGATE: &str =
+    "an escape such as \\ud83d is half of a character: give errors=\"replace\" to read it as U+FFFD";
+
 /// What Python's `json` writes for numbers that JSON does not have.
 const NUMBERS_OF_PYTHON: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
 
-/// The line with a zero in place of each of [`NUMBERS_OF_PYTHON`] outside of strings; `None` if there is none.
-fn with_numbers_of_json(line: &[u8]) -> Option<Vec<u8>> {
+/// The line with a zero in place of each of [`NUMBERS_OF_PYTHON`] outside of strings, and with `surrogates`
+/// with `\ufffd` in place of each escape of a lone surrogate; `None` if there is none of them.
+fn repaired(line: &[u8], surrogates: bool) -> Option<Vec<u8>> {
     let mut copy = room::copied(line).ok()?;
     let (mut at, mut in_string, mut is_changed) = (0, false, false);
     while at < line.len() {
         match line[at] {
-            b'\\' if in_string => at += 1,
+            b'\\' if in_string => {
+                let (len, is_lone) = escape(&line[at..]);
+                if is_lone && surrogates {
+                    copy[at..at + len].copy_from_slice(br"\ufffd");
+                    is_changed = true;
+                }
+                at += len - 1;
+            }
             b'"' => in_string = !in_string,
             b':' | b',' | b'[' if !in_string => {
                 at += line[at + 1..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -66,6 +77,23 @@ fn with_numbers_of_json(line: &[u8]) -> Option<Vec<u8>> {
         at += 1;
     }
     is_changed.then_some(copy)
+}
+
+/// The bytes of the escape that begins `text`, two escapes for a pair of surrogates, and whether it is a lone
+/// surrogate.
+fn escape(text: &[u8]) -> (usize, bool) {
+    match (code_unit(text), text.get(6..).and_then(code_unit)) {
+        (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => (12, false),
+        (Some(0xd800..0xe000), _) => (6, true),
+        (Some(_), _) => (6, false),
+        (None, _) => (2, false),
+    }
+}
+
+/// The number in an escape such as `\u00e9` at the beginning of `text`.
+fn code_unit(text: &[u8]) -> Option<u16> {
+    let digits = text.strip_prefix(br"\u")?.first_chunk::<4>()?;
+    digits.iter().try_fold(0, |unit, &digit| Some(unit << 4 | char::from(digit).to_digit(16)? as u16))
 }
 
 /// The error message for a line without the field.
@@ -170,7 +198,7 @@ mod tests {
 
     #[test]
     fn the_text_of_a_field_is_read() {
-        let text = |line: &str| text_of(line.as_bytes(), "text").map(Cow::into_owned);
+        let text = |line: &str| text_of(line.as_bytes(), "text", false).map(Cow::into_owned);
         assert_eq!(text(r#"{"text": "a"}"#), Ok("a".into()));
         assert_eq!(
             text(r#"{"id": [1, {"text": "no"}], "text": "\u00e9\n\ud83d\ude00", "z": null} "#),
@@ -182,7 +210,7 @@ mod tests {
 
     #[test]
     fn numbers_of_python_are_read_beside_the_text() {
-        let text = |line: &str| text_of(line.as_bytes(), "text").map(Cow::into_owned);
+        let text = |line: &str| text_of(line.as_bytes(), "text", false).map(Cow::into_owned);
         assert_eq!(text(r#"{"a":NaN,"b":[ -Infinity ,Infinity, {"c": NaN}],"text":"a"}"#), Ok("a".into()));
         assert_eq!(text(r#"{"a" : NaN, "text": ", NaN \" :NaN"}"#), Ok(", NaN \" :NaN".into()));
         for wrong in
@@ -197,13 +225,30 @@ mod tests {
 
     #[test]
     fn messages_say_what_is_wrong_with_a_line() {
-        let wrong = |line: &str| text_of(line.as_bytes(), "text").unwrap_err();
+        let wrong = |line: &str| text_of(line.as_bytes(), "text", false).unwrap_err();
         assert!(wrong(r#"{"a": 1, "b": 2}"#).contains(r#"there is no field "text", only ["a", "b"]"#));
         assert!(wrong(r#"{"text": null}"#).contains("null"));
         assert!(wrong(r#"{"text": 5}"#).contains("integer `5`"), "{}", wrong(r#"{"text": 5}"#));
         assert!(wrong(r#"["text"]"#).contains("expected an object"));
         assert!(wrong(r#"{"text": "a"} x"#).contains("trailing"));
         assert!(wrong(r#"{"text": "a"#).contains("EOF"));
-        assert!(wrong(r#"{"text": "\ud800"}"#).contains("byte"));
+        assert!(wrong(r#"{"text": "\ud800"}"#).contains(r"\ud83d"));
+        assert!(!wrong(r#"{"text": "\ud800"} x"#).contains(r"\ud83d"));
+        assert!(!wrong(r#"{"text": "\ud80"}"#).contains(r"\ud83d"));
+    }
+
+    #[test]
+    fn lone_surrogates_are_replaced_or_refused() {
+        let text = |string: &str| {
+            let line = format!(r#"{{"a": NaN, "text": "{string}"}}"#);
+            assert!(text_of(line.as_bytes(), "text", false).is_err(), "{string}");
+            text_of(line.as_bytes(), "text", true).map(Cow::into_owned)
+        };
+        assert_eq!(text(r"\ud83d"), Ok("\u{fffd}".into()));
+        assert_eq!(text(r#"a\uDE00\\ud83d\""#), Ok("a\u{fffd}\\ud83d\"".into()));
+        assert_eq!(text(r"\ud83d\ud83d\ude00\ude00é"), Ok("\u{fffd}😀\u{fffd}é".into()));
+        assert_eq!(text(r"\ud83d\n\ude00"), Ok("\u{fffd}\n\u{fffd}".into()));
+        assert!(text(r"\ud83").is_err());
+        assert!(text(r"\ud83d\u").is_err());
     }
 }

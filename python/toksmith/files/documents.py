@@ -124,18 +124,18 @@ def _records(
             json = json.removeprefix(codecs.BOM_UTF8)
         if json.strip():
             try:
-                text = _core.record_text(json, field)
+                text = _core.record_text(json, field, errors == "replace")
                 if label is not None:
-                    _take_label(json, *label)
+                    _take_label(json, errors, *label)
             except ValueError as error:
                 raise ValueError(f"{source.path}: line {number} (byte {offset}): {error}") from None
             yield [text]
         offset += len(line)
 
 
-def _take_label(json: bytes, name: str, take: Callable[[str], object]) -> None:
+def _take_label(json: bytes, errors: str, name: str, take: Callable[[str], object]) -> None:
     try:
-        label = _core.record_text(json, name)
+        label = _core.record_text(json, name, errors == "replace")
     except ValueError as error:
         # The rest of the message tells how to name the field of the text.
         raise ValueError(str(error).partition(": name ")[0]) from None

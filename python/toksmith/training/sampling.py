@@ -103,7 +103,7 @@ def _records(name: str, field: str, lines: bytes, offset: int) -> Iterator[str]:
         json = line.decode(errors="replace").lstrip("\ufeff").strip()
         if json:
             try:
-                yield _core.record_text(json.encode(), field)
+                yield _core.record_text(json.encode(), field, replace=True)
             except ValueError as error:
                 raise ValueError(f"{name}: the line at byte {offset}: {error}") from None
         offset += len(line) + 1
