@@ -40,12 +40,18 @@ def trained(pattern: str | None = "gpt2") -> Tokenizer:
 
 
 def refused(load: Callable[[], Any]) -> Any:
-    """Return what is loaded, or None where it is refused as documented."""
-    try:
-        return load()
-    except ValueError as error:
-        assert len(str(error)) < 3000, "a message repeats its input"
-        return None
+    """Return what is loaded, or None where it is refused as documented. Messages are short, and all printable."""
+    loaded, messages = None, list[str]()
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            loaded = load()
+        except ValueError as error:
+            messages.append(str(error))
+    for message in (*messages, *(str(one.message) for one in warned)):
+        assert len(message) < 3000, "a message repeats its input"
+        assert message.replace("\n", "").isprintable(), "a message has a character that a terminal obeys"
+    return loaded
 
 
 def _json(value: Any, input: Input) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 
-from .common.messages import shown
+from .common.messages import printable, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def check(text: str, names: Iterable[str]) -> None:
     question = "" if meant is None else f": did you mean {meant}?"
     raise ValueError(
         f"{shown(text)} looks like the name of a pattern, but no pattern has this name{question or '.'} The names "
-        f"are {', '.join([*known, *ALIASES])}. An expression for these very characters is (?:{text})"
+        f"are {', '.join([*known, *ALIASES])}. An expression for these very characters is (?:{printable(text)})"
     )
 
 

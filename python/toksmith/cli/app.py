@@ -16,6 +16,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from .. import __version__
+from ..common.messages import printable
 from . import streams
 from .bench import bench
 from .compare import compare
@@ -155,7 +156,8 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 def _say(kind: str, message: str) -> None:
     line = " ".join(part.strip() for part in message.splitlines())
-    print(f"toksmith: {kind}: {line}", file=sys.stderr)
+    # The name of a file in it may be a stranger's.
+    print(f"toksmith: {kind}: {printable(line)}", file=sys.stderr)
 
 
 def _message(error: Exception) -> str:

@@ -37,6 +37,15 @@ def shown(value: Any, most: int = MAX_SHOWN) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
+def printable(text: str) -> str:
+    r"""Return a text with an escape for each character that a terminal could obey; backslashes stay as they are.
+
+    >>> printable("a\x1b[2J \\d"), printable("é")
+    ('a\\x1b[2J \\d', 'é')
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def _shown_text(value: str | bytes | bytearray, most: int) -> str:
     text = repr(value[:most])
     if len(value) <= most and len(text) <= 2 * most:

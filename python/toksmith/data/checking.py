@@ -8,6 +8,7 @@ import struct
 from typing import TYPE_CHECKING
 
 from .. import _core
+from ..common.messages import shown
 from ..common.progress import summing
 from . import dataset, shards
 from . import manifest as manifests
@@ -48,7 +49,7 @@ def differences(folder: str | os.PathLike[str], report: Report | None = None) ->
             found = digest(manifest.folder / name, read)
             if found != expected:
                 is_whole = False
-                yield f"{manifest.folder / name}: the {kind} is {found}, and {manifests.NAME} says {expected}"
+                yield f"{manifest.folder / name}: the {kind} is {found}, and {manifests.NAME} says {shown(expected)}"
         if is_whole:
             yield from _of_structure(manifest, shard)
 

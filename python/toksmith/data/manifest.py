@@ -23,6 +23,8 @@ WIDTHS = {"uint16": 2, "uint32": 4}
 HEADER_BYTES = {"bin": 0, "llm.c": 1024, "megatron": 0}
 """Bytes before the ids, for the formats in which the rest of a shard is only ids."""
 _KIND = "toksmith training data"
+_MAX_NAME = 255
+"""Most characters of the name of a file, which is what file systems allow."""
 
 
 class Shard(NamedTuple):
@@ -224,6 +226,7 @@ def _file_name(content: dict[str, Any], name: str) -> str:
         not value
         or value in (".", "..")
         or not value.isprintable()
+        or len(value) > _MAX_NAME
         or any(character in value for character in "/\\:")
     ):
         raise ValueError(f"the field {shown(name)} is {shown(value)}, not the name of a file in the folder")

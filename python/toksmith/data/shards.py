@@ -93,8 +93,8 @@ def _of_npy(path: Path, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
         start = file.tell()
     if found != dtype or shape != (count,):
         raise ValueError(
-            f"{path}: this is {found} of shape {shape}, and {manifests.NAME} says {dtype} of shape ({count},): it "
-            "was replaced; copy the folder again, or write it anew"
+            f"{path}: this is {shown(str(found))} of shape {shown(shape)}, and {manifests.NAME} says {dtype} of "
+            f"shape ({count},): it was replaced; copy the folder again, or write it anew"
         )
     manifests.check_size(path, start + count * dtype.itemsize)
     return _mapped(path, dtype, start, count)
@@ -187,10 +187,12 @@ def _parquet_file(path: Path, dtype: np.dtype[Any]) -> Any:
         file = parquet.ParquetFile(path, memory_map=True)
         schema = file.schema_arrow
     if "ids" not in schema.names:
-        raise ValueError(f"{path}: there is no column 'ids', only {schema.names}")
+        raise ValueError(f"{path}: there is no column 'ids', only {shown(schema.names)}")
     kind = schema.field("ids").type
     if getattr(kind, "value_type", None) != pa.from_numpy_dtype(dtype):
-        raise ValueError(f"{path}: the column 'ids' is {kind}, and {manifests.NAME} says lists of {dtype}")
+        raise ValueError(
+            f"{path}: the column 'ids' is {shown(str(kind))}, and {manifests.NAME} says lists of {dtype}"
+        )
     return file
 
 

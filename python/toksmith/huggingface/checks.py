@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..common.messages import MAX_SHOWN
 from ..common.messages import shown as shown
 
 
@@ -53,10 +54,12 @@ def checked_id(value: Any, place: str) -> int:
 
 
 def kind_of(content: Any, place: str) -> str:
-    """Return the `type` of a part.
+    """Return the `type` of a part, which is short and printable.
 
     Raises:
-        ValueError: The part is no object, or has no `type`.
+        ValueError: The part is no object, or has no `type`, or one that is no name.
     """
     found: str = field(checked(content, dict, place), "type", str, place)
+    if not found.isidentifier() or len(found) > MAX_SHOWN:
+        raise refused(f"{place}.type", f"{shown(found)} is not the name of a type")
     return found

@@ -14,7 +14,7 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..common.messages import shown
+from ..common.messages import printable, shown
 from . import characters, size_limit
 from . import oniguruma_tables as tables
 
@@ -106,7 +106,9 @@ class _Parser:
 
     def refused(self, what: str, at: int | None = None) -> ValueError:
         place = self.at if at is None else at
-        return ValueError(f"the pattern {shown(self.pattern)}: {what} (character {place}) has no proven equal here")
+        return ValueError(
+            f"the pattern {shown(self.pattern)}: {printable(what)} (character {place}) has no proven equal here"
+        )
 
     def peek(self, text: str) -> bool:
         return self.pattern.startswith(text, self.at)

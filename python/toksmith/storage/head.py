@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 from .. import patterns
+from ..common.messages import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def pattern_and_pipeline(head: dict[str, Any], name: str) -> tuple[patterns.Patt
         pattern = patterns.of_source(head["pattern"], head["pattern_flags"], head["unmatched"])
     if pattern.unicode != head["unicode"]:
         warnings.warn(
-            f"{name} was made under Unicode {head['unicode']}; its pattern runs under {pattern.unicode} here: "
+            f"{name} was made under Unicode {shown(head['unicode'])}; its pattern runs under {pattern.unicode} here: "
             "characters that changed class between the two may be cut differently",
             stacklevel=4,
         )

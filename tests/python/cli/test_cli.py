@@ -316,6 +316,13 @@ def test_gpt2_folder(folder: Path, tokenizer: toksmith.Tokenizer, tmp_path: Path
     assert list(map(int, ordinary.split())) == whole.encode("the low")
 
 
+def test_messages_escape_the_names_of_files(tmp_path: Path) -> None:
+    (tmp_path / "a\x1b]0;title\x07.txt").write_bytes(b"low \xff")
+    said = error_of("train", ".", "--vocab-size", "300", "-o", "t.json", cwd=tmp_path)
+    assert r"a\x1b]0;title\x07.txt: not UTF-8 at byte 4" in said
+    assert said.isprintable()
+
+
 # Explaining
 
 

@@ -337,7 +337,7 @@ def test_another_unicode_version_is_said(native: Callable[..., Path], recwarn: p
     path = native(unicode="13.0")
     here = patterns.installed_unicode()
     with pytest.warns(
-        UserWarning, match=rf"native\.json was made under Unicode 13\.0; its pattern runs under {here} here"
+        UserWarning, match=rf"native\.json was made under Unicode '13\.0'; its pattern runs under {here} here"
     ) as caught:
         loaded = Tokenizer.load(path)
     assert caught[0].filename == __file__

@@ -214,8 +214,9 @@ def _of_origin(parts: Any, given: dict[str, Any], options: dict[str, Any]) -> To
     config = json.loads(files[origin.CONFIG])
     if tokenizer_class_from_name(config["tokenizer_class"]) is None:
         raise ValueError(
-            f"the folder names the class {config['tokenizer_class']}, which transformers does not have: load it with "
-            "AutoTokenizer.from_pretrained(folder, trust_remote_code=True) if you trust its code, and give the result"
+            f"the folder names the class {shown(config['tokenizer_class'])}, which transformers does not have: load "
+            "it with AutoTokenizer.from_pretrained(folder, trust_remote_code=True) if you trust its code, and give "
+            "the result"
         )
     config.pop("auto_map", None)  # the class is loaded already, and the code that auto_map names is not here
     files[origin.CONFIG] = origin.as_json(config)
