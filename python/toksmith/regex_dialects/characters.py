@@ -9,10 +9,16 @@ from __future__ import annotations
 import functools
 import re
 import weakref
+from typing import TYPE_CHECKING
 
 from ..common.lazy import LazyProperty
 
-_CODE_POINTS = 0x110000
+if TYPE_CHECKING:
+    Ranges = tuple[tuple[int, int], ...]
+    """Code points; the end of each range is exclusive."""
+
+CODE_POINTS = 0x110000
+ALL = ((0, CODE_POINTS),)
 _CLASS = re.compile(r"\\([dswp])")
 _OPPOSITE_CLASS = re.compile(r"\\([DSWP])")
 
@@ -21,10 +27,10 @@ class _AllCharacters:
     @LazyProperty
     def text(self) -> str:
         """The `str` of all code points in order, surrogates included: 4 MB, made in 3 ms when first asked for."""
-        in_utf32 = bytearray(4 * _CODE_POINTS)  # the lowest byte of each first; the highest is zero
-        in_utf32[0::4] = bytes(range(256)) * (_CODE_POINTS >> 8)
-        in_utf32[1::4] = b"".join(bytes([byte]) * 256 for byte in range(256)) * (_CODE_POINTS >> 16)
-        in_utf32[2::4] = b"".join(bytes([plane]) * 65536 for plane in range(_CODE_POINTS >> 16))
+        in_utf32 = bytearray(4 * CODE_POINTS)  # the lowest byte of each first; the highest is zero
+        in_utf32[0::4] = bytes(range(256)) * (CODE_POINTS >> 8)
+        in_utf32[1::4] = b"".join(bytes([byte]) * 256 for byte in range(256)) * (CODE_POINTS >> 16)
+        in_utf32[2::4] = b"".join(bytes([plane]) * 65536 for plane in range(CODE_POINTS >> 16))
         return in_utf32.decode("utf-32-le", "surrogatepass")
 
 
@@ -40,7 +46,7 @@ def all_characters() -> _AllCharacters:
 
 
 @functools.lru_cache(maxsize=256)
-def matched(source: str) -> tuple[tuple[int, int], ...]:
+def matched(source: str) -> Ranges:
     """Return the ranges of code points that a pattern of one character matches; the end of each is exclusive.
 
     Cost: some milliseconds to some tens, once for each `source`.
@@ -71,7 +77,7 @@ def negated(items: str) -> str:
     return f"[^{items}]"
 
 
-def folded(characters: frozenset[str]) -> dict[str, tuple[tuple[int, int], ...]]:
+def folded(characters: frozenset[str]) -> dict[str, Ranges]:
     """Return for each character the ranges that it matches under `(?i)`.
 
     One search finds the matches of all characters together; then each is searched among those only.

@@ -11,12 +11,12 @@ import collections
 import re
 from typing import TYPE_CHECKING, NoReturn
 
-from . import characters
+from . import characters, set_members
 
 if TYPE_CHECKING:
     from typing import NamedTuple
 
-    Ranges = tuple[tuple[int, int], ...]
+    from .characters import Ranges
 
     class Steps(NamedTuple):
         """The arguments of `_core.CompiledPattern`."""
@@ -30,6 +30,10 @@ else:
 
 MAX_DEPTH = 60
 """Most groups inside each other. This keeps within the core's own limit."""
+MAX_SETS = 1000
+"""Most different characters and sets. The core has 253 classes of characters, so that it would refuse nearly all."""
+# Most characters of all expressions that `regex` looks up, where a look-up counts as so many more.
+_MAX_COST, _COST_OF_LOOKUP = 4000, 20
 
 # Flags of `regex`. UNICODE is the default; under version 1 sets may be nested.
 _IGNORECASE, _DOTALL, _UNICODE, _VERSION1, _VERSION0, _FULLCASE = 0x2, 0x10, 0x20, 0x100, 0x2000, 0x4000
@@ -39,13 +43,8 @@ _FLAGS_FIRST = re.compile(r"\(\?(?:[isu]|V0|V1)+\)")
 _SCOPED = re.compile(r"\(\?([a-z]*)(?:-([a-z]+))?:")
 _CAPTURING = re.compile(r"\(\?P?<[A-Za-z_][A-Za-z0-9_]*>")
 _REPEAT = re.compile(r"[?*+]|\{([0-9]{1,6})?(,)?([0-9]{1,6})?\}")
-# `regex` reads `\p{` with anything that no property's name has, such as `\p{[L}`, as the letter p and a brace.
-_CLASS = re.compile(r"\\(?:[sSdDwWh]|[pP](?:\{\^?[A-Za-z0-9_ =:.&-]+\}|[A-Z]))")
-_HEX = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))")
-_CONTROLS = {"r": "\r", "n": "\n", "t": "\t", "f": "\f", "v": "\v", "a": "\a"}
 _LOOKS = {"(?=": "ahead", "(?!": "not_ahead"}
 _BEHIND = ("(?<=", "(?<!")
-_SET_OPERATORS = ("--", "&&", "~~", "||")
 
 
 class UnsupportedError(ValueError):
@@ -75,6 +74,8 @@ class _Reader:
         self.letters = ("i" if flags & _IGNORECASE else "") + ("s" if flags & _DOTALL else "")
         self.steps: list[tuple[str, int, int]] = []
         self.sets: dict[tuple[str, str, str], int] = {}
+        self.found: dict[str, Ranges] = {}
+        self.cost = 0
         if flags & ~_KNOWN_FLAGS:
             self.refuse("flags beside i, s, u, V0 and V1")
 
@@ -205,7 +206,7 @@ class _Reader:
 
     def escape(self, letters: str) -> bool:
         """Read an escape; return whether it takes no character."""
-        if known := _CLASS.match(self.text, self.at):
+        if known := set_members.CLASS.match(self.text, self.at):
             self.at = known.end()
             self.add_set(known[0], letters)
             return False
@@ -213,7 +214,7 @@ class _Reader:
             self.at += 2
             self.steps.append(("end", 0, 0))
             return True
-        if found := _HEX.match(self.text, self.at):
+        if found := set_members.HEX.match(self.text, self.at):
             code = int(found[1] or found[2] or found[3], 16)
             if code > 0x10FFFF:
                 self.refuse("no character of Unicode")
@@ -221,10 +222,10 @@ class _Reader:
             self.add_character(chr(code), letters)
             return False
         letter = self.text[self.at + 1 : self.at + 2]
-        if letter not in _CONTROLS and (letter.isalnum() or not letter.isascii() or not letter):
+        if letter not in set_members.CONTROLS and (letter.isalnum() or not letter.isascii() or not letter):
             self.refuse(f"the escape \\{letter}")
         self.at += 2
-        self.add_character(_CONTROLS.get(letter, letter), letters)
+        self.add_character(set_members.CONTROLS.get(letter, letter), letters)
         return False
 
     def set_source(self) -> str:
@@ -241,7 +242,7 @@ class _Reader:
                 if not self.version1 or self.next_is("[:"):
                     self.refuse("a [ inside a set")
                 self.set_source()
-            elif self.text.startswith(_SET_OPERATORS, self.at) and not self.version1:
+            elif self.text.startswith(set_members.SET_OPERATORS, self.at) and not self.version1:
                 self.refuse("a set operation without version 1")
             else:
                 self.at += 1
@@ -263,19 +264,48 @@ class _Reader:
 
     def set(self, kind: str, source: str, letters: str) -> int:
         """Return the number of a set by its kind ("set" or "character"), its text, and the flags that hold."""
+        if len(self.sets) > MAX_SETS:
+            self.refuse(f"more than {MAX_SETS} different characters and sets")
         return self.sets.setdefault((kind, source, letters), len(self.sets))
 
     def ranges(self) -> list[Ranges]:
         """Return the code points of all sets."""
         cased = frozenset(source for kind, source, letters in self.sets if kind == "character" and letters)
         folded = characters.folded(cased) if cased else {}
-        version = "(?V1)" if self.version1 else "(?V0)"
         found: list[Ranges] = []
         for kind, source, letters in self.sets:
             if kind == "set":
-                found.append(characters.matched(f"{version}(?{letters}:{source})"))
+                found.append(self.set_ranges(source, letters))
             elif letters:
                 found.append(folded[source])
             else:
                 found.append(((ord(source), ord(source) + 1),))
         return found
+
+    def set_ranges(self, source: str, letters: str) -> Ranges:
+        """Return the code points of a set, a class, or the dot."""
+        if "i" in letters or source == ".":
+            return self.looked_up(f"(?{letters}:{source})")
+        known = set_members.members(source if source.startswith("[") else f"[{source}]")
+        if known is None:
+            return self.looked_up(source)
+        classes = [one for name in known.classes for one in self.looked_up(name)]
+        found = set_members.joined([*classes, *known.ranges])
+        if not known.negated:
+            return found
+        # `regex` has a rule of its own where a class and its opposite are excluded, such as `[^\\s\\S]`.
+        is_odd = len(known.classes) > 1 and found == characters.ALL
+        return self.looked_up(source) if is_odd else set_members.opposite(found)
+
+    def looked_up(self, source: str) -> Ranges:
+        """Return the code points that an expression for one character matches, by asking `regex`.
+
+        A look-up tries all code points on all members: 1,000 members take half a second.
+        """
+        source = f"{'(?V1)' if self.version1 else '(?V0)'}{source}"
+        if source not in self.found:
+            self.cost += _COST_OF_LOOKUP + len(source)
+            if self.cost > _MAX_COST:
+                self.refuse("sets of too many classes, or of too many letters in either case")
+            self.found[source] = characters.matched(source)
+        return self.found[source]

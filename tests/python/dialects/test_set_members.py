@@ -1,0 +1,92 @@
+"""Sets of characters: what is known without `regex`, against `regex` run on every code point."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+import regex
+
+from toksmith import Tokenizer
+from toksmith.regex_dialects import characters, set_members, steps
+
+if TYPE_CHECKING:
+    from toksmith.regex_dialects.characters import Ranges
+
+CLASSES = [
+    *(r"\s", r"\S", r"\d", r"\w", r"\W", r"\h"),
+    *(r"\p{L}", r"\P{L}", r"\p{^L}", r"\p{Lu}", r"\pN", r"\p{Script=Greek}"),
+]
+PLAIN = ["a", "Z", "é", "中", "\U0001f600", "-", "^", "]", "'", " ", "ſ", "K", "İ", "|", "&", "~", "."]
+ESCAPED = [r"\n", r"\t", r"\]", r"\\", r"\-", r"\^", r"\x41", r"\u00e9", r"\U0001F600", r"\b", r"\0", r"\101", r"\é"]
+RANGES = ["a-f", "f-z", "0-9", r"\x00-\x1f", r"\u4e00-\u9fff", r"\n-\r", "z-a", r"\d-z", "a-a", r"\--a"]
+
+
+def by_regex(source: str, version: str, letters: str) -> Ranges:
+    return characters.matched(f"{version}(?{letters}:{source})")
+
+
+def sets(count: int) -> list[str]:
+    rng = random.Random(0)
+    found = []
+    for _ in range(count):
+        kinds = rng.choices([CLASSES, PLAIN, ESCAPED, RANGES], [2, 3, 2, 2], k=rng.randint(1, 5))
+        found.append(f"[{rng.choice(['', '^'])}{''.join(map(rng.choice, kinds))}]")
+    odd = [r"[^\s\S]", r"[^\d\D0]", r"[\s\S]", r"[^\x00-\U0010ffff]"]
+    return [*found, "[]a]", "[^]a]", "[a-]", "[-a]", "[^-]", *odd]
+
+
+@pytest.mark.parametrize("version", ["(?V0)", "(?V1)"])
+@pytest.mark.parametrize("letters", ["", "i"])
+def test_sets_are_those_of_regex(version: str, letters: str) -> None:
+    compared = 0
+    for source in sets(100):
+        text = f"{version}(?{letters}:{source})"
+        try:
+            compiled = regex.compile(text)
+            found = steps.steps(text, compiled.flags)
+        except (regex.error, steps.UnsupportedError):
+            continue
+        compared += 1
+        assert found.sets[-1] == by_regex(source, version, letters), text
+    assert compared > 50 or (version == "(?V1)" and letters)  # which is refused
+
+
+def test_what_members_are_read() -> None:
+    known = [source for source in sets(400) if set_members.members(source) is not None]
+    assert len(known) > 100
+    for source in (r"[\s-a]", "[a[b]]", "[a--b]", "[[:alpha:]]", r"[\b]", r"[\N{DIGIT ONE}]", "[b-a]", r"[a-\d]"):
+        assert set_members.members(source) is None, source
+
+
+def test_opposites() -> None:
+    for ranges in ((), characters.ALL, ((0, 5),), ((5, 9), (10, 0x110000))):
+        found = set_members.opposite(ranges)
+        assert set_members.joined([*ranges, *found]) == characters.ALL
+        assert set_members.opposite(found) == ranges
+
+
+LONG = {
+    "one character 40,000 times": "[^\\s" + "9" * 40_000 + "]+|\\s",
+    "20,000 characters": "[" + "".join(chr(0x4E00 + 2 * at) for at in range(10_000)) + "\\p{L}]+|(?s:.)",
+    "8,000 sets": "|".join(f"[a{chr(0x4E00 + at)}]" for at in range(8000)) + "|(?s:.)",
+    "400 spellings of a class": "|".join(f"\\p{{{' ' * (at % 70)}L{' ' * (at // 70)}}}" for at in range(400)),
+    "all letters in either case": "(?i)" + "|".join(map(chr, [*range(0xC0, 0x250), *range(0x370, 0x530)])),
+    "a set of letters in either case": "(?i)[" + "".join(map(chr, range(0x100, 0x3100, 2))) + "]|(?s:.)",
+}
+
+
+@pytest.mark.parametrize("pattern", LONG.values(), ids=list(LONG))
+def test_long_sets_are_looked_up_in_bounded_time(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = 0
+    real = characters.matched.__wrapped__
+
+    def matched(source: str) -> Ranges:
+        nonlocal tried
+        tried += 20 + len(source)
+        return real(source)
+
+    monkeypatch.setattr(characters, "matched", matched)
+    Tokenizer(pattern=pattern)
+    assert tried < 20_000
