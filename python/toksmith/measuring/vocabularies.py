@@ -32,7 +32,7 @@ def renyi_efficiency(counts: NDArray[np.int64], vocab_size: int | None, alpha: f
         entropy = float(-np.log(shares.max()))
     else:
         entropy = float(np.log((shares**alpha).sum()) / (1 - alpha))
-    return entropy / math.log(vocab_size)
+    return max(0.0, entropy) / math.log(vocab_size)  # of one token, -0.0
 
 
 def overlap(
