@@ -60,7 +60,8 @@ impl Neighbours {
     }
 
     /// Adds the neighbour `token` of the occurrence at `position`. Returns whether the neighbour is new.
-    #[inline]
+    // As a call of its own, which the compiler prefers, it makes the merges of a training 3% slower.
+    #[inline(always)]
     pub(super) fn note(&mut self, token: u32, position: u32, weight: u64) -> bool {
         let slot = self.slots[token as usize];
         match self.distinct.get_mut(slot as usize) {
