@@ -216,13 +216,10 @@ def remove(out: Path) -> None:
 def cases(kinds: dict[str, str], arguments: argparse.Namespace) -> list[dict[str, Any]]:
     found = []
     for workers in arguments.workers:
-        found.append({"name": f"encode_file, {workers} workers", "run": "encode_file", "source": kinds["text"]})
-        if "parquet" in kinds:
-            found.append(
-                {"name": f"encode_arrow, {workers} workers", "run": "encode_arrow", "source": kinds["parquet"]}
-            )
-        for job in found:
-            job.setdefault("workers", workers)
+        for run, kind in (("encode_file", "text"), ("encode_arrow", "parquet")):
+            if kind in kinds:
+                name = f"{run}, {workers} workers"
+                found.append({"name": name, "run": run, "source": kinds[kind], "workers": workers})
         for kind, source in kinds.items():
             name = f"tokenize {kind}, {workers} workers"
             found.append({"name": name, "run": "tokenize", "source": source, "workers": workers})

@@ -69,7 +69,7 @@ def test_opposites() -> None:
 
 LONG = {
     "one character 40,000 times": "[^\\s" + "9" * 40_000 + "]+|\\s",
-    "20,000 characters": "[" + "".join(chr(0x4E00 + 2 * at) for at in range(10_000)) + "\\p{L}]+|(?s:.)",
+    "10,000 characters": "[" + "".join(chr(0x4E00 + 2 * at) for at in range(10_000)) + "\\p{L}]+|(?s:.)",
     "8,000 sets": "|".join(f"[a{chr(0x4E00 + at)}]" for at in range(8000)) + "|(?s:.)",
     "400 spellings of a class": "|".join(f"\\p{{{' ' * (at % 70)}L{' ' * (at // 70)}}}" for at in range(400)),
     "all letters in either case": "(?i)" + "|".join(map(chr, [*range(0xC0, 0x250), *range(0x370, 0x530)])),
@@ -89,4 +89,4 @@ def test_long_sets_are_looked_up_in_bounded_time(pattern: str, monkeypatch: pyte
 
     monkeypatch.setattr(characters, "matched", matched)
     Tokenizer(pattern=pattern)
-    assert tried < 20_000
+    assert tried < 6000

@@ -88,7 +88,7 @@ def huggingface(**parts: Any) -> dict[str, Any]:
     return content | parts
 
 
-def huggingface_files() -> list[dict[str, Any]]:
+def huggingface_in_stages() -> dict[str, Any]:
     split = {"type": "Split", "pattern": {"Regex": r"\p{L}+|\d{1,3}|\s+|."}, "behavior": "Isolated", "invert": False}
     level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
     template = {
@@ -98,14 +98,12 @@ def huggingface_files() -> list[dict[str, Any]]:
         "special_tokens": {"<s>": {"id": "<s>", "ids": [257], "tokens": ["<s>"]}},
     }
     replace = {"type": "Replace", "pattern": {"String": "a"}, "content": "b"}
-    return [
-        huggingface(
-            truncation={"direction": "Right", "max_length": 9, "strategy": "LongestFirst", "stride": 0},
-            normalizer={"type": "Sequence", "normalizers": [{"type": "NFC"}, replace]},
-            pre_tokenizer={"type": "Sequence", "pretokenizers": [split, level]},
-            post_processor=template,
-        )
-    ]
+    return huggingface(
+        truncation={"direction": "Right", "max_length": 9, "strategy": "LongestFirst", "stride": 0},
+        normalizer={"type": "Sequence", "normalizers": [{"type": "NFC"}, replace]},
+        pre_tokenizer={"type": "Sequence", "pretokenizers": [split, level]},
+        post_processor=template,
+    )
 
 
 def test_values_of_tokenizer_files(tmp_path: Path) -> None:
@@ -116,12 +114,12 @@ def test_values_of_tokenizer_files(tmp_path: Path) -> None:
             path.write_text(json.dumps(content))
             check(lambda: Tokenizer.load(path))
     path = tmp_path / "tokenizer.json"
-    for good in huggingface_files():
-        path.write_text(json.dumps(good))
-        assert Tokenizer.from_huggingface(path).encode("aab", special=False)
-        for content in changed(good):
-            path.write_text(json.dumps(content))
-            check(lambda: Tokenizer.from_huggingface(path))
+    good = huggingface_in_stages()
+    path.write_text(json.dumps(good))
+    assert Tokenizer.from_huggingface(path).encode("aab", special=False)
+    for content in changed(good):
+        path.write_text(json.dumps(content))
+        check(lambda: Tokenizer.from_huggingface(path))
 
 
 @pytest.mark.parametrize(
@@ -218,7 +216,7 @@ def test_patterns(tmp_path: Path) -> None:
         pattern = "".join(rng.choice(PARTS) for _ in range(rng.randint(1, 6)))
         check(functools.partial(Tokenizer, pattern=pattern))
         check(functools.partial(patterns.explain, pattern))
-        file = huggingface_files()[0]
+        file = huggingface_in_stages()
         file["pre_tokenizer"]["pretokenizers"][0]["pattern"] = {"Regex": pattern}
         path.write_text(json.dumps(file))
         check(lambda: Tokenizer.from_huggingface(path))

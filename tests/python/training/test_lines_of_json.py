@@ -85,23 +85,7 @@ def test_lines_with_them_can_be_left_out(file: Path, tokenizer: Tokenizer) -> No
 
 PIECES = [
     *("\\ud83d", "\\ude00", "\\uDFFF", "\\u00e9", "\\ufffd", "\\u12", "\\u", "\\\\", '\\"', "\\n", "\\/", "ud83d"),
-    *(
-        "a",
-        "é",
-        "😀",
-        ":NaN",
-        ",NaN",
-        "[NaN]",
-        "{}",
-        "\t",
-        '"',
-        '","',
-        '","b":',
-        '","text":"',
-        "NaN",
-        "-Infinity",
-        "0",
-    ),
+    *("a", "é", "😀", ":NaN", ",NaN", "[NaN]", "{}", "\t", '"', '","', '","b":', '","text":"', "NaN", "-Infinity"),
 ]
 
 
