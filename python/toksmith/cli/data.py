@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +12,7 @@ from ..common.tables import aligned
 from ..viewing import flow, terminal
 from ..viewing.spans import Spans, visible
 from . import streams
-from .options import ProgressOption, UsageError
+from .options import Progress, ProgressOption, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -64,6 +65,9 @@ def data(
             found = list(checking.differences(folder, report))
         streams.write("-", _checked(folder, found))
         if found:
+            advice = "copy these files again, or run the same toksmith tokenize with --verify, which repairs them"
+            if progress is not Progress.json:
+                print(f"toksmith: {visible(folder)}: {advice}", file=sys.stderr)
             raise typer.Exit(1)
     elif document is not None:
         streams.write("-", _document(folder, split or "train", document))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from ..common import progress_lines
+from ..common.messages import printable
 from ..files import kinds, outputs, watching, whole_files
 from .options import Progress
 
@@ -173,6 +174,18 @@ def reporting(progress: Progress | None, out: str) -> Iterator[bool | Report]:
         yield progress is Progress.bar
     else:
         yield _is_terminal(sys.stderr) and not (out == "-" and _is_terminal(sys.stdout))
+
+
+@contextlib.contextmanager
+def resumable(state: Path, out: str) -> Iterator[None]:
+    """Say that the same command goes on, if this one is ended by a signal and has left a state to go on from."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        if state.exists():
+            message = f"toksmith: {out}: interrupted; the same command goes on from where it stopped"
+            print(printable(message), file=sys.stderr)
+        raise
 
 
 def _is_terminal(stream: IO[str] | None) -> bool:

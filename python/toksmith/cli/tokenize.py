@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..common import choices
+from ..common.messages import printable
 from ..common.numbers import counted
+from ..tokenizing.folder import MANIFEST, UNFINISHED
 from ..tokenizing.options import DEFAULT_BUFFER, DEFAULT_SHARD
+from ..tokenizing.repair import REPAIR
 from ..tokenizing.tokenize import tokenize as tokenizing
+from . import streams
 from .options import (
     STRICT,
     Choice,
@@ -45,7 +50,8 @@ Examples:
 
 OUT is a folder of shards, an index of the documents in each, and a manifest.
 It depends on the sources and the options alone, not on the number of threads.
-A command that was ended goes on where it was if it is given again."""
+A command that was ended goes on where it was if it is given again. If OUT is
+finished, files of it that are missing or damaged are written again."""
 
 if TYPE_CHECKING:
     Format = Choice
@@ -127,6 +133,13 @@ def tokenize(
         OnError,
         typer.Option("--on-error", help="Stop at a document that cannot be read, or skip it and list it."),
     ] = _STOP,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify",
+            help="If OUT is finished, compare its files with their checksums, not only with their sizes.",
+        ),
+    ] = False,
     workers: WorkersOption = None,
     pattern: GivenPatternOption = None,
     special_tokens: GivenSpecialsOption = None,
@@ -140,31 +153,35 @@ def tokenize(
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     shows_bar = progress is Progress.bar or (progress is None and is_terminal)
     start = time.monotonic()
-    manifest = tokenizing(
-        sources,
-        load(tokenizer, pattern, special_tokens, unmatched),
-        out,
-        dtype=dtype,
-        shard_size=shard_size,
-        split=split,
-        seed=seed,
-        append=append or (),
-        prepend=prepend or (),
-        shuffle=shuffle,
-        shuffle_buffer=shuffle_buffer,
-        special=not no_special,
-        field=field,
-        column=column,
-        document_separator=document_separator,
-        workers=workers,
-        progress="json" if progress is Progress.json else shows_bar,
-        **chosen,
-    )
-    if shows_bar:
-        print(summary(manifest, out, time.monotonic() - start), file=sys.stderr)
+    was_finished = (Path(out) / MANIFEST).exists()
+    with streams.resumable(Path(out) / (REPAIR if was_finished else UNFINISHED), out):
+        manifest = tokenizing(
+            sources,
+            load(tokenizer, pattern, special_tokens, unmatched),
+            out,
+            dtype=dtype,
+            shard_size=shard_size,
+            split=split,
+            seed=seed,
+            append=append or (),
+            prepend=prepend or (),
+            shuffle=shuffle,
+            shuffle_buffer=shuffle_buffer,
+            special=not no_special,
+            field=field,
+            column=column,
+            document_separator=document_separator,
+            verify=verify,
+            workers=workers,
+            progress="json" if progress is Progress.json else shows_bar,
+            **chosen,
+        )
+    if progress in (None, Progress.bar):
+        name = f"{out} is complete" if was_finished else out
+        print(printable(summary(manifest, name, time.monotonic() - start)), file=sys.stderr)
 
 
-def summary(manifest: dict[str, Any], out: str, seconds: float) -> str:
+def summary(manifest: dict[str, Any], name: str, seconds: float) -> str:
     """Return what a command says at its end.
 
     >>> totals = {"documents": 1200, "text_bytes": 4_500_000, "tokens": 1_000_000, "skipped": 0}
@@ -177,6 +194,7 @@ def summary(manifest: dict[str, Any], out: str, seconds: float) -> str:
     each = f" ({totals['text_bytes'] / totals['tokens']:.2f} bytes each)" if totals["tokens"] else ""
     left_out = f", {totals['skipped']:,} left out" if totals["skipped"] else ""
     return (
-        f"{out}: {counted(totals['documents'], 'document')}{left_out}, {totals['text_bytes'] / 1e6:,.1f} MB of text, "
+        f"{name}: {counted(totals['documents'], 'document')}{left_out}, "
+        f"{totals['text_bytes'] / 1e6:,.1f} MB of text, "
         f"{counted(totals['tokens'], 'token')}{each} in {counted(shards, 'shard')}, {seconds:.1f} s"
     )

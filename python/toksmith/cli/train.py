@@ -209,6 +209,8 @@ def train(
         streams.write("-", [dry_runs.shown(found, checked, memory_limit).encode()])
         return
     with contextlib.ExitStack() as stack:
+        if checkpoint is not None:
+            stack.enter_context(streams.resumable(Path(checkpoint), out))
         show = stack.enter_context(streams.reporting(progress, out))
         paths = stack.enter_context(_documents(files))
         screen = stack.enter_context(train_screen.Screen()) if show is True else None

@@ -23,6 +23,10 @@ WIDTHS = {"uint16": 2, "uint32": 4}
 HEADER_BYTES = {"bin": 0, "llm.c": 1024, "megatron": 0}
 """Bytes before the ids, for the formats in which the rest of a shard is only ids."""
 _KIND = "toksmith training data"
+REPAIR = "copy the folder again, or run the same toksmith tokenize again, which repairs it"
+"""What to do about a damaged file; `--verify` finds those of the right size, too."""
+MEGATRON_HEAD = 34
+_NPY_HEAD = 128
 _MAX_NAME = 255
 """Most characters of the name of a file, which is what file systems allow."""
 
@@ -37,6 +41,16 @@ class Shard(NamedTuple):
     bytes: int
     checksum: str
     index_checksum: str
+    idx_checksum: str | None = None
+    """That of Megatron's `.idx`."""
+
+
+class File(NamedTuple):
+    """A file of a shard."""
+
+    name: str
+    bytes: int
+    checksum: str | None
 
 
 class Split(NamedTuple):
@@ -92,6 +106,24 @@ def shards_of(manifest: Manifest) -> Iterator[Shard]:
         yield from split.shards
 
 
+def files_of(manifest: Manifest, shard: Shard) -> list[File]:
+    """Return the files of a shard: its ids, its index, and Megatron's index."""
+    documents = shard.documents
+    files = [
+        File(shard.file, shard.bytes, shard.checksum),
+        File(shard.index_file, _NPY_HEAD + 8 * (documents + 1), shard.index_checksum),
+    ]
+    if manifest.file_format == "megatron":
+        name = str(Path(shard.file).with_suffix(".idx"))
+        files.append(File(name, megatron_bytes(documents), shard.idx_checksum))
+    return files
+
+
+def megatron_bytes(documents: int) -> int:
+    """Return the size of Megatron's index: a head, then length, place and number of each document."""
+    return MEGATRON_HEAD + 4 * documents + 8 * documents + 8 * (documents + 1)
+
+
 def _unfinished(folder: Path) -> str:
     if any(folder.glob("*-*.index.npy")) or any(folder.glob(".toksmith-*")):
         return (
@@ -102,7 +134,7 @@ def _unfinished(folder: Path) -> str:
 
 
 def _missing(path: Path) -> str:
-    return f"{path}: this file is missing, and {NAME} names it: copy the folder again, or write it anew"
+    return f"{path}: this file is missing, and {NAME} names it: {REPAIR}"
 
 
 def check_size(path: Path, size: int) -> None:
@@ -117,8 +149,7 @@ def check_size(path: Path, size: int) -> None:
     found = path.stat().st_size
     if found != size:
         raise ValueError(
-            f"{path}: the file has {found:,} bytes, and {NAME} says {size:,}: it was cut off or replaced; copy the "
-            "folder again, or write it anew"
+            f"{path}: the file has {found:,} bytes, and {NAME} says {size:,}: it was cut off or replaced; {REPAIR}"
         )
 
 
@@ -182,6 +213,7 @@ def _shard(value: Any, checksums: str) -> Shard:
         _count(value, "bytes"),
         _field(value, checksums, str),
         _field(value, f"index_{checksums}", str),
+        _field(value, f"idx_{checksums}", str) if f"idx_{checksums}" in value else None,
     )
 
 

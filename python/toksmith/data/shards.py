@@ -68,7 +68,7 @@ def open_index(manifest: Manifest, shard: Shard) -> NDArray[np.int64]:
     if starts[0] != 0 or starts[-1] != shard.tokens:
         raise ValueError(
             f"{path}: the documents are from {starts[0]:,} to {starts[-1]:,}, and {shard.file} has {shard.tokens:,} "
-            "ids: copy the folder again, or write it anew"
+            f"ids: {manifests.REPAIR}"
         )
     return starts
 
@@ -94,7 +94,7 @@ def _of_npy(path: Path, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
     if found != dtype or shape != (count,):
         raise ValueError(
             f"{path}: this is {shown(str(found))} of shape {shown(shape)}, and {manifests.NAME} says {dtype} of "
-            f"shape ({count},): it was replaced; copy the folder again, or write it anew"
+            f"shape ({count},): it was replaced; {manifests.REPAIR}"
         )
     manifests.check_size(path, start + count * dtype.itemsize)
     return _mapped(path, dtype, start, count)

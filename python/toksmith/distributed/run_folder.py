@@ -33,7 +33,8 @@ class RunFolder(Folder):
             FileExistsError: The folder holds a finished run, one that a single machine has begun, or something else.
             OSError: The folder cannot be made, or another process writes to it.
         """
-        self.finished()
+        if self.finished() is not None:
+            self.check_sources_are_known()
         with self.locked():
             self._clear()
             try:

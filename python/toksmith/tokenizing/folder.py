@@ -65,15 +65,20 @@ class Folder:
             held = text_files.read_object(manifest, "manifest of toksmith")
             self._compare(held.get("run"), "the finished run in")
             shutil.rmtree(self.unfinished, ignore_errors=True)
-            if any(source[1] is None for source in self.plan["sources"]):
-                raise FileExistsError(
-                    errno.EEXIST, "the folder holds a finished run: name another one", str(self.path)
-                )
             return held
         if self.path.exists() and not self.unfinished.exists() and any(self.path.iterdir()):
             message = "the folder is not empty, and holds no run that could go on: name another one"
             raise FileExistsError(errno.ENOTEMPTY, message, str(self.path))
         return None
+
+    def check_sources_are_known(self) -> None:
+        """Check that the sources are files, so that they are known to be those of the finished run.
+
+        Raises:
+            FileExistsError: Some are pipes or texts.
+        """
+        if any(source[1] is None for source in self.plan["sources"]):
+            raise FileExistsError(errno.EEXIST, "the folder holds a finished run: name another one", str(self.path))
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -191,8 +196,7 @@ class Folder:
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
         """Finish the run."""
-        text = json.dumps(manifest, indent=1, ensure_ascii=False)
-        whole_files.write(self.path / MANIFEST, [text.encode(), b"\n"])
+        write_manifest(self.path, manifest)
         shutil.rmtree(self.unfinished, ignore_errors=True)
 
     def splits_told(self, totals: list[Any]) -> dict[str, Any]:
@@ -203,6 +207,12 @@ class Folder:
             kept = [{key: value for key, value in shard.items() if key != "parts"} for shard in shards]
             told[name] = {"documents": documents, "tokens": tokens, "shards": kept}
         return told
+
+
+def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
+    """Write the manifest of a folder."""
+    text = json.dumps(manifest, indent=1, ensure_ascii=False)
+    whole_files.write(folder / MANIFEST, [text.encode(), b"\n"])
 
 
 def _differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _core
 from ..files import inputs
 from ..tokenizer import Tokenizer
-from . import manifest, parquet_texts
+from . import manifest, parquet_texts, repair
 from .folder import Folder
 from .options import DEFAULT_BUFFER, DEFAULT_SHARD, Options
 from .progress import Watch
@@ -51,13 +51,15 @@ def tokenize(
     document_separator: str | None = None,
     errors: Errors = "strict",
     on_error: OnError = "stop",
+    verify: bool = False,
     workers: int | None = None,
     progress: bool | str | Report = False,
 ) -> dict[str, Any]:
     """Encode documents into a folder of shards, which training programs read as they are.
 
     The same sources and options give the same bytes, for any number of workers. If the call ends early, for whatever
-    reason, the same call continues where it stopped and gives the same bytes. A finished folder is left as it is.
+    reason, the same call continues where it stopped and gives the same bytes. In a finished folder, files that are
+    missing or damaged are written again, as the manifest says, and all others are left as they are.
 
     Memory does not grow with the size of the sources: some chunks of a megabyte of text for each worker, with their
     ids. A record of JSON lines, a text of an iterable, and a document that cannot be cut are held whole in addition;
@@ -86,6 +88,8 @@ def tokenize(
             file is a document.
         errors: "strict" refuses text that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
         on_error: "stop" ends the call at a document that cannot be read; "skip" leaves it out, and lists it.
+        verify: Whether to compare the files of a finished folder with their checksums, too, not only with their
+            sizes. Every byte is read.
         workers: Threads at the most; default: all cores.
         progress: True shows a bar on standard error, "json" writes lines of JSON there; a callable gets (stage, done,
             total) in bytes of the sources.
@@ -98,7 +102,8 @@ def tokenize(
         FileNotFoundError: A file is missing, or a glob or folder holds none.
         FileExistsError: The folder has other contents.
         ValueError: An option is wrong; a document cannot be read (names file and place); the folder holds a run with
-            other sources, another tokenizer or other options (names what differs).
+            other sources, another tokenizer or other options (names what differs); a damaged file cannot be repaired,
+            because the sources now give another one.
         OSError: A file cannot be read or written, or has changed meanwhile; the disk is full. Afterwards the same
             call continues the run.
         ImportError: A file needs pyarrow or fsspec, which is not installed.
@@ -130,10 +135,11 @@ def tokenize(
         "options": options.told | {"field": field, "column": column},
         "sources": [[one.name, *(one.seen or (None, None))] for one in given],
     }
-    folder = Folder(Path(out), plan, options.form, options.splits, options.width)
-    finished = folder.finished()
-    if finished is not None:
+    whole = Folder(Path(out), plan, options.form, options.splits, options.width)
+    finished, folder = repair.to_write(whole, loaded, verify, progress)
+    if finished is not None and folder is None:
         return finished
+    assert folder is not None
     with folder.locked(), Watch(progress, given) as watch, folder.saving(loaded) as wait:
         run = _Run(loaded, given, options, folder, watch)
         try:
@@ -146,6 +152,8 @@ def tokenize(
         wait()
         folder.write_manifest(told)
         watch.end(told)
+    if finished is not None:
+        return finished
     if told["totals"]["skipped"]:
         warnings.warn(manifest.left_out(told, folder), stacklevel=2)
     return told

@@ -24,7 +24,8 @@ def run(*arguments: object, status: int = 0, cwd: Path | None = None) -> str:
         assert done.stdout == b""
         [line] = done.stderr.decode().splitlines()
         return line.removeprefix("toksmith: error: ")
-    assert done.stderr == b""
+    assert (b"with --verify, which repairs them" if status else b"") in done.stderr
+    assert done.stderr.count(b"\n") == status
     return done.stdout.decode()
 
 
