@@ -9,7 +9,7 @@ from . import progress_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     Report = Callable[[str, int, int], Any]
@@ -23,6 +23,8 @@ _NAMES = {
 }
 # Seconds between two drawings of a bar.
 _REFRESH = 0.1
+# The least and the greatest number of columns of a bar.
+_BAR_WIDTHS = (10, 40)
 
 
 @contextlib.contextmanager
@@ -40,7 +42,7 @@ def reporter(progress: bool | Report) -> Iterator[Report | None]:
         yield progress
     else:
         # In a notebook `rich` would need widgets, and shows nothing without them.
-        with progress_lines.text_line(_NAMES) if progress_lines.in_notebook() else _bar() as report:
+        with progress_lines.text_line(_NAMES) if progress_lines.in_notebook() else bar() as report:
             yield report
 
 
@@ -65,47 +67,89 @@ def summing(report: Report | None, stage: str, total: int) -> Callable[[int], No
 
 
 class Bars:
-    """A bar for each stage, with rate and time left. `rich` draws the bars, and reports update them."""
+    """A bar for each stage, with share, time left and rate. `rich` draws the bars, and reports update them.
 
-    def __init__(self) -> None:
+    A narrow terminal shows fewer fields: the bar and the share stay.
+    """
+
+    def __init__(self, names: dict[str, str] = _NAMES) -> None:
         from rich import progress as rich
         from rich.console import Console
 
-        columns = (
-            rich.TextColumn("{task.description}"),
-            rich.BarColumn(),
-            rich.TaskProgressColumn(),
-            rich.TextColumn("{task.fields[rate]}"),
-            rich.TimeElapsedColumn(),
-            rich.TextColumn("left:"),
-            rich.TimeRemainingColumn(),
-        )
+        # Text is no markup: it may be the name of a file, such as `[1].txt`.
+        self._columns: dict[str, rich.ProgressColumn] = {
+            "name": rich.TextColumn("{task.description}", markup=False),
+            "bar": rich.BarColumn(),
+            "share": rich.TaskProgressColumn(),
+            "facts": rich.TextColumn("{task.fields[facts]}", markup=False),
+            "elapsed": rich.TimeElapsedColumn(),
+            "label": rich.TextColumn("left:"),
+            "left": rich.TimeRemainingColumn(),
+        }
         # The time left follows the rate of the last seconds. Merges become cheaper as their pairs become rarer, so
         # the average since the start would give far too long a time.
         # A bar is drawn when the call reports, not by a thread, which the system may refuse to start.
         self.drawn = rich.Progress(
-            *columns, console=Console(stderr=True), transient=True, speed_estimate_period=10, auto_refresh=False
+            console=Console(stderr=True), transient=True, speed_estimate_period=10, auto_refresh=False
         )
+        self._names = names
         self._tasks: dict[str, Any] = {}
 
-    def update(self, stage: str, done: int, total: int) -> None:
-        """Set how far a stage is; the first call for it adds its bar."""
+    def update(self, stage: str, done: int, total: int, facts: Sequence[str] | None = None) -> None:
+        """Set how far a stage is; the first call for it adds its bar.
+
+        Args:
+            stage: The stage.
+            done: How much is done.
+            total: How much there is to do; 0 while it is not known.
+            facts: Texts beside the bar, the most important first; default: the rate.
+        """
         if stage not in self._tasks:
-            self._tasks[stage] = self.drawn.add_task(_NAMES.get(stage, stage), total=None, rate="")
+            name = self._names.get(stage, stage)
+            self._tasks[stage] = self.drawn.add_task(name, total=total or None, completed=done, facts="")
         task = self._tasks[stage]
         self.drawn.update(task, completed=done, total=total or None)
-        self.drawn.update(task, rate=rate(stage, self.drawn.tasks[task].speed))
+        facts = [rate(stage, self.drawn.tasks[task].speed)] if facts is None else facts
+        self.drawn.update(task, facts="")
+        self.drawn.update(task, facts=", ".join(facts[: self._lay_out(facts)]))
+
+    def _lay_out(self, facts: Sequence[str]) -> int:
+        """Choose the columns that fit into the terminal, and the width of the bar; return how many facts fit."""
+        from rich.cells import cell_len
+
+        longest = max(cell_len(task.description) for task in self.drawn.tasks)
+        first, *others = (cell_len(fact) for fact in facts)
+        first = max(first, *(cell_len(task.fields["facts"]) for task in self.drawn.tasks))
+        # The most important first, each with the space before it.
+        sizes = [("left", 8), ("name", longest + 1), ("facts", first + 1), ("label", 6), ("elapsed", 8)]
+        sizes += [("facts", size + 2) for size in others]
+        room = self.drawn.console.width - _BAR_WIDTHS[0] - len(" 100%")
+        shown = ["bar", "share"]
+        for name, size in sizes:
+            if size > room:
+                break
+            room -= size
+            shown.append(name)
+        self._columns["bar"].bar_width = min(_BAR_WIDTHS[0] + room, _BAR_WIDTHS[1])  # type: ignore[attr-defined]
+        self.drawn.columns = tuple(column for name, column in self._columns.items() if name in shown)
+        return shown.count("facts")
 
 
 @contextlib.contextmanager
-def _bar() -> Iterator[Report]:
-    bars = Bars()
+def bar(names: dict[str, str] = _NAMES, facts: Callable[[int], Sequence[str]] | None = None) -> Iterator[Report]:
+    """Yield a callable that reports in bars.
+
+    Args:
+        names: The shown names of the stages.
+        facts: Takes how much is done, and returns the texts beside the bar; default: the rate.
+    """
+    bars = Bars(names)
     with bars.drawn:
         due = 0.0
 
         def report(stage: str, done: int, total: int) -> None:
             nonlocal due
-            bars.update(stage, done, total)
+            bars.update(stage, done, total, facts and facts(done))
             if time.monotonic() >= due:
                 bars.drawn.refresh()
                 due = time.monotonic() + _REFRESH

@@ -8,9 +8,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ..common import progress_lines
+from ..common.messages import printable
+from ..common.numbers import counted
+from ..common.progress import bar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from typing_extensions import Self
 
@@ -19,10 +22,9 @@ if TYPE_CHECKING:
     from .sources import Given
 
 _STAGE = "encode"
-# Seconds between two drawings of a bar.
-_REFRESH = 0.1
+_NAMES = {_STAGE: "tokenizing"}
 # Characters of the name of a source that a bar shows.
-_NAME = 40
+_MAX_NAME = 40
 
 
 class Watch:
@@ -53,7 +55,8 @@ class Watch:
         elif self._progress == "json":
             self._report = self._stack.enter_context(progress_lines.json_lines(self._details))
         elif self._progress:
-            shown = progress_lines.text_line({_STAGE: "tokenizing"}) if progress_lines.in_notebook() else self._bar()
+            in_notebook = progress_lines.in_notebook()
+            shown = progress_lines.text_line(_NAMES) if in_notebook else bar(_NAMES, self._facts())
             self._report = self._stack.enter_context(shown)
         return self
 
@@ -96,59 +99,35 @@ class Watch:
         name = self._given[min(source, len(self._given) - 1)].name
         return {"documents": documents, "tokens": tokens, "text_bytes": text_bytes, "source": name}
 
-    @contextlib.contextmanager
-    def _bar(self) -> Iterator[Report]:
-        from rich import progress as rich
-        from rich.console import Console
+    def _facts(self) -> Callable[[int], list[str]]:
+        """Return a function that takes how many bytes are done, and returns the texts that a bar shows."""
+        start, first = time.monotonic(), None
 
-        columns = (
-            rich.TextColumn("tokenizing"),
-            rich.BarColumn(),
-            rich.TaskProgressColumn(),
-            rich.TextColumn("{task.fields[told]}"),
-            rich.TimeElapsedColumn(),
-            rich.TextColumn("left:"),
-            rich.TimeRemainingColumn(),
-        )
-        # Drawn when the core reports, not by a thread, which the system may refuse to start.
-        with rich.Progress(
-            *columns, console=Console(stderr=True), transient=True, speed_estimate_period=10, auto_refresh=False
-        ) as bar:
-            task = bar.add_task("", total=None, told="")
-            start = time.monotonic()
-            due, first = 0.0, None
+        def shown(done: int) -> list[str]:
+            nonlocal first
+            details = self._details()
+            first = (done, details.get("tokens", 0)) if first is None else first
+            return facts(details, done - first[0], first[1], time.monotonic() - start)
 
-            def report(_: str, done: int, total: int) -> None:
-                nonlocal due, first
-                details = self._details()
-                first = (done, details.get("tokens", 0)) if first is None else first
-                now = time.monotonic()
-                bar.update(task, completed=done, total=total or None)
-                if now >= due:
-                    bar.update(task, told=line(details, done - first[0], first[1], now - start))
-                    bar.refresh()
-                    due = now + _REFRESH
-
-            yield report
+        return shown
 
 
-def line(details: dict[str, Any], done: int, tokens_before: int, seconds: float) -> str:
-    """Return the text that a bar shows beside the share.
+def facts(details: dict[str, Any], done: int, tokens_before: int, seconds: float) -> list[str]:
+    """Return the texts that a bar shows beside the share, the most important first.
 
     >>> details = {"documents": 1200, "tokens": 2_500_000, "source": "web/a.jsonl.zst"}
-    >>> line(details, 9_000_000, 500_000, 2.0)
-    '1,200 documents, 2.5 M tokens, 4.5 MB/s, 1.0 M tokens/s, web/a.jsonl.zst'
+    >>> facts(details, 9_000_000, 500_000, 2.0)
+    ['4.5 MB/s', '2.5 M tokens', '1,200 documents', '1.0 M tokens/s', 'web/a.jsonl.zst']
     """
     if not details:
-        return ""
+        return [""]
     seconds = max(seconds, 1e-9)
     tokens = details["tokens"]
-    name = details["source"]
-    parts = (
-        f"{details['documents']:,} documents",
-        f"{tokens / 1e6:,.1f} M tokens",
+    name = printable(details["source"])
+    return [
         f"{done / seconds / 1e6:,.1f} MB/s",
+        f"{tokens / 1e6:,.1f} M tokens",
+        counted(details["documents"], "document"),
         f"{(tokens - tokens_before) / seconds / 1e6:,.1f} M tokens/s",
-        name if len(name) <= _NAME else f"…{name[1 - _NAME :]}",
-    )
-    return ", ".join(parts)
+        name if len(name) <= _MAX_NAME else f"…{name[1 - _MAX_NAME :]}",
+    ]

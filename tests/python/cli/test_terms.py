@@ -1,5 +1,6 @@
 """The command line's own words: its help at 80 columns, its options in messages, progress, ids in binary files."""
 
+import io
 import json
 import os
 import re
@@ -154,6 +155,27 @@ def test_progress_in_json(where: str, folder: Path) -> None:
         lines = [json.loads(line) for line in done.stderr.decode().splitlines()]
         assert {line["stage"] for line in lines} == {command}
         assert lines[-1]["done"] == lines[-1]["total"] == (folder / file).stat().st_size
+
+
+@pytest.mark.parametrize("columns", [200, 120, 80, 60, 40])
+@pytest.mark.parametrize("stages", [["count", "merge"], ["encode"], ["check"]])
+def test_bars_stay_in_a_narrow_terminal(stages: list[str], columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rich.console import Console
+
+    monkeypatch.setenv("COLUMNS", str(columns))
+    bars = progress.Bars()
+    facts = ["1,234.5 MB/s", "2,500.0 M tokens", "1,234,567 documents", "[1] 日本.txt"]
+    for stage in stages:
+        bars.update(stage, 1, 2, facts[:1] if len(stages) > 1 else facts)
+    console = Console(width=columns, file=io.StringIO())
+    console.print(bars.drawn.get_renderable())
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert len(lines) == len(stages)
+    for line in lines:
+        assert re.search(r"━{5,}.* 50% .*-:--:--", line), line
+        assert "…" not in line
+    assert ("MB/s" in lines[-1]) == (columns >= 60)
+    assert ("日本" in lines[-1]) == (columns >= 120 and len(stages) == 1)
 
 
 def test_progress_takes_no_file_for_its_value(folder: Path) -> None:

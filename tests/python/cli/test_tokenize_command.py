@@ -1,7 +1,9 @@
 """`toksmith tokenize` through the real process: output, exit status, bad input, pipes, interruption."""
 
+import contextlib
 import gzip
 import json
+import os
 import re
 import shlex
 import signal
@@ -60,6 +62,35 @@ def test_a_run_and_its_summary(place: Path, tokenizer: Tokenizer) -> None:
     other = run(place, "a.jsonl", *options, "--split", "val=0.3")
     assert (other.returncode, other.stdout) == (1, b"")
     assert other.stderr.decode().startswith("toksmith: error: the finished run in 'out' had split {'val': 0.2}, not")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal of POSIX")
+@pytest.mark.parametrize("columns", [140, 80, 60, 40])
+def test_a_terminal_of_any_width_gets_a_bar(columns: int, place: Path) -> None:
+    import pty
+
+    name = "[long] name of a source.jsonl"
+    (place / name).write_bytes((place / "a.jsonl").read_bytes() * 9)
+    main, other = pty.openpty()
+    command = [*TOKSMITH, "tokenize", name, "-t", "tokenizer.json", "-o", "out", "--append", END]
+    environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
+    child = subprocess.Popen(command, cwd=place, stdout=other, stderr=other, env=environment)
+    os.close(other)
+    shown = b""
+    with contextlib.suppress(OSError):  # how Linux says that the other side is closed
+        while data := os.read(main, 65536):
+            shown += data
+    os.close(main)
+    assert child.wait(60) == 0, shown
+    drawn = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", shown.decode()).replace("\r", "\n").splitlines()
+    bars = [line for line in drawn if "━" in line]
+    assert bars
+    for line in bars:
+        assert re.search(r"━{10,}\s* \d+% .*[-\d]:[-\d]{2}:[-\d]{2}", line), line
+        assert len(line) <= columns
+    assert ("MB/s" in bars[-1]) == (columns >= 60)
+    assert (name in bars[-1]) == (columns == 140)
+    assert next(filter(None, reversed(drawn))).startswith("out: 450 documents, ")
 
 
 def test_damaged_files_are_repaired(place: Path) -> None:

@@ -70,7 +70,9 @@ def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = f'set -euo pipefail\ntoksmith() {{ "{sys.executable}" -m toksmith "$@"; }}\n'
     script += "".join(blocks(COMMANDS, "sh"))
     done = subprocess.run(["bash", "-c", script], capture_output=True, encoding="utf-8")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr
+    [summary] = done.stderr.splitlines()
+    assert summary.startswith("data: 2 documents, ")
     assert "264 45 259 260 0" in done.stdout.splitlines()
 
 
