@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 OPTIONS = {
     "vocab_size": "--vocab-size",
@@ -19,6 +20,7 @@ OPTIONS = {
     "unmatched": "--unmatched",
     "ties": "--ties",
     "base": "--base",
+    "append": "--append",
     "workers": "--workers",
     "field": "--field",
     "column": "--column",
@@ -60,6 +62,8 @@ def in_options(message: str) -> str:
     "there is no column 'text': name one with --column NAME"
     >>> in_options('not UTF-8 at byte 7: give errors="replace", or leave pattern and unmatched out')
     'not UTF-8 at byte 7: give --errors replace, or leave --pattern and --unmatched out'
+    >>> in_options('choose append="<|end|>", or append="none"')
+    "choose --append '<|end|>', or --append none"
     >>> in_options("they may take 150.0 MB, half of memory_limit. Raise it")
     'they may take 150.0 MB, half of --memory-limit. Raise it'
     """
@@ -74,4 +78,4 @@ def _option(found: re.Match[str]) -> str:
 
 def _option_with_value(found: re.Match[str]) -> str:
     value = found[2].strip("\"'")
-    return f"{OPTIONS[found[1]]} {'NAME' if value == '…' else value}"
+    return f"{OPTIONS[found[1]]} {'NAME' if value == '…' else shlex.quote(value)}"

@@ -45,8 +45,10 @@ Examples:
       --append '<|endoftext|>' --split val=0.01
   toksmith tokenize stories.txt --document-separator '<|endoftext|>' \\
       -t tokenizer.json -o data --append '<|endoftext|>' --shuffle 1
-  toksmith tokenize tables/ --column text -t gpt2 -o data --format megatron
-  zcat dump.jsonl.gz | toksmith tokenize - --field text -t gpt2 -o data
+  toksmith tokenize tables/ --column text -t gpt2 -o data \\
+      --append '<|endoftext|>' --format megatron
+  zcat dump.jsonl.gz | toksmith tokenize - --field text -t gpt2 -o data \\
+      --append '<|endoftext|>'
 
 OUT is a folder of shards, an index of the documents in each, and a manifest.
 It depends on the sources and the options alone, not on the number of threads.
@@ -107,7 +109,9 @@ def tokenize(
     append: Annotated[
         list[str] | None,
         typer.Option(
-            "--append", metavar="TOKEN", help="A special token that ends each document. Repeat the option for more."
+            "--append",
+            metavar="TOKEN",
+            help="A special token that ends each document, or none. Repeat the option for more.",
         ),
     ] = None,
     prepend: Annotated[
@@ -163,7 +167,7 @@ def tokenize(
             shard_size=shard_size,
             split=split,
             seed=seed,
-            append=append or (),
+            append=append,
             prepend=prepend or (),
             shuffle=shuffle,
             shuffle_buffer=shuffle_buffer,

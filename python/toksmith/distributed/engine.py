@@ -150,7 +150,7 @@ class Engine(ABC):
         shard_size: int = DEFAULT_SHARD,
         split: Any = None,
         seed: int = 0,
-        append: str | int | Iterable[str | int] = (),
+        append: str | int | Iterable[str | int] | None = None,
         prepend: str | int | Iterable[str | int] = (),
         shuffle: None = None,
         special: bool = True,
@@ -179,7 +179,8 @@ class Engine(ABC):
             shard_size: A shard is closed when it has so many ids. No document is in two shards.
             split: Names with their shares of the documents, as {"val": 0.01}.
             seed: The seed of the hash that decides the split of a document.
-            append: Special tokens that end each document.
+            append: Special tokens that end each document. "none" or () is none; without a choice, a tokenizer with a
+                token that ends a text gives a warning.
             prepend: Special tokens that begin each document.
             shuffle: Refused: shuffle with the engine before, or order by a column of random numbers.
             special: Whether special tokens in the text become their ids. Pass False for text that you do not trust.

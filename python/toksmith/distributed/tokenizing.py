@@ -92,6 +92,8 @@ class Run:
         }
         folder = RunFolder(Path(out).absolute(), plan, options.form, options.splits, options.width)
         with folder.begun(), folder.saving(self._tokenizer) as wait:
+            if options.unseparated is not None:
+                warnings.warn(options.unseparated, stacklevel=4)
             pieces = self._pieces(folder, encode)
             self._write_shards(_planned(pieces, options, folder), folder, write)
             outcome = _outcome(pieces, self._source, len(options.splits))

@@ -50,6 +50,19 @@ def roles(parts: Parts, chosen: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
+def end_of_text(parts: Parts) -> str | None:
+    """Return the special token that ends a text: one with a usual name, else the eos token that came with it."""
+    usual = roles(parts, {}).get("eos_token")
+    if usual is not None or parts.origin is None:
+        return usual
+    for file in (SPECIALS, CONFIG):
+        given = parts.origin.files.get(file, {}).get("eos_token")
+        name = given.get("content") if isinstance(given, dict) else given
+        if isinstance(name, str) and name in parts.special_tokens:
+            return name
+    return None
+
+
 def special_names(parts: Parts, rows: list[dict[str, Any]]) -> list[str]:
     """Return the added tokens that decoding may leave out, by id."""
     by_id = sorted((id, name) for name, id in parts.special_tokens.items())

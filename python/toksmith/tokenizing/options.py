@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 DEFAULT_SHARD = 100_000_000
 DEFAULT_BUFFER = 20_000_000
+NONE = "none"
+"""What `append` is if no token is wanted, unless a special token has this name."""
 REST = "train"
 """The split of all documents that belong to no other."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -59,6 +61,10 @@ class Options:
         self.split = _split(split)
         self.seed = _seed("seed", seed)
         self.prepend, self.append = _names("prepend", prepend), _names("append", append)
+        if self.append == [NONE] and NONE not in tokenizer.special_tokens:
+            self.append = []
+        self.unseparated = _unseparated(tokenizer) if append is None and not self.prepend else None
+        """The warning that documents have nothing between them, if the tokenizer has a token for that."""
         self.prepend_ids = _ids("prepend", self.prepend, tokenizer)
         self.append_ids = _ids("append", self.append, tokenizer)
         self.shuffle = None if shuffle is None else _seed("shuffle", shuffle)
@@ -162,6 +168,16 @@ def _thresholds(split: dict[str, float]) -> list[int]:
         total += Fraction(share)
         found.append(int(total * _HASHES))
     return [*found, _HASHES - 1]
+
+
+def _unseparated(tokenizer: Tokenizer) -> str | None:
+    from ..huggingface import folder
+
+    end = folder.end_of_text(tokenizer._parts)
+    return end and (
+        "the documents have no token between them, and the tokenizer has one to end a text: choose "
+        f'append="{end}", or append="{NONE}"'
+    )
 
 
 def _names(option: str, given: Any) -> list[str | int]:

@@ -41,7 +41,7 @@ def tokenize(
     shard_size: int = DEFAULT_SHARD,
     split: Any = None,
     seed: int = 0,
-    append: str | int | Iterable[str | int] = (),
+    append: str | int | Iterable[str | int] | None = None,
     prepend: str | int | Iterable[str | int] = (),
     shuffle: int | None = None,
     shuffle_buffer: int = DEFAULT_BUFFER,
@@ -76,7 +76,8 @@ def tokenize(
         split: Names with their shares of the documents, as {"val": 0.01} or "val=0.01". All other documents are
             "train". The hash of a document decides its split, so its place among the others does not matter.
         seed: The seed of that hash.
-        append: Special tokens that end each document.
+        append: Special tokens that end each document. "none" or () is none; without a choice, a tokenizer with a
+            token that ends a text gives a warning.
         prepend: Special tokens that begin each document.
         shuffle: A seed. Documents are then shuffled within a buffer.
         shuffle_buffer: Ids that the buffer holds.
@@ -140,6 +141,8 @@ def tokenize(
     if finished is not None and folder is None:
         return finished
     assert folder is not None
+    if options.unseparated is not None:
+        warnings.warn(options.unseparated, stacklevel=2)
     with folder.locked(), Watch(progress, given) as watch, folder.saving(loaded) as wait:
         run = _Run(loaded, given, options, folder, watch)
         try:

@@ -22,6 +22,7 @@ import toksmith
 from toksmith import Tokenizer
 
 END = "<|endoftext|>"
+PLAIN = ("-t", "tokenizer.json", "--append", "none")
 DOCUMENTS = [f"low lower {number}\n" for number in range(50)]
 
 
@@ -120,6 +121,25 @@ def test_damaged_files_are_repaired(place: Path) -> None:
     assert set(stages) == {"check"}
 
 
+def test_nothing_between_documents_is_a_choice(place: Path, tokenizer: Tokenizer) -> None:
+    warning = (
+        "toksmith: warning: the documents have no token between them, and the tokenizer has one to end a text: "
+        "choose --append '<|endoftext|>', or --append none"
+    )
+    plain = shards_oracle.expected(tokenizer, DOCUMENTS)
+    for number, (options, expected) in enumerate(
+        (([], [warning]), (["--append", "none"], []), (["--append", END], []), (["--prepend", END], []))
+    ):
+        done = run(place, "a.jsonl", "-t", "tokenizer.json", "-o", f"out{number}", *options)
+        said = done.stderr.decode().splitlines()
+        assert (done.returncode, said[:-1]) == (0, expected)
+        if number < 2:
+            assert shards_oracle.check(place / f"out{number}", plain)["options"]["append"] == []
+    toksmith.train_from_iterator(["low"], 257, special_tokens=["none"]).save(place / "none.json")
+    assert run(place, "a.jsonl", "-t", "none.json", "-o", "named", "--append", "none").returncode == 0
+    assert json.loads((place / "named/manifest.json").read_text())["options"]["append"] == ["none"]
+
+
 def test_standard_input(place: Path, tokenizer: Tokenizer) -> None:
     text = "".join(DOCUMENTS)
     expected = {"text": [text], "separated": DOCUMENTS, "lines": DOCUMENTS}
@@ -130,11 +150,11 @@ def test_standard_input(place: Path, tokenizer: Tokenizer) -> None:
         "lines": (place / "a.jsonl").read_bytes(),
     }
     for name, documents in expected.items():
-        done = run(place, "-", "-t", "tokenizer.json", "-o", name, *options[name], stdin=data[name])
+        done = run(place, "-", *PLAIN, "-o", name, *options[name], stdin=data[name])
         assert done.returncode == 0, done.stderr
         told = shards_oracle.check(place / name, shards_oracle.expected(tokenizer, documents))
         assert told["sources"][0]["name"] == "standard input"
-    done = run(place, "-", "-t", "tokenizer.json", "-o", "broken", stdin=b"low\xff")
+    done = run(place, "-", *PLAIN, "-o", "broken", stdin=b"low\xff")
     assert (done.returncode, done.stdout) == (1, b"")
     assert done.stderr.decode().startswith(
         "toksmith: error: standard input: not UTF-8 at byte 3: give --errors replace"
@@ -142,11 +162,11 @@ def test_standard_input(place: Path, tokenizer: Tokenizer) -> None:
 
 
 def test_json_lines_of_progress(place: Path) -> None:
-    done = run(place, "a.jsonl", "-t", "tokenizer.json", "-o", "out", "--progress", "json")
+    done = run(place, "a.jsonl", *PLAIN, "-o", "out", "--progress", "json")
     lines = [json.loads(line) for line in done.stderr.splitlines()]
     assert lines[-1]["documents"] == 50
     assert {"stage", "done", "total", "seconds", "documents", "tokens", "text_bytes", "source"} == set(lines[-1])
-    quiet = run(place, "a.jsonl", "-t", "tokenizer.json", "-o", "quiet", "--no-progress")
+    quiet = run(place, "a.jsonl", *PLAIN, "-o", "quiet", "--no-progress")
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, b"", b"")
 
 
@@ -165,7 +185,7 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG)
 def test_what_is_wrong(case: str, place: Path) -> None:
     arguments, status, message = WRONG[case]
-    done = run(place, *arguments, "-t", "tokenizer.json", "-o", "out")
+    done = run(place, "-t", "tokenizer.json", "-o", "out", "--prepend", END, *arguments)
     assert (done.returncode, done.stdout) == (status, b"")
     said = done.stderr.decode()
     assert said.startswith("toksmith: error: ")
@@ -188,7 +208,7 @@ def test_documents_that_are_left_out(place: Path) -> None:
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_and_started_again(signum: int, place: Path, tokenizer: Tokenizer) -> None:
     """A pipe that waits is left at once; what came before is there for the next run."""
-    command = [*TOKSMITH, "tokenize", "-", "-t", "tokenizer.json", "-o", "out", "--field", "text"]
+    command = [*TOKSMITH, "tokenize", "-", *PLAIN, "-o", "out", "--field", "text"]
     lines = (place / "a.jsonl").read_bytes()
     with subprocess.Popen(command, cwd=place, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         assert child.stdin is not None
@@ -205,7 +225,7 @@ def test_interrupted_and_started_again(signum: int, place: Path, tokenizer: Toke
     assert child.returncode == (130 if signum == signal.SIGINT else 143), said
     assert said.decode() == "toksmith: out: interrupted; the same command goes on from where it stopped\n"
     assert not (place / "out/manifest.json").exists()
-    done = run(place, "-", "-t", "tokenizer.json", "-o", "out", "--field", "text", stdin=lines)
+    done = run(place, "-", *PLAIN, "-o", "out", "--field", "text", stdin=lines)
     assert done.returncode == 0, done.stderr
     shards_oracle.check(place / "out", shards_oracle.expected(tokenizer, DOCUMENTS))
 
@@ -232,7 +252,7 @@ def test_the_examples_of_the_help_run(place: Path) -> None:
         ]
         stdin = (place / "a.jsonl").read_bytes() if command.startswith("zcat") else b""
         done = run_command(*words[1:], cwd=place, stdin=stdin)
-        assert done.returncode == 0, (command, done.stderr)
+        assert (done.returncode, done.stderr.count(b"\n")) == (0, 1), (command, done.stderr)
         told = json.loads((place / f"data{number}/manifest.json").read_text())
         shard = told["splits"]["train"]["shards"][0]
         assert np.fromfile(place / f"data{number}" / shard["file"], np.uint16).size == shard["tokens"]

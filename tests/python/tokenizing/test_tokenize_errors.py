@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -260,6 +261,28 @@ def test_wrong_options(case: str, tokenizer: Tokenizer, tmp_path: Path) -> None:
     with pytest.raises(kind, match=message):
         toksmith.tokenize(tmp_path / "a.txt", tokenizer, tmp_path / "out", **options)
     assert not (tmp_path / "out/manifest.json").exists()
+
+
+def test_a_token_that_ends_a_text_is_pointed_out(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    names = ("</s>", "<|end_of_text|>", "<eos>", "[EOS]", "<|endoftext|>")
+    cases = [(Tokenizer(special_tokens=["<|pad|>", name]), name) for name in names]
+    huggingface = tmp_path / "hf"
+    Tokenizer(special_tokens=["<stop>", "<pad>"]).save_huggingface(huggingface, eos_token="<stop>")
+    cases.append((Tokenizer.from_huggingface(huggingface), "<stop>"))
+    for number, (chosen, name) in enumerate(cases):
+        with pytest.warns(UserWarning, match=re.escape(f'choose append="{name}", or append="none"')):
+            toksmith.tokenize(iter(["a", "b"]), chosen, tmp_path / f"{number}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for choice in ("none", (), [], name):
+                out = tmp_path / f"{number}-{choice!r}".replace("/", "")
+                told = toksmith.tokenize(iter(["a", "b"]), chosen, out, append=choice)
+                assert told["options"]["append"] == ([name] if choice == name else [])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for chosen in (Tokenizer(), Tokenizer(special_tokens=["<pad>", "<|bos|>"])):
+            toksmith.tokenize(iter(["a"]), chosen, tmp_path / f"none{len(chosen.special_tokens)}")
+        toksmith.tokenize(iter(["a"]), tokenizer, tmp_path / "prepended", prepend=list(tokenizer.special_tokens)[:1])
 
 
 def test_wrong_sources(tokenizer: Tokenizer, tmp_path: Path) -> None:
