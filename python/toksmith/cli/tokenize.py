@@ -47,6 +47,8 @@ Examples:
       -t tokenizer.json -o data --append '<|endoftext|>' --shuffle 1
   toksmith tokenize tables/ --column text -t gpt2 -o data \\
       --append '<|endoftext|>' --format megatron
+  toksmith tokenize 'web/*.jsonl.zst' -t gpt2 -o data \\
+      --append '<|endoftext|>' --format nanogpt --split val=0.0005
   zcat dump.jsonl.gz | toksmith tokenize - --field text -t gpt2 -o data \\
       --append '<|endoftext|>'
 
@@ -79,7 +81,8 @@ def tokenize(
         Format,
         typer.Option(
             "--format",
-            help="bin: bare ids, as nanoGPT reads them; llm.c: the same behind a head; megatron: .bin and .idx; npy: "
+            help="bin: bare ids; nanogpt: the same, in one file for each split, train.bin and val.bin with --split "
+            "val=0.0005; llm.c: ids behind a head; megatron: .bin and .idx; npy: "
             "NumPy files; parquet: a list of ids in each row.",
         ),
     ] = _BIN,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     OnError = Literal["stop", "skip"]
     PlotFormat = Literal["svg", "png"]
     GroupKind = Literal["language", "script", "file"]
-    ShardFormat = Literal["bin", "llm.c", "megatron", "npy", "parquet"]
+    ShardFormat = Literal["bin", "nanogpt", "llm.c", "megatron", "npy", "parquet"]
 
 TIES: tuple[Ties, ...] = ("bytes", "ids", "smallest_ids", "first", "huggingface")
 """Which of several pairs of equal count merges first."""
@@ -31,7 +31,7 @@ ERRORS: tuple[Errors, ...] = ("strict", "replace")
 """What becomes of bytes that are not UTF-8."""
 ON_ERROR: tuple[OnError, ...] = ("stop", "skip")
 """What becomes of a run when a document cannot be read."""
-SHARD_FORMATS: tuple[ShardFormat, ...] = ("bin", "llm.c", "megatron", "npy", "parquet")
+SHARD_FORMATS: tuple[ShardFormat, ...] = ("bin", "nanogpt", "llm.c", "megatron", "npy", "parquet")
 """The formats of shards of ids."""
 PLOT_FORMATS: tuple[PlotFormat, ...] = ("svg", "png")
 """The formats of plots as files."""

@@ -17,10 +17,10 @@ NAME = "manifest.json"
 VERSION = 2
 """The version of the form of the folder. A reader refuses a later version."""
 _CHECKSUMS = {1: "sha256", 2: "blake3"}
-FILE_FORMATS = ("bin", "llm.c", "megatron", "npy", "parquet")
+FILE_FORMATS = ("bin", "nanogpt", "llm.c", "megatron", "npy", "parquet")
 WIDTHS = {"uint16": 2, "uint32": 4}
 """Types of ids, with their bytes."""
-HEADER_BYTES = {"bin": 0, "llm.c": 1024, "megatron": 0}
+HEADER_BYTES = {"bin": 0, "nanogpt": 0, "llm.c": 1024, "megatron": 0}
 """Bytes before the ids, for the formats in which the rest of a shard is only ids."""
 _KIND = "toksmith training data"
 REPAIR = "copy the folder again, or run the same toksmith tokenize again, which repairs it"
@@ -125,7 +125,7 @@ def megatron_bytes(documents: int) -> int:
 
 
 def _unfinished(folder: Path) -> str:
-    if any(folder.glob("*-*.index.npy")) or any(folder.glob(".toksmith-*")):
+    if any(folder.glob("*.index.npy")) or any(folder.glob(".toksmith-*")):
         return (
             f"{folder}: there is no {NAME}, so what wrote this folder has not finished: run the same "
             "toksmith tokenize again, and it goes on where it was"

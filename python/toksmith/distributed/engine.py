@@ -174,7 +174,7 @@ class Engine(ABC):
             order: The name of a column of whole numbers, which differ for each document: the documents are sorted by
                 it, and the folder is the same for any parts. Without `order` the documents keep the engine's order:
                 the order of blocks or partitions, and of the rows in each.
-            format: "bin", "llm.c", "megatron", "npy" or "parquet".
+            format: "bin", "nanogpt", "llm.c", "megatron", "npy" or "parquet".
             dtype: `uint16` or `uint32`; default: `uint16` if no id of the tokenizer needs more.
             shard_size: A shard is closed when it has so many ids. No document is in two shards.
             split: Names with their shares of the documents, as {"val": 0.01}.

@@ -49,8 +49,10 @@ def write_shard(name: str, job: ShardJob) -> str:
     files, told = complete(raw, form)
     if raw.ids not in files.values():
         raw.ids.unlink()
-    parts = {f"{SHARDS}/{folder.name}/{path.name}": f"{name}{suffix}" for suffix, path in files.items()}
-    return json.dumps({"file": f"{name}{form.suffix}", "index": f"{name}.index.npy", **told, "parts": parts})
+    split, _, number = name.rpartition("-")
+    stem = form.stem(split, int(number))
+    parts = {f"{SHARDS}/{folder.name}/{path.name}": f"{stem}{suffix}" for suffix, path in files.items()}
+    return json.dumps({"file": f"{stem}{form.suffix}", "index": f"{stem}.index.npy", **told, "parts": parts})
 
 
 def _copied(ranges: list[Range], name: str, folder: Path, form: Format, job: ShardJob) -> Raw:

@@ -161,8 +161,9 @@ class Folder:
         name = f"{self.splits[split]}-{number:05}"
         raw = Raw(self.unfinished / f"{name}.ids", self.unfinished / f"{name}.index", tokens, documents, self.width)
         files, told = complete(raw, self.form, hashes)
-        names = {"file": f"{name}{self.form.suffix}", "index": f"{name}.index.npy"}
-        told = names | told | {"parts": {path.name: f"{name}{suffix}" for suffix, path in files.items()}}
+        stem = self.form.stem(self.splits[split], number)
+        names = {"file": f"{stem}{self.form.suffix}", "index": f"{stem}.index.npy"}
+        told = names | told | {"parts": {path.name: f"{stem}{suffix}" for suffix, path in files.items()}}
         with self._lock:
             self.shards[split, number] = told
 

@@ -54,7 +54,7 @@ class Format(NamedTuple):
 
     `suffix` is that of the file with the ids, `head_bytes` the room before the ids. `complete` takes the files that
     the core wrote, and returns the file with the ids, and the other files by their suffixes. `most` is the greatest
-    number of ids in a shard.
+    number of ids in a shard. With `is_single` a split is one shard, whose files have no number.
     """
 
     name: str
@@ -62,6 +62,11 @@ class Format(NamedTuple):
     head_bytes: int
     complete: Callable[[Raw], tuple[Path, dict[str, Path]]]
     most: int = 2**62
+    is_single: bool = False
+
+    def stem(self, split: str, number: int) -> str:
+        """Return the names of the files of a shard without their suffixes."""
+        return split if self.is_single else f"{split}-{number:05}"
 
 
 def _bare(raw: Raw) -> tuple[Path, dict[str, Path]]:
@@ -146,6 +151,7 @@ FORMATS = {
     one.name: one
     for one in (
         Format("bin", ".bin", 0, _bare),
+        Format("nanogpt", ".bin", 0, _bare, is_single=True),
         # The number of ids is an int32 there.
         Format("llm.c", ".bin", _LLM_C_HEAD, _llm_c, 2**31 - 1),
         Format("megatron", ".bin", 0, _megatron),

@@ -56,6 +56,8 @@ class Options:
             raise ValueError(
                 f"shard_size is at most {self.form.most:,} in the format {format}, not {self.shard_size:,}"
             )
+        if self.form.is_single:
+            self._check_single(tokenizer)
         if format == "megatron" and self.wide and tokenizer.max_id >= 2**31:
             raise ValueError(f"megatron has no ids of 2^31 or more, and the tokenizer has {tokenizer.max_id}")
         self.split = _split(split)
@@ -76,6 +78,18 @@ class Options:
         self.skip = on_error == "skip"
         self.workers = arguments.checked_workers(workers)
 
+    def _check_single(self, tokenizer: Tokenizer) -> None:
+        if tokenizer.max_id >= 2**16:
+            raise ValueError(
+                f"nanoGPT reads ids of uint16, up to 65,535, and the tokenizer has ids up to {tokenizer.max_id:,}: "
+                "name another format, or a smaller tokenizer"
+            )
+        if self.wide:
+            raise ValueError("dtype is uint16 in the format nanogpt, not uint32")
+        if self.shard_size != DEFAULT_SHARD:
+            raise ValueError("shard_size is for other formats than nanogpt, which has one file for each split")
+        self.shard_size = self.form.most
+
     @property
     def width(self) -> int:
         """Bytes of an id."""
@@ -94,7 +108,7 @@ class Options:
             "dtype": "uint32" if self.wide else "uint16",
             "append": self.append,
             "prepend": self.prepend,
-            "shard_size": self.shard_size,
+            "shard_size": None if self.form.is_single else self.shard_size,
             "split": self.split,
             "seed": self.seed,
             "shuffle": self.shuffle,

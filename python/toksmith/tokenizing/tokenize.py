@@ -70,7 +70,8 @@ def tokenize(
             them; or any other iterable, of texts. The suffix of a name decides how a file is read, as for `train`.
         tokenizer: A `Tokenizer`, an `Encoding`, or what `Tokenizer.from_pretrained` takes.
         out: The folder. It is made; or it is the folder of an unfinished run, which the call continues.
-        format: "bin" (bare ids, as nanoGPT reads them), "llm.c", "megatron", "npy" or "parquet".
+        format: "bin" (bare ids), "nanogpt" (the same in one file for each split, train.bin and val.bin), "llm.c",
+            "megatron", "npy" or "parquet".
         dtype: `uint16` or `uint32`; default: `uint16` if no id of the tokenizer needs more.
         shard_size: A shard is closed when it has so many ids. No document is in two shards.
         split: Names with their shares of the documents, as {"val": 0.01} or "val=0.01". All other documents are

@@ -234,7 +234,7 @@ def test_the_examples_of_the_help_run(place: Path) -> None:
     said = run(place, "--help").stdout.decode()
     examples = said.partition("Examples:\n")[2].replace("\\\n", "")
     commands = [line.strip() for line in examples.splitlines() if line.strip().startswith(("toksmith", "zcat"))]
-    assert len(commands) == 5
+    assert len(commands) == 6
     (place / "corpus.txt").write_text("low lower")
     (place / "web").mkdir()
     (place / "tables").mkdir()

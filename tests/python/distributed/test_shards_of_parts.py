@@ -6,6 +6,7 @@ import itertools
 import json
 import random
 import shutil
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
 from parts_engine import PartsEngine, check_equal  # noqa: E402
 
 END = "<|end|>"
-FORMATS: Any = ("bin", "llm.c", "megatron", "npy", "parquet")
+FORMATS: Any = ("bin", "nanogpt", "llm.c", "megatron", "npy", "parquet")
 engine = PartsEngine()
 
 
@@ -88,11 +89,22 @@ def test_a_shard_for_each_document(texts: list[str | None], tokenizer: Tokenizer
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_all_formats(format: Any, texts: list[str | None], tokenizer: Tokenizer, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"format": format, "shard_size": 1200, "append": END, "split": {"val": 0.1}}
+    options: dict[str, Any] = {"format": format, "append": END, "split": {"val": 0.1}}
+    if format != "nanogpt":
+        options["shard_size"] = 1200
     expected = on_one_machine(texts, tokenizer, tmp_path / "one", **options)
     told = engine.tokenize(parts(texts, 5, pa.string_view()), "text", tokenizer, tmp_path / "parts", **options)
     check_equal(tmp_path / "parts", expected)
-    assert len(told["splits"]["train"]["shards"]) > 2
+    assert len(told["splits"]["train"]["shards"]) > 2 or format == "nanogpt"
+
+
+def test_nothing_between_documents_is_a_choice(tmp_path: Path) -> None:
+    tokenizer = Tokenizer(special_tokens=["</s>"])
+    with pytest.warns(UserWarning, match='choose append="</s>", or append="none"'):
+        engine.tokenize(parts(["low"], 1), "text", tokenizer, tmp_path / "warned")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        engine.tokenize(parts(["low"], 1), "text", tokenizer, tmp_path / "chosen", append="none")
 
 
 def test_an_order_by_numbers(texts: list[str | None], tokenizer: Tokenizer, tmp_path: Path) -> None:

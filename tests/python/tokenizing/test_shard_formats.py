@@ -64,14 +64,52 @@ def joined(shard: list[list[int]]) -> list[int]:
     return [id for document in shard for id in document]
 
 
-def test_nanogpt(written: Any) -> None:
-    """nanoGPT maps bare numbers, and takes windows at random places."""
+def test_bin(written: Any) -> None:
     paths, shards, dtype = written("bin")
     for path, shard in zip(paths, shards, strict=True):
         data = np.memmap(path, dtype=DTYPES[dtype], mode="r")
         assert data.tolist() == joined(shard)
         at = len(data) // 3
         assert data[at : at + 16].astype(np.int64).tolist() == joined(shard)[at : at + 16]
+
+
+@pytest.mark.parametrize("shuffle", [None, 3])
+def test_nanogpt(shuffle: int | None, tokenizer: Tokenizer, documents: list[str], tmp_path: Path) -> None:
+    """nanoGPT maps data/NAME/train.bin and val.bin as bare uint16, and takes windows at random places."""
+    out, split = tmp_path / "data", {"val": 0.3}
+    told = toksmith.tokenize(
+        iter(documents), tokenizer, out, format="nanogpt", split=split, append=END, workers=2, shuffle=shuffle
+    )
+    expected = shards_oracle.expected(
+        tokenizer, documents, append=[tokenizer.special_tokens[END]], split=split, shuffle=shuffle
+    )
+    for name in ("train", "val"):
+        [shard] = expected[name]
+        data = np.memmap(out / f"{name}.bin", dtype=np.uint16, mode="r")
+        at = len(data) // 3
+        assert data[at : at + 16].astype(np.int64).tolist() == joined(shard)[at : at + 16]
+        assert data.tolist() == joined(shard)
+        opened = toksmith.data.open(out, name)
+        assert [document.tolist() for document in opened.documents] == shard
+        assert opened.documents.text(0) == tokenizer.decode(shard[0])
+    assert {path.name for path in out.iterdir()} == {
+        "train.bin", "train.index.npy", "val.bin", "val.index.npy", "tokenizer.toksmith", "manifest.json",
+    }  # fmt: skip
+    assert list(toksmith.data.differences(out)) == []
+    assert (told["file_format"], told["dtype"], told["options"]["shard_size"]) == ("nanogpt", "uint16", None)
+
+
+def test_what_nanogpt_cannot_read(tokenizer: Tokenizer, cl100k: Tokenizer, tmp_path: Path) -> None:
+    def refused(chosen: Tokenizer, **options: Any) -> str:
+        with pytest.raises(ValueError) as error:
+            toksmith.tokenize(iter(["low"]), chosen, tmp_path / "out", format="nanogpt", append="none", **options)
+        return str(error.value)
+
+    for dtype in (None, "uint16"):
+        assert "uint16, up to 65,535, and the tokenizer has ids up to 100,276" in refused(cl100k, dtype=dtype)
+    assert refused(tokenizer, dtype="uint32") == "dtype is uint16 in the format nanogpt, not uint32"
+    assert "one file for each split" in refused(tokenizer, shard_size=1000)
+    assert not (tmp_path / "out").exists()
 
 
 def test_llm_c(written: Any) -> None:
@@ -158,7 +196,7 @@ def test_checksums_of_shards_of_many_parts(
 
 def test_formats_that_are_refused(tokenizer: Tokenizer, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with pytest.raises(ValueError, match=r"format is one of 'bin', 'llm\.c', .*, not 'bun'"):
+    with pytest.raises(ValueError, match=r"format is one of 'bin', 'nanogpt', 'llm\.c', .*, not 'bun'"):
         toksmith.tokenize(iter([]), tokenizer, out, format="bun")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"shard_size is at most 2,147,483,647 in the format llm\.c"):
         toksmith.tokenize(iter([]), tokenizer, out, format="llm.c", shard_size=2**31)
