@@ -106,7 +106,7 @@ def test_no_objects_are_left_by_a_run_of_tokenize(tmp_path: Path) -> None:
         gc.collect()
         found: dict[str, int] = {}
         for one in gc.get_objects():
-            name = type(one).__module__ + "." + type(one).__name__
+            name = f"{type(one).__module__}.{type(one).__name__}"  # a module of some types is no text
             if name.startswith("toksmith."):
                 found[name] = found.get(name, 0) + 1
         return found
