@@ -32,8 +32,7 @@ def main() -> None:
     """Train, save, make shards."""
     given = arguments()
     ray.init()
-    columns = [given.column, given.order] if given.order else [given.column]
-    texts = ray.data.read_parquet(given.texts, columns=columns)
+    texts = ray.data.read_parquet(given.texts)
     tokenizer = on_ray.train(texts, given.column, given.vocab_size, special_tokens=[END], pattern=given.pattern)
     tokenizer.save(given.tokenizer)
     told = on_ray.tokenize(

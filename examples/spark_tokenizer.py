@@ -3,10 +3,13 @@
     spark-submit --master spark://HOST:7077 examples/spark_tokenizer.py TEXTS TOKENIZER SHARDS --vocab-size 32000
 
 `python examples/spark_tokenizer.py …` runs on the cores of this machine. All machines need toksmith, pyarrow and
-pandas. A null text is no document. Without `--order` documents keep the order in which Spark reads them.
+pandas, in the Python that `PYSPARK_PYTHON` names; by default, at the path of the Python that runs this program.
+A null text is no document. Without `--order` documents keep the order in which Spark reads them.
 """
 
 import argparse
+import os
+import sys
 
 from pyspark.sql import SparkSession
 
@@ -31,6 +34,7 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     """Train, save, make shards."""
     given = arguments()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # Spark would take the python3 of the PATH
     spark = SparkSession.builder.appName("toksmith").getOrCreate()
     texts = spark.read.parquet(given.texts)
     tokenizer = on_spark.train(texts, given.column, given.vocab_size, special_tokens=[END], pattern=given.pattern)

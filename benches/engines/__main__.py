@@ -2,6 +2,7 @@
 
 usage: python benches/engines encode RANKS FILES... [--engines ray spark] [--rounds 5] [--megabytes 200]
        python benches/engines memory FILES... [--limit 300MB]
+       python benches/engines sizes [--megabytes 12 100 400 1600]
 
 `encode`: documents are pieces of about 4 KB of the texts, in the memory of the engine; a plan encodes them and
 leaves the ids in the memory of the engine (Ray), or gives them to its JVM, which throws them away (Spark).
@@ -12,7 +13,7 @@ of one process with two threads. Ids are compared first, and the start of the en
 are of speed to that of the first line, by the wall clock and by the time of the processor, which the processes of
 the engine itself are part of.
 
-`memory`: see memory.py.
+`memory`: see memory.py; `sizes`: see sizes.py.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ import functions  # noqa: E402
 import memory  # noqa: E402
 import plans  # noqa: E402
 import pyarrow as pa  # noqa: E402
+import sizes  # noqa: E402
 import workers  # noqa: E402
 
 from toksmith import Tokenizer  # noqa: E402
@@ -139,6 +141,9 @@ def main() -> None:
     own.add_argument("--checked", type=int, default=2000, help="documents whose ids are compared")
     own.set_defaults(run=encode)
     memory.add_options(commands.add_parser("memory", description=memory.__doc__))
+    sizes.add_options(
+        commands.add_parser("sizes", description=sizes.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    )
     options = parser.parse_args()
     options.run(options)
 

@@ -62,7 +62,8 @@ class Engine(ABC):
             memory_limit: Bytes that the counts of a part may take; default: 256 MiB. Counts that reach the limit are
                 handed on to the engine.
             min_pretoken_count: Pretokens that occur less often in the whole data are left out, on the workers.
-            partitions: Partitions of the engine's shuffle; default: the engine's own number.
+            partitions: Partitions of the engine's shuffle; default: on Ray one for each 32 MiB of counts, on Spark
+                what the session sets.
 
         Returns:
             The same counts as on one machine, sorted by the bytes of the pretokens.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .counting import counts_schema
@@ -25,6 +25,8 @@ _BLOCKS: dict[str, Any] = {"batch_format": "pyarrow", "batch_size": None, "zero_
 """How Ray gives blocks: whole, in their own memory."""
 _GROUPS = 4
 """Groups of pretokens for each partition of the shuffle: hashes fill partitions more evenly with several."""
+_PARTITION_BYTES = 32 << 20
+"""Bytes of counts for each partition of the shuffle: a million rows, which a worker adds in about a second."""
 
 
 class _Ray(Engine):
@@ -36,23 +38,23 @@ class _Ray(Engine):
 
     def _sums(
         self, data: Any, column: str, count: Callable[..., Any], least: int, partitions: int | None
-    ) -> Iterator[Any]:
-        from ray import get
+    ) -> Iterable[Any]:
+        import pyarrow as pa
 
-        groups = _GROUPS * (partitions or data.context.default_hash_shuffle_parallelism)
-        function = functools.partial(_count, count=functools.partial(count, column=column), groups=groups)
-        counted = data.select_columns([column]).map_batches(KeptFunction(function), **_BLOCKS)
-        grouped = counted.groupby("group", num_partitions=partitions)
-        sums = grouped.map_groups(functools.partial(_sum, least=least), batch_format="pyarrow")
-        for block in sums.to_arrow_refs():
-            table = get(block)
-            if table.num_rows:
-                yield table
+        function = functools.partial(_count, count=functools.partial(count, column=column))
+        counted = data.select_columns([column]).map_batches(KeptFunction(function), **_BLOCKS).materialize()
+        if partitions is None:
+            partitions = -(-counted.size_bytes() // _PARTITION_BYTES)
+        if partitions <= 1 or not counted.count():  # a shuffle would take longer than the sum
+            return [_sum(pa.concat_tables([counts_schema().empty_table(), *_tables(counted)]), least)]
+        group = functools.partial(_with_group, groups=_GROUPS * partitions)
+        grouped = counted.map_batches(group, **_BLOCKS).groupby("group", num_partitions=partitions)
+        return _tables(grouped.map_groups(functools.partial(_sum, least=least), batch_format="pyarrow"))
 
     def _encoded(self, data: Any, column: str, order: str | None, encode: Callable[..., Any]) -> list[str]:
         texts = data.select_columns([column] if order is None else [column, order])
         if order is not None:
-            texts = texts.sort(order)
+            texts = texts.materialize().sort(order)  # into as many blocks; Ray sorts unknown ones into 200
         encoded = texts.map_batches(functools.partial(_rows, function=encode), **_BLOCKS)
         with _in_order(encoded.context):
             return [row["row"] for row in encoded.take_all()]
@@ -87,14 +89,28 @@ def _in_order(context: Any) -> Iterator[None]:
         options.preserve_order = before
 
 
-def _count(block: Any, count: Callable[..., Any], groups: int) -> Iterator[Any]:
-    """Yield the counts of a block as tables, with the group of each pretoken by its hash."""
+def _count(block: Any, count: Callable[..., Any]) -> Iterator[Any]:
+    """Yield the counts of a block as tables."""
     import pyarrow as pa
 
-    yield counts_schema().append(pa.field("group", pa.int32())).empty_table()  # a block without texts has columns too
+    yield counts_schema().empty_table()  # a block without texts has columns too
     for batch in count([block]):
-        hashes = [zlib.crc32(pretoken) % groups for pretoken in batch.column("pretoken").to_pylist()]
-        yield pa.Table.from_batches([batch]).append_column("group", pa.array(hashes, pa.int32()))
+        yield pa.Table.from_batches([batch])
+
+
+def _with_group(counts: Any, groups: int) -> Any:
+    """Return counts with the group of each pretoken by its hash."""
+    import pyarrow as pa
+
+    hashes = [zlib.crc32(pretoken) % groups for pretoken in counts["pretoken"].to_pylist()]
+    return counts.append_column("group", pa.array(hashes, pa.int32()))
+
+
+def _tables(dataset: Any) -> Iterator[Any]:
+    """Return the blocks that have rows, as tables."""
+    import ray
+
+    return (table for table in map(ray.get, dataset.to_arrow_refs()) if table.num_rows)
 
 
 def _sum(group: Any, least: int) -> Any:

@@ -1,7 +1,8 @@
 """Counting, training, encoding and tokenizing on PySpark: `toksmith.distributed.spark`.
 
 Results are those of one machine, for any partitions. All machines need toksmith, pyarrow, and pandas, which PySpark
-asks for. PySpark is 4.0 or later; `encode_udf` needs 4.1.
+asks for, in the Python that `PYSPARK_PYTHON` names when the session starts; default: the `python3` of the `PATH`.
+PySpark is 4.0 or later; `encode_udf` needs 4.1.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 import secrets
@@ -17,6 +18,7 @@ import toksmith
 from toksmith import PretokenCounts, Tokenizer, count_pretokens_from_iterator, train
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
+pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
 ray: Any = pytest.importorskip("ray", reason="Ray is not installed: `make test-distributed` installs it")
 
 import engine_example  # noqa: E402
@@ -140,6 +142,38 @@ def test_documents_in_the_order_of_numbers(
         doubled = mixed.add_column("same", lambda batch: [1] * len(batch), batch_format="pandas")
         on_ray.tokenize(doubled, "text", tokenizer, tmp_path / "refused", order="same")
     assert list((tmp_path / "refused").iterdir()) == []
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_shuffle_has_the_partitions_that_its_data_need(
+    texts: list[str | None], whole: PretokenCounts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray's own number is 200, whatever the data."""
+    partitions: list[int | None] = []
+    groupby = ray.data.Dataset.groupby
+
+    def recorded(own: Any, key: str, num_partitions: int | None = None) -> Any:
+        partitions.append(num_partitions)
+        return groupby(own, key, num_partitions=num_partitions)
+
+    monkeypatch.setattr(ray.data.Dataset, "groupby", recorded)
+    table = pa.table({"n": range(len(texts)), "text": pa.array(texts, pa.string())})
+    pq.write_table(table, tmp_path / "texts.parquet")
+    read = ray.data.read_parquet(str(tmp_path / "texts.parquet"))
+    count = functools.partial(on_ray.count_pretokens, read, "text", special_tokens=[END], min_pretoken_count=2)
+    assert count().items() == sorted(whole.at_least(2).items())
+    assert partitions == []  # there is nothing to shuffle
+    monkeypatch.setattr(on_ray, "_PARTITION_BYTES", 3000)
+    assert count().items() == sorted(whole.at_least(2).items())
+    assert 2 <= partitions[0] <= 20
+    assert on_ray._ENGINE._encoded(read, "text", "n", lambda _: ["a part"]) == ["a part"]
+
+
+@pytest.mark.usefixtures("cluster")
+def test_nothing_to_count() -> None:
+    empty = ray.data.from_arrow(pa.table({"text": pa.array([], pa.string())}))
+    for partitions in (None, 3):
+        assert on_ray.count_pretokens(empty, "text", partitions=partitions).items() == []
 
 
 @pytest.mark.usefixtures("cluster")

@@ -6,6 +6,7 @@ import functools
 import os
 import pickle
 import random
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -255,7 +256,13 @@ def test_wrong_options_are_refused_before_anything_runs(small: Tokenizer) -> Non
 
 
 def test_the_example(texts: list[str | None], tmp_path: Path) -> None:
+    """Run by the path of a Python that has toksmith, where the `python3` of the PATH has not."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python3").write_text(f'#!/bin/sh\nexec "{sys._base_executable}" -S "$@"\n')  # type: ignore[attr-defined]
+    (tmp_path / "bin/python3").chmod(0o700)
     options = [f"--conf {name}={value}" for name, value in local_spark.settings(tmp_path).items()]
     submit = " ".join(["--master local[2]", *options, "pyspark-shell"])
     variables = {**os.environ, **local_spark.environment(tmp_path), "PYSPARK_SUBMIT_ARGS": submit}
+    variables["PATH"] = f"{tmp_path / 'bin'}{os.pathsep}{variables['PATH']}"
+    del variables["PYSPARK_PYTHON"]
     engine_example.check("spark_tokenizer.py", tmp_path, texts, variables)
