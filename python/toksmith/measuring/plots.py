@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 import os
 import re
@@ -67,11 +68,12 @@ def draw(comparison: Comparison, name: str, axes: Any, by: str | None) -> Any:
     if name not in comparison.plots:
         raise ValueError(f"there is nothing to draw in the plot {shown(name)}")
     groups = _groups(comparison, by) if name == "compression" else []
+    # The figure comes before the style: the first one loads the backend, and what that sets would end with the style.
+    # In Jupyter no figure but the first would be shown.
+    size = _size(comparison, name, groups)
+    figure = _imported("matplotlib.pyplot").figure(figsize=size, layout="constrained") if axes is None else None
     with _style():
-        if axes is None:
-            from matplotlib import pyplot
-
-            _, axes = pyplot.subplots(figsize=_size(comparison, name, groups), layout="constrained")
+        axes = axes if figure is None else figure.subplots()
         _DRAWN[name](comparison, axes, groups)
     return axes
 
@@ -116,18 +118,19 @@ def inline(comparison: Comparison, name: str, by: str | None = None) -> str:
 
 def available() -> bool:
     """Return whether matplotlib is installed."""
-    import importlib.util
-
     return importlib.util.find_spec("matplotlib") is not None
+
+
+def _imported(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise ImportError(MISSING) from None
 
 
 @contextlib.contextmanager
 def _style() -> Iterator[None]:
-    try:
-        import matplotlib
-    except ImportError:
-        raise ImportError(MISSING) from None
-    with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
+    with _imported("matplotlib").rc_context(_STYLE), warnings.catch_warnings():
         # A name may have characters that the font here lacks. An SVG is drawn with the fonts of whoever views it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield
