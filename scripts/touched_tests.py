@@ -47,6 +47,7 @@ TESTS: dict[str, tuple[list[str], list[str]]] = {
     "python/toksmith/measuring/": ([f"{PYTHON}/measuring", f"{PYTHON}/cli/test_compare_command.py"], []),
     "python/toksmith/reference.py": ([f"{PYTHON}/core/test_reference.py"], []),
     "python/toksmith/regex_dialects/": ([f"{PYTHON}/dialects"], []),
+    "python/toksmith/samples/": ([f"{PYTHON}/docs"], []),
     "python/toksmith/storage/": ([f"{PYTHON}/formats"], []),
     "python/toksmith/tiktoken/": ([f"{PYTHON}/tiktoken"], []),
     "python/toksmith/training/": ([f"{PYTHON}/training"], []),

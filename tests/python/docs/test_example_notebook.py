@@ -1,4 +1,4 @@
-"""The notebooks in `examples/` are valid, without outputs; the cells of the first run in order. No Jupyter needed."""
+"""The notebooks in `examples/` are valid, and have outputs; the cells of the first run in order, in any folder."""
 
 import contextlib
 import io
@@ -34,9 +34,10 @@ def test_their_form(path: Path) -> None:
         assert all(line.endswith("\n") for line in cell["source"][:-1])
         if cell["cell_type"] == "code":
             assert set(cell) == CELL | {"execution_count", "outputs"}
-            assert (cell["execution_count"], cell["outputs"]) == (None, [])
+            assert cell["execution_count"]
         else:
             assert (cell["cell_type"], set(cell)) == ("markdown", CELL)
+    assert path.stat().st_size < 300_000
 
 
 def check_pictures() -> None:
@@ -59,19 +60,10 @@ def check_pictures() -> None:
     ]
 
 
-# What the notebook reads, of the repository that it is run in: some of it, or all.
-SOME = ["README.md", "docs/*.md"]
-
-
-@pytest.mark.parametrize("is_whole", [False, pytest.param(True, marks=pytest.mark.long)], ids=["some", "whole"])
-def test_it_runs(is_whole: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for path in [] if is_whole else [path for pattern in SOME for path in ROOT.glob(pattern)]:
-        copy = tmp_path / path.relative_to(ROOT)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes(path.read_bytes())
+def test_it_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     matplotlib = pytest.importorskip("matplotlib", reason="the pictures need it: pip install 'toksmith[plots]'")
     matplotlib.use("Agg")
-    monkeypatch.chdir(NOTEBOOK.parent if is_whole else tmp_path)
+    monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {"__name__": "__main__"}
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -85,7 +77,7 @@ def test_it_runs(is_whole: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert curve[0] == 1
     assert curve == sorted(curve)
     assert namespace["of_vocabulary"].total() == 4096
-    assert "256 b'" in said
+    assert "256  b'" in said
     assert "s+t occurs 9 times" in said
     assert "[b'ne', b'west']" in said
     assert len(namespace["incremental"]) == 3000 - 256
