@@ -74,6 +74,7 @@ class Engine(ABC):
             OverflowError: A pretoken occurs more than 2^63 - 1 times.
             ray.exceptions.RayTaskError: A worker of Ray failed; the text has the error that `count_batches` raised.
             pyspark.errors.PythonException: A worker of Spark failed; the same.
+            ModuleNotFoundError: On Spark, the Python of the workers lacks toksmith, or what it needs.
         """
         given = options.checked(
             column,

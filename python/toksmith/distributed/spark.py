@@ -8,6 +8,8 @@ PySpark is 4.0 or later; `encode_udf` needs 4.1.
 from __future__ import annotations
 
 import functools
+import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +40,7 @@ class _Spark(Engine):
     ) -> Iterator[Any]:
         texts = data.select(_texts(data, column)).toDF("text")
         function = KeptFunction(functools.partial(count, column="text"))
-        yield _summed(texts.mapInArrow(function, COUNTS), least, partitions).toArrow()
+        yield _collected(_summed(texts.mapInArrow(function, COUNTS), least, partitions))
 
     def _encoded(self, data: Any, column: str, order: str | None, encode: Callable[..., Any]) -> list[str]:
         texts = data.select(_texts(data, column)).toDF("text")
@@ -47,7 +49,7 @@ class _Spark(Engine):
                 data.select(_texts(data, column), _quoted(_one(data, order))).toDF("text", "number").orderBy("number")
             )
         rows = texts.mapInArrow(KeptFunction(functools.partial(_rows, function=encode)), "part int, row string")
-        found = rows.toArrow().sort_by("part")["row"]
+        found = _collected(rows).sort_by("part")["row"]
         return [str(row) for row in found.to_pylist()]
 
     def _each(self, data: Any, function: Callable[[str], str], names: list[str]) -> list[str]:
@@ -55,7 +57,7 @@ class _Spark(Engine):
             return []
         numbers = data.sparkSession.range(0, len(names), 1, len(names))  # a partition for each
         each = functools.partial(_each, function=function, names=names)
-        found = numbers.mapInArrow(KeptFunction(each), "part int, row string").toArrow().sort_by("part")["row"]
+        found = _collected(numbers.mapInArrow(KeptFunction(each), "part int, row string")).sort_by("part")["row"]
         return [str(row) for row in found.to_pylist()]
 
 
@@ -63,6 +65,26 @@ _ENGINE = _Spark()
 count_pretokens = _ENGINE.count_pretokens
 train = _ENGINE.train
 tokenize = _ENGINE.tokenize
+
+
+def _collected(frame: Any) -> Any:
+    """Return a data frame as a table, in the process that calls.
+
+    Raises:
+        ModuleNotFoundError: The Python of the workers is another one, which lacks a module.
+    """
+    from pyspark.errors import PythonException
+
+    try:
+        return frame.toArrow()
+    except PythonException as error:
+        missing = re.search(r"No module named '(toksmith|pyarrow|pandas|numpy)'", str(error))
+        if missing is None:
+            raise
+        raise ModuleNotFoundError(
+            f"the Python of Spark's workers has no module {missing[1]}: set the environment variable PYSPARK_PYTHON "
+            f"before the session starts; on one machine, to {sys.executable}"
+        ) from error
 
 
 def _texts(frame: Any, column: str) -> str:

@@ -255,11 +255,30 @@ def test_wrong_options_are_refused_before_anything_runs(small: Tokenizer) -> Non
             run(far)
 
 
+def python_without_toksmith(path: Path) -> None:
+    """Write a program that runs Python without the packages of this one."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f'#!/bin/sh\nexec "{sys._base_executable}" -S "$@"\n')  # type: ignore[attr-defined]
+    path.chmod(0o700)
+
+
+def test_workers_without_toksmith(
+    session: Any, tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python_without_toksmith(tmp_path / "python3")
+    monkeypatch.setattr(session.sparkContext, "pythonExec", str(tmp_path / "python3"))
+    own = frame(session, ["a"], 1)
+    message = "the Python of Spark's workers has no module toksmith: set the environment variable PYSPARK_PYTHON"
+    with pytest.raises(ModuleNotFoundError, match=message):
+        on_spark.count_pretokens(own, "text")
+    with pytest.raises(ModuleNotFoundError, match=message):
+        on_spark.tokenize(own, "text", tokenizer, tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
 def test_the_example(texts: list[str | None], tmp_path: Path) -> None:
     """Run by the path of a Python that has toksmith, where the `python3` of the PATH has not."""
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/python3").write_text(f'#!/bin/sh\nexec "{sys._base_executable}" -S "$@"\n')  # type: ignore[attr-defined]
-    (tmp_path / "bin/python3").chmod(0o700)
+    python_without_toksmith(tmp_path / "bin/python3")
     options = [f"--conf {name}={value}" for name, value in local_spark.settings(tmp_path).items()]
     submit = " ".join(["--master local[2]", *options, "pyspark-shell"])
     variables = {**os.environ, **local_spark.environment(tmp_path), "PYSPARK_SUBMIT_ARGS": submit}
