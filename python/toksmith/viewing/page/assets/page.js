@@ -8,7 +8,7 @@ import { Tokenizer, wellFormed } from "./tokenizer.js";
 
 /** Milliseconds without typing after which the counts are read out. */
 const PAUSE = 1000;
-const THEMES = ["auto", "light", "dark"];
+const THEMES = ["light", "dark"];
 
 const byId = (id) => document.getElementById(id);
 
@@ -168,23 +168,28 @@ class Page {
   }
 }
 
-/** The button that goes from the theme of the system to the light and the dark one. */
+/** The button that swaps the light and the dark theme. The theme of the system is not kept: the page follows it. */
 function startThemes() {
   const button = byId("theme");
-  const show = (theme) => {
-    document.documentElement.dataset.theme = theme;
-    button.querySelector("span").textContent = theme;
-  };
-  let theme = THEMES[0];
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const system = () => (dark.matches ? "dark" : "light");
+  let kept = "auto";
   try {
-    theme = THEMES.find((known) => known === localStorage.getItem("toksmith-theme")) ?? theme;
+    kept = localStorage.getItem("toksmith-theme");
   } catch {} // a page may have no storage
-  show(theme);
+  const isKept = () => THEMES.includes(kept);
+  const other = () => THEMES.find((theme) => theme !== (isKept() ? kept : system()));
+  const show = () => {
+    document.documentElement.dataset.theme = isKept() ? kept : "auto";
+    button.textContent = `${other() === "dark" ? "Dark" : "Light"} theme`;
+  };
+  show();
+  dark.addEventListener("change", show);
   button.addEventListener("click", () => {
-    theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
-    show(theme);
+    kept = other() === system() ? "auto" : other();
+    show();
     try {
-      localStorage.setItem("toksmith-theme", theme);
+      localStorage.setItem("toksmith-theme", kept);
     } catch {}
   });
 }
