@@ -18,6 +18,7 @@ export class Details {
     this.facts = element.querySelector(".facts");
     this.merges = element.querySelector(".merges");
     this.hint = element.querySelector(".hint");
+    this.dock = 0;
     element.querySelector("button").addEventListener("click", onClose);
   }
 
@@ -28,6 +29,7 @@ export class Details {
     this.facts.replaceChildren();
     this.merges.replaceChildren();
     this.hint.hidden = false;
+    this.dock = 0;
     this.#measure();
   }
 
@@ -39,7 +41,7 @@ export class Details {
     this.facts.replaceChildren(...factsOf(panel, index, piece, place, text));
     if (withMerges) this.merges.replaceChildren(...mergesOf(panel.tokenizer, piece, panel.encoded.text));
     else this.merges.replaceChildren();
-    if (withMerges) this.#measure();
+    this.#measure();
   }
 
   /** What is shown of the merges, in words. */
@@ -47,9 +49,10 @@ export class Details {
     return this.merges.querySelector("caption, p")?.textContent ?? "";
   }
 
-  /** Tells the style how high the details are: nothing of the page ends behind them. */
+  /** Tells the style how high the details are: nothing of the page ends behind them. Until they close, it only grows. */
   #measure() {
-    document.documentElement.style.setProperty("--dock", `${this.element.offsetHeight}px`);
+    this.dock = Math.max(this.dock, this.element.offsetHeight);
+    document.documentElement.style.setProperty("--dock", `${this.dock}px`);
   }
 }
 

@@ -115,7 +115,7 @@ class Page {
     this.picked?.panel.mark(-1);
     if (this.picked?.panel === panel && this.picked.index === index) {
       this.#close();
-      this.#show(panel, index, false);
+      if (!matchMedia("(pointer: coarse)").matches) this.#show(panel, index, false);
       return;
     }
     this.picked = { panel, index };

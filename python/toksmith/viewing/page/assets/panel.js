@@ -59,13 +59,18 @@ export class Panel {
       const index = indexOf(event);
       if (index >= 0) callback(this, index);
     };
+    // A press moves the focus before its click. If that showed the details, they could grow over the token, and a tap
+    // would end on them.
+    let isPressed = false;
+    list.addEventListener("pointerdown", () => (isPressed = true));
     list.addEventListener("pointerover", (event) => event.pointerType !== "touch" && call(event, this.onPoint));
     list.addEventListener("focusin", (event) => {
       this.#enter(event.target);
-      call(event, this.onPoint);
+      if (!isPressed) call(event, this.onPoint);
     });
     list.addEventListener("click", (event) => call(event, this.onPick));
     list.addEventListener("keydown", (event) => {
+      isPressed = false;
       if (event.key === "Enter" || event.key === " ") call(event, this.onPick);
       else if (!this.#move(event)) return;
       event.preventDefault();
