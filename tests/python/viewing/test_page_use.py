@@ -247,7 +247,7 @@ def test_arrow_keys_go_through_the_tokens(opened: Open, tokenizers: dict[str, To
     chromium = opened()
     names = labels(chromium)
     for _ in range(2):
-        chromium.evaluate("document.getElementById('clear').focus()")
+        chromium.evaluate("document.querySelector('.copy').focus()")
         chromium.press("Tab", TAB)
         assert focused(chromium) == names[0]
         for key, code, place in (
@@ -298,12 +298,12 @@ def test_tab_leads_to_one_token_of_each_panel(opened: Open) -> None:
     chromium = opened()
     chromium.evaluate("document.getElementById('text').focus()")
     found = []
-    for _ in range(7):
+    for _ in range(9):
         chromium.press("Tab", TAB)
         found.append(focused(chromium))
     assert found[:3] == ["special", "ids", "clear"]
-    assert found[3] == labels(chromium, 0)[0]
-    assert found[4] == labels(chromium, 1)[0]
+    assert found[3:5] == ["Copy ids of merges", labels(chromium, 0)[0]]
+    assert found[5:7] == ["Copy ids of ranks", labels(chromium, 1)[0]]
 
 
 # Long texts

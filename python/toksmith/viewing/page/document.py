@@ -32,6 +32,7 @@ SCRIPTS = (
     "places.js",
     "marks.js",
     "blocks.js",
+    "copying.js",
     "panel.js",
     "details.js",
     "link.js",

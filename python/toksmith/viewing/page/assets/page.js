@@ -1,5 +1,6 @@
 // The page: what is typed goes to all tokenizers, and what they make of it to their panels.
 
+import { copySelection, copyText, Note } from "./copying.js";
 import { Details } from "./details.js";
 import { fragmentOf, readFragment } from "./link.js";
 import { counted, Panel, shownCount } from "./panel.js";
@@ -16,7 +17,9 @@ class Page {
   constructor(tokenizers) {
     const point = (panel, index) => this.picked === null && this.#show(panel, index, false);
     const pick = (panel, index) => this.#pick(panel, index);
-    this.panels = tokenizers.map((tokenizer, number) => new Panel(tokenizer, number, point, pick));
+    const copy = (panel, button) => this.#copyIds(panel, button);
+    this.panels = tokenizers.map((tokenizer, number) => new Panel(tokenizer, number, point, pick, copy));
+    this.note = new Note(byId("message"));
     this.details = new Details(byId("details"), () => this.#closeAndReturn());
     this.input = byId("text");
     this.special = byId("special");
@@ -36,7 +39,8 @@ class Page {
       for (const panel of this.panels) panel.showIds(byId("ids").checked);
       if (this.picked !== null) this.picked.panel.mark(this.picked.index);
     });
-    byId("link").addEventListener("click", () => this.#makeLink());
+    byId("link").addEventListener("click", (event) => this.#copyLink(event.target));
+    document.addEventListener("copy", (event) => copySelection(event, this.panels));
     byId("clear").addEventListener("click", () => {
       this.setText("");
       this.input.focus();
@@ -57,7 +61,7 @@ class Page {
   }
 
   #noteReturns() {
-    this.#say("A text box holds no carriage returns: they have become newlines.");
+    this.note.show(this.input, "A text box holds no carriage returns: they have become newlines.");
   }
 
   /** Several changes before the next frame are one. */
@@ -90,12 +94,6 @@ class Page {
       const each = this.panels.map((panel) => `${panel.tokenizer.name}: ${counted(panel.count, "token")}`);
       byId("status").textContent = `${counted(characters, "character")}. ${each.join(". ")}.`;
     }, PAUSE);
-  }
-
-  #say(message) {
-    byId("message").textContent = message;
-    clearTimeout(this.unsay);
-    this.unsay = setTimeout(() => (byId("message").textContent = ""), 6000);
   }
 
   // Details
@@ -139,22 +137,25 @@ class Page {
     this.details.clear();
   }
 
-  // Links
+  // Copies and links
 
-  async #makeLink() {
+  async #copyIds(panel, button) {
+    const isCopied = await copyText(panel.ids.join(", "));
+    const refused = "The browser blocks copying: turn on Show ids, then select them.";
+    this.note.show(button, isCopied ? `${counted(panel.count, "id")} copied.` : refused);
+  }
+
+  async #copyLink(button) {
     const fragment = await fragmentOf(this.text, !this.special.checked);
     if (fragment === null) {
-      this.#say("This text is too long for a link.");
+      this.note.show(button, "This text is too long for a link.");
       return;
     }
     this.linked = fragment;
     location.hash = fragment;
-    try {
-      await navigator.clipboard.writeText(location.href);
-      this.#say("The link is in the clipboard.");
-    } catch {
-      this.#say("The link is in the address bar.");
-    }
+    const where = (await copyText(location.href)) ? "Link copied." : "The link is in the address bar.";
+    const isLocal = location.protocol === "file:";
+    this.note.show(button, isLocal ? `${where} It leads to this file, so it opens on this device only.` : where);
   }
 
   /** Shows the text of the page's address; returns whether there is one. */
@@ -201,9 +202,9 @@ async function start() {
   const blocks = new Map();
   const tokenizers = await Promise.all(data.tokenizers.map((one) => Tokenizer.load(one, blocks)));
   const page = new Page(tokenizers);
-  if (!(await page.readLink())) page.setText(data.text);
   byId("loading").hidden = true;
   byId("main").hidden = false;
+  if (!(await page.readLink())) page.setText(data.text);
   performance.mark("ready");
   const byName = (name) => tokenizers.find((one) => one.name === name);
   /** For programs: ids and spans in characters, as `encode_with_offsets` of Python. */

@@ -1,6 +1,7 @@
 // One tokenizer on the page: its count, and its tokens, through which one goes with the pointer or the arrow keys.
 
 import { blocksOf, Looks } from "./blocks.js";
+import { hasTextIn } from "./copying.js";
 import { placesIn, placesOf } from "./places.js";
 
 /** Changed blocks that are drawn at once; what else is on the screen follows in the next frame. */
@@ -19,8 +20,11 @@ export function counted(number, noun) {
 }
 
 export class Panel {
-  /** `onPoint(panel, index)` and `onPick(panel, index)` are called for the token of this place in the text. */
-  constructor(tokenizer, number, onPoint, onPick) {
+  /**
+   * `onPoint(panel, index)` and `onPick(panel, index)` are called for the token of this place in the text, and
+   * `onCopy(panel, button)` to copy the ids.
+   */
+  constructor(tokenizer, number, onPoint, onPick, onCopy) {
     this.tokenizer = tokenizer;
     this.looks = new Looks(tokenizer);
     this.blocks = [];
@@ -36,6 +40,8 @@ export class Panel {
     this.element = document.getElementById("panel").content.firstElementChild.cloneNode(true);
     this.#name(number);
     this.list = this.element.querySelector(".tokens");
+    this.copyButton = this.element.querySelector(".copy");
+    this.copyButton.addEventListener("click", () => onCopy(this, this.copyButton));
     this.#listen();
     const see = (entries) => entries.forEach((entry) => entry.isIntersecting && this.#draw(entry.target.block));
     this.observer = new IntersectionObserver(see, { rootMargin: NEAR });
@@ -47,6 +53,7 @@ export class Panel {
     heading.id = `panel-${number}`;
     this.element.setAttribute("aria-labelledby", heading.id);
     this.element.querySelector(".tokens").setAttribute("aria-label", `Tokens of ${this.tokenizer.name}`);
+    this.element.querySelector(".copy").setAttribute("aria-label", `Copy ids of ${this.tokenizer.name}`);
   }
 
   #listen() {
@@ -126,10 +133,32 @@ export class Panel {
   showCount(highest, bytes, lost) {
     this.element.querySelector(".count").textContent = shownCount(this.count);
     this.element.querySelector(".unit").textContent = this.count === 1 ? "token" : "tokens";
+    this.copyButton.disabled = this.count === 0;
     const rate = this.count === 0 ? "" : `${(bytes / this.count).toFixed(2)} bytes per token`;
     const missing = lost === 0 ? "" : `${counted(lost, "byte")} in no token: the pattern drops them`;
     this.element.querySelector(".rate").textContent = [rate, missing].filter(Boolean).join("; ");
     this.element.querySelector(".bar").style.setProperty("--share", highest === 0 ? 0 : this.count / highest);
+  }
+
+  // Copying
+
+  /** The ids of the text. */
+  get ids() {
+    return this.pieces.flatMap((piece) => piece.ids);
+  }
+
+  /** Returns the ids of the tokens of which a part is in a range; a block that is not drawn yet is taken whole. */
+  idsIn(range) {
+    const touched = this.blocks.filter((block) => hasTextIn(range, block.element));
+    const isIn = (block) => (_, i) => !block.isDrawn || hasTextIn(range, block.element.children[i]);
+    return touched.flatMap((block) => block.ids.filter(isIn(block)));
+  }
+
+  /** Returns ids as they are copied: the text of their tokens, or the ids where they are shown in its place. */
+  copied(ids) {
+    if (this.asIds) return ids.join(", ");
+    const bytes = ids.flatMap((id) => [...this.looks.of(id).bytes]);
+    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(Uint8Array.from(bytes));
   }
 
   // Places
