@@ -105,14 +105,36 @@ def test_every_click_of_the_theme_button_changes_what_is_seen(opened: browser.Br
     opened.media("light")
 
 
+LOOK = "[look.backgroundColor, look.boxShadow, look.borderTopStyle, look.borderBottomStyle].join()"
+
+
 def test_tokens_differ_in_more_than_colour(opened: browser.Browser) -> None:
-    """Neighbours have different lightness or edge, and every kind of token a look of its own."""
-    look = "((one) => [one.backgroundColor, one.boxShadow, one.borderBottomStyle].join())(getComputedStyle(token))"
+    """Neighbours have different tint or edge, equal ones too, and every kind of token a look of its own."""
+    write(opened, TEXT + " the" * 5 + "<|end|>" * 3 + "\u200b" * 3)
+    look = f"((look) => {LOOK})(getComputedStyle(token))"
     looks = opened.evaluate(f"[...document.querySelectorAll('.block')[0].children].map((token) => {look})")
     assert all(one != two for one, two in pairwise(looks))
     gap = "document.querySelectorAll('.token')[1].getBoundingClientRect().left - "
     gap += "document.querySelectorAll('.token')[0].getBoundingClientRect().right"
     assert opened.evaluate(gap) >= 2
+
+
+def test_equal_tokens_have_one_colour_wherever_they_are(opened: browser.Browser) -> None:
+    """In both tokenizers, at each place, and in the details."""
+    write(opened, TEXT * 2)
+    query = "[token.textContent, getComputedStyle(token).backgroundColor]"
+    shown = opened.evaluate(f"[...document.querySelectorAll('.token')].map((token) => {query})")
+    assert len({token for token, _ in shown}) == len({*map(tuple, shown)}) > 20
+    assert len({colour for _, colour in shown}) == 9  # of all tints, and of special tokens
+    opened.evaluate("document.querySelectorAll('.token')[2].click()")
+    colour = "getComputedStyle(document.querySelector('{}')).backgroundColor"
+    assert opened.evaluate(colour.format(".facts .chip")) == opened.evaluate(colour.format(".token.picked"))
+
+
+def write(opened: browser.Browser, text: str) -> None:
+    event = "box.dispatchEvent(new Event('input'))"
+    opened.evaluate(f"(box => {{ box.value = {json.dumps(text)}; {event} }})(document.getElementById('text'))")
+    opened.frames()
 
 
 def test_counts_are_read_out_after_a_pause_alone(opened: browser.Browser) -> None:
@@ -134,10 +156,6 @@ def test_counts_are_read_out_after_a_pause_alone(opened: browser.Browser) -> Non
 def test_page_does_not_scroll_sideways_on_a_phone(opened: browser.Browser) -> None:
     long = "a" * 300 + " " * 300 + "日" * 100
     opened.size(390, 844, mobile=True)
-    opened.evaluate(
-        f"(() => {{ const text = document.getElementById('text'); text.value = {json.dumps(long)};"
-        "text.dispatchEvent(new Event('input')); })()"
-    )
-    opened.frames()
+    write(opened, long)
     assert opened.evaluate("document.documentElement.scrollWidth") == 390
     opened.size(1280, 844)

@@ -2,11 +2,19 @@
 // not change stays as it is. So a long text costs little more than what is on the screen.
 
 import { appendMarked, charactersOf, shown } from "./marks.js";
+import { hashOf } from "./vocabulary.js";
 
 /** A block ends behind a newline once it has so many tokens, and at the latest when it has `MAX_TOKENS`. */
 const MIN_TOKENS = 120;
 const MAX_TOKENS = 600;
 const NEWLINE = 10;
+/** Tints in the style. */
+const TINTS = 8;
+
+/** Returns the class of the tint of a token: that of its bytes, so that equal tokens of all tokenizers have one tint. */
+export function tintOf(bytes, isSpecial) {
+  return isSpecial ? "special" : `tint-${hashOf(bytes, 0, bytes.length) & (TINTS - 1)}`;
+}
 
 /** What each token of a tokenizer looks like; made once for each id. */
 export class Looks {
@@ -30,6 +38,7 @@ class Look {
     this.id = id;
     this.bytes = bytes;
     this.isSpecial = isSpecial;
+    this.tint = tintOf(bytes, isSpecial);
     this.isPartial = charactersOf(bytes).some((character) => typeof character === "number");
     this.endsLine = bytes.at(-1) === NEWLINE;
   }
@@ -48,10 +57,9 @@ class Look {
 
   #model(asId) {
     const element = document.createElement("span");
-    element.className = "token";
+    element.className = `token ${this.tint}`;
     element.setAttribute("role", "option");
     element.tabIndex = -1;
-    if (this.isSpecial) element.classList.add("special");
     if (this.isPartial) element.classList.add("partial");
     if (asId) element.append(String(this.id));
     else appendMarked(element, this.bytes, true);
@@ -88,7 +96,16 @@ export class Block {
   draw(looks, asIds) {
     if (this.isDrawn) return;
     this.isDrawn = true;
-    this.element.replaceChildren(...this.ids.flatMap((id) => looks.of(id).nodes(asIds)));
+    let [tint, isTurned] = ["", false];
+    const nodesOf = (look) => {
+      const nodes = look.nodes(asIds);
+      // Of neighbours of one tint every other one has its edge above, so that they are told apart.
+      isTurned = look.tint === tint && !isTurned;
+      nodes[0].classList.toggle("turned", isTurned);
+      tint = look.tint;
+      return nodes;
+    };
+    this.element.replaceChildren(...this.ids.flatMap((id) => nodesOf(looks.of(id))));
   }
 
   hasIdsOf(other) {

@@ -1,5 +1,6 @@
 // What is known of one token: its id, its bytes and characters, and how the bytes of its pretoken merge.
 
+import { tintOf } from "./blocks.js";
 import { appendMarked, hex } from "./marks.js";
 import { counted, shownCount } from "./panel.js";
 import { byteLength, characterCount, rangeOf } from "./places.js";
@@ -71,8 +72,8 @@ function markedElement(name, className, bytes) {
 }
 
 /** Returns a token, or the beginning of a long one, in a frame. */
-function chipOf(bytes, className = "chip") {
-  const chip = markedElement("span", className, bytes.subarray(0, MAX_SHOWN));
+function chipOf(bytes, isSpecial = false) {
+  const chip = markedElement("span", `chip ${tintOf(bytes, isSpecial)}`, bytes.subarray(0, MAX_SHOWN));
   if (bytes.length > MAX_SHOWN) chip.append("…");
   return chip;
 }
@@ -85,7 +86,7 @@ function factsOf(panel, index, piece, place, text) {
   const first = characterCount(text, 0, rangeOf(panel.tokenizer, panel.encoded, piece, place)[0]);
   const which = `${shownCount(index + 1)} of ${shownCount(panel.count)} in ${panel.tokenizer.name}`;
   return [
-    fact("Token", chipOf(bytes, panel.tokenizer.specialIds.has(id) ? "chip special" : "chip")),
+    fact("Token", chipOf(bytes, panel.tokenizer.specialIds.has(id))),
     fact("Id", made("b", "", String(id))),
     fact("Bytes", made("code", "", shownBytes(bytes))),
     fact("Characters", ...characters),

@@ -46,6 +46,13 @@ function slotsFor(count) {
   return 2 ** Math.ceil(Math.log2(2 * count + 2));
 }
 
+/** Returns a hash of the bytes from `start` to `end`, 32 bits. */
+export function hashOf(bytes, start, end) {
+  let hash = 0x811c9dc5;
+  for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i], 0x01000193);
+  return hash ^ (hash >>> 15);
+}
+
 /** Finds tokens by their bytes. */
 class TokenTable {
   constructor(tokens, count) {
@@ -61,9 +68,7 @@ class TokenTable {
   }
 
   #firstSlot(bytes, start, end) {
-    let hash = 0x811c9dc5;
-    for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i], 0x01000193);
-    return (hash ^ (hash >>> 15)) & (this.slots.length - 1);
+    return hashOf(bytes, start, end) & (this.slots.length - 1);
   }
 
   /** Returns the index of the token that is `bytes` from `start` to `end`, or -1. */
