@@ -36,6 +36,8 @@ SCRIPTS = (
     "panel.js",
     "details.js",
     "link.js",
+    "samples.js",
+    "picker.js",
     "page.js",
 )
 """The modules of the program, each after the modules that it imports."""

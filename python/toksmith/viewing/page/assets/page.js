@@ -4,6 +4,7 @@ import { copySelection, copyText, Note } from "./copying.js";
 import { Details } from "./details.js";
 import { fragmentOf, readFragment } from "./link.js";
 import { counted, Panel, shownCount } from "./panel.js";
+import { Picker } from "./picker.js";
 import { characterCount, lostBytes, rangeOf, spansOf } from "./places.js";
 import { Tokenizer, wellFormed } from "./tokenizer.js";
 
@@ -23,6 +24,7 @@ class Page {
     this.details = new Details(byId("details"), () => this.#closeAndReturn());
     this.input = byId("text");
     this.special = byId("special");
+    this.picker = new Picker(byId("sample"), this.input, (text) => this.#fill(text));
     /** The token whose details stay until another one is picked: { panel, index }. */
     this.picked = null;
     this.isWaiting = false;
@@ -32,7 +34,10 @@ class Page {
   }
 
   #listen() {
-    this.input.addEventListener("input", () => this.#updateSoon());
+    this.input.addEventListener("input", () => {
+      this.picker.clear();
+      this.#updateSoon();
+    });
     this.input.addEventListener("paste", (event) => this.#notePaste(event));
     this.special.addEventListener("change", () => this.update());
     byId("ids").addEventListener("change", () => {
@@ -49,8 +54,13 @@ class Page {
     addEventListener("keydown", (event) => event.key === "Escape" && this.picked !== null && this.#closeAndReturn());
   }
 
-  /** Puts a text into the text box. */
+  /** Puts a text into the text box, as one's own. */
   setText(text) {
+    this.picker.clear();
+    this.#fill(text);
+  }
+
+  #fill(text) {
     this.input.value = text;
     if (text.includes("\r")) this.#noteReturns();
     this.update();
