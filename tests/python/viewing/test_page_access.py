@@ -150,7 +150,7 @@ def test_counts_are_read_out_after_a_pause_alone(opened: browser.Browser) -> Non
     assert len(read) == 1
     assert read[0].startswith("7 characters. special: ")
     live = opened.evaluate("document.querySelectorAll('[aria-live], [role=status], [role=alert], [role=log]').length")
-    assert live == 2  # the counts, and messages of buttons
+    assert live == 3  # the counts, messages of buttons, why a conversation has no text
 
 
 def test_page_does_not_scroll_sideways_on_a_phone(opened: browser.Browser) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...common.messages import shown
 from ...files import whole_files
-from . import added, pretokens, vocabulary
+from . import added, chat, pretokens, vocabulary
 
 if TYPE_CHECKING:
     import os
@@ -36,6 +36,7 @@ SCRIPTS = (
     "panel.js",
     "details.js",
     "link.js",
+    "chat.js",
     "samples.js",
     "picker.js",
     "page.js",
@@ -135,6 +136,7 @@ def _described(name: str, tokenizer: Tokenizer, data: _Data) -> dict[str, Any]:
             for step in added.steps(parts)
         ],
         "prefix": added.has_prefix(parts),
+        "chat": chat.described(name, parts),
         "stages": [
             {"automaton": data.number(stage.automaton.packed()), "behavior": stage.behavior, "invert": stage.invert}
             for stage in stages

@@ -1,5 +1,6 @@
 // The page: what is typed goes to all tokenizers, and what they make of it to their panels.
 
+import { Chat } from "./chat.js";
 import { copySelection, copyText, Note } from "./copying.js";
 import { Details } from "./details.js";
 import { fragmentOf, readFragment } from "./link.js";
@@ -15,7 +16,8 @@ const THEMES = ["light", "dark"];
 const byId = (id) => document.getElementById(id);
 
 class Page {
-  constructor(tokenizers) {
+  /** Of `templates`, each { name, chat }, one lays out a conversation. */
+  constructor(tokenizers, templates) {
     const point = (panel, index) => this.picked === null && this.#show(panel, index, false);
     const pick = (panel, index) => this.#pick(panel, index);
     const copy = (panel, button) => this.#copyIds(panel, button);
@@ -24,7 +26,12 @@ class Page {
     this.details = new Details(byId("details"), () => this.#closeAndReturn());
     this.input = byId("text");
     this.special = byId("special");
-    this.picker = new Picker(byId("sample"), this.input, (text) => this.#fill(text));
+    const fill = (text) => this.#fill(text);
+    const chat = new Chat(byId("chat"), (text) => {
+      this.special.checked = false;
+      fill(text);
+    });
+    this.picker = new Picker(byId("sample"), this.input, fill, chat, templates);
     /** The token whose details stay until another one is picked: { panel, index }. */
     this.picked = null;
     this.isWaiting = false;
@@ -211,7 +218,7 @@ async function start() {
   const data = JSON.parse(byId("data").textContent);
   const blocks = new Map();
   const tokenizers = await Promise.all(data.tokenizers.map((one) => Tokenizer.load(one, blocks)));
-  const page = new Page(tokenizers);
+  const page = new Page(tokenizers, data.tokenizers.filter((one) => one.chat !== null));
   byId("loading").hidden = true;
   byId("main").hidden = false;
   if (!(await page.readLink())) page.setText(data.text);

@@ -3,20 +3,33 @@
 import { SAMPLES } from "./samples.js";
 
 export class Picker {
-  /** `onPick(text)` puts a text into the `input`. */
-  constructor(element, input, onPick) {
+  /**
+   * `onPick(text)` puts a text into the `input`. Of `templates`, each { name, chat }, one lays out what is typed into
+   * the fields of `chat`.
+   */
+  constructor(element, input, onPick, chat, templates) {
     this.element = element;
     this.own = "";
     for (const [group, samples] of Object.entries(SAMPLES)) this.#addGroup(group, Object.keys(samples));
+    const conversations = new Map(templates.map((one) => [`Chat template of ${one.name}`, one.chat]));
+    if (templates.length > 0) this.#addGroup("Conversation", [...conversations.keys()]);
     let last = "";
     element.addEventListener("change", () => {
       if (last === "") this.own = input.value;
       last = element.value;
-      const sample = Object.values(SAMPLES).find((samples) => last in samples);
+      if (conversations.has(last)) {
+        chat.open(conversations.get(last));
+        return;
+      }
+      chat.close();
+      const sample = Object.values(SAMPLES).find((samples) => Object.hasOwn(samples, last));
       onPick(last === "" ? this.own : sample[last]);
     });
     /** To be called when the text is no sample any more. */
-    this.clear = () => (last = element.value = "");
+    this.clear = () => {
+      last = element.value = "";
+      chat.close();
+    };
   }
 
   #addGroup(label, names) {
