@@ -17,8 +17,11 @@ TEXT = "lower <|end|> the lowest\n\n\tžluť 日本 \u200b\u202e\n    return"
 
 @pytest.fixture(scope="module")
 def opened(chromium: browser.Browser, tmp_path_factory: pytest.TempPathFactory, small: Tokenizer) -> browser.Browser:
-    path = tmp_path_factory.mktemp("page") / "page.html"
+    folder = tmp_path_factory.mktemp("page")
+    path = folder / "page.html"
     special = Tokenizer(dict(small.vocab), list(small.merges), ["<|end|>"])
+    special.save_huggingface(folder, chat_template="{% for one in messages %}{{ one.content }}<|end|>\n{% endfor %}")
+    special = Tokenizer.from_huggingface(folder)
     page.write(path, {"special": special, "small": small}, text=TEXT)
     chromium.open(path)
     return chromium
@@ -43,6 +46,12 @@ def findings(chromium: browser.Browser) -> Any:
     )
 
 
+CONVERSATION = (
+    "(select => { select.value = 'Chat template of special'; select.dispatchEvent(new Event('change')); })"
+    "(document.getElementById('sample'))"
+)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_no_rule_of_axe_is_broken(opened: browser.Browser, axe: str, scheme: str, width: int) -> None:
@@ -51,12 +60,12 @@ def test_no_rule_of_axe_is_broken(opened: browser.Browser, axe: str, scheme: str
     opened.size(width, 844, mobile=width < 600)
     opened.evaluate("document.querySelector('.tokens').children[0].children[3].click()")
     opened.frames()
-    for _ in range(2):  # with the details of a token, and without
+    for change in ("", "document.querySelector('.close').click()", CONVERSATION):
+        opened.evaluate(change)
+        opened.frames()
         found = findings(opened)
         assert found["broken"] == []
         assert found["contrasts"] > 20
-        opened.evaluate("document.querySelector('.close').click()")
-        opened.frames()
 
 
 def test_axe_sees_the_page(opened: browser.Browser, axe: str) -> None:

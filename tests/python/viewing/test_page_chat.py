@@ -5,6 +5,7 @@ import random
 import re
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,8 @@ TEMPLATES = {
     "a system message in the first turn": (
         "{% if messages[0].role == 'system' %}{% set system, turns = messages[0].content, messages[1:] %}"
         "{% else %}{% set system, turns = '', messages %}{% endif %}{% for turn in turns %}"
-        "{% if turn.role == 'user' %}[INST] {{ '<<SYS>>' ~ system ~ '<</SYS>>' if loop.first and system }}{{ turn.content }} [/INST]"
+        "{% if turn.role == 'user' %}[INST] {{ '<<SYS>>' ~ system ~ '<</SYS>>' if loop.first and system }}"
+        "{{ turn.content }} [/INST]"
         "{% else %} {{ turn.content.strip() }}</s>{% endif %}{% endfor %}"
     ),
     "the last answer is another": (
@@ -92,6 +94,7 @@ def test_layouts_are_those_of_transformers(name: str, tmp_path: Path) -> None:
             assert chat.filled(layout, contents) == rendered(template, [*zip(roles, contents, strict=True)])
 
 
+DEEP = [*pairwise("abcdefghijklmnopqrstuvwxyz")]
 CHANGES = "The chat template changes messages in a way that this page cannot."
 
 
@@ -107,6 +110,16 @@ CHANGES = "The chat template changes messages in a way that this page cannot."
         ("{{ messages[0].nothing.more }}", "refuses this conversation: 'dict object' has no attribute 'nothing'"),
         ("{{ messages[0].__class__.__mro__ }}", "refuses this conversation: access to attribute '__class__'"),
         ("{% for i in range(99999) %}{{ 'long' * 99 }}{% endfor %}", "it is longer than 262,144 characters"),
+        (
+            "{% for i in range(99999) %}{% for j in range(99999) %}{% set step = i %}{% endfor %}{% endfor %}",
+            "it takes more than 10,000 steps",
+        ),
+        (
+            "{% macro a() %}{% endmacro %}"
+            + "".join(f"{{% macro {two}() %}}{{{{ {one}() }}}}{{{{ {one}() }}}}{{% endmacro %}}" for one, two in DEEP)
+            + "{{ z() }}",
+            "it takes more than 10,000 steps",
+        ),
     ],
 )
 def test_what_a_layout_cannot_do_is_said(template: str, reason: str, tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ MAX_TURNS = 6
 _JINJA = "jinja2>=3.1.6"
 _MAX_CHARACTERS = 1 << 18
 """Characters of the longest conversation that is rendered."""
+_MAX_STEPS = 10_000
+"""Rounds of loops and calls of macros for one conversation."""
 _ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
 Render: TypeAlias = "Callable[[Sequence[tuple[str, str]]], str]"
@@ -114,20 +116,38 @@ def _environment() -> Any:
 def _compiled(source: str, special_tokens: dict[str, str]) -> tuple[Render, list[str], list[str]]:
     """Return what renders messages, the strings of a template, and those of them that it looks for in messages."""
     environment = _environment()
-    template = environment.from_string(source)
+    tree = environment.parse(source)
+    strings, read = _strings(tree)
+    _count_steps(environment, tree)
+    template = environment.from_string(tree)
 
     def render(messages: Sequence[tuple[str, str]]) -> str:
         rows = [{"role": role, "content": content} for role, content in messages]
         prompt = rows[-1]["role"] == "user"
         options = {"tools": None, "documents": None, "add_generation_prompt": prompt, **special_tokens}
-        text = ""
+        text, environment.steps = "", itertools.count(1)
         for piece in template.generate(messages=rows, **options):
             text += piece
             if len(text) > _MAX_CHARACTERS:
                 raise ValueError(f"it is longer than {_MAX_CHARACTERS:,} characters")
         return text
 
-    return render, *_strings(environment.parse(source))
+    return render, strings, read
+
+
+def _count_steps(environment: Any, tree: Any) -> None:
+    """Let each round of a loop and each call of a macro count, so that no template runs for ever."""
+    from jinja2 import nodes
+
+    def step() -> str:
+        if next(environment.steps) > _MAX_STEPS:
+            raise ValueError(f"it takes more than {_MAX_STEPS:,} steps")
+        return ""
+
+    environment.step = step
+    for node in tree.find_all((nodes.For, nodes.Macro, nodes.CallBlock)):
+        call = nodes.Call(nodes.EnvironmentAttribute("step"), [], [], None, None)
+        node.body.insert(0, nodes.Output([call], lineno=node.lineno))
 
 
 def _as_json(value: Any, ensure_ascii: bool = False, **options: Any) -> str:

@@ -50,7 +50,7 @@ def write(path: str | os.PathLike[str], tokenizers: Mapping[str, Tokenizer], *, 
 
     The file needs no network and makes no request: it holds the tokenizers. Its ids are those of
     `Tokenizer.encode`; a lone surrogate is read as U+FFFD. A browser's text box has no carriage returns: it turns
-    them into newlines.
+    them into newlines. A chat template that cannot be run is left out, with a warning.
 
     Args:
         path: The file; an older one is replaced.
