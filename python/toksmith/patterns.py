@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import re
 
 from . import _core, pattern_names
 from .common import choices
@@ -104,6 +105,7 @@ tests/python/dialects/test_patterns.py."""
 # All flags of `regex` but TEMPLATE, which does nothing, and DEBUG, which prints.
 _FLAGS = 0x1FDFE
 _REVERSE = 0x400
+_SCOPED_CASE = re.compile(r"\(\?[a-zA-Z0-9-]*i")
 
 
 class Engine(_Engine):
@@ -127,6 +129,10 @@ class Pattern(_Fields):
     def compiled(self) -> Any:
         """Return the compiled `regex` pattern, or None for no pretokenization."""
         return None if self.text is None else _compile(self.text, self.flags)
+
+    def searched(self) -> Any:
+        """Return the compiled `regex` pattern that finds the matches, or None for no pretokenization."""
+        return None if self.text is None else _searched(self.text, self.flags)
 
     def engine(self) -> Engine:
         """Return the engine that runs the pattern, and why: see `explain`."""
@@ -284,6 +290,17 @@ def _compile(text: str, flags: int) -> Any:
         raise ValueError(f"the pattern {shown(text)} is broken: {error}") from None
 
 
+def _searched(text: str, flags: int) -> Any:
+    r"""Compile a pattern such that a flag as in `(?i:…)` ends with its group.
+
+    Before it tries a match, `regex` 2026.11.15 looks whether one may begin with the next character. If a part of the
+    pattern has the flag i, that look takes all sets for case-insensitive: `[^\p{Lu}]|(?i:s)` finds no "b". An
+    alternative that never matches, and takes no character, turns the look off.
+    """
+    compiled = _compile(text, flags)
+    return _compile(f"(?!)|{text}", flags) if _SCOPED_CASE.search(text) else compiled
+
+
 # A letter that came with each version of Unicode, newest first.
 _FIRST_LETTERS = {
     "18.0": 0x3D000,
@@ -325,7 +342,7 @@ def runner(text: str, flags: int) -> Any:
     Cost: for an automaton some 1 to 300 ms, once for each pattern in a process.
     """
     found = _automaton(text, flags)
-    return _compile(text, flags) if isinstance(found, str) else found
+    return _searched(text, flags) if isinstance(found, str) else found
 
 
 def explain(pattern: Any, dialect: Literal["regex", "tiktoken"] = "regex") -> Engine:

@@ -58,7 +58,7 @@ class PrivateNames:
         return self._core_bpe.encode_single_piece(piece)
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
-        pieces: Iterable[Any] = self._pattern.compiled().finditer(text)
+        pieces: Iterable[Any] = self._pattern.searched().finditer(text)
         return [id for piece in pieces for id in self._encoding.encode_piece(piece.group().encode())]
 
     def _encode_bytes(self, text: bytes) -> list[int]:

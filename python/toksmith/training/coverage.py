@@ -52,7 +52,7 @@ def warn_if_hardly_any(counts: _core.PretokenCounts, pattern: Pattern) -> None:
 def _matched(counts: _core.PretokenCounts, pattern: Pattern) -> tuple[int, int]:
     """Return the bytes of pretokens that the pattern matches at their beginning, and of all that were tried."""
     largest = heapq.nlargest(_MAX_TRIED, ((len(pretoken) * count, pretoken) for pretoken, count, _ in _rows(counts)))
-    match = pattern.compiled().match
+    match = pattern.searched().match
     matched = 0
     for size, pretoken in largest:
         found = match(pretoken.decode("utf-8", "surrogateescape"))

@@ -87,7 +87,7 @@ class RegexTokenizer(BackedTokenizer):
         """
         if not self._has_own("_encode_chunk"):
             return self.tokenizer.encode_ordinary(text)
-        chunks = self.compiled_pattern.finditer(text)
+        chunks = self.tokenizer._pattern.searched().finditer(text)
         return [id for chunk in chunks for id in self._encode_chunk(chunk.group().encode())]
 
     def _encode_chunk(self, text_bytes: bytes) -> list[int]:
