@@ -15,12 +15,14 @@ import functools
 import re
 
 from ..common.messages import shown
-from . import size_limit
+from . import size_limit, written
 from .character_sets import SetParser, single
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
+
+    from .written import Written
 
 _ANY = "(?s:.)"
 _QUANTIFIER = re.compile(r"[?*+]|\{(\d*)(,?)(\d*)\}")
@@ -46,14 +48,15 @@ _REFUSED_ESCAPES = {
     "<": "\\< (start of a word)",
     ">": "\\> (end of a word)",
 }
+_CHARACTERS = {"N": r"[^\n]", "O": _ANY, "R": r"(?>\r\n|[\n-\r\x85\u2028\u2029])"}
 _ASSERTIONS = {"A": r"\A", "z": r"\Z", "Z": r"(?=\n*\Z)", "b": r"\b", "B": r"\B"}
 
 
-@functools.lru_cache(maxsize=64)
 def translate(pattern: str) -> str:
     r"""Return a pattern for the `regex` package (its version 0) that means what `pattern` means to fancy-regex.
 
-    Capturing groups become plain ones. Cost: linear in the pattern.
+    Capturing groups become plain ones. Where `pattern` matches the empty text, the result matches nothing: the search
+    continues at the next character, as that of fancy-regex does. Cost: linear in the pattern.
 
     Args:
         pattern: A regular expression as tiktoken 0.14 takes it.
@@ -63,6 +66,16 @@ def translate(pattern: str) -> str:
 
     >>> translate(r"\h+$|[\p{L}&&[^\p{Han}]]")
     '[0-9A-Fa-f]+\\Z|(?:(?=[\\p{L}])[^\\p{Han}])'
+    """
+    return analyse(pattern).nonempty()
+
+
+@functools.lru_cache(maxsize=64)
+def analyse(pattern: str) -> Written:
+    """Return the translation of a pattern, in which empty matches are left as they are.
+
+    Raises:
+        ValueError: As `translate`.
     """
     size_limit.check_length(pattern)
     try:
@@ -77,12 +90,16 @@ class _Translator:
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         self.at = 0
+        self.is_behind = False  # in a look behind, outside of looks ahead in it
+        self.ends_flags = (
+            True  # whether `(?i)` ends with the group: fancy-regex ends it at `(?:…)` and `(?i:…)` alone
+        )
 
-    def whole(self) -> str:
-        written = self.alternatives("")
+    def whole(self) -> Written:
+        whole = self.alternatives("")
         if self.at < len(self.pattern):
             self.refuse("a ) that closes nothing")
-        return written
+        return whole
 
     def refuse(self, what: str, at: int | None = None) -> NoReturn:
         at = self.at if at is None else at
@@ -91,20 +108,28 @@ class _Translator:
             "`regex` package: write it in another way"
         )
 
-    def alternatives(self, flags: str) -> str:
+    def alternatives(self, flags: str) -> Written:
         """Write all parts up to the end of a group. A flag that is set inside holds until then, past any `|`."""
-        written = []
+        branches: list[list[Written]] = [[]]
         while self.at < len(self.pattern) and self.pattern[self.at] != ")":
             if self.pattern[self.at] == "|":
                 self.at += 1
-                written.append("|")
+                branches.append([])
             elif set_flags := self.flags_alone(flags):
                 flags = set_flags[0]
             elif self.comment():
                 continue
             else:
-                written.append(self.repeated(flags))
-        return "".join(written)
+                branches[-1].append(self.repeated(flags))
+        for parts in branches if self.is_behind else []:
+            self.check_behind(parts)
+        return written.alternatives([written.sequence(parts) for parts in branches])
+
+    def check_behind(self, parts: list[Written]) -> None:
+        """Refuse what fancy-regex tries at the longest match of an automaton alone, and not at shorter ones."""
+        first = next((number for number, part in enumerate(parts) if part.backtracks), len(parts))
+        if any(part.varies for part in parts[first + 1 :]):
+            self.refuse("a part of varying length behind an assertion, or an atomic part, in a look behind,")
 
     def comment(self) -> bool:
         if not self.pattern.startswith("(?#", self.at):
@@ -120,6 +145,8 @@ class _Translator:
         found = _FLAGS.match(self.pattern, self.at)
         if not found or found[3] != ")":
             return None
+        if not self.ends_flags:
+            self.refuse(f"the flags {found[0]} in a group that captures, is atomic or looks around")
         changed = self.changed(flags, found)
         self.at = found.end()
         return (changed,)
@@ -132,14 +159,14 @@ class _Translator:
             self.refuse("a group of flags that says nothing")
         return "".join(flag for flag in "ims" if flag in on or (flag in flags and flag not in off))
 
-    def repeated(self, flags: str) -> str:
+    def repeated(self, flags: str) -> Written:
         """Write one part with its quantifier."""
         start = self.at
-        written, is_assertion = self.part(flags)
+        part = self.part(flags)
         found = _QUANTIFIER.match(self.pattern, self.at)
         if not found:
-            return written
-        if is_assertion:
+            return part
+        if self.pattern.startswith(_LOOKS, start) or not (part.longest or self.pattern[start] == "("):
             self.refuse("a quantifier behind what has no length", start)
         least, comma, most = found[1], found[2], found[3]
         if found[0][0] == "{" and (not (least or most) or (most and least and int(most) < int(least))):
@@ -147,40 +174,39 @@ class _Translator:
         self.at = found.end()
         count = f"{{{least or 0}{comma}{most}}}" if found[0][0] == "{" else found[0]
         mode = self.pattern[self.at : self.at + 1]
-        if mode and mode in "?+":
-            self.at += 1
-            count += mode
+        mode = mode if mode and mode in "?+" else ""
+        self.at += len(mode)
         if _QUANTIFIER.match(self.pattern, self.at):
             self.refuse("a quantifier behind a quantifier")
-        return written + count
+        return part.repeated(count, mode)
 
-    def part(self, flags: str) -> tuple[str, bool]:
-        """Write one character, set, group or assertion; return it, and whether it is an assertion."""
+    def part(self, flags: str) -> Written:
+        """Write one character, set, group or assertion."""
         character = self.pattern[self.at]
         if character == "(":
             return self.group(flags)
         if character == "[":
             parser = SetParser(self.pattern, self.at, "i" in flags, self.refuse)
-            written = parser.written()
+            source = parser.written()
             self.at = parser.at
-            return written, False
+            return written.character(source)
         if character == "\\":
             return self.escape(flags)
         if character in "?*+{":
             self.refuse(f"a bare {shown(character)}")
         self.at += 1
         if character == ".":
-            return (_ANY if "s" in flags else r"[^\n]"), False
+            return written.character(_ANY if "s" in flags else r"[^\n]")
         if character == "^":
-            return ("(?m:^)" if "m" in flags else r"\A"), True
+            return written.assertion("(?m:^)" if "m" in flags else r"\A", backtracks=False)
         if character == "$":
-            return ("(?m:$)" if "m" in flags else r"\Z"), True
-        return single(character, "i" in flags), False
+            return written.assertion("(?m:$)" if "m" in flags else r"\Z", backtracks=False)
+        return written.character(single(character, "i" in flags))
 
-    def group(self, flags: str) -> tuple[str, bool]:
+    def group(self, flags: str) -> Written:
         start = self.at
         rest = self.pattern[start : start + 4]
-        opening, inner_flags = "(?:", flags
+        opening, inner_flags, found = "(?:", flags, None
         if look := next((look for look in _LOOKS if rest.startswith(look)), None):
             opening, length = look, len(look)
         elif rest.startswith("(?>"):
@@ -196,26 +222,35 @@ class _Translator:
         else:
             length = 1
         self.at += length
-        inner = self.alternatives(inner_flags)
+        is_behind = opening.startswith("(?<") if look else self.is_behind
+        inner = self.inner(inner_flags, start, is_behind, ends_flags=found is not None)
+        return written.assertion(f"{opening}{inner.pattern})") if look else inner.grouped(opening)
+
+    def inner(self, flags: str, start: int, is_behind: bool, ends_flags: bool) -> Written:
+        """Write the inside of a group that begins at `start`."""
+        outer = self.is_behind, self.ends_flags
+        self.is_behind, self.ends_flags = is_behind, ends_flags
+        inner = self.alternatives(flags)
         if not self.pattern.startswith(")", self.at):
             raise ValueError(f"the pattern {shown(self.pattern)} is broken: a ( without its ) at character {start}")
         self.at += 1
-        return f"{opening}{inner})", opening in _LOOKS
+        self.is_behind, self.ends_flags = outer
+        return inner
 
-    def escape(self, flags: str) -> tuple[str, bool]:
+    def escape(self, flags: str) -> Written:
         start = self.at
         letter = self.pattern[start + 1 : start + 2]
         if letter in _ASSERTIONS and letter:
             if self.pattern.startswith("{", start + 2):
                 self.refuse(f"\\{letter}{{…}}")
             self.at += 2
-            return _ASSERTIONS[letter], True
-        if letter in ("N", "O", "R") and letter:
+            return written.assertion(_ASSERTIONS[letter], backtracks=letter in "ZbB")
+        if letter in _CHARACTERS and letter:
             self.at += 2
-            return {"N": r"[^\n]", "O": _ANY, "R": r"(?>\r\n|[\n-\r\x85\u2028\u2029])"}[letter], False
+            return written.character(_CHARACTERS[letter], longest=2 if letter == "R" else 1)
         if letter in _REFUSED_ESCAPES or letter.isdigit():
             self.refuse(_REFUSED_ESCAPES.get(letter, "a back reference"))
         parser = SetParser(self.pattern, start, "i" in flags, self.refuse)
-        written = parser.escape()
+        found = parser.escape()
         self.at = parser.at
-        return (written.item if written.is_class else single(written.item, "i" in flags)), False
+        return written.character(found.item if found.is_class else single(found.item, "i" in flags))

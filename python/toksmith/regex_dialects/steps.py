@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, NoReturn
 
 from . import characters, set_members
+from .written import IF_NONEMPTY
 
 if TYPE_CHECKING:
     from typing import NamedTuple
@@ -182,6 +183,8 @@ class _Reader:
             self.at = capturing.end()
         elif scoped := _SCOPED.match(self.text, start):
             self.at, letters = scoped.end(), self.scoped(letters, scoped[1], scoped[2] or "")
+        elif self.next_is(IF_NONEMPTY):
+            raise UnsupportedError("matches of nothing")
         else:
             self.refuse(f"a group that begins with {self.text[start : start + 4]}")
         self.depth += 1

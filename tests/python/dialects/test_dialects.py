@@ -97,6 +97,34 @@ a{1,2}?b
 (?<=a)b
 (?<!a)b
 (?<=\s|^)a
+(?<=^a*)b
+(?<=\A[ab]*)b
+(?<=a*\b)\W
+(?<=\b[ab]{2})b|\s
+(?<=(?=a+)a)b
+(?:\b)?a
+[^\p{Lu}]+|(?<=x)(?i:s)k
+[^\p{Ll}]+|(?<=x)(?i:s)k
+[^\p{L}]+|(?<=x)(?i:s)k
+\P{L}+|(?<=x)(?i:s)k
+(?i)[^A-Z]|(?<=x)(?-i:a)
+(?=a)|.
+(?=\w)|[^a]|a
+a*|.
+a*?|b
+a?+b{0,2}|.
+a??|.
+(?:a|b*)+|.
+(?:a{0}|b?)*c?|.
+(?>a*|b)|.
+(a*)(?<n>b*)|.
+|.
+\b|.
+$|.
+x{0}|.
+(?<=a)|.
+(?!b)|.
+(?<=[ab])|a|\W+
 (?=ab)a
 a(?!b)c?
 (?<name>a)b
@@ -136,6 +164,9 @@ a(?!b)c?
 é+| |#|~|&|-|"
 [\r\n]+|[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t)?
 """.strip().split("\n")  # fmt: skip
+
+NOTHING = ("|.", "x{0}|.", "a*?|b", "a??|.")
+"""Of these every match is empty."""
 
 REFUSED = {
     r"(?x) a b": "flag 'x'",
@@ -181,6 +212,12 @@ REFUSED = {
     "a\\": "escape",
     r"(?#a": "comment",
     r"(?i-i)a": "says nothing",
+    r"(a(?i)b)c": "the flags (?i) in a group that captures",
+    r"(?=(?i)a)a": "the flags (?i) in a group that captures",
+    r"(?>(?i)a)a": "the flags (?i) in a group that captures",
+    r"(?<=\b[a-z]*)I": "a part of varying length behind an assertion",
+    r"(?<!(?=a)b?)I": "a part of varying length behind an assertion",
+    r"(?<=(?>a)b*)I": "a part of varying length behind an assertion",
 }  # fmt: skip
 
 ALPHABET = (
@@ -211,19 +248,19 @@ def ranks(times: int) -> dict[bytes, int]:
 @pytest.mark.parametrize("times", [40, pytest.param(2000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("pattern", TRANSLATED)
 def test_a_translated_pattern_cuts_as_the_original(pattern: str, times: int) -> None:
-    translated = regex.compile(fancy_regex.translate(pattern))
-    theirs = tiktoken.Encoding("pairs", pat_str=pattern, mergeable_ranks=ranks(times), special_tokens={})
+    translated = patterns.of_tiktoken_source(pattern).searched()
+    # The empty token keeps tiktoken from a panic at a match without length.
+    empty = len(ranks(times))
+    tokens = ranks(times) | {b"": empty}
+    theirs = tiktoken.Encoding("pairs", pat_str=pattern, mergeable_ranks=tokens, special_tokens={})
     matched = 0
     for text in texts(times):
-        pieces = [found.group() for found in translated.finditer(text) if found.group()]
+        pieces = [found.group() for found in translated.finditer(text)]
+        assert all(pieces) or pattern in patterns.SPELLINGS
         expected = [id for piece in pieces for id in theirs._encode_single_piece(piece)]
-        try:
-            found = theirs.encode_ordinary(text)
-        except BaseException:  # a panic, at a match without length
-            continue
-        assert expected == found, (text, pieces)
+        assert expected == [id for id in theirs.encode_ordinary(text) if id != empty], (text, pieces)
         matched += bool(pieces)
-    assert matched
+    assert matched or pattern in NOTHING
 
 
 @pytest.mark.parametrize("pattern", REFUSED)

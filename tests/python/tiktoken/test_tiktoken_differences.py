@@ -1,12 +1,14 @@
 """The rows of the table in docs/tiktoken.md that no other test holds: what tiktoken does, and what is done here."""
 
+import pickle
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 import tiktoken
 
-from toksmith import Encoding
+from toksmith import Encoding, Tokenizer
 
 RANKS = {bytes([byte]): byte for byte in range(256)}
 
@@ -40,6 +42,20 @@ def test_matches_of_no_characters() -> None:
     assert_fails(lambda: theirs.encode("ab"))
     ours, theirs = pair(pat_str=r"a?", mergeable_ranks={**RANKS, b"": 256})
     assert ours.encode("b") == [] and 256 in theirs.encode("b")
+
+
+def test_an_empty_match_directly_behind_a_match(tmp_path: Path) -> None:
+    ours, theirs = pair(pat_str=r"(?=a)|.")
+    assert ours.encode("ba") == theirs.encode("ba") == ours._encode_only_native_bpe("ba") == [98]
+    tokenizer = ours.tokenizer
+    tokenizer.save(tmp_path / "saved.json")
+    for same in (Tokenizer.load(tmp_path / "saved.json"), pickle.loads(pickle.dumps(tokenizer))):
+        assert same.encode("ba") == [98] and same == tokenizer
+
+
+def test_a_scoped_flag_leaves_other_parts_alone() -> None:
+    ours, theirs = pair(pat_str=r"[^\p{Lu}]+|(?<=x)(?i:s)k")
+    assert ours.encode("ab") == theirs.encode("ab") == ours._encode_only_native_bpe("ab") == [97, 98]
 
 
 def test_long_special_tokens() -> None:
