@@ -28,8 +28,8 @@ RUST = {
 }  # fmt: skip
 PYTHON = {
     "native": 64, "tiktoken": 64, "gpt2": 64, "huggingface": 64, "sentencepiece": 64, "counts": 64, "minbpe": 64,
-    "pickled": 96, "checkpoint": 96, "unfinished": 64, "folder": 64, "named": 160, "tiktoken_patterns": 60,
-    "huggingface_patterns": 60, "arguments": 24,
+    "pickled": 96, "checkpoint": 96, "unfinished": 64, "folder": 64, "named": 160, "tiktoken_patterns": 320,
+    "huggingface_patterns": 320, "arguments": 24,
 }  # fmt: skip
 
 # Of one target in the tree.
