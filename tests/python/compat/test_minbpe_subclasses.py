@@ -111,6 +111,8 @@ def test_a_chunk_of_a_subclass() -> None:
     with pytest.raises(ValueError, match="special token"):
         tokenizer.encode("<|x|>")
 
+    assert Reversed(r"[^\p{Lu}]+|(?<=x)(?i:s)k").encode_ordinary("ab") == [98, 97]
+
 
 def test_encode_chunk() -> None:
     tokenizer = RegexTokenizer()
