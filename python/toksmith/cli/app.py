@@ -19,6 +19,7 @@ from .. import __version__
 from ..common.messages import printable
 from . import streams
 from .bench import bench
+from .command_line import Command, with_files_named, with_progress_named, without_debug
 from .compare import compare
 from .convert import convert
 from .count import count
@@ -29,7 +30,7 @@ from .explain import explain
 from .fetch import fetch
 from .inspect import inspect
 from .messages import in_options
-from .options import UsageError, with_files_named, with_progress_named, without_debug
+from .options import UsageError
 from .tokenize import tokenize
 from .train import train
 from .verify import verify
@@ -82,6 +83,7 @@ for command in (
 ):  # fmt: skip
     # A short help that is given is wrapped; one that typer takes from the help is cut off.
     app.command(
+        cls=Command,
         help=command.__doc__,
         short_help=(command.__doc__ or "").partition("\n")[0],
         epilog=_epilog(sys.modules[command.__module__].EXAMPLES),

@@ -27,65 +27,6 @@ class Progress(str, Enum):
     none = "none"
 
 
-def with_progress_named(args: list[str]) -> list[str]:
-    """Return arguments in which each `--progress` has a value, and `--no-progress` is `--progress=none`.
-
-    >>> with_progress_named(["train", "--progress", "a.txt", "--no-progress", "--progress", "json"])
-    ['train', '--progress=bar', 'a.txt', '--progress=none', '--progress=json']
-    """
-    named: list[str] = []
-    options, rest = args, []
-    if "--" in args:
-        end = args.index("--")
-        options, rest = args[:end], args[end:]
-    for argument in options:
-        if named and named[-1] == "--progress":
-            is_value = argument in Progress.__members__
-            named[-1] = f"--progress={argument if is_value else 'bar'}"
-            if is_value:
-                continue
-        named.append("--progress=none" if argument == "--no-progress" else argument)
-    if named and named[-1] == "--progress":
-        named[-1] = "--progress=bar"
-    return named + rest
-
-
-def with_files_named(args: list[str]) -> list[str]:
-    """Return arguments in which each file behind an `--on` has its own `--on`.
-
-    The shell replaces a glob by several files, and typer takes one value for each option.
-
-    >>> with_files_named(["compare", "gpt2", "--on", "a.txt", "b.txt", "--json", "c.txt"])
-    ['compare', 'gpt2', '--on=a.txt', '--on=b.txt', '--json', 'c.txt']
-    """
-    end = args.index("--") if "--" in args else len(args)
-    named: list[str] = []
-    is_file = False
-    for argument in args[:end]:
-        if argument == "--on":
-            is_file = True
-            named.append(argument)
-        elif is_file and (argument == "-" or not argument.startswith("-")):
-            if named[-1] == "--on":
-                named.pop()
-            named.append(f"--on={argument}")
-        else:
-            is_file = False
-            named.append(argument)
-    return named + args[end:]
-
-
-def without_debug(args: list[str]) -> tuple[list[str], bool]:
-    """Return arguments without `--debug`, which may stand anywhere before `--`, and whether it was there.
-
-    >>> without_debug(["encode", "--debug", "-t", "gpt2", "--", "--debug"])
-    (['encode', '-t', 'gpt2', '--', '--debug'], True)
-    """
-    end = args.index("--") if "--" in args else len(args)
-    kept = [argument for argument in args[:end] if argument != "--debug"]
-    return kept + args[end:], len(kept) < end
-
-
 class Choice(str, Enum):
     """One of the values of an option. Its members are named after them, in capitals."""
 

@@ -329,3 +329,30 @@ def test_examples_run(command: str, example: str, example_folder: Path, tiktoken
 def test_every_command_has_examples() -> None:
     assert {command for command, _ in EXAMPLES} == {"", *COMMANDS}
     assert all("toksmith" in example or example.startswith("TIKTOKEN_CACHE_DIR=") for _, example in EXAMPLES)
+
+
+# Options
+
+
+def options_with_one_value() -> list[tuple[str, str]]:
+    return [
+        (name, param.opts[-1])
+        for name, command in GROUP.commands.items()
+        for param in command.params
+        if param.param_type_name == "option" and not param.multiple and not param.is_flag
+    ]
+
+
+@pytest.mark.parametrize(("command", "option"), options_with_one_value())
+def test_an_option_with_one_value_is_given_once(command: str, option: str) -> None:
+    done = run_command(command, option, "a", f"{option}=b")
+    message = done.stderr.decode()
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert message.startswith("toksmith: error: ")
+    assert message.endswith(f"{option} takes one value, and is given 2 times\n")
+
+
+def test_options_that_may_be_repeated(ready: Path) -> None:
+    again = ("--json", "--json", "--no-special", "--no-special")
+    assert run_command("count", *ARGUMENTS["count"], *again, cwd=ready).returncode == 0
+    assert run_command("view", *ARGUMENTS["view"], "-t", "tokenizer.json", cwd=ready).returncode == 0
