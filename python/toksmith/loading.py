@@ -86,6 +86,9 @@ class Loading:
     ) -> Self:
         """Load a rank file of tiktoken's. It holds no pattern and no special tokens: give them.
 
+        Warns if the file is a published one and special tokens of it are missing; `special_tokens=()` is for a
+        tokenizer without any.
+
         The ids are those of `toksmith.Encoding` and of tiktoken, with special tokens in a text turned into their ids.
 
         Args:

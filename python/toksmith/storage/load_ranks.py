@@ -26,7 +26,10 @@ def load(
     special_tokens: Iterable[str] | Mapping[str, int] | None,
     unmatched: Unmatched | None,
 ) -> Parts:
-    """Load a rank file. See `Tokenizer.from_tiktoken`."""
+    """Load a rank file. See `Tokenizer.from_tiktoken`.
+
+    Warns if it is a published file and special tokens of it are missing, unless `special_tokens` is given and empty.
+    """
     resolved = patterns.of_tiktoken(pattern, unmatched)
     specials = arguments.special_list(special_tokens)
     data = reading.read(path)
@@ -38,6 +41,10 @@ def load(
         vocab = rank_file.parse(text_files.text_of(data, path), f"{os.fspath(path)}, ")
         with text_files.naming(path):
             core = CoreTokenizer(vocab, None, specials, resolved.core())
+    if specials or special_tokens is None:
+        from ..published.special_tokens import warn_of_missing
+
+        warn_of_missing(path, data, resolved.name, dict(specials), stacklevel=3)
     return Parts(core, resolved)
 
 

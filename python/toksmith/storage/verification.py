@@ -160,7 +160,7 @@ def tiktoken(parts: Parts, paths: list[Path]) -> None:
     kind, module = "the rank file", _module("tiktoken")
     bare = _encode_bytes(_bare(parts))
     if module is None:
-        loaded = _reread(kind, lambda: load_ranks.load(paths[0], None, None, None))
+        loaded = _reread(kind, lambda: load_ranks.load(paths[0], None, (), None))
         compare(kind, pretokens(parts), bare, _encode_bytes(loaded.core))
         return
     other = _reread(kind, lambda: _encoding(module, paths[0]))

@@ -58,6 +58,8 @@ class Additions:
     ) -> Self:
         """Load a rank file of tiktoken's. It holds no pattern and no special tokens: give them.
 
+        Warns if the file is a published one and special tokens of it are missing, unless `special_tokens` is empty.
+
         Args:
             path: The file.
             pattern: A name (`toksmith.patterns.NAMED`, or a published encoding), or a regular expression in
@@ -71,17 +73,21 @@ class Additions:
         """
         from .. import patterns
         from ..files import reading, text_files
+        from ..published.special_tokens import warn_of_missing
 
         specials = {} if special_tokens is None else special_tokens
         checks.checked_specials(specials)
         data = reading.read(path)
         with text_files.naming(path):
-            return cls._of_ranks(
+            made = cls._of_ranks(
                 data,
                 name or os.path.splitext(os.path.basename(os.fspath(path)))[0],  # noqa: PTH119, PTH122
                 pat_str=patterns.expression(pattern),
                 special_tokens=dict(specials),
             )
+        if specials or special_tokens is None:
+            warn_of_missing(path, data, made.tokenizer._pattern.name, specials, stacklevel=2)
+        return made
 
     @classmethod
     def _of_ranks(cls, data: bytes, name: str, *, pat_str: str, special_tokens: dict[str, int]) -> Self:
