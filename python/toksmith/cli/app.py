@@ -53,8 +53,8 @@ Examples:
   toksmith encode -t tokenizer.json book.txt -o book.ids
   toksmith decode -t tokenizer.json book.ids | cmp - book.txt
   toksmith tokenize corpus/ -t tokenizer.json -o data
-  toksmith view -t tokenizer.json 'the lowest price'
-  toksmith explain -t tokenizer.json 'the lowest price'
+  toksmith view -t tokenizer.json --text 'the lowest price'
+  toksmith explain -t tokenizer.json --text 'the lowest price'
   echo 'Hello' | toksmith encode -t gpt-4o
   toksmith count --model gpt-4o book.txt
   toksmith inspect gpt2 --on book.txt
@@ -159,7 +159,7 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 def _say(kind: str, message: str) -> None:
     line = " ".join(part.strip() for part in message.splitlines())
     # The name of a file in it may be a stranger's.
-    print(f"toksmith: {kind}: {printable(line)}", file=sys.stderr)
+    streams.say(f"toksmith: {kind}: {printable(line)}")
 
 
 def _message(error: Exception) -> str:

@@ -16,14 +16,19 @@ from ..common.tables import aligned
 from ..viewing.spans import visible
 from . import streams
 from .options import (
+    STRICT,
+    ErrorsOption,
     GivenPatternOption,
     GivenSpecialsOption,
     GivenUnmatchedOption,
     InArgument,
     JsonOption,
+    SpecialsFileOption,
+    TextOption,
     TokenizerOption,
     UsageError,
     load,
+    special_tokens_of,
 )
 
 if TYPE_CHECKING:
@@ -62,7 +67,9 @@ class Row(NamedTuple):
 
 def bench(
     tokenizer: TokenizerOption,
-    file: InArgument = "-",
+    file: InArgument = None,
+    text: TextOption = None,
+    errors: ErrorsOption = STRICT,
     workers: Annotated[
         int, typer.Option("--workers", metavar="N", help="The number of threads of each library.")
     ] = 1,
@@ -72,6 +79,7 @@ def bench(
     as_json: JsonOption = False,
     pattern: GivenPatternOption = None,
     special_tokens: GivenSpecialsOption = None,
+    special_file: SpecialsFileOption = None,
     unmatched: GivenUnmatchedOption = None,
 ) -> None:
     """Compare the speed of libraries on a file of yours, on this machine."""
@@ -79,18 +87,19 @@ def bench(
 
     if rounds < 1:
         raise UsageError(f"--rounds is at least 1, not {rounds}")
+    source = streams.Input(file, text)
     threads = arguments.checked_workers(workers)
-    loaded = load(tokenizer, pattern, special_tokens, unmatched)
-    texts = list(pieces(streams.text(file)))
+    loaded = load(tokenizer, pattern, special_tokens_of(special_tokens, special_file), unmatched)
+    texts = list(pieces(source.text(errors.value)))
     if not texts:
-        raise ValueError(f"{streams.input_name(file)}: there is no text to encode")
+        raise ValueError(f"{source.name}: there is no text to encode")
     ours = peers.ours(loaded, threads)
     expected = [list(ids) for ids in ours.rows(ours.encode(texts))]
     others = [(peer, _refusal(peer, texts, expected)) for peer in peers.load(loaded, threads)]
     rows = _timed([ours, *(peer for peer, refusal in others if refusal is None)], texts, rounds)
     rows += [refusal for _, refusal in others if refusal is not None]
     about = {
-        "file": streams.input_name(file),
+        "file": source.name,
         "bytes": sum(len(text.encode()) for text in texts),
         "texts": len(texts),
         "ids": sum(map(len, expected)),

@@ -22,7 +22,11 @@ class Command(TyperCommand):
         if not ctx.resilient_parsing:
             _, _, order = self.make_parser(ctx).parse_args(args=list(args))
             for param, count in Counter(order).items():
-                if count > 1 and param.param_type_name == "option" and not (param.multiple or param.is_flag):
+                if (
+                    count > 1
+                    and param.param_type_name == "option"
+                    and not (getattr(param, "multiple", False) or getattr(param, "is_flag", False))
+                ):
                     raise UsageError(f"{' / '.join(param.opts)} takes one value, and is given {count} times")
         return super().parse_args(ctx, args)
 

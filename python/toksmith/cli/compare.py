@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..common import choices
+from ..common import choices, numbers
 from ..common.numbers import counted
 from ..common.tables import aligned
 from ..files import inputs, outputs
@@ -30,10 +30,13 @@ from .options import (
     JsonOption,
     ProgressOption,
     SeparatorOption,
+    SpecialsFileOption,
+    TextOption,
     UsageError,
     WorkersOption,
     choice_of,
     load_all,
+    special_tokens_of,
 )
 
 if TYPE_CHECKING:
@@ -55,6 +58,7 @@ Examples:
 
   toksmith compare gpt-4o gpt2 tokenizer.json --on books/
   toksmith compare mine=tokenizer.json gpt2 --on book.txt --html report.html
+  toksmith compare gpt2 gpt-4o --text 'the lowest price'
   toksmith compare gpt2 tokenizer.json --on web.jsonl --language-field lang
   toksmith compare gpt2 gpt-4o --json \\
       --language en=en.txt --language de=de.txt
@@ -79,6 +83,7 @@ def compare(
         list[str] | None,
         typer.Option("--on", metavar="FILES...", help=f"{FILES}."),
     ] = None,
+    text: TextOption = None,
     language: Annotated[
         list[str] | None,
         typer.Option(
@@ -143,6 +148,7 @@ def compare(
     workers: WorkersOption = None,
     pattern: GivenPatternOption = None,
     special_tokens: GivenSpecialsOption = None,
+    special_file: SpecialsFileOption = None,
     unmatched: GivenUnmatchedOption = None,
     progress: ProgressOption = None,
 ) -> None:
@@ -151,8 +157,13 @@ def compare(
         raise UsageError("--json and --markdown are two things to write: give one of them")
     if on and language:
         raise UsageError("--on and --language both name files: give each file to one of them")
-    if not (on or language or parallel):
-        raise UsageError("name the files to compare on, with --on, --language or --parallel")
+    if text is not None and language:
+        raise UsageError("--language and --text are mutually exclusive")
+    if text is None and not (on or language or parallel):
+        raise UsageError("name what to compare on, with --on, --text, --language or --parallel")
+    streams.check_inputs(on or [], text, argument="--on")
+    if "-" in (on or []):
+        streams.tell_of_terminal()
     from ..measuring.compare import compare as comparing
     from ..measuring.plots import MISSING, TITLES, available
 
@@ -165,13 +176,13 @@ def compare(
     if plots is not None and not available():
         raise ImportError(MISSING)
     named = _named_tokenizers(tokenizers)
-    all_of_them = load_all(list(named.values()), pattern, special_tokens, unmatched)
+    all_of_them = load_all(list(named.values()), pattern, special_tokens_of(special_tokens, special_file), unmatched)
     loaded = {name: tokenizer for name, (_, tokenizer) in zip(named, all_of_them, strict=True)}
     options: dict[str, Any] = {"errors": errors.value}
     with streams.reporting(progress, "-") as how:
         found = comparing(
             loaded,
-            _languages(language) if language else on,
+            _languages(language) if language else on if text is None else iter([text]),
             parallel=_parallel(parallel),
             reference=reference,
             field=field,
@@ -189,9 +200,11 @@ def compare(
             **options,
         )
     if html is not None:
-        streams.write(html, [found.to_html().encode()])
+        written = streams.write(html, [found.to_html().encode()])
+        streams.say_written(html, numbers.size(written), progress)
     if plots is not None:
-        found.save_plots(plots, plot_format.value)
+        drawn = found.save_plots(plots, plot_format.value)
+        streams.say_written(plots, counted(len(drawn), "plot"), progress)
     if as_json:
         streams.write("-", [found.to_json().encode(), b"\n"])
     elif as_markdown:

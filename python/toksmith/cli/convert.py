@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..common.numbers import counted
 from ..files import outputs
 from ..storage import sources
 from . import streams
@@ -18,13 +19,17 @@ from .options import (
     GivenPatternOption,
     GivenSpecialsOption,
     GivenUnmatchedOption,
+    SpecialsFileOption,
     Unmatched,
     UsageError,
+    has_its_own,
     load,
+    special_tokens_of,
 )
 
 if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
+    from .options import Specials
 
 EXAMPLES = """\
 Examples:
@@ -73,15 +78,18 @@ def convert(
     ],
     pattern: GivenPatternOption = None,
     special_tokens: GivenSpecialsOption = None,
+    special_file: SpecialsFileOption = None,
     unmatched: GivenUnmatchedOption = None,
 ) -> None:
     """Write a tokenizer in another format."""
     _check_out(out, to, sources.files_of(source))
-    tokenizer = _loaded(source, pattern, special_tokens, unmatched)
+    tokenizer = _loaded(source, pattern, special_tokens_of(special_tokens, special_file), unmatched)
     try:
         _save(tokenizer, out, to)
     except ValueError as error:
         raise ValueError(str(error).replace("save() keeps everything", "--to toksmith keeps everything")) from None
+    specials = f", {len(tokenizer.special_tokens):,} of them special" if tokenizer.special_tokens else ""
+    streams.say_written(out, f"{to.value}, {counted(tokenizer.vocab_size, 'token')}{specials}")
     _warn_of_losses(tokenizer, out, to)
 
 
@@ -102,15 +110,13 @@ def _check_out(out: str, to: Format, read: list[Path]) -> None:
         raise UsageError(f"{out}: -t would read a file of this name as a rank file: give it another ending")
 
 
-def _loaded(source: str, pattern: str | None, specials: list[str] | None, unmatched: Unmatched | None) -> Tokenizer:
+def _loaded(source: str, pattern: str | None, specials: Specials | None, unmatched: Unmatched | None) -> Tokenizer:
     from ..compat.minbpe import conversion
 
     if not conversion.is_model(source):
         return load(source, pattern, specials, unmatched)
-    if pattern is not None or specials or unmatched is not None:
-        raise UsageError(
-            f"{source} has its own pattern and special tokens: leave out --pattern, --special-token and --unmatched"
-        )
+    if pattern is not None or specials is not None or unmatched is not None:
+        raise has_its_own(source)
     return conversion.load(source)
 
 
@@ -145,6 +151,10 @@ def _warn_of_losses(tokenizer: Tokenizer, out: str, to: Format) -> None:
         options += ["--special-token", f"{name}={id}" if to is Format.tiktoken else name]
     if not options:
         return
-    more = f" and {len(specials) - _MOST_NAMED:,} special tokens more" if len(specials) > _MOST_NAMED else ""
+    more = (
+        f" and {len(specials) - _MOST_NAMED:,} special tokens more, or all in --special-tokens FILE"
+        if len(specials) > _MOST_NAMED
+        else ""
+    )
     parts = [*([] if is_known else ["pattern"]), *(["special tokens"] if specials else [])]
     warnings.warn(f"{out} holds no {' and no '.join(parts)}: load it with {shlex.join(options)}{more}", stacklevel=2)

@@ -30,8 +30,11 @@ from .options import (
     NoSpecialOption,
     ProgressOption,
     SeparatorOption,
+    SpecialsFileOption,
+    TextOption,
     WorkersOption,
     load,
+    special_tokens_of,
 )
 
 if TYPE_CHECKING:
@@ -43,6 +46,7 @@ EXAMPLES = f"""\
 Examples:
 
   toksmith count --model gpt-4o book.txt
+  toksmith count -t gpt-4o --text 'the lowest price'
   echo 'Hello' | toksmith count -t gpt-4o
   toksmith count -t tokenizer.json books/ 'web/*.jsonl.zst' --field text
   toksmith count -t tokenizer.json books/ --json
@@ -75,6 +79,7 @@ def count(
         list[str] | None,
         typer.Argument(metavar="FILES", help=f"{FILES}, and the default."),
     ] = None,
+    text: TextOption = None,
     as_json: JsonOption = False,
     field: FieldOption = None,
     column: ColumnOption = None,
@@ -84,11 +89,14 @@ def count(
     workers: WorkersOption = None,
     pattern: GivenPatternOption = None,
     special_tokens: GivenSpecialsOption = None,
+    special_file: SpecialsFileOption = None,
     unmatched: GivenUnmatchedOption = None,
     progress: ProgressOption = None,
 ) -> None:
     """Count the tokens of files, as wc counts words."""
-    loaded = load(tokenizer, pattern, special_tokens, unmatched)
+    streams.check_inputs(files or [], text, argument="FILES")
+    given = streams.Input(None, text)
+    loaded = load(tokenizer, pattern, special_tokens_of(special_tokens, special_file), unmatched)
     threads = arguments.checked_workers(workers)
     separator = arguments.checked_separator(document_separator)
     sources = list(_sources(files or ["-"], field, column))
@@ -100,14 +108,15 @@ def count(
     with streams.reporting(progress, "") as how, reporter(how) as report:
         read = summing(report, "encode", total)
         for source in sources:
-            name = streams.input_name("-") if source is None else source.path
-            counted = _count(loaded, _documents(source, errors, read, separator), not no_special, threads)
+            name = given.name if source is None else source.path
+            texts = _documents(source or given, errors, read, separator)
+            counted = _count(loaded, texts, not no_special, threads)
             found.append((name, counted))
     streams.write("-", [_as_json(found) if as_json else _as_lines(found)])
 
 
 def _sources(files: list[str], field: str | None, column: str | None) -> Iterator[inputs.Source | None]:
-    """Yield the files; None for standard input."""
+    """Yield the files; None for what is no file."""
     paths = [path for file in files for path in ([None] if file == "-" else inputs.expand(file))]
     named = [path for path in paths if path is not None]
     # All files are checked together: `field` is no error if one of them has fields.
@@ -117,13 +126,13 @@ def _sources(files: list[str], field: str | None, column: str | None) -> Iterato
 
 
 def _documents(
-    source: inputs.Source | None, errors: Errors, read: Callable[[int], object], separator: str | None
+    source: inputs.Source | streams.Input, errors: Errors, read: Callable[[int], object], separator: str | None
 ) -> Iterator[Iterable[str]]:
     from ..files import documents
 
-    if source is not None:
+    if isinstance(source, inputs.Source):
         return documents.of(source, errors.value, read, separator)
-    text = streams.text("-", errors.value)
+    text = source.text(errors.value)
     return iter([text]) if separator is None else documents.split(text, separator)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..common.numbers import counted
 from ..common.progress import reporter
 from ..storage import sources
 from . import binary_ids, streams
@@ -20,9 +21,11 @@ from .options import (
     InArgument,
     OutOption,
     ProgressOption,
+    SpecialsFileOption,
     TokenizerOption,
     UsageError,
     load,
+    special_tokens_of,
 )
 
 if TYPE_CHECKING:
@@ -35,6 +38,7 @@ EXAMPLES = """\
 Examples:
 
   toksmith decode -t tokenizer.json book.ids -o book.txt
+  toksmith decode -t gpt-4o --ids '13225 2375'
   echo 72 101 108 108 111 | toksmith decode -t tokenizer.json
   toksmith decode -t gpt-4o corpus.npy -o corpus.txt
   toksmith encode -t tokenizer.json book.txt \\
@@ -66,7 +70,10 @@ class Width(str, Enum):
 
 def decode(
     tokenizer: TokenizerOption,
-    file: InArgument = "-",
+    file: InArgument = None,
+    ids: Annotated[
+        str | None, typer.Option("--ids", metavar="IDS", help="The ids themselves, in place of a file: '15496 995'.")
+    ] = None,
     out: OutOption = "-",
     format: Annotated[
         Format | None,
@@ -87,17 +94,23 @@ def decode(
     ] = None,
     pattern: GivenPatternOption = None,
     special_tokens: GivenSpecialsOption = None,
+    special_file: SpecialsFileOption = None,
     unmatched: GivenUnmatchedOption = None,
     progress: ProgressOption = None,
 ) -> None:
     """Turn ids into text."""
-    streams.check(out, [*sources.files_of(tokenizer), file])
-    loaded = load(tokenizer, pattern, special_tokens, unmatched)
-    if dtype is not None and (format or _by_suffix(file)) is not Format.bin:
+    source = streams.Input(file, ids, "--ids")
+    streams.check(out, [*sources.files_of(tokenizer), *source.files])
+    loaded = load(tokenizer, pattern, special_tokens_of(special_tokens, special_file), unmatched)
+    if ids is not None and format not in (None, Format.text):
+        raise UsageError(f"--format {format.value} is for a file, and --ids are text")
+    format = format or (Format.text if source.path is None else _by_suffix(source.path))
+    if dtype is not None and format is not Format.bin:
         raise UsageError("--dtype is for --format bin, or for a FILE that ends in .bin")
     wide = loaded.max_id >= 2**16 if dtype is None else dtype is Width.uint32
     with streams.reporting(progress, out) as how, reporter(how) as report:
-        streams.write(out, _decoded(loaded, file, format or _by_suffix(file), wide, report))
+        size = streams.write(out, _decoded(loaded, source, format, wide, report))
+    streams.say_written(out, counted(size, "byte"), progress)
 
 
 def _by_suffix(path: str) -> Format | None:
@@ -105,22 +118,22 @@ def _by_suffix(path: str) -> Format | None:
 
 
 def _decoded(
-    tokenizer: Tokenizer, path: str, format: Format | None, wide: bool, report: Report | None
+    tokenizer: Tokenizer, source: streams.Input, format: Format | None, wide: bool, report: Report | None
 ) -> Iterator[bytes]:
-    name, windows = streams.input_name(path), streams.windows(path, "decode", report)
+    name, windows = source.name, source.windows("decode", report)
     if format is None:
         first = next(windows, b"")
         format = Format.npy if first.startswith(binary_ids.MAGIC) else Format.text
         windows = itertools.chain([first], windows)
     if format is Format.text:
-        return _bytes_of(tokenizer, _words(windows), functools.partial(_of_words, tokenizer), path)
+        return _bytes_of(tokenizer, _words(windows), functools.partial(_of_words, tokenizer), name)
     if format is Format.npy:
-        return _bytes_of(tokenizer, binary_ids.of_npy(windows, name), tokenizer.decode_bytes, path)
-    return _bytes_of(tokenizer, binary_ids.of_bare(windows, wide, name), tokenizer.decode_bytes, path)
+        return _bytes_of(tokenizer, binary_ids.of_npy(windows, name), tokenizer.decode_bytes, name)
+    return _bytes_of(tokenizer, binary_ids.of_bare(windows, wide, name), tokenizer.decode_bytes, name)
 
 
 def _bytes_of(
-    tokenizer: Tokenizer, parts: Iterable[Any], decode: Callable[[Any], bytes], path: str
+    tokenizer: Tokenizer, parts: Iterable[Any], decode: Callable[[Any], bytes], name: str
 ) -> Iterator[bytes]:
     """Yield the bytes of each part of the ids; names the first that is none."""
     done = 0
@@ -128,7 +141,7 @@ def _bytes_of(
         try:
             yield decode(part)
         except (KeyError, ValueError, OverflowError):
-            _name_the_first_bad(tokenizer, part, path, done)
+            _name_the_first_bad(tokenizer, part, name, done)
             raise
         done += len(part)
 
@@ -152,10 +165,10 @@ def _of_words(tokenizer: Tokenizer, words: list[bytes]) -> bytes:
     return tokenizer.decode_bytes(map(int, words))
 
 
-def _name_the_first_bad(tokenizer: Tokenizer, part: Sequence[Any], path: str, done: int) -> None:
+def _name_the_first_bad(tokenizer: Tokenizer, part: Sequence[Any], name: str, done: int) -> None:
     """Raise a `ValueError` that says which word or number of a part is no id; `done` of them came before it."""
     for number, given in enumerate(part, done + 1):
-        place = f"{streams.input_name(path)}: number {number}"
+        place = f"{name}: number {number}"
         word = given if isinstance(given, bytes) else str(given).encode()
         shown = word[:40].decode("ascii", "backslashreplace")
         if not word.isdigit():

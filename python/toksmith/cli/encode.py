@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..common.numbers import counted
 from ..common.progress import reporter
 from ..storage import sources
 from . import streams
@@ -23,13 +24,16 @@ from .options import (
     NoSpecialOption,
     OutOption,
     ProgressOption,
+    SpecialsFileOption,
+    TextOption,
     TokenizerOption,
     UsageError,
     load,
+    special_tokens_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from ..common.progress import Report
     from ..tokenizer import Tokenizer
@@ -38,6 +42,7 @@ EXAMPLES = """\
 Examples:
 
   toksmith encode -t tokenizer.json book.txt -o book.ids
+  toksmith encode -t tokenizer.json --text 'the lowest price'
   echo 'Hello' | toksmith encode -t tokenizer.json
   toksmith encode -t tokenizer.json book.txt --format lines | wc -l
   toksmith encode -t tokenizer.json corpus.txt -o corpus.npy
@@ -69,7 +74,8 @@ _FRAMES = {Format.text: ("", " ", "\n"), Format.lines: ("", "\n", "\n"), Format.
 
 def encode(
     tokenizer: TokenizerOption,
-    file: InArgument = "-",
+    file: InArgument = None,
+    text: TextOption = None,
     out: OutOption = "-",
     format: Annotated[
         Format | None,
@@ -85,46 +91,75 @@ def encode(
     errors: ErrorsOption = STRICT,
     pattern: GivenPatternOption = None,
     special_tokens: GivenSpecialsOption = None,
+    special_file: SpecialsFileOption = None,
     unmatched: GivenUnmatchedOption = None,
     progress: ProgressOption = None,
 ) -> None:
     """Turn text into ids."""
-    streams.check(out, [*sources.files_of(tokenizer), file])
-    loaded = load(tokenizer, pattern, special_tokens, unmatched)
+    source = streams.Input(file, text)
+    streams.check(out, [*sources.files_of(tokenizer), *source.files])
+    loaded = load(tokenizer, pattern, special_tokens_of(special_tokens, special_file), unmatched)
     format = format or _by_suffix(out)
-    if format in _BINARY:
-        with streams.reporting(progress, out) as how:
-            _encode_binary(loaded, file, out, format, not no_special, errors, how)
-        return
-    with streams.reporting(progress, out) as how, reporter(how) as report:
-        text = streams.text(file, errors.value, report)
-        ids = loaded.encode_iterable(text, special=not no_special)
-        streams.write(out, _written(ids, format))
+    with streams.reporting(progress, out) as how:
+        write = _write_binary if format in _BINARY else _write_text
+        count = write(loaded, source, out, format, not no_special, errors, how)
+    streams.say_written(out, counted(count, "id"), progress)
 
 
 def _by_suffix(out: str) -> Format:
     return next((format for format in _BINARY if Path(out).suffix == f".{format.value}"), Format.text)
 
 
-def _encode_binary(
-    tokenizer: Tokenizer, file: str, out: str, format: Format, special: bool, errors: Errors, progress: bool | Report
-) -> None:
-    if "-" in (file, out):
+def _write_text(
+    tokenizer: Tokenizer,
+    source: streams.Input,
+    out: str,
+    format: Format,
+    special: bool,
+    errors: Errors,
+    progress: bool | Report,
+) -> int:
+    """Write the ids as text; return how many there are."""
+    count = 0
+
+    def parts(report: Report | None) -> Iterator[bytes]:
+        nonlocal count
+        text = source.text(errors.value, report)
+        count = yield from _written(tokenizer.encode_iterable(text, special=special), format)
+
+    with reporter(progress) as report:
+        streams.write(out, parts(report))
+    return count
+
+
+def _write_binary(
+    tokenizer: Tokenizer,
+    source: streams.Input,
+    out: str,
+    format: Format,
+    special: bool,
+    errors: Errors,
+    progress: bool | Report,
+) -> int:
+    """Write the ids as numbers; return how many there are."""
+    if source.path is None or "-" in (source.path, out):
         raise UsageError(f"{format.value} goes from a file to a file: give FILE and -o OUT")
     if (Path(out).suffix == ".npy") is not (format is Format.npy):
         raise UsageError(f"{format.value} does not go with the name {out}: a NumPy file ends in .npy, and only that")
     replaced: Any = errors.value
-    tokenizer.encode_file(file, out, special=special, errors=replaced, progress=progress)
+    return tokenizer.encode_file(source.path, out, special=special, errors=replaced, progress=progress)
 
 
-def _written(ids: Iterator[int], format: Format) -> Iterator[bytes]:
-    """Yield the ids as text; no ids are no text, and an empty list in JSON."""
+def _written(ids: Iterator[int], format: Format) -> Generator[bytes, None, int]:
+    """Yield the ids as text, and return how many there are; no ids are no text, and an empty list in JSON."""
     before, between, after = _FRAMES[format]
-    lead = before
+    lead, count = before, 0
     while batch := list(itertools.islice(ids, _BATCH)):
         yield (lead + between.join(map(str, batch))).encode()
         lead = between
+        count += len(batch)
     if lead == between:
         yield after.encode()
     elif before:
         yield (before + after).encode()
+    return count

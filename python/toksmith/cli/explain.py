@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from ..viewing.flow import SPECIAL_STYLE, STYLES
 from ..viewing.spans import shown
 from . import streams
 from .options import (
+    STRICT,
+    ErrorsOption,
     GivenPatternOption,
     GivenSpecialsOption,
     GivenUnmatchedOption,
+    InArgument,
     NoSpecialOption,
+    SpecialsFileOption,
+    TextOption,
     TokenizerOption,
     load,
+    special_tokens_of,
 )
 
 if TYPE_CHECKING:
@@ -30,8 +34,8 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 Examples:
 
-  toksmith explain -t tokenizer.json 'the lowest price<|endoftext|>'
-  echo 'the lowest price' | toksmith explain -t tokenizer.json -
+  toksmith explain -t tokenizer.json --text 'the lowest price<|endoftext|>'
+  echo 'the lowest price' | toksmith explain -t tokenizer.json
 
 Each pretoken starts as single bytes. The pair of pieces with the lowest rank
 merges, the leftmost of equal pairs first, until no pair has a rank. The pieces
@@ -47,17 +51,21 @@ MAX_PIECES = 400
 
 def explain(
     tokenizer: TokenizerOption,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="The text itself; - is standard input.")],
+    file: InArgument = None,
+    text: TextOption = None,
+    errors: ErrorsOption = STRICT,
     no_special: NoSpecialOption = False,
     pattern: GivenPatternOption = None,
     special_tokens: GivenSpecialsOption = None,
+    special_file: SpecialsFileOption = None,
     unmatched: GivenUnmatchedOption = None,
 ) -> None:
     """Show how a text becomes ids, merge by merge."""
-    loaded = load(tokenizer, pattern, special_tokens, unmatched)
-    text = "".join(streams.text("-")) if text == "-" else streams.utf8_argument(text)
-    found = loaded.explain(text, special=not no_special)
-    streams.write("-", [_rendered(merge_table(found), _summary(text, found)).encode()])
+    source = streams.Input(file, text)
+    loaded = load(tokenizer, pattern, special_tokens_of(special_tokens, special_file), unmatched)
+    whole = "".join(source.text(errors.value))
+    found = loaded.explain(whole, special=not no_special)
+    streams.write("-", [_rendered(merge_table(found), _summary(whole, found)).encode()])
 
 
 def _rendered(table: Table, summary: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from ..files import reading
 from ..published import encodings, models, rank_cache
+from . import streams
 
 EXAMPLES = """\
 Examples:
@@ -47,13 +47,13 @@ def fetch(
         url, sha256 = encodings.FILES[file]
         path = folder / rank_cache.plain_name(url)
         if path.is_file() and _digest(path) == sha256:
-            print(f"{path}: is there", file=sys.stderr)
+            streams.say_written(str(path), "is there")
             continue
         data = encodings.here(file)
         if data is None:
             data = rank_cache.download(url, sha256, mirror)
         rank_cache.write(path, data)
-        print(f"{path}: {len(data):,} bytes", file=sys.stderr)
+        streams.say_written(str(path), f"{len(data):,} bytes")
 
 
 def _digest(path: Path) -> str:

@@ -22,10 +22,13 @@ from .options import (
     NoSpecialOption,
     ProgressOption,
     SeparatorOption,
+    SpecialsFileOption,
+    TextOption,
     TokenizerArgument,
     UsageError,
     WorkersOption,
     load,
+    special_tokens_of,
 )
 
 EXAMPLES = f"""\
@@ -55,6 +58,7 @@ def inspect(
             help=f"Count the uses of each token in these. {FILES}.",
         ),
     ] = None,
+    text: TextOption = None,
     top: Annotated[
         int, typer.Option("--top", metavar="N", help="How many tokens each list of examples has at most.")
     ] = 10,
@@ -67,6 +71,7 @@ def inspect(
     workers: WorkersOption = None,
     pattern: GivenPatternOption = None,
     special_tokens: GivenSpecialsOption = None,
+    special_file: SpecialsFileOption = None,
     unmatched: GivenUnmatchedOption = None,
     progress: ProgressOption = None,
 ) -> None:
@@ -75,12 +80,15 @@ def inspect(
         for name, given in (("FILES", files), ("--field", field), ("--column", column)):
             if given:
                 raise UsageError(f"{name} is for texts: give --on before the files")
+    streams.check_inputs([*(on or []), *(files or [])], text, argument="--on")
+    if "-" in (on or []):
+        streams.tell_of_terminal()
     chosen: Any = errors.value
-    loaded = load(tokenizer, pattern, special_tokens, unmatched)
+    loaded = load(tokenizer, pattern, special_tokens_of(special_tokens, special_file), unmatched)
     # A bar is gone before the output comes, so both may be on one terminal.
     with streams.reporting(progress, "") as how:
         found = loaded.inspect(
-            [*on, *(files or [])] if on else None,
+            [*on, *(files or [])] if on else None if text is None else iter([text]),
             top=top,
             special=not no_special,
             field=field,

@@ -7,7 +7,7 @@ import shlex
 
 OPTIONS = {
     "vocab_size": "--vocab-size",
-    "special_tokens": "--special-token",
+    "special_tokens": "--special-tokens",
     "special_ids": "--special-ids",
     "byte_order": "--byte-order",
     "min_frequency": "--min-frequency",

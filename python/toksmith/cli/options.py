@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..common import choices
+from ..common import arguments, choices
+from ..files import text_files
 from ..storage import sources
 from ..tokenizer import Tokenizer
 
@@ -38,6 +39,7 @@ def choice_of(name: str, values: tuple[str, ...]) -> Any:
 
 
 if TYPE_CHECKING:
+    Specials = list[str] | dict[str, int]
     Unmatched = Choice
     Errors = Choice
 else:
@@ -74,19 +76,32 @@ SpecialsOption = Annotated[
     list[str] | None,
     typer.Option("--special-token", metavar="NAME", help="A special token. Repeat the option for each one."),
 ]
+TrainingSpecialsFileOption = Annotated[
+    str | None,
+    typer.Option(
+        "--special-tokens", metavar="FILE", help="A JSON file with a list of them, in place of --special-token."
+    ),
+]
 ProgressOption = Annotated[
     Progress | None,
     typer.Option(
         "--progress",
         metavar="[bar|json|none]",
         help="Show on standard error how far the command is: as a bar, or in lines of JSON for programs. --progress "
-        "alone is --progress bar, and --no-progress is --progress none. Default: bar on a terminal, else none.",
+        "alone is --progress bar. --no-progress is --progress none, and leaves out the line that says what was "
+        "written. Default: bar on a terminal.",
     ),
 ]
 OutOption = Annotated[
     str, typer.Option("-o", "--output", metavar="OUT", help="The file to write; - is standard output.")
 ]
-InArgument = Annotated[str, typer.Argument(metavar="FILE", help="The file to read; - is standard input.")]
+InArgument = Annotated[
+    str | None, typer.Argument(metavar="FILE", help="The file to read; - is standard input, and the default.")
+]
+TextOption = Annotated[
+    str | None,
+    typer.Option("--text", metavar="TEXT", help="The text itself, in place of a file.", show_default=False),
+]
 NoSpecialOption = Annotated[bool, typer.Option("--no-special", help="Read special tokens as ordinary text.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write one JSON object.")]
 WorkersOption = Annotated[
@@ -157,6 +172,15 @@ GivenSpecialsOption = Annotated[
         "Repeat the option for each one.",
     ),
 ]
+SpecialsFileOption = Annotated[
+    str | None,
+    typer.Option(
+        "--special-tokens",
+        metavar="FILE",
+        help="A JSON file of special tokens, in place of --special-token: an object of names and ids, or a list of "
+        "names.",
+    ),
+]
 GivenUnmatchedOption = Annotated[
     Unmatched | None,
     typer.Option(
@@ -172,7 +196,7 @@ def pattern_of(text: str) -> str | None:
     return None if text == "none" else text
 
 
-def load(source: str, pattern: str | None, specials: list[str] | None, unmatched: Unmatched | None) -> Tokenizer:
+def load(source: str, pattern: str | None, specials: Specials | None, unmatched: Unmatched | None) -> Tokenizer:
     """Return the tokenizer behind `-t`, `--base` or an argument, with the options beside it.
 
     Raises:
@@ -182,8 +206,8 @@ def load(source: str, pattern: str | None, specials: list[str] | None, unmatched
     given: dict[str, Any] = {}
     if pattern is not None:
         given["pattern"] = pattern_of(pattern)
-    if specials:
-        given["special_tokens"] = special_tokens_of(specials)
+    if specials is not None:
+        given["special_tokens"] = specials
     if unmatched is not None:
         given["unmatched"] = unmatched.value
     if plugin := _of_plugin(source):
@@ -193,14 +217,20 @@ def load(source: str, pattern: str | None, specials: list[str] | None, unmatched
     if kind == "ranks" and pattern is None:
         raise UsageError(sources.no_pattern(source, "--pattern"))
     if given and kind != "ranks" and sources.pair_in(source) is None:
-        raise UsageError(
-            f"{source} has its own pattern and special tokens: leave out --pattern, --special-token and --unmatched"
-        )
+        raise has_its_own(source)
     return tokenizer or Tokenizer.from_pretrained(source, **given)
 
 
+def has_its_own(source: str) -> UsageError:
+    """Return the error of options beside a tokenizer that does not take them."""
+    return UsageError(
+        f"{source} has its own pattern and special tokens: leave out --pattern, --special-token, --special-tokens "
+        "and --unmatched"
+    )
+
+
 def load_all(
-    sources_: list[str], pattern: str | None, specials: list[str] | None, unmatched: Unmatched | None
+    sources_: list[str], pattern: str | None, specials: Specials | None, unmatched: Unmatched | None
 ) -> list[tuple[str, Tokenizer]]:
     """Return the tokenizers behind a `-t` that is given several times, each with its name as it was given.
 
@@ -229,7 +259,21 @@ def _of_plugin(source: str) -> Tokenizer | None:
     return registry.get_encoding(source).tokenizer if source in registry.list_encoding_names() else None
 
 
-def special_tokens_of(given: list[str]) -> list[str] | dict[str, int]:
+def special_tokens_of(names: list[str] | None, file: str | None, option: str = "--special-token") -> Specials | None:
+    """Return the special tokens of `--special-token` or of the file of `--special-tokens`; None for none given.
+
+    Raises:
+        UsageError: Both are given, a name is given twice, or only some names have an id.
+        OSError, ValueError: The file cannot be read, or is no file of special tokens.
+    """
+    if names and file is not None:
+        raise UsageError(f"{option} and {option}s are mutually exclusive")
+    if file is not None:
+        return _in_file(file)
+    return _with_ids(names) if names else None
+
+
+def _with_ids(given: list[str]) -> Specials:
     """Return names, or name → id if ids are given, as in `<|end|>=50256`."""
     split = [name.rpartition("=") for name in given]
     with_id = [bool(name) and id.isascii() and id.isdigit() for name, _, id in split]
@@ -241,3 +285,19 @@ def special_tokens_of(given: list[str]) -> list[str] | dict[str, int]:
     if len(named) < len(given):
         raise UsageError("a special token is given twice")
     return named
+
+
+def _in_file(file: str) -> Specials:
+    text, kind = text_files.read_text(file), "file of special tokens"
+    content: Specials
+    if text.lstrip().startswith("["):
+        content = text_files.parse(text, file, kind)
+        is_wrong = not all(isinstance(name, str) for name in content)
+    else:
+        content = text_files.parse_object(text, file, kind)
+        is_wrong = not all(type(id) is int for id in content.values())
+    if is_wrong:
+        raise ValueError(f"{file}: not a {kind}: expected an object of names and ids, or a list of names")
+    with text_files.naming(file):
+        arguments.special_list(content)
+    return content

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,10 +25,8 @@ def write(path: str, tokenizers: Sequence[tuple[str, Tokenizer]], text: str) -> 
     named: dict[str, Tokenizer] = {}
     for source, tokenizer in tokenizers:
         named[_new_name(source, named)] = tokenizer
-    written = document(named, text).encode()
-    streams.write(path, [written])
-    if path != "-":
-        print(f"toksmith: wrote {visible(path)}: {size(len(written))}, {visible(', '.join(named))}", file=sys.stderr)
+    written = streams.write(path, [document(named, text).encode()])
+    streams.say_written(path, f"{size(written)}, {visible(', '.join(named))}")
 
 
 def _new_name(source: str, named: dict[str, Tokenizer]) -> str:

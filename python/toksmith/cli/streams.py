@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import errno
+import glob
 import os
 import stat
 import sys
@@ -12,12 +13,13 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from ..common import progress_lines
-from ..common.messages import printable
+from ..common.messages import printable, shown
 from ..files import kinds, outputs, watching, whole_files
-from .options import Progress
+from ..viewing.spans import visible
+from .options import Progress, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ..common.progress import Report
 
@@ -32,6 +34,65 @@ def input_name(path: str) -> str:
 def output_name(path: str) -> str:
     """Return what to call an output in a message."""
     return "standard output" if path == "-" else path
+
+
+class Input:
+    """What a command reads: a file, standard input, or a value of the command line.
+
+    Attributes:
+        name: What to call it in a message.
+    """
+
+    def __init__(self, file: str | None, value: str | None, option: str = "--text") -> None:
+        """Check the argument FILE and the option in its place; without both it is standard input.
+
+        Raises:
+            UsageError, FileNotFoundError, ValueError: As `check_inputs`.
+        """
+        check_inputs([] if file is None else [file], value, option)
+        self._path, self._value = "-" if file is None else file, value
+        self.name = input_name(self._path) if value is None else option
+
+    @property
+    def path(self) -> str | None:
+        """The path; `-` is standard input, and None a value of the command line."""
+        return self._path if self._value is None else None
+
+    @property
+    def files(self) -> list[str]:
+        """The files that are read."""
+        return [self._path] if self._value is None else []
+
+    def windows(self, stage: str = "", report: Report | None = None) -> Iterator[bytes]:
+        """Yield its bytes, as the function `windows`."""
+        return windows(self._path, stage, report) if self._value is None else iter([self._value.encode()])
+
+    def text(self, errors: str = "strict", report: Report | None = None) -> Iterator[str]:
+        """Yield its text, as the function `text`."""
+        return text(self._path, errors, report) if self._value is None else iter([self._value])
+
+
+def check_inputs(files: Sequence[str], value: str | None, option: str = "--text", argument: str = "FILE") -> None:
+    """Check files, and the option in their place, before a tokenizer is loaded.
+
+    Raises:
+        UsageError: Both are given.
+        FileNotFoundError: There is no such file, or none that a glob matches: it may be a text, so this names the
+            option.
+        ValueError: The value is not UTF-8.
+    """
+    if value is not None:
+        if files:
+            raise UsageError(f"{argument} and {option} are mutually exclusive")
+        _check_utf8(value, option)
+    hint = f"{'ids are' if option == '--ids' else 'a text is'} given by {option}"
+    for file in files:
+        if file == "-" or os.path.exists(file) or "://" in file:  # noqa: PTH110 - False for what no path can be
+            continue
+        if argument == "FILE" or not glob.has_magic(file):  # a single file is no glob
+            raise FileNotFoundError(errno.ENOENT, f"{os.strerror(errno.ENOENT)}: {hint}", file)
+        if next(glob.iglob(file, recursive=True), None) is None:
+            raise FileNotFoundError(f"no file matches {shown(file)}: {hint}")
 
 
 def windows(path: str, stage: str = "", report: Report | None = None) -> Iterator[bytes]:
@@ -71,6 +132,7 @@ def _size(file: IO[bytes]) -> int:
 def _open(path: str) -> IO[bytes]:
     # Unbuffered: a read returns what a pipe has, and does not wait for a whole window.
     if path == "-":
+        tell_of_terminal()
         return open(0, "rb", buffering=0, closefd=False)
     return Path(path).open("rb", buffering=0)
 
@@ -98,17 +160,12 @@ def text(path: str, errors: str = "strict", report: Report | None = None) -> Ite
         raise ValueError(f"{place}: give --errors replace to read invalid bytes as U+FFFD") from None
 
 
-def utf8_argument(text: str) -> str:
-    """Return a text of the command line, in which Python has a surrogate for each byte that is not UTF-8.
-
-    Raises:
-        ValueError: It has such a byte; names the place.
-    """
+def _check_utf8(value: str, option: str) -> None:
+    """Check a value of the command line, in which Python has a surrogate for each byte that is not UTF-8."""
     try:
-        text.encode()
+        value.encode()
     except UnicodeEncodeError as error:
-        raise ValueError(f"TEXT is not UTF-8 at character {error.start}") from None
-    return text
+        raise ValueError(f"{option} is not UTF-8 at character {error.start}") from None
 
 
 def check(out: str, inputs: Iterable[str | os.PathLike[str]] = ()) -> None:
@@ -123,15 +180,45 @@ def check(out: str, inputs: Iterable[str | os.PathLike[str]] = ()) -> None:
     outputs.check_not_read(out, inputs)
 
 
-def write(out: str, parts: Iterable[bytes]) -> None:
+def write(out: str, parts: Iterable[bytes]) -> int:
     """Write `parts` as they come: a file has all of them in the end, or is as it was before.
+
+    Returns:
+        The number of bytes.
 
     Raises:
         BrokenPipeError: The reader of standard output has gone, as `head` does.
         OSError: The output cannot be written; names it.
     """
+    size = 0
+
+    def measured() -> Iterator[bytes]:
+        nonlocal size
+        for part in parts:
+            size += len(part)
+            yield part
+
     with naming(output_name(out)):
-        _write(out, parts)
+        _write(out, measured())
+    return size
+
+
+def say(line: str) -> None:
+    """Write a line to standard error, unless that is closed."""
+    if sys.stderr is not None:  # print would take standard output in its place
+        print(line, file=sys.stderr)
+
+
+def say_written(out: str, what: str, progress: Progress | None = None) -> None:
+    """Say what an output holds, unless it is standard output, or progress is for programs or turned off."""
+    if out != "-" and progress not in (Progress.json, Progress.none):
+        say(f"{visible(out)}: {what}")
+
+
+def tell_of_terminal() -> None:
+    """Say that standard input is read, where somebody must type it."""
+    if _is_terminal(sys.stdin):
+        say(f"toksmith: reading standard input, which {'Ctrl-Z and Enter end' if os.name == 'nt' else 'Ctrl-D ends'}")
 
 
 def flush_output() -> None:

@@ -30,11 +30,13 @@ from .options import (
     Progress,
     ProgressOption,
     SeparatorOption,
+    SpecialsFileOption,
     TokenizerOption,
     UsageError,
     WorkersOption,
     choice_of,
     load,
+    special_tokens_of,
 )
 
 EXAMPLES = """\
@@ -150,6 +152,7 @@ def tokenize(
     workers: WorkersOption = None,
     pattern: GivenPatternOption = None,
     special_tokens: GivenSpecialsOption = None,
+    special_file: SpecialsFileOption = None,
     unmatched: GivenUnmatchedOption = None,
     progress: ProgressOption = None,
 ) -> None:
@@ -159,12 +162,14 @@ def tokenize(
     chosen: dict[str, Any] = {"format": format.value, "errors": errors.value, "on_error": on_error.value}
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     shows_bar = progress is Progress.bar or (progress is None and is_terminal)
+    if "-" in sources:
+        streams.tell_of_terminal()
     start = time.monotonic()
     was_finished = (Path(out) / MANIFEST).exists()
     with streams.resumable(Path(out) / (REPAIR if was_finished else UNFINISHED), out):
         manifest = tokenizing(
             sources,
-            load(tokenizer, pattern, special_tokens, unmatched),
+            load(tokenizer, pattern, special_tokens_of(special_tokens, special_file), unmatched),
             out,
             dtype=dtype,
             shard_size=shard_size,

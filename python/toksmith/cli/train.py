@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,18 +25,21 @@ from .options import (
     SeparatorOption,
     SpecialsOption,
     TrainingPatternOption,
+    TrainingSpecialsFileOption,
     TrainingUnmatchedOption,
     Unmatched,
     UsageError,
     choice_of,
     load,
     pattern_of,
+    special_tokens_of,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..tokenizer import Tokenizer
+    from .options import Specials
 
 EXAMPLES = """\
 Examples:
@@ -88,6 +90,7 @@ def train(
         ),
     ] = False,
     special_tokens: SpecialsOption = None,
+    special_file: TrainingSpecialsFileOption = None,
     pattern: TrainingPatternOption = None,
     unmatched: TrainingUnmatchedOption = None,
     ties: Annotated[
@@ -133,6 +136,14 @@ def train(
             metavar="NAME[=ID]",
             help="A special token of a base that is a rank file, or vocab.json and merges.txt. Repeat the option "
             "for each one.",
+        ),
+    ] = None,
+    base_special_file: Annotated[
+        str | None,
+        typer.Option(
+            "--base-special-tokens",
+            metavar="FILE",
+            help="A JSON file of them, in place of --base-special-token: an object of names and ids, or a list.",
         ),
     ] = None,
     checkpoint: Annotated[
@@ -181,15 +192,16 @@ def train(
     if out is not None:
         _check_out(out)
     layout: dict[str, Any] = {
-        "special_tokens": special_tokens or [],
+        "special_tokens": _special_names(special_tokens, special_file),
         "min_frequency": min_frequency,
         "max_token_length": max_token_length,
         "forced_tokens": forced_tokens or [],
     }
     if base is not None:
-        layout["base"] = _base(base, pattern, base_specials, unmatched)
-    elif base_specials:
-        raise UsageError("--base-special-token is for a --base")
+        given = special_tokens_of(base_specials, base_special_file, "--base-special-token")
+        layout["base"] = _base(base, pattern, given, unmatched)
+    elif base_specials or base_special_file is not None:
+        raise UsageError("--base-special-token and --base-special-tokens are for a --base")
     chosen = {"ties": ties, "special_ids": special_ids, "byte_order": byte_order, "unmatched": unmatched}
     how: dict[str, Any] = {name: choice.value for name, choice in chosen.items() if choice is not None}
     if pattern is not None:
@@ -231,13 +243,24 @@ def train(
             log=log,
         )
     _save(tokenizer, out)
-    if screen is not None:
-        size = f"{tokenizer.vocab_size:,} tokens, {len(tokenizer.merges):,} of them merged"
+    size = f"{tokenizer.vocab_size:,} tokens, {len(tokenizer.merges):,} of them merged"
+    if screen is None:
+        streams.say_written(out, size, progress)
+    else:
         lines = (f"{streams.output_name(out)}: {size}", *train_screen.summary(tokenizer, layout.get("base"), screen))
-        print("\n".join(lines), file=sys.stderr)
+        streams.say("\n".join(lines))
 
 
-def _base(source: str, pattern: str | None, specials: list[str] | None, unmatched: Unmatched | None) -> Tokenizer:
+def _special_names(names: list[str] | None, file: str | None) -> list[str]:
+    if file is None:
+        return names or []
+    given = special_tokens_of(names, file)
+    if isinstance(given, dict):
+        raise UsageError(f"{file} holds ids, and training gives ids itself (see --special-ids): give a list of names")
+    return given or []
+
+
+def _base(source: str, pattern: str | None, specials: Specials | None, unmatched: Unmatched | None) -> Tokenizer:
     """Return the tokenizer to extend. Where it holds its own pattern, one that is given too is compared with it."""
     holds_no_pattern = Path(source).exists() and sources.kind_of(source) in ("ranks", "gpt2")
     if holds_no_pattern:

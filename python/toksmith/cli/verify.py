@@ -23,9 +23,12 @@ from .options import (
     GivenPatternOption,
     GivenSpecialsOption,
     GivenUnmatchedOption,
+    SpecialsFileOption,
+    TextOption,
     UsageError,
     load,
     pattern_of,
+    special_tokens_of,
 )
 
 if TYPE_CHECKING:
@@ -61,6 +64,7 @@ def verify(
     files: Annotated[
         list[str] | None, typer.Argument(metavar="FILES", help="Text files to encode; - is standard input.")
     ] = None,
+    text: TextOption = None,
     other: Annotated[
         str | None,
         typer.Option(
@@ -69,17 +73,19 @@ def verify(
     ] = None,
     pattern: GivenPatternOption = None,
     special_tokens: GivenSpecialsOption = None,
+    special_file: SpecialsFileOption = None,
     unmatched: GivenUnmatchedOption = None,
 ) -> None:
     """Encode texts with toksmith and with another library, and show the first difference."""
     if against is Against.tiktoken and other is not None:
         raise UsageError("--with is for huggingface: tiktoken is given the same ranks and the same pattern")
-    ours = load(source, pattern, special_tokens, unmatched)
+    streams.check_inputs(files or [], text, argument="FILES")
+    ours = load(source, pattern, special_tokens_of(special_tokens, special_file), unmatched)
     if against is Against.tiktoken:
         theirs, specials = _tiktoken(source, ours, pattern)
     else:
         theirs, specials = _huggingface(other or source)
-    report = first_difference.compare(_side("toksmith", ours), theirs, _texts(files, specials))
+    report = first_difference.compare(_side("toksmith", ours), theirs, _texts(files, text, specials))
     if report.difference is not None:
         print(report.difference)
         raise typer.Exit(1)
@@ -188,8 +194,12 @@ def _imported(name: str) -> Any:
         raise ValueError(f"{name} is not installed: pip install {name}, and run this again") from None
 
 
-def _texts(files: list[str] | None, specials: Iterable[str]) -> Iterator[tuple[str, Iterable[str]]]:
-    if not files:
+def _texts(
+    files: list[str] | None, given: str | None, specials: Iterable[str]
+) -> Iterator[tuple[str, Iterable[str]]]:
+    if given is not None:
+        yield "--text", [given]
+    elif not files:
         for number, text in enumerate(stress.texts(specials), 1):
             yield f"stress text {number}", [text]
     for file in files or ():

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import re
+import itertools
 import stat
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,17 +15,21 @@ from ..storage import sources
 from ..viewing import flow, terminal
 from ..viewing.spans import Spans, visible
 from ..viewing.view import LIMIT
-from . import streams
+from . import page, streams
 from .options import (
     STRICT,
     ErrorsOption,
     GivenPatternOption,
     GivenSpecialsOption,
     GivenUnmatchedOption,
+    InArgument,
     NoSpecialOption,
+    SpecialsFileOption,
+    TextOption,
     TokenizersOption,
     UsageError,
     load_all,
+    special_tokens_of,
 )
 
 if TYPE_CHECKING:
@@ -43,16 +45,15 @@ if TYPE_CHECKING:
 EXAMPLES = f"""\
 Examples:
 
-  toksmith view 'the lowest price' -t gpt2
-  toksmith view 'the lowest price' -t gpt2 -t gpt-4o --ids
+  toksmith view --text 'the lowest price' -t gpt2
+  toksmith view --text 'the lowest price' -t gpt2 -t gpt-4o --ids
   toksmith view book.txt -t tokenizer.json -t gpt-4o --limit 0
   toksmith view book.txt -t tokenizer.json --lines | sort | uniq -c
   echo 'the lowest price' | toksmith view -t gpt2
   toksmith view --html page.html -t gpt2 -t gpt-4o
 
-An argument that names a file is read as a file of UTF-8 text, any other is the
-text itself. On a terminal tokens have two colours in turn, and special tokens
-a third; the first {LIMIT:,} are drawn. Without colours, as in a pipe, tokens are
+FILE is UTF-8 text. On a terminal tokens have two colours in turn, and special
+tokens a third; the first {LIMIT:,} are drawn. Without colours, as in a pipe, tokens are
 separated by │, special ones stand in ⟦ and ⟧, a space is ␣, and all are drawn.
 A newline is shown as \\n, a character that cannot be seen as \\u{{...}}, and a
 byte that is not part of a whole character of its token as \\xNN. Below are the
@@ -62,13 +63,8 @@ are separated by tabs, and a special token has the word special behind it."""
 
 def view(
     tokenizers: TokenizersOption,
-    text: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="TEXT|FILE", help="The text, or a file; - is standard input.  [default: -]", show_default=False
-        ),
-    ] = None,
-    as_text: Annotated[bool, typer.Option("--text", help="Read the argument as text, whatever it names.")] = False,
+    file: InArgument = None,
+    text: TextOption = None,
     ids: Annotated[bool, typer.Option("--ids", help="Show the id below each token, before it with --lines.")] = False,
     as_lines: Annotated[bool, typer.Option("--lines", help="Write one token a line, and no counts.")] = False,
     limit: Annotated[
@@ -86,7 +82,7 @@ def view(
         typer.Option(
             "--html",
             metavar="OUT",
-            help="Write a page in which people type and see tokens; it begins with TEXT, or with nothing.",
+            help="Write a page in which people type and see tokens; it begins with the text, or with nothing.",
             show_default=False,
         ),
     ] = None,
@@ -94,6 +90,7 @@ def view(
     errors: ErrorsOption = STRICT,
     pattern: GivenPatternOption = None,
     special_tokens: GivenSpecialsOption = None,
+    special_file: SpecialsFileOption = None,
     unmatched: GivenUnmatchedOption = None,
 ) -> None:
     """Show the tokens of a text in colours, for one tokenizer or several."""
@@ -103,17 +100,20 @@ def view(
         raise UsageError(f"--limit is at least 0, not {limit}")
     if html is not None and (ids or as_lines or no_limit or no_special or limit is not None):
         raise UsageError("--html takes no --ids, --lines, --limit, --all or --no-special: the page has switches")
+    source = streams.Input(file, text)
     if html is not None:
-        streams.check(html, _inputs(tokenizers, text, as_text))
-    loaded = load_all(tokenizers, pattern, special_tokens, unmatched)
+        # A page without a text begins with nothing, and not with standard input.
+        read = [] if file is None else source.files
+        streams.check(html, itertools.chain(*map(sources.files_of, tokenizers), read))
+    loaded = load_all(tokenizers, pattern, special_tokens_of(special_tokens, special_file), unmatched)
     if html is not None:
-        _write_page(html, loaded, text, as_text, errors.value)
+        is_empty = file is None and text is None
+        page.write(html, loaded, "" if is_empty else "".join(source.text(errors.value)))
         return
-    text = "-" if text is None else text
     if limit is None and not no_limit and terminal.is_terminal():
         limit = LIMIT
     drawing = Drawing(not no_special, ids, as_lines, limit)
-    with _opened(text, as_text, errors.value, len(loaded) > 1) as opened:
+    with _opened(source, errors.value, len(loaded) > 1) as opened:
         try:
             streams.write("-", map(str.encode, drawing.of_all(loaded, opened)))
         except (KeyboardInterrupt, SystemExit):
@@ -122,53 +122,18 @@ def view(
             raise
 
 
-def _write_page(
-    path: str, tokenizers: Sequence[tuple[str, Tokenizer]], text: str | None, as_text: bool, errors: str
-) -> None:
-    from . import page
-
-    if text is None:
-        page.write(path, tokenizers, "")
-        return
-    with _opened(text, as_text, errors, is_read_again=False) as opened:
-        page.write(path, tokenizers, "".join(opened()))
-
-
-# The text
-
-
-def _inputs(tokenizers: Iterable[str], text: str | None, as_text: bool) -> Iterator[str | Path]:
-    for one in tokenizers:
-        yield from sources.files_of(one)
-    if text is not None and not as_text:
-        yield text
-
-
 @contextlib.contextmanager
-def _opened(text: str, as_text: bool, errors: str, is_read_again: bool) -> Iterator[Text]:
+def _opened(source: streams.Input, errors: str, is_read_again: bool) -> Iterator[Text]:
     """Yield what returns the text in pieces, each time anew."""
-    if as_text or (text != "-" and not os.path.exists(text)):  # noqa: PTH110 - False for what no path can be
-        if not as_text:
-            _warn_of_a_path(text)
-        whole = streams.utf8_argument(text)
-        yield lambda: iter([whole])
-    elif text != "-" and Path(text).is_dir():
-        raise IsADirectoryError(None, "this is a folder: name a file, or give --text to see its name as tokens", text)
-    elif is_read_again and (text == "-" or not stat.S_ISREG(Path(text).stat().st_mode)):
+    path = source.path
+    if is_read_again and path is not None and (path == "-" or not stat.S_ISREG(Path(path).stat().st_mode)):
         with temporary.file() as spool:
             with streams.naming(temporary.folder()):
-                spool.file.writelines(map(str.encode, streams.text(text, errors)))
+                spool.file.writelines(map(str.encode, source.text(errors)))
                 spool.file.flush()
             yield lambda: streams.text(str(spool.path), errors)
     else:
-        yield lambda: streams.text(text, errors)
-
-
-def _warn_of_a_path(text: str) -> None:
-    is_word = not re.search(r"\s", text) and re.search(r"\w", text)
-    if is_word and ("/" in text or re.search(r"\.\w{1,8}\Z", text)):
-        name = visible(text)
-        warnings.warn(f"there is no file {name}: these are the tokens of its name (--text says so)", stacklevel=2)
+        yield lambda: source.text(errors)
 
 
 # The drawing

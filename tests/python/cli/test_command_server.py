@@ -19,7 +19,7 @@ COMMANDS: dict[str, tuple[list[str], bytes]] = {
     "encode": (["encode", "-t", "t.json"], "the žluťoučký 日本\r\n\0".encode()),
     "encode to a file": (["encode", "-t", "t.json", "text", "-o", "ids.npy"], b""),
     "decode": (["decode", "-t", "t.json", "array.npy"], b""),
-    "explain": (["explain", "-t", "t.json", "the lowest"], b""),
+    "explain": (["explain", "-t", "t.json", "--text", "the lowest"], b""),
     "progress": (["encode", "-t", "t.json", "text", "-o", "ids", "--progress", "json"], b""),
     "a warning": (["train", "text", "--vocab-size", "400", "-o", "out.json"], b""),
     "an error": (["encode", "-t", "t.json"], b"\xff"),

@@ -16,6 +16,7 @@ from command import TOKSMITH, run_command
 import toksmith
 from toksmith import Tokenizer
 from toksmith.cli.messages import OPTIONS
+from toksmith.common import numbers
 from toksmith.measuring import tables
 
 TEXT = "the lowest of the low, the newest of the new: žluťoučký 日本\n" * 4
@@ -129,8 +130,12 @@ def test_files_beside(folder: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     page, plots = tmp_path / "r.html", tmp_path / "plots"
     arguments = ["small.json", "bytes.json", "--on", "in"]
-    shown = run(*arguments, "--html", page, "--plots", plots, "--plot-format", "png", cwd=folder)
-    assert shown == run(*arguments, cwd=folder)
+    beside = ("--html", page, "--plots", plots, "--plot-format", "png")
+    done = run_command("compare", *arguments, *beside, cwd=folder)
+    size = numbers.size(page.stat().st_size)
+    assert (done.returncode, done.stderr.decode()) == (0, f"{page}: {size}\n{plots}: 2 plots\n")
+    assert done.stdout.decode() == run(*arguments, cwd=folder)
+    assert run(*arguments, *beside, "--no-progress", cwd=folder) == done.stdout.decode()
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert sorted(path.name for path in plots.iterdir()) == ["compression.png", "curve.png"]
     assert run(*arguments, "--markdown", cwd=folder).startswith(r"# small.json, bytes.json")
@@ -146,7 +151,7 @@ def test_a_pattern_goes_to_files_that_have_none(folder: Path) -> None:
 
 
 ERRORS: list[tuple[str, int, str]] = [
-    ("small.json", 2, "name the files to compare on, with --on, --language or --parallel"),
+    ("small.json", 2, "name what to compare on, with --on, --text, --language or --parallel"),
     ("--on in", 2, "Missing argument"),
     ("small.json small.json --on in", 2, "two tokenizers are called small.json: give one another name"),
     ("nowhere.json --on in", 1, "nowhere.json: No such file or directory"),

@@ -83,15 +83,18 @@ def test_a_warning_says_how_to_load_it_again(folder: Path, tmp_path: Path) -> No
     other.save(tmp_path / "o.json")
     for to, out in (("tiktoken", "o.tiktoken"), ("gpt2", "pair")):
         message = run("o.json", out, "--to", to, cwd=tmp_path)
-        start = f"toksmith: warning: {out} holds no pattern and no special tokens: load it with "
+        written = f"{out}: {to}, 280 tokens, 5 of them special\n"
+        start = f"{written}toksmith: warning: {out} holds no pattern and no special tokens: load it with "
         assert message.startswith(start)
-        assert message.endswith(" and 2 special tokens more\n")
-        options = shlex.split(message.removeprefix(start).rpartition(" and ")[0])
+        assert message.endswith(" and 2 special tokens more, or all in --special-tokens FILE\n")
+        options = shlex.split(message.removeprefix(start).rpartition(" and 2 special")[0])
         more = [f"{name}={other.special_tokens[name]}" if to == "tiktoken" else name for name in ("ee", "ff")]
         options += [word for name in more for word in ("--special-token", name)]
         encoded = run_command("encode", "-t", out, *options, stdin=b"a bcc low..low", cwd=tmp_path)
         assert [int(id) for id in encoded.stdout.split()] == other.encode("a bcc low..low"), encoded.stderr
-    assert run(folder / "start.json", "x.toksmith", "--to", "toksmith", cwd=tmp_path) == ""
+    assert run(folder / "start.json", "x.toksmith", "--to", "toksmith", cwd=tmp_path) == (
+        "x.toksmith: toksmith, 290 tokens, 1 of them special\n"
+    )
 
 
 def test_a_published_encoding(tiktoken_cache: Path, tmp_path: Path) -> None:

@@ -43,9 +43,9 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "encode": ("-t", "tokenizer.json", "book.txt"),
     "decode": ("-t", "tokenizer.json", "ids"),
     "count": ("-t", "tokenizer.json", "book.txt"),
-    "view": ("-t", "tokenizer.json", "the lowest"),
+    "view": ("-t", "tokenizer.json", "--text", "the lowest"),
     "inspect": ("tokenizer.json", "--on", "book.txt"),
-    "explain": ("-t", "tokenizer.json", "the lowest"),
+    "explain": ("-t", "tokenizer.json", "--text", "the lowest"),
     "compare": ("tokenizer.json", "--on", "book.txt"),
     "data": ("tokens", "--document", "1"),
     "verify": ("tokenizer.json", "--against", "huggingface", "--with", "hf", "book.txt"),
@@ -140,7 +140,7 @@ def test_an_output_that_is_closed(ready: Path) -> None:
 def test_debug_shows_where(ready: Path) -> None:
     plain = run_command("encode", "-t", "tokenizer.json", "nope.txt", cwd=ready)
     [line] = plain.stderr.decode().splitlines()
-    assert line == "toksmith: error: nope.txt: No such file or directory"
+    assert line == "toksmith: error: nope.txt: No such file or directory: a text is given by --text"
     for arguments in (
         ("--debug", "encode", "-t", "tokenizer.json", "nope.txt"),
         ("encode", "-t", "tokenizer.json", "nope.txt", "--debug"),

@@ -86,10 +86,10 @@ def test_a_screen_and_a_summary(tmp_path: Path) -> None:
     assert longest.startswith(f"longest tokens: {max(merged, key=len).decode().replace(' ', '␣')} (")
 
 
-def test_a_pipe_is_quiet(tmp_path: Path) -> None:
+def test_a_pipe_gets_one_line(tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text(TEXT)
     done = run_command("train", "in.txt", "--vocab-size", 280, "-o", "out.json", cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"out.json: 280 tokens, 24 of them merged\n")
     asked = run_command("train", "in.txt", "--vocab-size", 280, "-o", "out.json", "--progress", "bar", cwd=tmp_path)
     assert b"out.json: 280 tokens, 24 of them merged\ntext: " in asked.stderr
     assert b"\x1b" not in asked.stderr

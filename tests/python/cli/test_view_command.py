@@ -87,7 +87,7 @@ def unshown(word: str) -> bytes:
 def test_lines_are_the_tokens(source: str, folder: Path, tokenizer: toksmith.Tokenizer) -> None:
     text = TEXT.replace("\0", "")  # no argument has a null
     (folder / "plain.txt").write_bytes(text.encode())
-    given = {"text": [text], "file": ["plain.txt"], "stdin": []}[source]
+    given = {"text": ["--text", text], "file": ["plain.txt"], "stdin": []}[source]
     shown = run(*given, "-t", "t.json", "--lines", "--ids", cwd=folder, stdin=text.encode())
     rows = [line.split("\t") for line in shown.splitlines()]
     assert [int(row[0]) for row in rows] == tokenizer.encode(text)
@@ -98,29 +98,29 @@ def test_lines_are_the_tokens(source: str, folder: Path, tokenizer: toksmith.Tok
 
 
 def test_no_special(folder: Path, tokenizer: toksmith.Tokenizer) -> None:
-    shown = run(SPECIAL, "-t", "t.json", "--no-special", "--lines", "--ids", cwd=folder)
+    shown = run("--text", SPECIAL, "-t", "t.json", "--no-special", "--lines", "--ids", cwd=folder)
     assert [int(line.split("\t")[0]) for line in shown.splitlines()] == tokenizer.encode_ordinary(SPECIAL)
     assert "special" not in shown
-    assert run(SPECIAL, "-t", "t.json", cwd=folder).startswith(f"⟦{SPECIAL}⟧\n1 token, 7 bytes")
+    assert run("--text", SPECIAL, "-t", "t.json", cwd=folder).startswith(f"⟦{SPECIAL}⟧\n1 token, 7 bytes")
 
 
 def test_what_is_separated(folder: Path) -> None:
-    shown = run("the low\nthe │ ⟦\n", "-t", "t.json", cwd=folder)
+    shown = run("--text", "the low\nthe │ ⟦\n", "-t", "t.json", cwd=folder)
     assert shown == (
         "the│␣lo│w│\\n\nthe│␣│\\xe2│\\x94│\\x82│␣│\\xe2│\\x9f│\\xa6│\\n\n14 tokens, 20 bytes, 1.43 bytes per token\n"
     )
-    assert run("", "-t", "t.json", cwd=folder) == "\n0 tokens, 0 bytes\n"
+    assert run("--text", "", "-t", "t.json", cwd=folder) == "\n0 tokens, 0 bytes\n"
 
 
 def test_signs_of_the_frame_are_escaped(folder: Path) -> None:
     toksmith.train_from_iterator(["│⟦⟧" * 9], 265, pattern=None).save(folder / "frames.json")
-    shown = run("│⟦⟧", "-t", "frames.json", cwd=folder).splitlines()[0]
+    shown = run("--text", "│⟦⟧", "-t", "frames.json", cwd=folder).splitlines()[0]
     assert shown == "\\u{2502}\\u{27e6}\\u{27e7}"
 
 
 def test_ids_stand_below(folder: Path, tokenizer: toksmith.Tokenizer) -> None:
     text = "the lowest of the low " * 9 + "\n\nthe"
-    *rows, counts = run(text, "-t", "t.json", "--ids", cwd=folder).splitlines()
+    *rows, counts = run("--text", text, "-t", "t.json", "--ids", cwd=folder).splitlines()
     assert counts.startswith(f"{tokenizer.count(text)} tokens, ")
     uppers, lowers = rows[::2], rows[1::2]
     assert [int(id) for row in lowers for id in row.split("│")] == tokenizer.encode(text)
@@ -135,13 +135,13 @@ def test_ids_stand_below(folder: Path, tokenizer: toksmith.Tokenizer) -> None:
 
 
 def test_several_one_below_the_other(folder: Path) -> None:
-    for stdin, given in ((b"", ["the low"]), (b"the low", [])):
+    for stdin, given in ((b"", ["--text", "the low"]), (b"the low", [])):
         shown = run(*given, "-t", "t.json", "-t", "bytes.json", cwd=folder, stdin=stdin)
         assert shown == (
             "t.json\nthe│␣lo│w\n3 tokens, 7 bytes, 2.33 bytes per token\n\n"
             "bytes.json\nt│h│e│␣│l│o│w\n7 tokens, 7 bytes, 1.00 bytes per token\n"
         )
-    lines = run("the", "-t", "t.json", "-t", "bytes.json", "--lines", cwd=folder)
+    lines = run("--text", "the", "-t", "t.json", "-t", "bytes.json", "--lines", cwd=folder)
     assert lines == "t.json\tthe\nbytes.json\tt\nbytes.json\th\nbytes.json\te\n"
 
 
@@ -155,7 +155,7 @@ def test_a_pipe_that_is_a_file_is_read_once(folder: Path) -> None:
 
 
 def test_options_go_to_the_files_that_hold_no_pattern(folder: Path) -> None:
-    shown = run("a  b", "-t", "t.tiktoken", "-t", "bytes.json", "--pattern", "[a-z]+", cwd=folder)
+    shown = run("--text", "a  b", "-t", "t.tiktoken", "-t", "bytes.json", "--pattern", "[a-z]+", cwd=folder)
     counts = "2 tokens, 4 bytes, 2.00 bytes per token"
     assert f"a│b\n{counts}; 2 bytes are in no token: the pattern does not match them\n" in shown
     assert "\na│␣│␣│b\n4 tokens, 4 bytes, 1.00 bytes per token\n" in shown
@@ -183,7 +183,7 @@ def test_blocks_are_joined(folder: Path, tokenizer: toksmith.Tokenizer) -> None:
     for options in ((), ("--ids",)):
         *rows, counts = run("long.txt", "-t", "t.json", *options, cwd=folder).splitlines()
         assert counts.startswith(f"{tokenizer.count(text):,} tokens")
-        one = run(text[:34], "-t", "t.json", *options, cwd=folder).splitlines()[:-1]
+        one = run("--text", text[:34], "-t", "t.json", *options, cwd=folder).splitlines()[:-1]
         assert rows == one * 12_000
 
 
@@ -206,7 +206,7 @@ def test_a_terminal_gets_colours_and_no_harm(folder: Path) -> None:
 
 @posix_only
 def test_neighbours_differ_and_spaces_stay(folder: Path, tokenizer: toksmith.Tokenizer) -> None:
-    shown = on_terminal("the low\n the", "-t", "t.json", cwd=folder)
+    shown = on_terminal("--text", "the low\n the", "-t", "t.json", cwd=folder)
     assert shown == (
         "\x1b[30;46mthe\x1b[0m\x1b[30;43m lo\x1b[0m\x1b[30;46mw\x1b[0m\x1b[30;43m\\n\x1b[0m\n\x1b[30;43m\x1b[0m"
         "\x1b[30;46m the\x1b[0m\n5 tokens, 12 bytes, 2.40 bytes per token\n"
@@ -254,16 +254,16 @@ def test_an_interrupt_ends_the_colours(sent: signal.Signals, status: int, folder
 @pytest.mark.parametrize(
     ("arguments", "status", "expected"),
     [
-        (("x",), 2, "Missing option '-t'"),
-        (("x", "-t", "nowhere.json"), 1, "nowhere.json"),
-        ((".", "-t", "t.json"), 1, ".: this is a folder: name a file, or give --text"),
-        (("x", "-t", "t.json", "--limit", "-1"), 2, "--limit is at least 0, not -1"),
-        (("x", "-t", "t.json", "--limit", "3", "--all"), 2, "--limit and --all are two things to do"),
-        (("x", "-t", "t.json", "--pattern", "gpt2"), 2, "t.json has its own pattern"),
-        (("x", "-t", "t.tiktoken", "-t", "t.json"), 2, "t.tiktoken"),
+        (("--text", "x"), 2, "Missing option '-t'"),
+        (("--text", "x", "-t", "nowhere.json"), 1, "nowhere.json"),
+        ((".", "-t", "t.json"), 1, ".: Is a directory"),
+        (("--text", "x", "-t", "t.json", "--limit", "-1"), 2, "--limit is at least 0, not -1"),
+        (("--text", "x", "-t", "t.json", "--limit", "3", "--all"), 2, "--limit and --all are two things to do"),
+        (("--text", "x", "-t", "t.json", "--pattern", "gpt2"), 2, "t.json has its own pattern"),
+        (("--text", "x", "-t", "t.tiktoken", "-t", "t.json"), 2, "t.tiktoken"),
         (("broken.txt", "-t", "t.json"), 1, "broken.txt: not UTF-8 at byte 2: give --errors replace"),
         (("lines.jsonl", "-t", "t.json"), 1, "lines.jsonl"),
-        ((b"a\xff", "-t", "t.json"), 1, "TEXT is not UTF-8 at character 1"),
+        (("--text", b"a\xff", "-t", "t.json"), 1, "--text is not UTF-8 at character 1"),
     ],
 )
 def test_errors(arguments: tuple[object, ...], status: int, expected: str, folder: Path) -> None:
@@ -279,14 +279,11 @@ def test_replaced_bytes(folder: Path) -> None:
     assert shown.startswith("a│b│\\xef│\\xbf│\\xbd\n5 tokens, 5 bytes")
 
 
-def test_a_name_that_is_no_file(folder: Path) -> None:
-    says = "warning: there is no file bok.txt: these are the tokens of its name (--text says so)"
-    assert run("bok.txt", "-t", "bytes.json", says=says, cwd=folder).startswith("b│o│k│.│t│x│t\n")
-    hostile = run("\x1b[2Jx/y", "-t", "bytes.json", says="there is no file \\x1b[2Jx/y: ", cwd=folder)
-    assert hostile.startswith("\\x1b│[")
-    assert run("bok.txt", "-t", "bytes.json", "--text", cwd=folder).startswith("b│o│k│.│t│x│t\n")
-    assert run("in.txt", "-t", "bytes.json", "--text", cwd=folder).startswith("i│n│.│t│x│t\n")
-    assert run("x" * 5000, "-t", "t.json", "--limit", 0, cwd=folder).startswith("5,000 tokens")
+def test_a_text_is_no_file(folder: Path) -> None:
+    assert run("--text", "in.txt", "-t", "bytes.json", cwd=folder).startswith("i│n│.│t│x│t\n")
+    assert run("--text", "x" * 5000, "-t", "t.json", "--limit", 0, cwd=folder).startswith("5,000 tokens")
+    hostile = "\\x1b[2Jx/y: No such file or directory: a text is given by --text"
+    assert run("\x1b[2Jx/y", "-t", "bytes.json", status=1, says=hostile, cwd=folder) == ""
 
 
 # A page
@@ -301,16 +298,16 @@ def page_of(path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("given", "text"), [(["the low"], "the low"), (["in.txt"], TEXT), (["-"], "<b>é"), ([], "")], ids=str
+    ("given", "text"), [(["--text", "the low"], "the low"), (["in.txt"], TEXT), (["-"], "<b>é"), ([], "")], ids=str
 )
 def test_a_page_begins_with_the_text(given: list[str], text: str, folder: Path) -> None:
-    says = r"toksmith: wrote page.html: "
+    says = "page.html: "
     assert run(*given, "-t", "t.json", "--html", "page.html", cwd=folder, stdin="<b>é".encode(), says=says) == ""
     assert page_of(folder / "page.html") == {"names": ["t.json"], "text": text}
 
 
 def test_a_page_of_several_goes_to_standard_output(folder: Path) -> None:
-    shown = run("low", "-t", "t.json", "-t", "bytes.json", "--html", "-", cwd=folder)
+    shown = run("--text", "low", "-t", "t.json", "-t", "bytes.json", "--html", "-", cwd=folder)
     (folder / "piped.html").write_text(shown, encoding="utf-8")
     assert page_of(folder / "piped.html") == {"names": ["t.json", "bytes.json"], "text": "low"}
 

@@ -96,7 +96,7 @@ def test_each_command_takes_a_name(tmp_path: Path) -> None:
     assert run("encode", "-t", "gpt-4", "text.txt", "-o", "ids") == ""
     assert (tmp_path / "ids").read_text() == "15339 1917 198\n"
     assert run("decode", "-t", "cl100k_base", "ids") == "hello world\n"
-    assert "15339" in run("explain", "-t", "gpt-3.5-turbo", "hello")
+    assert "15339" in run("explain", "-t", "gpt-3.5-turbo", "--text", "hello")
     assert "the same ids as tiktoken" in run("verify", "gpt-4o", "--against", "tiktoken", "text.txt")
     assert "the same ids as tiktoken" in run("verify", "o200k_harmony", "--against", "tiktoken")
 
