@@ -106,7 +106,8 @@ class Explanation:
 
     `steps` are the merges in the order in which they happen, each with the pair, its rank, and the pieces after it,
     which are made when they are asked for; none for a special token. Under rank semantics, and with `ignore_merges`,
-    a pretoken that is a token is encoded to that token: `whole` says that this happened, and then there are no steps.
+    a pretoken that is a token is encoded to that token without merging: `whole` says so. Its `steps` are the merges
+    of its bytes all the same; if they do not end in the token, `is_merged` is False.
     """
 
     text: bytes
@@ -114,6 +115,11 @@ class Explanation:
     steps: Sequence[Step]
     special: bool = False
     whole: bool = False
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether `ids` are what the steps end in."""
+        return not self.special and len(self.text) - len(self.steps) == len(self.ids)
 
 
 def explain(parts: Parts, text: str, special: bool, cache: dict[str, Any]) -> list[Explanation]:
@@ -146,11 +152,11 @@ def _explain(
             yield Explanation(piece.encode(), [specials[piece]], [], special=True)
             continue
         for pretoken in split(piece.encode()):
-            if wholes and pretoken in ids:
-                yield Explanation(pretoken, [ids[pretoken]], [], whole=True)
-                continue
             steps = steps_of(pretoken, ranks)
-            yield Explanation(pretoken, [ids[piece] for piece in steps.pieces(len(steps))], steps)
+            if wholes and pretoken in ids:
+                yield Explanation(pretoken, [ids[pretoken]], steps, whole=True)
+            else:
+                yield Explanation(pretoken, [ids[piece] for piece in steps.pieces(len(steps))], steps)
 
 
 def steps_of(word: bytes, rank_of: reference.RankFunction) -> Steps:

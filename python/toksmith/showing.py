@@ -24,6 +24,9 @@ class Showing(Definition):
     def explain(self, text: str, *, special: bool = True) -> list[Explanation]:
         """Return how each pretoken of `text` is encoded: every merge with its pair and rank, and the ids.
 
+        Where a pretoken that is a token is encoded without merging, `whole` is True, and the merges are shown all the
+        same.
+
         For people and for tests: it runs in plain Python. Memory is linear in the text; a step's `pieces` are made
         when they are asked for, each time in time linear in the pretoken.
         """

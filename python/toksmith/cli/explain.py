@@ -39,7 +39,9 @@ Examples:
 
 Each pretoken starts as single bytes. The pair of pieces with the lowest rank
 merges, the leftmost of equal pairs first, until no pair has a rank. The pieces
-that are left are the tokens. A space is shown as ␣, and a byte that is not part
+that are left are the tokens. A tokenizer that looks up whole pretokens, as tiktoken
+does, encodes one that is a token without merging: "a token as it is". Its
+merges are shown all the same. A space is shown as ␣, and a byte that is not part
 of a character as \\xNN. Of a pretoken with more than 200 merges, the first 100
 and the last 100 are shown."""
 
@@ -102,13 +104,14 @@ def _rows(explanation: Explanation) -> Iterator[tuple[Text | str, ...]]:
 
     ids = " ".join(map(str, explanation.ids))
     name = Text(shown(explanation.text), SPECIAL_STYLE if explanation.special else "bold")
-    if explanation.special or explanation.whole:
-        why = "a special token" if explanation.special else "a token as it is"
-        yield name, "", why, Text(shown(explanation.text), name.style), ids
+    if explanation.special:
+        yield name, "", "a special token", Text(shown(explanation.text), name.style), ids
         return
     steps = explanation.steps
+    is_shortcut = explanation.whole and len(explanation.text) > 1
+    last = "" if is_shortcut else ids
     start = [bytes([byte]) for byte in explanation.text]
-    yield name, "", "", _pieces(start), "" if steps else ids
+    yield name, "", "", _pieces(start), "" if steps else last
     for index in range(len(steps)):
         if len(steps) > MAX_STEPS and index == MAX_STEPS // 2:
             yield "", "", f"… {len(steps) - MAX_STEPS:,} merges more …", "", ""
@@ -116,7 +119,14 @@ def _rows(explanation: Explanation) -> Iterator[tuple[Text | str, ...]]:
             continue
         step = steps[index]
         pair = Text(f"{shown(step.left)} + {shown(step.right)}")
-        yield "", str(step.rank), pair, _pieces(step.pieces), ids if index == len(steps) - 1 else ""
+        yield "", str(step.rank), pair, _pieces(step.pieces), last if index == len(steps) - 1 else ""
+    if is_shortcut:
+        why = (
+            "a token as it is; merging makes the same"
+            if explanation.is_merged
+            else "a token as it is; merging does not make it"
+        )
+        yield "", "", why, _pieces([explanation.text]), ids
 
 
 def _pieces(pieces: Sequence[bytes]) -> Text:

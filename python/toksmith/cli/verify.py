@@ -176,7 +176,10 @@ def _huggingface(source: str) -> tuple[Side, Iterable[str]]:
     path = Path(source) / "tokenizer.json" if Path(source).is_dir() else Path(source)
     if not sources.is_huggingface(source):
         raise UsageError(f"{source} is no tokenizer.json: give the file that tokenizers reads as --with FILE")
-    theirs = tokenizers.Tokenizer.from_file(str(path))
+    try:
+        theirs = tokenizers.Tokenizer.from_file(str(path))
+    except Exception as error:  # it has no classes of its own
+        raise ValueError(f"{path}: tokenizers cannot read it: {error}") from None
     special = [token.content for token in theirs.get_added_tokens_decoder().values()]
     encode = lambda text: theirs.encode(text, add_special_tokens=False).ids  # noqa: E731
 

@@ -42,10 +42,12 @@ class Section(NamedTuple):
 
 
 def sections(found: Inspection) -> list[Section]:
-    """Return everything that is shown, in order."""
-    shown_ = [_sizes(found), _contents(found), _lengths(found), _merging(found), _partial(found), _reach(found)]
-    shown_.append(_duplicates(found))
-    return shown_ if found.usage is None else [*shown_, *_usage(found, found.usage)]
+    """Return everything that is shown, in order: the vocabulary, then the texts."""
+    vocabulary = [_sizes(found), _contents(found), _lengths(found), _merging(found), _partial(found), _reach(found)]
+    vocabulary.append(_duplicates(found))
+    texts = [] if found.usage is None else _usage(found, found.usage)
+    named = (("Vocabulary", vocabulary), ("Texts", texts))
+    return [one._replace(title=f"{name}: {one.title}") for name, group in named for one in group]
 
 
 def word(token: bytes) -> str:
@@ -88,7 +90,7 @@ def _sizes(found: Inspection) -> Section:
         words.append("A pretoken that is a token stands for itself, before any merge.")
     rows = [(str(id), word(token)) for id, token in found.special[:MAX_ROWS]]
     tables = [Table(("id", f"special token{_of(rows, found.special)}"), rows)] if rows else []
-    return Section("The vocabulary", facts, tables, words)
+    return Section("sizes", facts, tables, words)
 
 
 def _cut(text: str) -> str:
@@ -113,7 +115,7 @@ def _contents(found: Inspection) -> Section:
         Table(("kind", "tokens", "share"), kinds, ends_with_words=False),
         Table(("script", "tokens", "share"), named, ends_with_words=False),
     ]
-    return Section("What ordinary tokens are made of", facts, [table for table in tables if table.rows])
+    return Section("what ordinary tokens are made of", facts, [table for table in tables if table.rows])
 
 
 def _lengths(found: Inspection) -> Section:
@@ -122,7 +124,7 @@ def _lengths(found: Inspection) -> Section:
     tables = [_distribution("bytes", lengths.by_bytes), _distribution("characters", lengths.by_characters)]
     rows = [(str(id), _number(len(token)), word(token)) for id, token in lengths.longest]
     tables.append(Table(("id", "bytes", "longest tokens"), rows))
-    return Section("Lengths", facts, [table for table in tables if table.rows])
+    return Section("lengths", facts, [table for table in tables if table.rows])
 
 
 def _distribution(name: str, counts: Mapping[int, int]) -> Table:
@@ -148,7 +150,7 @@ def _merging(found: Inspection) -> Section:
         tables.append(Table(("id", "depth", "deepest tokens"), rows))
         chain = [(str(id), str(depth), word(token)) for depth, (id, token) in enumerate(merging.chain)]
         tables.append(Table(("id", "depth", "the longest chain of merges"), chain))
-    return Section("Depth of merges", facts, [table for table in tables if table.rows])
+    return Section("depth of merges", facts, [table for table in tables if table.rows])
 
 
 def _partial(found: Inspection) -> Section:
@@ -163,7 +165,7 @@ def _partial(found: Inspection) -> Section:
             ("  in no UTF-8 text", partial.in_no_text),
         )
     ]
-    return Section("Tokens that are no whole characters", facts, _tokens("lowest ids", partial.examples))
+    return Section("tokens that are no whole characters", facts, _tokens("lowest ids", partial.examples))
 
 
 def _tokens(title: str, tokens: Iterable[results.VocabularyToken]) -> list[Table]:
@@ -189,7 +191,7 @@ def _reach(found: Inspection) -> Section:
         else:
             tables.append(Table(("id", title), [row[:2] for row in rows]))
     tables += _tokens(f"undecided{_of(reach.undecided[:MAX_ROWS], reach.undecided)}", reach.undecided[:MAX_ROWS])
-    return Section("Tokens that no text gives", facts, tables)
+    return Section("tokens that no text gives", facts, tables)
 
 
 def _instead(one: results.Unreachable) -> str:
@@ -206,7 +208,7 @@ def _duplicates(found: Inspection) -> Section:
         ("groups that differ by either", f"{_number(same.by_both)} of {_number(same.by_both_tokens)} tokens"),
     ]
     rows = [(str(len(group)), " ".join(word(token) for _, token in group)) for group in same.largest]
-    return Section("Near duplicates", facts, [Table(("tokens", "largest groups"), rows)] if rows else [])
+    return Section("near duplicates", facts, [Table(("tokens", "largest groups"), rows)] if rows else [])
 
 
 def _usage(found: Inspection, usage: results.Usage) -> Iterator[Section]:
@@ -221,7 +223,7 @@ def _usage(found: Inspection, usage: results.Usage) -> Iterator[Section]:
         ("single bytes of characters", f"{_number(usage.single_bytes)}  {_share(usage.single_bytes, usage.tokens)}"),
         ("no whole characters", f"{_number(usage.partial)}  {_share(usage.partial, usage.tokens)}"),
     ]
-    yield Section("The text", facts, [])
+    yield Section("sizes", facts, [])
     yield _used(found, usage)
     yield _saved(usage)
 
@@ -241,7 +243,7 @@ def _used(found: Inspection, usage: results.Usage) -> Section:
     rows = [(_number(uses), _share(uses, usage.tokens), str(id), word(token)) for id, token, uses in usage.most_used]
     tables = [Table(("uses", "share", "id", "most used tokens"), rows)] if rows else []
     title = "candidates for glitch tokens: reachable, never used, lowest ids"
-    return Section("Use of ordinary tokens", facts, [*tables, *_tokens(title, usage.candidates)])
+    return Section("use of ordinary tokens", facts, [*tables, *_tokens(title, usage.candidates)])
 
 
 def _saved(usage: results.Usage) -> Section:
@@ -260,5 +262,5 @@ def _saved(usage: results.Usage) -> Section:
         for one in usage.most_saved
     ]
     return Section(
-        "What merges saved", facts, [Table(("applied", "share", "parts", "id", "token"), rows)] if rows else []
+        "what merges saved", facts, [Table(("applied", "share", "parts", "id", "token"), rows)] if rows else []
     )

@@ -347,6 +347,25 @@ def test_explain(folder: Path, tokenizer: toksmith.Tokenizer) -> None:
         assert run("explain", "-t", "t.json", *given, stdin=text.encode(), cwd=folder).stdout == done.stdout
 
 
+def test_explain_shows_merges_of_whole_pretokens(tmp_path: Path) -> None:
+    vocab = {id: bytes([id]) for id in range(256)} | {256: b"ab", 257: b"abc", 258: b"xyz"}
+    tokenizer = toksmith.Tokenizer(vocab)
+    made, not_made, byte = (tokenizer.explain(text)[0] for text in ("abc", "xyz", "a"))
+    assert [(step.left, step.right, step.rank) for step in made.steps] == [(b"a", b"b", 256), (b"ab", b"c", 257)]
+    assert (made.ids, made.whole, made.is_merged) == ([257], True, True)
+    assert (not_made.ids, not_made.whole, not_made.is_merged, len(not_made.steps)) == ([258], True, False, 0)
+    assert (byte.whole, byte.is_merged) == (True, True)
+    tokenizer.save(tmp_path / "t.json")
+    shown = run("explain", "-t", "t.json", "--text", "abc\nxyz", cwd=tmp_path).stdout.decode()
+    rows = [line.split() for line in shown.splitlines()]
+    assert ["256", "a", "+", "b", "ab", "c"] in rows
+    assert ["a", "token", "as", "it", "is;", "merging", "makes", "the", "same", "abc", "257"] in rows
+    assert ["a", "token", "as", "it", "is;", "merging", "does", "not", "make", "it", "xyz", "258"] in rows
+    assert ["\\n", "\\n", "10"] in rows
+    merging = toksmith.Tokenizer(vocab, [(b"a", b"b"), (b"ab", b"c")])
+    assert [one.whole for one in merging.explain("abc")] == [False]
+
+
 def test_explain_without_special_tokens(folder: Path, tokenizer: toksmith.Tokenizer) -> None:
     shown = run("explain", "-t", "t.json", "--no-special", "--text", SPECIAL, cwd=folder).stdout.decode()
     assert shown.splitlines()[-1] == " ".join(map(str, tokenizer.encode_ordinary(SPECIAL)))

@@ -100,10 +100,16 @@ def test_an_inspection_is_frozen(hostile: Inspection) -> None:
         hostile.usage = None  # type: ignore[misc]
 
 
+def test_the_vocabulary_comes_before_the_texts() -> None:
+    lines = str(Tokenizer().inspect(iter(["a b"]))).splitlines()
+    groups = [line.partition(":")[0] for line in lines if line[:1] not in ("", " ")]
+    assert groups == ["Vocabulary"] * 7 + ["Texts"] * 3
+
+
 def test_without_texts_and_without_examples() -> None:
     found = Tokenizer().inspect(top=0)
     assert found.usage is None
-    assert "The text" not in str(found)
+    assert "Texts: " not in str(found)
     assert "usage" in found.to_dict()
     assert found.lengths.longest == ()
     assert found == Tokenizer().inspect(top=0)

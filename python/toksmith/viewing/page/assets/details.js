@@ -135,8 +135,9 @@ function mergesOf(tokenizer, piece, text) {
   const { bytes, isWhole, merges } = tokenizer.explain(text.slice(piece.start, piece.end));
   const heading = made("h3", "", "How ", chipOf(bytes), " becomes tokens");
   const kind = tokenizer.specialIds.has(piece.ids[0]) ? "a special token" : "an added token";
-  const why = piece.isAdded ? whyAdded(kind) : reasonWithoutMerges(isWhole, merges, bytes);
-  if (why !== null) return [heading, made("p", "", why)];
+  const why = piece.isAdded ? whyAdded(kind) : isWhole ? whyWhole(merges, bytes) : whyUnmerged(merges, bytes);
+  const notes = why === null ? [] : [made("p", "", why)];
+  if (piece.isAdded || merges.length === 0) return [heading, ...notes];
   const table = made("table", "", captionOf(bytes, merges), headOf("Rank", "Pair", "Pieces after the merge"));
   const [body, pieces] = [made("tbody", ""), new Pieces(bytes, merges)];
   merges.forEach((merge, i) => {
@@ -152,15 +153,20 @@ function mergesOf(tokenizer, piece, text) {
   scroll.tabIndex = 0;
   scroll.setAttribute("role", "region");
   scroll.setAttribute("aria-label", "Merges");
-  return [heading, scroll];
+  return [heading, ...notes, scroll];
 }
 
 function whyAdded(kind) {
   return `It is ${kind}: it is found before the text is cut, and never merged.`;
 }
 
-function reasonWithoutMerges(isWhole, merges, bytes) {
-  if (isWhole) return "It is a token as it stands, so nothing is merged.";
+function whyWhole(merges, bytes) {
+  if (bytes.length === 1) return "It is a token as it stands, so nothing is merged.";
+  const same = merges.length === bytes.length - 1 ? "Merging its bytes makes the same" : "Merging does not make it";
+  return `It is a token as it stands, so nothing is merged. ${same}.`;
+}
+
+function whyUnmerged(merges, bytes) {
   if (merges.length > 0) return null;
   if (bytes.length === 1) return "It is one byte, and every byte is a token.";
   return "No pair in it merges: its bytes are its tokens.";

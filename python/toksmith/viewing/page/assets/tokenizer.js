@@ -94,17 +94,15 @@ export class Tokenizer {
 
   /**
    * Returns how the `bytes` of a pretoken merge: a list of merges, each with where its two parts begin, where the right
-   * one begins, where it ends, and the rank. None, and `isWhole`, if it is a token that stands for itself.
+   * one begins, where it ends, and the rank. With `isWhole` it is a token that stands for itself without merging.
    */
   explain(pretoken) {
     const bytes = encoder.encode(pretoken);
     const isWhole = this.#wholeToken(bytes) >= 0;
     const merges = [];
-    if (!isWhole) {
-      mergeBytes(this.vocabulary, bytes, (start, middle, end, rank) => {
-        merges.push({ start, middle, end, rank: this.vocabulary.shownRank(rank) });
-      });
-    }
+    mergeBytes(this.vocabulary, bytes, (start, middle, end, rank) => {
+      merges.push({ start, middle, end, rank: this.vocabulary.shownRank(rank) });
+    });
     return { bytes, isWhole, merges };
   }
 
