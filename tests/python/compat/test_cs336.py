@@ -39,6 +39,19 @@ adapters = example("cs336_adapters")
 run_train_bpe, get_tokenizer = adapters.run_train_bpe, adapters.get_tokenizer
 
 
+def test_the_two_functions_need_the_import_that_the_guide_names(tmp_path: Path) -> None:
+    """They run where `tests/adapters.py` has its own imports, and the one of the guide."""
+    guide = (EXAMPLES.parent / "docs/cs336.md").read_text(encoding="utf-8")
+    named = guide.partition("## The adapters")[2].partition("```python\n")[2].partition("```")[0]
+    code = (EXAMPLES / "cs336_adapters.py").read_text(encoding="utf-8")
+    functions = code[code.index("def run_train_bpe") :]
+    namespace: dict[str, Any] = {}
+    exec(f"from __future__ import annotations\nimport os\nfrom typing import Any\n{named}\n{functions}", namespace)
+    (tmp_path / "in.txt").write_text("low low")
+    vocab, merges = namespace["run_train_bpe"](tmp_path / "in.txt", 257, [])
+    assert namespace["get_tokenizer"](vocab, merges).encode("ow") == [256]
+
+
 # What the course's tests have in tests/common.py and around it, written anew.
 
 
