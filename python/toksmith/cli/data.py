@@ -9,7 +9,7 @@ import typer
 
 from ..common.progress import reporter
 from ..common.tables import aligned
-from ..viewing import flow, terminal
+from ..viewing import terminal
 from ..viewing.spans import Spans, visible
 from . import streams
 from .options import Progress, ProgressOption, UsageError
@@ -154,7 +154,7 @@ def _document(folder: str, split: str, number: int) -> Iterator[bytes]:
     tokenizer, ids = opened.tokenizer, opened.read(start, stop).tolist()
     spans = Spans(tokenizer)
     try:
-        drawn = flow.coloured(spans, [ids]) if terminal.has_colours() else _lines(spans, ids, start)
+        drawn = terminal.drawn(spans, [ids], colours=True) if terminal.has_colours() else _lines(spans, ids, start)
         yield from map(str.encode, drawn)
     except KeyError:
         place = next(place for place, id in enumerate(ids) if not _is_there(spans, id))

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from ..common.numbers import counted
-from . import flow, rows
+from . import flow, rows, wrapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +37,8 @@ def width() -> int:
 def drawn(spans: Spans, blocks: Blocks, *, colours: bool, ids: bool = False) -> Iterator[str]:
     r"""Yield the drawing of tokens in parts. A line ends with a token that ends with a newline, and at the end.
 
+    On a terminal a line also ends before an escape, such as `\xe7`, that the edge would break.
+
     With colours each token has a background that differs from its neighbours', and spaces stay. Without colours,
     tokens are separated by `│`, a space is `␣`, special tokens stand in `⟦` and `⟧`, and these signs in a text are
     escaped.
@@ -63,8 +65,10 @@ def drawn(spans: Spans, blocks: Blocks, *, colours: bool, ids: bool = False) -> 
     97│32│256
     """
     if ids:
-        return rows.drawn(spans, blocks, colours, width())
-    return (flow.coloured if colours else flow.separated)(spans, blocks)
+        drawing = rows.drawn(spans, blocks, colours, width())
+    else:
+        drawing = (flow.coloured if colours else flow.separated)(spans, blocks)
+    return wrapping.wrapped(drawing, width()) if is_terminal() else drawing
 
 
 def heading(name: str, colours: bool) -> str:
