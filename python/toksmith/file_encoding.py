@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .common.progress import reporter
-from .files import kinds, outputs, whole_files
+from .files import inputs, kinds, outputs, whole_files
 
 if TYPE_CHECKING:
     from ._core import Tokenizer as CoreTokenizer
@@ -29,6 +29,7 @@ def encode_file(
     **options: Any,
 ) -> Any:
     """Encode a file. See `Tokenizer.encode_file`; `options` go to the core as they are."""
+    inputs.check_exists(os.fsdecode(path), "a text is for encode")
     kinds.check_file(path)
     encode, options = core.encode_file, {**options, "window_bytes": WINDOW_BYTES}
     if out is None:

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyList, PyString};
 
-use super::{call, objects};
+use super::{call, objects, text};
 use crate::special;
 
 /// A list of added tokens that texts can be searched for.
@@ -26,7 +26,8 @@ impl PyAddedTokens {
     }
 
     /// Whether any of the tokens occurs in `text`, regardless of its flags.
-    fn is_in(&self, py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<bool> {
+    fn is_in(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let text = text::checked(text)?;
         let text = call::text(text)?;
         call::sized(py, text.len(), |control| self.inner.is_in(text, control))
     }

@@ -8,7 +8,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use super::ids::IdRun;
 use super::tokenizer::Tokenizer;
-use super::{arrays, call, ids, objects};
+use super::{arrays, call, ids, objects, text};
 use crate::decode;
 use crate::encode::{Encoder, SortedTokens, SpecialSet};
 use crate::error::Error;
@@ -87,10 +87,11 @@ impl Encoding {
     #[pyo3(signature = (text, allowed, refused))]
     fn encode<'py>(
         &self,
-        text: &Bound<'py, PyString>,
+        text: &Bound<'py, PyAny>,
         allowed: &Bound<'py, PySpecialSet>,
         refused: Option<&Bound<'py, PySpecialSet>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let text = text::checked(text)?;
         if let Some(found) = refusal(text, refused)? {
             return Ok(found);
         }
@@ -110,10 +111,11 @@ impl Encoding {
     #[pyo3(signature = (text, allowed, refused))]
     fn encode_to_numpy<'py>(
         &self,
-        text: &Bound<'py, PyString>,
+        text: &Bound<'py, PyAny>,
         allowed: &Bound<'py, PySpecialSet>,
         refused: Option<&Bound<'py, PySpecialSet>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let text = text::checked(text)?;
         if let Some(found) = refusal(text, refused)? {
             return Ok(found);
         }

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyString};
 
 use super::pretokenizer::matcher;
-use super::{arrays, call, objects};
+use super::{arrays, call, objects, text};
 use crate::error::Result;
 use crate::normalize::{self, Aligned, NormalizeStep};
 use crate::room;
@@ -30,14 +30,16 @@ impl PyNormalizer {
     }
 
     /// Whether normalization changes neither the text nor any part of it taken alone.
-    fn leaves(&self, py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<bool> {
+    fn leaves(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let text = text::checked(text)?;
         let text = call::text(text)?;
         call::sized(py, text.len(), |_| self.inner.leaves(text))
     }
 
     /// The most bytes that a text and its parts may have together after normalization.
     #[staticmethod]
-    fn most_bytes(text: &Bound<'_, PyString>) -> PyResult<usize> {
+    fn most_bytes(text: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let text = text::checked(text)?;
         Ok(normalize::most_bytes(call::text(text)?.len()))
     }
 

@@ -3,9 +3,10 @@
 
 use std::mem::MaybeUninit;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
 use super::call;
 use crate::memory;
@@ -16,6 +17,33 @@ use crate::transcode::{CharRange, CodeUnit, Measure, measure, write_units};
 /// UTF-8, one character at a time, and keeps it as long as the `str` lives; this is fast for a short text and helps
 /// the next call. Chosen without measurement.
 const MIN_UNITS_IN_PLACE: isize = 1 << 16;
+
+/// The text that an argument is.
+///
+/// # Errors
+/// `TypeError` for anything else; names what takes a list, or bytes.
+#[inline]
+pub(super) fn checked<'a, 'py>(text: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyString>> {
+    match text.cast::<PyString>() {
+        Ok(text) => Ok(text),
+        Err(_) => Err(no_text(text)),
+    }
+}
+
+#[cold]
+fn no_text(given: &Bound<'_, PyAny>) -> PyErr {
+    let hint = if given.is_instance_of::<PyList>() || given.is_instance_of::<PyTuple>() {
+        "; encode_batch takes a list of texts"
+    } else if given.is_instance_of::<PyBytes>() {
+        "; encode_bytes takes bytes"
+    } else {
+        ""
+    };
+    match given.get_type().name() {
+        Ok(kind) => PyTypeError::new_err(format!("a text is a str, not {kind}{hint}")),
+        Err(error) => error,
+    }
+}
 
 /// The text of a `str`: as UTF-8 if that exists or the text is short, otherwise as characters.
 ///

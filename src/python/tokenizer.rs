@@ -134,10 +134,11 @@ impl Tokenizer {
     fn encode<'py>(
         &self,
         py: Python<'py>,
-        text: &Bound<'py, PyString>,
+        text: &Bound<'py, PyAny>,
         special: bool,
         workers: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
+        let text = text::checked(text)?;
         self.encoded_list(py, text::of(text)?, special, workers)
     }
 
@@ -156,10 +157,11 @@ impl Tokenizer {
     fn encode_to_numpy<'py>(
         &self,
         py: Python<'py>,
-        text: &Bound<'py, PyString>,
+        text: &Bound<'py, PyAny>,
         special: bool,
         workers: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let text = text::checked(text)?;
         arrays::ids(py, self.encoded(py, text::of(text)?, special, workers)?)
     }
 
@@ -194,10 +196,11 @@ impl Tokenizer {
     fn encode_with_offsets<'py>(
         &self,
         py: Python<'py>,
-        text: &Bound<'py, PyString>,
+        text: &Bound<'py, PyAny>,
         special: bool,
         characters: bool,
     ) -> PyResult<IdsAndSpans<'py>> {
+        let text = text::checked(text)?;
         let text = call::text(text)?;
         let (found, spans) = call::sized(py, text.len(), |control| {
             let mut tokens = Spans::default();
@@ -229,17 +232,19 @@ impl Tokenizer {
     fn count(
         &self,
         py: Python<'_>,
-        text: &Bound<'_, PyString>,
+        text: &Bound<'_, PyAny>,
         special: bool,
         workers: Option<usize>,
     ) -> PyResult<usize> {
+        let text = text::checked(text)?;
         let text = text::of(text)?;
         call::sized(py, text.len(), |control| self.encoder.count_long(text, special, workers, control))
     }
 
     /// A place late in a text, in characters, where the text can be cut without changing its ids even if more text
     /// follows; 0 if there is no such place.
-    fn late_cut(&self, text: &Bound<'_, PyString>, special: bool) -> PyResult<usize> {
+    fn late_cut(&self, text: &Bound<'_, PyAny>, special: bool) -> PyResult<usize> {
+        let text = text::checked(text)?;
         let text = call::text(text)?;
         let cut = self.encoder.late_cut(text.as_bytes(), special).unwrap_or(0);
         Ok(text[..cut].chars().count())
@@ -248,10 +253,11 @@ impl Tokenizer {
     fn truncate<'py>(
         &self,
         py: Python<'py>,
-        text: &Bound<'py, PyString>,
+        text: &Bound<'py, PyAny>,
         max_tokens: usize,
         special: bool,
     ) -> PyResult<Bound<'py, PyString>> {
+        let text = text::checked(text)?;
         let text = call::text(text)?;
         let piece = call::sized(py, text.len(), |control| {
             self.encoder.truncate(text, 0, max_tokens, special, control)
@@ -262,11 +268,12 @@ impl Tokenizer {
     fn split<'py>(
         &self,
         py: Python<'py>,
-        text: &Bound<'py, PyString>,
+        text: &Bound<'py, PyAny>,
         max_tokens: usize,
         overlap: usize,
         special: bool,
     ) -> PyResult<Bound<'py, PyList>> {
+        let text = text::checked(text)?;
         let text = call::text(text)?;
         let pieces = call::sized(py, text.len(), |control| {
             self.encoder.split(text, max_tokens, overlap, special, control)

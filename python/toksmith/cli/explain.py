@@ -121,12 +121,8 @@ def _rows(explanation: Explanation) -> Iterator[tuple[Text | str, ...]]:
         pair = Text(f"{shown(step.left)} + {shown(step.right)}")
         yield "", str(step.rank), pair, _pieces(step.pieces), last if index == len(steps) - 1 else ""
     if is_shortcut:
-        why = (
-            "a token as it is; merging makes the same"
-            if explanation.is_merged
-            else "a token as it is; merging does not make it"
-        )
-        yield "", "", why, _pieces([explanation.text]), ids
+        merging = "makes the same" if explanation.is_merged else "does not make it"
+        yield "", "", f"a token as it is; merging {merging}", _pieces([explanation.text]), ids
 
 
 def _pieces(pieces: Sequence[bytes]) -> Text:

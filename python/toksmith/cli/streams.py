@@ -72,7 +72,9 @@ class Input:
         return text(self._path, errors, report) if self._value is None else iter([self._value])
 
 
-def check_inputs(files: Sequence[str], value: str | None, option: str = "--text", argument: str = "FILE") -> None:
+def check_inputs(
+    files: Sequence[str], value: str | None, option: str | None = "--text", argument: str = "FILE"
+) -> None:
     """Check files, and the option in their place, before a tokenizer is loaded.
 
     Raises:
@@ -84,8 +86,9 @@ def check_inputs(files: Sequence[str], value: str | None, option: str = "--text"
     if value is not None:
         if files:
             raise UsageError(f"{argument} and {option} are mutually exclusive")
-        _check_utf8(value, option)
-    hint = f"{'ids are' if option == '--ids' else 'a text is'} given by {option}"
+        _check_utf8(value, option or "")
+    kind = "ids are" if option == "--ids" else "a text is"
+    hint = f"{kind} given by {option}" if option else f"{kind} read from standard input, as -"
     for file in files:
         if file == "-" or os.path.exists(file) or "://" in file:  # noqa: PTH110 - False for what no path can be
             continue

@@ -162,6 +162,7 @@ def tokenize(
     chosen: dict[str, Any] = {"format": format.value, "errors": errors.value, "on_error": on_error.value}
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     shows_bar = progress is Progress.bar or (progress is None and is_terminal)
+    streams.check_inputs(sources, None, None, argument="SOURCES")
     if "-" in sources:
         streams.tell_of_terminal()
     start = time.monotonic()

@@ -186,6 +186,7 @@ def train(
     """Train a tokenizer on files, and save it."""
     if out is None and not dry_run:
         raise UsageError("Missing option '-o' / '--output': name the file to write, or give --dry-run")
+    streams.check_inputs(files, None, None, argument="FILES")
     for path in (out, log):
         if path is not None:
             streams.check(path, _inputs(files, base, checkpoint))

@@ -112,6 +112,13 @@ def replaces_invalid(errors: str) -> bool:
     return errors == "replace"
 
 
+def checked_text(text: str) -> None:
+    """Check that a text is a str; the error of a list names what takes several texts."""
+    if not isinstance(text, str):
+        hint = "; encode_batch takes a list of texts" if isinstance(text, (list, tuple)) else ""
+        raise TypeError(f"a text is a str, not {type(text).__name__}{hint}")
+
+
 def checked_texts(texts: Iterable[str]) -> Iterable[str]:
     """Return the texts; one bare text is refused as a mistake."""
     if isinstance(texts, (str, bytes)):

@@ -6,6 +6,7 @@ Paths are str: training on one file need not wait for the import of `pathlib` an
 from __future__ import annotations
 
 import collections
+import errno
 import itertools
 import os
 
@@ -33,6 +34,8 @@ else:
 _COMPRESSIONS = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd", ".xz": "xz"}
 _LINES = (".jsonl", ".ndjson")
 _PARQUET = (".parquet", ".pq")
+_MAX_NAME = 255
+"""Characters of a name in an error: no longer one can be a file's."""
 DEVICE = "/dev/stdin"
 """Standard input as a file."""
 
@@ -48,14 +51,18 @@ class Source(_Fields):
     __slots__ = ()
 
 
-def of_files(files: Any, field: str | None, column: str | None) -> list[Source]:
+TEXTS_TO_TRAIN = "texts are for train_from_iterator and count_pretokens_from_iterator"
+TEXTS_TO_ENCODE = "texts are given as an iterator, as iter([text])"
+
+
+def of_files(files: Any, field: str | None, column: str | None, hint: str = "") -> list[Source]:
     """Return the files that `files` stands for, in a fixed order, with the kind of each.
 
     Raises:
-        FileNotFoundError: A glob or a folder holds no file.
+        OSError: There is no such file, or a glob or a folder holds none.
         ValueError: `field` or `column` is given, and no file has fields or columns.
     """
-    sources = [source_of(path, field, column) for path in expand(files)]
+    sources = [source_of(path, field, column) for path in expand(files, hint)]
     for name, given, suffixes in (("field", field, _LINES), ("column", column, _PARQUET)):
         if given is not None and not isinstance(given, str):
             raise TypeError(f"{name} is a name, not {type(given).__name__}")
@@ -115,21 +122,26 @@ def count(counting: _core.Counting, sources: Iterable[Source], replace: bool, re
             )
 
 
-def expand(files: Any) -> list[str]:
-    """Return the files of a path, a glob, a folder, or a list of them, in a fixed order."""
+def expand(files: Any, hint: str = "") -> list[str]:
+    """Return the files of a path, a glob, a folder, or a list of them, in a fixed order.
+
+    Args:
+        files: The files.
+        hint: What takes texts, for the error of a file that does not exist: it may be a text.
+    """
     if isinstance(files, (str, bytes, os.PathLike)):
-        return _one(files)
+        return _one(files, hint)
     try:
         given = iter(files)
     except TypeError:
         raise TypeError(f"files are paths, not {type(files).__name__}; for text use train_from_iterator") from None
-    found = [path for one in given for path in _one(one)]
+    found = [path for one in given for path in _one(one, hint)]
     if not found:
         raise ValueError("no file is given to train on")
     return found
 
 
-def _one(file: Any) -> list[str]:
+def _one(file: Any, hint: str) -> list[str]:
     if not isinstance(file, (str, bytes, os.PathLike)):
         raise TypeError(f"files are paths, not {type(file).__name__}; for text use train_from_iterator")
     name = os.fsdecode(file)
@@ -149,13 +161,30 @@ def _one(file: Any) -> list[str]:
         return [str(path) for path in found]
     import glob
 
-    if os.path.exists(name) or not glob.has_magic(name):
+    if os.path.exists(name):
+        return [name]
+    if not glob.has_magic(name):
+        check_exists(name, hint)
         return [name]
     found = sorted(Path(match) for match in glob.glob(name, recursive=True))
     found = [match for match in found if match.is_file()]
     if not found:
-        raise FileNotFoundError(f"no file matches {shown(name)}")
+        raise FileNotFoundError(f"no file matches {shown(name)}{_behind(hint)}")
     return [str(path) for path in found]
+
+
+def check_exists(name: str, hint: str) -> None:
+    """Check that there is a file of this name; the error has the hint, and a long name is cut in it."""
+    try:
+        os.stat(name)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
+            short = name if len(name) <= _MAX_NAME else f"{name[:_MAX_NAME]}… ({len(name)} characters)"
+            raise OSError(error.errno, f"{error.strerror}{_behind(hint)}", short) from None
+
+
+def _behind(hint: str) -> str:
+    return f" ({hint})" if hint else ""
 
 
 def _is_hidden(path: Path) -> bool:

@@ -126,7 +126,7 @@ def _sources(on: Any, field: str | None, column: str | None) -> list[inputs.Sour
     paths = [inputs.DEVICE if one == "-" else one for one in on]
     if paths.count(inputs.DEVICE) > 1:
         raise ValueError("standard input is given twice")
-    return inputs.of_files(paths, field, column)
+    return inputs.of_files(paths, field, column, inputs.TEXTS_TO_ENCODE)
 
 
 def _documents(

@@ -262,8 +262,7 @@ class Additions:
             TypeError: `text` is no str.
             ValueError: A disallowed special token is in the text.
         """
-        if not isinstance(text, str):
-            raise TypeError(f"a text is a str, not {type(text).__name__}")
+        arguments.checked_text(text)
         _, refused, odd = self._rules.of(allowed_special, disallowed_special)
         special_policy.check(text, odd)
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from .. import identity
 from .._core import Encoding as CoreEncoding
 from .._core import Tokenizer as CoreTokenizer
+from ..common import arguments
 from ..storage import load_ranks
 from . import checks, special_policy
 from .additions import Additions
@@ -221,8 +222,7 @@ class Encoding(TokenBytes, Additions, PrivateNames):
             ValueError: A disallowed special token is in the text.
             UnicodeEncodeError: The text has a surrogate.
         """
-        if not isinstance(text, str):
-            raise TypeError(f"a text is a str, not {type(text).__name__}")
+        arguments.checked_text(text)
         allowed, refused, odd = self._rules.of(allowed_special, disallowed_special)
         special_policy.check(text, odd)
         self._rules.check_surrogates(text, allowed_special, disallowed_special)

@@ -102,7 +102,7 @@ def _of_path(path: str, field: str | None, column: str | None) -> Iterator[Given
     elif "://" in path and not Path(path).exists():
         yield from _remote(path, field, column)
     else:
-        for name in inputs.expand([path]):
+        for name in inputs.expand([path], inputs.TEXTS_TO_ENCODE):
             source = inputs.source_of(name, field, column)
             seen = watching.stamp(name)
             yield Given(name, name, source.compression, source.field, source.column, seen)

@@ -85,7 +85,7 @@ def count_pretokens(
         "memory_limit": memory.limit(memory_limit),
         "min_count": arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0),
     }
-    found = inputs.of_files(files, field, column)
+    found = inputs.of_files(files, field, column, inputs.TEXTS_TO_TRAIN)
     counting = counter.counter(specials, separator, resolved, **options)
     # The core runs a pattern of `regex` on one thread at a time: only more processes are faster.
     in_processes = options["workers"] > 1 and resolved.engine().engine == "regex"

@@ -96,7 +96,7 @@ def estimate(
         OSError, ValueError, ImportError: As `train`; or a file is a pipe; or the files have no text.
     """
     threads = arguments.checked_workers(workers)
-    found = inputs.of_files(files, field, column)
+    found = inputs.of_files(files, field, column, inputs.TEXTS_TO_TRAIN)
     inputs.check_plain(found)
     total = sum(sampling.sizes_of(found))
     taken = list(sampling.stretches(found, sample_bytes))

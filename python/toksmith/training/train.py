@@ -122,7 +122,7 @@ def train(
     else:
         run = Run(options, checkpoint, checkpoint_seconds, log)
         if log is not None:
-            outputs.check_not_read(log, inputs.expand(files))
+            outputs.check_not_read(log, inputs.expand(files, inputs.TEXTS_TO_TRAIN))
         counts = count_pretokens(files, **{**taken_by(count_pretokens, given), **options.for_counting})
     return run.learn(counts, progress, consume_counts=not isinstance(files, PretokenCounts))
 

@@ -622,7 +622,9 @@ def test_a_base_that_holds_no_pattern(tmp_path: Path) -> None:
     larger = toksmith.Tokenizer.load(tmp_path / "t")
     assert larger.special_tokens == {SPECIAL: 280}
     assert [larger.vocab[id] for id in range(281, 284)] == [b"zz", b" zz", b" zzz"]
-    wrong = error_of("train", "more.txt", "--vocab-size", 284, "--base-special-token", "x", "-o", "t", status=2)
+    wrong = error_of(
+        "train", "more.txt", "--vocab-size", 284, "--base-special-token", "x", "-o", "t", status=2, cwd=tmp_path
+    )
     assert wrong == "--base-special-token and --base-special-tokens are for a --base"
 
 

@@ -888,3 +888,54 @@ if __name__ == "__main__":
     for found in hammer(Path(sys.argv[1])):
         print(found, flush=True)
     print("done")
+
+
+# A text in place of a file, and the other way round
+
+
+def test_a_text_in_place_of_a_file(tmp_path: Path) -> None:
+    tokenizer = toksmith.Tokenizer()
+    to_train = r"texts are for train_from_iterator and count_pretokens_from_iterator"
+    to_encode = r"texts are given as an iterator, as iter\(\[text\]\)"
+    for call, hint in (
+        (lambda given: toksmith.train(given, 300), to_train),
+        (lambda given: toksmith.train_bpe(given, 300, []), to_train),
+        (toksmith.count_pretokens, to_train),
+        (lambda given: toksmith.compare([tokenizer], given), to_encode),
+        (lambda given: toksmith.compare([tokenizer], {"en": given}), to_encode),
+        (lambda given: toksmith.compare([tokenizer], parallel={"en": given, "de": given}), to_encode),
+        (tokenizer.inspect, to_encode),
+        (lambda given: toksmith.tokenize(given, tokenizer, tmp_path / "out"), to_encode),
+        (tokenizer.encode_file, "a text is for encode"),
+    ):
+        for text in ("the cat sat", "the cat sat\n" * 1000):
+            with pytest.raises(OSError, match=rf"\({hint}\)") as caught:
+                call(text)
+            assert len(str(caught.value)) < 600
+    for given in (["the cat sat", "on"], "is it so?"):
+        with pytest.raises(FileNotFoundError, match=to_train):
+            toksmith.train(given, 300)
+    assert not list(tmp_path.iterdir())
+
+
+def test_lists_in_place_of_one() -> None:
+    tokenizer = toksmith.Tokenizer()
+    encoding = toksmith.Encoding(
+        "e", pat_str=".", mergeable_ranks={bytes([id]): id for id in range(256)}, special_tokens={}
+    )
+    for method in (
+        tokenizer.encode, tokenizer.encode_ordinary, tokenizer.encode_to_numpy, tokenizer.encode_with_offsets,
+        tokenizer.count, tokenizer.explain, tokenizer.view, lambda texts: tokenizer.truncate(texts, 3),
+        lambda texts: tokenizer.split(texts, 3), encoding.encode, encoding.encode_ordinary, encoding.count,
+    ):  # fmt: skip
+        for texts in (["a", "b"], ("a", "b")):
+            given = type(texts).__name__
+            with pytest.raises(TypeError, match=f"a text is a str, not {given}; encode_batch takes a list of texts"):
+                method(texts)
+        with pytest.raises(TypeError, match="a text is a str, not bytes"):
+            method(b"a")
+    for decode in (tokenizer.decode, tokenizer.decode_bytes, encoding.decode):
+        with pytest.raises(TypeError, match=r"a token id is an int, not list.*; decode_batch takes lists of ids"):
+            decode([[1], [2]])
+    with pytest.raises(TypeError, match="for one text use encode"):
+        tokenizer.encode_batch("a")
