@@ -14,16 +14,31 @@ use crate::encode::recycle;
 static READY: AtomicBool = AtomicBool::new(false);
 
 /// Imports NumPy through a module of the package, which prevents forks during the import (see
-/// `toksmith.common.forks`). So no forked child finds NumPy, or the cells of the crate, half made.
+/// `toksmith.common.forks`). So no forked child finds NumPy, or the cells of the crate, half made. Where NumPy is
+/// imported already, the GIL is not released meanwhile, so nothing forks, and the import of the module is not needed:
+/// that would be most of the time of a first call.
 ///
 /// # Errors
 /// Errors of the first import of NumPy, such as `KeyboardInterrupt`. (The crate would panic instead.)
 fn ready(py: Python<'_>) -> PyResult<()> {
     if !READY.load(Relaxed) {
-        py.import("toksmith.numpy_arrays")?;
+        if numpy_is_imported(py) {
+            make_first_arrays(py)?;
+        } else {
+            py.import("toksmith.numpy_arrays")?;
+        }
         READY.store(true, Relaxed);
     }
     Ok(())
+}
+
+/// Whether NumPy was imported to its end, by the mark that Python's own import system looks at.
+fn numpy_is_imported(py: Python<'_>) -> bool {
+    let initializing = || {
+        let modules = py.import("sys")?.getattr("modules")?;
+        modules.get_item("numpy")?.getattr("__spec__")?.getattr("_initializing")?.is_truthy()
+    };
+    initializing().is_ok_and(|initializing: bool| !initializing)
 }
 
 /// Makes a first array of each kind. Called by `toksmith.numpy_arrays` after it has imported NumPy.
