@@ -27,6 +27,7 @@ def key(job: Job) -> str:
         vocabulary.pattern.encode(),
         importlib.metadata.version(vocabularies.REFERENCES[vocab]).encode(),
         str(job.get("limit")).encode(),
+        b"fresh",
     ]
     return hashlib.sha256(b"|".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
 
@@ -46,6 +47,10 @@ def write_reference(job: Job) -> dict[str, Any]:
     documents = texts.read_documents(Path(job["texts"]), job["corpus"], job.get("limit"))
     ids = np.asarray(peer.to_array("".join(documents)), dtype=np.uint32)
     strings = texts.small_strings(Path(job["texts"]), job["corpus"], job.get("limit"))
+    fresh = {
+        str(size): texts.fresh_documents(Path(job["texts"]), job["corpus"], size, job.get("limit"))
+        for size in texts.DOCUMENT_BYTES
+    }
     path = record.with_suffix(".npy")
     np.save(path, ids)
     found = {
@@ -53,6 +58,7 @@ def write_reference(job: Job) -> dict[str, Any]:
         "path": str(path),
         "text": measure.digest([ids]),
         "batch": measure.digest(list(peer.rows(peer.batch_to_arrays(documents)))),
+        "fresh": {size: measure.digest([peer.to_list(text) for text in some]) for size, some in fresh.items()},
         "small": {str(n): measure.digest([peer.to_list(text) for text in strings[n]]) for n in texts.LENGTHS},
     }
     record.write_text(json.dumps(found))

@@ -100,6 +100,45 @@ def small(peer: Peer, job: Job) -> Found:
     return found
 
 
+EARLY = 10
+"""Calls that count as early ones, the first included."""
+
+
+def fresh(peer: Peer, job: Job) -> Found:
+    """Documents that the process has not seen: the first call, the next nine, the rest; and page faults a call."""
+    documents = texts.fresh_documents(Path(job["texts"]), job["corpus"], job["size"], job.get("limit"))
+    encode = peer.to_list if job["form"] == "lists" else peer.to_array
+    sizes = [len(document.encode()) for document in documents]
+    gc.collect()
+    gc.disable()
+    rows, times, faults = [], [], [page_faults()]
+    for document in documents:
+        start = time.perf_counter_ns()
+        ids = encode(document)
+        times.append(time.perf_counter_ns() - start)
+        faults.append(page_faults())
+        rows.append(ids)
+    calls = {"first": slice(0, 1), "early": slice(1, EARLY), "rest": slice(EARLY, None)}
+    found: Found = {"digest": digest(rows), "array": job["form"] == "lists" or peer.arrays}
+    for name, part in calls.items():
+        count = len(times[part])
+        found[name] = {
+            "seconds": sum(times[part]) / 1e9,
+            "bytes": sum(sizes[part]),
+            "faults": (faults[part.stop or -1] - faults[part.start]) / count,
+        }
+    return found
+
+
+def page_faults() -> int:
+    """Pages that the process touched for the first time so far."""
+    if sys.platform == "win32":
+        return 0
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+
 def per_call(encode: Callable[[str], Any], strings: list[str]) -> float:
     start = time.perf_counter_ns()
     for string in strings:
@@ -209,6 +248,7 @@ TASKS: dict[str, Callable[[Peer, Job], Found]] = {
     "text": one_text,
     "batch": batch,
     "small": small,
+    "fresh": fresh,
     "decode": decode,
     "count": count,
     "hostile": hostile,

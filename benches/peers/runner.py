@@ -26,6 +26,7 @@ SECTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "warm": EVERYTHING,
     "batch": (("gpt2", "cl100k", "o200k"), ("en", "code", "multi")),
     "small": (("gpt2", "cl100k"), ("en", "code")),
+    "fresh": (("gpt2", "cl100k", "o200k"), ("en", "code", "multi")),
     "decode": (("cl100k",), ("en", "multi")),
     "count": (("gpt2", "cl100k"), ("en", "multi")),
     "memory": (("cl100k",), ("en",)),
@@ -144,7 +145,9 @@ class Runner:
                 taken = time.monotonic() - start
                 if "error" in found or taken > SLOW:
                     done.add(peer)
-                where = {name: job[name] for name in ("vocab", "corpus", "threads", "form", "input") if name in job}
+                where = {
+                    name: job[name] for name in ("vocab", "corpus", "threads", "form", "input", "size") if name in job
+                }
                 self.records.append({"section": section, "peer": peer, "round": number} | where | found)
                 note = found.get("error") or found.get("difference") or ""
                 say(f"{section} {' '.join(map(str, where.values()))} {peer} {taken:.1f} s {note}")

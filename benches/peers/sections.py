@@ -40,6 +40,17 @@ def small(runner: Runner) -> None:
         runner.in_turn("small", job | {"expected": runner.reference(vocab, corpus)["small"]}, peers)
 
 
+def fresh(runner: Runner) -> None:
+    """Documents that a fresh process has not seen, one call each."""
+    for vocab, corpus, peers in runner.cells("fresh", PEERS):
+        expected = runner.reference(vocab, corpus)["fresh"]
+        for form in ("lists", "arrays"):
+            able = [peer for peer in peers if form == "lists" or PEERS[peer].arrays]
+            for size in texts.DOCUMENT_BYTES:
+                job = {"task": "fresh", "vocab": vocab, "corpus": corpus, "form": form, "size": size}
+                runner.in_turn("fresh", job | {"expected": expected[str(size)]}, able)
+
+
 def decode(runner: Runner) -> None:
     """Ids of the reference to text and to bytes."""
     for vocab, corpus, peers in runner.cells("decode", PEERS):
@@ -88,6 +99,7 @@ RUN: dict[str, Callable[[Runner], None]] = {
     "warm": cold,
     "batch": batch,
     "small": small,
+    "fresh": fresh,
     "decode": decode,
     "count": count,
     "memory": memory,

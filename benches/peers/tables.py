@@ -177,6 +177,44 @@ def small_tables(records: list[Record]) -> list[str]:
     return found
 
 
+def fresh_tables(records: list[Record]) -> list[str]:
+    found = []
+    for vocab, form, size, some in groups(records, "vocab", "form", "size"):
+        corpora = ordered(record["corpus"] for record in some)
+        rows = []
+        for peer, mine in groups(some, "peer"):
+            row = [peer]
+            for corpus in corpora:
+                ours = [record for record in some if (record["peer"], record["corpus"]) == (US, corpus)]
+                row.append(fresh_cell([r for r in mine if r["corpus"] == corpus], ours if peer != US else []))
+            rows.append(row)
+        title = f"### Documents of {size} bytes to {form}, {vocab}, one thread"
+        found.append(f"{title}\n\n{table([FRESH, *corpora], rows)}")
+    return found
+
+
+FRESH = "first call in ms · calls 2–10 · the rest in MB/s; page faults of each call; medians"
+
+
+def fresh_cell(records: list[Record], ours: list[Record]) -> str:
+    """The first call, the early ones and the rest, with page faults, and how many times faster toksmith is."""
+    if not records or any("error" in record for record in records):
+        return "fails"
+
+    def middle(some: list[Record], part: str, field: str) -> float:
+        return median(record[part][field] for record in some)
+
+    parts = ("first", "early", "rest")
+    seconds = {part: middle(records, part, "seconds") for part in parts}
+    speeds = [f"{records[0][part]['bytes'] / seconds[part] / 1e6:.0f}" for part in parts[1:]]
+    faults = "/".join(f"{middle(records, part, 'faults'):.1f}" for part in parts)
+    text = f"{1000 * seconds['first']:.2f} · {' · '.join(speeds)}; {faults}"
+    if not all(exact(record, None) for record in records):
+        return text + " ≠"
+    ratios = " · ".join(f"×{seconds[part] / middle(ours, part, 'seconds'):.2f}" for part in parts) if ours else ""
+    return f"{text} ({ratios})" if ratios else text
+
+
 def nanoseconds(cell: Cell, ours: Cell | None) -> str:
     if cell.errors or not cell.times:
         return "fails"
@@ -265,6 +303,7 @@ def of(records: list[Record], references: dict[tuple[str, str], Record], only: l
         *text_tables(by.get("text", []), only),
         *batch_tables(by.get("batch", []), references),
         *small_tables(by.get("small", [])),
+        *fresh_tables(by.get("fresh", [])),
         *decode_tables(by.get("decode", [])),
         *count_tables(by.get("count", [])),
         *memory_tables(by.get("memory", [])),

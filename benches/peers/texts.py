@@ -87,6 +87,18 @@ def small_strings(folder: Path, corpus: str, limit: int | None) -> dict[int, lis
     return {0: strings(text[:rest], 100, 200)} | found
 
 
+DOCUMENT_BYTES = (512, 4096, 32768)
+DOCUMENTS = 400
+
+
+def fresh_documents(folder: Path, corpus: str, size: int, limit: int | None) -> list[str]:
+    """Different documents of `size` bytes each, spread evenly over a corpus."""
+    data = read_text(folder, corpus, limit).encode()
+    step = max(size, len(data) // DOCUMENTS)
+    starts = range(0, len(data) - size + 1, step)
+    return [data[at : at + size].decode("utf-8", "ignore") for at in starts][:DOCUMENTS]
+
+
 HOSTILE = ("spaces", "^", "0", "a", "'s", "newlines", "letters")
 """The first three of the inputs that broke others: a million of something, and a long word of random letters."""
 

@@ -39,6 +39,8 @@ def load_and_measure(job: Job) -> dict[str, Any]:
         "load_pss": measure.proportional() - pss,
     }
     found |= measure.TASKS[job["task"]](peer, job)
+    if job["task"] == "fresh":
+        found["exact"] = found["digest"] == job["expected"]
     if job["task"] == "text" and found["digest"] != job["expected"]:
         found["difference"] = exactness.difference(peer, vocabulary, job)
     return found
