@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -118,6 +119,7 @@ def test_a_terminal_is_told_that_input_is_read(arguments: list[str], folder: Pat
     os.close(other)
     try:
         assert child.stderr is not None
+        assert select.select([child.stderr], [], [], 30)[0], "nothing is said"
         assert child.stderr.readline() == b"toksmith: reading standard input, which Ctrl-D ends\n"
     finally:
         os.close(main)  # the input ends
