@@ -5,7 +5,7 @@ use super::build::SpecialSpec;
 use super::ordinary::Ordinary;
 use super::reach;
 use super::tokens::TokenBytes;
-use super::vocabulary::{CharacterTokens, Semantics, Vocab, memory_of_pairs, special_indices};
+use super::vocabulary::{CharacterTokens, Semantics, Vocab, memory_of_pairs};
 use crate::error::{Error, Result};
 use crate::merge::{Fallback, FirstTokens, Pairs};
 use crate::room;
@@ -41,7 +41,7 @@ impl Vocab {
         let ordinary = ordinary(&tokens, &characters)?;
         let mut pairs = Pairs::of_first_tokens(first_tokens(&tokens, &characters)?, merges.len());
         let merges = add_merges(&mut pairs, merges, &tokens, &ordinary)?;
-        let unreachable = reach::not_made(&tokens, &special_indices(&tokens, &special_ids), &pairs)?;
+        let unreachable = reach::not_made(&tokens, &pairs)?;
         Ok(Vocab {
             tokens,
             ordinary: ordinary.into(),

@@ -158,11 +158,11 @@ pub(super) fn listed(tokens: &TokenBytes, special: &[u32], pairs: &Pairs) -> Res
     unmade(tokens, candidates(tokens, special), pairs)
 }
 
-/// In a vocabulary of characters: the tokens that merging their own bytes does not make, except for the special
-/// tokens. A token that stands for a byte may be among them, if a character has the same byte.
-pub(super) fn not_made(tokens: &TokenBytes, special: &[u32], pairs: &Pairs) -> Result<Vec<u32>> {
-    let is_special = |index: &u32| special.binary_search(index).is_ok();
-    unmade(tokens, (0..tokens.len() as u32).filter(|index| !is_special(index)), pairs)
+/// In a vocabulary of characters: the tokens that merging their own bytes does not make. Added tokens are among them,
+/// since a token of the model can be one too. So may be a token that stands for a byte, if a character has the same
+/// byte.
+pub(super) fn not_made(tokens: &TokenBytes, pairs: &Pairs) -> Result<Vec<u32>> {
+    unmade(tokens, 0..tokens.len() as u32, pairs)
 }
 
 fn unmade(tokens: &TokenBytes, indices: impl Iterator<Item = u32>, pairs: &Pairs) -> Result<Vec<u32>> {

@@ -51,7 +51,8 @@ pub struct Vocab {
     pub(super) whole: bool,
     /// The list of merges as indices; under rank semantics, the pairs that make tokens with lower ranks only.
     pub(super) merges: Vec<(u32, u32)>,
-    /// Ordinary tokens that merging their own bytes does not make, by ascending index.
+    /// Tokens that merging their own bytes does not make, by ascending index: the ordinary ones, and in a vocabulary of
+    /// characters also the special ones, which can be tokens of merges.
     pub(super) unreachable: Vec<u32>,
     pub(super) specials: Specials,
     /// The ids of the special tokens, in the order of `specials`.

@@ -6,6 +6,7 @@ use toksmith::encode::{Encoder, SortedTokens, SpecialSet};
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
 use toksmith::special::StreamState;
 use toksmith::special::{Segment, Specials};
+use toksmith::vocab::CharacterTokens;
 use toksmith::{Error, Vocab};
 
 use crate::oracle;
@@ -80,6 +81,53 @@ fn every_cache_gives_what_the_definition_says() {
                 let count = encoder.count(text, true, &Control::none()).unwrap();
                 assert_eq!(count, expected.len(), "{}", text.escape_ascii());
             }
+        }
+    }
+}
+
+/// A vocabulary of characters with long runs of one letter, of which some are special tokens: a merge can make them, or
+/// seem to.
+fn random_character_vocab(random: &mut Random) -> Vocab {
+    let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
+    tokens.extend([b"a", b"b", b"c"].map(|letter| letter.to_vec()));
+    for _ in 0..random.below(4) {
+        let run = vec![b"ab"[random.below(2)]; [7, 15, 16, 17, 63, 64, 65, 1023, 1024][random.below(9)]];
+        if !tokens.contains(&run) {
+            tokens.push(run);
+        }
+    }
+    let mut merges: Vec<(u32, u32)> = Vec::new();
+    for _ in 0..random.below(12) {
+        let mut pick = || 256 + random.below(tokens.len() - 256) as u32;
+        let pair = (pick(), pick());
+        let token = [tokens[pair.0 as usize].as_slice(), &tokens[pair.1 as usize]].concat();
+        if !merges.contains(&pair) && token.len() < 2100 {
+            merges.push(pair);
+            if !tokens[256..].contains(&token) {
+                tokens.push(token);
+            }
+        }
+    }
+    let ids: Vec<(u32, &[u8])> = (0..).zip(tokens.iter().map(Vec::as_slice)).collect();
+    let chosen = ids.iter().filter(|(_, token)| token.len() > 1 && random.below(2) == 0);
+    let specials: Vec<_> = chosen.map(|&(id, token)| (token.to_vec(), Some(id))).collect();
+    let characters = CharacterTokens { bytes: (0..256).collect(), ..CharacterTokens::default() };
+    Vocab::of_characters(ids, &merges, characters, &specials).unwrap()
+}
+
+#[test]
+fn a_special_token_that_merges_need_is_made_by_merging_alone() {
+    let mut random = Random::new(33);
+    for _ in 0..300 {
+        let vocab = random_character_vocab(&mut random);
+        let bpe = oracle::Bpe::new(&vocab);
+        let encoder =
+            Encoder::new(vocab.clone(), Pretokenizer { pattern: Pattern::Whole, unmatched: Unmatched::Keep });
+        let of_tokens = vocab.tokens().iter().filter(|(id, _)| *id > 255).map(|(_, token)| token.to_vec());
+        let texts: Vec<Vec<u8>> = of_tokens.chain((0..5).map(|_| random.text(b"aabc", 40))).collect();
+        for text in &texts {
+            let ids = encoder.encode_to_vec(text, false, &Control::none()).unwrap();
+            assert_eq!(ids, bpe.merge(text), "{}", text.escape_ascii());
         }
     }
 }
