@@ -65,7 +65,7 @@ def _quickly(
     contents = {token.content: token for token in added}
     found = {id: contents[token] for token, id in vocab.items() if token in contents}
     needed = {*spelled.needed([*found])}
-    kept = {id: token for id, token in found.items() if id in needed or not _can_be_special(token.content)}
+    kept = {id: token for id, token in found.items() if id in needed or not _can_be_special(token, ignore_merges)}
     specials = [(token.content, id) for id, token in found.items() if id not in kept]
     left_out = [id for _, id in specials]
     if not {*spelled.unspelled()} <= {*left_out}:
@@ -74,9 +74,15 @@ def _quickly(
     return Model(lambda cutter: spelled.tokenizer(left_out, specials, cutter, ignore_merges), [*kept.values()])
 
 
-def _can_be_special(token: str) -> bool:
+def _can_be_special(token: AddedToken, ignore_merges: bool) -> bool:
     """Whether ordinary text cannot reach an added token of the vocabulary that no merge takes or makes."""
-    return len(token) > 1 and unspell(token) in (None, token.encode())
+    spelled = unspell(token.content)
+    if len(token.content) < 2 or spelled not in (None, token.content.encode()):
+        return False
+    # With `ignore_merges` a pretoken of its bytes becomes the token where it is not found as an added one. Text never
+    # becomes a token marked special in this way, so that `special=False` is safe.
+    is_missed = spelled is not None and not (token.is_plain and token.normalized)
+    return token.special or not (ignore_merges and is_missed)
 
 
 def _with_reasons(
@@ -88,7 +94,7 @@ def _with_reasons(
     specials, kept = [], []
     contents = {token.content: token for token in added}
     for token, id in vocab.items():
-        if token in contents and token not in needed and _can_be_special(token):
+        if token in contents and token not in needed and _can_be_special(contents[token], ignore_merges):
             specials.append((token, id))
             continue
         spelled = unspell(token)
