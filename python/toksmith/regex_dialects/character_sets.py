@@ -156,9 +156,11 @@ class SetParser:
         if not items:
             self.refuse("an empty set")
         body = characters.negated("".join(items)) if negated else f"[{''.join(items)}]"
-        if not self.fold:
+        others = [item for item in items if item not in _TURKISH]
+        if not self.fold or not others:
             return body
-        return f"(?:(?![{_TURKISH}])(?i:{body})|(?=[{_TURKISH}]){body})"
+        folded = characters.negated("".join(others)) if negated else f"[{''.join(others)}]"
+        return f"(?:(?![{_TURKISH}])(?i:{folded})|(?=[{_TURKISH}]){body})"
 
     def item(self, items: list[str], nested: list[str]) -> None:
         """Read a character, a range, a class, or a set."""
@@ -189,7 +191,7 @@ class SetParser:
         last = self.character()
         if last.is_class or last.item < first.item:
             self.refuse("a range that ends before it begins, or in no character")
-        items.append(f"{escaped(first.item)}-{escaped(last.item)}")
+        items += _without_turkish(first.item, last.item) if self.fold else [_range(first.item, last.item)]
 
     def character(self) -> Escape:
         """Read a character, escaped or not."""
@@ -231,6 +233,19 @@ class SetParser:
             self.refuse(f"the property {shown(found[0])}")
         negated = (found[1] == "P") != (found[3] == "^")
         return f"\\{'P' if negated else 'p'}{{{name}}}"
+
+
+def _range(first: str, last: str) -> str:
+    return f"{escaped(first)}-{escaped(last)}"
+
+
+def _without_turkish(first: str, last: str) -> list[str]:
+    """Return the items of a range, with each Turkish letter as an item of its own."""
+    before, after = chr(ord(_TURKISH[0]) - 1), chr(ord(_TURKISH[-1]) + 1)
+    inside = [letter for letter in _TURKISH if first <= letter <= last]
+    below = [_range(first, min(last, before))] if first <= before else []
+    above = [_range(max(first, after), last)] if after <= last else []
+    return [*below, *inside, *above]
 
 
 def _combined(left: str, operator: str, right: str) -> str:
