@@ -90,12 +90,10 @@ def difference(peer: Peer, vocabulary: Vocabulary, job: Job) -> str:
 
 def recent_characters() -> set[str]:
     """The characters on which tables of recent Unicode versions differ, from the ranges of docs/unicode.md."""
-    lines = (Path(__file__).resolve().parents[2] / "docs" / "unicode.md").read_text().splitlines()
+    page = (Path(__file__).resolve().parents[2] / "docs" / "unicode.md").read_text(encoding="utf-8")
     found: set[str] = set()
-    for line in lines:
-        if re.match(r"Here alone|There alone", line):
-            for first, last in re.findall(r"(?:U\+)([0-9A-F]+)(?:–([0-9A-F]+))?", line):
-                found.update(map(chr, range(int(first, 16), int(last or first, 16) + 1)))
+    for first, last in re.findall(r"U\+([0-9A-F]+)(?:–([0-9A-F]+))?", page):
+        found.update(map(chr, range(int(first, 16), int(last or first, 16) + 1)))
     return found
 
 

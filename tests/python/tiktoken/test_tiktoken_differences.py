@@ -34,6 +34,9 @@ def test_unicode_of_later_versions() -> None:
     # U+088F ARABIC LETTER NOON WITH RING ABOVE is a letter since Unicode 17.
     ours, theirs = pair(pat_str=r"\p{L}+")
     assert ours.encode("\u088f") != [] and theirs.encode("\u088f") == []
+    # U+0295 LATIN LETTER PHARYNGEAL VOICED FRICATIVE is a lower-case letter there.
+    ours, theirs = pair(pat_str=r"\p{Ll}+")
+    assert ours.encode("\u0295") == [] and theirs.encode("\u0295") != []
 
 
 def test_matches_of_no_characters() -> None:
