@@ -157,5 +157,5 @@ impl ReadyBlock {
 }
 
 fn not_utf8(file: &InputFile, offset: u64) -> Error {
-    Error::NotUtf8 { name: file.path.display().to_string(), offset }
+    Error::NotUtf8 { name: file.path.clone(), offset }
 }

@@ -302,11 +302,12 @@ pub enum Error {
 
     /// A training text that is not UTF-8.
     #[error(
-        "{name}: not UTF-8 at byte {offset}: give errors=\"replace\" to read invalid bytes as U+FFFD, or convert it first"
+        "{}: not UTF-8 at byte {offset}: give errors=\"replace\" to read invalid bytes as U+FFFD, or convert it first",
+        name.display()
     )]
     NotUtf8 {
         /// The file, or the element of an iterable.
-        name: String,
+        name: PathBuf,
         /// The offset of the first invalid byte in the file or the element.
         offset: u64,
     },

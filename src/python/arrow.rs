@@ -270,5 +270,5 @@ fn stream_failed(error: crate::arrow::interface::StreamError) -> PyErr {
 }
 
 fn not_utf8(row: usize, at: usize) -> PyErr {
-    Error::NotUtf8 { name: format!("text {row}"), offset: at as u64 }.into()
+    Error::NotUtf8 { name: format!("text {row}").into(), offset: at as u64 }.into()
 }

@@ -43,7 +43,9 @@ fn document(row: usize, text: &[u8], replace: bool) -> Result<Cow<'_, [u8]>> {
     match simdutf8::compat::from_utf8(text) {
         Ok(_) => Ok(Cow::Borrowed(text)),
         Err(_) if replace => Ok(Cow::Owned(String::from_utf8_lossy(text).into_owned().into_bytes())),
-        Err(error) => Err(Error::NotUtf8 { name: format!("text {row}"), offset: error.valid_up_to() as u64 }),
+        Err(error) => {
+            Err(Error::NotUtf8 { name: format!("text {row}").into(), offset: error.valid_up_to() as u64 })
+        }
     }
 }
 

@@ -77,7 +77,7 @@ impl DocumentText {
             Err(_) if replace => Ok(DocumentText::Repaired(String::from_utf8_lossy(&bytes).into_owned())),
             Err(error) => {
                 let offset = error.valid_up_to() as u64;
-                Err(Error::NotUtf8 { name: format!("element {index}"), offset }.into())
+                Err(Error::NotUtf8 { name: format!("element {index}").into(), offset }.into())
             }
         }
     }

@@ -1,5 +1,8 @@
 //! Maps errors of the core to built-in exceptions. No other module decides which exception is raised.
 
+use std::ffi::OsString;
+use std::path::Path;
+
 use pyo3::PyErr;
 use pyo3::Python;
 use pyo3::exceptions::{
@@ -31,7 +34,7 @@ impl From<Error> for PyErr {
                     let reason = text.split(" (os error").next().unwrap_or(&text).to_owned();
                     PyOSError::new_err((code, reason, path))
                 }
-                None => PyOSError::new_err(format!("{}: {source}", path.display())),
+                None => PyOSError::new_err(message(&path, &format!("{}: {source}", path.display()))),
             },
             Error::Spill { ref folder, ref source, .. } => {
                 PyOSError::new_err((source.raw_os_error().unwrap_or(0), error.to_string(), folder.clone()))
@@ -42,9 +45,20 @@ impl From<Error> for PyErr {
                 Err(inner) => PyValueError::new_err(inner.to_string()),
             },
             Error::Surrogate { at } => surrogate_at(at),
+            Error::NotUtf8 { name: ref path, .. }
+            | Error::Corrupt { ref path, .. }
+            | Error::Record { ref path, .. } => PyValueError::new_err(message(path, &error.to_string())),
             other => PyValueError::new_err(other.to_string()),
         }
     }
+}
+
+/// A message that begins with the name of a file, with the name as Python has it: a name that is not UTF-8 stays as it
+/// is.
+fn message(path: &Path, text: &str) -> OsString {
+    let mut message = path.as_os_str().to_owned();
+    message.push(text.strip_prefix(&path.display().to_string()).unwrap_or_default());
+    message
 }
 
 /// Wraps an exception of Python in an error that the core passes on unchanged.

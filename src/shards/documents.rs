@@ -381,11 +381,11 @@ pub(super) fn error_of(failure: Skipped, sources: &[Source]) -> Error {
             Error::Record { path, line: failure.line.unwrap_or(0), offset: failure.offset, reason }
         }
         None => {
-            let mut name = path.display().to_string();
+            let mut name = path.into_os_string();
             if let Some(number) = failure.line.filter(|_| sources[failure.source].field().is_none()) {
-                name = format!("{name}: text number {number}");
+                name.push(format!(": text number {number}"));
             }
-            Error::NotUtf8 { name, offset: failure.offset }
+            Error::NotUtf8 { name: name.into(), offset: failure.offset }
         }
     };
     file.blame(error)

@@ -110,7 +110,7 @@ impl SourceFile {
     }
 
     pub(crate) fn not_utf8(&self, offset: u64) -> Error {
-        Error::NotUtf8 { name: self.path.display().to_string(), offset }
+        Error::NotUtf8 { name: self.path.clone(), offset }
     }
 }
 

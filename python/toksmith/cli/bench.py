@@ -193,7 +193,7 @@ def _as_table(about: dict[str, Any], rows: list[Row]) -> str:
         if row.seconds is not None
     ]
     head = (
-        f"{about['file']}: {size:,} bytes in {about['texts']:,} pieces, {about['ids']:,} ids\n"
+        f"{visible(about['file'])}: {size:,} bytes in {about['texts']:,} pieces, {about['ids']:,} ids\n"
         f"{about['machine']}; Python {about['python']}; threads: {about['threads']}; "
         f"the least time of {about['rounds']} rounds\n"
     )

@@ -278,7 +278,7 @@ def _table(section: Section) -> str:
     """Return a table. A row without cells is a heading: it is in no column, and the rows below it are indented."""
     has_headings = any(not row.cells for row in section.rows)
     indent = "    " if has_headings else "  "
-    rows = [("", *section.header)]
+    rows = [("", *map(visible, section.header))]
     rows += [(f"{indent}{visible(row.label)}", *row.cells) for row in section.rows if row.cells]
     lines = iter(aligned(rows).splitlines())
     found = [next(lines)]

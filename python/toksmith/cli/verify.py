@@ -17,6 +17,7 @@ from ..comparison.first_difference import Side
 from ..files import temporary
 from ..published import encodings, rank_cache
 from ..storage import sources
+from ..viewing.spans import visible
 from . import streams
 from .options import (
     TOKENIZER,
@@ -90,7 +91,7 @@ def verify(
         print(report.difference)
         raise typer.Exit(1)
     counts = f"texts: {report.texts:,}, bytes: {report.bytes:,}, ids: {report.ids:,}"
-    print(f"{source}: the same ids as {theirs.name} ({counts})")
+    print(f"{visible(source)}: the same ids as {theirs.name} ({counts})")
 
 
 def _side(name: str, tokenizer: Any) -> Side:
@@ -177,7 +178,7 @@ def _huggingface(source: str) -> tuple[Side, Iterable[str]]:
     if not sources.is_huggingface(source):
         raise UsageError(f"{source} is no tokenizer.json: give the file that tokenizers reads as --with FILE")
     try:
-        theirs = tokenizers.Tokenizer.from_file(str(path))
+        theirs = tokenizers.Tokenizer.from_buffer(path.read_bytes())  # it opens no file whose name is not UTF-8
     except Exception as error:  # it has no classes of its own
         raise ValueError(f"{path}: tokenizers cannot read it: {error}") from None
     special = [token.content for token in theirs.get_added_tokens_decoder().values()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import mmap
 import struct
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -184,7 +185,10 @@ def _parquet_file(path: Path, dtype: np.dtype[Any]) -> Any:
     except ImportError:
         raise ImportError("reading Parquet needs pyarrow: pip install 'toksmith[parquet]'") from None
     with _named(path):
-        file = parquet.ParquetFile(path, memory_map=True)
+        # Mapped here: pyarrow opens no file whose name is not UTF-8.
+        with path.open("rb") as opened:
+            mapped = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+        file = parquet.ParquetFile(pa.BufferReader(pa.py_buffer(mapped)))
         schema = file.schema_arrow
     if "ids" not in schema.names:
         raise ValueError(f"{path}: there is no column 'ids', only {shown(schema.names)}")

@@ -181,7 +181,7 @@ def huggingface(parts: Parts, paths: list[Path]) -> None:
         loaded = _reread("tokenizer.json", lambda: read.read(path))
         compare("tokenizer.json", stress_texts(parts), ours, _encode(loaded.core))
         return
-    other = _reread("tokenizer.json", lambda: module.Tokenizer.from_file(str(path)))
+    other = _reread("tokenizer.json", lambda: module.Tokenizer.from_buffer(path.read_bytes()))
     other.no_truncation()
     other.no_padding()
     keep = functools.partial(_of_one_class, module)

@@ -213,7 +213,8 @@ class Folder:
 def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
     """Write the manifest of a folder."""
     text = json.dumps(manifest, indent=1, ensure_ascii=False)
-    whole_files.write(folder / MANIFEST, [text.encode(), b"\n"])
+    # A name that is not UTF-8 has lone surrogates here, which JSON has escapes for: they read back as the name.
+    whole_files.write(folder / MANIFEST, [text.encode(errors="backslashreplace"), b"\n"])
 
 
 def _differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -126,7 +126,9 @@ def _parquet(raw: Raw) -> tuple[Path, dict[str, Path]]:
     )
     starts = raw.starts
     schema = pa.schema([pa.field("ids", pa.list_(pa.field("element", kind)))])
-    with naming(path), parquet.ParquetWriter(path, schema, compression="zstd", use_dictionary=False) as writer:
+    options = {"compression": "zstd", "use_dictionary": False}
+    # pyarrow opens no file whose name is not UTF-8.
+    with naming(path), path.open("wb") as file, parquet.ParquetWriter(file, schema, **options) as writer:
         for group in _row_groups(starts):
             low, high = int(starts[group.start]), int(starts[group.stop])
             offsets = (starts[group.start : group.stop + 1] - low).astype(np.int32)

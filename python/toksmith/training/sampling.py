@@ -118,7 +118,8 @@ class _Front:
         self._late, self._has_records = 0, source.field is not None
         self._texts = itertools.chain.from_iterable(documents.of(source, "replace", self._read))
         if source.column is not None:
-            self._rows = parquet.opened(source.path, source.path).metadata.num_rows
+            with open(source.path, "rb") as file:  # noqa: PTH123
+                self._rows = parquet.opened(file, source.path).metadata.num_rows
 
     def _read(self, count: int) -> None:
         # A block of records counts as taken when the next one is read; a block of text, which is one piece, at once.

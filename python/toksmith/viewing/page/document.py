@@ -126,7 +126,7 @@ def _described(name: str, tokenizer: Tokenizer, data: _Data) -> dict[str, Any]:
     except ValueError as reason:
         raise ValueError(f"a page cannot run the tokenizer {shown(name)}: {reason}") from None
     return {
-        "name": name,
+        "name": name.encode(errors="backslashreplace").decode(),  # a path may have lone surrogates
         "vocabulary": data.number(vocabulary.packed(parts)),
         "ranks": not parts.core.has_merges(),
         "wholes": parts.core.ignores_merges(),
