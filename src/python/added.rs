@@ -27,8 +27,7 @@ impl PyAddedTokens {
 
     /// Whether any of the tokens occurs in `text`, regardless of its flags.
     fn is_in(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let text = text::checked(text)?;
-        let text = call::text(text)?;
+        let text = text::utf8(text)?;
         call::sized(py, text.len(), |control| self.inner.is_in(text, control))
     }
 

@@ -31,16 +31,14 @@ impl PyNormalizer {
 
     /// Whether normalization changes neither the text nor any part of it taken alone.
     fn leaves(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let text = text::checked(text)?;
-        let text = call::text(text)?;
+        let text = text::utf8(text)?;
         call::sized(py, text.len(), |_| self.inner.leaves(text))
     }
 
     /// The most bytes that a text and its parts may have together after normalization.
     #[staticmethod]
     fn most_bytes(text: &Bound<'_, PyAny>) -> PyResult<usize> {
-        let text = text::checked(text)?;
-        Ok(normalize::most_bytes(call::text(text)?.len()))
+        Ok(normalize::most_bytes(text::utf8(text)?.len()))
     }
 
     /// The normalized text, which must have at most `most` bytes; by default as many as `most_bytes` says.

@@ -30,6 +30,15 @@ pub(super) fn checked<'a, 'py>(text: &'a Bound<'py, PyAny>) -> PyResult<&'a Boun
     }
 }
 
+/// The UTF-8 of the text that an argument is.
+///
+/// # Errors
+/// Same as [`checked`]; `ValueError` for a lone surrogate.
+#[inline]
+pub(super) fn utf8<'a>(text: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
+    call::text(checked(text)?)
+}
+
 #[cold]
 fn no_text(given: &Bound<'_, PyAny>) -> PyErr {
     let hint = if given.is_instance_of::<PyList>() || given.is_instance_of::<PyTuple>() {
@@ -48,9 +57,10 @@ fn no_text(given: &Bound<'_, PyAny>) -> PyErr {
 /// The text of a `str`: as UTF-8 if that exists or the text is short, otherwise as characters.
 ///
 /// # Errors
-/// `ValueError` for a short text with a lone surrogate. In a long text the core finds it.
+/// Same as [`checked`]; `ValueError` for a short text with a lone surrogate. In a long text the core finds it.
 #[inline]
-pub(super) fn of<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Text<'a>> {
+pub(super) fn of<'a>(text: &'a Bound<'_, PyAny>) -> PyResult<Text<'a>> {
+    let text = checked(text)?;
     match units(text) {
         Some(units) => Ok(units),
         None => Ok(Text::Utf8(call::text(text)?.as_bytes())),

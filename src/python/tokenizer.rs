@@ -138,7 +138,6 @@ impl Tokenizer {
         special: bool,
         workers: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let text = text::checked(text)?;
         self.encoded_list(py, text::of(text)?, special, workers)
     }
 
@@ -161,7 +160,6 @@ impl Tokenizer {
         special: bool,
         workers: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        let text = text::checked(text)?;
         arrays::ids(py, self.encoded(py, text::of(text)?, special, workers)?)
     }
 
@@ -200,8 +198,7 @@ impl Tokenizer {
         special: bool,
         characters: bool,
     ) -> PyResult<IdsAndSpans<'py>> {
-        let text = text::checked(text)?;
-        let text = call::text(text)?;
+        let text = text::utf8(text)?;
         let (found, spans) = call::sized(py, text.len(), |control| {
             let mut tokens = Spans::default();
             self.encoder.encode(text.as_bytes(), special, &mut tokens, control)?;
@@ -236,7 +233,6 @@ impl Tokenizer {
         special: bool,
         workers: Option<usize>,
     ) -> PyResult<usize> {
-        let text = text::checked(text)?;
         let text = text::of(text)?;
         call::sized(py, text.len(), |control| self.encoder.count_long(text, special, workers, control))
     }
@@ -244,8 +240,7 @@ impl Tokenizer {
     /// A place late in a text, in characters, where the text can be cut without changing its ids even if more text
     /// follows; 0 if there is no such place.
     fn late_cut(&self, text: &Bound<'_, PyAny>, special: bool) -> PyResult<usize> {
-        let text = text::checked(text)?;
-        let text = call::text(text)?;
+        let text = text::utf8(text)?;
         let cut = self.encoder.late_cut(text.as_bytes(), special).unwrap_or(0);
         Ok(text[..cut].chars().count())
     }
@@ -257,8 +252,7 @@ impl Tokenizer {
         max_tokens: usize,
         special: bool,
     ) -> PyResult<Bound<'py, PyString>> {
-        let text = text::checked(text)?;
-        let text = call::text(text)?;
+        let text = text::utf8(text)?;
         let piece = call::sized(py, text.len(), |control| {
             self.encoder.truncate(text, 0, max_tokens, special, control)
         })?;
@@ -273,8 +267,7 @@ impl Tokenizer {
         overlap: usize,
         special: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        let text = text::checked(text)?;
-        let text = call::text(text)?;
+        let text = text::utf8(text)?;
         let pieces = call::sized(py, text.len(), |control| {
             self.encoder.split(text, max_tokens, overlap, special, control)
         })?;
