@@ -159,15 +159,14 @@ def _one(file: Any, hint: str) -> list[str]:
         if not found:
             raise FileNotFoundError(f"the folder {shown(name)} holds no file")
         return [str(path) for path in found]
-    import glob
+    from . import globs
 
     if os.path.exists(name):
         return [name]
-    if not glob.has_magic(name):
+    if not globs.is_glob(name):
         check_exists(name, hint)
         return [name]
-    found = sorted(Path(match) for match in glob.glob(name, recursive=True))
-    found = [match for match in found if match.is_file()]
+    found = sorted(path for path in map(Path, globs.matches(name)) if path.is_file())
     if not found:
         raise FileNotFoundError(f"no file matches {shown(name)}{_behind(hint)}")
     return [str(path) for path in found]
