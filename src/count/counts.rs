@@ -199,12 +199,11 @@ impl PretokenCounts {
         bytes.fold(0, u64::saturating_add)
     }
 
-    /// The count of a pretoken; 0 if it does not occur. The first call looks at all pretokens, to make an
-    /// index.
+    /// The count of a pretoken; `None` if it is not there. The first call looks at all pretokens, to make an index.
     ///
     /// # Errors
     /// Same as [`PretokenCounts::from_items`].
-    pub fn get(&self, pretoken: &[u8], control: &Control) -> Result<u64> {
+    pub fn get(&self, pretoken: &[u8], control: &Control) -> Result<Option<u64>> {
         self.check_memory_for_order()?;
         let index = match self.index.0.get() {
             Some(index) => index,
@@ -214,12 +213,12 @@ impl PretokenCounts {
             }
         };
         if pretoken.is_empty() {
-            return Ok(0);
+            return Ok(None);
         }
         let (_, hash) = sought(pretoken, 1, 0);
         let Slots { slots, long } = self.slots.slots();
         let found = index.find(hash, |&at| slots[at as usize].pretoken(long) == pretoken);
-        Ok(found.map_or(0, |&at| slots[at as usize].count))
+        Ok(found.map(|&at| slots[at as usize].count))
     }
 
     /// A place after all occurrences; for documents their bytes of text.

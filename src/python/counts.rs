@@ -352,8 +352,8 @@ impl PyPretokenCounts {
         Ok(PyPretokenCounts::new_of(call::long(py, None, read)?))
     }
 
-    /// The count of a pretoken; 0 if it does not occur.
-    fn get(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<u64> {
+    /// The count of a pretoken; None if it is not there.
+    fn get(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<Option<u64>> {
         let counts = self.inner(py);
         call::long(py, None, |control| counts.get(pretoken, control))
     }

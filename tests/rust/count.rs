@@ -233,7 +233,7 @@ fn looking_up_and_adding() {
     let counts: HashMap<&[u8], u64> = whole.in_order().into_iter().collect();
     assert_eq!(counts.len(), whole.len());
     for (word, count) in counts {
-        assert_eq!(whole.get(word, &Control::none()).unwrap(), count);
-        assert_eq!(whole.get(&[word, b"-"].concat(), &Control::none()).unwrap(), 0);
+        assert_eq!(whole.get(word, &Control::none()).unwrap(), Some(count));
+        assert_eq!(whole.get(&[word, b"-"].concat(), &Control::none()).unwrap(), None);
     }
 }

@@ -154,6 +154,8 @@ def count_pretokens_from_iterator(
     The texts are taken one by one, and only a few are held at a time. Options and errors are those of
     `count_pretokens`.
     """
+    if isinstance(texts, PretokenCounts):
+        raise TypeError("texts are str or bytes, not PretokenCounts; give counts to train")
     specials = arguments.special_names(special_tokens)
     resolved = patterns.resolve(pattern, unmatched)
     replace = arguments.replaces_invalid(errors)

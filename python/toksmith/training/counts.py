@@ -14,7 +14,7 @@ from ..common.messages import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
     from typing_extensions import Self
@@ -22,9 +22,14 @@ if TYPE_CHECKING:
     from ..common.choices import Unmatched
     from ..patterns import Pattern
 
+_ROWS = 1 << 12
+"""Rows that become Python objects at a time."""
+
 
 class PretokenCounts:
     """How often each pretoken occurs, with the pattern and the special tokens that it was counted under.
+
+    It reads like a `dict` of pretokens to counts; a pretoken that is not there has the count 0.
 
     Args:
         mapping: Pretokens (bytes) with their counts, in the order of their first occurrence.
@@ -38,6 +43,8 @@ class PretokenCounts:
     >>> counts = PretokenCounts({b"low": 5, b"lower": 2})
     >>> (counts + counts).most_common(1), len(counts), counts.total
     ([(b'low', 10)], 2, 7)
+    >>> list(counts), b"low" in counts, counts[b"high"]
+    ([b'low', b'lower'], True, 0)
     """
 
     __slots__ = ("_core", "_has_order", "_pattern", "_special_tokens")
@@ -224,7 +231,30 @@ class PretokenCounts:
         return PretokenCounts._of(core, self._pattern, self._special_tokens, has_order and self._has_order)
 
     def __getitem__(self, pretoken: bytes) -> int:
+        """Return the count of a pretoken, 0 if it is not there."""
+        return self._count(pretoken) or 0
+
+    def __contains__(self, pretoken: object) -> bool:
+        return self._count(pretoken) is not None
+
+    def _count(self, pretoken: object) -> int | None:
+        if not isinstance(pretoken, bytes):
+            raise TypeError(f"a pretoken is bytes, not {type(pretoken).__name__}: {shown(pretoken)}")
         return self._core.get(pretoken)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the pretokens, in the order of their first occurrence."""
+        for start in range(0, len(self), _ROWS):
+            for pretoken, _, _ in self._core.rows(start, _ROWS):
+                yield pretoken
+
+    def keys(self) -> list[bytes]:
+        """Return the pretokens, in the order of their first occurrence."""
+        return list(self)
+
+    def values(self) -> list[int]:
+        """Return the counts of `keys`."""
+        return [count for _, count in self.items()]
 
     def __len__(self) -> int:
         return len(self._core)

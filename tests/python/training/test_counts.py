@@ -316,6 +316,20 @@ def test_looking_at_counts() -> None:
     assert counts.at_least(2).total == 7
 
 
+def test_counts_read_like_a_mapping() -> None:
+    words = {b"%d" % number: number + 1 for number in range(10_000)}
+    counts = PretokenCounts(words)
+    assert list(counts) == counts.keys() == [*words]
+    assert counts.values() == [*words.values()]
+    assert dict(counts) == words
+    assert b"7" in counts and b"x" not in counts and b"" not in counts and counts[b"x"] == 0
+    for call in (lambda: "7" in counts, lambda: counts["7"], lambda: counts[7]):  # type: ignore[index]
+        with pytest.raises(TypeError, match="a pretoken is bytes, not "):
+            call()
+    with pytest.raises(TypeError, match="give counts to train"):
+        count_pretokens_from_iterator(counts)
+
+
 def test_rare_pretokens_can_be_left_out(documents: list[str]) -> None:
     whole = count_pretokens_from_iterator(documents, special_tokens=[END])
     for least in (0, 1, 2, 5):
