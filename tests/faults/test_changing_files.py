@@ -186,7 +186,7 @@ def test_a_column(tmp_path: Path) -> None:
             continue  # the open file is read to its end
         file = tmp_path / "a.parquet"
         file.write_bytes(parquet_file(TEXT))
-        cells = parquet.texts([inputs.source_of(str(file))])
+        cells = parquet.texts([inputs.source_of(str(file))], "strict")
         next(cells)
         change(file)
         with pytest.raises(OSError, match=f"{file}: the file {message}"):

@@ -6,7 +6,7 @@ import codecs
 import itertools
 
 from .. import _core
-from . import inputs, parquet
+from . import inputs, parquet, text_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,18 +99,18 @@ def _text(source: Source, errors: str, read: Callable[[int], object] | None) -> 
             held = len(decoder.getstate()[0])
         yield decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
-        raise inputs.explained(_not_utf8(source.path, done - held + error.start), [source]) from None
+        raise inputs.explained(text_files.not_utf8(source.path, done - held + error.start), [source]) from None
 
 
 def _rows(source: Source, errors: str, label: Label | None) -> Iterator[Iterable[str]]:
-    texts = (_decoded(cell, errors, source.path, row) for row, cell in enumerate(parquet.texts([source])))
+    texts = parquet.texts([source], errors)
     if label is None:
         for text in texts:
             yield [text]
         return
     name, take = label
-    for row, (text, cell) in enumerate(zip(texts, parquet.texts([source._replace(column=name)]), strict=True)):
-        take(_decoded(cell, errors, source.path, row))
+    for text, named in zip(texts, parquet.texts([source._replace(column=name)], errors), strict=True):
+        take(named)
         yield [text]
 
 
@@ -160,18 +160,5 @@ def _checked(line: bytes, errors: str, name: str, offset: int) -> bytes:
     try:
         text = line.decode("utf-8", errors)
     except UnicodeDecodeError as error:
-        raise _not_utf8(name, offset + error.start) from None
+        raise text_files.not_utf8(name, offset + error.start) from None
     return text.encode() if errors == "replace" else line
-
-
-def _decoded(cell: str | bytes, errors: str, name: str, row: int) -> str:
-    if isinstance(cell, str):
-        return cell
-    try:
-        return cell.decode("utf-8", errors)
-    except UnicodeDecodeError as error:
-        raise _not_utf8(f"{name}: row {row}", error.start) from None
-
-
-def _not_utf8(name: str, place: int) -> ValueError:
-    return ValueError(f'{name}: not UTF-8 at byte {place}: give errors="replace" to read invalid bytes as U+FFFD')

@@ -115,7 +115,8 @@ def count(counting: _core.Counting, sources: Iterable[Source], replace: bool, re
         if is_table:
             from . import parquet
 
-            counting.texts(parquet.texts(group), replace=replace, progress=report)
+            texts = parquet.texts(group, "replace" if replace else "strict")
+            counting.texts(texts, replace=replace, progress=report)
         else:
             counting.files(
                 [(one.path, one.compression, one.field, one.span, one.seen) for one in group], progress=report

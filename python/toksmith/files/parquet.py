@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 from ..common.messages import shown
-from . import watching
+from . import text_files, watching
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,11 +23,14 @@ _BUFFER_BYTES = 1 << 20
 _BATCH_BYTES = 4 << 20
 
 
-def texts(sources: Iterable[Source]) -> Iterator[str | bytes]:
+def texts(sources: Iterable[Source], errors: str) -> Iterator[str]:
     """Yield the texts of a column, file by file; a few rows are in memory at a time.
 
+    `errors` is "strict" or "replace", for text that is not UTF-8.
+
     Raises:
-        ValueError: A file is no whole Parquet file; the column is missing, or a row of it holds no text.
+        ValueError: A file is no whole Parquet file; the column is missing, or a row of it holds no text or, with
+            "strict", no UTF-8.
         OSError: A file cannot be read, or has changed while it was read.
         ImportError: pyarrow is not installed.
     """
@@ -35,11 +39,49 @@ def texts(sources: Iterable[Source]) -> Iterator[str | bytes]:
         row = 0
         with Path(source.path).open("rb") as file, watching.unchanged(file.fileno(), source.path):
             for cells in columns(opened(file, source.path), source.column, source.path, _ROWS):
-                for text in cells.to_pylist():
+                for text in _values(cells):
                     if text is None:
                         raise ValueError(f"{source.path}: {without_text(row, source.column)}")
-                    yield text
+                    yield text if isinstance(text, str) else _decoded(text, errors, f"{source.path}: row {row}")
                     row += 1
+
+
+def _values(cells: Any) -> list[str | bytes | None]:
+    import pyarrow as pa
+
+    try:
+        values: list[str | bytes | None] = cells.to_pylist()
+    except UnicodeDecodeError:  # strings are promised to be UTF-8
+        values = cells.cast(pa.large_binary()).to_pylist()
+    return values
+
+
+def _decoded(text: bytes, errors: str, name: str) -> str:
+    try:
+        return text.decode("utf-8", errors)
+    except UnicodeDecodeError as error:
+        raise text_files.not_utf8(name, error.start) from None
+
+
+@contextlib.contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Name the file in errors of pyarrow, which have many types, and in those of the system.
+
+    Raises:
+        ValueError: The file is no whole Parquet file.
+        OSError: The system cannot read it.
+    """
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:  # names of columns may be no UTF-8
+        if isinstance(error, MemoryError):
+            raise
+        if isinstance(error, OSError) and (error.errno is not None or type(error) is not OSError):
+            error.filename = name if error.filename is None else error.filename
+            raise
+        raise ValueError(f"{name}: this is no whole Parquet file: {shown(str(error))}") from None
 
 
 def opened(file: Any, name: str) -> Any:
@@ -50,14 +92,11 @@ def opened(file: Any, name: str) -> Any:
         ImportError: pyarrow is not installed.
     """
     try:
-        import pyarrow as pa
         from pyarrow import parquet
     except ImportError:
         raise ImportError("reading Parquet needs pyarrow: pip install 'toksmith[parquet]'") from None
-    try:
+    with naming(name):
         return parquet.ParquetFile(file, buffer_size=_BUFFER_BYTES, pre_buffer=False)
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"{name}: this is no whole Parquet file: {error}") from None
 
 
 def columns(table: Any, column: str, name: str, rows: int) -> Iterator[Any]:
@@ -66,30 +105,30 @@ def columns(table: Any, column: str, name: str, rows: int) -> Iterator[Any]:
     Memory: some megabytes, whatever the size of row groups, and the longest text.
 
     Raises:
-        ValueError: There is no such column, or it does not hold text. Names the file by `name`.
+        ValueError: There is no such column, it does not hold text, or the file is damaged; names the file.
     """
     import pyarrow as pa
 
-    names = table.schema_arrow.names
-    if column not in names:
-        raise ValueError(f"{name}: there is no column {shown(column)}, only {names}: name one with column=…")
-    rows = min(rows, _rows_of(table, column))
-    # One column is one task: another thread would only take it over while this one waits.
-    for batch in table.iter_batches(batch_size=rows, columns=[column], use_threads=False):
-        cells = batch.column(0)
-        if pa.types.is_dictionary(cells.type):
-            cells = cells.dictionary_decode()
-        if not is_text(cells.type):
-            raise ValueError(f"{name}: the column {shown(column)} holds {cells.type}, not text")
-        yield getattr(cells, "storage", cells)
+    with naming(name):
+        names = table.schema_arrow.names
+        if column not in names:
+            raise ValueError(f"{name}: there is no column {shown(column)}, only {names}: name one with column=…")
+        rows = min(rows, _rows_of(table))
+        # One column is one task: another thread would only take it over while this one waits.
+        for batch in table.iter_batches(batch_size=rows, columns=[column], use_threads=False):
+            cells = batch.column(0)
+            if pa.types.is_dictionary(cells.type):
+                cells = cells.dictionary_decode()
+            if not is_text(cells.type):
+                raise ValueError(f"{name}: the column {shown(column)} holds {cells.type}, not text")
+            yield getattr(cells, "storage", cells)
 
 
-def _rows_of(table: Any, column: str) -> int:
-    """Return how many rows have about `_BATCH_BYTES` of text, by the sizes of row groups that the file tells."""
+def _rows_of(table: Any) -> int:
+    """Return how many rows have at most about `_BATCH_BYTES`, by the sizes of row groups that the file tells."""
     metadata = table.metadata
-    place = next((i for i in range(len(table.schema)) if table.schema.column(i).path == column), None)
-    groups = range(metadata.num_row_groups if place is not None else 0)
-    size = sum(metadata.row_group(i).column(place).total_uncompressed_size for i in groups)
+    # Of all columns: where the metadata of a column is damaged, asking pyarrow for it ends the process.
+    size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
     rows: int = _BATCH_BYTES * metadata.num_rows // max(size, 1)
     return max(rows, 1)
 

@@ -19,6 +19,11 @@ MAX_VALUES = 20_000_000
 """Most values in a JSON file, counted by its commas and brackets: each value becomes an object in memory."""
 
 
+def not_utf8(name: str, place: int) -> ValueError:
+    """Return the error of text that is not UTF-8 at a byte, of a source of documents."""
+    return ValueError(f'{name}: not UTF-8 at byte {place}: give errors="replace" to read invalid bytes as U+FFFD')
+
+
 def read_text(path: str | os.PathLike[str]) -> str:
     """Return the text of a UTF-8 file, with its line ends as they are.
 

@@ -112,8 +112,12 @@ def _load_table(path: Path, is_parquet: bool) -> tuple[_core.PretokenCounts, dic
             head = _checked(counts_table.head_of(schema) or b"null", name)
             batches = table.iter_batches() if is_parquet else map(table.get_batch, range(table.num_record_batches))
             most = (path.stat().st_size + (1 << 16)) * _EXPANSION
-            core = counts_table.counts_of(pa.Table.from_batches(_within(batches, most, name), schema), head["bytes"])
-    except (pa.ArrowException, KeyError) as error:
+            held = pa.Table.from_batches(_within(batches, most, name), schema)
+        with text_files.naming(name):
+            core = counts_table.counts_of(held, head["bytes"])
+    except (pa.ArrowException, KeyError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # an error of the system, not of the content
+            raise
         raise ValueError(f"{path}: this is no whole table of pretoken counts: {error}") from None
     counts_table.check_whole(core, head, name)
     return core, head
