@@ -205,7 +205,7 @@ pub(super) fn one(id: &Bound<'_, PyAny>, index: Option<usize>) -> PyResult<u32> 
     }
     if error.is_instance_of::<PyTypeError>(id.py()) {
         let kind = id.get_type().name()?;
-        let is_row = id.is_instance_of::<PyList>() || id.is_instance_of::<PyTuple>();
+        let is_row = index.is_some() && (id.is_instance_of::<PyList>() || id.is_instance_of::<PyTuple>());
         let hint = if is_row { "; decode_batch takes lists of ids" } else { "" };
         return Err(PyTypeError::new_err(format!("a token id is an int, not {kind}{place}{hint}")));
     }

@@ -294,7 +294,7 @@ STANDARD_OUTPUT = {
     "train": ["train", "text", "--vocab-size", "300", "-o", "-"],
     "encode": ["encode", "-t", "t.json", "text"],
     "decode": ["decode", "-t", "t.json", "ids"],
-    "explain": ["explain", "-t", "t.json", "the lowest price"],
+    "explain": ["explain", "-t", "t.json", "--text", "the lowest price"],
     "inspect": ["inspect", "t.json", "--on", "text"],
 }
 

@@ -235,7 +235,8 @@ def _inputs(
             yield from sources.files_of(source)
     named = (one.partition("=")[2] for one in (*(language or ()), *(parallel or ())))
     for file in filter(None, (*(on or ()), *named)):
-        yield from inputs.expand(file)
+        if file != "-":
+            yield from inputs.expand(file)
 
 
 def _languages(given: list[str]) -> dict[str, list[str]]:

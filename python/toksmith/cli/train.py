@@ -270,7 +270,9 @@ def _base(source: str, pattern: str | None, specials: Specials | None, unmatched
 
 
 def _inputs(files: list[str], base: str | None, checkpoint: str | None) -> Iterator[str | Path]:
-    yield from inputs.expand(files)
+    for file in files:
+        if file != "-":
+            yield from inputs.expand(file)
     if base is not None:
         yield from sources.files_of(base)
     if checkpoint is not None:

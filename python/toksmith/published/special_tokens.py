@@ -8,10 +8,6 @@ import warnings
 from ..common.messages import shown
 from . import encodings, rank_cache
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
 _LLAMA3 = "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55"
 """The SHA-256 of Llama 3's tokenizer.model."""
 _BY_RANKS = {128_000: ("cl100k_old", "Llama 3", 256), 151_643: ("qwen2", "Qwen", 3)}
@@ -23,19 +19,16 @@ the special tokens of the same ranks.
 _MAX_NAMED = 3
 
 
-def warn_of_missing(
-    path: str | os.PathLike[str], data: bytes, pattern: str | None, names: Collection[str], *, stacklevel: int
-) -> None:
-    """Warn if a rank file is a published one and special tokens of it are missing.
+def warn_of_missing(path: str | os.PathLike[str], data: bytes, pattern: str | None, *, stacklevel: int) -> None:
+    """Warn if a rank file that is loaded without special tokens is a published one that has some.
 
     Args:
         path: The name of the file, for the warning.
         data: Its content.
         pattern: The name of its pattern.
-        names: The special tokens that it is loaded with.
         stacklevel: As in `warnings.warn`, from the caller.
     """
-    missing = _missing(data, pattern, names)
+    missing = _missing(data, pattern)
     if missing:
         warnings.warn(
             f"{os.fspath(path)} is the rank file of {missing}. Missing ones are read as ordinary text: give them in "
@@ -44,18 +37,17 @@ def warn_of_missing(
         )
 
 
-def _missing(data: bytes, pattern: str | None, names: Collection[str]) -> str | None:
-    """Return the model or encoding of a rank file and what is missing; None if nothing is."""
+def _missing(data: bytes, pattern: str | None) -> str | None:
+    """Return the model or encoding of a rank file and its special tokens; None if it is no published one."""
     digest = rank_cache.digest(data)
-    known = [name for name, one in encodings.ENCODINGS.items() if encodings.FILES[one.file].sha256 == digest]
+    known = [one for one in encodings.ENCODINGS if encodings.FILES[encodings.ENCODINGS[one].file].sha256 == digest]
     if known:
-        fewest = min(known, key=lambda name: len(encodings.ENCODINGS[name].special_tokens))
-        missing = [name for name in encodings.ENCODINGS[fewest].special_tokens if name not in names]
-        more = f" and {len(missing) - _MAX_NAMED} more" if len(missing) > _MAX_NAMED else ""
-        listed = ", ".join(map(shown, missing[:_MAX_NAMED]))
-        return f"{fewest}, and lacks its special tokens {listed}{more}" if missing else None
+        name = min(known, key=lambda name: len(encodings.ENCODINGS[name].special_tokens))
+        specials = list(encodings.ENCODINGS[name].special_tokens)
+        more = f" and {len(specials) - _MAX_NAMED} more" if len(specials) > _MAX_NAMED else ""
+        return f"{name}, and lacks its special tokens {', '.join(map(shown, specials[:_MAX_NAMED]))}{more}"
     ranks = 128_000 if digest == _LLAMA3 else data.count(b"\n") + (not data.endswith(b"\n"))
     of_pattern, model, count = _BY_RANKS.get(ranks, (None, "", 0))
-    if len(names) >= count or (pattern != of_pattern and digest != _LLAMA3):
+    if not count or (pattern != of_pattern and digest != _LLAMA3):
         return None
-    return f"{model}, which has at least {count} special tokens, from id {ranks} on, and {len(names)} are given"
+    return f"{model}, which has at least {count} special tokens, from id {ranks} on"

@@ -41,10 +41,10 @@ def load(
         vocab = rank_file.parse(text_files.text_of(data, path), f"{os.fspath(path)}, ")
         with text_files.naming(path):
             core = CoreTokenizer(vocab, None, specials, resolved.core())
-    if specials or special_tokens is None:
+    if special_tokens is None:
         from ..published.special_tokens import warn_of_missing
 
-        warn_of_missing(path, data, resolved.name, dict(specials), stacklevel=3)
+        warn_of_missing(path, data, resolved.name, stacklevel=3)
     return Parts(core, resolved)
 
 

@@ -85,8 +85,8 @@ class Additions:
                 pat_str=patterns.expression(pattern),
                 special_tokens=dict(specials),
             )
-        if specials or special_tokens is None:
-            warn_of_missing(path, data, made.tokenizer._pattern.name, specials, stacklevel=2)
+        if special_tokens is None:
+            warn_of_missing(path, data, made.tokenizer._pattern.name, stacklevel=2)
         return made
 
     @classmethod
