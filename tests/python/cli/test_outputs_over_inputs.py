@@ -154,3 +154,21 @@ def test_devices_may_be_both() -> None:
         yield
 
     outputs.check_not_read("no such file", never())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("train", "-", "--vocab-size", "258", "-o", "old"),
+        ("compare", "t.json", "--on", "-", "--html", "old"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_standard_input_is_no_file_that_an_output_may_be(
+    arguments: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    Path("old").write_text("old")
+    done = run_command(*arguments, stdin=TEXT.encode())
+    assert done.returncode == 0, done.stderr
+    assert Path("old").read_text() != "old"
