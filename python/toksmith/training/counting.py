@@ -76,6 +76,7 @@ def count_pretokens(
     Warns:
         UserWarning: The pattern matches almost nothing of the text.
     """
+    _check_uncounted(files)
     specials = arguments.special_names(special_tokens)
     separator = arguments.checked_separator(document_separator)
     resolved = patterns.resolve(pattern, unmatched)
@@ -154,8 +155,7 @@ def count_pretokens_from_iterator(
     The texts are taken one by one, and only a few are held at a time. Options and errors are those of
     `count_pretokens`.
     """
-    if isinstance(texts, PretokenCounts):
-        raise TypeError("texts are str or bytes, not PretokenCounts; give counts to train")
+    _check_uncounted(texts)
     specials = arguments.special_names(special_tokens)
     resolved = patterns.resolve(pattern, unmatched)
     replace = arguments.replaces_invalid(errors)
@@ -174,3 +174,9 @@ def count_pretokens_from_iterator(
         core = counting.finish()
     coverage.warn_if_hardly_any(core, resolved)
     return PretokenCounts._of(core, resolved, specials)
+
+
+def _check_uncounted(given: Any) -> None:
+    """Refuse counts, which could be taken for an iterable of bytes."""
+    if isinstance(given, PretokenCounts):
+        raise TypeError("PretokenCounts are counted already; give them to train")

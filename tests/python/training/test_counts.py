@@ -326,8 +326,9 @@ def test_counts_read_like_a_mapping() -> None:
     for call in (lambda: "7" in counts, lambda: counts["7"], lambda: counts[7]):  # type: ignore[index]
         with pytest.raises(TypeError, match="a pretoken is bytes, not "):
             call()
-    with pytest.raises(TypeError, match="give counts to train"):
-        count_pretokens_from_iterator(counts)
+    for call in (count_pretokens, count_pretokens_from_iterator):
+        with pytest.raises(TypeError, match="counted already; give them to train"):
+            call(counts)
 
 
 def test_rare_pretokens_can_be_left_out(documents: list[str]) -> None:
