@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _ANY = "(?s:.)"
 _QUANTIFIER = re.compile(r"[?*+]|\{(\d*)(,?)(\d*)\}")
+_LAZY = re.compile(r"[?*+}]\?")
 _LOOKS = ("(?=", "(?!", "(?<=", "(?<!")
 _NAMED = re.compile(r"\(\?P?<[A-Za-z_][A-Za-z0-9_]*>")
 _FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]*))?([:)])")
@@ -172,6 +173,10 @@ class _Translator:
         if found[0][0] == "{" and (not (least or most) or (most and least and int(most) < int(least))):
             self.refuse(f"the quantifier {shown(found[0])}")
         self.at = found.end()
+        has_no_end = found[0] in ("*", "+") or bool(comma and not most)
+        if has_no_end and part.longest and not part.shortest and _LAZY.search(part.pattern):
+            # fancy-regex and `regex` end such a loop at different empty matches.
+            self.refuse("a quantifier without an end behind what may lazily match nothing", start)
         count = f"{{{least or 0}{comma}{most}}}" if found[0][0] == "{" else found[0]
         mode = self.pattern[self.at : self.at + 1]
         mode = mode if mode and mode in "?+" else ""

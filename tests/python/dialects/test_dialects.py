@@ -175,6 +175,7 @@ NOTHING = ("|.", "x{0}|.", "a*?|b", "a??|.")
 REFUSED = {
     r"(?x) a b": "flag 'x'",
     r"(?U)a+": "flag 'U'",
+    r"(?:ab|\w??)*": "a quantifier without an end behind what may lazily match nothing",
     r"(?R)a": "flag 'R'",
     r"(?-u)a": "flag 'u'",
     r"\Ka": "keep out",
