@@ -39,12 +39,12 @@ def _is_linked(path: str, real: Callable[[str], str]) -> bool:
 
 
 def _matches(pattern: str) -> Iterator[str]:
-    found = _RECURSIVE.search(pattern)
-    if found is None:
+    stars = _RECURSIVE.search(pattern)
+    if stars is None:
         yield from glob.iglob(pattern)
         return
-    head, tail = pattern[: found.start()], pattern[found.end() :]
-    if not tail and found[0].endswith("*"):
+    head, tail = pattern[: stars.start()], pattern[stars.end() :]
+    if not tail and stars[0].endswith("*"):
         tail = "*"
     for top in glob.iglob(head) if head else [""]:
         for folder in _folders(top):

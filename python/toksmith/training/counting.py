@@ -176,7 +176,7 @@ def count_pretokens_from_iterator(
     return PretokenCounts._of(core, resolved, specials)
 
 
-def _check_uncounted(given: Any) -> None:
+def _check_uncounted(documents: Any) -> None:
     """Refuse counts, which could be taken for an iterable of bytes."""
-    if isinstance(given, PretokenCounts):
+    if isinstance(documents, PretokenCounts):
         raise TypeError("PretokenCounts are counted already; give them to train")
