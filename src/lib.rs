@@ -59,6 +59,7 @@ mod memory;
 mod merge;
 pub mod normalize;
 mod once;
+pub mod pipeline;
 pub mod pretokenize;
 #[cfg(test)]
 #[path = "../tests/rust/random.rs"]

@@ -30,8 +30,7 @@ class ArrowColumns(Definition):
         """Return the ids of each text of an Arrow column, as an Arrow array of lists; null for a null text.
 
         Texts are read in place, and ids are written to the memory of the result, without Python objects. Bytes that
-        are not UTF-8 are encoded as by `encode_bytes`. A Hugging Face tokenizer with a pipeline, which changes texts
-        before encoding, makes a `str` of each text first.
+        are not UTF-8 are encoded as by `encode_bytes`.
 
         Args:
             texts: An object with `__arrow_c_array__` or `__arrow_c_stream__`: an array or chunked array of pyarrow, a
@@ -59,10 +58,7 @@ class ArrowColumns(Definition):
         """
         wide = _is_wide(self._core, dtype)
         column, count = _core.ArrowColumn(texts), arguments.checked_workers(workers)
-        if isinstance(self._core, _core.Tokenizer):
-            return _like(texts, column.encode(self._core, special, count, wide, large))
-        ids, starts = self._core.encode_batch_to_numpy(_present(column), special, count)
-        return _like(texts, _core.ArrowArray.of_ids(column, ids, starts, wide, large))
+        return _like(texts, column.encode(self._core, special, count, wide, large))
 
     def count_arrow(self, texts: Any, *, special: bool = True, workers: int | None = None) -> Any:
         """Return how many ids each text of an Arrow column has, as an Arrow array of `int64`; null for a null text.
@@ -75,12 +71,7 @@ class ArrowColumns(Definition):
         [2, None, 0]
         """
         column, count = _core.ArrowColumn(texts), arguments.checked_workers(workers)
-        if isinstance(self._core, _core.Tokenizer):
-            return _like(texts, column.count(self._core, special, count))
-        import numpy as np
-
-        starts = self._core.encode_batch_to_numpy(_present(column), special, count)[1]
-        return _like(texts, _core.ArrowArray.of_counts(column, np.diff(starts)))
+        return _like(texts, column.count(self._core, special, count))
 
     def batch(
         self,
@@ -141,11 +132,6 @@ def _is_wide(core: Any, dtype: Any) -> bool:
             f'the tokenizer has ids up to {core.max_id()}, which do not fit into uint16: give dtype="uint32"'
         )
     return wide
-
-
-def _present(column: _core.ArrowColumn) -> list[str]:
-    """Return the texts that are not null."""
-    return [text for text in column.texts() if text is not None]
 
 
 def _like(texts: Any, array: _core.ArrowArray) -> Any:

@@ -32,8 +32,8 @@ def arrays(
     if not can_cut(core):
         yield from _of_stream(core, texts, special)
         return
-    for chunk in _chunks(core, texts, special):
-        yield core.encode_to_numpy(chunk, special, workers)
+    for i, chunk in enumerate(_chunks(core, texts, special)):
+        yield core.encode_to_numpy(chunk, special, workers, i > 0)
 
 
 def count(core: CoreTokenizer, texts: Iterable[str], special: bool, workers: int | None) -> int:
@@ -41,13 +41,12 @@ def count(core: CoreTokenizer, texts: Iterable[str], special: bool, workers: int
     if not can_cut(core):
         stream = core.stream(special)
         return sum(len(stream.push(text)) for text in texts) + len(stream.finish())
-    return sum(core.count(chunk, special, workers) for chunk in _chunks(core, texts, special))
+    return sum(core.count(chunk, special, workers, i > 0) for i, chunk in enumerate(_chunks(core, texts, special)))
 
 
 def can_cut(core: CoreTokenizer) -> bool:
     """Return whether text can be cut between special tokens."""
-    # The stages around a core, such as a normalizer, may look at all of the text.
-    return isinstance(core, CoreTokenizer) and bool(core.late_cut("a a a a a a a a a a", False))
+    return bool(core.late_cut("a a a a a a a a a a a a a a a a", False))
 
 
 def _chunks(core: CoreTokenizer, texts: Iterable[str], special: bool) -> Iterator[str]:

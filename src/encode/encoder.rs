@@ -15,11 +15,13 @@ use super::scratch::{Scratch, ScratchPool};
 use super::special_set::{ActiveSpecials, SpecialTokens};
 use super::tables::Tables;
 use crate::control::{BYTES_PER_CHECK, Control};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::once::Once;
-use crate::pretokenize::{ENDS, Isa, Junctions, Pattern, Prefix, Pretokenizer};
+use crate::pipeline::{Passage, Pipeline, Trust};
+use crate::pretokenize::{ENDS, Isa, Junctions, Pattern, Pretokenizer};
 use crate::room;
 use crate::simd::Portable;
+use crate::source::Cutter;
 use crate::special::{Segment, Specials};
 use crate::vocab::Vocab;
 
@@ -45,14 +47,19 @@ pub(super) struct Request<'a> {
     pub(super) is_first: bool,
 }
 
-/// A vocabulary and a pattern, ready to encode. Immutable; any number of threads may use it at once.
+/// A vocabulary, a pattern and the steps before it, ready to encode. Immutable; any number of threads may use it at
+/// once.
 pub struct Encoder {
-    pub(super) vocab: Vocab,
+    pub(super) vocab: Arc<Vocab>,
     pub(super) pretokenizer: Pretokenizer,
+    /// The pattern as it was given, without the cuts that a vocabulary of characters allows.
+    pub(super) splitter: Pretokenizer,
+    /// The steps before the pattern; `None` for none.
+    pub(super) pipeline: Option<Arc<Pipeline>>,
     no_specials: Specials,
     /// Tables made from the vocabulary. After a training they are made when the first text is encoded, since a
     /// tokenizer that is only saved needs none.
-    tables: Once<Tables>,
+    tables: Arc<Once<Tables>>,
     /// log2 of the number of buckets of a scratch's cache.
     cache_bits: u32,
     /// Bytes of text after which a scratch gets a cache; see [`OWN_CACHE_BYTES`].
@@ -101,10 +108,39 @@ impl Encoder {
         (cache_bits, cache_after): (u32, usize),
     ) -> Self {
         let no_specials = Specials::default();
+        let splitter = pretokenizer.clone();
         let pretokenizer = with_junctions(pretokenizer, &vocab);
         let isa = isa_of(&pretokenizer);
         let pool = ScratchPool::default();
-        Encoder { vocab, pretokenizer, no_specials, tables, cache_bits, cache_after, isa, pool }
+        let (vocab, tables) = (Arc::new(vocab), Arc::new(tables));
+        Encoder {
+            vocab,
+            pretokenizer,
+            splitter,
+            pipeline: None,
+            no_specials,
+            tables,
+            cache_bits,
+            cache_after,
+            isa,
+            pool,
+        }
+    }
+
+    /// The encoder of the same vocabulary and pattern, with which it shares its tables, after the steps of a pipeline.
+    pub fn with_pipeline(&self, pipeline: Pipeline) -> Self {
+        Encoder {
+            vocab: Arc::clone(&self.vocab),
+            pretokenizer: self.pretokenizer.clone(),
+            splitter: self.splitter.clone(),
+            pipeline: Some(Arc::new(pipeline)),
+            no_specials: Specials::default(),
+            tables: Arc::clone(&self.tables),
+            cache_bits: self.cache_bits,
+            cache_after: self.cache_after,
+            isa: self.isa,
+            pool: ScratchPool::default(),
+        }
     }
 
     /// # Errors
@@ -188,18 +224,31 @@ impl Encoder {
     /// The special tokens that a call looks for.
     #[inline]
     pub(super) fn active<'a>(&'a self, special: SpecialTokens<'a>) -> ActiveSpecials<'a> {
-        match special {
-            SpecialTokens::None => {
-                ActiveSpecials { search: &self.no_specials, ids: &[], prefix: Prefix::None }
-            }
-            SpecialTokens::OfVocabulary => {
-                let (search, ids) = (self.vocab.specials(), self.vocab.special_ids());
-                ActiveSpecials { search, ids, prefix: self.pretokenizer.prefix() }
-            }
-            SpecialTokens::Chosen(set) => {
-                ActiveSpecials { search: &set.specials, ids: &set.ids, prefix: Prefix::None }
-            }
+        let (search, ids) = match special {
+            SpecialTokens::None => (&self.no_specials, &[][..]),
+            SpecialTokens::OfVocabulary => (self.vocab.specials(), self.vocab.special_ids()),
+            SpecialTokens::Chosen(set) => (&set.specials, &*set.ids),
+        };
+        let trust = if matches!(special, SpecialTokens::None) { Trust::None } else { Trust::All };
+        ActiveSpecials { search, ids, pipeline: self.pipeline.as_deref().map(|pipeline| (pipeline, trust)) }
+    }
+
+    /// Finds places where a text can be cut without a change of its ids. `replace` says whether invalid bytes are
+    /// read as U+FFFD.
+    pub(crate) fn cutter<'a>(&'a self, special: impl Into<SpecialTokens<'a>>, replace: bool) -> Cutter<'a> {
+        self.cutter_of(self.active(special.into()), replace)
+    }
+
+    pub(super) fn cutter_of<'a>(&'a self, specials: ActiveSpecials<'a>, replace: bool) -> Cutter<'a> {
+        match specials.pipeline {
+            Some((pipeline, _)) => pipeline.cutter(&self.pretokenizer, replace),
+            None => Cutter::new(specials.search, &self.pretokenizer, replace),
         }
+    }
+
+    /// Whether several threads are faster than one.
+    pub fn is_parallel(&self) -> bool {
+        self.pretokenizer.is_parallel() && self.pipeline.as_ref().is_none_or(|pipeline| pipeline.is_parallel())
     }
 
     /// The special tokens of the vocabulary, or none, to search for.
@@ -230,44 +279,18 @@ impl Encoder {
         sink: &mut impl Sink,
         control: &Control,
     ) -> Result<()> {
+        if let Some((pipeline, trust)) = special.pipeline {
+            let passage = Passage { text, trust, is_first, is_tracked: sink.reads_places(), control };
+            return self.encode_staged(scratch, pipeline, passage, special, sink);
+        }
         for segment in special.search.segments(text, control) {
             match segment? {
-                Segment::Text(range) => {
-                    let is_stretch = special.prefix != Prefix::None && (is_first || range.start > 0);
-                    if is_stretch && special.prefix.is_before(&text[range.clone()], range.start == 0) {
-                        self.encode_prefixed(scratch, text, range, sink, control)?;
-                    } else {
-                        self.encode_text(scratch, text, range, sink, control)?;
-                    }
-                }
+                Segment::Text(range) => self.encode_text(scratch, text, range, sink, control)?,
                 Segment::Special(found) => sink.token(found.range.clone(), special.ids[found.index])?,
             }
             if !sink.wants_more() {
                 break;
             }
-        }
-        Ok(())
-    }
-
-    /// Encodes `text[range]`, which holds no special token, as if a space stood before it.
-    fn encode_prefixed(
-        &self,
-        scratch: &mut Scratch,
-        text: &[u8],
-        range: Range<usize>,
-        sink: &mut impl Sink,
-        control: &Control,
-    ) -> Result<()> {
-        let Pattern::Junctions(junctions) = &self.pretokenizer.pattern else {
-            return Err(Error::BrokenState);
-        };
-        let first = range.start + junctions.first_end(&text[range.clone()]);
-        let mut head = room::for_items(1 + first - range.start)?;
-        head.push(b' ');
-        head.extend_from_slice(&text[range.start..first]);
-        self.encode_text(scratch, &head, 0..head.len(), sink, control)?;
-        if first < range.end && sink.wants_more() {
-            self.encode_text(scratch, text, first..range.end, sink, control)?;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Text → ids.
 //!
 //! - [`encoder`]: the [`Encoder`], and how one text is encoded on the calling thread.
+//! - [`staged`]: text that goes through the steps of a [pipeline](crate::pipeline) first.
 //! - [`hot_loop`]: runs of pretokens → ids, as long as the ids are in their bucket of the [`cache`].
 //! - [`lookup`]: the ids of a pretoken that are elsewhere in the cache, or must be made by merging; [`fragments`]: a
 //!   pretoken that can be split at places that no token crosses ([`safe_splits`]).
@@ -20,9 +21,10 @@ mod parallel;
 mod safe_splits;
 mod scratch;
 mod special_set;
+mod staged;
 mod tables;
 
-pub use api::{Completions, Piece, SortedTokens};
+pub use api::{Completions, EncodeState, Piece, SortedTokens, Words};
 pub use encoder::Encoder;
 pub(crate) use output::put_ids;
 pub use output::{IdArray, IdBytes, IdDestination, IdFile, IdType, Sink, Spans, recycle};

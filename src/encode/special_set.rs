@@ -2,7 +2,7 @@
 
 use crate::control::Control;
 use crate::error::Result;
-use crate::pretokenize::Prefix;
+use crate::pipeline::{Pipeline, Trust};
 use crate::special::Specials;
 
 /// Special tokens, each with its id. They need not be in a vocabulary, and two may have the same id.
@@ -59,11 +59,10 @@ impl<'a> From<&'a SpecialSet> for SpecialTokens<'a> {
 }
 
 /// The special tokens that one call looks for, and the id of each: what [`SpecialTokens`] stands for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct ActiveSpecials<'a> {
     pub(super) search: &'a Specials,
     pub(super) ids: &'a [u32],
-    /// Which stretches of text between special tokens get a space in front. If a call looks for no special tokens, no
-    /// stretch does: the text is already such a stretch.
-    pub(super) prefix: Prefix,
+    /// The pipeline that the text goes through, and where it looks for special tokens.
+    pub(super) pipeline: Option<(&'a Pipeline, Trust<'a>)>,
 }

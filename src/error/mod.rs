@@ -232,6 +232,13 @@ pub enum Error {
         most: usize,
     },
 
+    /// A text that is too long for the places of its ids to be tracked through a pipeline.
+    #[error("a text of {bytes} bytes is too long for offsets: with a normalizer they need a text under 4 GiB")]
+    OffsetsTooLong {
+        /// The bytes of the text.
+        bytes: usize,
+    },
+
     /// A lone surrogate, which is no character and has no UTF-8.
     #[error("the text has a lone surrogate at character {at}, which is no character and has no UTF-8 bytes")]
     Surrogate {

@@ -10,7 +10,7 @@ use crate::pretokenize::Matcher;
 use crate::room;
 
 /// The range of the original text, in bytes, that a byte comes from.
-type OriginRange = (u32, u32);
+pub type OriginRange = (u32, u32);
 
 /// A text and, if requested, the origin of each of its bytes.
 #[derive(Clone, Debug)]

@@ -5,13 +5,16 @@
 //! results are kept even where a newer Unicode version differs.
 
 mod aligned;
+mod compose;
+mod cuts;
 mod limit;
 
 use unicode_normalization_alignments::{self as forms, UnicodeNormalization};
 
-pub use aligned::Aligned;
+pub use aligned::{Aligned, OriginRange};
 pub use limit::most_bytes;
 
+use compose::is_nfc;
 use limit::Limit;
 
 use crate::error::Result;
@@ -58,11 +61,32 @@ impl Normalizer {
     /// # Errors
     /// [`Error::NormalizedTooLong`](crate::error::Error) before a step passes the limit; errors of a pattern.
     pub fn apply(&self, text: &mut Aligned, most: usize) -> Result<()> {
+        self.apply_to(text, false, most)
+    }
+
+    /// [`Normalizer::apply`] to a text that may continue another one (see [`Normalizer::may_cut`]): then nothing is
+    /// put in front of it.
+    ///
+    /// # Errors
+    /// Same as [`Normalizer::apply`].
+    pub(crate) fn apply_to(&self, text: &mut Aligned, continues: bool, most: usize) -> Result<()> {
         let bytes = text.text().len();
-        self.0
-            .iter()
-            .enumerate()
-            .try_for_each(|(i, step)| step.apply(text, Limit { step: i, name: step.name(), bytes, most }))
+        for (i, step) in self.0.iter().enumerate() {
+            if !(continues && matches!(step, NormalizeStep::Prepend(_))) {
+                step.apply(text, Limit { step: i, name: step.name(), bytes, most })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a step puts a text in front of another.
+    pub(crate) fn prepends(&self) -> bool {
+        self.0.iter().any(|step| matches!(step, NormalizeStep::Prepend(_)))
+    }
+
+    /// Whether all patterns run without a lock.
+    pub(crate) fn is_parallel(&self) -> bool {
+        self.0.iter().all(|step| !matches!(step, NormalizeStep::Replace(matcher, _) if !matcher.is_parallel()))
     }
 
     /// Whether the steps leave the text, and each part of it alone, unchanged. May return `false` for such a
@@ -111,6 +135,10 @@ impl NormalizeStep {
         match self {
             NormalizeStep::Lowercase if !text.is_tracked() => {
                 text.put_back(lowercase(&old, limit)?);
+                Ok(())
+            }
+            NormalizeStep::Nfc if !text.is_tracked() => {
+                text.put_back(compose::composed(&old, limit)?);
                 Ok(())
             }
             NormalizeStep::Nfc => text.transform(&old, old.nfc(), 0, limit),
@@ -189,61 +217,6 @@ fn lowercase(text: &str, limit: Limit) -> Result<String> {
     Ok(lower)
 }
 
-/// Whether a text is in NFC. Returns the same as [`forms::is_nfc`], but looks only at characters that may matter, and
-/// composes only around those that the tables are not sure of.
-fn is_nfc(text: &str) -> bool {
-    // Nothing composes across the front of a character that composes with none before it: `start` is the last such place.
-    let (mut start, mut is_sure, mut last, mut at) = (0, true, 0, 0);
-    let is_composed = |range: std::ops::Range<usize>| {
-        let part = &text[range];
-        part.chars().eq(part.nfc().map(|(character, _)| character))
-    };
-    loop {
-        let found = next_not_inert(text.as_bytes(), at);
-        if found != Some(at) {
-            if !is_sure && !is_composed(start..at) {
-                return false;
-            }
-            let Some(found) = found else { return true };
-            let before = text[..found].chars().next_back().map_or(0, char::len_utf8);
-            (start, is_sure, last, at) = (found - before, true, 0, found);
-        }
-        let Some(character) = text[at..].chars().next() else { return true };
-        let class = forms::char::canonical_combining_class(character);
-        if class != 0 && last > class {
-            return false;
-        }
-        match forms::is_nfc_quick(std::iter::once(character)) {
-            forms::IsNormalized::No => return false,
-            forms::IsNormalized::Maybe => is_sure = false,
-            forms::IsNormalized::Yes if class == 0 => {
-                if !is_sure && !is_composed(start..at) {
-                    return false;
-                }
-                (start, is_sure) = (at, true);
-            }
-            forms::IsNormalized::Yes => (),
-        }
-        (last, at) = (class, at + character.len_utf8());
-    }
-}
-
-/// The first character at or behind `from` whose first byte does not say that composition leaves it unchanged.
-fn next_not_inert(text: &[u8], from: usize) -> Option<usize> {
-    let (blocks, _) = text[from..].as_chunks::<32>();
-    // A whole block is looked at without a branch, so that compilers make vector code of it.
-    let found = blocks.iter().position(|block| block.iter().fold(false, |any, &byte| any | !is_inert(byte)));
-    let start = from + found.map_or(blocks.len() * 32, |number| number * 32);
-    text[start..].iter().position(|&byte| !is_inert(byte)).map(|at| start + at)
-}
-
-/// Whether composition leaves all characters that begin with a byte unchanged, and none of them begins a composition:
-/// characters below U+0300, U+0400 to U+047F in Cyrillic, Chinese from U+4000 to U+9FFF, Hangul from U+B000 to
-/// U+CFFF. Also true for the bytes of a character other than its first.
-fn is_inert(byte: u8) -> bool {
-    byte < 0xCC || matches!(byte, 0xD0 | 0xD1 | 0xE4..=0xE9 | 0xEB | 0xEC)
-}
-
 /// Whether [`NormalizeStep::Nmt`] removes a character.
 fn is_control(character: char) -> bool {
     matches!(u32::from(character), 1..=8 | 0x0B | 0x0E..=0x1F | 0x7F | 0x8F | 0x9F)
@@ -270,40 +243,6 @@ mod tests {
             assert!(normalizer.apply(&mut tracked, usize::MAX).is_ok());
             assert_eq!(plain.text(), tracked.text());
             assert_eq!(tracked.into_parts().1[0], (0, text.len() as u32));
-        }
-    }
-
-    #[test]
-    fn inert_characters_have_no_combining_class_and_stay() {
-        let first_byte = |character: char| character.encode_utf8(&mut [0; 4]).as_bytes()[0];
-        for character in ('\0'..=char::MAX).filter(|&character| is_inert(first_byte(character))) {
-            assert_eq!(forms::char::canonical_combining_class(character), 0, "{character:?}");
-            let quick = forms::is_nfc_quick(std::iter::once(character));
-            assert_eq!(quick, forms::IsNormalized::Yes, "{character:?}");
-        }
-    }
-
-    #[test]
-    fn texts_in_nfc_are_found_as_by_the_tables() {
-        let parts = [
-            "a",
-            "e\u{301}",
-            "é",
-            "\u{301}",
-            "\u{327}",
-            "я",
-            "漢字",
-            "각",
-            "\u{1100}\u{1161}",
-            "क़",
-            "Å",
-            "\u{3099}か",
-        ];
-        for number in 0..20_000_usize {
-            let pick = |place: usize| parts[number / parts.len().pow(place as u32) % parts.len()];
-            let filler = "x".repeat(number % 67);
-            let text = format!("{}{}{filler}{}{}", pick(0), pick(1), pick(2), pick(3));
-            assert_eq!(is_nfc(&text), forms::is_nfc(&text), "{text:?}");
         }
     }
 

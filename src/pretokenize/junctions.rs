@@ -16,55 +16,14 @@ use crate::simd::ENDS;
 pub struct Junctions {
     /// A bit for each pair, by `before << 8 | after`.
     cuts: Box<[u64; PAIRS / 64]>,
-    /// Which stretches of text get a space in front.
-    pub(crate) prefix: Prefix,
-}
-
-/// Which stretches of text, between two special tokens, are encoded as if a space stood before them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Prefix {
-    /// None.
-    #[default]
-    None,
-    /// All.
-    Always,
-    /// Those that do not begin with a space.
-    Missing,
-    /// The one that begins a text, if it does not begin with a space.
-    First,
-}
-
-impl Prefix {
-    /// The prefix of a name: "", "always", "missing" or "first".
-    pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "" => Prefix::None,
-            "always" => Prefix::Always,
-            "missing" => Prefix::Missing,
-            "first" => Prefix::First,
-            _ => return None,
-        })
-    }
-
-    /// Whether a stretch gets a space in front; `is_first` says that it begins the text.
-    #[inline]
-    pub(crate) fn is_before(self, stretch: &[u8], is_first: bool) -> bool {
-        let lacks = !stretch.starts_with(b" ");
-        match self {
-            Prefix::None => false,
-            Prefix::Always => true,
-            Prefix::Missing => lacks,
-            Prefix::First => lacks && is_first,
-        }
-    }
 }
 
 const PAIRS: usize = 1 << 16;
 
 impl Junctions {
     /// Pretokens that end nowhere, or before each space.
-    pub fn new(before_spaces: bool, prefix: Prefix) -> Self {
-        let mut none = Junctions { cuts: Box::new([0; PAIRS / 64]), prefix };
+    pub fn new(before_spaces: bool) -> Self {
+        let mut none = Junctions { cuts: Box::new([0; PAIRS / 64]) };
         if before_spaces {
             (0..=255).for_each(|before| none.set(before, b' '));
         }
@@ -73,7 +32,7 @@ impl Junctions {
 
     /// Pretokens that end between all characters, except between the pairs of bytes that are `joined`.
     pub(crate) fn all_but(joined: impl Iterator<Item = (u8, u8)>) -> Self {
-        let mut all = Junctions::new(false, Prefix::None);
+        let mut all = Junctions::new(false);
         for before in 0..=255 {
             // A byte of 0x80 to 0xBF is inside a character.
             (0..=255).filter(|after| after & 0xC0 != 0x80).for_each(|after| all.set(before, after));
@@ -85,16 +44,10 @@ impl Junctions {
         all
     }
 
-    /// The pairs of both sets, with the prefix of this one.
+    /// The pairs of both sets.
     pub(crate) fn union(&self, other: &Self) -> Self {
         let cuts = Box::new(std::array::from_fn(|at| self.cuts[at] | other.cuts[at]));
-        Junctions { cuts, prefix: self.prefix }
-    }
-
-    /// The end of the first pretoken of a text.
-    pub(crate) fn first_end(&self, text: &[u8]) -> usize {
-        let cut = text.windows(2).position(|pair| self.is_cut(pair[0], pair[1]));
-        cut.map_or(text.len(), |before| before + 1)
+        Junctions { cuts }
     }
 
     fn set(&mut self, before: u8, after: u8) {
@@ -189,7 +142,7 @@ mod tests {
         assert_eq!(pretokens(&junctions, "ab ab  éa漢a"), ["ab", " ab", " ", " ", "éa", "漢", "a"]);
         assert_eq!(pretokens(&junctions, ""), [""; 0]);
         assert_eq!(pretokens(&junctions, "a"), ["a"]);
-        let spaces = Junctions::new(true, Prefix::None);
+        let spaces = Junctions::new(true);
         assert_eq!(pretokens(&spaces, "ab  c é "), ["ab", " ", " c", " é", " "]);
         assert_eq!(pretokens(&junctions.union(&spaces), "ab ab"), ["ab", " ab"]);
     }

@@ -94,7 +94,7 @@ impl Matcher {
     }
 
     /// Whether the matcher runs without a lock.
-    pub(super) fn is_parallel(&self) -> bool {
+    pub(crate) fn is_parallel(&self) -> bool {
         !matches!(self, Matcher::Outside(_))
     }
 }

@@ -22,7 +22,7 @@ mod unicode_tables;
 
 pub use crate::simd::{ENDS, Isa};
 pub use cut::CutRule;
-pub use junctions::{Junctions, Prefix};
+pub use junctions::Junctions;
 pub use matcher::{CharKind, Matcher};
 pub use named::{Named, next};
 pub use pretokenizer::{Pattern, Pretokenizer, Unmatched};

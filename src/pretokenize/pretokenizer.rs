@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::compiled::{Automaton, CompiledScanner};
 use super::cut::CutRule;
-use super::junctions::{JunctionScanner, Junctions, Prefix};
+use super::junctions::{JunctionScanner, Junctions};
 use super::named::Named;
 use super::scanner::Scanner;
 use super::splitter::Splitter;
@@ -216,14 +216,6 @@ impl Pretokenizer {
             }
             Pattern::Junctions(junctions) => CutRule::Junctions(Arc::clone(junctions)),
             Pattern::Custom(_, rule) => rule.clone(),
-        }
-    }
-
-    /// Which stretches of text get a space in front.
-    pub(crate) fn prefix(&self) -> Prefix {
-        match &self.pattern {
-            Pattern::Junctions(junctions) => junctions.prefix,
-            _ => Prefix::None,
         }
     }
 

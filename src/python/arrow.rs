@@ -4,10 +4,9 @@
 use std::ffi::CStr;
 use std::sync::Arc;
 
-use pyo3::buffer::{Element, PyBuffer};
-use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyList, PyTuple};
+use pyo3::types::{PyCapsule, PyTuple};
 
 use super::tokenizer::Tokenizer;
 use super::{call, objects};
@@ -15,8 +14,7 @@ use crate::arrow::interface::{ArrowArray, ArrowArrayStream, ArrowSchema, Release
 use crate::arrow::{Array, Column, Offsets, Texts, Values};
 use crate::control::Control;
 use crate::encode::{EncodedBatch, Encoder, IdType};
-use crate::error::{Error, Result};
-use crate::room;
+use crate::error::Result;
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
@@ -102,22 +100,6 @@ impl PyArrowColumn {
             Ok(PyArrowArray::of(None, Values::I64(counts), texts))
         })
     }
-
-    /// The texts as `str`, with None for null.
-    fn texts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let found = self.column.texts()?;
-        objects::list_of(
-            py,
-            found.texts.iter().enumerate().map(|(row, text)| {
-                if !found.is_valid(row) {
-                    return Ok(py.None().into_bound(py));
-                }
-                let text =
-                    simdutf8::compat::from_utf8(text).map_err(|error| not_utf8(row, error.valid_up_to()))?;
-                Ok(objects::string(py, text)?.into_any())
-            }),
-        )
-    }
 }
 
 impl PyArrowColumn {
@@ -173,51 +155,6 @@ impl PyArrowArray {
 
 #[pymethods]
 impl PyArrowArray {
-    /// Lists of ids for the texts of a column. `starts` has the start of each text that is not null, and then the end
-    /// of the last one.
-    #[staticmethod]
-    fn of_ids(
-        column: &PyArrowColumn,
-        ids: &Bound<'_, PyAny>,
-        starts: &Bound<'_, PyAny>,
-        wide: bool,
-        large: bool,
-    ) -> PyResult<Self> {
-        let texts = column.column.texts()?;
-        let (ids, starts) = (copied::<u32>(ids)?, copied::<i64>(starts)?);
-        let mut all = room::for_items(texts.texts.len() + 1)?;
-        let mut starts = starts.into_iter().map(|start| start as usize);
-        all.push(starts.next().unwrap_or(0));
-        for row in 0..texts.texts.len() {
-            let end = if texts.is_valid(row) { starts.next() } else { all.last().copied() };
-            all.push(end.unwrap_or(ids.len()));
-        }
-        let is_whole = all.is_sorted() && all.first() == Some(&0) && all.last() == Some(&ids.len());
-        if !is_whole || starts.next().is_some() {
-            return Err(PyValueError::new_err("starts do not fit the texts and the ids"));
-        }
-        let values = if wide {
-            Values::U32(ids)
-        } else {
-            let mut narrow = Vec::new();
-            u16::append(&ids, &mut narrow)?;
-            Values::U16(narrow)
-        };
-        Ok(PyArrowArray::of(Some(Offsets::of(all, large)?), values, texts))
-    }
-
-    /// An array of numbers for the texts of a column; `counts` has one number for each text that is not null.
-    #[staticmethod]
-    fn of_counts(column: &PyArrowColumn, counts: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let texts = column.column.texts()?;
-        let mut counts = copied::<i64>(counts)?.into_iter();
-        let rows = 0..texts.texts.len();
-        let all = room::collected(
-            rows.map(|row| if texts.is_valid(row) { counts.next().unwrap_or(0) } else { 0 }),
-        )?;
-        Ok(PyArrowArray::of(None, Values::I64(all), texts))
-    }
-
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_array__<'py>(
         &self,
@@ -246,15 +183,6 @@ impl PyArrowArray {
     }
 }
 
-/// Copies the numbers of an array. The crate `numpy` would instead borrow the array, which fills a cell once; a child
-/// forked at that moment would wait for this cell forever.
-fn copied<T: Element + Default>(numbers: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
-    let buffer = PyBuffer::<T>::get(numbers)?;
-    let mut copy = room::filled(T::default(), buffer.item_count())?;
-    buffer.copy_to_slice(numbers.py(), &mut copy)?;
-    Ok(copy)
-}
-
 /// Takes a structure out of a capsule, and leaves a released structure in the capsule.
 fn taken<T: Released>(capsule: &Bound<'_, PyAny>, name: &'static CStr) -> PyResult<T> {
     let capsule = capsule.cast::<PyCapsule>()?;
@@ -267,8 +195,4 @@ fn taken<T: Released>(capsule: &Bound<'_, PyAny>, name: &'static CStr) -> PyResu
 fn stream_failed(error: crate::arrow::interface::StreamError) -> PyErr {
     let said = if error.message.is_empty() { "it does not say why" } else { &error.message };
     PyOSError::new_err(format!("the Arrow stream failed with errno {}: {said}", error.code))
-}
-
-fn not_utf8(row: usize, at: usize) -> PyErr {
-    Error::NotUtf8 { name: format!("text {row}").into(), offset: at as u64 }.into()
 }

@@ -1,21 +1,17 @@
-//! Documents that Python supplies, and documents that Python encodes, for a [`ShardRun`](crate::shards::ShardRun).
+//! Documents that Python supplies, for a [`ShardRun`](crate::shards::ShardRun).
 
 use std::io::{Error as IoError, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyString, PyTuple};
 
 use super::arrow::PyArrowColumn;
-use super::errors::raised;
-use crate::control::Control;
 use crate::error::Result;
 use crate::room;
-use crate::shards::{Cursor, DocumentEncoder, TextBatch, TextJob, Xxh64};
-use crate::source::Cutter;
+use crate::shards::{Cursor, TextBatch, TextJob, Xxh64};
 
 /// About how many bytes of text are taken from Python at a time.
 const BATCH_BYTES: usize = 1 << 20;
@@ -229,47 +225,6 @@ impl TextFeed {
             let kind = item.get_type().name().map(|name| name.to_string()).unwrap_or_default();
             PyTypeError::new_err(format!("text number {} is {kind}: texts are str or bytes", self.at.offset))
         })
-    }
-}
-
-/// An encoder that calls Python, for a tokenizer that does more to a text than the core.
-pub(super) struct PythonEncoder {
-    pub(super) core: Py<PyAny>,
-    pub(super) special: bool,
-}
-
-impl DocumentEncoder for PythonEncoder {
-    fn encode(
-        &self,
-        _: usize,
-        texts: &[&[u8]],
-        ids: &mut Vec<u32>,
-        ends: &mut Vec<usize>,
-        control: &Control,
-    ) -> Result<()> {
-        control.check()?;
-        let base = ids.len();
-        let encoded = Python::attach(|py| {
-            let strings: Vec<_> =
-                texts.iter().map(|text| PyString::new(py, &String::from_utf8_lossy(text))).collect();
-            let found =
-                self.core.bind(py).call_method1("encode_batch_to_numpy", (strings, self.special, 1))?;
-            let (found, starts) = found.extract::<(Bound<'_, PyArray1<u32>>, Bound<'_, PyArray1<i64>>)>()?;
-            room::extend(ids, found.readonly().as_slice()?)?;
-            for &end in starts.readonly().as_slice()?.iter().skip(1) {
-                room::push(ends, base + end as usize)?;
-            }
-            PyResult::Ok(())
-        });
-        encoded.map_err(raised)
-    }
-
-    fn cutter(&self, _: bool) -> Option<Cutter<'_>> {
-        None
-    }
-
-    fn workers(&self, most: usize) -> usize {
-        most.min(2) // one runs Python at a time; the other reads and writes
     }
 }
 

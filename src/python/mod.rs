@@ -21,6 +21,7 @@ mod json;
 mod normalizer;
 mod objects;
 mod output;
+mod pipeline;
 mod pretokenizer;
 mod regex;
 mod rows;
@@ -53,9 +54,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(arrow_counts::count_texts, module)?)?;
     module.add_function(wrap_pyfunction!(arrow_counts::counts_to_arrow, module)?)?;
     module.add_function(wrap_pyfunction!(arrow_counts::counts_from_arrow, module)?)?;
-    module.add_class::<added::PyAddedTokens>()?;
     module.add_function(wrap_pyfunction!(added::overlap, module)?)?;
     module.add_class::<normalizer::PyNormalizer>()?;
+    module.add_class::<pipeline::PyPipeline>()?;
     module.add_class::<stream::EncodeStream>()?;
     module.add_class::<encoding::PySpecialSet>()?;
     module.add_class::<encoding::Encoding>()?;

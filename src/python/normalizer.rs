@@ -1,23 +1,18 @@
 //! The class `Normalizer`: each method makes one call of the core.
 
-use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyString};
 
 use super::pretokenizer::matcher;
-use super::{arrays, call, objects, text};
-use crate::error::Result;
+use super::{call, objects};
 use crate::normalize::{self, Aligned, NormalizeStep};
-use crate::room;
 
 /// A list of changes that are made to a text before all other steps.
 #[pyclass(frozen, name = "Normalizer", module = "toksmith._core")]
 pub(super) struct PyNormalizer {
-    inner: normalize::Normalizer,
+    pub(super) inner: normalize::Normalizer,
 }
-
-type Int64Array<'py> = Bound<'py, PyArray1<i64>>;
 
 #[pymethods]
 impl PyNormalizer {
@@ -29,58 +24,15 @@ impl PyNormalizer {
         Ok(PyNormalizer { inner: normalize::Normalizer(steps) })
     }
 
-    /// Whether normalization changes neither the text nor any part of it taken alone.
-    fn leaves(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let text = text::utf8(text)?;
-        call::sized(py, text.len(), |_| self.inner.leaves(text))
-    }
-
-    /// The most bytes that a text and its parts may have together after normalization.
-    #[staticmethod]
-    fn most_bytes(text: &Bound<'_, PyAny>) -> PyResult<usize> {
-        Ok(normalize::most_bytes(text::utf8(text)?.len()))
-    }
-
-    /// The normalized text, which must have at most `most` bytes; by default as many as `most_bytes` says.
-    #[pyo3(signature = (text, most = None))]
-    fn apply<'py>(
-        &self,
-        py: Python<'py>,
-        text: &Bound<'py, PyString>,
-        most: Option<usize>,
-    ) -> PyResult<Bound<'py, PyString>> {
+    /// The normalized text.
+    fn apply<'py>(&self, py: Python<'py>, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
         let text = call::text(text)?;
-        let changed = call::sized(py, text.len(), |_| self.changed(Aligned::plain(text)?, most))?;
-        objects::string(py, changed.text())
-    }
-
-    /// The normalized text, and for each of its bytes the start and the end of its origin in the original, in
-    /// bytes.
-    #[pyo3(signature = (text, most = None))]
-    fn apply_tracked<'py>(
-        &self,
-        py: Python<'py>,
-        text: &Bound<'py, PyString>,
-        most: Option<usize>,
-    ) -> PyResult<(Bound<'py, PyString>, Int64Array<'py>, Int64Array<'py>)> {
-        let text = call::text(text)?;
-        if u32::try_from(text.len()).is_err() {
-            return Err(PyValueError::new_err("a text of 4 GiB or more cannot be normalized with offsets"));
-        }
-        let (changed, starts, ends) = call::sized(py, text.len(), |_| {
-            let (changed, places) = self.changed(Aligned::tracked(text)?, most)?.into_parts();
-            let starts = room::collected(places.iter().map(|place| i64::from(place.0)))?;
-            Ok((changed, starts, room::collected(places.iter().map(|place| i64::from(place.1)))?))
+        let changed = call::sized(py, text.len(), |_| {
+            let mut changed = Aligned::plain(text)?;
+            self.inner.apply(&mut changed, normalize::most_bytes(text.len()))?;
+            Ok(changed)
         })?;
-        Ok((objects::string(py, &changed)?, arrays::array(py, starts)?, arrays::array(py, ends)?))
-    }
-}
-
-impl PyNormalizer {
-    fn changed(&self, mut text: Aligned, most: Option<usize>) -> Result<Aligned> {
-        let most = most.unwrap_or_else(|| normalize::most_bytes(text.text().len()));
-        self.inner.apply(&mut text, most)?;
-        Ok(text)
+        objects::string(py, changed.text())
     }
 }
 

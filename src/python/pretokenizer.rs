@@ -11,7 +11,7 @@ use super::compiled::PyCompiledPattern;
 use super::objects;
 use super::regex::{self, Regex};
 use crate::pretokenize::{
-    self, Behavior, CharKind, CutRule, Isa, Junctions, Matcher, Named, Pattern, Prefix, SplitStage,
+    self, Behavior, CharKind, CutRule, Isa, Junctions, Matcher, Named, Pattern, SplitStage,
     SplitStages, Unmatched,
 };
 use crate::room;
@@ -51,14 +51,11 @@ impl PyPretokenizer {
         Ok(PyPretokenizer { inner: pretokenize::Pretokenizer { pattern, unmatched } })
     }
 
-    /// A pretokenizer that cuts nowhere, or before each space. `prefix` says which stretches of text between special
-    /// tokens get a space in front: see `Prefix`.
+    /// A pretokenizer for a vocabulary of characters, which cuts nowhere, or before each space.
     #[staticmethod]
-    fn of_spaces(before_spaces: bool, prefix: &str) -> PyResult<Self> {
-        let prefix = Prefix::from_name(prefix)
-            .ok_or_else(|| PyValueError::new_err(format!("no prefix has the name {prefix:?}")))?;
-        let pattern = Pattern::Junctions(Arc::new(Junctions::new(before_spaces, prefix)));
-        Ok(PyPretokenizer { inner: pretokenize::Pretokenizer { pattern, unmatched: Unmatched::Keep } })
+    fn of_spaces(before_spaces: bool) -> Self {
+        let pattern = Pattern::Junctions(Arc::new(Junctions::new(before_spaces)));
+        PyPretokenizer { inner: pretokenize::Pretokenizer { pattern, unmatched: Unmatched::Keep } }
     }
 
     /// A pretokenizer of several stages. Each stage is a tuple of the kind and the argument of a matcher (see

@@ -9,13 +9,13 @@ use pyo3::prelude::*;
 
 use super::call;
 use super::counts::{GivenFile, input_file};
-use super::documents::{PythonEncoder, PythonReader, TextFeed};
+use super::documents::{PythonReader, TextFeed};
 use super::errors::raised;
 use super::file::PyWrittenHashes;
 use super::tokenizer::Tokenizer;
 use crate::error::Result;
 use crate::shards::{
-    CoreEncoder, Cursor, DocumentEncoder, Filling, Keeper, ShardOptions, ShardRun, Shuffle, Skipped,
+    Cursor, DocumentEncoder, Filling, Keeper, ShardOptions, ShardRun, Shuffle, Skipped,
     Snapshot, Source, Split,
 };
 use crate::source::WrittenHashes;
@@ -110,7 +110,7 @@ impl Keeper for PythonKeeper {
 #[pyclass(frozen, name = "ShardRun", module = "toksmith._core")]
 pub(super) struct PyShardRun {
     run: ShardRun,
-    encoder: Box<dyn DocumentEncoder + Send>,
+    encoder: DocumentEncoder,
 }
 
 type GivenSource = (GivenFile, Option<Py<PyAny>>);
@@ -122,7 +122,7 @@ impl PyShardRun {
     #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
     fn new(
         py: Python<'_>,
-        tokenizer: &Bound<'_, PyAny>,
+        tokenizer: &Tokenizer,
         sources: Vec<GivenSource>,
         folder: PathBuf,
         splits: Vec<(String, u64)>,
@@ -146,10 +146,7 @@ impl PyShardRun {
         if splits.is_empty() || separator.as_ref().is_some_and(String::is_empty) {
             return Err(PyValueError::new_err("no split, or an empty separator"));
         }
-        let encoder: Box<dyn DocumentEncoder + Send> = match tokenizer.cast::<Tokenizer>() {
-            Ok(core) => Box::new(CoreEncoder { encoder: core.get().encoder.clone(), special, workers }),
-            Err(_) => Box::new(PythonEncoder { core: tokenizer.clone().unbind(), special }),
-        };
+        let encoder = DocumentEncoder { encoder: tokenizer.encoder.clone(), special, workers };
         let sources = sources.into_iter().map(source_of).collect::<PyResult<Vec<_>>>()?;
         let options = ShardOptions {
             replace,
@@ -184,7 +181,7 @@ impl PyShardRun {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let keeper = PythonKeeper(keeper);
-        call::long(py, progress, |control| self.run.files(&*self.encoder, end, &keeper, control))
+        call::long(py, progress, |control| self.run.files(&self.encoder, end, &keeper, control))
     }
 
     /// Processes texts in place of the remaining sources before `end`. An item of the iterable is a str or bytes for
@@ -206,7 +203,7 @@ impl PyShardRun {
         let keeper = PythonKeeper(keeper);
         let done = call::long(py, progress, |control| {
             let next = || Python::attach(|py| feed.next(py)).map_err(raised);
-            self.run.texts(&*self.encoder, end, next, &keeper, control)
+            self.run.texts(&self.encoder, end, next, &keeper, control)
         });
         dropped.clear(py);
         done

@@ -7,15 +7,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use super::{call, ids};
-use crate::encode::Encoder;
-use crate::special::StreamState;
+use crate::encode::{EncodeState, Encoder};
 
 /// Encodes parts of a text to the ids of the whole text.
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct EncodeStream {
     encoder: Arc<Encoder>,
     special: bool,
-    state: Mutex<StreamState>,
+    state: Mutex<EncodeState>,
 }
 
 impl EncodeStream {

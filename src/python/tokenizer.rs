@@ -10,6 +10,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use super::output::Errors;
+use super::pipeline::PyPipeline;
 use super::pretokenizer::PyPretokenizer;
 use super::rows;
 use super::stream::EncodeStream;
@@ -107,6 +108,17 @@ impl Tokenizer {
         Ok(encoder.map(|encoder| Tokenizer { encoder: Arc::new(encoder) }))
     }
 
+    /// The same tokenizer after the steps of a pipeline, sharing all its tables.
+    fn with_pipeline(&self, py: Python<'_>, pipeline: &PyPipeline) -> PyResult<Self> {
+        let encoder = call::long(py, None, |_| Ok(self.encoder.with_pipeline(pipeline.made()?)))?;
+        Ok(Tokenizer::of(Arc::new(encoder)))
+    }
+
+    /// Whether the pipeline, if there is one, does nothing to a text.
+    fn leaves(&self, text: &Bound<'_, PyAny>, special: bool) -> PyResult<bool> {
+        Ok(self.encoder.leaves(text::utf8(text)?.as_bytes(), special)?)
+    }
+
     /// The tokens and merges, serialized as bytes.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         room::check_available(self.encoder.vocab().state_bytes())?;
@@ -152,15 +164,17 @@ impl Tokenizer {
         self.encoded_list(py, Text::Utf8(&data), special, workers)
     }
 
-    #[pyo3(signature = (text, special, workers=None))]
+    /// `continues` says that the text follows another one, up to a place that `late_cut` returned.
+    #[pyo3(signature = (text, special, workers=None, continues=false))]
     fn encode_to_numpy<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
         special: bool,
         workers: Option<usize>,
+        continues: bool,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        arrays::ids(py, self.encoded(py, text::of(text)?, special, workers)?)
+        arrays::ids(py, self.encoded(py, text::of(text)?, (special, continues), workers)?)
     }
 
     fn encode_batch<'py>(
@@ -209,6 +223,24 @@ impl Tokenizer {
         Ok((ids::to_list(py, &found)?, spans))
     }
 
+    /// The ids, their spans in characters, the number of each id's word, and the texts of the added tokens by their
+    /// index among the ids.
+    fn encode_words<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        special: bool,
+    ) -> PyResult<(Vec<u32>, Bound<'py, PyArray2<i64>>, Vec<u32>, Vec<(usize, String)>)> {
+        let text = text::utf8(text)?;
+        let (words, spans) = call::sized(py, text.len(), |control| {
+            let words = self.encoder.encode_words(text, special, control)?;
+            let spans = words.spans.in_characters(text)?;
+            Ok((words, spans))
+        })?;
+        let spans = arrays::array(py, spans)?.reshape([words.words.len(), 2])?;
+        Ok((words.spans.ids, spans, words.words, words.added))
+    }
+
     fn encode_parts<'py>(&self, py: Python<'py>, parts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let texts = objects::extracted(parts, |part| {
             let (part, trusted) = part.extract::<(Bound<'py, PyString>, bool)>()?;
@@ -225,16 +257,20 @@ impl Tokenizer {
         EncodeStream::new(self.encoder.clone(), special)
     }
 
-    #[pyo3(signature = (text, special, workers=None))]
+    /// `continues` is that of `encode_to_numpy`.
+    #[pyo3(signature = (text, special, workers=None, continues=false))]
     fn count(
         &self,
         py: Python<'_>,
         text: &Bound<'_, PyAny>,
         special: bool,
         workers: Option<usize>,
+        continues: bool,
     ) -> PyResult<usize> {
         let text = text::of(text)?;
-        call::sized(py, text.len(), |control| self.encoder.count_long(text, special, workers, control))
+        call::sized(py, text.len(), |control| {
+            self.encoder.count_part(text, special, !continues, workers, control)
+        })
     }
 
     /// A place late in a text, in characters, where the text can be cut without changing its ids even if more text

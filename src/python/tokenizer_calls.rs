@@ -106,7 +106,7 @@ impl Tokenizer {
         let text = match text {
             Text::Utf8(text) if text.len() < call::GIL_RELEASE_BYTES => text,
             _ => {
-                let ids = self.encoded(py, text, special, workers)?;
+                let ids = self.encoded(py, text, (special, false), workers)?;
                 let list = ids::to_list(py, &ids);
                 recycle(ids);
                 return list;
@@ -123,10 +123,12 @@ impl Tokenizer {
         &self,
         py: Python<'_>,
         text: Text<'_>,
-        special: bool,
+        (special, continues): (bool, bool),
         workers: Option<usize>,
     ) -> PyResult<Vec<u32>> {
-        call::sized(py, text.len(), |control| self.encoder.encode_long(text, special, workers, control))
+        call::sized(py, text.len(), |control| {
+            self.encoder.encode_part(text, special, !continues, workers, control)
+        })
     }
 
     /// Calls `work` with the bytes of many texts.

@@ -35,7 +35,7 @@ pub trait TextBatch: Send {
 
 /// Encodes jobs.
 pub(super) struct Documents<'a> {
-    encoder: &'a dyn DocumentEncoder,
+    encoder: &'a DocumentEncoder,
     sources: &'a [Source],
     cutter: &'a ChunkCutter<'a>,
     options: &'a ShardOptions,
@@ -61,7 +61,7 @@ impl<'t> DocumentPart<'t> {
 
 impl<'a> Documents<'a> {
     pub(super) fn new(
-        encoder: &'a dyn DocumentEncoder,
+        encoder: &'a DocumentEncoder,
         sources: &'a [Source],
         cutter: &'a ChunkCutter<'a>,
         options: &'a ShardOptions,

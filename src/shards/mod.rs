@@ -26,7 +26,7 @@ mod streams;
 mod write;
 
 pub use documents::TextBatch;
-pub use encoder::{CoreEncoder, DocumentEncoder};
+pub use encoder::DocumentEncoder;
 pub use hash::Xxh64;
 pub use ledger::Snapshot;
 pub use options::{HASHED_BYTES, ShardOptions, Shuffle, Split};

@@ -133,14 +133,14 @@ impl ShardRun {
     /// first error in the order of the sources; errors of encoding and of the keeper; [`crate::Error::Interrupted`].
     pub fn files(
         &self,
-        encoder: &dyn DocumentEncoder,
+        encoder: &DocumentEncoder,
         end: usize,
         keeper: &dyn Keeper,
         control: &Control,
     ) -> Result<()> {
         control.begin(Stage::Encode, 0);
         let sources = &self.sources[..end];
-        let cutter = ChunkCutter::new(&self.options, encoder.cutter(self.options.replace));
+        let cutter = ChunkCutter::new(&self.options, Some(encoder.cutter(self.options.replace)));
         let options = &self.options;
         thread::scope(|scope| {
             let streams = Streams::new(scope, sources, &cutter, options, control);
@@ -157,7 +157,7 @@ impl ShardRun {
     /// Those of `next`, and of [`ShardRun::files`].
     pub fn texts<T: TextBatch>(
         &self,
-        encoder: &dyn DocumentEncoder,
+        encoder: &DocumentEncoder,
         end: usize,
         mut next: impl FnMut() -> Result<Option<TextJob<T>>> + Send,
         keeper: &dyn Keeper,
@@ -181,7 +181,7 @@ impl ShardRun {
     /// Runs jobs on the threads.
     fn work<T: TextBatch>(
         &self,
-        (encoder, cutter): (&dyn DocumentEncoder, &ChunkCutter<'_>),
+        (encoder, cutter): (&DocumentEncoder, &ChunkCutter<'_>),
         keeper: &dyn Keeper,
         control: &Control,
         (mut jobs, maker): (impl FnMut() -> Result<Option<Job<T>>> + Send, JobMaker),

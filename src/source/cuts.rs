@@ -3,7 +3,8 @@
 use super::file::SourceFile;
 use crate::control::Control;
 use crate::error::Result;
-use crate::pretokenize::{CutRule, Prefix, Pretokenizer};
+use crate::normalize::Normalizer;
+use crate::pretokenize::{CutRule, Pretokenizer};
 use crate::special::Specials;
 
 /// Finds places for a cut: those that the pattern allows and that no special token lies across.
@@ -12,12 +13,33 @@ pub struct Cutter<'a> {
     rule: CutRule,
     /// Bytes of context that must be known on each side of a place.
     margin: usize,
-    /// The last bytes of special tokens; no cut is made behind one of these bytes. Where the pretokenizer puts a
-    /// space before stretches of text between special tokens, text behind a cut must not look like the beginning of a
-    /// stretch.
-    not_after: Vec<u8>,
+    guard: Option<Guard<'a>>,
 }
 
+/// Further conditions for a cut, for a text that goes through a pipeline.
+pub(crate) struct Guard<'a> {
+    /// Both sides are normalized alone.
+    pub(crate) normalizer: &'a Normalizer,
+    /// Whether U+2581 is a plain space after normalization.
+    pub(crate) spaces_are_plain: bool,
+    /// Whether a cut must not have whitespace on both sides.
+    pub(crate) not_in_space: bool,
+    /// No cut is made behind one of these bytes.
+    pub(crate) not_after: Vec<u8>,
+}
+
+impl Guard<'_> {
+    fn allows(&self, text: &[u8], cut: usize) -> bool {
+        let is_space = |byte: u8| byte.is_ascii_whitespace() || byte == 0x0B || !byte.is_ascii();
+        let is_in_space = || is_space(text[cut - 1]) && is_space(text[cut]);
+        !self.not_after.contains(&text[cut - 1])
+            && !(self.not_in_space && is_in_space())
+            && self.normalizer.may_cut(text, cut, self.spaces_are_plain)
+    }
+}
+
+/// Bytes on each side of a place that the rules of patterns and normalizers look at, at most.
+const MIN_MARGIN_BYTES: usize = 12;
 /// The number of bytes that the search for a cut reads first; it doubles after each failure. Chosen without
 /// measurement: most texts have a place within this many bytes.
 const CUT_READ_BYTES: usize = 1 << 12;
@@ -25,13 +47,19 @@ const CUT_READ_BYTES: usize = 1 << 12;
 impl<'a> Cutter<'a> {
     /// `replace` says whether invalid bytes of the file are read as U+FFFD.
     pub(crate) fn new(specials: &'a Specials, pretokenizer: &Pretokenizer, replace: bool) -> Self {
-        let unsure = replace && specials.cut_depends_on_replacement();
-        let rule = if unsure { CutRule::Never } else { pretokenizer.cut_rule() };
-        let not_after = match pretokenizer.prefix() {
-            Prefix::None => Vec::new(),
-            _ => specials.tokens().iter().filter_map(|token| token.last().copied()).collect(),
-        };
-        Cutter { specials, rule, margin: specials.max_len().max(8), not_after }
+        Self::guarded(specials, pretokenizer.cut_rule(), replace, None)
+    }
+
+    /// A cutter for a text that goes through a pipeline; no cut lies inside one of the texts of `specials`.
+    pub(crate) fn guarded(
+        specials: &'a Specials,
+        rule: CutRule,
+        replace: bool,
+        guard: Option<Guard<'a>>,
+    ) -> Self {
+        let is_unsure = replace && specials.cut_depends_on_replacement();
+        let rule = if is_unsure { CutRule::Never } else { rule };
+        Cutter { specials, rule, margin: specials.max_len().max(MIN_MARGIN_BYTES), guard }
     }
 
     /// Whether there can be places for a cut at all.
@@ -87,7 +115,9 @@ impl<'a> Cutter<'a> {
     fn cut_in(&self, text: &[u8], from: usize, to: usize) -> Option<usize> {
         self.specials.first_uncrossed(text, from..to, |from| {
             let mut cut = self.rule.next_cut(text, from)?;
-            while cut > 0 && self.not_after.contains(&text[cut - 1]) {
+            while let Some(guard) = &self.guard
+                && !guard.allows(text, cut)
+            {
                 cut = self.rule.next_cut(text, cut + 1)?;
             }
             Some(cut)

@@ -16,6 +16,7 @@ mod xz;
 pub(crate) use blocks::{Blocks, StreamBlock};
 pub use checksum::{WrittenHashes, checksum};
 pub use cuts::Cutter;
+pub(crate) use cuts::Guard;
 pub(crate) use file::{SourceFile, read_at, write_at};
 pub use input::{DocumentFormat, InputFile};
 pub(crate) use records::text_of;

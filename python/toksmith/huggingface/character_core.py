@@ -15,8 +15,6 @@ from . import decoders
 from .characters import Spelling, plain
 from .checks import shown
 from .decoders import META
-from .pipeline_core import PipelineCore
-from .stretches import Places, Stretch, with_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,133 +25,21 @@ if TYPE_CHECKING:
     from .pipeline import Pipeline
 
 
-class CharacterCore(PipelineCore):
+class CharacterCore:
     """The object that `Tokenizer` calls in place of its core, if the model merges characters."""
 
     __slots__ = ("__dict__", "_all", "_fused", "_spaces", "_unknown", "_with_space")
 
     def __init__(self, inner: _core.Tokenizer, pipeline: Pipeline) -> None:
-        super().__init__(inner, pipeline)
+        self._inner, self._pipeline = pipeline.around(inner), pipeline
         assert pipeline.spaces is not None
+        self._normalized = _core.Normalizer(pipeline.normalizer).apply
         self._spaces = pipeline.spaces
-        self._all = self._texts(pipeline.added_tokens)
-        self._with_space = self._texts(t for t in pipeline.added_tokens if " " in t.content or META in t.content)
         found = inner.characters()
         self._unknown = None if found is None else found[1]
-        self._fused = pipeline.spec["characters"]["fuse_unk"] and self._unknown is not None
 
-    # Text to ids
-
-    def is_unchanged(self, text: str, special: bool) -> bool:
-        """Return whether the core does everything by itself for this text, and for each stretch of it."""
-        if self._spaces.prefix is None:
-            return not self._spaces.are_plain and self._unknown is None and super().is_unchanged(text, special)
-        return self._spaces.prefix == "" and META not in text and self._ready(text, special) is not None
-
-    def _ready(self, text: str, special: bool) -> tuple[str, bool] | None:
-        prefix = self._spaces.prefix
-        if prefix is None:
-            return super()._ready(text, special)
-        plain = self._with_spaces(text)
-        if self._unknown is not None or plain is None:
-            return None
-        text = plain
-        found = self._in_text if special else self._ordinary
-        if found is not None and found.is_in(text):
-            return None
-        # If the core looks for special tokens, it also puts the space in front of the stretches between them.
-        return (text, True) if special else (self._with_prefix(text), False)
-
-    def _with_spaces(self, text: str) -> str | None:
-        """Return a text with a space for each U+2581; None if that could make, or hide, an added token."""
-        if META not in text:
-            return text
-        plain = text.replace(META, " ")
-        found = self._with_space
-        return None if found is not None and (found.is_in(text) or found.is_in(plain)) else plain
-
-    def _with_prefix(self, text: str) -> str:
-        """Return a text without added tokens with its prefix, for a pipeline that does nothing else to it."""
-        prefix = self._spaces.prefix
-        return f" {text}" if prefix and text and (prefix == "always" or text[0] != " ") else text
-
-    def _stretches(self, text: str, special: bool) -> Iterator[Stretch]:
-        metaspace = self._spaces.metaspace
-        if metaspace is None or metaspace.scheme != "first":
-            return super()._stretches(text, special)
-        # Whether a prefix is put in front depends on the place of a stretch.
-        return self._placed_stretches(text, special)
-
-    def _prefixed(self, text: str, places: Places | None) -> Iterator[Stretch]:
-        if not self._spaces.are_plain:
-            yield Stretch(None, text, places)
-            return
-        if META in text:
-            places = places and _of_single_bytes(text, places)
-            text = text.replace(META, " ")
-        if self._lacks_prefix(text, places):
-            text = f" {text}"
-            places = places and with_prefix(places)
-        yield Stretch(None, text, places)
-
-    def _lacks_prefix(self, text: str, places: Places | None) -> bool:
-        """Whether Metaspace puts a prefix in front of a stretch."""
-        metaspace = self._spaces.metaspace
-        if metaspace is None or metaspace.scheme == "never" or text.startswith(" "):
-            return False
-        return metaspace.scheme == "always" or (places is not None and int(places.starts[0]) == 0)
-
-    def _ids(self, piece: str, workers: int | None = None) -> list[int]:
-        if self._fused:
-            ids: list[int] = self._ids_to_numpy(piece, workers).tolist()
-            return ids
-        return super()._ids(piece, workers)
-
-    def _ids_to_numpy(self, piece: str, workers: int | None = None) -> NDArray[np.uint32]:
-        ids = super()._ids_to_numpy(piece, workers)
-        return ids[self._kept(ids)] if self._fused else ids
-
-    def _kept(self, ids: NDArray[np.uint32]) -> NDArray[np.bool_]:
-        """Return which ids stay when neighbouring unknown tokens become one: the first of each run."""
-        import numpy as np
-
-        is_unknown = ids == self._unknown
-        kept = np.ones(len(ids), np.bool_)
-        kept[1:] = ~(is_unknown[1:] & is_unknown[:-1])
-        return kept
-
-    def _ids_and_spans(self, piece: str) -> tuple[list[int], NDArray[np.int64]]:
-        if self._unknown is None:
-            return super()._ids_and_spans(piece)
-        import numpy as np
-
-        ids = super()._ids_to_numpy(piece)
-        ends, data, at = np.zeros(len(ids), np.int64), piece.encode(), 0
-        for i, id in enumerate(ids.tolist()):
-            # The unknown token is one character.
-            at += len(self._inner.token_bytes(id)) if id != self._unknown else _character_bytes(data[at])
-            ends[i] = at
-        starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])[: len(ids)]
-        if self._fused:
-            kept = self._kept(ids)
-            last = np.append(kept[1:], True)
-            ids, starts, ends = ids[kept], starts[kept], ends[last[: len(ends)]]
-        return ids.tolist(), np.stack([starts, ends], axis=1)
-
-    def encode_with_offsets(self, text: str, special: bool, characters: bool) -> tuple[list[int], NDArray[np.int64]]:
-        """See `encode`. Spans are those of the original text; a prefix has the span of its first character."""
-        is_ready = characters and self._ready(text, special) is not None
-        if not is_ready or (special and self._spaces.prefix and self._all is not None and self._all.is_in(text)):
-            return super().encode_with_offsets(text, special, characters)
-        plain = text.replace(META, " ") if self._spaces.are_plain else text
-        if not self._spaces.prefix:
-            return self._inner.encode_with_offsets(plain, special, True)
-        prefixed = self._with_prefix(plain)
-        ids, spans = self._inner.encode_with_offsets(prefixed, False, True)
-        if len(prefixed) > len(text):
-            spans -= 1
-            spans[0] = 0, max(1, spans[0, 1])  # a token of the prefix alone has the first character's span too
-        return ids, spans
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
 
     # Ids to text
 

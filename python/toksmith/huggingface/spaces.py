@@ -38,6 +38,12 @@ class Spaces(NamedTuple):
     prefix: str | None
 
     @property
+    def missing_prefix(self) -> str:
+        """Which stretches get a space in front if they have none: all ("missing"), the first ("first"), or none ("")."""
+        scheme = "never" if self.metaspace is None else self.metaspace.scheme
+        return {"always": "missing", "first": "first", "never": ""}[scheme]
+
+    @property
     def splits(self) -> bool:
         """Whether each space begins a word."""
         return self.metaspace is not None and self.metaspace.split

@@ -8,7 +8,6 @@ use crate::encode::encoder::Encoder;
 use crate::encode::output::Spans;
 use crate::error::Result;
 use crate::room;
-use crate::source::Cutter;
 
 /// A cut, or the end of a pretoken, is remembered only if it is at least this many bytes beyond the piece.
 const FAR_BYTES: usize = if cfg!(test) { 8 } else { 1 << 14 };
@@ -39,7 +38,7 @@ impl LookAhead {
     pub(super) fn cut_from(&mut self, encoder: &Encoder, text: &[u8], from: usize, special: bool) -> usize {
         if !(self.cut.start <= from && from < self.cut.end) {
             let end = if from < text.len() {
-                Cutter::new(encoder.specials(special), &encoder.pretokenizer, false).cut_from(text, from)
+                encoder.cutter(special, false).cut_from(text, from)
             } else {
                 text.len()
             };
@@ -80,7 +79,8 @@ impl LookAhead {
         special: bool,
         control: &Control,
     ) -> Result<()> {
-        if range.len() < wanted.saturating_add(FAR_BYTES) {
+        // The pretokens of a text that goes through a pipeline are not parts of it.
+        if range.len() < wanted.saturating_add(FAR_BYTES) || encoder.pipeline.is_some() {
             return Ok(());
         }
         let mut stop = range.end;

@@ -7,6 +7,9 @@ mod parts;
 mod pieces;
 mod stream;
 mod unstable;
+mod words;
 
 pub use pieces::Piece;
+pub use stream::EncodeState;
 pub use unstable::{Completions, SortedTokens};
+pub use words::Words;

@@ -1,8 +1,10 @@
 //! Trusted and untrusted parts of one text.
 
 use crate::control::Control;
-use crate::encode::encoder::Encoder;
+use crate::encode::encoder::{Encoder, Request};
+use crate::encode::special_set::SpecialTokens;
 use crate::error::Result;
+use crate::pipeline::{Pipeline, Trust};
 use crate::room;
 use crate::special::Found;
 
@@ -16,6 +18,9 @@ impl Encoder {
     pub fn encode_parts(&self, parts: &[(&[u8], bool)], control: &Control) -> Result<Vec<u32>> {
         let mut text = room::for_items(parts.iter().map(|(part, _)| part.len()).sum())?;
         parts.iter().for_each(|(part, _)| text.extend_from_slice(part));
+        if let Some(pipeline) = &self.pipeline {
+            return self.encode_staged_parts(pipeline, &text, parts, control);
+        }
         let specials = self.trusted_specials(&text, parts, control)?;
         let mut ids = Vec::new();
         self.pool.with(self.isa, 0, |scratch| {
@@ -27,6 +32,30 @@ impl Encoder {
             }
             self.encode_text(scratch, &text, at..text.len(), &mut ids, control)
         })?;
+        Ok(ids)
+    }
+
+    /// [`Encoder::encode_parts`] for a text that goes through a pipeline.
+    fn encode_staged_parts(
+        &self,
+        pipeline: &Pipeline,
+        text: &[u8],
+        parts: &[(&[u8], bool)],
+        control: &Control,
+    ) -> Result<Vec<u32>> {
+        let (mut trusted, mut at) = (Vec::new(), 0);
+        for stretch in parts.chunk_by(|a, b| a.1 == b.1) {
+            let end = at + stretch.iter().map(|(part, _)| part.len()).sum::<usize>();
+            if stretch[0].1 {
+                room::push(&mut trusted, at..end)?;
+            }
+            at = end;
+        }
+        let mut specials = self.active(SpecialTokens::OfVocabulary);
+        specials.pipeline = Some((pipeline, Trust::Inside(&trusted)));
+        let mut ids = Vec::new();
+        let request = Request { text, specials, worker: 0, is_first: true };
+        self.answer(request, &mut ids, control)?;
         Ok(ids)
     }
 

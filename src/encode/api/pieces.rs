@@ -157,6 +157,7 @@ impl Encoder {
 /// piece, and after its start.
 fn next_start(text: &str, piece: &Piece, overlap: usize) -> usize {
     let first = piece.ends.len().saturating_sub(overlap.saturating_add(1));
-    let boundary = piece.ends[first..].iter().copied().find(|&end| text.is_char_boundary(end));
+    let is_next = |&end: &usize| end > piece.range.start && text.is_char_boundary(end);
+    let boundary = piece.ends[first..].iter().copied().find(is_next);
     boundary.unwrap_or(piece.range.end)
 }

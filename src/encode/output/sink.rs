@@ -31,6 +31,12 @@ pub trait Sink {
     #[inline]
     fn count(&mut self, _ids: usize) {}
 
+    /// Whether the sink reads the places of ids.
+    #[inline]
+    fn reads_places(&self) -> bool {
+        false
+    }
+
     /// Whether the sink wants more ids; encoding ends soon after it does not.
     #[inline]
     fn wants_more(&self) -> bool {
@@ -84,6 +90,10 @@ pub struct Spans {
 }
 
 impl Sink for Spans {
+    fn reads_places(&self) -> bool {
+        true
+    }
+
     fn start(&mut self, start: usize) {
         self.at = start;
     }
@@ -110,6 +120,10 @@ pub(in crate::encode) struct FirstSpans {
 }
 
 impl Sink for FirstSpans {
+    fn reads_places(&self) -> bool {
+        true
+    }
+
     fn start(&mut self, start: usize) {
         self.tokens.start(start);
     }
@@ -149,10 +163,11 @@ impl Spans {
         // Characters that start before byte `at`.
         let (mut at, mut started) = (0, 0i64);
         let bytes = text.as_bytes();
+        let count = |run: &[u8]| run.iter().filter(|&&byte| !is_continuation(byte)).count() as i64;
+        // Ids that a normalizer made of one character have the same span, so the next place may lie before the last.
         let mut started_before = |byte: usize| {
-            let run = &bytes[at.min(byte)..byte];
-            started += run.iter().filter(|&&b| !is_continuation(b)).count() as i64;
-            at = at.max(byte);
+            started += if byte < at { -count(&bytes[byte..at]) } else { count(&bytes[at..byte]) };
+            at = byte;
             started
         };
         for span in &self.spans {

@@ -8,7 +8,6 @@ use crate::encode::output::{CountSink, IdBuffer, IdType};
 use crate::encode::special_set::{ActiveSpecials, SpecialTokens};
 use crate::error::{Error, Result};
 use crate::room;
-use crate::source::Cutter;
 use crate::workers::{self, BufferPool};
 
 /// Texts are handed out in runs of about this many bytes.
@@ -30,7 +29,7 @@ pub struct EncodedBatch<T = u32> {
 impl Encoder {
     /// The number of threads that are worth starting for `bytes` bytes.
     pub(super) fn useful_workers(&self, workers: Option<usize>, bytes: usize) -> usize {
-        let useful = if self.pretokenizer.is_parallel() { bytes / MIN_BYTES_PER_WORKER } else { 1 };
+        let useful = if self.is_parallel() { bytes / MIN_BYTES_PER_WORKER } else { 1 };
         if useful <= 1 {
             return 1; // without asking the system for its cores
         }
@@ -192,12 +191,6 @@ impl Encoder {
             }
         }
         Ok(())
-    }
-
-    /// Finds places where a text can be cut without a change of its ids. `replace` says whether invalid bytes are
-    /// read as U+FFFD.
-    pub(crate) fn cutter(&self, special: bool, replace: bool) -> Cutter<'_> {
-        Cutter::new(self.specials(special), &self.pretokenizer, replace)
     }
 
     fn encode_run(

@@ -8,7 +8,7 @@ use crate::encode::encoder::{Encoder, Request};
 use crate::encode::output::{IdDestination, Sink};
 use crate::error::Result;
 use crate::room;
-use crate::source::{Cutter, SourceFile};
+use crate::source::SourceFile;
 use crate::workers::{self, BufferPool};
 
 /// How a file is encoded. Only `special` and `replace` change a result.
@@ -50,9 +50,9 @@ impl Encoder {
     ) -> Result<()> {
         let file = SourceFile::hold(path, control)?;
         control.begin(Stage::Encode, file.size);
-        let cutter = Cutter::new(self.specials(options.special), &self.pretokenizer, options.replace);
+        let cutter = self.cutter(options.special, options.replace);
         let bytes = options.window_bytes.max(1);
-        let useful = if self.pretokenizer.is_parallel() { file.size.div_ceil(bytes) } else { 1 };
+        let useful = if self.is_parallel() { file.size.div_ceil(bytes) } else { 1 };
         let workers = options.workers.min(useful as usize).max(1);
         let mut start = 0;
         let windows = || {

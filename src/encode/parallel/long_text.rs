@@ -37,16 +37,29 @@ impl Encoder {
         workers: Option<usize>,
         control: &Control,
     ) -> Result<Vec<u32>> {
+        self.encode_part(text, special, true, workers, control)
+    }
+
+    /// [`Encoder::encode_long`] for a part of a text, which begins with it if `is_first`; otherwise the part begins where
+    /// [`Encoder::late_cut`] found a cut.
+    pub(crate) fn encode_part<'a, 't>(
+        &'a self,
+        text: impl Into<Text<'t>>,
+        special: impl Into<SpecialTokens<'a>>,
+        is_first: bool,
+        workers: Option<usize>,
+        control: &Control,
+    ) -> Result<Vec<u32>> {
         let specials = self.active(special.into());
         let text = text.into();
         if let Some(bytes) = short(text) {
             let mut ids = Vec::new();
-            self.answer(Request { text: bytes, specials, worker: 0, is_first: true }, &mut ids, control)?;
+            self.answer(Request { text: bytes, specials, worker: 0, is_first }, &mut ids, control)?;
             return Ok(ids);
         }
         let workers = self.useful_workers(workers, text.len());
         let chunks = self.chunks(text, specials, chunk_size(workers, text.len(), specials))?;
-        self.encode_chunks(text, &chunks, specials, workers, control)
+        self.encode_chunks(text, &chunks, specials, (workers, is_first), control)
     }
 
     /// How many ids [`Encoder::encode_long`] would find, without keeping them.
@@ -60,11 +73,23 @@ impl Encoder {
         workers: Option<usize>,
         control: &Control,
     ) -> Result<usize> {
+        self.count_part(text, special, true, workers, control)
+    }
+
+    /// [`Encoder::count_long`] for a part of a text, as [`Encoder::encode_part`] takes it.
+    pub(crate) fn count_part<'a, 't>(
+        &'a self,
+        text: impl Into<Text<'t>>,
+        special: impl Into<SpecialTokens<'a>>,
+        is_first: bool,
+        workers: Option<usize>,
+        control: &Control,
+    ) -> Result<usize> {
         let specials = self.active(special.into());
         let text = text.into();
         if let Some(text) = short(text) {
             let mut count = CountSink(0);
-            self.answer(Request { text, specials, worker: 0, is_first: true }, &mut count, control)?;
+            self.answer(Request { text, specials, worker: 0, is_first }, &mut count, control)?;
             return Ok(count.0);
         }
         let workers = self.useful_workers(workers, text.len());
@@ -73,7 +98,7 @@ impl Encoder {
         let spare = BufferPool::default();
         let work = |worker, chunk: Range<usize>| {
             spare.with(|bytes| {
-                let is_first = chunk.start == 0;
+                let is_first = is_first && chunk.start == 0;
                 let bytes = text.utf8(self.isa, chunk, bytes)?;
                 let mut count = CountSink(0);
                 self.answer(Request { text: bytes, specials, worker, is_first }, &mut count, control)?;
@@ -92,7 +117,7 @@ impl Encoder {
     /// A place late in `text` where it can be cut even if more text follows: the ids of both parts together are those
     /// of the whole.
     pub fn late_cut(&self, text: &[u8], special: bool) -> Option<usize> {
-        let cutter = Cutter::new(self.specials(special), &self.pretokenizer, false);
+        let cutter = self.cutter(special, false);
         if cutter.can_cut() { cutter.late_cut(text) } else { None }
     }
 
@@ -101,7 +126,7 @@ impl Encoder {
         text: Text<'_>,
         chunks: &[Range<usize>],
         specials: ActiveSpecials<'_>,
-        workers: usize,
+        (workers, is_first): (usize, bool),
         control: &Control,
     ) -> Result<Vec<u32>> {
         let mut all = IdBuffer::new(text.len());
@@ -110,11 +135,9 @@ impl Encoder {
             let mut bytes = Vec::new();
             for chunk in chunks {
                 let bytes = text.utf8(self.isa, chunk.clone(), &mut bytes)?;
-                self.answer(
-                    Request { text: bytes, specials, worker: 0, is_first: chunk.start == 0 },
-                    &mut all.ids,
-                    control,
-                )?;
+                let is_first = is_first && chunk.start == 0;
+                let request = Request { text: bytes, specials, worker: 0, is_first };
+                self.answer(request, &mut all.ids, control)?;
                 all.done(chunk.len())?;
             }
             return Ok(all.finish());
@@ -125,11 +148,8 @@ impl Encoder {
             let mut ids: Vec<u32> = lists.take();
             texts.with(|bytes| {
                 let bytes = text.utf8(self.isa, chunk.clone(), bytes)?;
-                self.answer(
-                    Request { text: bytes, specials, worker, is_first: chunk.start == 0 },
-                    &mut ids,
-                    control,
-                )
+                let is_first = is_first && chunk.start == 0;
+                self.answer(Request { text: bytes, specials, worker, is_first }, &mut ids, control)
             })?;
             Ok((ids, chunk.len()))
         };
@@ -147,7 +167,7 @@ impl Encoder {
 
     /// Cuts `text` where that changes no id, into pieces of at least `size` bytes or characters.
     fn chunks(&self, text: Text<'_>, specials: ActiveSpecials<'_>, size: usize) -> Result<Vec<Range<usize>>> {
-        let cutter = Cutter::new(specials.search, &self.pretokenizer, false);
+        let cutter = self.cutter_of(specials, false);
         let (mut chunks, mut start) = (Vec::new(), 0);
         while start < text.len() {
             let end = next_cut(&cutter, self.isa, text, start + size.max(1))?;
@@ -232,7 +252,7 @@ mod tests {
                     let chunks = encoder.chunks(text, active, size).unwrap();
                     assert_eq!(chunks.iter().map(ExactSizeIterator::len).sum::<usize>(), text.len());
                     for workers in [1, 2, 5] {
-                        let ids = encoder.encode_chunks(text, &chunks, active, workers, &control).unwrap();
+                        let ids = encoder.encode_chunks(text, &chunks, active, (workers, true), &control).unwrap();
                         assert_eq!(ids, expected, "{size} {workers}");
                     }
                 }

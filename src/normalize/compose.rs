@@ -1,0 +1,134 @@
+//! NFC, with a look only at characters that composition may change.
+
+use std::ops::Range;
+
+use unicode_normalization_alignments::{self as forms, UnicodeNormalization};
+
+use super::limit::Limit;
+use crate::error::Result;
+use crate::room;
+
+/// Whether a text is in NFC. Returns the same as [`forms::is_nfc`].
+pub(super) fn is_nfc(text: &str) -> bool {
+    let mut is_composed = true;
+    for_each_doubtful(text, |range| {
+        let part = &text[range];
+        is_composed = part.chars().eq(part.nfc().map(|(character, _)| character));
+        Ok(is_composed)
+    })
+    .is_ok()
+        && is_composed
+}
+
+/// The NFC of a text. Parts that composition leaves are copied as a whole.
+pub(super) fn composed(text: &str, limit: Limit) -> Result<String> {
+    let mut new = String::new();
+    room::reserve_text(&mut new, text.len())?;
+    let mut end = 0;
+    for_each_doubtful(text, |range| {
+        push(&mut new, &text[end..range.start], limit)?;
+        end = range.end;
+        for (character, _) in text[range].nfc() {
+            push(&mut new, character.encode_utf8(&mut [0; 4]), limit)?;
+        }
+        Ok(true)
+    })?;
+    push(&mut new, &text[end..], limit)?;
+    Ok(new)
+}
+
+fn push(text: &mut String, more: &str, limit: Limit) -> Result<()> {
+    limit.check(text.len(), more.len())?;
+    room::grow_text(text, more.len())?;
+    text.push_str(more);
+    Ok(())
+}
+
+/// Calls `f` with each part of a text that may not be in NFC, in order, until it returns `false`. The NFC of the text
+/// is that of these parts, each composed alone, with the text between them unchanged.
+fn for_each_doubtful(text: &str, mut f: impl FnMut(Range<usize>) -> Result<bool>) -> Result<()> {
+    // Nothing composes across the front of a character that composes with none before it: `start` is the last such place.
+    let (mut start, mut is_sure, mut last, mut at) = (0, true, 0, 0);
+    loop {
+        let next = next_not_inert(text.as_bytes(), at);
+        if next != Some(at) {
+            if !is_sure && !f(start..at)? {
+                return Ok(());
+            }
+            let Some(next) = next else { return Ok(()) };
+            let before = text[..next].chars().next_back().map_or(0, char::len_utf8);
+            (start, is_sure, last, at) = (next - before, true, 0, next);
+        }
+        let Some(character) = text[at..].chars().next() else { return Ok(()) };
+        let class = forms::char::canonical_combining_class(character);
+        if forms::is_nfc_quick(std::iter::once(character)) != forms::IsNormalized::Yes {
+            is_sure = false;
+        } else if class == 0 {
+            if !is_sure && !f(start..at)? {
+                return Ok(());
+            }
+            (start, is_sure) = (at, true);
+        } else if last > class {
+            is_sure = false;
+        }
+        (last, at) = (class, at + character.len_utf8());
+    }
+}
+
+/// The first character at or behind `from` whose first byte does not say that composition leaves it unchanged.
+fn next_not_inert(text: &[u8], from: usize) -> Option<usize> {
+    let (blocks, _) = text[from..].as_chunks::<32>();
+    // A whole block is looked at without a branch, so that compilers make vector code of it.
+    let place = blocks.iter().position(|block| block.iter().fold(false, |any, &byte| any | !is_inert(byte)));
+    let start = from + place.map_or(blocks.len() * 32, |number| number * 32);
+    text[start..].iter().position(|&byte| !is_inert(byte)).map(|at| start + at)
+}
+
+/// Whether composition leaves all characters that begin with a byte unchanged, and none of them begins a composition:
+/// characters below U+0300, U+0400 to U+047F in Cyrillic, Chinese from U+4000 to U+9FFF, Hangul from U+B000 to
+/// U+CFFF. Also true for the bytes of a character other than its first.
+fn is_inert(byte: u8) -> bool {
+    byte < 0xCC || matches!(byte, 0xD0 | 0xD1 | 0xE4..=0xE9 | 0xEB | 0xEC)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inert_characters_have_no_combining_class_and_stay() {
+        let first_byte = |character: char| character.encode_utf8(&mut [0; 4]).as_bytes()[0];
+        for character in ('\0'..=char::MAX).filter(|&character| is_inert(first_byte(character))) {
+            assert_eq!(forms::char::canonical_combining_class(character), 0, "{character:?}");
+            let quick = forms::is_nfc_quick(std::iter::once(character));
+            assert_eq!(quick, forms::IsNormalized::Yes, "{character:?}");
+        }
+    }
+
+    #[test]
+    fn texts_in_nfc_are_found_as_by_the_tables() {
+        let parts = [
+            "a",
+            "e\u{301}",
+            "é",
+            "\u{301}",
+            "\u{327}",
+            "я",
+            "漢字",
+            "각",
+            "\u{1100}\u{1161}",
+            "क़",
+            "Å",
+            "\u{3099}か",
+        ];
+        for number in 0..20_000_usize {
+            let pick = |place: usize| parts[number / parts.len().pow(place as u32) % parts.len()];
+            let filler = "x".repeat(number % 67);
+            let text = format!("{}{}{filler}{}{}", pick(0), pick(1), pick(2), pick(3));
+            assert_eq!(is_nfc(&text), forms::is_nfc(&text), "{text:?}");
+            let limit = Limit { step: 0, name: "NFC", bytes: text.len(), most: usize::MAX };
+            let expected: String = text.nfc().map(|(character, _)| character).collect();
+            assert_eq!(composed(&text, limit).unwrap(), expected, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Where a text can be cut so that both sides can be normalized alone.
+
+use unicode_normalization_alignments::char::is_combining_mark;
+use unicode_normalization_alignments::{self as forms, IsNormalized};
+
+use super::{NormalizeStep, Normalizer, is_control, is_rare_space};
+use crate::pretokenize::Matcher;
+
+/// The character that stands for a space in SentencePiece's texts.
+const META: char = '\u{2581}';
+
+impl Normalizer {
+    /// Whether texts can be cut at all: no step looks at the ends of a text, or for a pattern of unknown length.
+    pub(crate) fn can_cut(&self) -> bool {
+        self.0.iter().all(|step| match step {
+            NormalizeStep::Strip { .. } => false,
+            NormalizeStep::Replace(matcher, _) => matches!(matcher, Matcher::Literal(_)),
+            _ => true,
+        })
+    }
+
+    /// Whether a text can be cut at byte `at`: normalizing both sides alone, the right one as a text that continues,
+    /// gives the two parts of the normalized whole, and the steps leave the characters on both sides unchanged. So a
+    /// cut of the text is a cut of the normalized text. May return `false` for other places, too.
+    ///
+    /// A space may also become U+2581, if that stands for a space afterwards (`spaces_are_plain`).
+    pub(crate) fn may_cut(&self, text: &[u8], at: usize, spaces_are_plain: bool) -> bool {
+        let (Some(before), mut behind) = (last_character(&text[..at]), characters(&text[at..])) else {
+            return false;
+        };
+        let (Some(here), next) = (behind.next(), behind.next()) else { return false };
+        // Nothing composes with ASCII whitespace, so what follows it does not matter.
+        let next = next.filter(|_| !here.is_ascii_whitespace());
+        let mut here = here;
+        for step in &self.0 {
+            if spaces_are_plain && here == ' ' && step.is_of_spaces() {
+                here = META;
+            } else if !(step.keeps(before) && step.keeps(here) && next.is_none_or(|next| step.keeps(next))) {
+                return false;
+            }
+        }
+        !spaces_are_plain || (before != META && (here != META || text[at] == b' '))
+    }
+}
+
+impl NormalizeStep {
+    /// Whether this is the step that replaces each space by U+2581.
+    fn is_of_spaces(&self) -> bool {
+        matches!(self, NormalizeStep::Replace(Matcher::Literal(old), new) if old == b" " && new.chars().eq([META]))
+    }
+
+    /// Whether the step leaves a character unchanged whatever stands before it, and whatever starter stands behind it.
+    fn keeps(&self, character: char) -> bool {
+        let one = || std::iter::once(character);
+        let is_starter = || forms::char::canonical_combining_class(character) == 0;
+        let composes = || forms::is_nfc_quick(one()) != IsNormalized::Yes;
+        let is_stable = |quick: IsNormalized| quick == IsNormalized::Yes && is_starter() && !composes();
+        match self {
+            _ if character.is_ascii() && !matches!(self, NormalizeStep::Lowercase | NormalizeStep::Nmt) => {
+                !matches!(self, NormalizeStep::Replace(Matcher::Literal(old), _) if old.contains(&(character as u8)))
+            }
+            NormalizeStep::Nfc => is_stable(IsNormalized::Yes),
+            NormalizeStep::Nfd => is_stable(forms::is_nfd_quick(one())),
+            NormalizeStep::Nfkc => is_stable(forms::is_nfkc_quick(one())),
+            NormalizeStep::Nfkd => is_stable(forms::is_nfkd_quick(one())),
+            NormalizeStep::Lowercase => character.to_lowercase().eq([character]),
+            NormalizeStep::StripAccents => !is_combining_mark(character),
+            NormalizeStep::Nmt => !is_control(character) && (character == ' ' || !is_rare_space(character)),
+            NormalizeStep::Prepend(_) => true,
+            NormalizeStep::Replace(Matcher::Literal(old), _) => {
+                std::str::from_utf8(old).is_ok_and(|old| !old.contains(character))
+            }
+            NormalizeStep::Strip { .. } | NormalizeStep::Replace(..) => false,
+        }
+    }
+}
+
+/// The first characters of a text; none from the first invalid byte on.
+fn characters(text: &[u8]) -> impl Iterator<Item = char> + '_ {
+    // Two characters have at most eight bytes; the ninth may break one that is not asked for.
+    let first = text[..text.len().min(9)].utf8_chunks().next();
+    first.map_or("", |chunk| chunk.valid()).chars()
+}
+
+/// The last character of a text; `None` if it is not valid.
+fn last_character(text: &[u8]) -> Option<char> {
+    let start = (text.len().saturating_sub(4)..text.len()).rev().find(|&at| text[at] & 0xC0 != 0x80)?;
+    std::str::from_utf8(&text[start..]).ok()?.chars().next()
+}

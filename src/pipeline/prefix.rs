@@ -1,0 +1,40 @@
+//! The space that is put before a text.
+
+/// Which stretches of text, between two added tokens, are encoded as if a space stood before them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Prefix {
+    /// None.
+    #[default]
+    None,
+    /// All.
+    Always,
+    /// Those that do not begin with a space.
+    Missing,
+    /// The one that begins a text, if it does not begin with a space.
+    First,
+}
+
+impl Prefix {
+    /// The prefix of a name: "", "always", "missing" or "first".
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "" => Prefix::None,
+            "always" => Prefix::Always,
+            "missing" => Prefix::Missing,
+            "first" => Prefix::First,
+            _ => return None,
+        })
+    }
+
+    /// Whether a stretch gets a space in front; `is_first` says that it begins the text.
+    #[inline]
+    pub(crate) fn is_before(self, stretch: &[u8], is_first: bool) -> bool {
+        let lacks = !stretch.starts_with(b" ");
+        match self {
+            Prefix::None => false,
+            Prefix::Always => true,
+            Prefix::Missing => lacks,
+            Prefix::First => lacks && is_first,
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! A text on its way through a pipeline: added tokens, and stretches of text between them that are ready to be cut into
+//! pretokens.
+
+use std::ops::Range;
+
+use super::{META, Pipeline, Prefix};
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::normalize::{Aligned, OriginRange, most_bytes};
+use crate::room;
+
+/// A part of a text that went through a pipeline.
+pub(crate) enum Stretch<'a> {
+    /// An added token.
+    Token {
+        /// Its id.
+        id: u32,
+        /// The range of the original text that it stands for, in bytes.
+        range: Range<usize>,
+        /// Its text as it was matched, with the whitespace that belongs to it.
+        text: &'a [u8],
+    },
+    /// A part of the text that no step changed.
+    Same(Range<usize>),
+    /// Text that was changed, with the range of the original that each byte comes from, if these are tracked.
+    Changed(&'a [u8], &'a [OriginRange]),
+}
+
+/// Where special tokens become their ids.
+#[derive(Clone, Copy)]
+pub(crate) enum Trust<'a> {
+    /// In the whole text.
+    All,
+    /// Nowhere: they are text.
+    None,
+    /// Inside these ranges, which ascend.
+    Inside(&'a [Range<usize>]),
+}
+
+/// How a text goes through a pipeline.
+#[derive(Clone, Copy)]
+pub(crate) struct Passage<'a> {
+    pub(crate) text: &'a [u8],
+    pub(crate) trust: Trust<'a>,
+    /// Whether the text begins here; otherwise it continues another one.
+    pub(crate) is_first: bool,
+    /// Whether places in the original are wanted.
+    pub(crate) is_tracked: bool,
+    pub(crate) control: &'a Control<'a>,
+}
+
+/// Takes the stretches in order; returns whether it wants more.
+pub(crate) type OnStretch<'a> = &'a mut dyn FnMut(Stretch<'_>) -> Result<bool>;
+
+/// A changed text with the origin of each byte, if these are tracked.
+#[derive(Default)]
+struct Changed {
+    text: Vec<u8>,
+    origins: Vec<OriginRange>,
+}
+
+impl Pipeline {
+    /// Calls `f` with the stretches of a text.
+    ///
+    /// # Errors
+    /// Errors of `f` or of a pattern; [`Error::NormalizedTooLong`]; [`Error::OffsetsTooLong`] for a text of 4 GiB or
+    /// more if places are wanted.
+    pub(crate) fn for_each_stretch(&self, passage: Passage<'_>, f: OnStretch<'_>) -> Result<()> {
+        let passage = self.checked(passage)?;
+        let mut most = most_bytes(passage.text.len());
+        let mut at = 0;
+        for (id, range) in self.trusted_tokens(passage)? {
+            if !self.between(passage, at..range.start, &mut most, f)? {
+                return Ok(());
+            }
+            at = range.end;
+            if !f(Stretch::Token { id, text: &passage.text[range.clone()], range })? {
+                return Ok(());
+            }
+        }
+        self.between(passage, at..passage.text.len(), &mut most, f).map(|_| ())
+    }
+
+    /// The passage, tracked if a step needs the places.
+    fn checked<'a>(&self, passage: Passage<'a>) -> Result<Passage<'a>> {
+        let needs_places = self.parts.prefix == Prefix::First || matches!(passage.trust, Trust::Inside(_));
+        let is_tracked = passage.is_tracked || needs_places;
+        if is_tracked && u32::try_from(passage.text.len()).is_err() {
+            return Err(Error::OffsetsTooLong { bytes: passage.text.len() });
+        }
+        Ok(Passage { is_tracked, ..passage })
+    }
+
+    /// The special tokens that are looked for as the text stands and lie in ranges that are trusted. Each range is
+    /// searched alone, so that text beyond its end cannot make a match longer.
+    fn trusted_tokens(&self, passage: Passage<'_>) -> Result<Vec<(u32, Range<usize>)>> {
+        let mut tokens = Vec::new();
+        let Trust::Inside(ranges) = passage.trust else { return Ok(tokens) };
+        for range in ranges {
+            self.verbatim.tokens.for_each(passage.text, range.clone(), true, passage.control, &mut |segment| {
+                if let Some(index) = segment.token.filter(|&index| self.verbatim.tokens.is_special(index)) {
+                    room::push(&mut tokens, (self.verbatim.ids[index], segment.range))?;
+                }
+                Ok(true)
+            })?;
+        }
+        Ok(tokens)
+    }
+
+    /// Hands on a part of the text whose trusted tokens are known; returns whether more is wanted.
+    fn between(
+        &self,
+        passage: Passage<'_>,
+        range: Range<usize>,
+        most: &mut usize,
+        f: OnStretch<'_>,
+    ) -> Result<bool> {
+        if range.is_empty() {
+            return Ok(true);
+        }
+        if self.verbatim.is_empty() {
+            return self.normalize(passage, range, most, f);
+        }
+        let special = matches!(passage.trust, Trust::All);
+        let mut wants_more = true;
+        self.verbatim.tokens.for_each(passage.text, range, special, passage.control, &mut |segment| {
+            wants_more = match segment.token {
+                Some(index) => {
+                    let Range { start, end } = segment.range;
+                    let (id, text) = (self.verbatim.ids[index], &passage.text[start..end]);
+                    f(Stretch::Token { id, range: start..end, text })?
+                }
+                None => self.normalize(passage, segment.range, most, f)?,
+            };
+            Ok(wants_more)
+        })?;
+        Ok(wants_more)
+    }
+
+    /// Normalizes a stretch of the original, and hands on the added tokens in it and the text between them.
+    fn normalize(
+        &self,
+        passage: Passage<'_>,
+        range: Range<usize>,
+        most: &mut usize,
+        f: OnStretch<'_>,
+    ) -> Result<bool> {
+        let continues = !passage.is_first && range.start == 0;
+        let changed = self.normalized_text(passage, range.clone(), continues, *most)?;
+        let view = match &changed {
+            Some(changed) => View { text: &changed.text, origins: Some(&changed.origins), start: range.start },
+            None => View { text: &passage.text[range.clone()], origins: None, start: range.start },
+        };
+        *most = most.saturating_sub(view.text.len());
+        if self.normalized.is_empty() {
+            return self.spaces(passage, view, continues, f);
+        }
+        let mut wants_more = true;
+        let accepts = |part: &Range<usize>| match passage.trust {
+            Trust::All => true,
+            Trust::None => false,
+            Trust::Inside(ranges) => {
+                let origin = view.origin(part.clone());
+                ranges.iter().any(|range| range.start <= origin.start && origin.end <= range.end)
+            }
+        };
+        self.normalized.tokens.for_each_accepted(view.text, 0..view.text.len(), &accepts, passage.control, &mut |segment| {
+            wants_more = match segment.token {
+                Some(index) => {
+                    let range = if passage.is_tracked { view.origin(segment.range.clone()) } else { 0..0 };
+                    let (id, text) = (self.normalized.ids[index], &view.text[segment.range]);
+                    f(Stretch::Token { id, range, text })?
+                }
+                None => {
+                    let continues = continues && segment.range.start == 0;
+                    self.spaces(passage, view.part(segment.range), continues, f)?
+                }
+            };
+            Ok(wants_more)
+        })?;
+        Ok(wants_more)
+    }
+
+    /// The normalized text of a stretch; `None` if the normalizer leaves it.
+    fn normalized_text(
+        &self,
+        passage: Passage<'_>,
+        range: Range<usize>,
+        continues: bool,
+        most: usize,
+    ) -> Result<Option<Changed>> {
+        let normalizer = &self.parts.normalizer;
+        if normalizer.0.is_empty() {
+            return Ok(None);
+        }
+        let text = &passage.text[range.clone()];
+        if let Ok(text) = std::str::from_utf8(text)
+            && normalizer.leaves(text)?
+        {
+            return Ok(None);
+        }
+        let mut all = Changed::default();
+        let mut at = 0;
+        // Bytes that are not UTF-8 are characters that no step changes.
+        for chunk in text.utf8_chunks() {
+            let mut aligned = if passage.is_tracked { Aligned::tracked(chunk.valid()) } else { Aligned::plain(chunk.valid()) }?;
+            normalizer.apply_to(&mut aligned, continues || at > 0, most.saturating_sub(all.text.len()))?;
+            all.add(aligned, range.start + at)?;
+            at += chunk.valid().len();
+            for byte in chunk.invalid() {
+                room::push(&mut all.text, *byte)?;
+                if passage.is_tracked {
+                    let place = (range.start + at) as u32;
+                    room::push(&mut all.origins, (place, place + 1))?;
+                }
+                at += 1;
+            }
+        }
+        Ok(Some(all))
+    }
+
+    /// Puts a plain space for each U+2581, if the vocabulary has these.
+    fn spaces(&self, passage: Passage<'_>, view: View<'_>, continues: bool, f: OnStretch<'_>) -> Result<bool> {
+        if !self.parts.spaces_are_plain || memchr::memmem::find(view.text, META.as_bytes()).is_none() {
+            return self.splits(passage, view, continues, f);
+        }
+        let mut changed = Changed::default();
+        let mut end = 0;
+        for place in memchr::memmem::find_iter(view.text, META.as_bytes()) {
+            changed.copy(&view, end..place, passage.is_tracked)?;
+            end = place + META.len();
+            room::push(&mut changed.text, b' ')?;
+            if passage.is_tracked {
+                let origin = view.origin(place..end);
+                room::push(&mut changed.origins, (origin.start as u32, origin.end as u32))?;
+            }
+        }
+        changed.copy(&view, end..view.text.len(), passage.is_tracked)?;
+        self.splits(passage, View { text: &changed.text, origins: Some(&changed.origins), start: 0 }, continues, f)
+    }
+
+    /// Hands on a stretch, or each piece of it, with its prefix.
+    fn splits(&self, passage: Passage<'_>, view: View<'_>, continues: bool, f: OnStretch<'_>) -> Result<bool> {
+        let Some(splits) = &self.parts.splits else { return self.prefixed(passage, view, continues, f) };
+        let mut wants_more = true;
+        splits.for_each_while(view.text, |piece| {
+            wants_more = self.prefixed(passage, view.part(piece), false, f)?;
+            Ok(wants_more)
+        })?;
+        Ok(wants_more)
+    }
+
+    fn prefixed(&self, passage: Passage<'_>, view: View<'_>, continues: bool, f: OnStretch<'_>) -> Result<bool> {
+        let is_first = || view.origin(0..1.min(view.text.len())).start == 0;
+        let prefix = if continues { Prefix::None } else { self.parts.prefix };
+        if view.text.is_empty() {
+            return Ok(true);
+        }
+        if prefix == Prefix::None || !prefix.is_before(view.text, prefix == Prefix::First && is_first()) {
+            return match view.origins {
+                Some(origins) => f(Stretch::Changed(view.text, origins)),
+                None => f(Stretch::Same(view.start..view.start + view.text.len())),
+            };
+        }
+        let mut changed = Changed::default();
+        room::push(&mut changed.text, b' ')?;
+        if passage.is_tracked {
+            // The space has the place of the first character.
+            room::push(&mut changed.origins, view.first_origin())?;
+        }
+        changed.copy(&view, 0..view.text.len(), passage.is_tracked)?;
+        f(Stretch::Changed(&changed.text, &changed.origins))
+    }
+}
+
+/// A text on its way, and where its bytes come from.
+#[derive(Clone, Copy)]
+struct View<'a> {
+    text: &'a [u8],
+    /// The origin of each byte, or no origins if they are not tracked; `None` for a part of the original.
+    origins: Option<&'a [OriginRange]>,
+    /// Where the text begins in the original, if it is a part of it.
+    start: usize,
+}
+
+impl<'a> View<'a> {
+    fn part(&self, range: Range<usize>) -> View<'a> {
+        let origins = self.origins.map(|origins| origins.get(range.clone()).unwrap_or_default());
+        View { text: &self.text[range.clone()], origins, start: self.start + range.start }
+    }
+
+    /// The range of the original that a part which is not empty comes from.
+    fn origin(&self, range: Range<usize>) -> Range<usize> {
+        match self.origins {
+            None => self.start + range.start..self.start + range.end,
+            Some(origins) => match origins.get(range) {
+                Some([(start, end)]) => *start as usize..*end as usize,
+                Some([(start, _), .., (_, end)]) => *start as usize..*end as usize,
+                _ => 0..0,
+            },
+        }
+    }
+
+    /// The place of the first character.
+    fn first_origin(&self) -> OriginRange {
+        if let Some(origins) = self.origins {
+            return origins.first().copied().unwrap_or_default();
+        }
+        let valid = self.text[..self.text.len().min(4)].utf8_chunks().next();
+        let length = valid.and_then(|chunk| chunk.valid().chars().next()).map_or(1, char::len_utf8);
+        (self.start as u32, (self.start + length) as u32)
+    }
+}
+
+impl Changed {
+    /// Adds normalized text, which begins at byte `base` of the original.
+    fn add(&mut self, aligned: Aligned, base: usize) -> Result<()> {
+        let (text, origins) = aligned.into_parts();
+        if self.text.is_empty() {
+            self.text = text.into_bytes();
+        } else {
+            room::extend(&mut self.text, text.as_bytes())?;
+        }
+        let base = base as u32;
+        room::reserve(&mut self.origins, origins.len())?;
+        self.origins.extend(origins.into_iter().map(|(start, end)| (base + start, base + end)));
+        Ok(())
+    }
+
+    /// Adds a part of a text.
+    fn copy(&mut self, view: &View<'_>, range: Range<usize>, is_tracked: bool) -> Result<()> {
+        room::extend(&mut self.text, &view.text[range.clone()])?;
+        if !is_tracked {
+            return Ok(());
+        }
+        if let Some(origins) = view.origins {
+            return room::extend(&mut self.origins, origins.get(range).unwrap_or_default());
+        }
+        room::reserve(&mut self.origins, range.len())?;
+        let mut at = view.start + range.start;
+        for chunk in view.text[range].utf8_chunks() {
+            let lengths = chunk.valid().chars().map(char::len_utf8).chain(chunk.invalid().iter().map(|_| 1));
+            for length in lengths {
+                self.origins.extend((0..length).map(|_| (at as u32, (at + length) as u32)));
+                at += length;
+            }
+        }
+        Ok(())
+    }
+}
