@@ -97,7 +97,7 @@ impl Pipeline {
         let mut tokens = Vec::new();
         let Trust::Inside(ranges) = passage.trust else { return Ok(tokens) };
         for range in ranges {
-            self.verbatim.tokens.for_each(passage.text, range.clone(), true, passage.control, &mut |segment| {
+            self.verbatim.tokens.for_each(passage.text, range.clone(), &|_| true, passage.control, &mut |segment| {
                 if let Some(index) = segment.token.filter(|&index| self.verbatim.tokens.is_special(index)) {
                     room::push(&mut tokens, (self.verbatim.ids[index], segment.range))?;
                 }
@@ -123,7 +123,7 @@ impl Pipeline {
         }
         let special = matches!(passage.trust, Trust::All);
         let mut wants_more = true;
-        self.verbatim.tokens.for_each(passage.text, range, special, passage.control, &mut |segment| {
+        self.verbatim.tokens.for_each(passage.text, range, &|_| special, passage.control, &mut |segment| {
             wants_more = match segment.token {
                 Some(index) => {
                     let Range { start, end } = segment.range;
@@ -164,7 +164,7 @@ impl Pipeline {
                 ranges.iter().any(|range| range.start <= origin.start && origin.end <= range.end)
             }
         };
-        self.normalized.tokens.for_each_accepted(view.text, 0..view.text.len(), &accepts, passage.control, &mut |segment| {
+        self.normalized.tokens.for_each(view.text, 0..view.text.len(), &accepts, passage.control, &mut |segment| {
             wants_more = match segment.token {
                 Some(index) => {
                     let range = if passage.is_tracked { view.origin(segment.range.clone()) } else { 0..0 };

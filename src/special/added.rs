@@ -26,8 +26,8 @@ pub struct Flags {
 pub struct AddedSegment {
     /// The index of the token; `None` for text.
     pub token: Option<usize>,
-    /// The range in bytes. The range of a token may reach back into whitespace that the token before it has
-    /// taken.
+    /// The range in bytes, never empty. The range of a token without `lstrip` may reach back into whitespace
+    /// that the token before it has taken.
     pub range: Range<usize>,
 }
 
@@ -48,128 +48,110 @@ impl AddedTokens {
         Ok(AddedTokens { found: Specials::new(texts)?, flags })
     }
 
-    /// Whether any of the tokens occurs in `text`, regardless of its flags.
-    ///
-    /// # Errors
-    /// [`crate::Error::Interrupted`].
-    pub fn is_in(&self, text: &str, control: &Control) -> Result<bool> {
-        Ok(self.found.matches(text.as_bytes(), 0).next(control)?.is_some())
+    /// Whether a token is special, by its index.
+    pub(crate) fn is_special(&self, index: usize) -> bool {
+        self.flags[index].special
     }
 
-    /// [`AddedTokens::segments`] with ranges in characters.
-    ///
-    /// # Errors
-    /// Same as [`AddedTokens::segments`].
-    pub fn segments_in_characters(
-        &self,
-        text: &str,
-        special: bool,
-        control: &Control,
-    ) -> Result<Vec<(Option<usize>, usize, usize)>> {
-        let segments = self.segments(text, special, control)?.into_iter();
-        let before = Characters::new(text);
-        let place = |found: AddedSegment| {
-            (found.token, before.count(found.range.start), before.count(found.range.end))
-        };
-        room::collected(segments.map(place))
-    }
-
-    /// The added tokens in a text, and all text between them. If `special` is false, special tokens are read
-    /// as text.
+    /// Calls `f` with the added tokens in a range of a text and with all text between them, in order, until
+    /// it returns `false`. Special tokens are read as text where `accepts` returns `false` for their range.
     ///
     /// The occurrences are leftmost, then longest, and never overlap. An occurrence that its flags rule out,
-    /// or that is read as text, still hides other occurrences that overlap it.
+    /// or that is read as text, still hides other occurrences that overlap it. Whitespace inside the range
+    /// belongs to tokens with `lstrip` and `rstrip`; a token with `lstrip` whose own text the token before it
+    /// has taken is left out. For `single_word`, the characters around the range count too. Bytes that are
+    /// not UTF-8 are neither whitespace nor word characters.
     ///
-    /// Cost: linear in the text.
+    /// Cost: linear in the range.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`]; [`crate::Error::OutOfMemory`].
-    pub fn segments(&self, text: &str, special: bool, control: &Control) -> Result<Vec<AddedSegment>> {
-        let (mut segments, mut end) = (Vec::new(), 0);
-        let mut blank_to = 0;
-        let mut matches = self.found.matches(text.as_bytes(), 0);
+    /// Errors of `f`; [`crate::Error::Interrupted`].
+    pub fn for_each(
+        &self,
+        text: &[u8],
+        range: Range<usize>,
+        accepts: &dyn Fn(&Range<usize>) -> bool,
+        control: &Control,
+        f: &mut dyn FnMut(AddedSegment) -> Result<bool>,
+    ) -> Result<()> {
+        // `blank_to` is the end of the whitespace that was measured last, so that no whitespace is measured
+        // twice.
+        let (mut end, mut blank_to) = (range.start, 0);
+        let mut matches = self.found.matches(&text[..range.end], range.start);
         while let Some(found) = matches.next(control)? {
             let Range { mut start, end: mut stop } = found.range;
             let flags = self.flags[found.index];
-            if flags.special && !special {
-                continue;
-            }
-            if flags.single_word && (ends_with_word(&text[..start]) || starts_with_word(&text[stop..])) {
+            if (flags.special && !accepts(&(start..stop))) || (flags.single_word && is_inside_word(text, start..stop)) {
                 continue;
             }
             if flags.lstrip {
-                // Whitespace up to the end of the token before, which may have taken all of it and more.
-                start = text.get(end..start).map_or(end, |between| end + between.trim_end().len());
+                // The token before may have taken all of it and more.
+                start = blank_start(text, end..start).max(end);
             }
             if flags.rstrip {
-                // `blank_to` is the end of the whitespace that was measured last, so that no whitespace is
-                // measured twice.
                 if stop > blank_to {
-                    blank_to = text.len() - text[stop..].trim_start().len();
+                    blank_to = blank_end(text, stop..range.end);
                 }
                 stop = blank_to;
             }
-            if end < start {
-                room::push(&mut segments, AddedSegment { token: None, range: end..start })?;
+            if start >= stop {
+                continue;
             }
-            room::push(
-                &mut segments,
-                AddedSegment { token: Some(found.index), range: start.min(stop)..stop },
-            )?;
+            if end < start && !f(AddedSegment { token: None, range: end..start })? {
+                return Ok(());
+            }
+            if !f(AddedSegment { token: Some(found.index), range: start..stop })? {
+                return Ok(());
+            }
             end = stop;
         }
-        if end != text.len() {
-            room::push(&mut segments, AddedSegment { token: None, range: end..text.len() })?;
+        if end != range.end {
+            f(AddedSegment { token: None, range: end..range.end })?;
         }
-        Ok(segments)
+        Ok(())
     }
 }
 
-/// Converts offsets of a text from bytes to characters.
-struct Characters<'t> {
-    text: &'t [u8],
-    /// The number of characters before every [`STEP_BYTES`]th byte; empty for ASCII text.
-    before: Vec<usize>,
-}
-
-/// Bytes of text for each stored number of characters: an offset needs a look at fewer than these. Chosen
-/// without measurement.
-const STEP_BYTES: usize = 64;
-
-impl<'t> Characters<'t> {
-    fn new(text: &'t str) -> Self {
-        let (text, mut before) = (text.as_bytes(), Vec::new());
-        if !text.is_ascii() {
-            let mut sum = 0;
-            for step in text.chunks(STEP_BYTES) {
-                before.push(sum);
-                sum += characters(step);
-            }
-        }
-        Characters { text, before }
+/// Where the whitespace at the end of a range starts; the end of an empty range.
+fn blank_start(text: &[u8], range: Range<usize>) -> usize {
+    let mut start = range.end;
+    let last =
+        |start| text.get(range.start..start).and_then(last_character).filter(|found| found.is_whitespace());
+    while let Some(character) = last(start) {
+        start -= character.len_utf8();
     }
+    start
+}
 
-    fn count(&self, byte: usize) -> usize {
-        let step = byte / STEP_BYTES;
-        match self.before.get(step) {
-            Some(before) => before + characters(&self.text[step * STEP_BYTES..byte]),
-            None if self.before.is_empty() => byte,
-            None => self.before[step - 1] + characters(&self.text[(step - 1) * STEP_BYTES..byte]),
-        }
+/// Where the whitespace at the start of a range ends.
+fn blank_end(text: &[u8], range: Range<usize>) -> usize {
+    let mut end = range.start;
+    let first = |end| first_character(&text[end..range.end]).filter(|found| found.is_whitespace());
+    while let Some(character) = first(end) {
+        end += character.len_utf8();
     }
+    end
 }
 
-/// The number of characters that begin in `bytes`.
-fn characters(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
+/// Whether a word character stands directly before or behind a range.
+fn is_inside_word(text: &[u8], range: Range<usize>) -> bool {
+    last_character(&text[..range.start]).is_some_and(is_word)
+        || first_character(&text[range.end..]).is_some_and(is_word)
 }
 
-fn ends_with_word(text: &str) -> bool {
-    text.chars().next_back().is_some_and(is_word)
+/// The character that `text` starts with; `None` if it starts with bytes that are not UTF-8.
+fn first_character(text: &[u8]) -> Option<char> {
+    character((1..=text.len().min(4)).map(|bytes| &text[..bytes]))
 }
 
-fn starts_with_word(text: &str) -> bool {
-    text.chars().next().is_some_and(is_word)
+/// The character that `text` ends with; `None` if it ends with bytes that are not UTF-8.
+fn last_character(text: &[u8]) -> Option<char> {
+    character((1..=text.len().min(4)).map(|bytes| &text[text.len() - bytes..]))
+}
+
+/// The character that the first valid of some slices is.
+fn character<'t>(mut slices: impl Iterator<Item = &'t [u8]>) -> Option<char> {
+    slices.find_map(|bytes| std::str::from_utf8(bytes).ok())?.chars().next()
 }
 
 /// Whether a character is matched by `\w` of the regex crate.
@@ -185,8 +167,13 @@ mod tests {
     fn segments(tokens: &[(&str, Flags)], text: &str) -> Vec<(Option<usize>, String)> {
         let tokens = tokens.iter().map(|&(token, flags)| (token.to_owned(), flags)).collect();
         let tokens = AddedTokens::new(tokens).unwrap();
-        let found = tokens.segments(text, true, &Control::none()).unwrap().into_iter();
-        found.map(|segment| (segment.token, text[segment.range].to_owned())).collect()
+        let mut segments = Vec::new();
+        let mut push = |segment: AddedSegment| {
+            segments.push((segment.token, text[segment.range].to_owned()));
+            Ok(true)
+        };
+        tokens.for_each(text.as_bytes(), 0..text.len(), &|_| true, &Control::none(), &mut push).unwrap();
+        segments
     }
 
     fn text(text: &str) -> (Option<usize>, String) {
@@ -207,6 +194,52 @@ mod tests {
             segments(&[("<m>", left)], "<m>\u{3000}<m> "),
             [token("<m>"), token("\u{3000}<m>"), text(" ")]
         );
+    }
+
+    #[test]
+    fn a_token_whose_text_is_taken_is_left_out() {
+        let left = Flags { lstrip: true, ..Flags::default() };
+        let right = Flags { rstrip: true, ..Flags::default() };
+        let both = Flags { lstrip: true, rstrip: true, ..Flags::default() };
+        for space in ["\n", "\u{3000}"] {
+            let found = segments(&[(space, both)], &format!("a{space}{space}b"));
+            assert_eq!(found, [text("a"), token(&[space, space].concat()), text("b")]);
+            for spaces in [space.to_owned(), [space, " ", space].concat()] {
+                let found = segments(&[("<a>", right), (space, left)], &format!("<a>{spaces}x"));
+                assert_eq!(found, [token(&format!("<a>{spaces}")), text("x")]);
+            }
+        }
+        let found = segments(&[("<a>", right), ("\n", Flags::default())], "<a>\n x");
+        assert_eq!(found, [token("<a>\n "), (Some(1), "\n".to_owned()), text(" x")]);
+    }
+
+    fn in_range(flags: Flags, text: &[u8], range: Range<usize>) -> Vec<(bool, Range<usize>)> {
+        let tokens = AddedTokens::new(vec![("m".to_owned(), flags)]).unwrap();
+        let mut segments = Vec::new();
+        let mut push = |segment: AddedSegment| {
+            segments.push((segment.token.is_some(), segment.range));
+            Ok(segments.len() < 3)
+        };
+        tokens.for_each(text, range, &|_| true, &Control::none(), &mut push).unwrap();
+        segments
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_no_word_and_no_whitespace() {
+        let flags = Flags { single_word: true, lstrip: true, rstrip: true, ..Flags::default() };
+        let in_whole = |text: &[u8]| in_range(flags, text, 0..text.len());
+        assert_eq!(in_whole(b"\xffm\xe3\x80"), [(false, 0..1), (true, 1..2), (false, 2..4)]);
+        assert_eq!(in_whole(b"\xc3\xc3\xa9m"), [(false, 0..4)]);
+        assert_eq!(in_whole(b"\xe3\x80\x80m\xc2\x85"), [(true, 0..6)]);
+    }
+
+    #[test]
+    fn a_range_has_the_whole_text_around_it() {
+        let flags = Flags { single_word: true, rstrip: true, ..Flags::default() };
+        assert_eq!(in_range(flags, b"am", 1..2), [(false, 1..2)]);
+        assert_eq!(in_range(flags, b" m  m", 1..3), [(true, 1..3)]);
+        assert!(in_range(flags, b"m", 1..1).is_empty());
+        assert_eq!(in_range(flags, b"m m m m", 0..7), [(true, 0..2), (true, 2..4), (true, 4..6)]);
     }
 
     #[test]
