@@ -131,17 +131,21 @@ impl Pipeline {
             let text = |(token, text): &(&AddedToken, String)| {
                 if normalized { text.clone() } else { token.content.clone() }
             };
-            chosen.retain(|pair| !text(pair).is_empty() && seen.insert(text(pair)));
+            chosen.retain(|pair| seen.insert(text(pair)));
             TokenSearch::new(chosen.iter().map(|pair| (text(pair), pair.0.flags, pair.0.id)).collect())
         };
         let all_texts = |chosen: &dyn Fn(&AddedToken, &str) -> bool| {
             let chosen = tokens.iter().filter(|(token, text)| chosen(token, text));
-            distinct(chosen.flat_map(|(token, text)| [token.content.clone(), text.clone()]))
+            let plain = |text: &String| parts.spaces_are_plain.then(|| text.replace(META, " "));
+            distinct(chosen.flat_map(|(token, text)| {
+                [Some(token.content.clone()), plain(text), Some(text.clone())].into_iter().flatten()
+            }))
         };
         let is_mixed = is_mixed(&parts.added_tokens)?;
         let irregular = all_texts(&|token, text| {
             let has_flags = token.flags != Flags { special: token.flags.special, ..Flags::default() };
-            let differs = token.normalized && (is_mixed || text != token.content);
+            let is_spelled_otherwise = text != token.content || (parts.spaces_are_plain && text.contains(META));
+            let differs = token.normalized && (is_mixed || is_spelled_otherwise);
             has_flags || differs || parts.mergeable.contains(&token.id)
         });
         let not_special = all_texts(&|token, _| !token.flags.special);

@@ -6,7 +6,6 @@ use std::ops::Range;
 use super::set::Specials;
 use crate::control::Control;
 use crate::error::Result;
-use crate::room;
 
 /// How an added token is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

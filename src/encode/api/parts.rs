@@ -52,7 +52,12 @@ impl Encoder {
             at = end;
         }
         let mut specials = self.active(SpecialTokens::OfVocabulary);
-        specials.pipeline = Some((pipeline, Trust::Inside(&trusted)));
+        let trust = match &*trusted {
+            [] => Trust::None,
+            [all] if *all == (0..text.len()) => Trust::All,
+            ranges => Trust::Inside(ranges),
+        };
+        specials.pipeline = Some((pipeline, trust));
         let mut ids = Vec::new();
         let request = Request { text, specials, worker: 0, is_first: true };
         self.answer(request, &mut ids, control)?;
