@@ -118,11 +118,15 @@ impl Pipeline {
     ///
     /// # Errors
     /// Errors of [`Specials::new`], and of normalizing the added tokens.
-    pub fn new(parts: PipelineParts) -> Result<Self> {
-        let mut tokens = Vec::new();
+    pub fn new(mut parts: PipelineParts) -> Result<Self> {
+        let mut texts = Vec::new();
         for token in &parts.added_tokens {
-            tokens.push((token, normalized(&parts.normalizer, &token.content)?));
+            texts.push(normalized(&parts.normalizer, &token.content)?);
         }
+        if texts.iter().any(|text| text == META) {
+            parts.only_prefix = None; // a prefix alone may be this token
+        }
+        let tokens: Vec<_> = parts.added_tokens.iter().zip(texts).collect();
         let search = |normalized: bool| {
             let mut seen = HashSet::new();
             let mut chosen: Vec<_> = tokens.iter().filter(|(token, _)| token.normalized == normalized).collect();
@@ -134,11 +138,14 @@ impl Pipeline {
             chosen.retain(|pair| seen.insert(text(pair)));
             TokenSearch::new(chosen.iter().map(|pair| (text(pair), pair.0.flags, pair.0.id)).collect())
         };
+        let prefixed = has_prefix(&parts);
         let all_texts = |chosen: &dyn Fn(&AddedToken, &str) -> bool| {
             let chosen = tokens.iter().filter(|(token, text)| chosen(token, text));
-            let plain = |text: &String| parts.spaces_are_plain.then(|| text.replace(META, " "));
             distinct(chosen.flat_map(|(token, text)| {
-                [Some(token.content.clone()), plain(text), Some(text.clone())].into_iter().flatten()
+                let plain = if parts.spaces_are_plain { text.replace(META, " ") } else { text.clone() };
+                // The prefix of a stretch may be the first space of a token.
+                let behind_prefix = plain.strip_prefix(' ').filter(|_| prefixed).unwrap_or_default().to_owned();
+                [token.content.clone(), text.clone(), plain, behind_prefix]
             }))
         };
         let is_mixed = is_mixed(&parts.added_tokens)?;
@@ -155,7 +162,7 @@ impl Pipeline {
             normalized: search(true)?,
             irregular: Specials::new(irregular)?,
             not_special: Specials::new(not_special)?,
-            can_cut: can_cut(&parts),
+            can_cut: can_cut(&parts, &tokens),
             crossing,
             parts,
         })
@@ -267,17 +274,18 @@ fn crossing(parts: &PipelineParts, mut texts: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     texts
 }
 
-fn can_cut(parts: &PipelineParts) -> bool {
+/// Whether a text can be cut anywhere; `tokens` are the added tokens with what the normalizer makes of each.
+fn can_cut(parts: &PipelineParts, tokens: &[(&AddedToken, String)]) -> bool {
     // A place for a cut is next to whitespace, so it lies in no other token.
-    let has_space = |token: &AddedToken| token.content.contains(char::is_whitespace) || token.content.contains(META);
-    let is_hidden = |token: &AddedToken| token.normalized && has_space(token) && !parts.normalizer.0.is_empty();
-    let hides_start = |token: &AddedToken| token.flags.rstrip && has_prefix(parts);
-    // Behind or before a cut such a token would be at the end of a text, where no word is.
-    let looks_across = |token: &AddedToken| token.flags.single_word && has_space(token);
+    let has_space = |text: &str| text.contains(char::is_whitespace) || text.contains(META);
+    let hinders = |(token, text): &(&AddedToken, String)| {
+        let has_space = has_space(&token.content) || has_space(text);
+        let is_hidden = token.normalized && !parts.normalizer.0.is_empty();
+        // Behind or before a cut a single word would be at the end of a text, where no other word is.
+        has_space && (is_hidden || token.flags.single_word) || token.flags.rstrip && has_prefix(parts)
+    };
     parts.normalizer.can_cut()
         && parts.splits.is_none()
         && !parts.fuses_unknown
-        && !parts.added_tokens.iter().any(|token| {
-            is_hidden(token) || hides_start(token) || looks_across(token)
-        })
+        && !tokens.iter().any(hinders)
 }
