@@ -14,19 +14,14 @@ if TYPE_CHECKING:
 def encoded(tokenizer: Tokenizer, text: str, *, special: bool = True) -> Encoded:
     """Return ids, tokens and spans in characters of `text`, before tokens are put around it.
 
-    A token that merging makes is spelled with a character for each byte; an added token is spelled as the text that
-    was found, with the whitespace that belongs to it. `Template.process` puts tokens around the text.
+    A token that merging makes is spelled as the vocabulary of the file spells it; an added token is spelled as the
+    text that was matched, with the whitespace that belongs to it. `Template.process` puts tokens around the text.
     """
     core: Any = tokenizer._core
+    ids, spans, _, added = core.encode_words(text, special)
+    texts = dict(added)
     pipeline = tokenizer.pipeline
-    if pipeline is not None and not pipeline.is_plain:
-        found: Encoded = core.encoded(text, special)
-        return found
-    ids, spans = tokenizer.encode_with_offsets(text, special=special)
-    pairs = [(start, end) for start, end in spans.tolist()]
-    specials = set(tokenizer.special_tokens.values())
-    tokens = [
-        text[start:end] if id in specials else spell(tokenizer.token_bytes(id))
-        for id, (start, end) in zip(ids, pairs, strict=True)
-    ]
-    return Encoded(ids, tokens, pairs)
+    merges_characters = pipeline is not None and pipeline.spaces is not None
+    spelled = core.spelled if merges_characters else lambda id: spell(core.token_bytes(id))
+    tokens = [texts[i] if i in texts else spelled(id) for i, id in enumerate(ids)]
+    return Encoded(ids, tokens, [(start, end) for start, end in spans.tolist()])
