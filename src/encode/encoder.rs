@@ -104,6 +104,7 @@ impl Encoder {
         let pretokenizer = with_junctions(pretokenizer, &vocab);
         let isa = isa_of(&pretokenizer);
         let pool = ScratchPool::default();
+        let cache_after = if vocab.is_random() { usize::MAX } else { cache_after };
         Encoder { vocab, pretokenizer, no_specials, tables, cache_bits, cache_after, isa, pool }
     }
 
@@ -273,14 +274,17 @@ impl Encoder {
     }
 
     /// Encodes `text[range]`, which holds no special token.
-    pub(super) fn encode_text(
+    pub(super) fn encode_text<S: Sink>(
         &self,
         scratch: &mut Scratch,
         text: &[u8],
         range: Range<usize>,
-        sink: &mut impl Sink,
+        sink: &mut S,
         control: &Control,
     ) -> Result<()> {
+        if S::READS_SPANS && !self.vocab.covers_text_exactly() {
+            return self.encode_spans(text, range, sink, control);
+        }
         let (base, text) = (range.start, &text[range]);
         let PreparedScratch { mut lookup, run, fragments, staged, ends, unchecked } =
             self.prepare(scratch, text.len(), control)?;
@@ -373,7 +377,7 @@ struct PreparedScratch<'s> {
 /// A pretokenizer that also cuts at places that no token of a vocabulary of characters crosses. Such a vocabulary has
 /// no pattern, but may have cuts of its own.
 fn with_junctions(pretokenizer: Pretokenizer, vocab: &Vocab) -> Pretokenizer {
-    if vocab.characters().is_none() {
+    if !vocab.has_junctions() {
         return pretokenizer;
     }
     let safe = Junctions::all_but(vocab.joined_bytes());

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class CharacterCore(PipelineCore):
     """The object that `Tokenizer` calls in place of its core, if the model merges characters."""
 
-    __slots__ = ("__dict__", "_all", "_fused", "_spaces", "_unknown", "_with_space")
+    __slots__ = ("__dict__", "_all", "_spaces", "_with_space")
 
     def __init__(self, inner: _core.Tokenizer, pipeline: Pipeline) -> None:
         super().__init__(inner, pipeline)
@@ -38,16 +38,13 @@ class CharacterCore(PipelineCore):
         self._spaces = pipeline.spaces
         self._all = self._texts(pipeline.added_tokens)
         self._with_space = self._texts(t for t in pipeline.added_tokens if " " in t.content or META in t.content)
-        found = inner.characters()
-        self._unknown = None if found is None else found[1]
-        self._fused = pipeline.spec["characters"]["fuse_unk"] and self._unknown is not None
 
     # Text to ids
 
     def is_unchanged(self, text: str, special: bool) -> bool:
         """Return whether the core does everything by itself for this text, and for each stretch of it."""
         if self._spaces.prefix is None:
-            return not self._spaces.are_plain and self._unknown is None and super().is_unchanged(text, special)
+            return not self._spaces.are_plain and super().is_unchanged(text, special)
         return self._spaces.prefix == "" and META not in text and self._ready(text, special) is not None
 
     def _ready(self, text: str, special: bool) -> tuple[str, bool] | None:
@@ -55,7 +52,7 @@ class CharacterCore(PipelineCore):
         if prefix is None:
             return super()._ready(text, special)
         plain = self._with_spaces(text)
-        if self._unknown is not None or plain is None:
+        if plain is None:
             return None
         text = plain
         found = self._in_text if special else self._ordinary
@@ -102,43 +99,6 @@ class CharacterCore(PipelineCore):
         if metaspace is None or metaspace.scheme == "never" or text.startswith(" "):
             return False
         return metaspace.scheme == "always" or (places is not None and int(places.starts[0]) == 0)
-
-    def _ids(self, piece: str, workers: int | None = None) -> list[int]:
-        if self._fused:
-            ids: list[int] = self._ids_to_numpy(piece, workers).tolist()
-            return ids
-        return super()._ids(piece, workers)
-
-    def _ids_to_numpy(self, piece: str, workers: int | None = None) -> NDArray[np.uint32]:
-        ids = super()._ids_to_numpy(piece, workers)
-        return ids[self._kept(ids)] if self._fused else ids
-
-    def _kept(self, ids: NDArray[np.uint32]) -> NDArray[np.bool_]:
-        """Return which ids stay when neighbouring unknown tokens become one: the first of each run."""
-        import numpy as np
-
-        is_unknown = ids == self._unknown
-        kept = np.ones(len(ids), np.bool_)
-        kept[1:] = ~(is_unknown[1:] & is_unknown[:-1])
-        return kept
-
-    def _ids_and_spans(self, piece: str) -> tuple[list[int], NDArray[np.int64]]:
-        if self._unknown is None:
-            return super()._ids_and_spans(piece)
-        import numpy as np
-
-        ids = super()._ids_to_numpy(piece)
-        ends, data, at = np.zeros(len(ids), np.int64), piece.encode(), 0
-        for i, id in enumerate(ids.tolist()):
-            # The unknown token is one character.
-            at += len(self._inner.token_bytes(id)) if id != self._unknown else _character_bytes(data[at])
-            ends[i] = at
-        starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])[: len(ids)]
-        if self._fused:
-            kept = self._kept(ids)
-            last = np.append(kept[1:], True)
-            ids, starts, ends = ids[kept], starts[kept], ends[last[: len(ends)]]
-        return ids.tolist(), np.stack([starts, ends], axis=1)
 
     def encode_with_offsets(self, text: str, special: bool, characters: bool) -> tuple[list[int], NDArray[np.int64]]:
         """See `encode`. Spans are those of the original text; a prefix has the span of its first character."""
@@ -206,8 +166,8 @@ class CharacterCore(PipelineCore):
     @LazyProperty
     def stripped_spaces(self) -> int | None:
         """How many spaces are taken off the front of the bytes of the tokens; None if decoding does anything else."""
-        if self._unknown is not None:
-            return None  # in the core the bytes of a token for a byte, if any, are its spelling
+        if not (self._inner.characters() or ([],))[0]:
+            return None  # a token for a byte may have the bytes of its spelling
         return decoders.stripped_spaces(self._pipeline.decoder, self._spaces.are_plain)
 
     @LazyProperty
@@ -270,10 +230,6 @@ def _leading(text: Any, most: int, space: Any) -> int:
     while count < most and text[count : count + 1] == space:
         count += 1
     return count
-
-
-def _character_bytes(lead: int) -> int:
-    return 1 if lead < 0xC0 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
 
 
 def _of_single_bytes(text: str, places: Places) -> Places:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..formats.gpt2 import spell
 from .template import Encoded
 
 if TYPE_CHECKING:
@@ -24,9 +23,5 @@ def encoded(tokenizer: Tokenizer, text: str, *, special: bool = True) -> Encoded
         return found
     ids, spans = tokenizer.encode_with_offsets(text, special=special)
     pairs = [(start, end) for start, end in spans.tolist()]
-    specials = set(tokenizer.special_tokens.values())
-    tokens = [
-        text[start:end] if id in specials else spell(tokenizer.token_bytes(id))
-        for id, (start, end) in zip(ids, pairs, strict=True)
-    ]
-    return Encoded(ids, tokens, pairs)
+    names = {id: name for name, id in tokenizer.special_tokens.items()}
+    return Encoded(ids, [names.get(id) or core.spelled(id) for id in ids], pairs)

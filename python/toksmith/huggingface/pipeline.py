@@ -111,6 +111,8 @@ class Pipeline:
         splits = pretokenizers.Splits([], False, [], [])
         if merges_characters:
             spaces = spaces_of_text.read(self.normalizer, spec["pre_tokenizer"])
+            if not spaces.is_all:
+                splits = pretokenizers.read(spec["pre_tokenizer"], is_byte_level=False)
             steps = None if spec["decoder"] is None else decoders.read(spec["decoder"])
         else:
             splits = pretokenizers.read(spec["pre_tokenizer"])
@@ -125,7 +127,7 @@ class Pipeline:
         raise AttributeError(f"a Pipeline is immutable: cannot set {name!r}")
 
     def _pattern(self) -> patterns.Pattern:
-        if self.spaces is not None:
+        if self.spaces is not None and self.spaces.is_all:
             text = "before each space" if self.spaces.splits else None
             words = Words(text, 0, None, "keep", None)
             words.prefix = self.spaces.prefix or ""

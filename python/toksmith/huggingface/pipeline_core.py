@@ -87,12 +87,6 @@ class PipelineCore:
         """Return the ids of a stretch without added tokens, and their spans in bytes."""
         return self._inner.encode_with_offsets(piece, False, False)
 
-    def spelled(self, id: int) -> str:
-        """Return a token that merging makes as the file spells it."""
-        from ..formats.gpt2 import spell
-
-        return spell(self._inner.token_bytes(id))
-
     def _check_unchanged(self, text: str, special: bool, what: str) -> None:
         self._pipeline.check_unchanged(self, text, special, what)
 

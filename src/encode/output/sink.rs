@@ -11,6 +11,9 @@ pub trait Sink {
     /// Whether the sink reads the ids, not only their number.
     const READS_IDS: bool = true;
 
+    /// Whether the sink reads where ids are in the text, besides special tokens.
+    const READS_SPANS: bool = false;
+
     /// Says that the next ids are those of the text from byte `start` on, without a gap.
     #[inline]
     fn start(&mut self, _start: usize) {}
@@ -84,6 +87,8 @@ pub struct Spans {
 }
 
 impl Sink for Spans {
+    const READS_SPANS: bool = true;
+
     fn start(&mut self, start: usize) {
         self.at = start;
     }
@@ -110,6 +115,8 @@ pub(in crate::encode) struct FirstSpans {
 }
 
 impl Sink for FirstSpans {
+    const READS_SPANS: bool = true;
+
     fn start(&mut self, start: usize) {
         self.tokens.start(start);
     }
