@@ -112,6 +112,7 @@ impl Encoder {
         let pretokenizer = with_junctions(pretokenizer, &vocab);
         let isa = isa_of(&pretokenizer);
         let pool = ScratchPool::default();
+        let cache_after = if vocab.is_random() { usize::MAX } else { cache_after };
         let (vocab, tables) = (Arc::new(vocab), Arc::new(tables));
         Encoder {
             vocab,
@@ -270,17 +271,17 @@ impl Encoder {
     }
 
     /// Encodes a text in a scratch that the caller holds; `is_first` says that no chunk of it came before.
-    pub(super) fn encode_in(
+    pub(super) fn encode_in<S: Sink>(
         &self,
         scratch: &mut Scratch,
         text: &[u8],
         special: ActiveSpecials<'_>,
         is_first: bool,
-        sink: &mut impl Sink,
+        sink: &mut S,
         control: &Control,
     ) -> Result<()> {
         if let Some((pipeline, trust)) = special.pipeline {
-            let passage = Passage { text, trust, is_first, is_tracked: sink.reads_places(), control };
+            let passage = Passage { text, trust, is_first, is_tracked: S::READS_SPANS, control };
             return self.encode_staged(scratch, pipeline, passage, special, sink);
         }
         for segment in special.search.segments(text, control) {
@@ -296,14 +297,17 @@ impl Encoder {
     }
 
     /// Encodes `text[range]`, which holds no special token.
-    pub(super) fn encode_text(
+    pub(super) fn encode_text<S: Sink>(
         &self,
         scratch: &mut Scratch,
         text: &[u8],
         range: Range<usize>,
-        sink: &mut impl Sink,
+        sink: &mut S,
         control: &Control,
     ) -> Result<()> {
+        if S::READS_SPANS && !self.vocab.covers_text_exactly() {
+            return self.encode_spans(text, range, sink, control);
+        }
         let (base, text) = (range.start, &text[range]);
         let PreparedScratch { mut lookup, run, fragments, staged, ends, unchecked } =
             self.prepare(scratch, text.len(), control)?;
@@ -396,7 +400,7 @@ struct PreparedScratch<'s> {
 /// A pretokenizer that also cuts at places that no token of a vocabulary of characters crosses. Such a vocabulary has
 /// no pattern, but may have cuts of its own.
 fn with_junctions(pretokenizer: Pretokenizer, vocab: &Vocab) -> Pretokenizer {
-    if vocab.characters().is_none() {
+    if !vocab.has_junctions() {
         return pretokenizer;
     }
     let safe = Junctions::all_but(vocab.joined_bytes());

@@ -20,6 +20,7 @@ mod padded_ids;
 mod parallel;
 mod safe_splits;
 mod scratch;
+mod spans;
 mod special_set;
 mod staged;
 mod tables;

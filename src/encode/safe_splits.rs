@@ -33,7 +33,8 @@ impl SafeSplits {
     /// Fills the filters with all tokens of a vocabulary.
     pub(super) fn new(vocab: &Vocab) -> Self {
         let mut windows = Vec::new();
-        let mut edges = vec![0; (1 << 16) / 64];
+        // Where ids do not have the bytes of their text, a character may depend on what stands beside it.
+        let mut edges = vec![if vocab.covers_text_exactly() { 0 } else { u64::MAX }; (1 << 16) / 64];
         for (_, token) in vocab.tokens().iter() {
             for at in (1..token.len()).filter(|&at| is_junction(token, at)) {
                 match window(token, at) {

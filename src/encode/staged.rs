@@ -8,42 +8,32 @@ use super::scratch::Scratch;
 use super::special_set::ActiveSpecials;
 use crate::control::Control;
 use crate::error::Result;
+use crate::normalize::OriginRange;
 use crate::pipeline::{Passage, Pipeline, Prefix, Stretch, Trust};
 use crate::room;
 use crate::special::Segment;
 
 impl Encoder {
     /// Encodes a text after the steps of a pipeline.
-    pub(super) fn encode_staged(
+    pub(super) fn encode_staged<S: Sink>(
         &self,
         scratch: &mut Scratch,
         pipeline: &Pipeline,
         passage: Passage<'_>,
         specials: ActiveSpecials<'_>,
-        sink: &mut impl Sink,
+        sink: &mut S,
     ) -> Result<()> {
         let Passage { text, trust, control, .. } = passage;
         let special = matches!(trust, Trust::All);
-        let is_plain = !pipeline.fuses_unknown() && !(passage.is_tracked && self.has_unknown());
-        if !matches!(trust, Trust::Inside(_)) && is_plain && pipeline.leaves(text, special, control)? {
+        if !matches!(trust, Trust::Inside(_)) && pipeline.leaves(text, special, control)? {
             return self.encode_plain(scratch, pipeline.plain_prefix(), passage, specials, sink);
         }
         pipeline.for_each_stretch(passage, &mut |stretch| {
             match stretch {
                 Stretch::Token { id, range, .. } => sink.token(range, id)?,
-                Stretch::Same(range) if is_plain => self.encode_text(scratch, text, range, sink, control)?,
-                Stretch::Same(range) => {
-                    let base = range.start;
-                    let place = |part: Range<usize>| base + part.start..base + part.end;
-                    self.encode_changed(scratch, pipeline, passage, &text[range], place, sink)?;
-                }
+                Stretch::Same(range) => self.encode_text(scratch, text, range, sink, control)?,
                 Stretch::Changed(text, origins) => {
-                    let place = |part: Range<usize>| match origins.get(part) {
-                        Some([(start, end)]) => *start as usize..*end as usize,
-                        Some([(start, _), .., (_, end)]) => *start as usize..*end as usize,
-                        _ => 0..0,
-                    };
-                    self.encode_changed(scratch, pipeline, passage, text, place, sink)?;
+                    self.encode_changed(scratch, text, &|span| origin_of(origins, span), sink, control)?;
                 }
             }
             Ok(sink.wants_more())
@@ -100,82 +90,42 @@ impl Encoder {
         let mut prefixed = room::for_items(1 + range.len())?;
         prefixed.push(b' ');
         prefixed.extend_from_slice(&text[range.clone()]);
-        if !sink.reads_places() {
-            return self.encode_text(scratch, &prefixed, 0..prefixed.len(), sink, control);
-        }
         let first = text[range.clone()].utf8_chunks().next();
         let first = first.and_then(|chunk| chunk.valid().chars().next()).map_or(1, char::len_utf8);
-        let mut spans = Spans::default();
-        self.encode_text(scratch, &prefixed, 0..prefixed.len(), &mut spans, control)?;
-        for (id, span) in spans.ids.into_iter().zip(spans.spans) {
-            let start = span.start.saturating_sub(1);
+        let origin = |span: Range<usize>| {
             let end = if span.end <= 1 { first } else { span.end - 1 };
-            sink.token(range.start + start..range.start + end, id)?;
-        }
-        Ok(())
+            range.start + span.start.saturating_sub(1)..range.start + end
+        };
+        self.encode_changed(scratch, &prefixed, &origin, sink, control)
     }
 
-    /// Encodes text that is not a part of the original, or whose ids do not have the bytes that they stand for.
-    pub(super) fn encode_changed(
+    /// Encodes text that is not a part of the original. `origin` gives the range of the original that a range comes
+    /// from.
+    fn encode_changed<S: Sink>(
         &self,
         scratch: &mut Scratch,
-        pipeline: &Pipeline,
-        passage: Passage<'_>,
         text: &[u8],
-        place: impl Fn(Range<usize>) -> Range<usize>,
-        sink: &mut impl Sink,
+        origin: &dyn Fn(Range<usize>) -> Range<usize>,
+        sink: &mut S,
+        control: &Control,
     ) -> Result<()> {
-        let (all, control) = (0..text.len(), passage.control);
-        if !sink.reads_places() {
-            if !pipeline.fuses_unknown() {
-                return self.encode_text(scratch, text, all, sink, control);
-            }
-            let mut ids = Vec::new();
-            self.encode_text(scratch, text, all, &mut ids, control)?;
-            let unknown = self.unknown();
-            ids.dedup_by(|id, before| id == before && Some(*id) == unknown);
-            return sink.ids(&self.vocab, &ids);
+        if !S::READS_SPANS {
+            return self.encode_text(scratch, text, 0..text.len(), sink, control);
         }
         let mut spans = Spans::default();
-        self.encode_text(scratch, text, all, &mut spans, control)?;
-        if self.has_unknown() {
-            self.measure_unknown(text, &mut spans, pipeline.fuses_unknown())?;
-        }
+        self.encode_text(scratch, text, 0..text.len(), &mut spans, control)?;
         for (id, span) in spans.ids.into_iter().zip(spans.spans) {
-            sink.token(place(span), id)?;
+            sink.token(origin(span), id)?;
         }
         Ok(())
     }
+}
 
-    fn unknown(&self) -> Option<u32> {
-        self.vocab.characters().and_then(|characters| characters.unknown)
-    }
-
-    fn has_unknown(&self) -> bool {
-        self.unknown().is_some()
-    }
-
-    /// Corrects the spans of a text with unknown characters, each of which has the bytes of one character; with
-    /// `fuses`, neighbours become one.
-    fn measure_unknown(&self, text: &[u8], spans: &mut Spans, fuses: bool) -> Result<()> {
-        let unknown = self.unknown();
-        let mut measured = Spans::default();
-        let mut at = 0;
-        for &id in &spans.ids {
-            let length = if Some(id) == unknown {
-                let first = text[at..].utf8_chunks().next();
-                first.and_then(|chunk| chunk.valid().chars().next()).map_or(1, char::len_utf8)
-            } else {
-                self.vocab.tokens().get(id).map_or(0, <[u8]>::len)
-            };
-            let range = at..at + length;
-            at = range.end;
-            match (measured.ids.last(), measured.spans.last_mut()) {
-                (Some(last), Some(span)) if fuses && Some(id) == unknown && *last == id => span.end = at,
-                _ => measured.token(range, id)?,
-            }
-        }
-        *spans = measured;
-        Ok(())
+/// The range of the original that a range of changed text comes from.
+pub(super) fn origin_of(origins: &[OriginRange], range: Range<usize>) -> Range<usize> {
+    match origins.get(range) {
+        Some([(start, end)]) => *start as usize..*end as usize,
+        Some([(start, _), .., (_, end)]) => *start as usize..*end as usize,
+        _ => 0..0,
     }
 }

@@ -6,39 +6,22 @@ use std::collections::HashMap;
 use rustc_hash::FxBuildHasher;
 
 /// The first symbols of a text. A character that is a token is one symbol. Any other is one symbol for each of its
-/// bytes, where there are tokens for bytes, else one unknown token.
+/// bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct FirstTokens {
     /// The symbol of each ASCII character.
     ascii: [u32; 128],
     /// The tokens of characters beyond ASCII, by their UTF-8 as a number.
     characters: HashMap<u32, u32, FxBuildHasher>,
-    fallback: Fallback,
-}
-
-/// What stands for a character that is no token, as indices of tokens.
-#[derive(Clone, Debug)]
-pub(crate) enum Fallback {
-    /// The token of each of its bytes.
-    Bytes(Box<[u32; 256]>),
-    /// One token.
-    Unknown(u32),
-}
-
-impl Fallback {
-    fn of_byte(&self, byte: u8) -> u32 {
-        match self {
-            Fallback::Bytes(tokens) => tokens[usize::from(byte)],
-            Fallback::Unknown(token) => *token,
-        }
-    }
+    /// The token of each byte of a character that is no token.
+    bytes: Box<[u32; 256]>,
 }
 
 impl FirstTokens {
     /// Makes first tokens of `characters`: the UTF-8 of each, and its token.
-    pub(crate) fn new<'a>(characters: impl Iterator<Item = (&'a [u8], u32)>, fallback: Fallback) -> Self {
-        let ascii = std::array::from_fn(|byte| fallback.of_byte(byte as u8));
-        let mut first_tokens = FirstTokens { ascii, characters: HashMap::default(), fallback };
+    pub(crate) fn new<'a>(characters: impl Iterator<Item = (&'a [u8], u32)>, bytes: Box<[u32; 256]>) -> Self {
+        let ascii = std::array::from_fn(|byte| bytes[byte]);
+        let mut first_tokens = FirstTokens { ascii, characters: HashMap::default(), bytes };
         for (character, token) in characters {
             match *character {
                 [byte @ 0..128] => first_tokens.ascii[usize::from(byte)] = token,
@@ -50,9 +33,7 @@ impl FirstTokens {
 
     /// The symbols of all bytes, each taken alone.
     pub(crate) fn of_bytes(&self) -> [u32; 256] {
-        std::array::from_fn(|byte| {
-            self.ascii.get(byte).copied().unwrap_or_else(|| self.fallback.of_byte(byte as u8))
-        })
+        std::array::from_fn(|byte| self.ascii.get(byte).copied().unwrap_or(self.bytes[byte]))
     }
 
     /// The symbols of a text with the places where they begin.
@@ -84,24 +65,16 @@ impl Iterator for Symbols<'_> {
         }
         if at < self.bytes_until {
             self.at += 1;
-            return Some((at, self.first_tokens.fallback.of_byte(byte)));
+            return Some((at, self.first_tokens.bytes[usize::from(byte)]));
         }
         let character = character(self.text, at);
         if let Some(&token) = self.first_tokens.characters.get(&packed(character)) {
             self.at += character.len();
             return Some((at, token));
         }
-        match &self.first_tokens.fallback {
-            Fallback::Bytes(tokens) => {
-                self.bytes_until = at + character.len();
-                self.at += 1;
-                Some((at, tokens[usize::from(byte)]))
-            }
-            Fallback::Unknown(token) => {
-                self.at += character.len();
-                Some((at, *token))
-            }
-        }
+        self.bytes_until = at + character.len();
+        self.at += 1;
+        Some((at, self.first_tokens.bytes[usize::from(byte)]))
     }
 }
 
@@ -126,21 +99,15 @@ fn packed(character: &[u8]) -> u32 {
 mod tests {
     use super::*;
 
-    fn symbols(fallback: Fallback, text: &[u8]) -> Vec<(usize, u32)> {
-        let tokens = [("a".as_bytes(), 900), ("é".as_bytes(), 901), ("漢".as_bytes(), 902)];
-        FirstTokens::new(tokens.into_iter(), fallback).symbols(text).collect()
-    }
-
     #[test]
     fn what_is_no_character_of_the_vocabulary_is_its_bytes() {
-        let bytes = || Fallback::Bytes(Box::new(std::array::from_fn(|byte| byte as u32)));
-        assert_eq!(symbols(bytes(), "aé漢".as_bytes()), [(0, 900), (1, 901), (3, 902)]);
-        assert_eq!(symbols(bytes(), "b字a".as_bytes()), [(0, 98), (1, 0xE5), (2, 0xAD), (3, 0x97), (4, 900)]);
-        assert_eq!(symbols(bytes(), b"\xA9a\xE6\xBC"), [(0, 0xA9), (1, 900), (2, 0xE6), (3, 0xBC)]);
-    }
-
-    #[test]
-    fn an_unknown_character_is_one_symbol() {
-        assert_eq!(symbols(Fallback::Unknown(0), "a字b漢".as_bytes()), [(0, 900), (1, 0), (4, 0), (5, 902)]);
+        let tokens = [("a".as_bytes(), 900), ("é".as_bytes(), 901), ("漢".as_bytes(), 902)];
+        let bytes = Box::new(std::array::from_fn(|byte| byte as u32));
+        let first_tokens = FirstTokens::new(tokens.into_iter(), bytes);
+        let symbols = |text: &str| first_tokens.symbols(text.as_bytes()).collect::<Vec<_>>();
+        assert_eq!(symbols("aé漢"), [(0, 900), (1, 901), (3, 902)]);
+        assert_eq!(symbols("b字a"), [(0, 98), (1, 0xE5), (2, 0xAD), (3, 0x97), (4, 900)]);
+        let broken: Vec<_> = first_tokens.symbols(b"\xA9a\xE6\xBC").collect();
+        assert_eq!(broken, [(0, 0xA9), (1, 900), (2, 0xE6), (3, 0xBC)]);
     }
 }

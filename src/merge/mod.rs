@@ -4,16 +4,22 @@
 //! Under both semantics, the pair of adjacent tokens with the lowest rank merges first, of several the
 //! leftmost, until no pair merges. [`short`] finds it by a scan, [`long`] with a heap, and [`windows`]
 //! handles a long pretoken with both. All give the same tokens; the tests compare them with the definition.
+//! [`spelled`] is for models whose options allow neither.
 
+mod dropout;
 mod first_tokens;
 mod long;
 mod pairs;
 mod placed_tokens;
 mod short;
+mod spelled;
 mod windows;
 
-pub(crate) use first_tokens::{Fallback, FirstTokens};
+pub use dropout::Dropout;
+pub(crate) use first_tokens::FirstTokens;
 pub(crate) use pairs::{NEVER, Pairs};
+pub use spelled::{BpeOptions, TextSpelling};
+pub(crate) use spelled::{SpelledBpe, byte_name};
 
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -54,7 +60,10 @@ impl Merger {
         if pretoken.len() >= u32::MAX as usize {
             return Err(Error::PretokenTooLong { bytes: pretoken.len() });
         }
-        self.long.merge(self.isa, pairs, pretoken, out, control)
+        match pairs.spelled() {
+            Some(spelled) => spelled.merge(pretoken, out, control),
+            None => self.long.merge(self.isa, pairs, pretoken, out, control),
+        }
     }
 }
 

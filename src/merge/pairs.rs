@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::first_tokens::FirstTokens;
+use super::spelled::SpelledBpe;
 use crate::hashing::spread;
 use crate::memory::LargeTable;
 
@@ -43,6 +44,8 @@ pub(crate) struct Pairs {
     results: Results,
     /// The tokens with which merging begins; `None` if it begins with bytes.
     first_tokens: Option<Box<FirstTokens>>,
+    /// A model that merges by itself; then the other fields are empty.
+    spelled: Option<Box<SpelledBpe>>,
 }
 
 /// The token that results from each rank.
@@ -106,13 +109,28 @@ impl Pairs {
             others: HashMap::default(),
             results: Results::Shifted { by: 0, ranks: 0 },
             first_tokens: None,
+            spelled: None,
         }
     }
 
-    /// An empty table with room for `count` pairs, for merging that begins with the first tokens of a vocabulary of characters.
+    /// An empty table with room for `count` pairs, for merging that begins with the first tokens of a
+    /// vocabulary of characters.
     pub(crate) fn of_first_tokens(first_tokens: FirstTokens, count: usize) -> Self {
         let pairs = Pairs::new(first_tokens.of_bytes(), count);
         Pairs { first_tokens: Some(Box::new(first_tokens)), ..pairs }
+    }
+
+    /// The table of a model that merges by itself. It says that it has more ranks than the scan for short pretokens takes,
+    /// so that nothing but the way of long pretokens asks for the model.
+    pub(crate) fn of_spelled(spelled: SpelledBpe) -> Self {
+        let results = Results::Shifted { by: 0, ranks: usize::MAX };
+        Pairs { results, spelled: Some(Box::new(spelled)), ..Pairs::new([0; 256], 0) }
+    }
+
+    /// The model that merges by itself, if there is one.
+    #[inline(always)]
+    pub(crate) fn spelled(&self) -> Option<&SpelledBpe> {
+        self.spelled.as_deref()
     }
 
     /// A table of the same first tokens, without a pair, with room for `count` pairs.

@@ -1,4 +1,4 @@
-use super::{Fallback, FirstTokens, Merger, Pairs, long, placed_tokens, short};
+use super::{FirstTokens, Merger, Pairs, long, placed_tokens, short};
 use crate::control::Control;
 use crate::random::Random;
 use crate::simd::Isa;
@@ -144,15 +144,12 @@ fn merging_a_long_pretoken_takes_little_time() {
     assert_eq!(tokens[1 << 10..], [257, 97]);
 }
 
-/// Random pairs over characters, some of them beyond ASCII, with tokens for bytes or an unknown token.
+/// Random pairs over characters, some of them beyond ASCII.
 fn random_character_pairs(random: &mut Random) -> (Listed, Pairs) {
     let characters = ["a", "b", " ", "é", "漢"];
-    let fallback = match random.below(2) {
-        0 => Fallback::Bytes(Box::new(std::array::from_fn(|byte| byte as u32))),
-        _ => Fallback::Unknown(7),
-    };
+    let bytes = Box::new(std::array::from_fn(|byte| byte as u32));
     let tokens = (300..).zip(characters).map(|(token, character)| (character.as_bytes(), token));
-    let mut pairs = Pairs::of_first_tokens(FirstTokens::new(tokens, fallback), 30);
+    let mut pairs = Pairs::of_first_tokens(FirstTokens::new(tokens, bytes), 30);
     let mut listed: Listed = Vec::new();
     for _ in 0..random.below(30) {
         let mut pick = || match random.below(2) {

@@ -61,8 +61,6 @@ pub struct PipelineParts {
     pub only_prefix: Option<Prefix>,
     /// Whether the vocabulary has a plain space for each U+2581.
     pub spaces_are_plain: bool,
-    /// Whether neighbouring unknown tokens become one.
-    pub fuses_unknown: bool,
 }
 
 impl PipelineParts {
@@ -198,11 +196,6 @@ impl Pipeline {
         self.parts.only_prefix.unwrap_or_default()
     }
 
-    /// Whether neighbouring unknown tokens become one.
-    pub(crate) fn fuses_unknown(&self) -> bool {
-        self.parts.fuses_unknown
-    }
-
     /// Whether several threads are faster than one.
     pub(crate) fn is_parallel(&self) -> bool {
         self.parts.normalizer.is_parallel() && self.parts.splits.as_ref().is_none_or(Pretokenizer::is_parallel)
@@ -286,6 +279,5 @@ fn can_cut(parts: &PipelineParts, tokens: &[(&AddedToken, String)]) -> bool {
     };
     parts.normalizer.can_cut()
         && parts.splits.is_none()
-        && !parts.fuses_unknown
         && !tokens.iter().any(hinders)
 }

@@ -52,6 +52,10 @@ pub enum Matcher {
     Literal(Vec<u8>),
     /// Each character of a kind.
     CharKind(CharKind),
+    /// Runs of word characters, and runs of what is neither a word character nor whitespace.
+    Words,
+    /// So many characters at a time, at least one; the last match may have fewer.
+    Length(usize),
     /// A named pattern, which matches everything.
     Named(Named, Isa),
     /// A pattern that was compiled.
@@ -71,19 +75,21 @@ impl Matcher {
                 let mut starts = memmem::find_iter(text, literal);
                 starts.try_for_each(|start| on_match(start..start + literal.len()))
             }
-            Matcher::CharKind(kind) => {
-                let mut at = 0;
-                for chunk in text.utf8_chunks() {
-                    for character in chunk.valid().chars() {
-                        let end = at + character.len_utf8();
-                        if kind.has(character) {
-                            on_match(at..end)?;
-                        }
-                        at = end;
+            Matcher::CharKind(kind) => for_each_character(text, &mut |range, character| {
+                if kind.has(character) { on_match(range) } else { Ok(()) }
+            }),
+            Matcher::Words => find_words(text, on_match),
+            Matcher::Length(length) => {
+                let (mut start, mut end, mut count) = (0, 0, 0);
+                for_each_character(text, &mut |range, _| {
+                    if count == *length {
+                        on_match(start..end)?;
+                        (start, count) = (range.start, 0);
                     }
-                    at += chunk.invalid().len();
-                }
-                Ok(())
+                    (end, count) = (range.end, count + 1);
+                    Ok(())
+                })?;
+                if count > 0 { on_match(start..end) } else { Ok(()) }
             }
             Matcher::Named(named, isa) => Scanner::new(*named, *isa, text).ranges().try_for_each(on_match),
             Matcher::Compiled(automaton) => {
@@ -97,4 +103,40 @@ impl Matcher {
     pub(crate) fn is_parallel(&self) -> bool {
         !matches!(self, Matcher::Outside(_))
     }
+}
+
+/// Calls `f` with each character and its place. Invalid UTF-8 is passed over.
+fn for_each_character(text: &[u8], f: &mut dyn FnMut(Range<usize>, char) -> Result<()>) -> Result<()> {
+    let mut at = 0;
+    for chunk in text.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            let end = at + character.len_utf8();
+            f(at..end, character)?;
+            at = end;
+        }
+        at += chunk.invalid().len();
+    }
+    Ok(())
+}
+
+/// The matches of [`Matcher::Words`]. What is a word character is said by the tables of `regex-syntax`.
+fn find_words(text: &[u8], on_match: &mut dyn FnMut(Range<usize>) -> Result<()>) -> Result<()> {
+    // The run that ends last, and whether it is one of word characters.
+    let mut run: Option<(Range<usize>, bool)> = None;
+    for_each_character(text, &mut |range, character| {
+        let is_word = regex_syntax::try_is_word_character(character).unwrap_or(false);
+        if !is_word && character.is_whitespace() {
+            return Ok(());
+        }
+        match &mut run {
+            Some((last, kind)) if last.end == range.start && *kind == is_word => last.end = range.end,
+            _ => {
+                if let Some((last, _)) = run.replace((range, is_word)) {
+                    on_match(last)?;
+                }
+            }
+        }
+        Ok(())
+    })?;
+    run.map_or(Ok(()), |(last, _)| on_match(last))
 }

@@ -26,8 +26,7 @@ impl PyPipeline {
     /// of normalized text get a space in front (see `Prefix`), `only_prefix` what all steps come to for most texts.
     #[new]
     #[pyo3(signature = (added_tokens, *, mergeable, normalizer=None, splits=None, prefix="", only_prefix=None,
-                        spaces_are_plain=false, fuses_unknown=false))]
-    #[expect(clippy::too_many_arguments, reason = "the parts of a pipeline, one each")]
+                        spaces_are_plain=false))]
     fn new(
         added_tokens: Vec<TokenRow>,
         mergeable: HashSet<u32>,
@@ -36,7 +35,6 @@ impl PyPipeline {
         prefix: &str,
         only_prefix: Option<&str>,
         spaces_are_plain: bool,
-        fuses_unknown: bool,
     ) -> PyResult<Self> {
         let token = |(id, content, single_word, lstrip, rstrip, normalized, special)| AddedToken {
             id,
@@ -52,7 +50,6 @@ impl PyPipeline {
             prefix: prefix_of(prefix)?,
             only_prefix: only_prefix.map(prefix_of).transpose()?,
             spaces_are_plain,
-            fuses_unknown,
         };
         Ok(PyPipeline { parts })
     }

@@ -131,6 +131,7 @@ fn rule(name: &str) -> PyResult<CutRule> {
 }
 
 /// A matcher by kind and argument: "literal" and a text, "kind" and the name of a class of characters,
+/// "words" and an empty text, "length" and a number of characters,
 /// "scanner" and its name, "pattern" and a `CompiledPattern`, "pattern" or "nullable" and a compiled `regex` pattern.
 pub(super) fn matcher(kind: &str, argument: &Bound<'_, PyAny>) -> PyResult<Matcher> {
     if let ("pattern", Ok(compiled)) = (kind, argument.cast::<PyCompiledPattern>()) {
@@ -148,6 +149,11 @@ pub(super) fn matcher(kind: &str, argument: &Bound<'_, PyAny>) -> PyResult<Match
         ("kind", _) => CharKind::from_name(&name)
             .map(Matcher::CharKind)
             .ok_or_else(|| PyValueError::new_err(format!("no kind of characters has the name {name:?}"))),
+        ("words", _) => Ok(Matcher::Words),
+        ("length", _) => match name.parse() {
+            Ok(length @ 1..) => Ok(Matcher::Length(length)),
+            _ => Err(PyValueError::new_err(format!("{name:?} is no number of characters"))),
+        },
         ("scanner", _) => match scanner(&name, None)? {
             Pattern::Named(named, isa) => Ok(Matcher::Named(named, isa)),
             _ => Err(PyValueError::new_err(format!("no scanner has the name {name:?}"))),

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
+use super::huggingface::{model_of, spelled};
 use super::output::Errors;
 use super::pipeline::PyPipeline;
 use super::pretokenizer::PyPretokenizer;
@@ -72,6 +73,16 @@ impl Tokenizer {
     fn characters(&self) -> Option<CharacterIds> {
         let found = self.encoder.vocab().characters()?.clone();
         Some((found.bytes, found.unknown, found.outside.into_iter().collect()))
+    }
+
+    /// The model as a `tokenizer.json` has it, where merging goes by the names of tokens; else None.
+    fn spelled_model<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        model_of(py, self.encoder.vocab())
+    }
+
+    /// A token as a `tokenizer.json` spells it; `KeyError` if there is none.
+    fn spelled<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyString>> {
+        spelled(py, self.encoder.vocab(), id)
     }
 
     /// The tokenizer of a `state`. Special tokens must have their ids.
@@ -396,15 +407,7 @@ impl Tokenizer {
     }
 
     fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let vocab = self.encoder.vocab();
-        let dict = objects::dict(py)?;
-        for (token, id) in vocab.specials().tokens().iter().zip(vocab.special_ids()) {
-            dict.set_item(
-                objects::string(py, &String::from_utf8_lossy(token))?,
-                objects::int(py, u64::from(*id))?,
-            )?;
-        }
-        Ok(dict)
+        vocabulary::specials_of(py, self.encoder.vocab())
     }
 
     fn vocab_size(&self) -> usize {

@@ -40,6 +40,16 @@ pub(super) fn dict_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Bound<'py
     Ok(dict)
 }
 
+/// The ids of the special tokens by name.
+pub(super) fn specials_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Bound<'py, PyDict>> {
+    let dict = objects::dict(py)?;
+    for (token, id) in vocab.specials().tokens().iter().zip(vocab.special_ids()) {
+        let name = objects::string(py, &String::from_utf8_lossy(token))?;
+        dict.set_item(name, objects::int(py, u64::from(*id))?)?;
+    }
+    Ok(dict)
+}
+
 /// The merges as pairs of ids.
 pub(super) fn merge_ids_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Bound<'py, PyList>> {
     room::check_available(size_of_val(vocab.merges_by_index()))?;

@@ -1,5 +1,5 @@
 //! Vocabularies of characters, as SentencePiece makes them: merging begins with the characters of a text. A character
-//! that is no token falls back to the tokens of its bytes, or to one unknown token.
+//! that is no token falls back to the tokens of its bytes.
 
 use super::build::SpecialSpec;
 use super::ordinary::Ordinary;
@@ -7,7 +7,7 @@ use super::reach;
 use super::tokens::TokenBytes;
 use super::vocabulary::{CharacterTokens, Semantics, Vocab, memory_of_pairs};
 use crate::error::{Error, Result};
-use crate::merge::{Fallback, FirstTokens, Pairs};
+use crate::merge::{FirstTokens, Pairs};
 use crate::room;
 use crate::special::Specials;
 
@@ -62,11 +62,17 @@ impl Vocab {
         self.characters.as_ref()
     }
 
-    /// The last byte of the left part and the first byte of the right part of each merge.
+    /// The last byte of the left part and the first byte of the right part of each merge; and of characters without a
+    /// token that may become one token.
     pub(crate) fn joined_bytes(&self) -> impl Iterator<Item = (u8, u8)> + '_ {
-        self.merges.iter().filter_map(|&(left, right)| {
+        let merged = self.merges.iter().filter_map(|&(left, right)| {
             Some((*self.tokens.bytes_at(left).last()?, *self.tokens.bytes_at(right).first()?))
-        })
+        });
+        let unknown = self.spelled().into_iter().flat_map(|bpe| {
+            let bytes = bpe.unknown_bytes();
+            bytes.clone().flat_map(move |before| bytes.clone().map(move |after| (before, after)))
+        });
+        merged.chain(unknown)
     }
 }
 
@@ -95,27 +101,21 @@ fn ordinary(tokens: &TokenBytes, characters: &CharacterTokens) -> Result<Ordinar
 
 fn first_tokens(tokens: &TokenBytes, characters: &CharacterTokens) -> Result<FirstTokens> {
     let index = |id: u32| tokens.index_of(id).ok_or(Error::BrokenState);
-    let fallback = match (characters.bytes.first_chunk::<256>(), characters.unknown) {
-        (Some(ids), _) => {
-            let mut bytes = Box::new([0; 256]);
-            for (byte, &id) in ids.iter().enumerate() {
-                bytes[byte] = index(id)?;
-                if tokens.bytes_at(bytes[byte]) != [byte as u8] {
-                    return Err(Error::BrokenState);
-                }
-            }
-            Fallback::Bytes(bytes)
+    let ids = characters.bytes.first_chunk::<256>().ok_or(Error::BrokenState)?;
+    let mut bytes = Box::new([0; 256]);
+    for (byte, &id) in ids.iter().enumerate() {
+        bytes[byte] = index(id)?;
+        if tokens.bytes_at(bytes[byte]) != [byte as u8] {
+            return Err(Error::BrokenState);
         }
-        (None, Some(id)) => Fallback::Unknown(index(id)?),
-        (None, None) => return Err(Error::BrokenState),
-    };
+    }
     let is_character = |&index: &u32| {
         let text = std::str::from_utf8(tokens.bytes_at(index)).unwrap_or_default();
         let id = tokens.id_at(index);
         text.chars().count() == 1 && !characters.bytes.contains(&id) && !characters.outside.contains(&id)
     };
     let found = (0..tokens.len() as u32).filter(is_character).map(|index| (tokens.bytes_at(index), index));
-    Ok(FirstTokens::new(found, fallback))
+    Ok(FirstTokens::new(found, bytes))
 }
 
 /// Adds the list of merges to `pairs`, and returns it as indices.

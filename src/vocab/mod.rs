@@ -4,21 +4,24 @@
 //! Inside, a token is identified by its index, its position among all tokens by ascending id. Indices have no
 //! gaps, unlike ids.
 
+mod bpe;
 mod build;
 mod characters;
 mod ordinary;
 mod ranks;
 mod reach;
 mod rows;
-mod spelled;
+mod spelled_state;
 mod state;
+mod state_reader;
 mod tokens;
 mod vocabulary;
 
+pub use crate::merge::{BpeOptions, Dropout, TextSpelling};
+pub(crate) use bpe::{Additions, BpeModel};
 pub use build::SpecialSpec;
 pub use ranks::RankLines;
 pub use rows::{merge_rows, token_rows, unescape};
-pub use spelled::{SpelledModel, SpelledReader};
 pub use tokens::TokenBytes;
 pub(crate) use tokens::{SLOT_BYTES, TAG_LENGTH_MASK, TAG_NOT_ASCII, TAG_OFFSET};
 pub use vocabulary::{CharacterTokens, Semantics, Vocab};

@@ -6,6 +6,8 @@
 //! that take no part in merging.
 
 use super::build::SpecialSpec;
+use super::spelled_state::{put_spelled, read_spelled};
+use super::state_reader::{StateReader, put};
 use super::vocabulary::{CharacterTokens, Semantics, Vocab};
 use crate::error::{Error, Result};
 use crate::room;
@@ -16,12 +18,17 @@ const MERGES_FLAG: u32 = 1;
 const WHOLE_TOKENS_FLAG: u32 = 2;
 /// The flag for a vocabulary of characters.
 const CHARACTERS_FLAG: u32 = 4;
+/// The flag for a vocabulary that merges by names; it stands alone.
+const SPELLED_FLAG: u32 = 8;
 
 impl Vocab {
     /// The most bytes of memory that [`Vocab::state`] takes.
     #[cfg(feature = "python")]
     pub(crate) fn state_bytes(&self) -> usize {
-        let bytes: usize = self.tokens.iter().map(|(_, token)| token.len()).sum();
+        let mut bytes: usize = self.tokens.iter().map(|(_, token)| token.len()).sum();
+        if let Some(bpe) = self.spelled() {
+            bytes += bpe.names().map(|(name, _)| name.len() + 8).sum::<usize>() + 4 * self.merges.len();
+        }
         // Twice the bytes, since a list may have twice the memory it needs while it grows.
         2 * (16 + 8 * self.tokens.len() + bytes + 16 * self.merges.len() + (1 << 12) + 8 * self.tokens.len())
     }
@@ -31,7 +38,10 @@ impl Vocab {
         let mut state = Vec::new();
         let (merges, whole) = (self.semantics == Semantics::Merges, self.whole);
         let mut flags = if merges { MERGES_FLAG | if whole { WHOLE_TOKENS_FLAG } else { 0 } } else { 0 };
-        if self.characters.is_some() {
+        let spelled = self.spelled();
+        if spelled.is_some() {
+            flags = SPELLED_FLAG;
+        } else if self.characters.is_some() {
             flags |= CHARACTERS_FLAG;
         }
         put(&mut state, flags);
@@ -42,6 +52,10 @@ impl Vocab {
         }
         for (_, bytes) in self.tokens.iter() {
             state.extend_from_slice(bytes);
+        }
+        if let Some(bpe) = spelled {
+            put_spelled(&mut state, self, bpe);
+            return state;
         }
         let merges = if self.semantics == Semantics::Merges { self.merges() } else { Vec::new() };
         put(&mut state, merges.len() as u32);
@@ -63,9 +77,10 @@ impl Vocab {
     /// # Errors
     /// [`Error::BrokenState`], and the errors of [`Vocab::new`].
     pub fn from_state(state: &[u8], specials: &[SpecialSpec]) -> Result<Self> {
-        let mut rest = StateReader(state);
+        let mut rest = StateReader::new(state);
         let semantics = rest.number()?;
-        if semantics & !(MERGES_FLAG | WHOLE_TOKENS_FLAG | CHARACTERS_FLAG) != 0 {
+        if semantics & !(MERGES_FLAG | WHOLE_TOKENS_FLAG | CHARACTERS_FLAG) != 0 && semantics != SPELLED_FLAG
+        {
             return Err(Error::BrokenState);
         }
         let count = rest.number()?;
@@ -77,8 +92,11 @@ impl Vocab {
         for (id, len) in sizes {
             tokens.push((id, rest.take(len as usize)?));
         }
+        if semantics == SPELLED_FLAG {
+            return read_spelled(rest, tokens, specials);
+        }
         if semantics & CHARACTERS_FLAG != 0 {
-            return rest.of_characters(tokens, specials);
+            return characters_vocab(rest, tokens, specials);
         }
         let bytes_of = |id: u32| {
             let index = tokens.binary_search_by_key(&id, |(id, _)| *id).map_err(|_| Error::BrokenState)?;
@@ -88,7 +106,7 @@ impl Vocab {
         for _ in 0..rest.number()? {
             room::push(&mut merges, (bytes_of(rest.number()?)?, bytes_of(rest.number()?)?))?;
         }
-        if !rest.0.is_empty() {
+        if !rest.is_empty() {
             return Err(Error::BrokenState);
         }
         let vocab = Vocab::of_views(tokens, (semantics & MERGES_FLAG != 0).then_some(merges), specials)?;
@@ -96,44 +114,20 @@ impl Vocab {
     }
 }
 
-fn put(state: &mut Vec<u8>, number: u32) {
-    state.extend_from_slice(&number.to_le_bytes());
-}
-
-/// Reads the parts of a state from its front.
-struct StateReader<'a>(&'a [u8]);
-
-impl<'a> StateReader<'a> {
-    fn take(&mut self, len: usize) -> Result<&'a [u8]> {
-        let (head, rest) = self.0.split_at_checked(len).ok_or(Error::BrokenState)?;
-        self.0 = rest;
-        Ok(head)
+/// The vocabulary of characters with these tokens.
+fn characters_vocab(
+    mut rest: StateReader<'_>,
+    tokens: Vec<(u32, &[u8])>,
+    specials: &[SpecialSpec],
+) -> Result<Vocab> {
+    let mut merges = Vec::new();
+    for _ in 0..rest.number()? {
+        room::push(&mut merges, (rest.number()?, rest.number()?))?;
     }
-
-    fn numbers(&mut self) -> Result<Vec<u32>> {
-        let mut numbers = Vec::new();
-        for _ in 0..self.number()? {
-            room::push(&mut numbers, self.number()?)?;
-        }
-        Ok(numbers)
+    let (bytes, unknown) = (rest.numbers()?, rest.numbers()?.first().copied());
+    let outside = rest.numbers()?.into_iter().collect();
+    if !rest.is_empty() {
+        return Err(Error::BrokenState);
     }
-
-    /// The vocabulary of characters with these tokens.
-    fn of_characters(mut self, tokens: Vec<(u32, &[u8])>, specials: &[SpecialSpec]) -> Result<Vocab> {
-        let mut merges = Vec::new();
-        for _ in 0..self.number()? {
-            room::push(&mut merges, (self.number()?, self.number()?))?;
-        }
-        let (bytes, unknown) = (self.numbers()?, self.numbers()?.first().copied());
-        let outside = self.numbers()?.into_iter().collect();
-        if !self.0.is_empty() {
-            return Err(Error::BrokenState);
-        }
-        Vocab::of_characters(tokens, &merges, CharacterTokens { bytes, unknown, outside }, specials)
-    }
-
-    fn number(&mut self) -> Result<u32> {
-        let bytes = self.take(4)?;
-        bytes.first_chunk::<4>().map(|bytes| u32::from_le_bytes(*bytes)).ok_or(Error::BrokenState)
-    }
+    Vocab::of_characters(tokens, &merges, CharacterTokens { bytes, unknown, outside }, specials)
 }

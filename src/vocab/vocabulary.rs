@@ -23,9 +23,9 @@ pub enum Semantics {
 /// no text becomes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CharacterTokens {
-    /// The ids of the tokens of the 256 bytes, for characters that are no token; empty if there are none.
+    /// The ids of the tokens of the 256 bytes, for characters that are no token; empty if they are not all there.
     pub bytes: Vec<u32>,
-    /// The id that stands for a character that is no token, where there are no tokens for bytes.
+    /// The id that stands for a character that is no token, where not all bytes have tokens.
     pub unknown: Option<u32>,
     /// The ids of tokens that take no part in merging.
     pub outside: std::collections::BTreeSet<u32>,
@@ -214,6 +214,13 @@ impl Vocab {
                 + 16 * self.merges.len()
                 + 12 * self.tokens.len(),
         )?;
+        if let Some(spelled) = self.spelled() {
+            let mut last = vec![None; self.tokens.len()];
+            for ((left, right), made) in spelled.merges() {
+                last[made as usize].get_or_insert((left, right));
+            }
+            return Ok(last);
+        }
         if let Some(first) = self.trained {
             let mut last = vec![None; self.tokens.len()];
             for (made, &pair) in last.iter_mut().skip(first as usize).zip(&self.merges) {

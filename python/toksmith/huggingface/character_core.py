@@ -28,16 +28,13 @@ if TYPE_CHECKING:
 class CharacterCore:
     """The object that `Tokenizer` calls in place of its core, if the model merges characters."""
 
-    __slots__ = ("__dict__", "_all", "_fused", "_spaces", "_unknown", "_with_space")
+    __slots__ = ("__dict__", "_all", "_spaces", "_with_space")
 
     def __init__(self, inner: _core.Tokenizer, pipeline: Pipeline) -> None:
         self._inner, self._pipeline = pipeline.around(inner), pipeline
         assert pipeline.spaces is not None
         self._normalized = _core.Normalizer(pipeline.normalizer).apply
         self._spaces = pipeline.spaces
-        found = inner.characters()
-        self._unknown = None if found is None else found[1]
-
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
@@ -92,8 +89,8 @@ class CharacterCore:
     @LazyProperty
     def stripped_spaces(self) -> int | None:
         """How many spaces are taken off the front of the bytes of the tokens; None if decoding does anything else."""
-        if self._unknown is not None:
-            return None  # in the core the bytes of a token for a byte, if any, are its spelling
+        if not (self._inner.characters() or ([],))[0]:
+            return None  # a token for a byte may have the bytes of its spelling
         return decoders.stripped_spaces(self._pipeline.decoder, self._spaces.are_plain)
 
     @LazyProperty
@@ -156,10 +153,6 @@ def _leading(text: Any, most: int, space: Any) -> int:
     while count < most and text[count : count + 1] == space:
         count += 1
     return count
-
-
-def _character_bytes(lead: int) -> int:
-    return 1 if lead < 0xC0 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
 
 
 def _of_single_bytes(text: str, places: Places) -> Places:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..formats.gpt2 import spell
 from .template import Encoded
 
 if TYPE_CHECKING:

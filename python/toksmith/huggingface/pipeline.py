@@ -109,6 +109,8 @@ class Pipeline:
         splits = pretokenizers.Splits([], False, [], [])
         if merges_characters:
             spaces = spaces_of_text.read(self.normalizer, spec["pre_tokenizer"])
+            if not spaces.is_all:
+                splits = pretokenizers.read(spec["pre_tokenizer"], is_byte_level=False)
             steps = None if spec["decoder"] is None else decoders.read(spec["decoder"])
         else:
             splits = pretokenizers.read(spec["pre_tokenizer"])
@@ -123,7 +125,7 @@ class Pipeline:
         raise AttributeError(f"a Pipeline is immutable: cannot set {name!r}")
 
     def _pattern(self) -> patterns.Pattern:
-        if self.spaces is not None:
+        if self.spaces is not None and self.spaces.is_all:
             text = "before each space" if self.spaces.splits else None
             return Words(text, 0, None, "keep", None)
         one = pretokenizers.one_pattern(self.splits)
@@ -208,7 +210,6 @@ class Pipeline:
         """Return a core that runs the steps of the pipeline before its own."""
         if self.is_plain:
             return core
-        characters = core.characters()
         spaces, before = self.spaces, self.splits.before
         if spaces is None:
             only_prefix = None if before else "missing" if self.splits.prefix else ""
@@ -216,7 +217,6 @@ class Pipeline:
         else:
             only_prefix = spaces.prefix if spaces.are_plain else ""
             prefix = spaces.missing_prefix
-        has_unknown = characters is not None and characters[1] is not None
         pipeline = _core.Pipeline(
             [(t.id, t.content, t.single_word, t.lstrip, t.rstrip, t.normalized, t.special) for t in self.added_tokens],
             mergeable=set(self._spec["kept"]),
@@ -225,7 +225,6 @@ class Pipeline:
             prefix=prefix,
             only_prefix=only_prefix,
             spaces_are_plain=spaces is not None and spaces.are_plain,
-            fuses_unknown=has_unknown and self._spec["characters"]["fuse_unk"],
         )
         return core.with_pipeline(pipeline)
 

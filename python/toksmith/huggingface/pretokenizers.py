@@ -62,24 +62,27 @@ class Splits(NamedTuple):
     """The spelling of each of the stages `after`, if it is one pattern."""
 
 
-def read(part: Any, place: str = "$.pre_tokenizer") -> Splits:
+def read(part: Any, place: str = "$.pre_tokenizer", is_byte_level: bool = True) -> Splits:
     """Return how text is split.
 
+    Args:
+        part: The pre-tokenizer of the file.
+        place: Its place there.
+        is_byte_level: Whether the model is byte-level, so that ByteLevel must be at the end.
+
     Raises:
-        ValueError: A part is malformed, cannot be reproduced exactly, or there is no ByteLevel at the end; names it.
+        ValueError: A part is malformed, cannot be reproduced exactly, or ByteLevel is not where it must be; names it.
     """
-    if part is None:
-        raise refused(place, "there is none: toksmith reads byte-level tokenizers, where it ends in ByteLevel")
     rows = _flat(part, place, 0)
     stages: list[tuple[Stage, str | None]] = []
     for i, (row, where) in enumerate(rows):
         kind = kind_of(row, where)
-        if kind == "ByteLevel":
+        if is_byte_level and kind == "ByteLevel":
             return _byte_level(row, where, stages, rows[i + 1 :])
-        stages.append(_stage(kind, row, where))
+        stages += _stages(kind, row, where)
         if len(stages) > MAX_STAGES:
             raise refused(place, f"more than {MAX_STAGES} stages")
-    raise refused(place, "there is no ByteLevel in it: toksmith reads byte-level tokenizers")
+    return Splits([], False, [stage for stage, _ in stages], [text for _, text in stages])
 
 
 def _flat(part: Any, place: str, depth: int) -> list[tuple[Any, str]]:
@@ -105,22 +108,42 @@ def _byte_level(row: dict[str, Any], place: str, stages: list[tuple[Stage, str |
     return Splits([stage for stage, _ in before], prefix, [stage for stage, _ in after], [text for _, text in after])
 
 
-def _stage(kind: str, row: dict[str, Any], place: str) -> tuple[Stage, str | None]:
+def _stages(kind: str, row: dict[str, Any], place: str) -> list[tuple[Stage, str | None]]:
     if kind == "Split":
-        return _split(row, place)
-    if kind == "Digits":
-        behavior = "Isolated" if field(row, "individual_digits", bool, place) else "Contiguous"
-        return Stage("kind", "numeric", behavior, False), None
-    if kind == "Punctuation":
-        return Stage("kind", "punctuation", _behavior(row, place, "Isolated"), False), None
-    if kind == "WhitespaceSplit":
-        return Stage("kind", "whitespace", "Removed", False), None
-    if kind == "CharDelimiterSplit":
-        delimiter = field(row, "delimiter", str, place)
-        if len(delimiter) != 1:
-            raise refused(f"{place}.delimiter", f"{shown(delimiter)} is not one character")
-        return Stage("literal", delimiter, "Removed", False), None
-    raise refused(place, f"the pre-tokenizer {kind} is not one that toksmith has")
+        return [_split(row, place)]
+    found = {
+        "Digits": lambda: [Stage("kind", "numeric", _digits(row, place), False)],
+        "Punctuation": lambda: [Stage("kind", "punctuation", _behavior(row, place, "Isolated"), False)],
+        "WhitespaceSplit": lambda: [Stage("kind", "whitespace", "Removed", False)],
+        "Whitespace": lambda: [Stage("words", "", "Removed", True)],
+        "BertPreTokenizer": lambda: [
+            Stage("kind", "whitespace", "Removed", False),
+            Stage("kind", "punctuation", "Isolated", False),
+        ],
+        "CharDelimiterSplit": lambda: [Stage("literal", _delimiter(row, place), "Removed", False)],
+        "FixedLength": lambda: [Stage("length", str(_length(row, place)), "Isolated", False)],
+    }
+    if kind not in found:
+        raise refused(place, f"the pre-tokenizer {kind} is not one that toksmith has here")
+    return [(stage, None) for stage in found[kind]()]
+
+
+def _digits(row: dict[str, Any], place: str) -> str:
+    return "Isolated" if field(row, "individual_digits", bool, place) else "Contiguous"
+
+
+def _delimiter(row: dict[str, Any], place: str) -> str:
+    delimiter: str = field(row, "delimiter", str, place)
+    if len(delimiter) != 1:
+        raise refused(f"{place}.delimiter", f"{shown(delimiter)} is not one character")
+    return delimiter
+
+
+def _length(row: dict[str, Any], place: str) -> int:
+    length: int = field(row, "length", int, place, 5)
+    if not 0 < length < 2**32:
+        raise refused(f"{place}.length", f"{length} is no number of characters")
+    return length
 
 
 def _behavior(row: dict[str, Any], place: str, default: Any = ...) -> str:

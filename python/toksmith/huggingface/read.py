@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import warnings
 from typing import Any
 
 from .. import _core
 from ..common.messages import shown
 from ..files import text_files
 from ..parts import Parts
-from . import added, characters, document, model, origin
+from . import document, origin
+from .added import AddedToken
+from .characters import has_byte_level
 from .checks import refused
 from .cores import around
 from .pipeline import Pipeline
+
+MAX_PARTS = 16 << 20
+"""Most bytes of the parts besides the model and the added tokens."""
+MAX_CONTAINERS = 1_000_000
+"""Most lists and objects in these parts."""
 
 
 def read(source: Any) -> Parts:
@@ -23,54 +32,55 @@ def read(source: Any) -> Parts:
             and place.
         TypeError: `source` is neither a path nor such an object.
     """
-    content, name = document.load(source)
+    data, name = document.load(source)
     with text_files.naming(name):
-        return parts_of(content, origin.files_of(source))
+        return _parts_of(_core.HuggingFaceModel(data), origin.files_of(source))
 
 
 def parts_of(content: dict[str, Any], files: origin.Files | None = None, keep_ids: bool = False) -> Parts:
     """Return the tokenizer of the content of a `tokenizer.json`, and of the files beside it.
 
-    `keep_ids`: see `added.read`.
+    `keep_ids`: whether the ids of added tokens that the model does not have are those of their rows, since the rows
+    come from no file.
 
     Raises:
         ValueError: The content is inconsistent, or has a part that cannot be reproduced exactly; names the place.
     """
-    version = content.get("version", "1.0")
+    return _parts_of(_core.HuggingFaceModel(json.dumps(content).encode(), keep_ids), files or {})
+
+
+def _parts_of(file: _core.HuggingFaceModel, files: origin.Files) -> Parts:
+    for warning in file.warnings:
+        warnings.warn(warning, stacklevel=5)
+    parts, options = _values(file.parts, "$"), _values(file.options, "$.model")
+    version = parts.pop("version", "1.0")
     if version != "1.0":
         raise refused("$.version", f'{shown(version)}: toksmith reads "1.0"')
-    if "model" not in content:
-        raise refused("$", "the field 'model' is missing")
-    vocab = model.read_vocab(content["model"])
-    tokens = added.read(content.get("added_tokens") or [], vocab, keep_ids)
+    tokens = [AddedToken(*row) for row in file.added]
     spec = {
         "added_tokens": [token._asdict() for token in tokens],
-        **{part: content.get(part) for part in ("normalizer", "pre_tokenizer", "post_processor", "decoder")},
-        **{part: content[part] for part in ("truncation", "padding") if content.get(part) is not None},
+        **{part: parts.get(part) for part in ("normalizer", "pre_tokenizer", "post_processor", "decoder")},
+        **{part: parts[part] for part in ("truncation", "padding") if parts.get(part) is not None},
     }
-    if characters.merges_characters(content):
-        spec["characters"] = characters.options_of(content["model"])
-        return _of_characters(content, vocab, tokens, Pipeline(spec), files)
-    made = model.read(content["model"], vocab, tokens)
-    pipeline = Pipeline(spec, {token.id for token in made.kept})
-    pattern = pipeline.pattern
-    core = made.core(pattern.core())
-    came_from = origin.Origin.of(content, tokens, files or {})
-    if pipeline.is_trivial:
-        return Parts(core, pattern, None, None, came_from)
-    return Parts(around(core, pipeline), pattern, pipeline, None, came_from)
-
-
-def _of_characters(
-    content: dict[str, Any],
-    vocab: dict[str, int],
-    tokens: list[added.AddedToken],
-    pipeline: Pipeline,
-    files: origin.Files | None,
-) -> Parts:
-    """Return a tokenizer whose model merges characters."""
-    assert pipeline.spaces is not None
+    is_byte_level = has_byte_level(parts.get("pre_tokenizer"))
+    if not is_byte_level:
+        flags = {name: options.get(name) is True for name in ("byte_fallback", "fuse_unk")}
+        spec["characters"] = {"unk_token": options.get("unk_token"), **flags}
+    pipeline = Pipeline(spec, file.kept() if is_byte_level else ())
     steps = _core.Normalizer(pipeline.normalizer)
-    made = characters.read(content["model"], vocab, tokens, pipeline.spaces.are_plain, steps.apply)
-    core = around(made.core(pipeline.pattern), pipeline)
-    return Parts(core, pipeline.pattern, pipeline, None, origin.Origin.of(content, tokens, files or {}))
+    texts = [steps.apply(token.content) if token.normalized else token.content for token in tokens]
+    spelling = "bytes" if pipeline.spaces is None else "spaces" if pipeline.spaces.are_plain else "characters"
+    core = file.tokenizer(pipeline.pattern.core(), spelling, texts)
+    came_from = origin.Origin.of({**parts, "model": options}, tokens, file.beside, files)
+    if pipeline.is_trivial:
+        return Parts(core, pipeline.pattern, None, None, came_from)
+    return Parts(around(core, pipeline), pipeline.pattern, pipeline, None, came_from)
+
+
+def _values(fields: dict[str, str], place: str) -> dict[str, Any]:
+    """Return the values of fields of JSON."""
+    if sum(map(len, fields.values())) > MAX_PARTS:
+        raise refused(place, f"more than {MAX_PARTS} bytes besides vocabulary, merges and added tokens")
+    if sum(text.count("[") + text.count("{") for text in fields.values()) > MAX_CONTAINERS:
+        raise refused(place, f"more than {MAX_CONTAINERS} lists and objects besides vocabulary and merges")
+    return {name: text_files.parse(text, f"{place}.{name}", "tokenizer.json") for name, text in fields.items()}

@@ -31,11 +31,13 @@ class Spaces(NamedTuple):
         prefix: If nothing else happens to a text, which stretches between added tokens get a space in front: all
             ("always"), those that do not begin with a space ("missing"), of these only the one that begins the text
             ("first"), or none (""). None if more happens to a text.
+        is_all: Whether the pre-tokenizer does nothing else.
     """
 
     metaspace: Metaspace | None
     are_plain: bool
     prefix: str | None
+    is_all: bool = True
 
     @property
     def missing_prefix(self) -> str:
@@ -65,7 +67,9 @@ def read(steps: Steps, pre_tokenizer: Any, place: str = "$.pre_tokenizer") -> Sp
     Raises:
         ValueError: The pre-tokenizer is malformed, or cannot be reproduced exactly; names it.
     """
-    metaspace = _metaspace(pre_tokenizer, place, _leaves_no_space(steps))
+    if not _is_about_spaces(pre_tokenizer, _leaves_no_space(steps)):
+        return Spaces(None, are_plain=False, prefix=None, is_all=False)
+    metaspace = _metaspace(pre_tokenizer, place)
     are_plain = metaspace is not None or _leaves_no_space(steps)
     prefix = None
     if all(step in (_TO_META, _PREPEND) for step in steps) and steps.count(_PREPEND) <= 1 and are_plain:
@@ -89,26 +93,28 @@ def _makes_no_space(step: tuple[str, list[Any]]) -> bool:
     return name in _MAKE_NO_SPACE or (name in ("Prepend", "Replace") and " " not in arguments[-1])
 
 
-def _metaspace(part: Any, place: str, no_space: bool) -> Metaspace | None:
-    if part is None:
+def _is_about_spaces(part: Any, no_space: bool) -> bool:
+    """Whether a pre-tokenizer does nothing, or is Metaspace, which may stand alone in a sequence."""
+    if not isinstance(part, dict):
+        return part is None
+    rows = part.get("pretokenizers")
+    if part.get("type") == "Sequence" and isinstance(rows, list) and len(rows) == 1:
+        return _is_about_spaces(rows[0], no_space)
+    # Gemma's pre-tokenizer splits at spaces, and the normalizer leaves none.
+    is_idle = part.get("type") == "Split" and part.get("pattern") == {"String": " "} and part.get("invert") is False
+    return part.get("type") == "Metaspace" or (no_space and is_idle)
+
+
+def _metaspace(part: Any, place: str) -> Metaspace | None:
+    if part is None or part["type"] == "Split":
         return None
-    kind = kind_of(part, place)
-    if kind == "Sequence":
-        rows = field(part, "pretokenizers", list, place)
-        if len(rows) == 1:
-            return _metaspace(rows[0], f"{place}.pretokenizers[0]", no_space)
-        raise refused(place, "a sequence of pre-tokenizers around a model that merges characters is not read")
-    if kind == "Metaspace":
-        replacement = field(part, "replacement", str, place)
-        if replacement != META:
-            raise refused(f"{place}.replacement", f"{shown(replacement)}: toksmith reads U+2581 alone")
-        split = part.get("split")
-        return Metaspace(scheme(part, place), True if split is None else field(part, "split", bool, place))
-    if kind == "Split" and no_space and part.get("pattern") == {"String": " "} and part.get("invert") is False:
-        return None  # Gemma's pre-tokenizer splits at spaces, and the normalizer leaves none
-    raise refused(
-        place, f"the pre-tokenizer {kind} before a model that merges characters is not one that toksmith has"
-    )
+    if part["type"] == "Sequence":
+        return _metaspace(part["pretokenizers"][0], f"{place}.pretokenizers[0]")
+    replacement = field(part, "replacement", str, place)
+    if replacement != META:
+        raise refused(f"{place}.replacement", f"{shown(replacement)}: toksmith reads U+2581 alone")
+    split = part.get("split")
+    return Metaspace(scheme(part, place), True if split is None else field(part, "split", bool, place))
 
 
 def words_of(part: Any, text: str) -> list[tuple[str, tuple[int, int]]] | None:
@@ -118,7 +124,7 @@ def words_of(part: Any, text: str) -> list[tuple[str, tuple[int, int]]] | None:
     """
     if kind_of(part, "$.pre_tokenizer") != "Metaspace":
         return None
-    found = _metaspace(part, "$.pre_tokenizer", False)
+    found = _metaspace(part, "$.pre_tokenizer")
     assert found is not None
     changed = text.replace(" ", META)
     added = int(bool(text) and found.scheme != "never" and not changed.startswith(META))

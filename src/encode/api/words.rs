@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::control::Control;
 use crate::encode::encoder::Encoder;
 use crate::encode::output::{Sink, Spans};
+use crate::encode::staged::origin_of;
 use crate::error::Result;
 use crate::pipeline::{Passage, Pipeline, PipelineParts, Stretch, Trust};
 use crate::room;
@@ -51,16 +52,11 @@ impl Encoder {
                 }
                 Stretch::Same(range) => {
                     let base = range.start;
-                    let place = |part: Range<usize>| base + part.start..base + part.end;
-                    self.add_words(&mut words, pipeline, passage, &text.as_bytes()[range], place)?;
+                    let origin = |span: Range<usize>| base + span.start..base + span.end;
+                    self.add_words(&mut words, &text.as_bytes()[range], &origin, control)?;
                 }
                 Stretch::Changed(text, origins) => {
-                    let place = |part: Range<usize>| match origins.get(part) {
-                        Some([(start, end)]) => *start as usize..*end as usize,
-                        Some([(start, _), .., (_, end)]) => *start as usize..*end as usize,
-                        _ => 0..0,
-                    };
-                    self.add_words(&mut words, pipeline, passage, text, place)?;
+                    self.add_words(&mut words, text, &|span| origin_of(origins, span), control)?;
                 }
             }
             Ok(true)
@@ -68,19 +64,17 @@ impl Encoder {
         Ok(words)
     }
 
-    /// Adds the ids of a stretch.
+    /// Adds the ids of a stretch. `origin` gives the range of the original that a range comes from.
     fn add_words(
         &self,
         words: &mut Words,
-        pipeline: &Pipeline,
-        passage: Passage<'_>,
         text: &[u8],
-        place: impl Fn(Range<usize>) -> Range<usize>,
+        origin: &dyn Fn(Range<usize>) -> Range<usize>,
+        control: &Control,
     ) -> Result<()> {
         let mut spans = Spans::default();
-        let same = |part: Range<usize>| part;
         self.pool.with(self.isa, 0, |scratch| {
-            self.encode_changed(scratch, pipeline, passage, text, same, &mut spans)
+            self.encode_text(scratch, text, 0..text.len(), &mut spans, control)
         })?;
         let mut ends = Vec::new();
         self.splitter.for_each(text, |range| room::push(&mut ends, range.end))?;
@@ -88,7 +82,7 @@ impl Encoder {
         for (id, span) in spans.ids.into_iter().zip(spans.spans) {
             word += ends[word..].iter().take_while(|&&end| end <= span.start).count();
             room::push(&mut words.words, words.count + word as u32)?;
-            words.spans.token(place(span), id)?;
+            words.spans.token(origin(span), id)?;
         }
         words.count += ends.len() as u32;
         Ok(())

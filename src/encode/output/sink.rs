@@ -11,6 +11,9 @@ pub trait Sink {
     /// Whether the sink reads the ids, not only their number.
     const READS_IDS: bool = true;
 
+    /// Whether the sink reads where ids are in the text, besides special tokens.
+    const READS_SPANS: bool = false;
+
     /// Says that the next ids are those of the text from byte `start` on, without a gap.
     #[inline]
     fn start(&mut self, _start: usize) {}
@@ -30,12 +33,6 @@ pub trait Sink {
     /// Takes the number of the next ids, for a sink that does not read them.
     #[inline]
     fn count(&mut self, _ids: usize) {}
-
-    /// Whether the sink reads the places of ids.
-    #[inline]
-    fn reads_places(&self) -> bool {
-        false
-    }
 
     /// Whether the sink wants more ids; encoding ends soon after it does not.
     #[inline]
@@ -90,9 +87,7 @@ pub struct Spans {
 }
 
 impl Sink for Spans {
-    fn reads_places(&self) -> bool {
-        true
-    }
+    const READS_SPANS: bool = true;
 
     fn start(&mut self, start: usize) {
         self.at = start;
@@ -120,9 +115,7 @@ pub(in crate::encode) struct FirstSpans {
 }
 
 impl Sink for FirstSpans {
-    fn reads_places(&self) -> bool {
-        true
-    }
+    const READS_SPANS: bool = true;
 
     fn start(&mut self, start: usize) {
         self.tokens.start(start);

@@ -11,7 +11,7 @@ from ... import _core
 from ...common.lazy import LazyProperty
 from ...common.messages import shown
 from ...formats.gpt2 import spell, unspell
-from ...huggingface import characters, read, write
+from ...huggingface import read, write
 from ...tokenizer import Tokenizer as Core
 from . import components
 from .added import Added, Row
@@ -299,8 +299,7 @@ def of_model(model: Any, before: State | None = None) -> State:
 
 def of_changed(content: Content, added: Added) -> State:
     """Return the state of a changed content with its added tokens; without a vocabulary nothing is checked."""
-    is_whole = content.get("pre_tokenizer") is not None or characters.merges_characters(content)
-    if not content["model"]["vocab"] or not is_whole:
+    if not content["model"]["vocab"]:
         if added.rows:
             raise ValueError(
                 f"{shown(next(iter(added.ids)))} cannot be added to a tokenizer without vocabulary: train it first"

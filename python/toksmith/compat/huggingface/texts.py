@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...formats.gpt2 import spell
 from . import words
 
 if TYPE_CHECKING:
@@ -22,9 +21,8 @@ class Spelling(dict[int, str]):
 
     def __missing__(self, id: int) -> str:
         core: Any = self._tokenizer._core
-        pipeline = self._tokenizer.pipeline
-        merges_bytes = pipeline is None or pipeline.spaces is None
-        spelled = self[id] = spell(core.token_bytes(id)) if merges_bytes else core.spelled(id)
+        spelled: str = core.spelled(id)
+        self[id] = spelled
         return spelled
 
     def __reduce__(self) -> tuple[Any, ...]:

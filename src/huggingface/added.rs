@@ -1,0 +1,157 @@
+//! Added tokens: the ids that the original gives them.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::place::{quoted, refused, shown};
+use crate::error::Result;
+use crate::spelling::unspelled;
+use crate::vocab::BpeModel;
+
+/// An added token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddedToken {
+    /// Its id.
+    pub id: u32,
+    /// Its text.
+    pub content: String,
+    /// `single_word`, `lstrip`, `rstrip`, `normalized` and `special`, as the file names them.
+    pub flags: [bool; 5],
+    /// The place of its name in the vocabulary of the model; `None` if it is not there.
+    pub(super) place: Option<u32>,
+}
+
+const FLAGS: [&str; 5] = ["single_word", "lstrip", "rstrip", "normalized", "special"];
+
+impl AddedToken {
+    pub(super) fn is_normalized(&self) -> bool {
+        self.flags[3]
+    }
+
+    pub(super) fn is_special(&self) -> bool {
+        self.flags[4]
+    }
+
+    /// Whether no ordinary text can become the token, which is in the vocabulary of a byte-level model, if no merge takes
+    /// or makes it.
+    pub(super) fn can_be_special(&self, ignores_merges: bool) -> bool {
+        let spelled = unspelled(&self.content);
+        let is_spelled = spelled.is_some();
+        if self.content.chars().nth(1).is_none()
+            || spelled.is_some_and(|bytes| bytes != self.content.as_bytes())
+        {
+            return false;
+        }
+        // With `ignore_merges` a pretoken of its bytes becomes the token where it is not found as an added one. Text never
+        // becomes a token marked special in this way, so that it is safe to read special tokens as text.
+        let [single_word, lstrip, rstrip, normalized, special] = self.flags;
+        let is_missed = is_spelled && (single_word || lstrip || rstrip || !normalized);
+        special || !(ignores_merges && is_missed)
+    }
+}
+
+/// Reads the rows of a file, and gives each token its id: that of the vocabulary, if it is there, else the next after the
+/// size of the vocabulary and the tokens before. With `keep_ids` new tokens have the ids of their rows. Also returns a
+/// warning for each id that differs from the row's.
+///
+/// # Errors
+/// [`crate::Error::BrokenPart`] for a row that is malformed, and for ids that two tokens would share.
+pub(super) fn read(
+    rows: &[Value],
+    model: &BpeModel,
+    keep_ids: bool,
+) -> Result<(Vec<AddedToken>, Vec<String>)> {
+    let mut tokens: Vec<AddedToken> = Vec::new();
+    let mut of_content: HashMap<&str, usize> = HashMap::new();
+    let (mut warnings, mut next) = (Vec::new(), model.ids.len() as u64);
+    for (row, value) in rows.iter().enumerate() {
+        let place = format!("$.added_tokens[{row}]");
+        let (content, wanted, flags) = fields(value, &place)?;
+        if content.is_empty() {
+            continue;
+        }
+        let known = of_content.get(content).copied();
+        let found = model.names.find(content);
+        let id = match (known, found) {
+            (Some(at), _) => tokens[at].id,
+            (None, Some(at)) => model.ids[at as usize],
+            (None, None) if keep_ids => wanted,
+            (None, None) => {
+                let id =
+                    u32::try_from(next).map_err(|_| refused(&place, "there is no id left below 2^32"))?;
+                next += 1;
+                id
+            }
+        };
+        if id != wanted {
+            warnings.push(format!(
+                "{place}: {} has the id {wanted} in the file; the original gives it {id}, and so does toksmith",
+                quoted(content)
+            ));
+        }
+        let token = AddedToken { id, content: content.to_owned(), flags, place: found };
+        match known {
+            Some(at) => tokens[at] = token,
+            None => {
+                of_content.insert(content, tokens.len());
+                tokens.push(token);
+            }
+        }
+    }
+    check(&tokens, model)?;
+    Ok((tokens, warnings))
+}
+
+/// The content, the id and the flags of a row.
+fn fields<'r>(row: &'r Value, place: &str) -> Result<(&'r str, u32, [bool; 5])> {
+    let wrong =
+        |expected: &str, value: &Value| refused(place, format!("expected {expected}, got {}", shown(value)));
+    let row = row.as_object().ok_or_else(|| wrong("an object", row))?;
+    let field = |name: &str| {
+        row.get(name).ok_or_else(|| refused(place, format!("the field {} is missing", quoted(name))))
+    };
+    let inside = |name: &str, expected: &str, value: &Value| {
+        refused(format!("{place}.{name}"), format!("expected {expected}, got {}", shown(value)))
+    };
+    let content = field("content")?;
+    let content = content.as_str().ok_or_else(|| inside("content", "a text", content))?;
+    let id = row.get("id").unwrap_or(&Value::Null);
+    let number = id.as_u64().and_then(|id| u32::try_from(id).ok());
+    let id = number.ok_or_else(|| {
+        refused(format!("{place}.id"), format!("the id is {}, not a whole number below 2^32", shown(id)))
+    })?;
+    let mut flags = [false; 5];
+    for (flag, name) in flags.iter_mut().zip(FLAGS) {
+        let value = field(name)?;
+        *flag = value.as_bool().ok_or_else(|| inside(name, "true or false", value))?;
+    }
+    Ok((content, id, flags))
+}
+
+/// Checks that no two tokens share an id.
+fn check(tokens: &[AddedToken], model: &BpeModel) -> Result<()> {
+    let mut of_id: HashMap<u32, &AddedToken> = HashMap::new();
+    for token in tokens {
+        if let Some(other) = of_id.insert(token.id, token) {
+            let (id, name) = (token.id, quoted(&other.content));
+            return Err(refused("$.added_tokens", format!("two of them share the id {id}: {name} is one")));
+        }
+    }
+    if tokens.iter().all(|token| token.place.is_some()) {
+        return Ok(());
+    }
+    let names = model.ids.iter().zip(model.names.texts().iter());
+    for (id, name) in names {
+        if let Some(token) = of_id.get(id).filter(|token| token.place.is_none()) {
+            let reason = format!(
+                "{} gets the id {id} from the original, the next behind a vocabulary of {} tokens; but that is the id of {}",
+                quoted(&token.content),
+                model.ids.len(),
+                quoted(name)
+            );
+            return Err(refused("$.added_tokens", reason));
+        }
+    }
+    Ok(())
+}

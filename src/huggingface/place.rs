@@ -1,0 +1,27 @@
+//! Places in a `tokenizer.json`, and the errors of what stands there.
+
+use crate::error::Error;
+
+/// The most characters of a value that a message shows.
+const MAX_SHOWN: usize = 60;
+
+/// The error of a place.
+pub(super) fn refused(place: impl Into<String>, reason: impl Into<String>) -> Error {
+    Error::BrokenPart { place: place.into(), reason: reason.into() }
+}
+
+/// A text as messages show it: in quotes, and cut if it is long.
+pub(super) fn quoted(text: &str) -> String {
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("'{}…'", text[..end].escape_debug()),
+        None => format!("'{}'", text.escape_debug()),
+    }
+}
+
+/// A value as messages show it.
+pub(super) fn shown(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => quoted(text),
+        other => crate::error::show_reason(&other.to_string()),
+    }
+}

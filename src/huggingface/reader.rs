@@ -1,0 +1,352 @@
+//! Takes a `tokenizer.json` apart in one pass. No value of a large list becomes an object of its own.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
+use serde_json::value::RawValue;
+
+use super::place::{quoted, refused};
+use crate::error::Error;
+use crate::names::Texts;
+use crate::room;
+
+/// The parts of a file, as they stand there.
+#[derive(Default)]
+pub(super) struct RawFile {
+    /// The JSON of all fields that have no place of their own below, by name.
+    pub(super) parts: Vec<(String, String)>,
+    pub(super) has_model: bool,
+    /// The JSON of the fields of the model besides its vocabulary and merges.
+    pub(super) options: Vec<(String, String)>,
+    /// The tokens of the vocabulary, and their ids; `None` if there is no vocabulary.
+    pub(super) vocab: Option<(Texts, Vec<u32>)>,
+    pub(super) merges: Option<RawMerges>,
+    pub(super) added: Vec<serde_json::Value>,
+    /// Where the reader is.
+    place: Place,
+}
+
+/// Merges in the order of the file.
+#[derive(Default)]
+pub(super) struct RawMerges {
+    /// The two parts of each merge, one behind the other.
+    pub(super) parts: Texts,
+    /// The place of each merge in the list.
+    pub(super) rows: Vec<u32>,
+    /// Whether the first merge is one text with both parts.
+    are_texts: Option<bool>,
+}
+
+#[derive(Default)]
+enum Place {
+    #[default]
+    File,
+    Field(String),
+    Model(Option<String>),
+    Vocab,
+    Id,
+    Merges(Option<u32>),
+    AddedTokens(Option<usize>),
+}
+
+/// Reads the content of a file.
+///
+/// # Errors
+/// [`Error::BrokenPart`] with the place, [`Error::OutOfMemory`].
+pub(super) fn read(data: &[u8]) -> Result<RawFile, Error> {
+    let text = simdutf8::compat::from_utf8(data)
+        .map_err(|error| refused("not UTF-8", format!("at byte {}", error.valid_up_to())))?;
+    room::check_available(2 * text.len())?;
+    let mut file = RawFile::default();
+    let mut json = serde_json::Deserializer::from_str(text);
+    let done = Reader { file: &mut file, expected: "a JSON object", of: Of::File }.deserialize(&mut json);
+    match done.and_then(|()| json.end()) {
+        Ok(()) => Ok(file),
+        Err(error) => Err(file.error(&error)),
+    }
+}
+
+impl RawFile {
+    /// An error of the parser, with the place where it stopped.
+    fn error(&self, error: &serde_json::Error) -> Error {
+        let whole = error.to_string();
+        let said = whole.rsplit_once(" at line ").map_or(whole.as_str(), |(said, _)| said);
+        if !error.is_data() {
+            return refused(format!("line {}", error.line()), format!("not JSON: {said}"));
+        }
+        // What serde says of a wrong type, in the words of other messages.
+        let kinds = said.strip_prefix("invalid type: ").or_else(|| said.strip_prefix("invalid value: "));
+        let reason = match kinds.and_then(|kinds| kinds.rsplit_once(", expected ")) {
+            Some((kind, expected)) => format!("expected {expected}, got {kind}"),
+            None => said.to_owned(),
+        };
+        let field = |name: &str| format!("$.{name}");
+        let place = match &self.place {
+            Place::File => "$".to_owned(),
+            Place::Field(name) => field(name),
+            Place::Model(None) => field("model"),
+            Place::Model(Some(name)) => field(&format!("model.{name}")),
+            Place::Vocab => field("model.vocab"),
+            Place::Id => {
+                let token =
+                    self.vocab.as_ref().and_then(|(texts, _)| texts.iter().last()).unwrap_or_default();
+                field(&format!("model.vocab[{}]", quoted(token)))
+            }
+            Place::Merges(None) => field("model.merges"),
+            Place::Merges(Some(row)) => field(&format!("model.merges[{row}]")),
+            Place::AddedTokens(None) => field("added_tokens"),
+            Place::AddedTokens(Some(row)) => field(&format!("added_tokens[{row}]")),
+        };
+        refused(place, reason)
+    }
+}
+
+/// What is read next.
+#[derive(Clone, Copy)]
+enum Of {
+    File,
+    Model,
+    Vocab,
+    Id,
+    Merges,
+    Merge,
+    AddedTokens,
+}
+
+/// Reads one value into the file.
+struct Reader<'f> {
+    file: &'f mut RawFile,
+    expected: &'static str,
+    of: Of,
+}
+
+impl<'de> DeserializeSeed<'de> for Reader<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Reader<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expected)
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
+        match self.of {
+            Of::AddedTokens => Ok(()),
+            _ => Err(E::invalid_type(serde::de::Unexpected::Unit, &self)),
+        }
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<(), E> {
+        match (self.of, u32::try_from(number), &mut self.file.vocab) {
+            (Of::Id, Ok(id), Some((_, ids))) => room::push(ids, id).map_err(E::custom),
+            (Of::Id, _, _) => {
+                Err(E::custom(format_args!("the id is {number}, not a whole number below 2^32")))
+            }
+            _ => Err(E::invalid_type(serde::de::Unexpected::Unsigned(number), &self)),
+        }
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<(), E> {
+        match self.of {
+            Of::Id => Err(E::custom(format_args!("the id is {number}, not a whole number below 2^32"))),
+            _ => Err(E::invalid_type(serde::de::Unexpected::Signed(number), &self)),
+        }
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<(), E> {
+        match self.of {
+            Of::Id => Err(E::custom(format_args!("the id is {number}, not a whole number below 2^32"))),
+            _ => Err(E::invalid_type(serde::de::Unexpected::Float(number), &self)),
+        }
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
+        let Of::Merge = self.of else { return Err(E::invalid_type(serde::de::Unexpected::Str(text), &self)) };
+        self.file.add_spaced_merge(text).map_err(E::custom)
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<(), M::Error> {
+        match self.of {
+            Of::File => self.file.read_fields(map),
+            Of::Model => self.file.read_model(map),
+            Of::Vocab => self.file.read_vocab(map),
+            _ => Err(M::Error::invalid_type(serde::de::Unexpected::Map, &self)),
+        }
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, list: S) -> Result<(), S::Error> {
+        match self.of {
+            Of::Merges => self.file.read_merges(list),
+            Of::Merge => self.file.read_pair(list),
+            Of::AddedTokens => self.file.read_added(list),
+            _ => Err(S::Error::invalid_type(serde::de::Unexpected::Seq, &self)),
+        }
+    }
+}
+
+impl RawFile {
+    fn reader(&mut self, place: Place, of: Of, expected: &'static str) -> Reader<'_> {
+        self.place = place;
+        Reader { file: self, expected, of }
+    }
+
+    fn read_fields<'de, M: MapAccess<'de>>(&mut self, mut map: M) -> Result<(), M::Error> {
+        let mut has_added = false;
+        while let Some(name) = map.next_key::<String>()? {
+            let is_there = match name.as_str() {
+                "model" => std::mem::replace(&mut self.has_model, true),
+                "added_tokens" => std::mem::replace(&mut has_added, true),
+                _ => self.parts.iter().any(|(other, _)| *other == name),
+            };
+            if is_there {
+                return Err(M::Error::custom(format_args!("the field {} is there twice", quoted(&name))));
+            }
+            match name.as_str() {
+                "model" => map.next_value_seed(self.reader(Place::Model(None), Of::Model, "an object"))?,
+                "added_tokens" => {
+                    map.next_value_seed(self.reader(Place::AddedTokens(None), Of::AddedTokens, "a list"))?;
+                }
+                _ => {
+                    self.place = Place::Field(name.clone());
+                    let raw: &RawValue = map.next_value()?;
+                    self.parts.push((name, raw.get().to_owned()));
+                }
+            }
+            self.place = Place::File;
+        }
+        Ok(())
+    }
+
+    fn read_model<'de, M: MapAccess<'de>>(&mut self, mut map: M) -> Result<(), M::Error> {
+        while let Some(name) = map.next_key::<String>()? {
+            let is_there = match name.as_str() {
+                "vocab" => self.vocab.is_some(),
+                "merges" => self.merges.is_some(),
+                _ => self.options.iter().any(|(other, _)| *other == name),
+            };
+            if is_there {
+                return Err(M::Error::custom(format_args!("the field {} is there twice", quoted(&name))));
+            }
+            match name.as_str() {
+                "vocab" => map.next_value_seed(self.reader(Place::Vocab, Of::Vocab, "an object"))?,
+                "merges" => map.next_value_seed(self.reader(Place::Merges(None), Of::Merges, "a list"))?,
+                _ => {
+                    self.place = Place::Model(Some(name.clone()));
+                    let raw: &RawValue = map.next_value()?;
+                    if name == "type" && raw.get() != "\"BPE\"" {
+                        self.place = Place::Model(None);
+                        return Err(M::Error::custom(format_args!(
+                            "a model of type {}: toksmith reads BPE, and neither Unigram, WordPiece nor WordLevel",
+                            crate::error::show_reason(raw.get()).trim_matches('"')
+                        )));
+                    }
+                    self.options.push((name, raw.get().to_owned()));
+                }
+            }
+            self.place = Place::Model(None);
+        }
+        Ok(())
+    }
+
+    fn read_vocab<'de, M: MapAccess<'de>>(&mut self, mut map: M) -> Result<(), M::Error> {
+        self.vocab = Some(Default::default());
+        while let Some(token) = map.next_key::<TextOf<'de>>()? {
+            if let Some((texts, _)) = &mut self.vocab {
+                texts.push(&token.0).map_err(M::Error::custom)?;
+            }
+            map.next_value_seed(self.reader(Place::Id, Of::Id, "a whole number below 2^32"))?;
+            self.place = Place::Vocab;
+        }
+        Ok(())
+    }
+
+    fn read_merges<'de, S: SeqAccess<'de>>(&mut self, mut list: S) -> Result<(), S::Error> {
+        self.merges = Some(RawMerges::default());
+        for row in 0.. {
+            let reader = self.reader(Place::Merges(Some(row)), Of::Merge, "two tokens");
+            if list.next_element_seed(reader)?.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a merge whose parts are in one text, with a space between.
+    fn add_spaced_merge(&mut self, text: &str) -> Result<(), String> {
+        // `tokenizers` ignores such a line wherever it stands.
+        if text.starts_with("#version") {
+            return Ok(());
+        }
+        let parts = text.split_once(' ').filter(|(_, right)| !right.contains(' '));
+        let (left, right) = parts
+            .ok_or_else(|| format!("expected two tokens with one space between, got {}", quoted(text)))?;
+        self.add_merge(left, right, true)
+    }
+
+    fn read_pair<'de, S: SeqAccess<'de>>(&mut self, mut list: S) -> Result<(), S::Error> {
+        let parts = (list.next_element::<TextOf<'de>>()?, list.next_element::<TextOf<'de>>()?);
+        match (parts, list.next_element::<IgnoredAny>()?) {
+            ((Some(left), Some(right)), None) => {
+                self.add_merge(&left.0, &right.0, false).map_err(S::Error::custom)
+            }
+            ((Some(_), Some(_)), Some(_)) => Err(S::Error::custom("expected two tokens, got more")),
+            _ => Err(S::Error::custom("expected two tokens, got fewer")),
+        }
+    }
+
+    fn add_merge(&mut self, left: &str, right: &str, is_text: bool) -> Result<(), String> {
+        let Place::Merges(Some(row)) = self.place else { return Err(String::new()) };
+        let merges = self.merges.get_or_insert_default();
+        if *merges.are_texts.get_or_insert(is_text) != is_text {
+            self.place = Place::Merges(None);
+            return Err("some merges are texts and some are lists".to_owned());
+        }
+        let pushed = [left, right].into_iter().try_for_each(|part| merges.parts.push(part));
+        pushed.and_then(|()| room::push(&mut merges.rows, row)).map_err(|error| error.to_string())
+    }
+
+    fn read_added<'de, S: SeqAccess<'de>>(&mut self, mut list: S) -> Result<(), S::Error> {
+        for row in 0.. {
+            self.place = Place::AddedTokens(Some(row));
+            let Some(value) = list.next_element()? else { break };
+            room::push(&mut self.added, value).map_err(S::Error::custom)?;
+        }
+        Ok(())
+    }
+}
+
+/// A text that is borrowed from the file where it has no escapes.
+struct TextOf<'de>(Cow<'de, str>);
+
+impl<'de> Deserialize<'de> for TextOf<'de> {
+    fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
+        json.deserialize_str(TextVisitor).map(TextOf)
+    }
+}
+
+struct TextVisitor;
+
+impl<'de> Visitor<'de> for TextVisitor {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.to_owned()))
+    }
+}

@@ -1,0 +1,155 @@
+//! The class `HuggingFaceModel`: the model and the added tokens of a `tokenizer.json`.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+
+use super::pretokenizer::PyPretokenizer;
+use super::tokenizer::Tokenizer;
+use super::{call, objects};
+use crate::encode::Encoder;
+use crate::huggingface::TokenizerFile;
+use crate::room;
+use crate::spelling::spell;
+use crate::vocab::{TextSpelling, Vocab};
+
+/// A `tokenizer.json` that was read.
+#[pyclass(frozen, module = "toksmith._core")]
+pub(super) struct HuggingFaceModel {
+    file: TokenizerFile,
+}
+
+/// An added token: id, content, and its flags in the order of `AddedToken`.
+type AddedRow = (u32, String, bool, bool, bool, bool, bool);
+
+#[pymethods]
+impl HuggingFaceModel {
+    /// Reads the content of a file. With `keep_ids` new added tokens have the ids that the file gives them.
+    #[new]
+    #[pyo3(signature = (data, keep_ids=false))]
+    fn new(py: Python<'_>, data: &[u8], keep_ids: bool) -> PyResult<Self> {
+        let file = call::long(py, None, |_| TokenizerFile::read(data, keep_ids))?;
+        Ok(HuggingFaceModel { file })
+    }
+
+    /// The JSON of all fields besides the model and the added tokens, by name.
+    #[getter]
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        texts(py, &self.file.parts)
+    }
+
+    /// The JSON of the fields of the model besides its vocabulary and merges, by name.
+    #[getter]
+    fn options<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        texts(py, &self.file.options)
+    }
+
+    /// The added tokens, with the ids that the original gives them.
+    #[getter]
+    fn added(&self) -> PyResult<Vec<AddedRow>> {
+        let rows = self.file.added.iter().map(|token| {
+            let [single_word, lstrip, rstrip, normalized, special] = token.flags;
+            (token.id, token.content.clone(), single_word, lstrip, rstrip, normalized, special)
+        });
+        Ok(room::collected(rows)?)
+    }
+
+    /// A warning for each id that differs from the one in the file.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.file.warnings.clone()
+    }
+
+    /// The contents of the added tokens that the vocabulary of the model does not have.
+    #[getter]
+    fn beside(&self) -> Vec<String> {
+        self.file.beside().map(|token| token.content.clone()).collect()
+    }
+
+    /// How many tokens the vocabulary of the model has.
+    #[getter]
+    fn size(&self) -> usize {
+        self.file.model_size()
+    }
+
+    /// In a byte-level file, the ids of the added tokens that ordinary text can become as well.
+    fn kept(&self) -> Vec<u32> {
+        self.file.kept().map(|token| token.id).collect()
+    }
+
+    /// The tokenizer. `spelling` says how the file spells text: "bytes", "characters", or "spaces", where the core has a
+    /// space for each U+2581. `added_texts` are the texts that the added tokens stand for, and `seed` is that of the
+    /// dropout.
+    #[pyo3(signature = (pretokenizer, spelling, added_texts, seed=None))]
+    fn tokenizer(
+        &self,
+        py: Python<'_>,
+        pretokenizer: &PyPretokenizer,
+        spelling: &str,
+        added_texts: Vec<String>,
+        seed: Option<u64>,
+    ) -> PyResult<Tokenizer> {
+        let spelling = match spelling {
+            "bytes" => TextSpelling::Bytes,
+            "characters" => TextSpelling::Characters,
+            "spaces" => TextSpelling::Spaces,
+            other => return Err(PyValueError::new_err(format!("no spelling has the name {other:?}"))),
+        };
+        let pretokenizer = pretokenizer.inner.clone();
+        let encoder = call::long(py, None, |_| {
+            Encoder::try_new(self.file.vocab(spelling, &added_texts, seed)?, pretokenizer)
+        })?;
+        Ok(Tokenizer::of(Arc::new(encoder)))
+    }
+}
+
+fn texts<'py>(py: Python<'py>, fields: &[(String, String)]) -> PyResult<Bound<'py, PyDict>> {
+    let dict = objects::dict(py)?;
+    for (name, json) in fields {
+        dict.set_item(name, objects::string(py, json)?)?;
+    }
+    Ok(dict)
+}
+
+/// The model of a vocabulary that merges by names, as a `tokenizer.json` has it; `None` for any other vocabulary.
+pub(super) fn model_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let Some(bpe) = vocab.spelled() else { return Ok(None) };
+    let names = objects::dict(py)?;
+    for (name, token) in bpe.names() {
+        let id = objects::int(py, u64::from(vocab.tokens().id_at(token)))?;
+        names.set_item(objects::string(py, name)?, id)?;
+    }
+    let pair = |((left, right), _): ((u32, u32), u32)| {
+        let part = |token: u32| objects::string(py, bpe.name(token).unwrap_or_default());
+        let pair = objects::list(py)?;
+        pair.append(part(left)?)?;
+        pair.append(part(right)?)?;
+        Ok(pair)
+    };
+    let merges: Bound<'py, PyList> = objects::list_of(py, bpe.merges().into_iter().map(pair))?;
+    let options = &bpe.options;
+    let model = objects::dict(py)?;
+    model.set_item("type", "BPE")?;
+    model.set_item("dropout", Some(options.dropout.rate).filter(|&rate| rate > 0.0))?;
+    model.set_item("unk_token", &options.unknown)?;
+    model.set_item("continuing_subword_prefix", Some(&options.prefix).filter(|prefix| !prefix.is_empty()))?;
+    model.set_item("end_of_word_suffix", Some(&options.suffix).filter(|suffix| !suffix.is_empty()))?;
+    model.set_item("fuse_unk", options.fuse_unknown)?;
+    model.set_item("byte_fallback", options.byte_fallback)?;
+    model.set_item("ignore_merges", options.ignore_merges)?;
+    model.set_item("vocab", names)?;
+    model.set_item("merges", merges)?;
+    Ok(Some(model))
+}
+
+/// A token as a `tokenizer.json` spells it: by its name, where merging goes by names, else with a character for each byte.
+pub(super) fn spelled<'py>(py: Python<'py>, vocab: &Vocab, id: u32) -> PyResult<Bound<'py, PyString>> {
+    let bytes = vocab.token_bytes(id)?;
+    if let Some(bpe) = vocab.spelled() {
+        let name = vocab.tokens().index_of(id).and_then(|token| bpe.name(token));
+        return objects::string(py, name.unwrap_or(&String::from_utf8_lossy(bytes)));
+    }
+    objects::string(py, &bytes.iter().map(|&byte| spell(byte)).collect::<String>())
+}

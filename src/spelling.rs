@@ -1,0 +1,62 @@
+//! The characters that stand for bytes in a byte-level `tokenizer.json`.
+//!
+//! Printable bytes are spelled as themselves, the others as the characters from U+0100 on (GPT-2's release,
+//! src/encoder.py).
+
+/// Whether a byte is spelled as the character of its own number.
+const fn is_printable(byte: u8) -> bool {
+    matches!(byte, 0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF)
+}
+
+/// The characters of the bytes, as numbers, and for each character below U+0144 the byte that it spells, or `NO_BYTE`.
+const TABLES: ([u16; 256], [u16; 0x144]) = {
+    let (mut characters, mut bytes) = ([0; 256], [NO_BYTE; 0x144]);
+    let (mut byte, mut next) = (0, 0x100);
+    while byte < 256 {
+        let mut character = byte;
+        if !is_printable(byte as u8) {
+            character = next;
+            next += 1;
+        }
+        characters[byte] = character as u16;
+        bytes[character] = byte as u16;
+        byte += 1;
+    }
+    (characters, bytes)
+};
+const NO_BYTE: u16 = 0x100;
+
+/// The character that spells a byte.
+pub(crate) fn spell(byte: u8) -> char {
+    char::from_u32(TABLES.0[usize::from(byte)].into()).unwrap_or_default()
+}
+
+/// Appends the bytes that `text` spells. Returns false, with some bytes appended, if a character spells no byte.
+pub(crate) fn unspell(text: &str, bytes: &mut Vec<u8>) -> bool {
+    for character in text.chars() {
+        match TABLES.1.get(character as usize) {
+            Some(&byte) if byte != NO_BYTE => bytes.push(byte as u8),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// The bytes that `text` spells; `None` if a character spells no byte.
+pub(crate) fn unspelled(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len());
+    unspell(text, &mut bytes).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_is_spelled_by_one_character() {
+        let spelled: String = (0..=255).map(spell).collect();
+        assert_eq!(unspelled(&spelled), Some((0..=255).collect()));
+        assert_eq!(unspelled("Ġa\u{143}Ċ"), Some(b" a\xad\n".to_vec()));
+        assert_eq!(unspelled("a b"), None);
+    }
+}

@@ -1,0 +1,322 @@
+//! The model of a `tokenizer.json`: named tokens, merges of names, and options; and the vocabulary that it becomes.
+//!
+//! Most models become a vocabulary of bytes ([`Vocab::of_views`]) or of characters ([`Vocab::of_characters`]), which merge
+//! fast. The others keep the names and merge by them ([`SpelledBpe`]).
+
+use std::ops::Range;
+
+use rustc_hash::FxHashSet;
+
+use super::build::{SpecialSpec, check_ids};
+use super::ordinary::Ordinary;
+use super::reach;
+use super::tokens::TokenBytes;
+use super::vocabulary::{CharacterTokens, Semantics, Vocab, memory_of_pairs};
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::merge::{BpeOptions, Pairs, SpelledBpe, TextSpelling, byte_name};
+use crate::names::Names;
+use crate::room;
+use crate::special::Specials;
+use crate::spelling::unspelled;
+
+/// A model whose merges are all of known tokens, each pair once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BpeModel {
+    pub(crate) names: Names,
+    /// The id of each name; all are different.
+    pub(crate) ids: Vec<u32>,
+    /// The left part, the right part and the result of each merge, as places among the names.
+    pub(crate) merges: Vec<[u32; 3]>,
+    pub(crate) options: BpeOptions,
+}
+
+/// Added tokens, and what is known about the tokens of a model because of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Additions {
+    /// The special tokens of the vocabulary, with their ids.
+    pub(crate) specials: Vec<SpecialSpec>,
+    /// Ids that the model does not have, with the texts that these tokens stand for.
+    pub(crate) beside: Vec<(u32, String)>,
+    /// Texts that tokens of the model stand for, in place of their names, by place among the names.
+    pub(crate) texts: Vec<(u32, String)>,
+    /// Places of names that no pretoken becomes without merging.
+    pub(crate) never_whole: Vec<u32>,
+}
+
+impl BpeModel {
+    /// Whether the options allow merging that begins with the bytes or the characters of a text.
+    fn is_plain(&self) -> bool {
+        let BpeOptions { prefix, suffix, dropout, .. } = &self.options;
+        prefix.is_empty() && suffix.is_empty() && dropout.is_never()
+    }
+
+    /// Places of the names that a merge takes or makes, and of no others.
+    pub(crate) fn needed(&self) -> Vec<bool> {
+        let mut needed = vec![false; self.ids.len()];
+        self.merges.as_flattened().iter().for_each(|&at| needed[at as usize] = true);
+        needed
+    }
+
+    /// The vocabulary of bytes, where each byte has a token, and all tokens but `left_out` are spelled in bytes; else
+    /// `None`. `left_out` are places of names that no merge takes or makes.
+    ///
+    /// # Errors
+    /// Those of [`Vocab::of_views`].
+    pub(crate) fn bytes_vocab(&self, left_out: &[u32], specials: &[SpecialSpec]) -> Result<Option<Vocab>> {
+        if !self.is_plain() {
+            return Ok(None);
+        }
+        let left_out: FxHashSet<u32> = left_out.iter().copied().collect();
+        let texts = self.names.texts();
+        let (mut bytes, mut ends) = (Vec::new(), room::for_items(texts.len())?);
+        room::reserve(&mut bytes, texts.iter().map(str::len).sum())?;
+        for (at, name) in (0..).zip(texts.iter()) {
+            if !left_out.contains(&at) && !crate::spelling::unspell(name, &mut bytes) {
+                return Ok(None);
+            }
+            ends.push(bytes.len());
+        }
+        let token = |at: u32| {
+            let start = (at as usize).checked_sub(1).map_or(0, |before| ends[before]);
+            &bytes[start..ends[at as usize]]
+        };
+        let mut tokens = room::for_items(texts.len())?;
+        let kept = (0..texts.len() as u32).filter(|at| !left_out.contains(at));
+        tokens.extend(kept.map(|at| (self.ids[at as usize], token(at))));
+        let single: FxHashSet<&[u8]> =
+            tokens.iter().map(|(_, bytes)| *bytes).filter(|b| b.len() == 1).collect();
+        if single.len() < 256 {
+            return Ok(None);
+        }
+        let merges =
+            room::collected(self.merges.iter().map(|&[left, right, _]| (token(left), token(right))))?;
+        let vocab = Vocab::of_views(tokens, Some(merges), specials)?;
+        Ok(Some(if self.options.ignore_merges { vocab.ignoring_merges() } else { vocab }))
+    }
+
+    /// The vocabulary of characters, where unknown characters become the tokens of their bytes, which no merge takes;
+    /// else `None`.
+    ///
+    /// # Errors
+    /// Those of [`Vocab::of_characters`].
+    pub(crate) fn characters_vocab(
+        &self,
+        spelling: TextSpelling,
+        additions: &Additions,
+    ) -> Result<Option<Vocab>> {
+        let bytes = self.byte_places();
+        let needed = self.needed();
+        let is_needed = |at: &u32| needed[*at as usize];
+        let has_spaces = spelling == TextSpelling::Spaces;
+        let holds_space = |name: &str| has_spaces && name.contains(' ');
+        if !self.is_plain()
+            || (has_spaces && self.names.find("\u{2581}").is_none())
+            || self.options.ignore_merges
+            || bytes.len() < 256
+            || bytes.iter().any(is_needed)
+            || self.names.texts().iter().any(holds_space)
+        {
+            return Ok(None);
+        }
+        let texts = self.texts(spelling, additions)?;
+        let mut tokens: Vec<(u32, &[u8])> = room::for_items(texts.len() + additions.beside.len())?;
+        tokens.extend(self.ids.iter().copied().zip(texts.iter().map(Vec::as_slice)));
+        tokens.extend(additions.beside.iter().map(|(id, text)| (*id, text.as_bytes())));
+        let id = |at: u32| self.ids[at as usize];
+        let merges = room::collected(self.merges.iter().map(|&[left, right, _]| (id(left), id(right))))?;
+        let characters = CharacterTokens {
+            bytes: bytes.into_iter().map(id).collect(),
+            unknown: None,
+            outside: additions.beside.iter().map(|(id, _)| *id).collect(),
+        };
+        match Vocab::of_characters(tokens, &merges, characters, &additions.specials) {
+            // Two tokens that stand for one text.
+            Err(Error::RepeatedToken { .. } | Error::MergeUnknown { .. }) => Ok(None),
+            made => made.map(Some),
+        }
+    }
+
+    /// Places of the tokens for bytes that the options allow to use, by byte; all 256 or none are of use.
+    fn byte_places(&self) -> Vec<u32> {
+        let bytes = (0..=255).filter(|_| self.options.byte_fallback);
+        bytes.filter_map(|byte| self.names.find(&byte_name(byte))).collect()
+    }
+
+    /// The bytes of text that each name stands for.
+    fn texts(&self, spelling: TextSpelling, additions: &Additions) -> Result<Vec<Vec<u8>>> {
+        let plain = |name: &str| match spelling {
+            TextSpelling::Bytes => unspelled(name).unwrap_or_else(|| name.as_bytes().to_vec()),
+            TextSpelling::Characters => name.as_bytes().to_vec(),
+            TextSpelling::Spaces => name.replace('\u{2581}', " ").into_bytes(),
+        };
+        let mut texts = room::collected(self.names.texts().iter().map(plain))?;
+        for (at, text) in &additions.texts {
+            texts[*at as usize] = text.as_bytes().to_vec();
+        }
+        if spelling != TextSpelling::Bytes && self.options.byte_fallback {
+            for byte in 0..=255 {
+                if let Some(at) = self.names.find(&byte_name(byte)) {
+                    texts[at as usize] = vec![byte];
+                }
+            }
+        }
+        Ok(texts)
+    }
+
+    /// The vocabulary that merges by names.
+    ///
+    /// # Errors
+    /// The variants of [`Error`] for vocabularies.
+    pub(crate) fn spelled_vocab(self, spelling: TextSpelling, additions: &Additions) -> Result<Vocab> {
+        let texts = self.texts(spelling, additions)?;
+        let mut tokens: Vec<(u32, &[u8])> = room::for_items(texts.len() + additions.beside.len())?;
+        tokens.extend(self.ids.iter().copied().zip(texts.iter().map(Vec::as_slice)));
+        tokens.extend(additions.beside.iter().map(|(id, text)| (*id, text.as_bytes())));
+        let outside = additions.beside.iter().map(|(id, _)| *id).collect();
+        let never_whole = additions.never_whole.iter().map(|&at| self.ids[at as usize]).collect();
+        let BpeModel { names, ids, merges, options } = self;
+        let id = |at: u32| ids[at as usize];
+        let merges = room::collected(merges.into_iter().map(|merge| merge.map(id)))?;
+        let parts = SpelledParts { spelling, options, names, ids, merges, tokens, outside, never_whole };
+        Vocab::of_spelled(parts, &additions.specials)
+    }
+}
+
+/// The parts of a vocabulary that merges by names, all by id.
+pub(super) struct SpelledParts<'a> {
+    pub(super) spelling: TextSpelling,
+    pub(super) options: BpeOptions,
+    pub(super) names: Names,
+    /// The id of each name.
+    pub(super) ids: Vec<u32>,
+    pub(super) merges: Vec<[u32; 3]>,
+    /// All tokens with the bytes that they stand for.
+    pub(super) tokens: Vec<(u32, &'a [u8])>,
+    /// The tokens without a name.
+    pub(super) outside: std::collections::BTreeSet<u32>,
+    /// The tokens that no pretoken becomes without merging.
+    pub(super) never_whole: Vec<u32>,
+}
+
+impl Vocab {
+    /// A vocabulary that merges by names. All special tokens must have the id of a token.
+    pub(super) fn of_spelled(parts: SpelledParts<'_>, specials: &[SpecialSpec]) -> Result<Self> {
+        let SpelledParts { spelling, options, names, ids, merges, mut tokens, outside, never_whole } = parts;
+        room::check_available(128 * tokens.len() + memory_of_pairs(tokens.len(), merges.len()))?;
+        tokens.sort_by_key(|(id, _)| *id);
+        check_ids(&tokens)?;
+        let tokens = TokenBytes::new(&tokens);
+        let index = |id: u32| tokens.index_of(id).ok_or(Error::BrokenState);
+        let special_ids = specials
+            .iter()
+            .map(|(_, id)| id.filter(|&id| tokens.index_of(id).is_some()).ok_or(Error::BrokenState))
+            .collect::<Result<Vec<u32>>>()?;
+        let specials = Specials::new(specials.iter().map(|(name, _)| name.clone()).collect())?;
+        let indices = room::collected(ids.iter().map(|&id| index(id)))?.into_iter().collect::<Result<_>>()?;
+        let listed = merges.iter().map(|merge| Ok([index(merge[0])?, index(merge[1])?, index(merge[2])?]));
+        let listed = listed.collect::<Result<Vec<[u32; 3]>>>()?;
+        let mut never_whole = never_whole.into_iter().map(index).collect::<Result<Vec<u32>>>()?;
+        never_whole.sort_unstable();
+        let merges = listed.iter().map(|merge| (merge[0], merge[1])).collect();
+        let triples = listed.iter().map(|&[left, right, made]| (left, right, made));
+        let whole = options.ignore_merges && options.dropout.is_never();
+        let is_random = options.dropout.is_random();
+        let bpe = SpelledBpe::new(spelling, options, names, indices, triples, never_whole)?;
+        let characters = characters(&bpe, &tokens, outside);
+        let apart =
+            characters.iter().flat_map(|characters| characters.bytes.iter().chain(&characters.outside));
+        let ordinary = ordinary(&tokens, apart.copied().collect());
+        let pairs = Pairs::of_spelled(bpe);
+        let unreachable = match is_random {
+            true => (0..tokens.len() as u32).collect(),
+            false => reach::not_made(&tokens, &pairs)?,
+        };
+        Ok(Vocab {
+            tokens,
+            ordinary: ordinary.into(),
+            pairs: pairs.into(),
+            trained: None,
+            semantics: Semantics::Merges,
+            whole,
+            merges,
+            unreachable,
+            specials,
+            special_ids,
+            characters,
+        })
+    }
+
+    /// The model that merges by names; `None` for vocabularies of bytes and of characters.
+    pub(crate) fn spelled(&self) -> Option<&SpelledBpe> {
+        if self.trained.is_some() { None } else { self.pairs().spelled() }
+    }
+
+    /// Whether the bytes of the ids of a pretoken, joined, are the pretoken.
+    pub fn covers_text_exactly(&self) -> bool {
+        self.spelled().is_none()
+    }
+
+    /// Whether the same pretoken may get other ids each time: it must not be cached.
+    pub fn is_random(&self) -> bool {
+        self.spelled().is_some_and(|bpe| bpe.options.dropout.is_random())
+    }
+
+    /// Appends the ids of a pretoken to `ids`, and for each the bytes of the pretoken that it covers to `spans`, for a
+    /// vocabulary that does not [cover text exactly](Vocab::covers_text_exactly). They are where `tokenizers` has them:
+    /// a character that is left out moves the spans behind it, and spans beyond the pretoken are empty.
+    ///
+    /// # Errors
+    /// [`Error::MissingUnknown`], [`Error::Interrupted`], [`Error::OutOfMemory`].
+    pub fn pretoken_spans(
+        &self,
+        pretoken: &[u8],
+        ids: &mut Vec<u32>,
+        spans: &mut Vec<Range<usize>>,
+        control: &Control,
+    ) -> Result<()> {
+        let Some(bpe) = self.spelled() else { return Err(Error::BrokenState) };
+        let first = ids.len();
+        bpe.spans(pretoken, ids, spans, control)?;
+        ids[first..].iter_mut().for_each(|index| *index = self.tokens.id_at(*index));
+        Ok(())
+    }
+
+    /// Whether a text may be cut between two characters that no merge joins ([`Vocab::joined_bytes`]).
+    pub(crate) fn has_junctions(&self) -> bool {
+        self.characters().is_some() && self.spelled().is_none_or(SpelledBpe::may_be_cut)
+    }
+}
+
+/// The special cases of a vocabulary that merges characters by names.
+fn characters(
+    bpe: &SpelledBpe,
+    tokens: &TokenBytes,
+    outside: std::collections::BTreeSet<u32>,
+) -> Option<CharacterTokens> {
+    if bpe.spelling == TextSpelling::Bytes {
+        return None;
+    }
+    let id = |index: u32| tokens.id_at(index);
+    let bytes = (0..=255).filter(|_| bpe.options.byte_fallback);
+    let mut bytes: Vec<u32> = bytes.filter_map(|byte| bpe.token(&byte_name(byte)).map(id)).collect();
+    let unknown = if bytes.len() == 256 { None } else { bpe.unknown_token().map(id) };
+    if bytes.len() < 256 {
+        bytes.clear();
+    }
+    Some(CharacterTokens { bytes, unknown, outside })
+}
+
+/// Indexes the tokens that text can become, by their bytes; of equal ones the lowest id. The tokens of the ids `apart`
+/// come last.
+fn ordinary(tokens: &TokenBytes, apart: FxHashSet<u32>) -> Ordinary {
+    let mut ordinary = Ordinary::with_room(tokens.len());
+    for is_apart in [false, true] {
+        for index in 0..tokens.len() as u32 {
+            if apart.contains(&tokens.id_at(index)) == is_apart {
+                let _ = ordinary.insert(tokens, index);
+            }
+        }
+    }
+    ordinary
+}

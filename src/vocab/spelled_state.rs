@@ -1,0 +1,109 @@
+//! The state of a vocabulary that merges by names: written as bytes, and read again.
+
+use super::bpe::SpelledParts;
+use super::build::SpecialSpec;
+use super::state_reader::{StateReader, put};
+use super::vocabulary::Vocab;
+use crate::error::{Error, Result};
+use crate::merge::{BpeOptions, Dropout, SpelledBpe, TextSpelling};
+use crate::names::{Names, Texts};
+use crate::room;
+
+/// How many flags there are.
+const FLAGS: u32 = 5;
+
+/// Appends what the state of such a vocabulary has besides its tokens.
+pub(super) fn put_spelled(state: &mut Vec<u8>, vocab: &Vocab, bpe: &SpelledBpe) {
+    let BpeOptions { prefix, suffix, unknown, fuse_unknown, byte_fallback, ignore_merges, dropout } =
+        &bpe.options;
+    let spelling = match bpe.spelling {
+        TextSpelling::Bytes => 0,
+        TextSpelling::Characters => 1,
+        TextSpelling::Spaces => 2,
+    };
+    let flags = [*fuse_unknown, *byte_fallback, *ignore_merges, unknown.is_some(), dropout.seed.is_some()];
+    let flags = flags.iter().rev().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
+    let seed = dropout.seed.unwrap_or(0);
+    for number in [spelling, flags, dropout.rate.to_bits(), seed as u32, (seed >> 32) as u32] {
+        put(state, number);
+    }
+    let id = |index: u32| vocab.tokens().id_at(index);
+    let names = bpe.names();
+    put(state, names.len() as u32);
+    for (name, token) in names {
+        put(state, id(token));
+        put_text(state, name);
+    }
+    for text in [prefix.as_str(), suffix.as_str(), unknown.as_deref().unwrap_or_default()] {
+        put_text(state, text);
+    }
+    let merges = bpe.merges();
+    put(state, merges.len() as u32);
+    for ((left, right), made) in merges {
+        [left, right, made].iter().for_each(|&index| put(state, id(index)));
+    }
+    let outside = vocab.characters().map_or_else(Vec::new, |found| found.outside.iter().copied().collect());
+    let never_whole: Vec<u32> = bpe.never_whole().iter().map(|&index| id(index)).collect();
+    for ids in [outside, never_whole] {
+        put(state, ids.len() as u32);
+        ids.iter().for_each(|&id| put(state, id));
+    }
+}
+
+fn put_text(state: &mut Vec<u8>, text: &str) {
+    put(state, text.len() as u32);
+    state.extend_from_slice(text.as_bytes());
+}
+
+/// Reads what [`put_spelled`] wrote behind the tokens.
+pub(super) fn read_spelled(
+    mut state: StateReader<'_>,
+    tokens: Vec<(u32, &[u8])>,
+    specials: &[SpecialSpec],
+) -> Result<Vocab> {
+    let spelling = match state.number()? {
+        0 => TextSpelling::Bytes,
+        1 => TextSpelling::Characters,
+        2 => TextSpelling::Spaces,
+        _ => return Err(Error::BrokenState),
+    };
+    let flags = state.number()?;
+    let flag = |at: usize| flags >> at & 1 == 1;
+    let rate = f32::from_bits(state.number()?);
+    let seed = u64::from(state.number()?) | u64::from(state.number()?) << 32;
+    if flags >> FLAGS != 0 || !(0.0..=1.0).contains(&rate) {
+        return Err(Error::BrokenState);
+    }
+    let (mut texts, mut ids) = (Texts::default(), Vec::new());
+    for _ in 0..state.number()? {
+        room::push(&mut ids, state.number()?)?;
+        texts.push(text(&mut state)?)?;
+    }
+    let (names, repeated) = Names::new(texts)?;
+    let [prefix, suffix, unknown] = [(); 3].map(|()| text(&mut state).map(str::to_owned));
+    let options = BpeOptions {
+        prefix: prefix?,
+        suffix: suffix?,
+        unknown: Some(unknown?).filter(|_| flag(3)),
+        fuse_unknown: flag(0),
+        byte_fallback: flag(1),
+        ignore_merges: flag(2),
+        dropout: Dropout { rate, seed: flag(4).then_some(seed) },
+    };
+    let mut merges = Vec::new();
+    for _ in 0..state.number()? {
+        room::push(&mut merges, [state.number()?, state.number()?, state.number()?])?;
+    }
+    let outside = state.numbers()?.into_iter().collect();
+    let never_whole = state.numbers()?;
+    if !state.is_empty() || repeated.is_some() {
+        return Err(Error::BrokenState);
+    }
+    let parts = SpelledParts { spelling, options, names, ids, merges, tokens, outside, never_whole };
+    Vocab::of_spelled(parts, specials)
+}
+
+fn text<'a>(state: &mut StateReader<'a>) -> Result<&'a str> {
+    let len = state.number()?;
+    std::str::from_utf8(state.take(len as usize)?).map_err(|_| Error::BrokenState)
+}

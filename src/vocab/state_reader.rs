@@ -1,0 +1,42 @@
+//! The parts of a state: numbers, and bytes of a known number.
+
+use crate::error::{Error, Result};
+use crate::room;
+
+/// Appends a number.
+pub(super) fn put(state: &mut Vec<u8>, number: u32) {
+    state.extend_from_slice(&number.to_le_bytes());
+}
+
+/// Reads the parts of a state from its front.
+pub(super) struct StateReader<'a>(&'a [u8]);
+
+impl<'a> StateReader<'a> {
+    pub(super) fn new(state: &'a [u8]) -> Self {
+        StateReader(state)
+    }
+
+    pub(super) fn take(&mut self, len: usize) -> Result<&'a [u8]> {
+        let (head, rest) = self.0.split_at_checked(len).ok_or(Error::BrokenState)?;
+        self.0 = rest;
+        Ok(head)
+    }
+
+    /// Whether nothing is left.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn numbers(&mut self) -> Result<Vec<u32>> {
+        let mut numbers = Vec::new();
+        for _ in 0..self.number()? {
+            room::push(&mut numbers, self.number()?)?;
+        }
+        Ok(numbers)
+    }
+
+    pub(super) fn number(&mut self) -> Result<u32> {
+        let bytes = self.take(4)?;
+        bytes.first_chunk::<4>().map(|bytes| u32::from_le_bytes(*bytes)).ok_or(Error::BrokenState)
+    }
+}
