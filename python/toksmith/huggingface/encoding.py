@@ -19,8 +19,5 @@ def encoded(tokenizer: Tokenizer, text: str, *, special: bool = True) -> Encoded
     core: Any = tokenizer._core
     ids, spans, _, added = core.encode_words(text, special)
     texts = dict(added)
-    pipeline = tokenizer.pipeline
-    merges_characters = pipeline is not None and pipeline.spaces is not None
-    spelled = core.spelled if merges_characters else lambda id: spell(core.token_bytes(id))
-    tokens = [texts[i] if i in texts else spelled(id) for i, id in enumerate(ids)]
+    tokens = [texts[i] if i in texts else core.spelled(id) for i, id in enumerate(ids)]
     return Encoded(ids, tokens, [(start, end) for start, end in spans.tolist()])

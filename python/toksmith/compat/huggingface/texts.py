@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...huggingface import encoding
 from . import words
 
 if TYPE_CHECKING:
@@ -60,9 +61,7 @@ class Text:
         pipeline = self._tokenizer.pipeline
         if pipeline is not None and not pipeline.is_plain:
             # The spelling of an added token is the text that was found, normalized and with the whitespace it takes.
-            core: Any = self._tokenizer._core
-            found: list[str] = core.encoded(self._text, self._special).tokens
-            return found
+            return encoding.encoded(self._tokenizer, self._text, special=self._special).tokens
         return list(map(self._spelling.__getitem__, self._ids))
 
     def _offsets(self) -> list[tuple[int, int]]:
