@@ -20,7 +20,7 @@ use crate::encode::{EncodedBatch, Encoder, FileOptions, Spans};
 use crate::error::show;
 use crate::room;
 use crate::source::Text;
-use crate::vocab::{CharacterTokens, RankLines, Semantics, Vocab};
+use crate::vocab::{CharacterTokens, Semantics, Vocab};
 
 /// A vocabulary with a pattern.
 #[pyclass(frozen, module = "toksmith._core")]
@@ -74,6 +74,11 @@ impl Tokenizer {
         Some((found.bytes, found.unknown, found.outside.into_iter().collect()))
     }
 
+    /// Whether merging goes by the names of tokens.
+    fn is_spelled(&self) -> bool {
+        !self.encoder.vocab().covers_text_exactly()
+    }
+
     /// The model as a `tokenizer.json` has it, where merging goes by the names of tokens; else None.
     fn spelled_model<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         model_of(py, self.encoder.vocab())
@@ -108,14 +113,7 @@ impl Tokenizer {
         special_tokens: Vec<(String, Option<i128>)>,
         pretokenizer: &PyPretokenizer,
     ) -> PyResult<Option<Self>> {
-        let specials = special_specs(special_tokens)?;
-        let pretokenizer = pretokenizer.inner.clone();
-        let encoder = call::long(py, None, move |_| {
-            room::check_available(4 * file.len())?;
-            let Some(lines) = RankLines::parse(file) else { return Ok(None) };
-            Encoder::try_new(Vocab::of_views(lines.tokens(), None, &specials)?, pretokenizer).map(Some)
-        })?;
-        Ok(encoder.map(|encoder| Tokenizer { encoder: Arc::new(encoder) }))
+        Self::of_ranks(py, file, &special_specs(special_tokens)?, &pretokenizer.inner)
     }
 
     /// The tokens and merges, serialized as bytes.
