@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyString};
 
 use super::pretokenizer::PyPretokenizer;
 use super::tokenizer::Tokenizer;
@@ -121,14 +121,23 @@ pub(super) fn model_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Option<B
         let id = objects::int(py, u64::from(vocab.tokens().id_at(token)))?;
         names.set_item(objects::string(py, name)?, id)?;
     }
-    let pair = |((left, right), _): ((u32, u32), u32)| {
-        let part = |token: u32| objects::string(py, bpe.name(token).unwrap_or_default());
-        let pair = objects::list(py)?;
-        pair.append(part(left)?)?;
-        pair.append(part(right)?)?;
-        Ok(pair)
+    let listed = bpe.merges();
+    let parts = |&((left, right), _): &((u32, u32), u32)| {
+        [left, right].map(|token| bpe.name(token).unwrap_or_default())
     };
-    let merges: Bound<'py, PyList> = objects::list_of(py, bpe.merges().into_iter().map(pair))?;
+    // A merge as one text is read by every version of the original, but cannot hold a space.
+    let have_spaces = listed.iter().map(parts).flatten().any(|part| part.contains(' '));
+    let merge = |merge: &((u32, u32), u32)| {
+        let [left, right] = parts(merge);
+        if !have_spaces {
+            return Ok(objects::string(py, &format!("{left} {right}"))?.into_any());
+        }
+        let pair = objects::list(py)?;
+        pair.append(objects::string(py, left)?)?;
+        pair.append(objects::string(py, right)?)?;
+        Ok(pair.into_any())
+    };
+    let merges = objects::list_of(py, listed.iter().map(merge))?;
     let options = &bpe.options;
     let model = objects::dict(py)?;
     model.set_item("type", "BPE")?;
