@@ -126,7 +126,7 @@ pub(super) fn model_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Option<B
         [left, right].map(|token| bpe.name(token).unwrap_or_default())
     };
     // A merge as one text is read by every version of the original, but cannot hold a space.
-    let have_spaces = listed.iter().map(parts).flatten().any(|part| part.contains(' '));
+    let have_spaces = listed.iter().flat_map(parts).any(|part| part.contains(' '));
     let merge = |merge: &((u32, u32), u32)| {
         let [left, right] = parts(merge);
         if !have_spaces {
@@ -156,9 +156,8 @@ pub(super) fn model_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Option<B
 /// A token as a `tokenizer.json` spells it: by its name, where merging goes by names, else with a character for each byte.
 pub(super) fn spelled<'py>(py: Python<'py>, vocab: &Vocab, id: u32) -> PyResult<Bound<'py, PyString>> {
     let bytes = vocab.token_bytes(id)?;
-    if let Some(bpe) = vocab.spelled() {
-        let name = vocab.tokens().index_of(id).and_then(|token| bpe.name(token));
-        return objects::string(py, name.unwrap_or(&String::from_utf8_lossy(bytes)));
+    if !vocab.covers_text_exactly() {
+        return objects::string(py, vocab.name(id).unwrap_or(&String::from_utf8_lossy(bytes)));
     }
     objects::string(py, &bytes.iter().map(|&byte| spell(byte)).collect::<String>())
 }

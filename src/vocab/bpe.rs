@@ -251,6 +251,12 @@ impl Vocab {
         if self.trained.is_some() { None } else { self.pairs().spelled() }
     }
 
+    /// The name of a token, for a vocabulary that does not [cover text exactly](Vocab::covers_text_exactly); `None` for an
+    /// added token without a name.
+    pub fn name(&self, id: u32) -> Option<&str> {
+        self.spelled()?.name(self.tokens.index_of(id)?)
+    }
+
     /// Whether the bytes of the ids of a pretoken, joined, are the pretoken.
     pub fn covers_text_exactly(&self) -> bool {
         self.spelled().is_none()

@@ -111,8 +111,7 @@ class CharacterCore(PipelineCore):
         prefixed = self._with_prefix(plain)
         ids, spans = self._inner.encode_with_offsets(prefixed, False, True)
         if len(prefixed) > len(text):
-            spans -= 1
-            spans[0] = 0, max(1, spans[0, 1])  # a token of the prefix alone has the first character's span too
+            spans = (spans - 1).clip([0, 1])  # a token of the prefix alone has the first character's span too
         return ids, spans
 
     # Ids to text

@@ -156,10 +156,12 @@ impl Spans {
         // Characters that start before byte `at`.
         let (mut at, mut started) = (0, 0i64);
         let bytes = text.as_bytes();
+        // Spans may overlap, so that a place may come before the last one.
         let mut started_before = |byte: usize| {
-            let run = &bytes[at.min(byte)..byte];
-            started += run.iter().filter(|&&b| !is_continuation(b)).count() as i64;
-            at = at.max(byte);
+            let run = &bytes[at.min(byte)..at.max(byte)];
+            let count = run.iter().filter(|&&b| !is_continuation(b)).count() as i64;
+            started += if byte < at { -count } else { count };
+            at = byte;
             started
         };
         for span in &self.spans {
