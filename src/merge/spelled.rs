@@ -307,7 +307,7 @@ impl SpelledBpe {
     fn add_unknown(&self, symbols: &mut Vec<Symbol>, len: Option<usize>) -> Result<()> {
         match (&self.unknown, len) {
             (Unknown::Token(token), Some(len)) => add(symbols, *token, len),
-            (Unknown::Missing(name), Some(_)) => Err(Error::MissingUnknown { token: name.clone() }),
+            (Unknown::Missing(name), Some(_)) => Err(Error::MissingUnknown(name.clone())),
             _ => Ok(()),
         }
     }

@@ -9,7 +9,6 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-use super::huggingface::{model_of, spelled};
 use super::output::Errors;
 use super::pretokenizer::PyPretokenizer;
 use super::rows;
@@ -81,12 +80,12 @@ impl Tokenizer {
 
     /// The model as a `tokenizer.json` has it, where merging goes by the names of tokens; else None.
     fn spelled_model<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        model_of(py, self.encoder.vocab())
+        vocabulary::model_of(py, self.encoder.vocab())
     }
 
     /// A token as a `tokenizer.json` spells it; `KeyError` if there is none.
     fn spelled<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyString>> {
-        spelled(py, self.encoder.vocab(), id)
+        vocabulary::spelled(py, self.encoder.vocab(), id)
     }
 
     /// The tokenizer of a `state`. Special tokens must have their ids.
