@@ -108,7 +108,7 @@ class Loading:
         return cls._of(load_ranks.load(path, pattern, special_tokens, unmatched))
 
     @classmethod
-    def from_huggingface(cls, source: Any) -> Self:
+    def from_huggingface(cls, source: Any, *, dropout_seed: int | None = None) -> Self:
         """Load a Hugging Face tokenizer, byte-level BPE or SentencePiece's BPE, with the same ids for every text.
 
         Its normalizer, splitting and added tokens are part of the result. The tokens that its post-processor puts
@@ -117,6 +117,8 @@ class Loading:
         Args:
             source: The path of a `tokenizer.json`, or of a folder with one; a `tokenizers.Tokenizer`; or a fast
                 tokenizer of `transformers`.
+            dropout_seed: For a model with `dropout`: with a seed, the ids of a pretoken depend on the seed and the
+                pretoken alone; without one, they are drawn anew each time. No effect on other models.
 
         Raises:
             OSError: The file cannot be read.
@@ -125,7 +127,7 @@ class Loading:
         """
         from .huggingface import read
 
-        return cls._of(read.read(source))
+        return cls._of(read.read(source, dropout_seed))
 
     @classmethod
     def load(cls, path: StrPath) -> Self:

@@ -207,24 +207,13 @@ pub enum Error {
     #[error("the saved state of the vocabulary is broken")]
     BrokenState,
 
-    /// A text with a character that has no token, for a model whose unknown token is in no vocabulary.
-    #[error(
-        "a character of the text has no token, and the unk_token {} is not in the vocabulary: add it, or set unk_token to null",
-        show_text(token)
-    )]
-    MissingUnknown {
-        /// The name of the unknown token.
-        token: String,
-    },
+    /// A character without a token, in a text of a model whose unknown token, named here, is in no vocabulary.
+    #[error("a character has no token, and the unk_token {} is not in the vocabulary", show_text(.0))]
+    MissingUnknown(String),
 
-    /// A part of a file that cannot be used.
-    #[error("{place}: {reason}")]
-    BrokenPart {
-        /// The place in the file, as a path of JSON.
-        place: String,
-        /// What is wrong.
-        reason: String,
-    },
+    /// A part of a file that cannot be used: its place, as a path of JSON, and what is wrong.
+    #[error("{0}: {1}")]
+    BrokenPart(String, String),
 
     /// An id that the vocabulary does not have.
     #[error("there is no token of id {id}{}", place(*index))]

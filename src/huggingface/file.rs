@@ -134,3 +134,71 @@ impl TokenizerFile {
         self.added.iter().filter(|token| token.is_special()).filter_map(|token| token.place).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Control;
+
+    fn read(model: &str, rest: &str) -> Result<TokenizerFile> {
+        TokenizerFile::read(format!(r#"{{"version": "1.0", "model": {model}{rest}}}"#).as_bytes(), false)
+    }
+
+    fn ids_and_spans(vocab: &Vocab, text: &str) -> Vec<(u32, std::ops::Range<usize>)> {
+        let (mut ids, mut spans) = (Vec::new(), Vec::new());
+        vocab.pretoken_spans(text.as_bytes(), &mut ids, &mut spans, &Control::none()).unwrap();
+        ids.into_iter().zip(spans).collect()
+    }
+
+    #[test]
+    fn names_merge_with_a_prefix_a_suffix_and_an_unknown_token() {
+        let model = r##"{"merges": [["a", "#b</w>"], ["#", "#x"]], "unk_token": "?", "fuse_unk": true,
+            "continuing_subword_prefix": "#", "end_of_word_suffix": "</w>", "type": "BPE",
+            "vocab": {"a": 3, "#b</w>": 5, "ab</w>": 1, "?": 9, "#": 2, "#a b": 4, "#a b2": 6}}"##;
+        let error = read(model, "").err().map(|error| error.to_string());
+        assert_eq!(
+            error.as_deref(),
+            Some("$.model.merges[1]: the merge of '#' and '#x' needs '#x', which is no token")
+        );
+        let file = read(&model.replace(r##", ["#", "#x"]"##, ""), "").unwrap();
+        let vocab = file.vocab(TextSpelling::Characters, &[], None).unwrap();
+        assert_eq!(ids_and_spans(&vocab, "ab"), [(1, 0..2)]);
+        assert_eq!(ids_and_spans(&vocab, "aéx"), [(3, 0..1), (9, 1..4)]);
+        let again = Vocab::from_state(&vocab.state(), &[]).unwrap();
+        assert_eq!(ids_and_spans(&again, "xb"), [(9, 0..1), (5, 1..2)]);
+        assert_eq!(again.state(), vocab.state());
+    }
+
+    #[test]
+    fn errors_name_their_place() {
+        let error =
+            |model: &str, rest: &str| read(model, rest).err().map_or_else(String::new, |e| e.to_string());
+        assert_eq!(
+            error(r#"{"vocab": {"a": 0, "b": 0}, "merges": []}"#, ""),
+            "$.model.vocab: the id 0 is given to both 'a' and 'b'"
+        );
+        assert_eq!(
+            error(r#"{"vocab": {"a": -1}, "merges": []}"#, ""),
+            "$.model.vocab['a']: the id is -1, not a whole number below 2^32"
+        );
+        assert_eq!(
+            error(r#"{"vocab": [], "merges": []}"#, ""),
+            "$.model.vocab: expected an object, got sequence"
+        );
+        assert_eq!(
+            error(r#"{"vocab": {}, "merges": ["a b", ["a", 1]]}"#, ""),
+            "$.model.merges[1]: expected a text, got integer `1`"
+        );
+        assert_eq!(error(r#"{"vocab": {}}"#, ""), "$.model: the field 'merges' is missing");
+        assert!(
+            error(r#"{"type": "Unigram", "vocab": []}"#, "")
+                .starts_with("$.model: a model of type Unigram: ")
+        );
+        let row = r#", "added_tokens": [{"id": 5, "content": "x"}]"#;
+        assert_eq!(
+            error(r#"{"vocab": {}, "merges": []}"#, row),
+            "$.added_tokens[0]: the field 'single_word' is missing"
+        );
+        assert_eq!(error("{", ""), "line 1: not JSON: EOF while parsing an object");
+    }
+}

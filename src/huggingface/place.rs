@@ -7,7 +7,7 @@ const MAX_SHOWN: usize = 60;
 
 /// The error of a place.
 pub(super) fn refused(place: impl Into<String>, reason: impl Into<String>) -> Error {
-    Error::BrokenPart { place: place.into(), reason: reason.into() }
+    Error::BrokenPart(place.into(), reason.into())
 }
 
 /// A text as messages show it: in quotes, and cut if it is long.

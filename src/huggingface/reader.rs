@@ -9,7 +9,7 @@ use serde::de::{
 use serde_json::value::RawValue;
 
 use super::place::{quoted, refused};
-use crate::error::Error;
+use crate::error::{Error, show_reason};
 use crate::names::Texts;
 use crate::room;
 
@@ -100,7 +100,7 @@ impl RawFile {
             Place::AddedTokens(None) => field("added_tokens"),
             Place::AddedTokens(Some(row)) => field(&format!("added_tokens[{row}]")),
         };
-        refused(place, reason)
+        refused(place, show_reason(&reason))
     }
 }
 
@@ -246,7 +246,7 @@ impl RawFile {
                         self.place = Place::Model(None);
                         return Err(M::Error::custom(format_args!(
                             "a model of type {}: toksmith reads BPE, and neither Unigram, WordPiece nor WordLevel",
-                            crate::error::show_reason(raw.get()).trim_matches('"')
+                            show_reason(raw.get()).trim_matches('"')
                         )));
                     }
                     self.options.push((name, raw.get().to_owned()));

@@ -222,7 +222,8 @@ impl SpelledBpe {
         let mut at = 0;
         for symbol in self.merged(&spelled, pretoken, control)?.iter().filter(|symbol| symbol.len != 0) {
             let end = at + symbol.len as usize;
-            let place = |byte: usize| places.get(byte).map_or(pretoken.len()..pretoken.len(), Clone::clone);
+            // The tokens of the bytes of a suffix are beyond the pretoken: they get the place of its last byte.
+            let place = |byte: usize| places.get(byte).or(places.last()).cloned().unwrap_or_default();
             room::push(out, symbol.token)?;
             room::push(spans, place(at).start..place(end - 1).end)?;
             at = end;
@@ -306,7 +307,7 @@ impl SpelledBpe {
     fn add_unknown(&self, symbols: &mut Vec<Symbol>, len: Option<usize>) -> Result<()> {
         match (&self.unknown, len) {
             (Unknown::Token(token), Some(len)) => add(symbols, *token, len),
-            (Unknown::Missing(name), Some(_)) => Err(Error::MissingUnknown { token: name.clone() }),
+            (Unknown::Missing(name), Some(_)) => Err(Error::MissingUnknown(name.clone())),
             _ => Ok(()),
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::PyDict;
 
 use super::pretokenizer::PyPretokenizer;
 use super::tokenizer::Tokenizer;
@@ -12,8 +12,7 @@ use super::{call, objects};
 use crate::encode::Encoder;
 use crate::huggingface::TokenizerFile;
 use crate::room;
-use crate::spelling::spell;
-use crate::vocab::{TextSpelling, Vocab};
+use crate::vocab::TextSpelling;
 
 /// A `tokenizer.json` that was read.
 #[pyclass(frozen, module = "toksmith._core")]
@@ -111,45 +110,4 @@ fn texts<'py>(py: Python<'py>, fields: &[(String, String)]) -> PyResult<Bound<'p
         dict.set_item(name, objects::string(py, json)?)?;
     }
     Ok(dict)
-}
-
-/// The model of a vocabulary that merges by names, as a `tokenizer.json` has it; `None` for any other vocabulary.
-pub(super) fn model_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let Some(bpe) = vocab.spelled() else { return Ok(None) };
-    let names = objects::dict(py)?;
-    for (name, token) in bpe.names() {
-        let id = objects::int(py, u64::from(vocab.tokens().id_at(token)))?;
-        names.set_item(objects::string(py, name)?, id)?;
-    }
-    let pair = |((left, right), _): ((u32, u32), u32)| {
-        let part = |token: u32| objects::string(py, bpe.name(token).unwrap_or_default());
-        let pair = objects::list(py)?;
-        pair.append(part(left)?)?;
-        pair.append(part(right)?)?;
-        Ok(pair)
-    };
-    let merges: Bound<'py, PyList> = objects::list_of(py, bpe.merges().into_iter().map(pair))?;
-    let options = &bpe.options;
-    let model = objects::dict(py)?;
-    model.set_item("type", "BPE")?;
-    model.set_item("dropout", Some(options.dropout.rate).filter(|&rate| rate > 0.0))?;
-    model.set_item("unk_token", &options.unknown)?;
-    model.set_item("continuing_subword_prefix", Some(&options.prefix).filter(|prefix| !prefix.is_empty()))?;
-    model.set_item("end_of_word_suffix", Some(&options.suffix).filter(|suffix| !suffix.is_empty()))?;
-    model.set_item("fuse_unk", options.fuse_unknown)?;
-    model.set_item("byte_fallback", options.byte_fallback)?;
-    model.set_item("ignore_merges", options.ignore_merges)?;
-    model.set_item("vocab", names)?;
-    model.set_item("merges", merges)?;
-    Ok(Some(model))
-}
-
-/// A token as a `tokenizer.json` spells it: by its name, where merging goes by names, else with a character for each byte.
-pub(super) fn spelled<'py>(py: Python<'py>, vocab: &Vocab, id: u32) -> PyResult<Bound<'py, PyString>> {
-    let bytes = vocab.token_bytes(id)?;
-    if let Some(bpe) = vocab.spelled() {
-        let name = vocab.tokens().index_of(id).and_then(|token| bpe.name(token));
-        return objects::string(py, name.unwrap_or(&String::from_utf8_lossy(bytes)));
-    }
-    objects::string(py, &bytes.iter().map(|&byte| spell(byte)).collect::<String>())
 }

@@ -9,7 +9,6 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-use super::huggingface::{model_of, spelled};
 use super::output::Errors;
 use super::pipeline::PyPipeline;
 use super::pretokenizer::PyPretokenizer;
@@ -21,7 +20,7 @@ use crate::encode::{EncodedBatch, Encoder, FileOptions, Spans};
 use crate::error::show;
 use crate::room;
 use crate::source::Text;
-use crate::vocab::{CharacterTokens, RankLines, Semantics, Vocab};
+use crate::vocab::{CharacterTokens, Semantics, Vocab};
 
 /// A vocabulary with a pattern.
 #[pyclass(frozen, module = "toksmith._core")]
@@ -75,14 +74,19 @@ impl Tokenizer {
         Some((found.bytes, found.unknown, found.outside.into_iter().collect()))
     }
 
+    /// Whether merging goes by the names of tokens.
+    fn is_spelled(&self) -> bool {
+        !self.encoder.vocab().covers_text_exactly()
+    }
+
     /// The model as a `tokenizer.json` has it, where merging goes by the names of tokens; else None.
     fn spelled_model<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        model_of(py, self.encoder.vocab())
+        vocabulary::model_of(py, self.encoder.vocab())
     }
 
     /// A token as a `tokenizer.json` spells it; `KeyError` if there is none.
     fn spelled<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyString>> {
-        spelled(py, self.encoder.vocab(), id)
+        vocabulary::spelled(py, self.encoder.vocab(), id)
     }
 
     /// The tokenizer of a `state`. Special tokens must have their ids.
@@ -109,14 +113,7 @@ impl Tokenizer {
         special_tokens: Vec<(String, Option<i128>)>,
         pretokenizer: &PyPretokenizer,
     ) -> PyResult<Option<Self>> {
-        let specials = special_specs(special_tokens)?;
-        let pretokenizer = pretokenizer.inner.clone();
-        let encoder = call::long(py, None, move |_| {
-            room::check_available(4 * file.len())?;
-            let Some(lines) = RankLines::parse(file) else { return Ok(None) };
-            Encoder::try_new(Vocab::of_views(lines.tokens(), None, &specials)?, pretokenizer).map(Some)
-        })?;
-        Ok(encoder.map(|encoder| Tokenizer { encoder: Arc::new(encoder) }))
+        Self::of_ranks(py, file, &special_specs(special_tokens)?, &pretokenizer.inner)
     }
 
     /// The same tokenizer after the steps of a pipeline, sharing all its tables.

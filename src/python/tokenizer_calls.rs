@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::pretokenize::Pretokenizer;
 use crate::room;
 use crate::source::Text;
-use crate::vocab::{CharacterTokens, SpecialSpec, Vocab};
+use crate::vocab::{CharacterTokens, RankLines, SpecialSpec, Vocab};
 
 impl Tokenizer {
     /// The encoder of the core.
@@ -78,6 +78,22 @@ impl Tokenizer {
             )
         })?;
         Ok(Tokenizer::of(Arc::new(encoder)))
+    }
+
+    /// The tokenizer of a rank file; `None` if a line is not in the form that tiktoken writes.
+    pub(super) fn of_ranks(
+        py: Python<'_>,
+        file: &[u8],
+        specials: &[SpecialSpec],
+        pretokenizer: &Pretokenizer,
+    ) -> PyResult<Option<Self>> {
+        let encoder = call::long(py, None, move |_| {
+            room::check_available(4 * file.len())?;
+            let Some(lines) = RankLines::parse(file) else { return Ok(None) };
+            let vocab = Vocab::of_views(lines.tokens(), None, specials)?;
+            Encoder::try_new(vocab, pretokenizer.clone()).map(Some)
+        })?;
+        Ok(encoder.map(|encoder| Tokenizer::of(Arc::new(encoder))))
     }
 
     /// The text of `ids`; without `errors`, their bytes.

@@ -3,11 +3,12 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use super::objects;
 use crate::error::{show, show_text};
 use crate::room;
+use crate::spelling::spell;
 use crate::vocab::{SpecialSpec, Vocab};
 
 /// A merge as the bytes of its two parts.
@@ -97,4 +98,53 @@ fn shown(value: &Bound<'_, PyAny>) -> String {
     }
     let repr = value.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string());
     if repr.len() <= 80 { repr } else { show_text(&repr) }
+}
+
+/// The model of a vocabulary that merges by names, as a `tokenizer.json` has it; `None` for any other vocabulary.
+pub(super) fn model_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let Some(bpe) = vocab.spelled() else { return Ok(None) };
+    let names = objects::dict(py)?;
+    for (name, token) in bpe.names() {
+        let id = objects::int(py, u64::from(vocab.tokens().id_at(token)))?;
+        names.set_item(objects::string(py, name)?, id)?;
+    }
+    let listed = bpe.merges();
+    let parts = |&((left, right), _): &((u32, u32), u32)| {
+        [left, right].map(|token| bpe.name(token).unwrap_or_default())
+    };
+    // A merge as one text is read by every version of the original, but cannot hold a space.
+    let have_spaces = listed.iter().flat_map(parts).any(|part| part.contains(' '));
+    let merge = |merge: &((u32, u32), u32)| {
+        let [left, right] = parts(merge);
+        if !have_spaces {
+            return Ok(objects::string(py, &format!("{left} {right}"))?.into_any());
+        }
+        let pair = objects::list(py)?;
+        pair.append(objects::string(py, left)?)?;
+        pair.append(objects::string(py, right)?)?;
+        Ok(pair.into_any())
+    };
+    let merges = objects::list_of(py, listed.iter().map(merge))?;
+    let options = &bpe.options;
+    let model = objects::dict(py)?;
+    model.set_item("type", "BPE")?;
+    model.set_item("dropout", Some(options.dropout.rate).filter(|&rate| rate > 0.0))?;
+    model.set_item("unk_token", &options.unknown)?;
+    model.set_item("continuing_subword_prefix", Some(&options.prefix).filter(|prefix| !prefix.is_empty()))?;
+    model.set_item("end_of_word_suffix", Some(&options.suffix).filter(|suffix| !suffix.is_empty()))?;
+    model.set_item("fuse_unk", options.fuse_unknown)?;
+    model.set_item("byte_fallback", options.byte_fallback)?;
+    model.set_item("ignore_merges", options.ignore_merges)?;
+    model.set_item("vocab", names)?;
+    model.set_item("merges", merges)?;
+    Ok(Some(model))
+}
+
+/// A token as a `tokenizer.json` spells it: by its name, where merging goes by names, else with a character for each byte.
+pub(super) fn spelled<'py>(py: Python<'py>, vocab: &Vocab, id: u32) -> PyResult<Bound<'py, PyString>> {
+    let bytes = vocab.token_bytes(id)?;
+    if !vocab.covers_text_exactly() {
+        return objects::string(py, vocab.name(id).unwrap_or(&String::from_utf8_lossy(bytes)));
+    }
+    objects::string(py, &bytes.iter().map(|&byte| spell(byte)).collect::<String>())
 }

@@ -220,7 +220,6 @@ impl Vocab {
         never_whole.sort_unstable();
         let merges = listed.iter().map(|merge| (merge[0], merge[1])).collect();
         let triples = listed.iter().map(|&[left, right, made]| (left, right, made));
-        let whole = options.ignore_merges && options.dropout.is_never();
         let is_random = options.dropout.is_random();
         let bpe = SpelledBpe::new(spelling, options, names, indices, triples, never_whole)?;
         let characters = characters(&bpe, &tokens, outside);
@@ -238,7 +237,7 @@ impl Vocab {
             pairs: pairs.into(),
             trained: None,
             semantics: Semantics::Merges,
-            whole,
+            whole: false, // the model itself looks for whole pretokens
             merges,
             unreachable,
             specials,
@@ -250,6 +249,12 @@ impl Vocab {
     /// The model that merges by names; `None` for vocabularies of bytes and of characters.
     pub(crate) fn spelled(&self) -> Option<&SpelledBpe> {
         if self.trained.is_some() { None } else { self.pairs().spelled() }
+    }
+
+    /// The name of a token, for a vocabulary that does not [cover text exactly](Vocab::covers_text_exactly); `None` for an
+    /// added token without a name.
+    pub fn name(&self, id: u32) -> Option<&str> {
+        self.spelled()?.name(self.tokens.index_of(id)?)
     }
 
     /// Whether the bytes of the ids of a pretoken, joined, are the pretoken.
@@ -264,7 +269,7 @@ impl Vocab {
 
     /// Appends the ids of a pretoken to `ids`, and for each the bytes of the pretoken that it covers to `spans`, for a
     /// vocabulary that does not [cover text exactly](Vocab::covers_text_exactly). They are where `tokenizers` has them:
-    /// a character that is left out moves the spans behind it, and spans beyond the pretoken are empty.
+    /// a character that is left out moves the spans behind it. What would be beyond the pretoken is at its last byte.
     ///
     /// # Errors
     /// [`Error::MissingUnknown`], [`Error::Interrupted`], [`Error::OutOfMemory`].

@@ -17,13 +17,18 @@ from ..files import text_files, whole_files
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-VERSION = 3
+VERSION = 4
 """The version of the form of the file. A reader refuses a later version."""
 
-_OPTIONAL = {"ignore_merges": bool, "pipeline": dict, "huggingface": dict, "characters": dict}
-"""Fields that came after version 1, with their types; a file without them is written as version 1."""
-_SINCE_3 = {"characters"}
-"""Fields that came with version 3; a file without them is written as version 2 at most."""
+_OPTIONAL: dict[str, tuple[int, type]] = {
+    "ignore_merges": (2, bool),
+    "pipeline": (2, dict),
+    "huggingface": (2, dict),
+    "characters": (3, dict),
+    "model": (4, str),
+}
+"""Fields that came after version 1: the version that has them first, and their type. A file is written as the lowest
+version that has its fields."""
 
 _FIELDS = {
     "pattern": (str, type(None)),
@@ -94,7 +99,7 @@ def _parts(
     head: dict[str, Any], rows: tuple[bytes, bytes | None], training: dict[str, Any] | None
 ) -> Iterator[bytes]:
     dump = json.JSONEncoder(ensure_ascii=False).encode
-    version = 3 if _SINCE_3 & head.keys() else 2 if _OPTIONAL.keys() & head.keys() else 1
+    version = max((since for field, (since, _) in _OPTIONAL.items() if field in head), default=1)
     yield b'{\n "format": "toksmith",\n "version": %d' % version
     for key, value in head.items():
         # A pattern may hold lone surrogates, which are no UTF-8: JSON writes them as backslashreplace does.
@@ -123,8 +128,8 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ValueError(
             f"{name}: version {shown(version)} of the format; this toksmith reads versions 1 to {VERSION}"
         )
-    for field, kind in _OPTIONAL.items():
-        if field in content and (version < (3 if field in _SINCE_3 else 2) or type(content[field]) is not kind):
+    for field, (since, kind) in _OPTIONAL.items():
+        if field in content and (version < since or type(content[field]) is not kind):
             raise ValueError(
                 f"{name}: the field {shown(field)} is {type(content[field]).__name__}, in version {version}"
             )

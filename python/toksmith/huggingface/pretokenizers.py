@@ -73,7 +73,7 @@ def read(part: Any, place: str = "$.pre_tokenizer", is_byte_level: bool = True) 
     Raises:
         ValueError: A part is malformed, cannot be reproduced exactly, or ByteLevel is not where it must be; names it.
     """
-    rows = _flat(part, place, 0)
+    rows = [] if part is None else _flat(part, place, 0)
     stages: list[tuple[Stage, str | None]] = []
     for i, (row, where) in enumerate(rows):
         kind = kind_of(row, where)
@@ -82,6 +82,8 @@ def read(part: Any, place: str = "$.pre_tokenizer", is_byte_level: bool = True) 
         stages += _stages(kind, row, where)
         if len(stages) > MAX_STAGES:
             raise refused(place, f"more than {MAX_STAGES} stages")
+    if is_byte_level:
+        raise refused(place, "there is no ByteLevel in it, and the model is byte-level")
     return Splits([], False, [stage for stage, _ in stages], [text for _, text in stages])
 
 

@@ -23,8 +23,8 @@ MAX_CONTAINERS = 1_000_000
 """Most lists and objects in these parts."""
 
 
-def read(source: Any) -> Parts:
-    """Read a `tokenizer.json`, or an object that gives one.
+def read(source: Any, seed: int | None = None) -> Parts:
+    """Read a `tokenizer.json`, or an object that gives one. `seed` is that of the model's dropout.
 
     Raises:
         OSError: The file cannot be read.
@@ -34,7 +34,7 @@ def read(source: Any) -> Parts:
     """
     data, name = document.load(source)
     with text_files.naming(name):
-        return _parts_of(_core.HuggingFaceModel(data), origin.files_of(source))
+        return _parts_of(_core.HuggingFaceModel(data), origin.files_of(source), seed)
 
 
 def parts_of(content: dict[str, Any], files: origin.Files | None = None, keep_ids: bool = False) -> Parts:
@@ -49,7 +49,7 @@ def parts_of(content: dict[str, Any], files: origin.Files | None = None, keep_id
     return _parts_of(_core.HuggingFaceModel(json.dumps(content).encode(), keep_ids), files or {})
 
 
-def _parts_of(file: _core.HuggingFaceModel, files: origin.Files) -> Parts:
+def _parts_of(file: _core.HuggingFaceModel, files: origin.Files, seed: int | None = None) -> Parts:
     for warning in file.warnings:
         warnings.warn(warning, stacklevel=5)
     parts, options = _values(file.parts, "$"), _values(file.options, "$.model")
@@ -70,7 +70,7 @@ def _parts_of(file: _core.HuggingFaceModel, files: origin.Files) -> Parts:
     steps = _core.Normalizer(pipeline.normalizer)
     texts = [steps.apply(token.content) if token.normalized else token.content for token in tokens]
     spelling = "bytes" if pipeline.spaces is None else "spaces" if pipeline.spaces.are_plain else "characters"
-    core = file.tokenizer(pipeline.pattern.core(), spelling, texts)
+    core = file.tokenizer(pipeline.pattern.core(), spelling, texts, seed)
     came_from = origin.Origin.of({**parts, "model": options}, tokens, file.beside, files)
     if pipeline.is_trivial:
         return Parts(core, pipeline.pattern, None, None, came_from)

@@ -27,7 +27,7 @@ def of_parts(parts: Parts) -> dict[str, Any]:
     }
     if parts.core.has_merges() and parts.core.ignores_merges():
         found["ignore_merges"] = True
-    if (characters := parts.core.characters()) is not None:
+    if not parts.core.is_spelled() and (characters := parts.core.characters()) is not None:
         found["characters"] = dict(zip(("bytes", "unknown", "outside"), characters, strict=True))
     if parts.pipeline is not None:
         found["pipeline"] = parts.pipeline.spec

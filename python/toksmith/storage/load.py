@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,10 @@ def native(path: str | os.PathLike[str]) -> Parts:
             raise ValueError(f"there are {len(record.counts())} counts for {len(merges)} merges")
         specials = list(content["special_tokens"].items())
         ignore_merges = content.get("ignore_merges", False)
-        if content.get("characters") is not None:
+        if content.get("model") is not None:
+            state = base64.b64decode(content["model"], validate=True)
+            core = _core.Tokenizer.from_state(state, specials, pattern.core())
+        elif content.get("characters") is not None:
             core = _of_characters(content, specials, pattern)
         else:
             core = _core.Tokenizer(content["tokens"], merges, specials, pattern.core(), ignore_merges)

@@ -5,6 +5,7 @@ One function for each format, named after it.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import functools
 import os
@@ -34,6 +35,8 @@ def native(parts: Parts, path: str | os.PathLike[str], verify: bool = True) -> N
         training = parts.record.state() | {"merge_counts": parts.merge_counts}
     check = _check(parts, verification.native, verify)
     content = head.of_parts(parts)
+    if parts.core.is_spelled():
+        content["model"] = base64.b64encode(parts.core.state()).decode()
     if parts.origin is not None:
         content["huggingface"] = parts.origin.state()
     native_file.write(path, content, parts.core.rows(), training, check)

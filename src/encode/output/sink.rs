@@ -156,10 +156,11 @@ impl Spans {
         // Characters that start before byte `at`.
         let (mut at, mut started) = (0, 0i64);
         let bytes = text.as_bytes();
-        let count = |run: &[u8]| run.iter().filter(|&&byte| !is_continuation(byte)).count() as i64;
-        // Ids that a normalizer made of one character have the same span, so the next place may lie before the last.
+        // Spans may overlap, so that a place may come before the last one.
         let mut started_before = |byte: usize| {
-            started += if byte < at { -count(&bytes[byte..at]) } else { count(&bytes[at..byte]) };
+            let run = &bytes[at.min(byte)..at.max(byte)];
+            let count = run.iter().filter(|&&b| !is_continuation(b)).count() as i64;
+            started += if byte < at { -count } else { count };
             at = byte;
             started
         };

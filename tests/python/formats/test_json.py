@@ -72,23 +72,3 @@ def test_what_the_core_leaves_to_the_standard_library(text: str) -> None:
 def test_a_text_that_the_core_leaves_is_read_all_the_same() -> None:
     found = text_files.parse_object('{"a": 1.5, "b": [-0, 18446744073709551616], "c": "\\ud800"}', "it", "file")
     assert found == {"a": 1.5, "b": [0, 18446744073709551616], "c": "\ud800"}
-
-
-@pytest.mark.parametrize(
-    ("vocab", "are_ids"),
-    [
-        ({}, True),
-        ({"a": 0, "b": 2**32 - 1}, True),
-        ({"a": 1, "b": 0}, True),
-        ({"a": 1, "b": 1}, False),
-        ({"a": -1}, False),
-        ({"a": 2**32}, False),
-        ({"a": 2**70}, False),
-        ({"a": True}, False),
-        ({"a": 1.0}, False),
-        ({"a": "1"}, False),
-        ({"a": None}, False),
-    ],
-)
-def test_ids_are_different_numbers_of_32_bits(vocab: dict[str, Any], are_ids: bool) -> None:
-    assert _core.are_ids(vocab) is are_ids

@@ -10,7 +10,7 @@ import pytest
 import tokenizers
 from tokenizers import AddedToken, models, pre_tokenizers, trainers
 
-from toksmith import Tokenizer
+from toksmith import Tokenizer, _core
 from toksmith.comparison.stress import PROSE
 from toksmith.formats.gpt2 import spell
 from toksmith.huggingface.encoding import encoded
@@ -105,24 +105,111 @@ def text_of(rng: random.Random, pieces: int) -> str:
     return "".join(rng.choice(PIECES) for _ in range(rng.randrange(pieces + 1)))
 
 
-def shifts(theirs: Any) -> bool:
-    """Whether a character that is left out moves the offsets behind it."""
-    return json.loads(theirs.to_str())["model"]["unk_token"] is None
+def _has_exact_offsets(theirs: Any) -> bool:
+    """Whether the offsets of the original lie in the text, and between the characters of a spelled one."""
+    content = json.loads(theirs.to_str())
+    model = content["model"]
+    has_affix = model["continuing_subword_prefix"] or model["end_of_word_suffix"]
+    leaves_out = model["unk_token"] is None and "ByteLevel" in json.dumps(content["pre_tokenizer"])
+    return not (model["byte_fallback"] and has_affix) and not leaves_out
+
+
+def compare(ours: Tokenizer, theirs: Any, text: str, context: Any = None) -> None:
+    truth = theirs.encode(text, add_special_tokens=False)
+    assert ours.encode(text) == truth.ids, (text, context)
+    assert ours.count(text) == len(truth.ids), (text, context)
+    found = encoded(ours, text)
+    assert (found.ids, found.tokens) == (truth.ids, truth.tokens), (text, context)
+    if _has_exact_offsets(theirs):
+        assert found.spans == truth.offsets, (text, context)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_random_models(seed: int, tmp_path: Path) -> None:
-    rng = random.Random(seed)
+    rng, path = random.Random(seed), tmp_path / "saved.json"
     for number in range(60):
         theirs = make(rng)
         ours = Tokenizer.from_huggingface(theirs)
-        context = (seed, number, theirs.to_str()[:3000])
         for length in (0, 3, 3, 6, 6, 12, 40):
-            text = text_of(rng, length)
-            truth = theirs.encode(text, add_special_tokens=False)
-            assert ours.encode(text) == truth.ids, (text, context)
-            assert ours.count(text) == len(truth.ids), (text, context)
-            found = encoded(ours, text)
-            assert (found.ids, found.tokens) == (truth.ids, truth.tokens), (text, context)
-            if not json.loads(theirs.to_str())["model"]["byte_fallback"]:
-                assert found.spans == truth.offsets, (text, context)
+            compare(ours, theirs, text_of(rng, length), (seed, number, theirs.to_str()[:3000]))
+        again = pickle.loads(pickle.dumps(ours))
+        assert again == ours, (seed, number)
+        compare(again, theirs, text_of(rng, 6), (seed, number))
+        if number % 10 == 0:
+            ours.save(path)
+            assert Tokenizer.load(path) == ours, (seed, number)
+
+
+def test_the_quick_tour_of_the_original(tmp_path: Path) -> None:
+    theirs = tokenizers.Tokenizer(models.BPE(unk_token="[UNK]"))
+    theirs.pre_tokenizer = pre_tokenizers.Whitespace()
+    specials = ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"]
+    theirs.train_from_iterator([PROSE], trainers.BpeTrainer(special_tokens=specials, vocab_size=400))
+    ours = Tokenizer.from_huggingface(theirs)
+    for text in ("Hello, y'all! How are you 😁 ?", PROSE[-500:], "[MASK]漢字"):
+        compare(ours, theirs, text)
+    ours.save_huggingface(tmp_path)
+    assert tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json")).to_str() == theirs.to_str()
+
+
+@pytest.mark.parametrize(
+    "before", [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+)
+def test_words_that_end_in_a_suffix(before: Any) -> None:
+    # As GPT-1 and CLIP have it.
+    theirs = tokenizers.Tokenizer(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"))
+    theirs.pre_tokenizer = before
+    trainer = trainers.BpeTrainer(special_tokens=["<unk>"], vocab_size=400, end_of_word_suffix="</w>")
+    theirs.train_from_iterator([PROSE], trainer)
+    ours = Tokenizer.from_huggingface(theirs)
+    compare(ours, theirs, PROSE[:3000])
+
+
+class Source:
+    """A file with other options of its model."""
+
+    def __init__(self, theirs: Any, **options: Any) -> None:
+        self._content = json.loads(theirs.to_str())
+        self._content["model"].update(options)
+
+    def to_str(self) -> str:
+        return json.dumps(self._content)
+
+
+def test_dropout() -> None:
+    theirs = tokenizers.Tokenizer(models.BPE(unk_token="[UNK]"))
+    theirs.pre_tokenizer = pre_tokenizers.Whitespace()
+    theirs.train_from_iterator([PROSE], trainers.BpeTrainer(special_tokens=["[UNK]"], vocab_size=600))
+    text = PROSE[:2000]
+    full, none = (Tokenizer.from_huggingface(Source(theirs, dropout=rate)).count(text) for rate in (0.0, 1.0))
+    source = Source(theirs, dropout=0.5)
+    drawn = Tokenizer.from_huggingface(source)
+    assert drawn.encode(text) != drawn.encode(text)
+    assert full < drawn.count(text) < none
+    seeded = Tokenizer.from_huggingface(source, dropout_seed=7)
+    ids = seeded.encode(text)
+    assert ids == seeded.encode(text) == Tokenizer.from_huggingface(source, dropout_seed=7).encode(text)
+    assert ids == seeded.encode_with_offsets(text)[0] == pickle.loads(pickle.dumps(seeded)).encode(text)
+    assert ids != Tokenizer.from_huggingface(source, dropout_seed=8).encode(text)
+    # The original draws as many tokens, on average.
+    original = tokenizers.Tokenizer.from_str(source.to_str())
+    counts = [sum(len(original.encode(text).ids) for _ in range(20)), sum(drawn.count(text) for _ in range(20))]
+    assert abs(counts[0] - counts[1]) < 0.02 * counts[0]
+
+
+def test_an_unknown_token_that_is_in_no_vocabulary() -> None:
+    theirs = tokenizers.Tokenizer(models.BPE(vocab={"a": 0}, merges=[], unk_token="zz"))
+    ours = Tokenizer.from_huggingface(theirs)
+    assert ours.encode("aa") == [0, 0]
+    with pytest.raises(ValueError, match='unk_token "zz" is not in the vocabulary'):
+        ours.encode("ab")
+
+
+def test_words_of_every_character() -> None:
+    before = _core.Pretokenizer.of_stages([("words", "", "Removed", True)])
+    theirs = pre_tokenizers.Whitespace()
+    for first in range(0, 0x110000, 0x800):
+        characters = [chr(point) for point in range(first, first + 0x800) if not 0xD800 <= point < 0xE000]
+        text = "a".join(characters) + "".join(f"-{character}" for character in characters)
+        data = text.encode()
+        assert [piece.decode() for piece in before.split(data)] == [word for word, _ in theirs.pre_tokenize_str(text)]

@@ -146,7 +146,7 @@ def test_what_has_no_equal_is_refused() -> None:
         with pytest.raises(ValueError, match="no vocabulary yet"):
             ours.encode("a")
     ours = Tokenizer(BPE())
-    with pytest.raises(ValueError, match=r"\$\.pre_tokenizer: there is none"):
+    with pytest.raises(ValueError, match=r"\$\.pre_tokenizer: there is no ByteLevel"):
         ours.train_from_iterator(["ab"], BpeTrainer(initial_alphabet=ALPHABET))
     _, ours = pair_of(byte_level())
     ours.train_from_iterator(["ab ab"], BpeTrainer(initial_alphabet=ALPHABET, special_tokens=["<s>"]))
