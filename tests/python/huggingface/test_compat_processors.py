@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from huggingface_peers import tokenizers_module
 
-from toksmith.compat.huggingface import BpeTrainer, Tokenizer
+from toksmith.compat.huggingface import BpeTrainer, Encoding, Tokenizer
 from toksmith.huggingface.template import Encoded
 
 NAMES = ("ids", "type_ids", "tokens", "offsets", "sequence_ids", "special_tokens_mask", "attention_mask", "word_ids")
@@ -116,3 +116,23 @@ def test_attributes_that_have_no_effect_are_refused(theirs: Any) -> None:
     for tokens in ("ab", None, [1]):
         with pytest.raises(TypeError):
             ours.add_tokens(tokens)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("growing", [True, False])
+def test_merging_and_processing_encodings(theirs: Any, growing: bool) -> None:
+    module, rng = tokenizers_module(), random.Random(3)
+    ours = Tokenizer.from_str(theirs.to_str())
+    theirs.post_processor = ours.post_processor = module.processors.BertProcessing(("</s>", 257), ("<s>", 256))
+    for _ in range(60):
+        texts = ["".join(rng.choices("ab  é", k=rng.randint(0, 9))) for _ in range(rng.randint(1, 4))]
+        both = []
+        for tokenizer, encoding in ((theirs, module.Encoding), (ours, Encoding)):
+            parts = [tokenizer.encode(text) for text in texts]
+            for part in parts[:2]:
+                part.truncate(5, stride=1)
+            both.append([all_of(encoding.merge(parts, growing))])
+            if len(parts) > 1:
+                both[-1].append(all_of(tokenizer.post_processor.process(parts[0], parts[1])))
+        assert both[0] == both[1], texts
+    with pytest.raises(TypeError):
+        Encoding.merge(["a"])  # type: ignore[list-item]

@@ -26,6 +26,14 @@ class PostProcessor(components.Component):
         """Return how many tokens the post-processor adds."""
         return added_count(self, is_pair)
 
+    def process(self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True) -> Encoding:
+        """Return one encoding, made of one or two, which stay as they are."""
+        encodings = [encoding] if pair is None else [encoding, pair]
+        for each in encodings:
+            if not isinstance(each, Encoding):
+                raise TypeError(f"expected an Encoding, not {type(each).__name__}")
+        return process(self, [each._copy() for each in encodings], add_special_tokens)
+
 
 def content_of(processor: Any) -> Content | None:
     """Return a post-processor as a `tokenizer.json` has it; one of `tokenizers` is read from its state.

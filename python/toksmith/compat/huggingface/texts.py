@@ -86,7 +86,7 @@ class Trimmed:
 
     __slots__ = ("_first", "_offsets", "_prefixed", "_text")
 
-    def __init__(self, text: Text | Trimmed, prefixed: bool, first: int | None) -> None:
+    def __init__(self, text: Any, prefixed: bool, first: int | None) -> None:
         self._text, self._prefixed, self._first = text, prefixed, first
         self._offsets: list[tuple[int, int]] | None = None
 
