@@ -94,27 +94,38 @@ class Template:
             texts: One text, or two.
             add_special_tokens: Whether tokens are added.
         """
-        parts = [Part(*text, [i] * len(text.ids), i) for i, text in enumerate(texts)]
+        encodings = [[Part(*text, [i] * len(text.ids), i)] for i, text in enumerate(texts)]
         for step in self._steps:
             if step.trims is not None:
-                parts = [_trimmed(part, step.trims) for part in parts]
+                encodings = [_trimmed_parts(parts, step.trims) for parts in encodings]
             if step.resets_types:
-                parts = [part._replace(type_ids=[0] * len(part.ids)) for part in parts]
-            pieces = step.pair if len(texts) > 1 else step.single
-            if pieces and (add_special_tokens or not step.resets_types):
-                found = (_placed(piece, parts, add_special_tokens, step.resets_types) for piece in pieces)
-                parts = [part for part in found if part is not None]
-        return parts
+                encodings = [_of_type(parts, 0) for parts in encodings]
+            if step.resets_types and add_special_tokens:
+                encodings = [_framed(step, parts, i == 0) for i, parts in enumerate(encodings)]
+            elif (pieces := step.pair if len(encodings) > 1 else step.single) and not step.resets_types:
+                # The original makes an encoding of each added token, and so the next step sees each by itself.
+                encodings = [parts for piece in pieces for parts in _placed(piece, encodings, add_special_tokens)]
+        return [part for parts in encodings for part in parts]
 
 
-def _placed(piece: Piece, parts: list[Part], add: bool, keeps_types: bool) -> Part | None:
-    if piece.sequence is not None:
-        part = parts[0 if piece.sequence == "A" else 1]
-        return part if keeps_types else part._replace(type_ids=[piece.type_id] * len(part.ids))
-    if not add:
-        return None
-    tokens, ids = ([*column] for column in zip(*piece.tokens, strict=True)) if piece.tokens else ([], [])
+def _of_type(parts: list[Part], type_id: int) -> list[Part]:
+    return [part._replace(type_ids=[type_id] * len(part.ids)) for part in parts]
+
+
+def _added(piece: Piece) -> Part:
+    ids, tokens = [id for _, id in piece.tokens], [token for token, _ in piece.tokens]
     return Part(ids, tokens, [(0, 0)] * len(ids), [piece.type_id] * len(ids), None)
+
+
+def _framed(step: Step, parts: list[Part], is_first: bool) -> list[Part]:
+    pieces = step.single if is_first else step.pair[len(step.single) :]
+    return [part for piece in pieces for part in ([_added(piece)] if piece.sequence is None else parts)]
+
+
+def _placed(piece: Piece, encodings: list[list[Part]], add: bool) -> list[list[Part]]:
+    if piece.sequence is not None:
+        return [_of_type(encodings[0 if piece.sequence == "A" else 1], piece.type_id)]
+    return [[_added(piece)]] if add else []
 
 
 def _is_space(character: str) -> bool:
@@ -122,14 +133,18 @@ def _is_space(character: str) -> bool:
     return character == "Ġ" or (character.isspace() and not "\x1c" <= character <= "\x1f")
 
 
-def _trimmed(part: Part, prefixed: bool) -> Part:
+def _trimmed_parts(parts: list[Part], prefixed: bool) -> list[Part]:
+    return [_trimmed(part, prefixed and i == 0, prefixed) for i, part in enumerate(parts)]
+
+
+def _trimmed(part: Part, starts: bool, prefixed: bool) -> Part:
     spans = []
     for i, (token, (start, end)) in enumerate(zip(part.tokens, part.spans, strict=True)):
         leading = next((at for at, character in enumerate(token) if not _is_space(character)), len(token))
         trailing = next((at for at, character in enumerate(reversed(token)) if not _is_space(character)), len(token))
         if leading > 0:
             # A space that was put before the text is no part of the text.
-            kept = (i == 0 or start == 0) and prefixed and leading == 1
+            kept = ((i == 0 and starts) or (start == 0 and prefixed)) and leading == 1
             start = start if kept else min(start + leading, end)
         if trailing > 0 and end >= trailing:
             end = max(end - trailing, start)
@@ -153,8 +168,8 @@ def _steps(part: Any, place: str, depth: int) -> list[Step]:
             raise refused(place, f"more than {MAX_DEPTH} sequences inside each other")
         rows = field(part, "processors", list, place)
         steps = [step for i, row in enumerate(rows) for step in _steps(row, f"{place}.processors[{i}]", depth + 1)]
-        if sum(bool(step.single) for step in steps) > 1:
-            raise refused(place, "more than one processor that adds tokens")
+        for texts in (1, 2):
+            _check_counts(steps, texts, place)
         return steps
     if kind == "ByteLevel":
         trims = field(part, "trim_offsets", bool, place)
@@ -165,6 +180,17 @@ def _steps(part: Any, place: str, depth: int) -> list[Step]:
     if kind == "TemplateProcessing":
         return [_template(part, place)]
     raise refused(place, f"the post-processor {kind} is not one that toksmith has")
+
+
+def _check_counts(steps: Sequence[Step], count: int, place: str) -> None:
+    """Refuse a template after a step that makes more than the two encodings that it takes."""
+    for step in steps:
+        pieces = step.pair if count > 1 else step.single
+        if step.resets_types or not pieces:
+            continue
+        if count > 2:
+            raise refused(place, f"a TemplateProcessing takes one or two parts, and the one before it makes {count}")
+        count = len(pieces)
 
 
 def _roberta(part: dict[str, Any], place: str) -> Step:

@@ -99,6 +99,8 @@ class Added:
             model_id: Returns the id that the model has for a token.
             model_size: How many tokens the model has.
         """
+        if not isinstance(tokens, (list, tuple)):
+            raise TypeError(f"the tokens must be a list, not {type(tokens).__name__}")
         new = [row_of(token, special) for token in tokens]
         rows, ids, beside = dict(self.rows), dict(self.ids), set(self.beside)
         once = {*self.once_special, *(row["content"] for row in new if row["special"] and row["content"])}

@@ -194,6 +194,11 @@ class BPE:
             return self.content()[name]
         raise AttributeError(f"BPE has no attribute {name!r}")
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_"):
+            raise AttributeError(f"cannot set {name!r}: assign a new model to the tokenizer")
+        super().__setattr__(name, value)
+
     def content(self) -> Content:
         """Return the model as a `tokenizer.json` has it."""
         if self._state is None:

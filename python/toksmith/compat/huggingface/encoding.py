@@ -25,7 +25,7 @@ class Run(NamedTuple):
 
     ids: list[int]
     type_id: int
-    text: Text | Trimmed | None = None
+    text: Text | Trimmed | Shifted | None = None
     start: int = 0
     token: str = ""
     attended: int = 1
@@ -49,6 +49,20 @@ class Run(NamedTuple):
         if self.text is not None:
             return self.text.column(name)[self.start : self.start + count]
         return [{"tokens": self.token, "offsets": (0, 0), "word_ids": None}[name]] * count
+
+
+class Shifted:
+    """The columns of a run whose offsets start after those of the text before it."""
+
+    __slots__ = ("_by", "_run")
+
+    def __init__(self, run: Run, by: int) -> None:
+        self._run, self._by = run, by
+
+    def column(self, name: str) -> list[Any]:
+        """Return "tokens", "offsets" or "word_ids"."""
+        values = list(self._run.column(name))
+        return [(start + self._by, end + self._by) for start, end in values] if name == "offsets" else values
 
 
 class Encoding:
@@ -265,29 +279,30 @@ class Encoding:
         copy._ranges, copy._overflowing = dict(self._ranges), [other._copy() for other in self._overflowing]
         return copy
 
-    def _add(self, other: Encoding) -> None:
+    def _add(self, other: Encoding, growing: bool) -> None:
         """Append another encoding; every overflowing part of each is combined with every part of the other."""
         overflowing = []
         for part in self._overflowing:
             for follower in (other, *other._overflowing):
                 overflowing.append(part._copy())
-                overflowing[-1]._add(follower._copy())
+                overflowing[-1]._add(follower._copy(), growing)
         for follower in other._overflowing:
             overflowing.append(self._copy())
-            overflowing[-1]._add(follower._copy())
+            overflowing[-1]._add(follower._copy(), growing)
         count = len(self)
         self._ranges.update({n: (start + count, stop + count) for n, (start, stop) in other._ranges.items()})
-        self._runs += other._runs
+        by = self.offsets[-1][1] if growing and count else 0
+        self._runs += [run._replace(text=Shifted(run, by), start=0) for run in other._runs] if by else other._runs
         self._overflowing = overflowing
 
     @staticmethod
     def merge(encodings: Sequence[Encoding], growing_offsets: bool = True) -> Encoding:
-        """Return the encodings joined in order. Offsets stay those of each text: `growing_offsets` must be False."""
-        if growing_offsets:
-            raise NotImplementedError("merge(growing_offsets=True): encode the joined text instead")
+        """Return the encodings joined in order; with `growing_offsets`, as if the texts stood behind each other."""
         merged = Encoding()
         for encoding in encodings:
-            merged._add(encoding)
+            if not isinstance(encoding, Encoding):
+                raise TypeError(f"expected an Encoding, not {type(encoding).__name__}")
+            merged._add(encoding, growing_offsets)
         return merged
 
 

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+def ids(sequence: Any) -> list[int]:
+    """Return ids as `decode` takes them: a sequence of integers of 32 bits, without a sign.
+
+    Raises:
+        TypeError: It is no sequence, or one of its items is no integer.
+        OverflowError: An integer is negative or too large.
+    """
+    if isinstance(sequence, (str, bytes)) or not hasattr(sequence, "__getitem__"):
+        raise TypeError(f"ids must be a sequence of int, not {type(sequence).__name__}")
+    checked = [operator.index(id) for id in sequence]
+    for id in checked:
+        if not 0 <= id < 1 << 32:
+            raise OverflowError(f"id {id} is {'negative' if id < 0 else 'more than 32 bits'}")
+    return checked
 
 
 def words(sequence: Any, is_pretokenized: bool) -> Sequence[str]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...common.messages import shown
 from . import components
 from .encoding import Encoding, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Content = dict[str, Any]
 
@@ -22,6 +25,14 @@ class PostProcessor(components.Component):
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """Return how many tokens the post-processor adds."""
         return added_count(self, is_pair)
+
+    def process(self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True) -> Encoding:
+        """Return one encoding, made of one or two, which stay as they are."""
+        encodings = [encoding] if pair is None else [encoding, pair]
+        for each in encodings:
+            if not isinstance(each, Encoding):
+                raise TypeError(f"expected an Encoding, not {type(each).__name__}")
+        return process(self, [each._copy() for each in encodings], add_special_tokens)
 
 
 def content_of(processor: Any) -> Content | None:
@@ -75,9 +86,12 @@ def process(content: Content | None, encodings: list[Encoding], add_special_toke
 
 
 def _parts(content: Content | None) -> list[Content]:
+    """Return the post-processors of a sequence of any depth, in order."""
     if content is None:
         return []
-    return content["processors"] if content["type"] == "Sequence" else [content]
+    if content["type"] != "Sequence":
+        return [content]
+    return [part for inner in content["processors"] for part in _parts(inner)]
 
 
 def _process(content: Content, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
@@ -87,17 +101,21 @@ def _process(content: Content, encodings: list[Encoding], add_special_tokens: bo
             encoding._trim(bool(content.get("add_prefix_space")))
     if kind == "TemplateProcessing":
         return _of_template(content, encodings, add_special_tokens)
+    if kind == "ByteLevel":
+        for number, encoding in enumerate(encodings):
+            encoding.set_sequence_id(number)
+        return encodings
     if kind == _ROBERTA:
         for encoding in encodings:
             encoding._set_type_id(0)
             for other in encoding._overflowing if add_special_tokens else ():
                 other._set_type_id(0)
-    if kind in (_ROBERTA, "BertProcessing") and add_special_tokens:
-        return _of_template(_as_template(content), encodings, True)
-    return encodings
+    return _framed(content, encodings) if add_special_tokens else encodings
 
 
 def _of_template(content: Content, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
+    if len(encodings) > 2:
+        raise ValueError(f"a TemplateProcessing takes one or two parts, and the one before it makes {len(encodings)}")
     made = []
     for piece in content["pair" if len(encodings) == 2 else "single"]:
         if "Sequence" in piece:
@@ -112,26 +130,21 @@ def _of_template(content: Content, encodings: list[Encoding], add_special_tokens
     return made
 
 
-def _as_template(content: Content) -> Content:
-    """Return the template of BERT's or RoBERTa's own post-processor."""
-    (sep, sep_id), (cls, cls_id) = content["sep"], content["cls"]
+def _framed(content: Content, encodings: list[Encoding]) -> list[Encoding]:
+    """Return encodings between the tokens of BERT's or RoBERTa's own post-processor."""
     roberta = content["type"] == _ROBERTA
-    last = 0 if roberta else 1
-    single = [_special("cls", 0), _sequence("A", 0), _special("sep", 0)]
-    between = [_special("sep", last)] if roberta else []
-    return {
-        "single": single,
-        "pair": [*single, *between, _sequence("B", last), _special("sep", last)],
-        "special_tokens": {
-            "cls": {"id": "cls", "ids": [cls_id], "tokens": [cls]},
-            "sep": {"id": "sep", "ids": [sep_id], "tokens": [sep]},
-        },
-    }
+    framed = []
+    for number, encoding in enumerate(encodings):
+        type_id = 0 if roberta or number == 0 else 1
+        start, end = (_token(content[name], type_id) for name in ("cls" if number == 0 else "sep", "sep"))
+        for part in (encoding, *encoding._overflowing):
+            part._ranges = {min(number, 1): (0, len(part))}
+            part._runs = [run._replace(added=0) for run in part._runs]
+        parts = [start, encoding, end] if roberta or number == 0 else [encoding, end]
+        framed.append(Encoding.merge(parts, growing_offsets=False))
+    return framed
 
 
-def _special(name: str, type_id: int) -> Content:
-    return {"SpecialToken": {"id": name, "type_id": type_id}}
-
-
-def _sequence(name: str, type_id: int) -> Content:
-    return {"Sequence": {"id": name, "type_id": type_id}}
+def _token(pair: Sequence[Any], type_id: int) -> Encoding:
+    token, id = pair
+    return Encoding([Run([id], type_id, token=token, added=1)])

@@ -13,7 +13,7 @@ from ...common.messages import shown
 from ...formats.gpt2 import spell, unspell
 from ...huggingface import read, write
 from ...tokenizer import Tokenizer as Core
-from . import components
+from . import components, inputs
 from .added import Added, Row
 from .components import Decoder, Normalizer
 from .texts import Spelling
@@ -225,7 +225,7 @@ class State:
     def shown(self, ids: Sequence[int], skip_special_tokens: bool) -> list[int]:
         """Return the ids that are decoded."""
         vocab, skipped = self.core.vocab, self._skipped if skip_special_tokens else ()
-        return [id for id in ids if id in vocab and id not in skipped]
+        return [id for id in inputs.ids(ids) if id in vocab and id not in skipped]
 
     @LazyProperty
     def _skipped(self) -> set[int]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...tokenizer import Tokenizer
+    from .encoding import Shifted
 
 
 class Spelling(dict[int, str]):
@@ -83,7 +84,7 @@ class Trimmed:
 
     __slots__ = ("_first", "_offsets", "_prefixed", "_text")
 
-    def __init__(self, text: Text | Trimmed, prefixed: bool, first: int | None) -> None:
+    def __init__(self, text: Text | Trimmed | Shifted, prefixed: bool, first: int | None) -> None:
         self._text, self._prefixed, self._first = text, prefixed, first
         self._offsets: list[tuple[int, int]] | None = None
 

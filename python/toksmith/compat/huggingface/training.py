@@ -26,6 +26,18 @@ if TYPE_CHECKING:
 class BpeTrainer:
     """The options of a training, in place of `tokenizers.trainers.BpeTrainer` if `tokenizers` is not installed."""
 
+    __slots__ = (
+        "continuing_subword_prefix",
+        "end_of_word_suffix",
+        "initial_alphabet",
+        "limit_alphabet",
+        "max_token_length",
+        "min_frequency",
+        "show_progress",
+        "special_tokens",
+        "vocab_size",
+    )
+
     def __init__(
         self,
         *,

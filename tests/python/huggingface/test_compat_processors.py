@@ -1,0 +1,138 @@
+"""Post-processors of any kind and depth, and what the stand-in refuses, compared with `tokenizers`."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from huggingface_peers import tokenizers_module
+
+from toksmith.compat.huggingface import BpeTrainer, Encoding, Tokenizer
+from toksmith.huggingface.template import Encoded
+
+NAMES = ("ids", "type_ids", "tokens", "offsets", "sequence_ids", "special_tokens_mask", "attention_mask", "word_ids")
+SINGLES = ("<s> $A </s>", "$A", "$A:2 </s>", "$A $A:1")
+PAIRS = ("<s> $A </s> $B:1 </s>:1", "$A $B:1", "$B:3 $A")
+
+
+@pytest.fixture
+def theirs() -> Any:
+    module = tokenizers_module()
+    vocab = {c: i for i, c in enumerate(sorted(module.pre_tokenizers.ByteLevel.alphabet()))}
+    made = module.Tokenizer(module.models.BPE(vocab={**vocab, "<s>": 256, "</s>": 257}, merges=[]))
+    made.pre_tokenizer = module.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = module.decoders.ByteLevel()
+    return made
+
+
+def random_processor(rng: random.Random, depth: int = 0) -> Any:
+    processors = tokenizers_module().processors
+    kind = rng.choice("RBTLS" if depth < 3 else "RBTL")
+    flags = {name: rng.random() < 0.5 for name in ("trim_offsets", "add_prefix_space")}
+    if kind == "R":
+        return processors.RobertaProcessing(("</s>", 257), ("<s>", 256), **flags)
+    if kind == "B":
+        return processors.BertProcessing(("</s>", 257), ("<s>", 256))
+    if kind == "T":
+        specials = [("<s>", 256), ("</s>", 257)]
+        single, pair = rng.choice(SINGLES), rng.choice(PAIRS)
+        return processors.TemplateProcessing(single=single, pair=pair, special_tokens=specials)
+    if kind == "L":
+        return processors.ByteLevel(**flags)
+    return processors.Sequence([random_processor(rng, depth + 1) for _ in range(rng.randint(0, 3))])
+
+
+def all_of(encoding: Any) -> Any:
+    return [getattr(encoding, name) for name in NAMES], [all_of(other) for other in encoding.overflowing]
+
+
+def attempt(call: Any, *arguments: Any, **options: Any) -> Any:
+    try:
+        return call(*arguments, **options)
+    except BaseException as error:
+        # The original panics where a template gets more than two encodings, which is no `Exception`.
+        return "refused" if type(error).__name__ in ("PanicException", "ValueError") else type(error)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_random_processors(theirs: Any) -> None:
+    rng, ours = random.Random(1), Tokenizer.from_str(theirs.to_str())
+    for _ in range(600):
+        processor = random_processor(rng)
+        truncation = {"max_length": rng.randint(12, 24), "direction": rng.choice(["left", "right"])}
+        padding = {"direction": rng.choice(["left", "right"]), "length": rng.choice([None, 8])}
+        texts = ["".join(rng.choices("ab  é", k=rng.randint(0, 9))) for _ in range(rng.choice([1, 2]))]
+        special = rng.random() < 0.8
+        results = []
+        for tokenizer in (theirs, ours):
+            tokenizer.post_processor = processor
+            tokenizer.enable_truncation(**truncation)
+            tokenizer.enable_padding(**padding)
+            encoding = attempt(tokenizer.encode, *texts, add_special_tokens=special)
+            results.append(encoding if encoding == "refused" else all_of(encoding))
+        assert results[0] == results[1], (processor.__getstate__(), texts, special, truncation, padding)
+
+
+def test_random_templates(theirs: Any) -> None:
+    rng, compared = random.Random(2), 0
+    for _ in range(400):
+        theirs.post_processor = processor = random_processor(rng)
+        try:
+            template = Tokenizer.from_str(theirs.to_str())._tokenizer.template
+        except ValueError as error:
+            assert "BertProcessing" in str(error) or "takes one or two parts" in str(error)
+            continue
+        for texts in (("ab a",), ("ab", " b")) if template is not None else ():
+            theirs.post_processor = None
+            plain = [theirs.encode(text) for text in texts]
+            theirs.post_processor = processor
+            whole = theirs.encode(*texts)
+            parts = template.process([Encoded(each.ids, each.tokens, each.offsets) for each in plain])
+            made = [[x for part in parts for x in getattr(part, name)] for name in Encoded._fields]
+            assert made == [whole.ids, whole.tokens, whole.offsets], (processor.__getstate__(), texts)
+            compared += 1
+    assert compared > 200
+
+
+@pytest.mark.parametrize("ids", [[-100, 70], ["70"], [None], [1.5], "abc", [1 << 32], 5, None, {70}])
+def test_what_is_no_id_is_refused(theirs: Any, ids: Any) -> None:
+    ours = Tokenizer.from_str(theirs.to_str())
+    for name, argument in (("decode", ids), ("decode_batch", [ids])):
+        results = [attempt(getattr(t, name), argument) for t in (theirs, ours)]
+        assert results[0] in (TypeError, OverflowError)
+        assert results[0] == results[1]
+
+
+def test_attributes_that_have_no_effect_are_refused(theirs: Any) -> None:
+    ours = Tokenizer.from_str(theirs.to_str())
+    for name in ("dropout", "ignore_merges", "unk_token", "byte_fallback", "fuse_unk", "end_of_word_suffix"):
+        with pytest.raises(AttributeError, match="assign a new model"):
+            setattr(ours.model, name, None)
+    trainer = BpeTrainer()
+    trainer.vocab_size = 300
+    with pytest.raises(AttributeError):
+        trainer.vocabulary_size = 300  # type: ignore[attr-defined]
+    for tokens in ("ab", None, [1]):
+        with pytest.raises(TypeError):
+            ours.add_tokens(tokens)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("growing", [True, False])
+def test_merging_and_processing_encodings(theirs: Any, growing: bool) -> None:
+    module, rng = tokenizers_module(), random.Random(3)
+    ours = Tokenizer.from_str(theirs.to_str())
+    theirs.post_processor = ours.post_processor = module.processors.BertProcessing(("</s>", 257), ("<s>", 256))
+    for _ in range(60):
+        texts = ["".join(rng.choices("ab  é", k=rng.randint(0, 9))) for _ in range(rng.randint(1, 4))]
+        both = []
+        for tokenizer, encoding in ((theirs, module.Encoding), (ours, Encoding)):
+            parts = [tokenizer.encode(text) for text in texts]
+            for part in parts[:2]:
+                part.truncate(5, stride=1)
+            both.append([all_of(encoding.merge(parts, growing))])
+            if len(parts) > 1:
+                both[-1].append(all_of(tokenizer.post_processor.process(parts[0], parts[1])))
+        assert both[0] == both[1], texts
+    with pytest.raises(TypeError):
+        Encoding.merge(["a"])  # type: ignore[list-item]
