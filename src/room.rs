@@ -187,6 +187,17 @@ pub(crate) fn grow_text(text: &mut String, more: usize) -> Result<()> {
     text.try_reserve(more).or_else(|_| reserve_text(text, more))
 }
 
+/// Appends text.
+///
+/// # Errors
+/// Same as [`reserve_text`].
+#[inline]
+pub(crate) fn push_text(text: &mut String, more: &str) -> Result<()> {
+    grow_text(text, more.len())?;
+    text.push_str(more);
+    Ok(())
+}
+
 /// A copy of a text.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 """The Rust core: what `toksmith` is built on. Not for users: it may change at any time."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, Protocol, final
 
@@ -25,6 +25,7 @@ __all__ = [
     "Pretokenizer",
     "ShardRun",
     "SpecialSet",
+    "TextStream",
     "Tokenizer",
     "WrittenHashes",
     "build_tokenizer",
@@ -33,6 +34,7 @@ __all__ = [
     "count_texts",
     "counts_from_arrow",
     "counts_to_arrow",
+    "decode_tokens",
     "fingerprint",
     "learn_merges",
     "make_first_arrays",
@@ -168,7 +170,12 @@ class Tokenizer:
     def count(
         self, text: str, special: bool, workers: int | None = None, continues: bool = False
     ) -> int: ...
+    def encode_pretoken(self, pretoken: bytes) -> tuple[list[int], list[tuple[int, int]]]: ...
     def with_pipeline(self, pipeline: Pipeline) -> Tokenizer: ...
+    def with_decoder(
+        self, stages: Sequence[tuple[str, Sequence[Any]]], names: Mapping[int, str], spelling: str
+    ) -> Tokenizer: ...
+    def decode_stream(self) -> tuple[TextStream | None, int]: ...
     def leaves(self, text: str, special: bool) -> bool: ...
     def late_cut(self, text: str, special: bool) -> int: ...
     def truncate(self, text: str, max_tokens: int, special: bool) -> str: ...
@@ -238,6 +245,16 @@ class Pipeline:
         only_prefix: str | None = None,
         spaces_are_plain: bool = False,
     ) -> Pipeline: ...
+
+@final
+class TextStream:
+    state: Any
+    @property
+    def joins_bytes(self) -> bool: ...
+    def push(self, id: int) -> str: ...
+    def finish(self) -> str: ...
+
+def decode_tokens(stages: Sequence[tuple[str, Sequence[Any]]], tokens: Sequence[str]) -> str: ...
 
 @final
 class EncodeStream:

@@ -9,8 +9,9 @@ from . import identity
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any
+    from typing import Any, Literal
 
+    from ._core import TextStream
     from .tokenizer import Tokenizer
 
 
@@ -25,6 +26,9 @@ class DecodeStream:
         prompt: Ids that came before. Their text is not returned again; a character that they leave unfinished is
             returned as soon as it is complete.
         errors: What becomes of bytes that are not UTF-8, as in `bytes.decode`.
+        skip_special_tokens: Whether special tokens have no text.
+        unknown: What becomes of an id without a token: "error" raises, "skip" takes it for an empty text. Models with
+            padded embeddings produce such ids.
 
     >>> from toksmith import Tokenizer
     >>> stream = DecodeStream(Tokenizer())
@@ -32,29 +36,51 @@ class DecodeStream:
     (['', 'é', '!'], '')
     """
 
-    __slots__ = ("_decoder", "_errors", "_spaces", "_tokenizer")
+    __slots__ = ("_decoder", "_errors", "_skipped", "_spaces", "_stages", "_tokenizer", "_unknown")
 
-    def __init__(self, tokenizer: Tokenizer, *, prompt: Iterable[int] = (), errors: str = "replace") -> None:
-        self._tokenizer = tokenizer
-        self._errors = errors
-        # The incremental decoder of Python defines what a stream returns, and when.
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        *,
+        prompt: Iterable[int] = (),
+        errors: str = "replace",
+        skip_special_tokens: bool = False,
+        unknown: Literal["error", "skip"] = "error",
+    ) -> None:
+        if unknown not in ("error", "skip"):
+            raise ValueError(f'unknown is "error" or "skip", not {unknown!r}')
+        self._tokenizer, self._errors, self._unknown = tokenizer, errors, unknown
+        self._skipped = _special_ids(tokenizer) if skip_special_tokens else frozenset()
+        # The incremental decoder of Python defines what a stream of bytes returns, and when.
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
+        self._begin()
+        for id in prompt:
+            self.push(id)
+
+    def _begin(self) -> None:
+        stages, spaces = self._tokenizer._core.decode_stream()
+        joins_bytes = stages is not None and stages.joins_bytes and self._errors != "replace"
+        self._stages: TextStream | None = None if joins_bytes else stages
         # How many spaces may still be taken off the front of the text, as some Hugging Face tokenizers do.
-        self._spaces = _stripped_spaces(tokenizer)
-        if self._spaces:
-            for id in prompt:
-                self.push(id)
-        else:
-            self._decoder.decode(tokenizer.decode_bytes(prompt))
+        self._spaces = spaces
 
     def push(self, id: int) -> str:
         """Add one id; return the text that is complete now, often "".
 
         Raises:
-            KeyError: No token has this id; nothing is lost, and the stream can continue.
+            KeyError: No token has this id, and `unknown` is "error"; nothing is lost, and the stream can continue.
             UnicodeDecodeError: The bytes are not UTF-8, under `errors="strict"`.
         """
-        data = self._tokenizer.token_bytes(id)
+        if id in self._skipped:
+            return ""
+        try:
+            if self._stages is not None:
+                return self._stages.push(id)
+            data = self._tokenizer.token_bytes(id)
+        except KeyError:
+            if self._unknown == "error":
+                raise
+            return ""
         return self._decoder.decode(self._stripped(data) if self._spaces else data)
 
     def _stripped(self, data: bytes) -> bytes:
@@ -67,8 +93,9 @@ class DecodeStream:
 
     def flush(self) -> str:
         """End the text; return the rest of it (U+FFFD for an unfinished character). The stream starts anew."""
-        self._spaces = _stripped_spaces(self._tokenizer)
-        return self._decoder.decode(b"", final=True)
+        text = self._decoder.decode(b"", final=True) if self._stages is None else self._stages.finish()
+        self._begin()
+        return text
 
     def pieces(self, ids: Iterable[int]) -> Iterator[str]:
         """Yield the text of `ids`, piece by piece, and end it."""
@@ -76,30 +103,29 @@ class DecodeStream:
         if rest := self.flush():
             yield rest
 
+    def _values(self) -> tuple[Any, ...]:
+        stages = None if self._stages is None else self._stages.state
+        skips = bool(self._skipped)
+        return self._errors, skips, self._unknown, self._spaces, self._decoder.getstate(), stages
+
     def __getstate__(self) -> tuple[Any, ...]:
-        held = self._decoder.getstate()
-        values = (self._errors, *held, *((self._spaces,) if self._spaces else ()))
-        return self._tokenizer, self._errors, held, identity.digest_of_values(*values), self._spaces
+        values = self._values()
+        return self._tokenizer, values, identity.digest_of_values(*values)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self._tokenizer, self._errors, decoder, digest, *spaces = state
-        self._spaces = spaces[0] if spaces else 0
-        values = (self._errors, *decoder, *((self._spaces,) if self._spaces else ()))
+        tokenizer, values, digest = state
         identity.check("DecodeStream", identity.digest_of_values(*values) == digest)
-        self._decoder = codecs.getincrementaldecoder("utf-8")(self._errors)
+        errors, skips, unknown, spaces, decoder, stages = values
+        self.__init__(tokenizer, errors=errors, skip_special_tokens=skips, unknown=unknown)  # type: ignore[misc]
         self._decoder.setstate(decoder)
+        self._spaces = spaces
+        if self._stages is not None:
+            self._stages.state = stages
 
 
-def _stripped_spaces(tokenizer: Tokenizer) -> int:
-    """Return how many spaces decoding takes off the front of a text.
-
-    Raises:
-        ValueError: Decoding needs all ids of a text.
-    """
-    if tokenizer.pipeline is None or tokenizer.pipeline.spaces is None:
-        return 0
-    core: Any = tokenizer._core
-    count: int | None = core.stripped_spaces
-    if count is None:
-        raise ValueError("the decoder of this tokenizer needs all ids of a text: use decode")
-    return count
+def _special_ids(tokenizer: Tokenizer) -> frozenset[int]:
+    """Return the ids of the tokens that are special."""
+    ids = {id: True for id in tokenizer.special_tokens.values()}
+    if tokenizer.pipeline is not None:
+        ids |= {token.id: token.special for token in tokenizer.pipeline.added_tokens}
+    return frozenset(id for id, is_special in ids.items() if is_special)

@@ -364,14 +364,34 @@ class Tokenizer(Showing, ArrowColumns):
     if TYPE_CHECKING:
 
         @overload
-        def decode_stream(self, ids: None = None, *, prompt: Ids = (), errors: str = "replace") -> DecodeStream: ...
+        def decode_stream(
+            self,
+            ids: None = None,
+            *,
+            prompt: Ids = (),
+            errors: str = "replace",
+            skip_special_tokens: bool = False,
+            unknown: Literal["error", "skip"] = "error",
+        ) -> DecodeStream: ...
         @overload
         def decode_stream(
-            self, ids: Iterable[int], *, prompt: Ids = (), errors: str = "replace"
+            self,
+            ids: Iterable[int],
+            *,
+            prompt: Ids = (),
+            errors: str = "replace",
+            skip_special_tokens: bool = False,
+            unknown: Literal["error", "skip"] = "error",
         ) -> Iterator[str]: ...
 
     def decode_stream(
-        self, ids: Iterable[int] | None = None, *, prompt: Ids = (), errors: str = "replace"
+        self,
+        ids: Iterable[int] | None = None,
+        *,
+        prompt: Ids = (),
+        errors: str = "replace",
+        skip_special_tokens: bool = False,
+        unknown: Literal["error", "skip"] = "error",
     ) -> DecodeStream | Iterator[str]:
         """Decode ids that arrive one by one, never half a character.
 
@@ -380,9 +400,13 @@ class Tokenizer(Showing, ArrowColumns):
                 into.
             prompt: Ids that came before; their text is not returned again.
             errors: As in `decode`.
+            skip_special_tokens: Whether special tokens have no text.
+            unknown: "error" raises KeyError for an id without a token, "skip" leaves it out.
 
         >>> list(Tokenizer().decode_stream(iter("é!".encode())))
         ['é', '!']
         """
-        stream = DecodeStream(self, prompt=prompt, errors=errors)
+        stream = DecodeStream(
+            self, prompt=prompt, errors=errors, skip_special_tokens=skip_special_tokens, unknown=unknown
+        )
         return stream if ids is None else stream.pieces(ids)

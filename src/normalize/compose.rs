@@ -39,9 +39,7 @@ pub(super) fn composed(text: &str, limit: Limit) -> Result<String> {
 
 fn push(text: &mut String, more: &str, limit: Limit) -> Result<()> {
     limit.check(text.len(), more.len())?;
-    room::grow_text(text, more.len())?;
-    text.push_str(more);
-    Ok(())
+    room::push_text(text, more)
 }
 
 /// Calls `f` with each part of a text that may not be in NFC, in order, until it returns `false`. The NFC of the text

@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::decoder::spelling_of;
 use super::pretokenizer::PyPretokenizer;
 use super::tokenizer::Tokenizer;
 use super::{call, objects};
 use crate::encode::Encoder;
 use crate::huggingface::TokenizerFile;
 use crate::room;
-use crate::vocab::TextSpelling;
 
 /// A `tokenizer.json` that was read.
 #[pyclass(frozen, module = "toksmith._core")]
@@ -90,12 +89,7 @@ impl HuggingFaceModel {
         added_texts: Vec<String>,
         seed: Option<u64>,
     ) -> PyResult<Tokenizer> {
-        let spelling = match spelling {
-            "bytes" => TextSpelling::Bytes,
-            "characters" => TextSpelling::Characters,
-            "spaces" => TextSpelling::Spaces,
-            other => return Err(PyValueError::new_err(format!("no spelling has the name {other:?}"))),
-        };
+        let spelling = spelling_of(spelling)?;
         let pretokenizer = pretokenizer.inner.clone();
         let encoder = call::long(py, None, |_| {
             Encoder::try_new(self.file.vocab(spelling, &added_texts, seed)?, pretokenizer)

@@ -33,6 +33,18 @@ impl Errors {
     }
 }
 
+impl Errors {
+    /// The handler that raises an exception.
+    pub(super) fn strict() -> Self {
+        Errors(c"strict".into())
+    }
+
+    /// Whether this is the handler that puts U+FFFD.
+    pub(super) fn is_replace(&self) -> bool {
+        self.0.as_c_str() == c"replace"
+    }
+}
+
 /// Bytes of a result that are collected on the stack, so that a short result needs one allocation, of its
 /// final size. Chosen without measurement.
 const STACK_BYTES: usize = 1 << 10;
@@ -111,6 +123,27 @@ impl<'py> DecodeBuffer<'py> {
         }
         self.ids += ids.len();
         Ok(())
+    }
+
+    /// Adds bytes that are not those of an id in the vocabulary.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub(super) fn push(&mut self, bytes: &[u8]) -> PyResult<()> {
+        if self.room - self.len < bytes.len() {
+            self.grow(self.len + bytes.len().max(self.len / 2))?;
+        }
+        for (to, byte) in self.free().iter_mut().zip(bytes) {
+            to.write(*byte);
+        }
+        self.len += bytes.len();
+        self.ascii &= bytes.is_ascii();
+        Ok(())
+    }
+
+    /// Counts ids whose bytes were [pushed](Self::push).
+    pub(super) fn skip_ids(&mut self, count: usize) {
+        self.ids += count;
     }
 
     /// The `bytes`, or the `str`, for which `errors` decides what happens to bytes that are not UTF-8.

@@ -1,5 +1,6 @@
 //! The class `Tokenizer`: each method makes one call of the core.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,9 +14,11 @@ use super::output::Errors;
 use super::pipeline::PyPipeline;
 use super::pretokenizer::PyPretokenizer;
 use super::rows;
+use super::decoder::{TextStream, spelling_of, stage};
 use super::stream::EncodeStream;
 use super::vocabulary::{self, special_specs};
 use super::{arrays, call, file, ids, objects, text};
+use crate::decode::{Decoder, TextDecoder};
 use crate::encode::{EncodedBatch, Encoder, FileOptions, Spans};
 use crate::error::show;
 use crate::room;
@@ -26,6 +29,8 @@ use crate::vocab::{CharacterTokens, Semantics, Vocab};
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct Tokenizer {
     pub(super) encoder: Arc<Encoder>,
+    /// The decoder of a Hugging Face tokenizer; `None` where the bytes of ids are joined.
+    pub(super) decoder: Option<Arc<TextDecoder>>,
 }
 
 type ArrayAndStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
@@ -86,7 +91,10 @@ impl Tokenizer {
 
     /// A token as a `tokenizer.json` spells it; `KeyError` if there is none.
     fn spelled<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyString>> {
-        vocabulary::spelled(py, self.encoder.vocab(), id)
+        match &self.decoder {
+            Some(decoder) => objects::string(py, &decoder.spelled_by_model(self.encoder.vocab(), id)?),
+            None => vocabulary::spelled(py, self.encoder.vocab(), id),
+        }
     }
 
     /// The tokenizer of a `state`. Special tokens must have their ids.
@@ -102,7 +110,7 @@ impl Tokenizer {
         let encoder = call::long(py, None, move |_| {
             Encoder::try_new(Vocab::from_state(state, &specials)?, pretokenizer)
         })?;
-        Ok(Tokenizer { encoder: Arc::new(encoder) })
+        Ok(Tokenizer::of(Arc::new(encoder)))
     }
 
     /// The tokenizer of a rank file; None if a line is not in the form that tiktoken writes.
@@ -119,7 +127,34 @@ impl Tokenizer {
     /// The same tokenizer after the steps of a pipeline, sharing all its tables.
     fn with_pipeline(&self, py: Python<'_>, pipeline: &PyPipeline) -> PyResult<Self> {
         let encoder = call::long(py, None, |_| Ok(self.encoder.with_pipeline(pipeline.made()?)))?;
-        Ok(Tokenizer::of(Arc::new(encoder)))
+        Ok(Tokenizer { encoder: Arc::new(encoder), decoder: self.decoder.clone() })
+    }
+
+    /// The same tokenizer with a decoder, which works on the names of tokens. `stages` are tuples of the name and the
+    /// arguments of a stage, `names` are those of the added tokens, and `spelling` says how the others are spelled:
+    /// "bytes", "characters", or "spaces", where the vocabulary has a space for each U+2581.
+    fn with_decoder(
+        &self,
+        stages: Vec<(String, Vec<Bound<'_, PyAny>>)>,
+        names: HashMap<u32, String>,
+        spelling: &str,
+    ) -> PyResult<Self> {
+        let stages = stages.iter().map(|(name, arguments)| stage(name, arguments)).collect::<PyResult<_>>()?;
+        let spelling = spelling_of(spelling)?;
+        let decoder = TextDecoder::new(self.encoder.vocab(), Decoder::new(stages), spelling, names)?;
+        Ok(Tokenizer { encoder: Arc::clone(&self.encoder), decoder: Some(Arc::new(decoder)) })
+    }
+
+    /// A decoding of ids that arrive one by one, `None` where their bytes are joined as they are; and the number of spaces
+    /// that are taken off the front.
+    fn decode_stream(&self) -> (Option<TextStream>, usize) {
+        match &self.decoder {
+            Some(decoder) if !decoder.joins_bytes() => {
+                let stream = TextStream::new(Arc::clone(&self.encoder), Arc::clone(decoder));
+                (Some(stream), decoder.stripped().unwrap_or(0))
+            }
+            _ => (None, 0),
+        }
     }
 
     /// Whether the pipeline, if there is one, does nothing to a text.
@@ -247,6 +282,27 @@ impl Tokenizer {
         })?;
         let spans = arrays::array(py, spans)?.reshape([words.words.len(), 2])?;
         Ok((words.spans.ids, spans, words.words, words.added))
+    }
+
+    /// The ids that the model makes of the bytes of one pretoken, and their spans in these.
+    fn encode_pretoken(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<(Vec<u32>, Vec<(usize, usize)>)> {
+        let vocab = self.encoder.vocab();
+        call::sized(py, pretoken.len(), |control| {
+            if vocab.covers_text_exactly() {
+                let ids = self.encoder.encode_as_pretoken(pretoken, control)?;
+                let mut at = 0;
+                let span = |id: &u32| {
+                    let start = at;
+                    at += vocab.tokens().get(*id).map_or(0, <[u8]>::len);
+                    (start, at)
+                };
+                let spans = ids.iter().map(span).collect();
+                return Ok((ids, spans));
+            }
+            let (mut ids, mut spans) = (Vec::new(), Vec::new());
+            vocab.pretoken_spans(pretoken, &mut ids, &mut spans, control)?;
+            Ok((ids, spans.into_iter().map(|span| (span.start, span.end)).collect()))
+        })
     }
 
     fn encode_parts<'py>(&self, py: Python<'py>, parts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
@@ -379,8 +435,10 @@ impl Tokenizer {
     }
 
     fn token_bytes<'py>(&self, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let token = self.encoder.vocab().token_bytes(ids::one(id, None)?)?;
-        objects::bytes(id.py(), token)
+        let number = ids::one(id, None)?;
+        let token = self.encoder.vocab().token_bytes(number)?;
+        let replaced = self.decoder.as_ref().and_then(|decoder| decoder.replaced().get(&number));
+        objects::bytes(id.py(), replaced.map_or(token, Vec::as_slice))
     }
 
     fn token_id(&self, token: &[u8]) -> PyResult<u32> {
@@ -427,6 +485,6 @@ impl Tokenizer {
 impl Tokenizer {
     /// The tokenizer of an encoder.
     pub(super) fn of(encoder: Arc<Encoder>) -> Self {
-        Tokenizer { encoder }
+        Tokenizer { encoder, decoder: None }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pyo3::exceptions::PyUnicodeDecodeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyList, PyString};
@@ -12,6 +13,7 @@ use super::tokenizer::Tokenizer;
 use super::vocabulary::{merges_of, tokens_of};
 use super::{call, ids, objects};
 use crate::control::Control;
+use crate::decode::TextDecoder;
 use crate::encode::{Encoder, recycle};
 use crate::error::Result;
 use crate::pretokenize::Pretokenizer;
@@ -48,7 +50,7 @@ impl Tokenizer {
                 pretokenizer.clone(),
             )
         })?;
-        Ok(Tokenizer { encoder: Arc::new(encoder) })
+        Ok(Tokenizer::of(Arc::new(encoder)))
     }
 
     /// For each token by ascending id, the indexes of both parts of its last merge; -1 if no merge makes the token.
@@ -102,6 +104,9 @@ impl Tokenizer {
         ids: &Bound<'py, PyAny>,
         errors: Option<&Errors>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(decoder) = self.decoder.as_ref().filter(|decoder| !decoder.is_plain()) {
+            return self.decoded_by(decoder, ids, errors);
+        }
         let tokens = self.encoder.vocab().tokens();
         let mut output = DecodeBuffer::new(ids.py(), errors.is_some());
         ids::for_runs(ids, tokens.max_id().unwrap_or(0), &mut |run| match run {
@@ -109,6 +114,74 @@ impl Tokenizer {
             IdRun::Ids(ids) => output.decode(tokens, ids),
         })?;
         output.finish(errors)
+    }
+
+    /// The text of `ids` as a decoder makes it; without `errors`, its bytes.
+    fn decoded_by<'py>(
+        &self,
+        decoder: &TextDecoder,
+        ids: &Bound<'py, PyAny>,
+        errors: Option<&Errors>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = ids.py();
+        let vocab = self.encoder.vocab();
+        let mut all = Vec::new();
+        ids::for_runs(ids, vocab.tokens().max_id().unwrap_or(0), &mut |run| match run {
+            IdRun::Length(ids) => Ok(room::reserve(&mut all, ids)?),
+            IdRun::Ids(ids) => Ok(room::extend(&mut all, ids)?),
+        })?;
+        if let Some(spaces) = decoder.stripped() {
+            let joined = self.joined(decoder, &all, spaces, errors.is_some(), py)?;
+            let is_replaced = errors.is_some_and(Errors::is_replace);
+            if !is_replaced || decoder.joins_bytes() {
+                return joined.finish(errors);
+            }
+            match joined.finish(Some(&Errors::strict())) {
+                Err(error) if error.is_instance_of::<PyUnicodeDecodeError>(py) => {}
+                done => return done,
+            }
+        }
+        let text = decoder.decode(vocab, &all)?;
+        if errors.is_some() {
+            return Ok(objects::string(py, &text)?.into_any());
+        }
+        Ok(objects::bytes(py, text.as_bytes())?.into_any())
+    }
+
+    /// The joined bytes of `ids`, without up to `spaces` spaces at the front.
+    fn joined<'py>(
+        &self,
+        decoder: &TextDecoder,
+        ids: &[u32],
+        spaces: usize,
+        is_text: bool,
+        py: Python<'py>,
+    ) -> PyResult<DecodeBuffer<'py>> {
+        let tokens = self.encoder.vocab().tokens();
+        let mut output = DecodeBuffer::new(py, is_text);
+        output.reserve_for(ids.len())?;
+        let bytes_of = |id: u32| decoder.replaced().get(&id).map(Vec::as_slice);
+        let (mut at, mut stripped) = (0, 0);
+        while at < ids.len() && stripped < spaces {
+            let Some(token) = bytes_of(ids[at]).or_else(|| tokens.get(ids[at])) else { break };
+            let count = token.iter().take(spaces - stripped).take_while(|&&byte| byte == b' ').count();
+            output.push(&token[count..])?;
+            (at, stripped) = (at + 1, if count == token.len() { stripped + count } else { spaces });
+        }
+        output.skip_ids(at);
+        while at < ids.len() {
+            let end = match decoder.replaced().is_empty() {
+                true => ids.len(),
+                false => at + ids[at..].iter().take_while(|&&id| bytes_of(id).is_none()).count(),
+            };
+            output.decode(tokens, &ids[at..end])?;
+            if let Some(token) = ids.get(end).and_then(|&id| bytes_of(id)) {
+                output.push(token)?;
+                output.skip_ids(1);
+            }
+            at = end + 1;
+        }
+        Ok(output)
     }
 
     /// The ids of a text as a list.

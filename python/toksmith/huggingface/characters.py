@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from .decoders import META, byte_of
 
 if TYPE_CHECKING:
     from ..parts import Parts
 
+META = "\u2581"
+"""The character for a space in the tokens of SentencePiece."""
 BYTE_NAMES = [f"<0x{byte:02X}>" for byte in range(256)]
 """How the tokens of the bytes are spelled."""
 
@@ -52,7 +53,7 @@ class Spelling:
         """Return the id that the model has for a spelling, without added tokens; None if there is none."""
         if self._ids is not None:
             return self._ids.get(text)
-        if self._bytes and byte_of(text) is not None:
+        if text in BYTE_NAMES and self._bytes:
             return next((id for id, name in self._bytes.items() if name == text), None)
         try:
             id = self._core.token_id(plain(text, self._are_plain))

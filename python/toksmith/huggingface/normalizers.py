@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..common.messages import shown
-from ..regex_dialects import from_oniguruma
 from .checks import field, kind_of, refused
-from .part_pattern import compiled, pattern_of
+from .part_pattern import matcher_of
 
 _PLAIN = ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt")
 MAX_DEPTH = 20
@@ -47,20 +45,5 @@ def read(part: Any, place: str = "$.normalizer", depth: int = 0) -> Steps:
             raise refused(place, "an empty text to prepend, on which the original fails")
         return [(kind, [text])]
     if kind == "Replace":
-        return [(kind, [*_replaced(part, place), field(part, "content", str, place)])]
+        return [(kind, [*matcher_of(part, place), field(part, "content", str, place)])]
     raise refused(place, f"the normalizer {kind} is not one that toksmith has")
-
-
-def _replaced(part: dict[str, Any], place: str) -> tuple[str, Any]:
-    name, text = pattern_of(part, place)
-    if name == "String":
-        return "literal", text
-    try:
-        translation = from_oniguruma.analyse(text)
-    except ValueError as error:
-        raise refused(f"{place}.pattern", str(error)) from None
-    if translation.nullable:
-        raise refused(
-            f"{place}.pattern", f"{shown(text)} may match nothing, and then the original's offsets are lost"
-        )
-    return "pattern", compiled(translation.pattern)

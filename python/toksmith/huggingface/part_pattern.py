@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import patterns
-from .checks import field, refused
+from ..regex_dialects import from_oniguruma
+from .checks import field, refused, shown
 
 
 def pattern_of(part: dict[str, Any], place: str) -> tuple[str, str]:
@@ -22,6 +23,26 @@ def pattern_of(part: dict[str, Any], place: str) -> tuple[str, str]:
     if text == "":
         raise refused(f"{place}.pattern", "an empty pattern")
     return name, text
+
+
+def matcher_of(part: dict[str, Any], place: str) -> tuple[str, Any]:
+    """Return what the core needs to find a part's pattern, which must not match the empty text.
+
+    Raises:
+        ValueError: The pattern is malformed, or cannot be reproduced exactly.
+    """
+    name, text = pattern_of(part, place)
+    if name == "String":
+        return "literal", text
+    try:
+        translation = from_oniguruma.analyse(text)
+    except ValueError as error:
+        raise refused(f"{place}.pattern", str(error)) from None
+    if translation.nullable:
+        raise refused(
+            f"{place}.pattern", f"{shown(text)} may match nothing, and then the original's offsets are lost"
+        )
+    return "pattern", compiled(translation.pattern)
 
 
 def compiled(pattern: str, nullable: bool = False) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import _core, patterns
+from ..formats.gpt2 import unspell
 from ..regex_dialects import from_oniguruma
 from . import added, checks, decoders, normalizers, pretokenizers, template
 from . import spaces as spaces_of_text
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
     from .added import AddedToken
     from .template import Template
+
+
+_JOINED_BYTES: decoders.Stages = [("ByteLevel", [])]
+"""The stages of a decoder that joins the bytes of tokens."""
 
 
 class Staged(patterns.Pattern):
@@ -75,8 +80,8 @@ class Pipeline:
     _spec: dict[str, Any]
     added_tokens: tuple[AddedToken, ...]
     """The added tokens, with their flags, by id."""
-    decoder: tuple[decoders.Step, ...] | None
-    """The steps of the decoder, if the model merges characters; None for none, and for byte-level tokenizers."""
+    decoder: decoders.Stages
+    """The stages of the decoder."""
     is_plain: bool
     """Whether the core does everything by itself."""
     is_trivial: bool
@@ -99,23 +104,25 @@ class Pipeline:
         self._set("pattern", self._pattern())
         self._set("_irregular", self._find_irregular())
         plain = not (self.normalizer or self.splits.prefix or self.irregular() or self.spaces)
+        plain = plain and self.decoder == _JOINED_BYTES
         self._set("is_plain", plain and all(token.special for token in tokens))
         self._set("is_trivial", self.is_plain and self._is_trivial())
 
     def _read_kind(self, spec: dict[str, Any]) -> None:
         """Read the parts that differ between byte-level tokenizers and those that merge characters."""
         merges_characters = spec.get("characters") is not None
-        spaces = steps = None
+        spaces = None
         splits = pretokenizers.Splits([], False, [], [])
         if merges_characters:
             spaces = spaces_of_text.read(self.normalizer, spec["pre_tokenizer"])
             if not spaces.is_all:
                 splits = pretokenizers.read(spec["pre_tokenizer"], is_byte_level=False)
-            steps = None if spec["decoder"] is None else decoders.read(spec["decoder"])
         else:
             splits = pretokenizers.read(spec["pre_tokenizer"])
-            _check_decoder(spec["decoder"])
-        for name, value in (("spaces", spaces), ("decoder", steps), ("splits", splits)):
+        # Without a decoder the original would join the spellings of bytes by spaces: no text that anybody wants.
+        joins_bytes = spec["decoder"] is None and not merges_characters
+        decoder = list(_JOINED_BYTES) if joins_bytes else decoders.read(spec["decoder"])
+        for name, value in (("spaces", spaces), ("decoder", decoder), ("splits", splits)):
             self._set(name, value)
 
     def _set(self, name: str, value: Any) -> None:
@@ -139,7 +146,9 @@ class Pipeline:
     def _is_trivial(self) -> bool:
         post = self._spec["post_processor"]
         without = post is None or (post.get("type") == "ByteLevel" and not self.template_trims)
-        return without and not ({"truncation", "padding"} & self._spec.keys()) and not self.is_staged
+        spells_bytes = any(unspell(t.content) not in (None, t.content.encode()) for t in self.added_tokens)
+        has_settings = {"truncation", "padding"} & self._spec.keys()
+        return without and not (has_settings or self.is_staged or spells_bytes)
 
     @property
     def template_trims(self) -> bool:
@@ -207,9 +216,18 @@ class Pipeline:
         )
 
     def around(self, core: _core.Tokenizer) -> _core.Tokenizer:
-        """Return a core that runs the steps of the pipeline before its own."""
-        if self.is_plain:
-            return core
+        """Return a core that runs the steps of the pipeline before its own, and decodes as the file says."""
+        core = core if self.is_plain else core.with_pipeline(self._for_core())
+        normalized = _core.Normalizer(self.normalizer).apply
+        names = {t.id: normalized(t.content) if t.normalized else t.content for t in self.added_tokens}
+        return core.with_decoder(self.decoder, names, self.spelling)
+
+    @property
+    def spelling(self) -> str:
+        """How the file spells tokens: in "bytes", in "characters", or in characters with U+2581 for "spaces"."""
+        return "bytes" if self.spaces is None else "spaces" if self.spaces.are_plain else "characters"
+
+    def _for_core(self) -> _core.Pipeline:
         spaces, before = self.spaces, self.splits.before
         if spaces is None:
             only_prefix = None if before else "missing" if self.splits.prefix else ""
@@ -217,7 +235,7 @@ class Pipeline:
         else:
             only_prefix = spaces.prefix if spaces.are_plain else ""
             prefix = spaces.missing_prefix
-        pipeline = _core.Pipeline(
+        return _core.Pipeline(
             [(t.id, t.content, t.single_word, t.lstrip, t.rstrip, t.normalized, t.special) for t in self.added_tokens],
             mergeable=set(self._spec["kept"]),
             normalizer=_core.Normalizer(self.normalizer),
@@ -226,7 +244,6 @@ class Pipeline:
             only_prefix=only_prefix,
             spaces_are_plain=spaces is not None and spaces.are_plain,
         )
-        return core.with_pipeline(pipeline)
 
     def check_unchanged(self, core: _core.Tokenizer, text: str, special: bool, what: str) -> None:
         """Check that the core does everything for this text.
@@ -247,12 +264,6 @@ class Pipeline:
         reasons = self.reasons() + (["splitting in stages"] if self.is_staged else [])
         if reasons:
             raise ValueError(f"{format_name} cannot hold {' and '.join(reasons)}; save() keeps everything")
-
-
-def _check_decoder(decoder: Any) -> None:
-    kind = None if decoder is None else checks.kind_of(decoder, "$.decoder")
-    if kind not in (None, "ByteLevel"):
-        raise checks.refused("$.decoder", f"the decoder {kind} is not one that toksmith has: ByteLevel is")
 
 
 def _check_characters(options: Any) -> None:

@@ -14,7 +14,6 @@ from . import document, origin
 from .added import AddedToken
 from .characters import has_byte_level
 from .checks import refused
-from .cores import around
 from .pipeline import Pipeline
 
 MAX_PARTS = 16 << 20
@@ -69,12 +68,11 @@ def _parts_of(file: _core.HuggingFaceModel, files: origin.Files, seed: int | Non
     pipeline = Pipeline(spec, file.kept() if is_byte_level else ())
     steps = _core.Normalizer(pipeline.normalizer)
     texts = [steps.apply(token.content) if token.normalized else token.content for token in tokens]
-    spelling = "bytes" if pipeline.spaces is None else "spaces" if pipeline.spaces.are_plain else "characters"
-    core = file.tokenizer(pipeline.pattern.core(), spelling, texts, seed)
+    core = file.tokenizer(pipeline.pattern.core(), pipeline.spelling, texts, seed)
     came_from = origin.Origin.of({**parts, "model": options}, tokens, file.beside, files)
     if pipeline.is_trivial:
         return Parts(core, pipeline.pattern, None, None, came_from)
-    return Parts(around(core, pipeline), pipeline.pattern, pipeline, None, came_from)
+    return Parts(pipeline.around(core), pipeline.pattern, pipeline, None, came_from)
 
 
 def _values(fields: dict[str, str], place: str) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .checks import field, kind_of, refused, shown
-from .decoders import META, scheme
+from .characters import META
+from .decoders import scheme
 
 if TYPE_CHECKING:
     from .normalizers import Steps

@@ -69,9 +69,7 @@ def with_pipeline(core: Any, pipeline: Pipeline | None) -> Any:
     """Return the core of a tokenizer with a pipeline."""
     if pipeline is None:
         return core
-    from ..huggingface.cores import around
-
-    return around(core, pipeline)
+    return pipeline.around(core)
 
 
 def with_origin(parts: Parts, state: Any) -> Parts:

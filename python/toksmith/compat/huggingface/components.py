@@ -119,11 +119,8 @@ class Decoder(Component):
     """A decoder, which turns spelled tokens into text."""
 
     def decode(self, tokens: Iterable[str]) -> str:
-        """Return the text of tokens; under ByteLevel, a token that spells no bytes stands for its own text."""
-        if self["type"] != "ByteLevel":
-            return decoders.decoded(decoders.read(dict(self)), tokens)
-        parts = (plain if (plain := unspell(token)) is not None else token.encode() for token in tokens)
-        return b"".join(parts).decode("utf-8", "replace")
+        """Return the text of tokens."""
+        return _core.decode_tokens(decoders.read(dict(self)), list(tokens))
 
 
 class Token(NamedTuple):

@@ -11,7 +11,7 @@ from ... import _core
 from ...common.lazy import LazyProperty
 from ...common.messages import shown
 from ...formats.gpt2 import spell, unspell
-from ...huggingface import read, write
+from ...huggingface import characters, read, write
 from ...tokenizer import Tokenizer as Core
 from . import components, inputs
 from .added import Added, Row
@@ -150,8 +150,7 @@ class State:
         if id is not None:
             return None if id in self.added.beside else id
         if self._merges_characters:
-            core: Any = self.core._core
-            id = core.id_of(token)
+            id = self._spelling_of_model.id_of(token)
             return None if id in self.added.rows else id
         plain = unspell(token) if token else None
         try:
@@ -195,9 +194,7 @@ class State:
         if id is not None and core.ignore_merges:
             return [(id, spelled, (0, len(spelled.encode())))]
         if self._merges_characters:
-            inner: Any = core._core
-            tokens: list[tuple[int, str, tuple[int, int]]] = inner.model_tokens(spelled)
-            return tokens
+            return self._character_tokens(spelled)
         data = b"".join(byte for c in spelled if (byte := unspell(c)) is not None)
         found: list[tuple[int, str, tuple[int, int]]] = []
         at = 0
@@ -207,6 +204,28 @@ class State:
             found.append((id, token, (at, end)))
             at = end
         return found
+
+    def _character_tokens(self, spelled: str) -> list[tuple[int, str, tuple[int, int]]]:
+        core = self.core._core
+        are_plain = self._spaces_are_plain
+        if are_plain and " " in spelled:
+            raise ValueError(f"{shown(spelled)} has a space: this model gets U+2581 in its place")
+        data = characters.plain(spelled, are_plain)
+        at, tokens = 0, []
+        for id, (start, end) in zip(*core.encode_pretoken(data), strict=True):
+            length = end - start + (2 * data[start:end].count(b" ") if are_plain else 0)
+            tokens.append((id, core.spelled(id), (at, at + length)))
+            at += length
+        return tokens
+
+    @LazyProperty
+    def _spelling_of_model(self) -> characters.Spelling:
+        return characters.Spelling(self.core._core, self._spaces_are_plain, {})
+
+    @property
+    def _spaces_are_plain(self) -> bool:
+        pipeline = self.core.pipeline
+        return pipeline is not None and pipeline.spaces is not None and pipeline.spaces.are_plain
 
     @property
     def _merges_characters(self) -> bool:

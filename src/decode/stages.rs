@@ -1,0 +1,302 @@
+//! The stages of decoders, each of which takes tokens and hands on tokens. A token can come in parts: behind
+//! [`Stage::Fuse`] and [`Stage::ByteLevel`] the whole text is one token.
+//!
+//! The rules are those of Hugging Face's tokenizers (tokenizers/src/decoders).
+
+use crate::error::Result;
+use crate::pretokenize::Matcher;
+use crate::room;
+use crate::spelling;
+
+/// A stage of a decoder.
+#[derive(Clone)]
+pub enum Stage {
+    /// Puts a space between two tokens: what is done without a decoder.
+    Spaced,
+    /// Joins the bytes that tokens spell; bytes that are not UTF-8 become U+FFFD.
+    ByteLevel,
+    /// Joins the bytes of neighbouring tokens like `<0x0A>`. If they are not UTF-8, each becomes U+FFFD.
+    ByteFallback,
+    /// Joins all tokens to one.
+    Fuse,
+    /// Replaces each match by a text.
+    Replace(Matcher, String),
+    /// Removes a character from the ends of a token.
+    Strip {
+        /// The character.
+        character: char,
+        /// How many are removed at the start, at most.
+        start: usize,
+        /// How many are removed at the end, at most.
+        stop: usize,
+    },
+    /// Puts a space for each replacement character.
+    Metaspace {
+        /// The character that stands for a space.
+        replacement: char,
+        /// Whether the first token loses these characters instead.
+        is_prefixed: bool,
+    },
+    /// Puts a space for a suffix that ends words, except in the last token.
+    Suffix(String),
+    /// Puts a space before each token that does not begin with a prefix, and removes the prefix.
+    WordPiece {
+        /// The prefix of tokens that continue a word.
+        prefix: String,
+        /// Whether spaces before punctuation are removed.
+        cleanup: bool,
+    },
+    /// Removes repeated tokens and padding.
+    Ctc {
+        /// The token of padding.
+        pad: String,
+        /// What stands between words.
+        delimiter: String,
+        /// Whether spaces before punctuation are removed, and delimiters become spaces.
+        cleanup: bool,
+    },
+}
+
+/// A part of a token.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub(super) text: &'a str,
+    /// Whether the token starts here.
+    pub(super) starts: bool,
+    /// Whether it ends here.
+    pub(super) ends: bool,
+}
+
+impl<'a> Part<'a> {
+    fn whole(text: &'a str) -> Self {
+        Part { text, starts: true, ends: true }
+    }
+}
+
+/// The state of a stage.
+#[derive(Clone, Debug, Default)]
+pub struct StageState {
+    /// Tokens that have started.
+    pub tokens: usize,
+    /// Text that waits for more.
+    pub text: String,
+    /// Bytes that wait for more.
+    pub bytes: Vec<u8>,
+    /// How many characters were taken off the start of the token.
+    pub stripped: usize,
+    /// Whether a part of the token was handed on.
+    pub has_begun: bool,
+    /// The token before, where it waits for the next one or is compared with it.
+    pub before: Option<String>,
+}
+
+/// Takes the parts that a stage hands on.
+type Next<'n> = &'n mut dyn FnMut(Part<'_>) -> Result<()>;
+
+impl Stage {
+    /// Adds a part of a token.
+    pub(super) fn push(&self, state: &mut StageState, part: Part<'_>, next: Next<'_>) -> Result<()> {
+        state.tokens += usize::from(part.starts);
+        match self {
+            Stage::Spaced => {
+                if part.starts && state.tokens > 1 {
+                    next(Part::whole(" "))?;
+                }
+                next(part)
+            }
+            Stage::Fuse => {
+                let starts = !std::mem::replace(&mut state.has_begun, true);
+                next(Part { text: part.text, starts, ends: false })
+            }
+            Stage::Metaspace { replacement, is_prefixed } => {
+                let space = if state.tokens <= 1 && *is_prefixed { "" } else { " " };
+                next(Part { text: &part.text.replace(*replacement, space), ..part })
+            }
+            Stage::Strip { character, start, stop } => strip(state, part, (*character, *start, *stop), next),
+            Stage::Replace(Matcher::Literal(old), new) => replace(state, part, old, new, next),
+            _ => {
+                room::push_text(&mut state.text, part.text)?;
+                if !part.ends {
+                    return Ok(());
+                }
+                let token = std::mem::take(&mut state.text);
+                self.token(state, &token, next)
+            }
+        }
+    }
+
+    /// Takes a whole token.
+    fn token(&self, state: &mut StageState, token: &str, next: Next<'_>) -> Result<()> {
+        match self {
+            Stage::ByteLevel => {
+                match spelling::unspelled(token) {
+                    Some(bytes) => room::extend(&mut state.bytes, &bytes)?,
+                    None => room::extend(&mut state.bytes, token.as_bytes())?,
+                }
+                settled_text(state, next)
+            }
+            Stage::ByteFallback => match byte_of(token) {
+                Some(byte) => room::push(&mut state.bytes, byte),
+                None => {
+                    fallback(state, next)?;
+                    next(Part::whole(token))
+                }
+            },
+            Stage::Replace(matcher, new) => {
+                let (mut text, mut end) = (String::new(), 0);
+                matcher.find(token.as_bytes(), &mut |range| {
+                    room::push_text(&mut text, &token[end..range.start])?;
+                    end = range.end;
+                    room::push_text(&mut text, new)
+                })?;
+                room::push_text(&mut text, &token[end..])?;
+                next(Part::whole(&text))
+            }
+            Stage::Suffix(suffix) => {
+                // Only the last token is told apart, so each waits for the next one.
+                if let Some(before) = state.before.replace(token.to_owned()) {
+                    next(Part::whole(&before.replace(suffix.as_str(), " ")))?;
+                }
+                Ok(())
+            }
+            Stage::WordPiece { prefix, cleanup } => {
+                let token = match token.strip_prefix(prefix.as_str()) {
+                    _ if state.tokens <= 1 => token.to_owned(),
+                    Some(behind) => behind.to_owned(),
+                    None => format!(" {token}"),
+                };
+                next(Part::whole(&if *cleanup { clean(&token) } else { token }))
+            }
+            Stage::Ctc { pad, delimiter, cleanup } => {
+                let before = state.before.replace(token.to_owned());
+                if before.as_deref() == Some(token) {
+                    return Ok(());
+                }
+                let mut text = token.replace(pad.as_str(), "");
+                if *cleanup {
+                    text = clean(&text).replace(delimiter.as_str(), " ");
+                }
+                if text.is_empty() { Ok(()) } else { next(Part::whole(&text)) }
+            }
+            _ => next(Part::whole(token)),
+        }
+    }
+
+    /// Hands on what is left at the end of the text.
+    pub(super) fn finish(&self, state: &mut StageState, next: Next<'_>) -> Result<()> {
+        match self {
+            Stage::Fuse => next(Part { text: "", starts: !state.has_begun, ends: true }),
+            Stage::ByteLevel => {
+                let text = String::from_utf8_lossy(&state.bytes).into_owned();
+                next(Part { text: &text, starts: !state.has_begun, ends: true })
+            }
+            Stage::ByteFallback => fallback(state, next),
+            Stage::Suffix(suffix) => match &state.before {
+                Some(last) => next(Part::whole(&last.replace(suffix.as_str(), ""))),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Hands on the start of the bytes that is settled: all but the beginning of a character.
+fn settled_text(state: &mut StageState, next: Next<'_>) -> Result<()> {
+    let settled = match std::str::from_utf8(&state.bytes) {
+        Ok(text) => text.len(),
+        Err(_) => {
+            let last = state.bytes.utf8_chunks().last();
+            let open = last.map_or(0, |chunk| chunk.invalid().len());
+            // Behind the last bytes there may be more of their character, if they can begin one.
+            let start = state.bytes.len() - open;
+            let is_open = std::str::from_utf8(&state.bytes[start..]).is_err_and(|error| error.error_len().is_none());
+            if is_open { start } else { state.bytes.len() }
+        }
+    };
+    let text = String::from_utf8_lossy(&state.bytes[..settled]).into_owned();
+    state.bytes.drain(..settled);
+    let starts = !std::mem::replace(&mut state.has_begun, true);
+    next(Part { text: &text, starts, ends: false })
+}
+
+/// Hands on the bytes that wait, as a token of their text, or one U+FFFD for each.
+fn fallback(state: &mut StageState, next: Next<'_>) -> Result<()> {
+    let bytes = std::mem::take(&mut state.bytes);
+    match std::str::from_utf8(&bytes) {
+        Ok("") => Ok(()),
+        Ok(text) => next(Part::whole(text)),
+        Err(_) => bytes.iter().try_for_each(|_| next(Part::whole("\u{fffd}"))),
+    }
+}
+
+/// The byte that a token like `<0x0A>` stands for.
+pub(crate) fn byte_of(token: &str) -> Option<u8> {
+    let digits = token.strip_prefix("<0x")?.strip_suffix('>')?;
+    if digits.len() == 2 { u8::from_str_radix(digits, 16).ok() } else { None }
+}
+
+/// Strips a token; characters that may be the last ones wait in the state.
+fn strip(
+    state: &mut StageState,
+    part: Part<'_>,
+    (character, start, stop): (char, usize, usize),
+    next: Next<'_>,
+) -> Result<()> {
+    if part.starts {
+        (state.stripped, state.has_begun) = (0, false);
+        state.text.clear();
+    }
+    let mut text = part.text;
+    while !state.has_begun && state.stripped < start && text.starts_with(character) {
+        text = &text[character.len_utf8()..];
+        state.stripped += 1;
+    }
+    state.has_begun |= !text.is_empty();
+    let mut all = std::mem::take(&mut state.text);
+    room::push_text(&mut all, text)?;
+    let mut kept = all.as_str();
+    for _ in 0..stop {
+        kept = kept.strip_suffix(character).unwrap_or(kept);
+    }
+    next(Part { text: kept, ..part })?;
+    if !part.ends {
+        state.text = all[kept.len()..].to_owned();
+    }
+    Ok(())
+}
+
+/// Replaces a text in a token; the beginning of a match waits in the state.
+fn replace(state: &mut StageState, part: Part<'_>, old: &[u8], new: &str, next: Next<'_>) -> Result<()> {
+    let mut all = std::mem::take(&mut state.text);
+    room::push_text(&mut all, part.text)?;
+    let (mut text, mut end) = (String::new(), 0);
+    for start in memchr::memmem::find_iter(all.as_bytes(), old) {
+        room::push_text(&mut text, &all[end..start])?;
+        room::push_text(&mut text, new)?;
+        end = start + old.len();
+    }
+    let rest = &all.as_bytes()[end..];
+    let may_begin = |&length: &usize| rest.ends_with(&old[..length]);
+    let open = if part.ends { 0 } else { (1..old.len().min(rest.len() + 1)).rev().find(may_begin).unwrap_or(0) };
+    room::push_text(&mut text, &all[end..all.len() - open])?;
+    state.text = all[all.len() - open..].to_owned();
+    next(Part { text: &text, ..part })
+}
+
+/// Removes spaces as BERT's decoder does.
+fn clean(text: &str) -> String {
+    let pairs = [
+        (" .", "."),
+        (" ?", "?"),
+        (" !", "!"),
+        (" ,", ","),
+        (" ' ", "'"),
+        (" n't", "n't"),
+        (" 'm", "'m"),
+        (" do not", " don't"),
+        (" 's", "'s"),
+        (" 've", "'ve"),
+        (" 're", "'re"),
+    ];
+    pairs.iter().fold(text.to_owned(), |text, (old, new)| text.replace(old, new))
+}

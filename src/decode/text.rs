@@ -1,0 +1,179 @@
+//! The text of ids, as the decoder of a Hugging Face tokenizer makes it.
+
+use std::collections::HashMap;
+
+use super::decoder::{Decoder, DecoderState};
+use super::stages::{Stage, byte_of};
+use crate::error::{Error, Result};
+use crate::pretokenize::Matcher;
+use crate::room;
+use crate::spelling;
+use crate::vocab::{TextSpelling, Vocab};
+
+/// The character that stands for a space in SentencePiece's tokens.
+const META: &str = "\u{2581}";
+
+/// A decoder, with the names of the tokens that it works on.
+pub struct TextDecoder {
+    decoder: Decoder,
+    spelling: TextSpelling,
+    /// The names of added tokens.
+    names: HashMap<u32, String>,
+    /// The bytes of the tokens that stand for bytes.
+    byte_tokens: HashMap<u32, u8>,
+    /// The bytes in the text of tokens that have other bytes in the vocabulary.
+    replaced: HashMap<u32, Vec<u8>>,
+    /// How many spaces are taken off the front of the joined bytes, if that is all of decoding.
+    stripped: Option<usize>,
+}
+
+impl TextDecoder {
+    /// Prepares a decoder for a vocabulary, whose added tokens have `names`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn new(
+        vocab: &Vocab,
+        decoder: Decoder,
+        spelling: TextSpelling,
+        names: HashMap<u32, String>,
+    ) -> Result<Self> {
+        let bytes = vocab.characters().map_or(&[][..], |characters| &characters.bytes);
+        let byte_tokens: HashMap<u32, u8> = bytes.iter().copied().zip(0..=255).collect();
+        let stripped = stripped_spaces(decoder.stages(), spelling, byte_tokens.len() == 256)
+            .filter(|_| vocab.covers_text_exactly());
+        let mut made = TextDecoder { decoder, spelling, names, byte_tokens, replaced: HashMap::new(), stripped };
+        if stripped.is_some() {
+            made.replaced = made.other_bytes(vocab)?;
+        }
+        Ok(made)
+    }
+
+    /// How many spaces are taken off the front of the joined bytes of ids, with those of [`TextDecoder::replaced`]; `None`
+    /// if decoding does anything else.
+    pub fn stripped(&self) -> Option<usize> {
+        self.stripped
+    }
+
+    /// The bytes in the text of tokens that have other bytes in the vocabulary.
+    pub fn replaced(&self) -> &HashMap<u32, Vec<u8>> {
+        &self.replaced
+    }
+
+    /// Whether joined bytes that are not UTF-8 become U+FFFD as in Python's `bytes.decode`; otherwise each byte does.
+    pub fn joins_bytes(&self) -> bool {
+        self.stripped.is_some() && self.spelling == TextSpelling::Bytes
+    }
+
+    /// Whether decoding joins the bytes of the vocabulary's tokens, and does nothing else.
+    pub fn is_plain(&self) -> bool {
+        self.joins_bytes() && self.replaced.is_empty()
+    }
+
+    /// The text of ids.
+    ///
+    /// # Errors
+    /// [`Error::UnknownId`]; errors of a pattern; [`Error::OutOfMemory`].
+    pub fn decode(&self, vocab: &Vocab, ids: &[u32]) -> Result<String> {
+        let (mut state, mut text) = (DecoderState::default(), String::new());
+        for (index, &id) in ids.iter().enumerate() {
+            self.push(vocab, &mut state, id, Some(index), &mut text)?;
+        }
+        self.finish(&mut state, &mut text)?;
+        Ok(text)
+    }
+
+    /// Adds an id; appends the text that no later id can change. `index` is the place of the id, for errors.
+    ///
+    /// # Errors
+    /// Same as [`TextDecoder::decode`].
+    pub fn push(
+        &self,
+        vocab: &Vocab,
+        state: &mut DecoderState,
+        id: u32,
+        index: Option<usize>,
+        text: &mut String,
+    ) -> Result<()> {
+        let bytes = vocab.tokens().get(id).ok_or(Error::UnknownId { id: i128::from(id), index })?;
+        match self.names.get(&id).map(String::as_str).or_else(|| vocab.name(id)) {
+            Some(name) => self.decoder.push(state, name, text),
+            None => self.decoder.push(state, &self.spelled(id, bytes)?, text),
+        }
+    }
+
+    /// A token as the model spells it.
+    ///
+    /// # Errors
+    /// [`Error::UnknownId`]; [`Error::OutOfMemory`].
+    pub fn spelled_by_model(&self, vocab: &Vocab, id: u32) -> Result<String> {
+        let bytes = vocab.token_bytes(id)?;
+        vocab.name(id).map_or_else(|| self.spelled(id, bytes), room::text)
+    }
+
+    /// Ends the text; appends the rest of it.
+    ///
+    /// # Errors
+    /// Same as [`TextDecoder::decode`].
+    pub fn finish(&self, state: &mut DecoderState, text: &mut String) -> Result<()> {
+        self.decoder.finish(state, text)
+    }
+
+    /// The name of a token that has no other than its spelling.
+    fn spelled(&self, id: u32, bytes: &[u8]) -> Result<String> {
+        if let Some(byte) = self.byte_tokens.get(&id) {
+            return Ok(format!("<0x{byte:02X}>"));
+        }
+        if self.spelling == TextSpelling::Bytes {
+            let mut name = String::new();
+            room::reserve_text(&mut name, 2 * bytes.len())?;
+            name.extend(bytes.iter().map(|&byte| spelling::spell(byte)));
+            return Ok(name);
+        }
+        let name = String::from_utf8_lossy(bytes);
+        Ok(if self.spelling == TextSpelling::Spaces { name.replace(' ', META) } else { name.into_owned() })
+    }
+
+    /// The bytes in the text of all tokens that have other bytes in the vocabulary.
+    fn other_bytes(&self, vocab: &Vocab) -> Result<HashMap<u32, Vec<u8>>> {
+        let mut others = HashMap::new();
+        for (id, bytes) in vocab.tokens().iter() {
+            let looks_like_byte = self.spelling != TextSpelling::Bytes && bytes.starts_with(b"<0x");
+            let name = self.names.get(&id);
+            if self.byte_tokens.contains_key(&id) || (name.is_none() && !looks_like_byte) {
+                continue;
+            }
+            let name = name.map_or_else(|| self.spelled(id, bytes), |name| room::text(name))?;
+            let text = match self.spelling {
+                TextSpelling::Bytes => spelling::unspelled(&name).unwrap_or_else(|| name.into_bytes()),
+                _ => match byte_of(&name) {
+                    Some(byte) => vec![byte],
+                    None if self.spelling == TextSpelling::Spaces => name.replace(META, " ").into_bytes(),
+                    None => name.into_bytes(),
+                },
+            };
+            if text != bytes {
+                others.insert(id, text);
+            }
+        }
+        Ok(others)
+    }
+}
+
+/// How many spaces are taken off the front of the joined bytes of tokens, if stages do nothing else.
+fn stripped_spaces(stages: &[Stage], spelling: TextSpelling, has_bytes: bool) -> Option<usize> {
+    let stages = match spelling {
+        TextSpelling::Bytes => return matches!(stages, [Stage::ByteLevel]).then_some(0),
+        _ if !has_bytes => return None,
+        TextSpelling::Characters => stages,
+        TextSpelling::Spaces => match stages {
+            [Stage::Replace(Matcher::Literal(old), new), stages @ ..] if old == META.as_bytes() && new == " " => stages,
+            _ => return None,
+        },
+    };
+    match stages {
+        [Stage::ByteFallback] | [Stage::ByteFallback, Stage::Fuse] => Some(0),
+        [Stage::ByteFallback, Stage::Fuse, Stage::Strip { character: ' ', start, stop: 0 }] => Some(*start),
+        _ => None,
+    }
+}
