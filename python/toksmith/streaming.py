@@ -54,8 +54,11 @@ class DecodeStream:
         # The incremental decoder of Python defines what a stream of bytes returns, and when.
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
         self._begin()
-        for id in prompt:
-            self.push(id)
+        if self._stages is None and not (self._spaces or self._skipped or unknown == "skip"):
+            self._decoder.decode(tokenizer.decode_bytes(prompt))
+        else:
+            for id in prompt:
+                self.push(id)
 
     def _begin(self) -> None:
         stages, spaces = self._tokenizer._core.decode_stream()
@@ -71,7 +74,7 @@ class DecodeStream:
             KeyError: No token has this id, and `unknown` is "error"; nothing is lost, and the stream can continue.
             UnicodeDecodeError: The bytes are not UTF-8, under `errors="strict"`.
         """
-        if id in self._skipped:
+        if self._skipped and id in self._skipped:
             return ""
         try:
             if self._stages is not None:

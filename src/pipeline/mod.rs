@@ -126,15 +126,11 @@ impl Pipeline {
         }
         let tokens: Vec<_> = parts.added_tokens.iter().zip(texts).collect();
         let search = |normalized: bool| {
-            let mut seen = HashSet::new();
-            let mut chosen: Vec<_> = tokens.iter().filter(|(token, _)| token.normalized == normalized).collect();
-            // Of two tokens that are normalized to the same text the original finds the special one.
-            chosen.sort_by_key(|(token, _)| !token.flags.special);
-            let text = |(token, text): &(&AddedToken, String)| {
-                if normalized { text.clone() } else { token.content.clone() }
+            let chosen = tokens.iter().filter(|(token, _)| token.normalized == normalized);
+            let row = |(token, text): &(&AddedToken, String)| {
+                (if normalized { text.clone() } else { token.content.clone() }, token.flags, token.id)
             };
-            chosen.retain(|pair| seen.insert(text(pair)));
-            TokenSearch::new(chosen.iter().map(|pair| (text(pair), pair.0.flags, pair.0.id)).collect())
+            TokenSearch::new(chosen.map(row).collect())
         };
         let prefixed = has_prefix(&parts);
         let all_texts = |chosen: &dyn Fn(&AddedToken, &str) -> bool| {

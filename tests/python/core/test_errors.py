@@ -454,7 +454,7 @@ def test_native_files(files: Files) -> None:
     for fields, message in [
         ({"format": "other"}, "not a toksmith file"),
         ({"format": ...}, "not a toksmith file"),
-        ({"version": 4}, "version 4"),
+        ({"version": 5}, "version 5"),
         ({"version": "1"}, "version '1'"),
         ({"version": ...}, "version None"),
         ({"tokens": ...}, "'tokens' is missing"),

@@ -43,10 +43,9 @@ def test_a_pickle_of_another_process() -> None:
     ours = Tokenizer.from_huggingface(make("llama"))
     head, core = pickle.loads(pickle.dumps(ours)).__reduce__()[1][2:4]
     parts = ours._parts
-    inner = parts.core._inner  # type: ignore[attr-defined]
-    again = type(inner).from_state(core, list(parts.special_tokens.items()), parts.pattern.core())
-    assert again.characters() == inner.characters()
-    assert again.encode(" a 😀 the", False) == inner.encode(" a 😀 the", False)
+    again = type(parts.core).from_state(core, list(parts.special_tokens.items()), parts.pattern.core())
+    assert again.characters() == parts.core.characters()
+    assert again.encode(" a 😀 the", False) == ours.encode("a 😀 the", special=False)
     assert b'"characters"' in head
 
 
@@ -154,10 +153,10 @@ REFUSED: list[tuple[str, Change]] = [
     (r"\$\.pre_tokenizer\.add_prefix_space: it is false", _with(
         "pre_tokenizer", {"type": "Metaspace", "replacement": "▁", "add_prefix_space": False}
     )),
-    (r"\$\.decoder: the decoder CTC", _with("decoder", {"type": "CTC"})),
-    (r"\$\.decoder\.decoders\[0\]\.pattern: a regular", _with(
+    (r"\$\.decoder: the decoder Other", _with("decoder", {"type": "Other"})),
+    (r"\$\.decoder\.decoders\[0\]\.pattern: .* may match nothing", _with(
         "decoder",
-        {"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {"Regex": "a"}, "content": ""}]},
+        {"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {"Regex": "a*"}, "content": ""}]},
     )),
     (r"\$\.decoder\.start: -1", _with("decoder", {"type": "Strip", "content": " ", "start": -1, "stop": 0})),
 ]  # fmt: skip

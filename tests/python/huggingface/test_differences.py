@@ -59,13 +59,6 @@ def test_merges_are_written_as_texts() -> None:
     assert ours_first == " ".join(first)
 
 
-def test_merged_offsets_do_not_grow() -> None:
-    theirs, ours = ([tokenizer.encode(text) for text in ("ab", "c")] for tokenizer in pair_of(byte_level()))
-    assert tokenizers.Encoding.merge(theirs, growing_offsets=True).offsets[-1] == (2, 3)
-    with pytest.raises(NotImplementedError, match="encode the joined text"):
-        Encoding.merge(ours, growing_offsets=True)
-
-
 def test_parts_do_not_change_in_place() -> None:
     theirs, ours = pair_of(byte_level())
     theirs.pre_tokenizer.add_prefix_space = True
