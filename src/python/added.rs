@@ -28,7 +28,7 @@ impl PyAddedTokens {
     /// Whether any of the tokens occurs in `text`, regardless of its flags.
     fn is_in(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<bool> {
         let text = text::utf8(text)?;
-        call::sized(py, text.len(), |control| self.inner.is_in(text, control))
+        call::sized(py, text.len(), |control| self.inner.is_in(text.as_bytes(), control))
     }
 
     /// The added tokens in a text, and the text between them: tuples of the index of the token (None for

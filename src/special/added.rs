@@ -26,8 +26,8 @@ pub struct Flags {
 pub struct AddedSegment {
     /// The index of the token; `None` for text.
     pub token: Option<usize>,
-    /// The range in bytes. The range of a token may reach back into whitespace that the token before it has
-    /// taken.
+    /// The range in bytes, never empty. The range of a token without `lstrip` may reach back into whitespace
+    /// that the token before it has taken.
     pub range: Range<usize>,
 }
 
@@ -52,8 +52,8 @@ impl AddedTokens {
     ///
     /// # Errors
     /// [`crate::Error::Interrupted`].
-    pub fn is_in(&self, text: &str, control: &Control) -> Result<bool> {
-        Ok(self.found.matches(text.as_bytes(), 0).next(control)?.is_some())
+    pub fn is_in(&self, text: &[u8], control: &Control) -> Result<bool> {
+        Ok(self.found.matches(text, 0).next(control)?.is_some())
     }
 
     /// [`AddedTokens::segments`] with ranges in characters.
@@ -74,54 +74,74 @@ impl AddedTokens {
         room::collected(segments.map(place))
     }
 
-    /// The added tokens in a text, and all text between them. If `special` is false, special tokens are read
-    /// as text.
-    ///
-    /// The occurrences are leftmost, then longest, and never overlap. An occurrence that its flags rule out,
-    /// or that is read as text, still hides other occurrences that overlap it.
-    ///
-    /// Cost: linear in the text.
+    /// The segments of a whole text, as [`AddedTokens::for_each`] gives them.
     ///
     /// # Errors
     /// [`crate::Error::Interrupted`]; [`crate::Error::OutOfMemory`].
     pub fn segments(&self, text: &str, special: bool, control: &Control) -> Result<Vec<AddedSegment>> {
-        let (mut segments, mut end) = (Vec::new(), 0);
-        let mut blank_to = 0;
-        let mut matches = self.found.matches(text.as_bytes(), 0);
+        let mut segments = Vec::new();
+        self.for_each(text.as_bytes(), 0..text.len(), special, control, &mut |segment| {
+            room::push(&mut segments, segment).map(|()| true)
+        })?;
+        Ok(segments)
+    }
+
+    /// Calls `f` with the added tokens in a range of a text and with all text between them, in order, until
+    /// it returns `false`. If `special` is false, special tokens are read as text.
+    ///
+    /// The occurrences are leftmost, then longest, and never overlap. An occurrence that its flags rule out,
+    /// or that is read as text, still hides other occurrences that overlap it. Whitespace inside the range
+    /// belongs to tokens with `lstrip` and `rstrip`; a token with `lstrip` whose own text the token before it
+    /// has taken is left out. For `single_word`, the characters around the range count too. Bytes that are
+    /// not UTF-8 are neither whitespace nor word characters.
+    ///
+    /// Cost: linear in the range.
+    ///
+    /// # Errors
+    /// Errors of `f`; [`crate::Error::Interrupted`].
+    pub fn for_each(
+        &self,
+        text: &[u8],
+        range: Range<usize>,
+        special: bool,
+        control: &Control,
+        f: &mut dyn FnMut(AddedSegment) -> Result<bool>,
+    ) -> Result<()> {
+        // `blank_to` is the end of the whitespace that was measured last, so that no whitespace is measured
+        // twice.
+        let (mut end, mut blank_to) = (range.start, 0);
+        let mut matches = self.found.matches(&text[..range.end], range.start);
         while let Some(found) = matches.next(control)? {
             let Range { mut start, end: mut stop } = found.range;
             let flags = self.flags[found.index];
-            if flags.special && !special {
-                continue;
-            }
-            if flags.single_word && (ends_with_word(&text[..start]) || starts_with_word(&text[stop..])) {
+            if (flags.special && !special) || (flags.single_word && is_inside_word(text, start..stop)) {
                 continue;
             }
             if flags.lstrip {
-                // Whitespace up to the end of the token before, which may have taken all of it and more.
-                start = text.get(end..start).map_or(end, |between| end + between.trim_end().len());
+                // The token before may have taken all of it and more.
+                start = blank_start(text, end..start).max(end);
             }
             if flags.rstrip {
-                // `blank_to` is the end of the whitespace that was measured last, so that no whitespace is
-                // measured twice.
                 if stop > blank_to {
-                    blank_to = text.len() - text[stop..].trim_start().len();
+                    blank_to = blank_end(text, stop..range.end);
                 }
                 stop = blank_to;
             }
-            if end < start {
-                room::push(&mut segments, AddedSegment { token: None, range: end..start })?;
+            if start >= stop {
+                continue;
             }
-            room::push(
-                &mut segments,
-                AddedSegment { token: Some(found.index), range: start.min(stop)..stop },
-            )?;
+            if end < start && !f(AddedSegment { token: None, range: end..start })? {
+                return Ok(());
+            }
+            if !f(AddedSegment { token: Some(found.index), range: start..stop })? {
+                return Ok(());
+            }
             end = stop;
         }
-        if end != text.len() {
-            room::push(&mut segments, AddedSegment { token: None, range: end..text.len() })?;
+        if end != range.end {
+            f(AddedSegment { token: None, range: end..range.end })?;
         }
-        Ok(segments)
+        Ok(())
     }
 }
 
@@ -164,12 +184,46 @@ fn characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
 }
 
-fn ends_with_word(text: &str) -> bool {
-    text.chars().next_back().is_some_and(is_word)
+/// Where the whitespace at the end of a range starts; the end of an empty range.
+fn blank_start(text: &[u8], range: Range<usize>) -> usize {
+    let mut start = range.end;
+    let last =
+        |start| text.get(range.start..start).and_then(last_character).filter(|found| found.is_whitespace());
+    while let Some(character) = last(start) {
+        start -= character.len_utf8();
+    }
+    start
 }
 
-fn starts_with_word(text: &str) -> bool {
-    text.chars().next().is_some_and(is_word)
+/// Where the whitespace at the start of a range ends.
+fn blank_end(text: &[u8], range: Range<usize>) -> usize {
+    let mut end = range.start;
+    let first = |end| first_character(&text[end..range.end]).filter(|found| found.is_whitespace());
+    while let Some(character) = first(end) {
+        end += character.len_utf8();
+    }
+    end
+}
+
+/// Whether a word character stands directly before or behind a range.
+fn is_inside_word(text: &[u8], range: Range<usize>) -> bool {
+    last_character(&text[..range.start]).is_some_and(is_word)
+        || first_character(&text[range.end..]).is_some_and(is_word)
+}
+
+/// The character that `text` starts with; `None` if it starts with bytes that are not UTF-8.
+fn first_character(text: &[u8]) -> Option<char> {
+    character((1..=text.len().min(4)).map(|bytes| &text[..bytes]))
+}
+
+/// The character that `text` ends with; `None` if it ends with bytes that are not UTF-8.
+fn last_character(text: &[u8]) -> Option<char> {
+    character((1..=text.len().min(4)).map(|bytes| &text[text.len() - bytes..]))
+}
+
+/// The character that the first valid of some slices is.
+fn character<'t>(mut slices: impl Iterator<Item = &'t [u8]>) -> Option<char> {
+    slices.find_map(|bytes| std::str::from_utf8(bytes).ok())?.chars().next()
 }
 
 /// Whether a character is matched by `\w` of the regex crate.
@@ -207,6 +261,52 @@ mod tests {
             segments(&[("<m>", left)], "<m>\u{3000}<m> "),
             [token("<m>"), token("\u{3000}<m>"), text(" ")]
         );
+    }
+
+    #[test]
+    fn a_token_whose_text_is_taken_is_left_out() {
+        let left = Flags { lstrip: true, ..Flags::default() };
+        let right = Flags { rstrip: true, ..Flags::default() };
+        let both = Flags { lstrip: true, rstrip: true, ..Flags::default() };
+        for space in ["\n", "\u{3000}"] {
+            let found = segments(&[(space, both)], &format!("a{space}{space}b"));
+            assert_eq!(found, [text("a"), token(&[space, space].concat()), text("b")]);
+            for spaces in [space.to_owned(), [space, " ", space].concat()] {
+                let found = segments(&[("<a>", right), (space, left)], &format!("<a>{spaces}x"));
+                assert_eq!(found, [token(&format!("<a>{spaces}")), text("x")]);
+            }
+        }
+        let found = segments(&[("<a>", right), ("\n", Flags::default())], "<a>\n x");
+        assert_eq!(found, [token("<a>\n "), (Some(1), "\n".to_owned()), text(" x")]);
+    }
+
+    fn in_range(flags: Flags, text: &[u8], range: Range<usize>) -> Vec<(bool, Range<usize>)> {
+        let tokens = AddedTokens::new(vec![("m".to_owned(), flags)]).unwrap();
+        let mut segments = Vec::new();
+        let mut push = |segment: AddedSegment| {
+            segments.push((segment.token.is_some(), segment.range));
+            Ok(segments.len() < 3)
+        };
+        tokens.for_each(text, range, true, &Control::none(), &mut push).unwrap();
+        segments
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_no_word_and_no_whitespace() {
+        let flags = Flags { single_word: true, lstrip: true, rstrip: true, ..Flags::default() };
+        let in_whole = |text: &[u8]| in_range(flags, text, 0..text.len());
+        assert_eq!(in_whole(b"\xffm\xe3\x80"), [(false, 0..1), (true, 1..2), (false, 2..4)]);
+        assert_eq!(in_whole(b"\xc3\xc3\xa9m"), [(false, 0..4)]);
+        assert_eq!(in_whole(b"\xe3\x80\x80m\xc2\x85"), [(true, 0..6)]);
+    }
+
+    #[test]
+    fn a_range_has_the_whole_text_around_it() {
+        let flags = Flags { single_word: true, rstrip: true, ..Flags::default() };
+        assert_eq!(in_range(flags, b"am", 1..2), [(false, 1..2)]);
+        assert_eq!(in_range(flags, b" m  m", 1..3), [(true, 1..3)]);
+        assert!(in_range(flags, b"m", 1..1).is_empty());
+        assert_eq!(in_range(flags, b"m m m m", 0..7), [(true, 0..2), (true, 2..4), (true, 4..6)]);
     }
 
     #[test]

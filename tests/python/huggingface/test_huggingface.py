@@ -166,6 +166,32 @@ def test_added_tokens_that_overlap() -> None:
             assert_same(ours, made, "".join(rng.choices("abc the", k=rng.randrange(12))))
 
 
+def test_added_tokens_whose_whitespace_overlaps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUST_BACKTRACE", "0")
+    contents = ["\n", "\u3000", "  ", "a", "<a>", "b\n", " b", "\n\n", "é"]
+    flags = ("single_word", "lstrip", "rstrip", "normalized", "special")
+    rng = random.Random(6)
+    compared = 0
+    for _ in range(120):
+        tokens = [
+            AddedToken(text, **{flag: rng.random() < 0.5 for flag in flags})
+            for text in rng.sample(contents, rng.randrange(1, 5))
+        ]
+        made = make(added=tokens, normalizer=rng.choice([None, normalizers.NFC()]), count=10)
+        ours = Tokenizer.from_huggingface(made)
+        for _ in range(30):
+            text = "".join(rng.choices([*contents, "x", " ", "<a>\n", "\t"], k=rng.randrange(9)))
+            try:
+                made.encode(text)
+            except BaseException as panic:  # a token whose text the one before it has taken, and more
+                assert "bad split" in str(panic)
+                assert encoded(ours, text).ids == ours.encode(text)
+            else:
+                assert_same(ours, made, text)
+                compared += 1
+    assert compared > 3000
+
+
 def test_without_special_tokens_they_are_text() -> None:
     made = make(normalizer=normalizers.NFC(), added=ADDED)
     ours = Tokenizer.from_huggingface(made)
