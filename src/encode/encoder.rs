@@ -49,14 +49,14 @@ pub(super) struct Request<'a> {
 pub struct Encoder {
     pub(super) vocab: Vocab,
     pub(super) pretokenizer: Pretokenizer,
-    no_specials: Specials,
+    pub(super) no_specials: Specials,
     /// Tables made from the vocabulary. After a training they are made when the first text is encoded, since a
     /// tokenizer that is only saved needs none.
-    tables: Once<Tables>,
+    pub(super) tables: Arc<Once<Tables>>,
     /// log2 of the number of buckets of a scratch's cache.
-    cache_bits: u32,
+    pub(super) cache_bits: u32,
     /// Bytes of text after which a scratch gets a cache; see [`OWN_CACHE_BYTES`].
-    cache_after: usize,
+    pub(super) cache_after: usize,
     /// The instruction set of the pattern's scanner, or for other patterns the best one of the machine.
     pub(super) isa: Isa,
     pub(super) pool: ScratchPool,
@@ -103,7 +103,7 @@ impl Encoder {
         let no_specials = Specials::default();
         let pretokenizer = with_junctions(pretokenizer, &vocab);
         let isa = isa_of(&pretokenizer);
-        let pool = ScratchPool::default();
+        let (pool, tables) = (ScratchPool::default(), Arc::new(tables));
         Encoder { vocab, pretokenizer, no_specials, tables, cache_bits, cache_after, isa, pool }
     }
 

@@ -1,9 +1,13 @@
 //! Tables that encoding needs of a vocabulary, in addition to its pairs.
 
 use super::cache::{Cache, IdWidth};
+use super::encoder::Encoder;
 use super::safe_splits::SafeSplits;
+use super::scratch::ScratchPool;
+use crate::error::Result;
 use crate::pretokenize::Isa;
 use crate::pretokenize::key::Key;
+use crate::special::Specials;
 use crate::vocab::Vocab;
 
 /// Tables made from a vocabulary, shared by all threads.
@@ -23,6 +27,27 @@ impl Tables {
 
     pub(super) fn with_cache(vocab: &Vocab, cache: Cache) -> Self {
         Tables { seeds: seeds(vocab, cache), safe_splits: SafeSplits::new(vocab) }
+    }
+}
+
+impl Encoder {
+    /// The encoder with more special tokens, whose ids must ascend and be above all others; `None` where they are not.
+    /// It shares all tables: those tokens are found before anything is looked up in them.
+    ///
+    /// Cost: that of [`Vocab::with_specials`].
+    ///
+    /// # Errors
+    /// Same as [`Vocab::with_specials`].
+    pub fn with_specials(&self, more: &[(Vec<u8>, u32)]) -> Result<Option<Self>> {
+        let Some(vocab) = self.vocab.with_specials(more)? else { return Ok(None) };
+        Ok(Some(Encoder {
+            vocab,
+            pretokenizer: self.pretokenizer.clone(),
+            no_specials: Specials::default(),
+            tables: self.tables.clone(),
+            pool: ScratchPool::default(),
+            ..*self
+        }))
     }
 }
 

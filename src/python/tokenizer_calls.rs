@@ -20,6 +20,11 @@ use crate::source::Text;
 use crate::vocab::{CharacterTokens, SpecialSpec, Vocab};
 
 impl Tokenizer {
+    /// The tokenizer of an encoder.
+    pub(super) fn of(encoder: Arc<Encoder>) -> Self {
+        Tokenizer { encoder }
+    }
+
     /// The encoder of the core.
     pub(super) fn encoder(&self) -> &Encoder {
         &self.encoder
