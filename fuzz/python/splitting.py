@@ -52,7 +52,7 @@ outcomes: collections.Counter[str] = collections.Counter()
 
 
 @contextlib.contextmanager
-def _within_seconds(limit: int) -> Iterator[None]:
+def within_seconds(limit: int) -> Iterator[None]:
     """A pattern that backtracks for ever is what its author asked for."""
 
     def stop(*_: object) -> None:
@@ -68,7 +68,7 @@ def _within_seconds(limit: int) -> Iterator[None]:
         signal.alarm(0)
 
 
-def _without_panic(call: Callable[[], Any]) -> Any:
+def without_panic(call: Callable[[], Any]) -> Any:
     """Return what another library returns; None where it refuses the pattern, panics, or gives up."""
     try:
         return call()
@@ -141,14 +141,14 @@ def tiktoken_patterns(data: bytes) -> None:
     maker = regexes.Maker(Input(data))
     pattern = maker.pattern()
     texts = [maker.text(_tiktoken_alphabet()) for _ in range(TEXTS)]
-    with _within_seconds(10):
+    with within_seconds(10):
         try:
             found = _encoded(Encoding, pattern, texts)
         except ValueError as error:
             assert len(str(error)) < 3000
             outcomes["refused here"] += 1
             return
-        expected = _without_panic(lambda: _encoded(tiktoken.Encoding, pattern, texts))
+        expected = without_panic(lambda: _encoded(tiktoken.Encoding, pattern, texts))
         if expected is None:
             return
         assert found == expected, (pattern, texts, found, expected)
@@ -189,14 +189,14 @@ def huggingface_patterns(data: bytes) -> None:
     maker = regexes.Maker(input)
     pattern = maker.pattern()
     texts = [maker.text(_huggingface_alphabet()) for _ in range(TEXTS)]
-    with _within_seconds(10):
+    with within_seconds(10):
         try:
             found = [_split_here(pattern, text, behavior, invert) for text in texts]
         except ValueError as error:
             assert len(str(error)) < 3000
             outcomes["refused here"] += 1
             return
-        expected = _without_panic(lambda: [_split_there(pattern, text, behavior, invert) for text in texts])
+        expected = without_panic(lambda: [_split_there(pattern, text, behavior, invert) for text in texts])
         if expected is None:
             return
         assert found == expected, (pattern, behavior, invert, texts, found, expected)

@@ -20,6 +20,7 @@ from typing import Any
 import checks
 import folders
 import methods
+import pipelines
 import splitting
 from checks import FOLDER, written
 from choices import Input, changed_bytes, changed_value
@@ -344,7 +345,8 @@ ALL: dict[str, Target] = {
     for target in (
         native, tiktoken, gpt2, huggingface, sentencepiece, counts, minbpe, pickled, checkpoint,
         folders.unfinished, folders.folder,
-        splitting.named, splitting.tiktoken_patterns, splitting.huggingface_patterns, methods.arguments,
+        splitting.named, splitting.tiktoken_patterns, splitting.huggingface_patterns, pipelines.pipelines,
+        methods.arguments,
     )
 }  # fmt: skip
 

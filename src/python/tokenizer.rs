@@ -162,6 +162,13 @@ impl Tokenizer {
         Ok(self.encoder.leaves(text::utf8(text)?.as_bytes(), special)?)
     }
 
+    /// The tokenizer with more special tokens, tuples of name and id; None if their ids do not ascend above all others.
+    fn with_special_tokens(&self, py: Python<'_>, more: Vec<(String, u32)>) -> PyResult<Option<Self>> {
+        let more: Vec<_> = more.into_iter().map(|(name, id)| (name.into_bytes(), id)).collect();
+        let encoder = call::long(py, None, |_| self.encoder.with_specials(&more))?;
+        Ok(encoder.map(|encoder| Tokenizer::of(Arc::new(encoder))))
+    }
+
     /// The tokens and merges, serialized as bytes.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         room::check_available(self.encoder.vocab().state_bytes())?;
@@ -479,12 +486,5 @@ impl Tokenizer {
 
     fn ignores_merges(&self) -> bool {
         self.encoder.vocab().ignores_merges()
-    }
-}
-
-impl Tokenizer {
-    /// The tokenizer of an encoder.
-    pub(super) fn of(encoder: Arc<Encoder>) -> Self {
-        Tokenizer { encoder, decoder: None }
     }
 }

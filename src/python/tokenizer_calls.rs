@@ -22,6 +22,11 @@ use crate::source::Text;
 use crate::vocab::{CharacterTokens, RankLines, SpecialSpec, Vocab};
 
 impl Tokenizer {
+    /// The tokenizer of an encoder.
+    pub(super) fn of(encoder: Arc<Encoder>) -> Self {
+        Tokenizer { encoder, decoder: None }
+    }
+
     /// The encoder of the core.
     pub(super) fn encoder(&self) -> &Encoder {
         &self.encoder

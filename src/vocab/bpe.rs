@@ -3,6 +3,8 @@
 //! Most models become a vocabulary of bytes ([`Vocab::of_views`]) or of characters ([`Vocab::of_characters`]), which merge
 //! fast. The others keep the names and merge by them ([`SpelledBpe`]).
 
+use std::sync::Arc;
+
 use std::ops::Range;
 
 use rustc_hash::FxHashSet;
@@ -218,7 +220,7 @@ impl Vocab {
         let listed = listed.collect::<Result<Vec<[u32; 3]>>>()?;
         let mut never_whole = never_whole.into_iter().map(index).collect::<Result<Vec<u32>>>()?;
         never_whole.sort_unstable();
-        let merges = listed.iter().map(|merge| (merge[0], merge[1])).collect();
+        let merges = Arc::new(listed.iter().map(|merge| (merge[0], merge[1])).collect());
         let triples = listed.iter().map(|&[left, right, made]| (left, right, made));
         let is_random = options.dropout.is_random();
         let bpe = SpelledBpe::new(spelling, options, names, indices, triples, never_whole)?;
@@ -233,8 +235,8 @@ impl Vocab {
         };
         Ok(Vocab {
             tokens,
-            ordinary: ordinary.into(),
-            pairs: pairs.into(),
+            ordinary: Arc::new(ordinary.into()),
+            pairs: Arc::new(pairs.into()),
             trained: None,
             semantics: Semantics::Merges,
             whole: false, // the model itself looks for whole pretokens

@@ -1,6 +1,7 @@
 //! Ids, bytes, merges and special tokens → a validated [`Vocab`].
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -10,7 +11,6 @@ use super::tokens::TokenBytes;
 use super::vocabulary::{Semantics, Vocab, memory_of_pairs, special_indices};
 use crate::error::{Error, Result};
 use crate::merge::Pairs;
-use crate::once::Once;
 use crate::room;
 use crate::special::Specials;
 
@@ -126,12 +126,12 @@ fn build(
     let whole = semantics == Semantics::Ranks;
     Ok(Vocab {
         tokens,
-        ordinary: ordinary.into(),
-        pairs: pairs.into(),
+        ordinary: Arc::new(ordinary.into()),
+        pairs: Arc::new(pairs.into()),
         trained: None,
         semantics,
         whole,
-        merges,
+        merges: Arc::new(merges),
         unreachable,
         specials: finder,
         special_ids,
@@ -165,12 +165,12 @@ fn trained(
         merges.iter().map(|&(left, right)| Ok((index(left)?, index(right)?))).collect::<Result<_>>()?;
     Ok(Vocab {
         tokens,
-        ordinary: Once::new(),
-        pairs: Once::new(),
+        ordinary: Arc::default(),
+        pairs: Arc::default(),
         trained: Some(first),
         semantics: Semantics::Merges,
         whole: false,
-        merges,
+        merges: Arc::new(merges),
         unreachable: Vec::new(),
         specials: finder,
         special_ids,

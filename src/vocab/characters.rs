@@ -1,6 +1,8 @@
 //! Vocabularies of characters, as SentencePiece makes them: merging begins with the characters of a text. A character
 //! that is no token falls back to the tokens of its bytes.
 
+use std::sync::Arc;
+
 use super::build::SpecialSpec;
 use super::ordinary::Ordinary;
 use super::reach;
@@ -44,12 +46,12 @@ impl Vocab {
         let unreachable = reach::not_made(&tokens, &pairs)?;
         Ok(Vocab {
             tokens,
-            ordinary: ordinary.into(),
-            pairs: pairs.into(),
+            ordinary: Arc::new(ordinary.into()),
+            pairs: Arc::new(pairs.into()),
             trained: None,
             semantics: Semantics::Merges,
             whole: false,
-            merges,
+            merges: Arc::new(merges),
             unreachable,
             specials,
             special_ids,

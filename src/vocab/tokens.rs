@@ -84,6 +84,39 @@ impl TokenBytes {
         TokenBytes { slots, by_id, dense: dense as u32, later_ids, long, len: tokens.len() }
     }
 
+    /// The table with more tokens behind its last one; `None` if their ids do not ascend from there, or the table
+    /// would have to be indexed otherwise.
+    pub(super) fn extended(&self, more: &[(u32, &[u8])]) -> Option<Self> {
+        let ids = || more.iter().map(|(id, _)| *id);
+        if !self.max_id().into_iter().chain(ids()).is_sorted_by(|id, next| id < next) {
+            return None;
+        }
+        let len = self.len + more.len();
+        let size =
+            if self.by_id { more.last().map_or(self.slots.len(), |(id, _)| *id as usize + 1) } else { len };
+        if size > MAX_SPARSENESS * len + FREE_SLOTS {
+            return None;
+        }
+        let (mut slots, mut long) = (Vec::with_capacity(size), self.long.clone());
+        slots.extend_from_slice(&self.slots);
+        slots.resize(size, TokenSlot::default());
+        for (index, (id, token)) in (self.len..).zip(more) {
+            slots[if self.by_id { *id as usize } else { index }] = TokenSlot::new(token, &mut long);
+        }
+        let (mut dense, mut later_ids) = (self.dense, self.later_ids.clone());
+        if later_ids.is_empty() {
+            dense += (dense..).zip(ids()).take_while(|(next, id)| next == id).count() as u32;
+        }
+        later_ids.extend(ids().skip(dense.saturating_sub(self.dense) as usize));
+        Some(TokenBytes { slots, by_id: self.by_id, dense, later_ids, long, len })
+    }
+
+    /// About how many bytes a table with so many more tokens takes, besides the bytes of these.
+    pub(super) fn memory_with(&self, more: usize) -> usize {
+        let slots = self.slots.len().max(MAX_SPARSENESS * (self.len + more) + FREE_SLOTS);
+        SLOT_BYTES * slots + self.long.len() + 4 * (self.len + more)
+    }
+
     /// The bytes of the token of an id.
     #[inline]
     pub fn get(&self, id: u32) -> Option<&[u8]> {

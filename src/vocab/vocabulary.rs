@@ -1,5 +1,7 @@
 //! The validated vocabulary.
 
+use std::sync::Arc;
+
 use super::ordinary::Ordinary;
 use super::reach;
 use super::tokens::TokenBytes;
@@ -39,9 +41,9 @@ pub struct CharacterTokens {
 pub struct Vocab {
     pub(super) tokens: TokenBytes,
     /// Ordinary tokens by their bytes.
-    pub(super) ordinary: Once<Ordinary>,
+    pub(super) ordinary: Arc<Once<Ordinary>>,
     /// The table of merges.
-    pub(super) pairs: Once<Pairs>,
+    pub(super) pairs: Arc<Once<Pairs>>,
     /// For a vocabulary whose merges were all trained from the bytes: the index of the token that the first
     /// merge makes; later merges make the tokens that follow. Such a vocabulary needs no checks, and
     /// `ordinary` and `pairs` are made when they are first used.
@@ -50,7 +52,7 @@ pub struct Vocab {
     /// Whether a pretoken that is a token becomes that token without merging.
     pub(super) whole: bool,
     /// The list of merges as indices; under rank semantics, the pairs that make tokens with lower ranks only.
-    pub(super) merges: Vec<(u32, u32)>,
+    pub(super) merges: Arc<Vec<(u32, u32)>>,
     /// Tokens that merging their own bytes does not make, by ascending index: the ordinary ones, and in a vocabulary of
     /// characters also the special ones, which can be tokens of merges.
     pub(super) unreachable: Vec<u32>,
@@ -118,6 +120,41 @@ impl Vocab {
     #[inline]
     pub(crate) fn is_unreachable(&self, index: u32) -> bool {
         self.unreachable.binary_search(&index).is_ok()
+    }
+
+    /// The vocabulary with more special tokens, whose ids must ascend and be above all others; `None` where they are
+    /// not. What merging needs is shared.
+    ///
+    /// Cost: a copy of the table of tokens, and building the search for all special tokens.
+    ///
+    /// # Errors
+    /// Same as [`Specials::new`].
+    pub fn with_specials(&self, more: &[(Vec<u8>, u32)]) -> Result<Option<Self>> {
+        if !self.covers_text_exactly() {
+            return Ok(None);
+        }
+        room::check_available(self.tokens.memory_with(more.len()))?;
+        let tokens: Vec<(u32, &[u8])> = more.iter().map(|(name, id)| (*id, name.as_slice())).collect();
+        let Some(tokens) = self.tokens.extended(&tokens) else { return Ok(None) };
+        let names = self.specials.tokens().iter().chain(more.iter().map(|(name, _)| name));
+        let specials = Specials::new(names.cloned().collect())?;
+        let ids = || more.iter().map(|&(_, id)| id);
+        let (mut characters, mut unreachable) = (self.characters.clone(), self.unreachable.clone());
+        if let Some(characters) = &mut characters {
+            characters.outside.extend(ids());
+            unreachable.extend(self.tokens.len() as u32..tokens.len() as u32);
+        }
+        Ok(Some(Vocab {
+            tokens,
+            ordinary: self.ordinary.clone(),
+            pairs: self.pairs.clone(),
+            merges: self.merges.clone(),
+            unreachable,
+            specials,
+            special_ids: self.special_ids.iter().copied().chain(ids()).collect(),
+            characters,
+            ..*self
+        }))
     }
 
     /// Lets a pretoken that is a token become that token without merging, also under merges semantics
@@ -223,7 +260,7 @@ impl Vocab {
         }
         if let Some(first) = self.trained {
             let mut last = vec![None; self.tokens.len()];
-            for (made, &pair) in last.iter_mut().skip(first as usize).zip(&self.merges) {
+            for (made, &pair) in last.iter_mut().skip(first as usize).zip(self.merges.iter()) {
                 *made = Some(pair);
             }
             return Ok(last);
@@ -269,7 +306,7 @@ fn trained_tokens(vocab: &Vocab) -> Ordinary {
 fn trained_pairs(vocab: &Vocab) -> Pairs {
     let token = |byte: u8| vocab.ordinary_index(&[byte]).unwrap_or_default();
     let mut pairs = Pairs::new(std::array::from_fn(|byte| token(byte as u8)), vocab.merges.len());
-    for (rank, &(left, right)) in (0..).zip(&vocab.merges) {
+    for (rank, &(left, right)) in (0..).zip(vocab.merges.iter()) {
         let _ = pairs.insert(left, right, rank, vocab.trained.unwrap_or_default() + rank);
     }
     pairs

@@ -1,6 +1,6 @@
 //! What a vocabulary accepts, what it refuses, and where special tokens go.
 
-use toksmith::vocab::{Semantics, SpecialSpec};
+use toksmith::vocab::{CharacterTokens, Semantics, SpecialSpec};
 use toksmith::{Error, Vocab};
 
 type Merges<'a> = Option<&'a [(&'a str, &'a str)]>;
@@ -36,6 +36,63 @@ fn special_tokens_keep_or_get_ids() {
     // Of two ids for the same bytes the lower one is special.
     let lower = vocab(&[(256, "ab"), (257, "ab")], merges, &[("ab", None)]).unwrap();
     assert_eq!((lower.special_ids(), lower.ordinary_id(b"ab")), (&[256][..], Some(257)));
+}
+
+#[test]
+fn more_special_tokens_are_as_if_they_had_been_there() {
+    let same = |grown: &Vocab, expected: &Vocab| {
+        assert_eq!(grown.state(), expected.state());
+        assert_eq!(grown.special_ids(), expected.special_ids());
+        assert_eq!(grown.specials().tokens(), expected.specials().tokens());
+        assert_eq!(grown.unmade().unwrap(), expected.unmade().unwrap());
+        assert!(grown.tokens().iter().eq(expected.tokens().iter()));
+    };
+    let merges: Merges = Some(&[("a", "b"), ("ab", "c")]);
+    // Ids without gaps, with a gap, and so far apart that the table of tokens is not indexed by id.
+    for (extra, merges, first) in [
+        (&[(256, "ab"), (257, "abc")][..], merges, 258),
+        (&[(256, "ab"), (257, "abc"), (400, "xyz")], None, 500),
+        (&[(256, "ab"), (2_000_000_000, "abc")], merges, 2_000_000_001),
+    ] {
+        let specials = ["<s>", "<t>", "ab", "a token that is longer", "é"];
+        let ids = [0, 1, 2, 99, 100].map(|more| Some(first + more));
+        let all: Vec<_> = specials.into_iter().zip(ids).collect();
+        let expected = vocab(extra, merges, &all).unwrap();
+        let more: Vec<_> = all.iter().map(|(name, id)| (name.as_bytes().to_vec(), id.unwrap())).collect();
+        let base = vocab(extra, merges, &all[..1]).unwrap();
+        let grown = base.with_specials(&more[1..3]).unwrap().unwrap();
+        same(&grown.with_specials(&more[3..]).unwrap().unwrap(), &expected);
+        same(&base.with_specials(&more[1..]).unwrap().unwrap(), &expected);
+        same(&base.with_specials(&[]).unwrap().unwrap(), &base);
+        for id in [0, first] {
+            assert!(base.with_specials(&[(b"<u>".to_vec(), id)]).unwrap().is_none());
+        }
+        assert!(base.with_specials(&[(b"<s>".to_vec(), first + 1)]).is_err());
+    }
+    let sparse = vocab(&[], None, &[]).unwrap().with_specials(&[(b"<s>".to_vec(), u32::MAX)]).unwrap();
+    assert!(sparse.is_none(), "the table of tokens would be too large");
+}
+
+#[test]
+fn a_vocabulary_of_characters_takes_more_special_tokens() {
+    let tokens = |more: &[(u32, &'static str)]| -> Vec<(u32, &[u8])> {
+        let all = [(0, "?"), (1, "a"), (2, "b"), (3, "ab")].into_iter().chain(more.iter().copied());
+        all.map(|(id, token)| (id, token.as_bytes())).collect()
+    };
+    let kinds = |outside: &[u32]| CharacterTokens {
+        unknown: Some(0),
+        outside: outside.iter().copied().collect(),
+        ..CharacterTokens::default()
+    };
+    let base = Vocab::of_characters(tokens(&[]), &[(1, 2)], kinds(&[0]), &[]).unwrap();
+    let grown = base.with_specials(&[(b"<s>".to_vec(), 4), (b"ab".to_vec(), 7)]).unwrap().unwrap();
+    let specials: [SpecialSpec; 2] = [(b"<s>".to_vec(), Some(4)), (b"ab".to_vec(), Some(7))];
+    let all = tokens(&[(4, "<s>"), (7, "ab")]);
+    let expected = Vocab::of_characters(all, &[(1, 2)], kinds(&[0, 4, 7]), &specials).unwrap();
+    assert_eq!(grown.state(), expected.state());
+    assert_eq!(grown.special_ids(), expected.special_ids());
+    assert_eq!(grown.unmade().unwrap(), expected.unmade().unwrap());
+    assert_eq!(grown.ordinary_id(b"ab"), Some(3));
 }
 
 #[test]

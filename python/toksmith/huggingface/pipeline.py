@@ -102,10 +102,14 @@ class Pipeline:
         self._set("template", template.read(spec["post_processor"]))
         self._read_kind(spec)
         self._set("pattern", self._pattern())
+        self._classify()
+
+    def _classify(self) -> None:
+        """Find out how much of the pipeline the core does by itself."""
         self._set("_irregular", self._find_irregular())
         plain = not (self.normalizer or self.splits.prefix or self.irregular() or self.spaces)
         plain = plain and self.decoder == _JOINED_BYTES
-        self._set("is_plain", plain and all(token.special for token in tokens))
+        self._set("is_plain", plain and all(token.special for token in self.added_tokens))
         self._set("is_trivial", self.is_plain and self._is_trivial())
 
     def _read_kind(self, spec: dict[str, Any]) -> None:
@@ -184,6 +188,18 @@ class Pipeline:
         _check_characters(spec.get("characters"))
         rest = {name: spec[name] for name in ("truncation", "padding", "characters") if name in spec}
         return cls({"added_tokens": spec["added_tokens"], **{part: spec.get(part) for part in parts}, **rest}, kept)
+
+    def with_tokens(self, rows: Iterable[dict[str, Any]]) -> Pipeline:
+        """Return a pipeline with more added tokens, which no vocabulary has."""
+        changed = object.__new__(Pipeline)
+        for name in self.__slots__:
+            changed._set(name, getattr(self, name))
+        rows = list(rows)
+        changed._set("_spec", {**self._spec, "added_tokens": [*self._spec["added_tokens"], *rows]})
+        tokens = tuple(sorted([*self.added_tokens, *(added.AddedToken(**row) for row in rows)]))
+        changed._set("added_tokens", tokens)
+        changed._classify()
+        return changed
 
     def irregular(self) -> frozenset[AddedToken]:
         """Return the added tokens that the core does not find in the same way as the original."""

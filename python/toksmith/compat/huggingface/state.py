@@ -12,6 +12,7 @@ from ...common.lazy import LazyProperty
 from ...common.messages import shown
 from ...formats.gpt2 import spell, unspell
 from ...huggingface import characters, read, write
+from ...parts import Parts
 from ...tokenizer import Tokenizer as Core
 from . import components, inputs
 from .added import Added, Row
@@ -116,24 +117,28 @@ class State:
         added, changed = self.added.with_tokens(tokens, special, self.model_id, self.size(False))
         if added.as_found() == self.added.as_found():
             return State(self._made, added, self._source), changed
-        if self._source is None and (core := self._extended(added)) is not None:
-            return State(core, added, None), changed
+        if self._made is not None and (core := self._extended(added)) is not None:
+            return State(core, added, self._source), changed
         return of_changed(self.content(), added), changed
 
     def _extended(self, added: Added) -> Core | None:
-        """Return the tokenizer with more special tokens, if nothing else has changed; else None."""
-        core, old = self.core, self.added.rows
-        changed = [row for row in added.as_found() if row["id"] not in old or row != {**old[row["id"]]}]
-        is_simple = all(
-            row["id"] not in old and row["id"] in added.beside and row["special"] and not _has_flags(row)
-            for row in changed
-        )
-        if core.pipeline is not None or not is_simple:
+        """Return the tokenizer with more added tokens behind all others, if nothing else has changed; else None.
+
+        Cost: proportional to the added tokens; the vocabulary is shared.
+        """
+        old = {row["id"]: row for row in self.added.as_found()}
+        rows = [row for row in added.as_found() if row != old.get(row["id"])]
+        parts, pipeline = self.core._parts, self.core.pipeline
+        if any(row["id"] in old or row["id"] not in added.beside for row in rows):
             return None
-        vocab = {id: token for id, token in core.vocab.items() if id not in old}
-        merges = core.merges if core._core.has_merges() else None
-        ignores = merges is not None and core.ignore_merges
-        return Core(vocab, merges, added.ids, pattern=core._pattern, ignore_merges=ignores)
+        is_plain = all(row["special"] and not _has_flags(row) and not row["normalized"] for row in rows)
+        core = parts.core.with_special_tokens([(row["content"], row["id"]) for row in rows])
+        if core is None or (pipeline is None and not is_plain):
+            return None
+        if pipeline is not None:
+            pipeline = pipeline.with_tokens(rows)
+            core = pipeline.around(core)
+        return Core._of(Parts(core, parts.pattern, pipeline, None, None))
 
     # The vocabulary
 
