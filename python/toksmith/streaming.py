@@ -128,7 +128,7 @@ class DecodeStream:
 
 def _special_ids(tokenizer: Tokenizer) -> frozenset[int]:
     """Return the ids of the tokens that are special."""
-    ids = {id: True for id in tokenizer.special_tokens.values()}
+    ids = dict.fromkeys(tokenizer.special_tokens.values(), True)
     if tokenizer.pipeline is not None:
         ids |= {token.id: token.special for token in tokenizer.pipeline.added_tokens}
     return frozenset(id for id, is_special in ids.items() if is_special)

@@ -57,7 +57,8 @@ impl Decoder {
         state.stages.resize_with(self.stages.len(), StageState::default);
         for at in 0..self.stages.len() {
             let (stages, states) = (&self.stages[at..], &mut state.stages[at..]);
-            let Some(((stage, behind), (own, states))) = stages.split_first().zip(states.split_first_mut()) else {
+            let Some(((stage, behind), (own, states))) = stages.split_first().zip(states.split_first_mut())
+            else {
                 break;
             };
             stage.finish(own, &mut |part| feed(behind, states, part, text))?;

@@ -209,7 +209,8 @@ fn settled_text(state: &mut StageState, next: Next<'_>) -> Result<()> {
             let open = last.map_or(0, |chunk| chunk.invalid().len());
             // Behind the last bytes there may be more of their character, if they can begin one.
             let start = state.bytes.len() - open;
-            let is_open = std::str::from_utf8(&state.bytes[start..]).is_err_and(|error| error.error_len().is_none());
+            let is_open =
+                std::str::from_utf8(&state.bytes[start..]).is_err_and(|error| error.error_len().is_none());
             if is_open { start } else { state.bytes.len() }
         }
     };
@@ -277,7 +278,8 @@ fn replace(state: &mut StageState, part: Part<'_>, old: &[u8], new: &str, next: 
     }
     let rest = &all.as_bytes()[end..];
     let may_begin = |&length: &usize| rest.ends_with(&old[..length]);
-    let open = if part.ends { 0 } else { (1..old.len().min(rest.len() + 1)).rev().find(may_begin).unwrap_or(0) };
+    let open =
+        if part.ends { 0 } else { (1..old.len().min(rest.len() + 1)).rev().find(may_begin).unwrap_or(0) };
     room::push_text(&mut text, &all[end..all.len() - open])?;
     state.text = all[all.len() - open..].to_owned();
     next(Part { text: &text, ..part })

@@ -42,7 +42,8 @@ impl TextDecoder {
         let byte_tokens: HashMap<u32, u8> = bytes.iter().copied().zip(0..=255).collect();
         let stripped = stripped_spaces(decoder.stages(), spelling, byte_tokens.len() == 256)
             .filter(|_| vocab.covers_text_exactly());
-        let mut made = TextDecoder { decoder, spelling, names, byte_tokens, replaced: HashMap::new(), stripped };
+        let mut made =
+            TextDecoder { decoder, spelling, names, byte_tokens, replaced: HashMap::new(), stripped };
         if stripped.is_some() {
             made.replaced = made.other_bytes(vocab)?;
         }
@@ -137,12 +138,14 @@ impl TextDecoder {
     /// The bytes in the text of all tokens that have other bytes in the vocabulary.
     fn other_bytes(&self, vocab: &Vocab) -> Result<HashMap<u32, Vec<u8>>> {
         let mut others = HashMap::new();
-        for (id, bytes) in vocab.tokens().iter() {
-            let looks_like_byte = self.spelling != TextSpelling::Bytes && bytes.starts_with(b"<0x");
-            let name = self.names.get(&id);
-            if self.byte_tokens.contains_key(&id) || (name.is_none() && !looks_like_byte) {
+        let named = self.names.iter().map(|(&id, name)| (id, Some(name)));
+        // In other spellings any token may look like one for a byte.
+        let all = vocab.tokens().iter().filter(|_| self.spelling != TextSpelling::Bytes);
+        let byte_like = all.filter(|(id, bytes)| bytes.starts_with(b"<0x") && !self.names.contains_key(id));
+        for (id, name) in named.chain(byte_like.map(|(id, _)| (id, None))) {
+            let Some(bytes) = vocab.tokens().get(id).filter(|_| !self.byte_tokens.contains_key(&id)) else {
                 continue;
-            }
+            };
             let name = name.map_or_else(|| self.spelled(id, bytes), |name| room::text(name))?;
             let text = match self.spelling {
                 TextSpelling::Bytes => spelling::unspelled(&name).unwrap_or_else(|| name.into_bytes()),
@@ -167,7 +170,11 @@ fn stripped_spaces(stages: &[Stage], spelling: TextSpelling, has_bytes: bool) ->
         _ if !has_bytes => return None,
         TextSpelling::Characters => stages,
         TextSpelling::Spaces => match stages {
-            [Stage::Replace(Matcher::Literal(old), new), stages @ ..] if old == META.as_bytes() && new == " " => stages,
+            [Stage::Replace(Matcher::Literal(old), new), stages @ ..]
+                if old == META.as_bytes() && new == " " =>
+            {
+                stages
+            }
             _ => return None,
         },
     };

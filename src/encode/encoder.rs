@@ -264,7 +264,8 @@ impl Encoder {
 
     /// Whether several threads are faster than one.
     pub fn is_parallel(&self) -> bool {
-        self.pretokenizer.is_parallel() && self.pipeline.as_ref().is_none_or(|pipeline| pipeline.is_parallel())
+        self.pretokenizer.is_parallel()
+            && self.pipeline.as_ref().is_none_or(|pipeline| pipeline.is_parallel())
     }
 
     /// The special tokens of the vocabulary, or none, to search for.

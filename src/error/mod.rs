@@ -241,7 +241,9 @@ pub enum Error {
     },
 
     /// A text that is too long for the places of its ids to be tracked through a pipeline.
-    #[error("a text of {bytes} bytes is too long for offsets: with a normalizer they need a text under 4 GiB")]
+    #[error(
+        "a text of {bytes} bytes is too long for offsets: with a normalizer they need a text under 4 GiB"
+    )]
     OffsetsTooLong {
         /// The bytes of the text.
         bytes: usize,

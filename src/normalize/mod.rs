@@ -86,7 +86,9 @@ impl Normalizer {
 
     /// Whether all patterns run without a lock.
     pub(crate) fn is_parallel(&self) -> bool {
-        self.0.iter().all(|step| !matches!(step, NormalizeStep::Replace(matcher, _) if !matcher.is_parallel()))
+        self.0
+            .iter()
+            .all(|step| !matches!(step, NormalizeStep::Replace(matcher, _) if !matcher.is_parallel()))
     }
 
     /// Whether the steps leave the text, and each part of it alone, unchanged. May return `false` for such a

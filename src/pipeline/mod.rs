@@ -138,14 +138,16 @@ impl Pipeline {
             distinct(chosen.flat_map(|(token, text)| {
                 let plain = if parts.spaces_are_plain { text.replace(META, " ") } else { text.clone() };
                 // The prefix of a stretch may be the first space of a token.
-                let behind_prefix = plain.strip_prefix(' ').filter(|_| prefixed).unwrap_or_default().to_owned();
+                let behind_prefix =
+                    plain.strip_prefix(' ').filter(|_| prefixed).unwrap_or_default().to_owned();
                 [token.content.clone(), text.clone(), plain, behind_prefix]
             }))
         };
         let is_mixed = is_mixed(&parts.added_tokens)?;
         let irregular = all_texts(&|token, text| {
             let has_flags = token.flags != Flags { special: token.flags.special, ..Flags::default() };
-            let is_spelled_otherwise = text != token.content || (parts.spaces_are_plain && text.contains(META));
+            let is_spelled_otherwise =
+                text != token.content || (parts.spaces_are_plain && text.contains(META));
             let differs = token.normalized && (is_mixed || is_spelled_otherwise);
             has_flags || differs || parts.mergeable.contains(&token.id)
         });
@@ -194,7 +196,8 @@ impl Pipeline {
 
     /// Whether several threads are faster than one.
     pub(crate) fn is_parallel(&self) -> bool {
-        self.parts.normalizer.is_parallel() && self.parts.splits.as_ref().is_none_or(Pretokenizer::is_parallel)
+        self.parts.normalizer.is_parallel()
+            && self.parts.splits.as_ref().is_none_or(Pretokenizer::is_parallel)
     }
 
     /// Finds places where a text can be cut: those that all steps and the pretokenizer allow.
@@ -273,7 +276,5 @@ fn can_cut(parts: &PipelineParts, tokens: &[(&AddedToken, String)]) -> bool {
         // Behind or before a cut a single word would be at the end of a text, where no other word is.
         has_space && (is_hidden || token.flags.single_word) || token.flags.rstrip && has_prefix(parts)
     };
-    parts.normalizer.can_cut()
-        && parts.splits.is_none()
-        && !tokens.iter().any(hinders)
+    parts.normalizer.can_cut() && parts.splits.is_none() && !tokens.iter().any(hinders)
 }

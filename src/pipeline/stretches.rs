@@ -97,12 +97,19 @@ impl Pipeline {
         let mut tokens = Vec::new();
         let Trust::Inside(ranges) = passage.trust else { return Ok(tokens) };
         for range in ranges {
-            self.verbatim.tokens.for_each(passage.text, range.clone(), &|_| true, passage.control, &mut |segment| {
-                if let Some(index) = segment.token.filter(|&index| self.verbatim.tokens.is_special(index)) {
-                    room::push(&mut tokens, (self.verbatim.ids[index], segment.range))?;
-                }
-                Ok(true)
-            })?;
+            self.verbatim.tokens.for_each(
+                passage.text,
+                range.clone(),
+                &|_| true,
+                passage.control,
+                &mut |segment| {
+                    if let Some(index) = segment.token.filter(|&index| self.verbatim.tokens.is_special(index))
+                    {
+                        room::push(&mut tokens, (self.verbatim.ids[index], segment.range))?;
+                    }
+                    Ok(true)
+                },
+            )?;
         }
         Ok(tokens)
     }
@@ -123,17 +130,23 @@ impl Pipeline {
         }
         let special = matches!(passage.trust, Trust::All);
         let mut wants_more = true;
-        self.verbatim.tokens.for_each(passage.text, range, &|_| special, passage.control, &mut |segment| {
-            wants_more = match segment.token {
-                Some(index) => {
-                    let Range { start, end } = segment.range;
-                    let (id, text) = (self.verbatim.ids[index], &passage.text[start..end]);
-                    f(Stretch::Token { id, range: start..end, text })?
-                }
-                None => self.normalize(passage, segment.range, most, f)?,
-            };
-            Ok(wants_more)
-        })?;
+        self.verbatim.tokens.for_each(
+            passage.text,
+            range,
+            &|_| special,
+            passage.control,
+            &mut |segment| {
+                wants_more = match segment.token {
+                    Some(index) => {
+                        let Range { start, end } = segment.range;
+                        let (id, text) = (self.verbatim.ids[index], &passage.text[start..end]);
+                        f(Stretch::Token { id, range: start..end, text })?
+                    }
+                    None => self.normalize(passage, segment.range, most, f)?,
+                };
+                Ok(wants_more)
+            },
+        )?;
         Ok(wants_more)
     }
 
@@ -148,7 +161,9 @@ impl Pipeline {
         let continues = !passage.is_first && range.start == 0;
         let changed = self.normalized_text(passage, range.clone(), continues, *most)?;
         let view = match &changed {
-            Some(changed) => View { text: &changed.text, origins: Some(&changed.origins), start: range.start },
+            Some(changed) => {
+                View { text: &changed.text, origins: Some(&changed.origins), start: range.start }
+            }
             None => View { text: &passage.text[range.clone()], origins: None, start: range.start },
         };
         *most = most.saturating_sub(view.text.len());
@@ -164,20 +179,27 @@ impl Pipeline {
                 ranges.iter().any(|range| range.start <= origin.start && origin.end <= range.end)
             }
         };
-        self.normalized.tokens.for_each(view.text, 0..view.text.len(), &accepts, passage.control, &mut |segment| {
-            wants_more = match segment.token {
-                Some(index) => {
-                    let range = if passage.is_tracked { view.origin(segment.range.clone()) } else { 0..0 };
-                    let (id, text) = (self.normalized.ids[index], &view.text[segment.range]);
-                    f(Stretch::Token { id, range, text })?
-                }
-                None => {
-                    let continues = continues && segment.range.start == 0;
-                    self.spaces(passage, view.part(segment.range), continues, f)?
-                }
-            };
-            Ok(wants_more)
-        })?;
+        self.normalized.tokens.for_each(
+            view.text,
+            0..view.text.len(),
+            &accepts,
+            passage.control,
+            &mut |segment| {
+                wants_more = match segment.token {
+                    Some(index) => {
+                        let range =
+                            if passage.is_tracked { view.origin(segment.range.clone()) } else { 0..0 };
+                        let (id, text) = (self.normalized.ids[index], &view.text[segment.range]);
+                        f(Stretch::Token { id, range, text })?
+                    }
+                    None => {
+                        let continues = continues && segment.range.start == 0;
+                        self.spaces(passage, view.part(segment.range), continues, f)?
+                    }
+                };
+                Ok(wants_more)
+            },
+        )?;
         Ok(wants_more)
     }
 
@@ -203,7 +225,11 @@ impl Pipeline {
         let mut at = 0;
         // Bytes that are not UTF-8 are characters that no step changes.
         for chunk in text.utf8_chunks() {
-            let mut aligned = if passage.is_tracked { Aligned::tracked(chunk.valid()) } else { Aligned::plain(chunk.valid()) }?;
+            let mut aligned = if passage.is_tracked {
+                Aligned::tracked(chunk.valid())
+            } else {
+                Aligned::plain(chunk.valid())
+            }?;
             normalizer.apply_to(&mut aligned, continues || at > 0, most.saturating_sub(all.text.len()))?;
             all.add(aligned, range.start + at)?;
             at += chunk.valid().len();
@@ -220,7 +246,13 @@ impl Pipeline {
     }
 
     /// Puts a plain space for each U+2581, if the vocabulary has these.
-    fn spaces(&self, passage: Passage<'_>, view: View<'_>, continues: bool, f: OnStretch<'_>) -> Result<bool> {
+    fn spaces(
+        &self,
+        passage: Passage<'_>,
+        view: View<'_>,
+        continues: bool,
+        f: OnStretch<'_>,
+    ) -> Result<bool> {
         if !self.parts.spaces_are_plain || memchr::memmem::find(view.text, META.as_bytes()).is_none() {
             return self.splits(passage, view, continues, f);
         }
@@ -236,11 +268,22 @@ impl Pipeline {
             }
         }
         changed.copy(&view, end..view.text.len(), passage.is_tracked)?;
-        self.splits(passage, View { text: &changed.text, origins: Some(&changed.origins), start: 0 }, continues, f)
+        self.splits(
+            passage,
+            View { text: &changed.text, origins: Some(&changed.origins), start: 0 },
+            continues,
+            f,
+        )
     }
 
     /// Hands on a stretch, or each piece of it, with its prefix.
-    fn splits(&self, passage: Passage<'_>, view: View<'_>, continues: bool, f: OnStretch<'_>) -> Result<bool> {
+    fn splits(
+        &self,
+        passage: Passage<'_>,
+        view: View<'_>,
+        continues: bool,
+        f: OnStretch<'_>,
+    ) -> Result<bool> {
         let Some(splits) = &self.parts.splits else { return self.prefixed(passage, view, continues, f) };
         let mut wants_more = true;
         splits.for_each_while(view.text, |piece| {
@@ -250,7 +293,13 @@ impl Pipeline {
         Ok(wants_more)
     }
 
-    fn prefixed(&self, passage: Passage<'_>, view: View<'_>, continues: bool, f: OnStretch<'_>) -> Result<bool> {
+    fn prefixed(
+        &self,
+        passage: Passage<'_>,
+        view: View<'_>,
+        continues: bool,
+        f: OnStretch<'_>,
+    ) -> Result<bool> {
         let is_first = || view.origin(0..1.min(view.text.len())).start == 0;
         let prefix = if continues { Prefix::None } else { self.parts.prefix };
         if view.text.is_empty() {

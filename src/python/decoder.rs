@@ -22,11 +22,9 @@ pub(super) fn stage(name: &str, arguments: &[Bound<'_, PyAny>]) -> PyResult<Stag
         ("Replace", [kind, argument, content]) => {
             Stage::Replace(matcher(&kind.extract::<String>()?, argument)?, content.extract()?)
         }
-        ("Strip", [character, start, stop]) => Stage::Strip {
-            character: character.extract()?,
-            start: start.extract()?,
-            stop: stop.extract()?,
-        },
+        ("Strip", [character, start, stop]) => {
+            Stage::Strip { character: character.extract()?, start: start.extract()?, stop: stop.extract()? }
+        }
         ("Metaspace", [replacement, is_prefixed]) => {
             Stage::Metaspace { replacement: replacement.extract()?, is_prefixed: is_prefixed.extract()? }
         }
@@ -34,11 +32,9 @@ pub(super) fn stage(name: &str, arguments: &[Bound<'_, PyAny>]) -> PyResult<Stag
         ("WordPiece", [prefix, cleanup]) => {
             Stage::WordPiece { prefix: prefix.extract()?, cleanup: cleanup.extract()? }
         }
-        ("CTC", [pad, delimiter, cleanup]) => Stage::Ctc {
-            pad: pad.extract()?,
-            delimiter: delimiter.extract()?,
-            cleanup: cleanup.extract()?,
-        },
+        ("CTC", [pad, delimiter, cleanup]) => {
+            Stage::Ctc { pad: pad.extract()?, delimiter: delimiter.extract()?, cleanup: cleanup.extract()? }
+        }
         _ => return Err(PyValueError::new_err(format!("no stage has the name {name:?} and such arguments"))),
     })
 }

@@ -11,8 +11,8 @@ use super::compiled::PyCompiledPattern;
 use super::objects;
 use super::regex::{self, Regex};
 use crate::pretokenize::{
-    self, Behavior, CharKind, CutRule, Isa, Junctions, Matcher, Named, Pattern, SplitStage,
-    SplitStages, Unmatched,
+    self, Behavior, CharKind, CutRule, Isa, Junctions, Matcher, Named, Pattern, SplitStage, SplitStages,
+    Unmatched,
 };
 use crate::room;
 

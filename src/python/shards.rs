@@ -15,8 +15,8 @@ use super::file::PyWrittenHashes;
 use super::tokenizer::Tokenizer;
 use crate::error::Result;
 use crate::shards::{
-    Cursor, DocumentEncoder, Filling, Keeper, ShardOptions, ShardRun, Shuffle, Skipped,
-    Snapshot, Source, Split,
+    Cursor, DocumentEncoder, Filling, Keeper, ShardOptions, ShardRun, Shuffle, Skipped, Snapshot, Source,
+    Split,
 };
 use crate::source::WrittenHashes;
 

@@ -10,11 +10,11 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
+use super::decoder::{TextStream, spelling_of, stage};
 use super::output::Errors;
 use super::pipeline::PyPipeline;
 use super::pretokenizer::PyPretokenizer;
 use super::rows;
-use super::decoder::{TextStream, spelling_of, stage};
 use super::stream::EncodeStream;
 use super::vocabulary::{self, special_specs};
 use super::{arrays, call, file, ids, objects, text};
@@ -36,6 +36,8 @@ pub(super) struct Tokenizer {
 type ArrayAndStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 type LastPairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 type CharacterIds = (Vec<u32>, Option<u32>, Vec<u32>);
+type IdsWithRanges = (Vec<u32>, Vec<(usize, usize)>);
+type IdsWithWords<'py> = (Vec<u32>, Bound<'py, PyArray2<i64>>, Vec<u32>, Vec<(usize, String)>);
 type IdsAndSpans<'py> = (Bound<'py, PyList>, Bound<'py, PyArray2<i64>>);
 
 #[pymethods]
@@ -139,7 +141,8 @@ impl Tokenizer {
         names: HashMap<u32, String>,
         spelling: &str,
     ) -> PyResult<Self> {
-        let stages = stages.iter().map(|(name, arguments)| stage(name, arguments)).collect::<PyResult<_>>()?;
+        let stages =
+            stages.iter().map(|(name, arguments)| stage(name, arguments)).collect::<PyResult<_>>()?;
         let spelling = spelling_of(spelling)?;
         let decoder = TextDecoder::new(self.encoder.vocab(), Decoder::new(stages), spelling, names)?;
         Ok(Tokenizer { encoder: Arc::clone(&self.encoder), decoder: Some(Arc::new(decoder)) })
@@ -280,7 +283,7 @@ impl Tokenizer {
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
         special: bool,
-    ) -> PyResult<(Vec<u32>, Bound<'py, PyArray2<i64>>, Vec<u32>, Vec<(usize, String)>)> {
+    ) -> PyResult<IdsWithWords<'py>> {
         let text = text::utf8(text)?;
         let (words, spans) = call::sized(py, text.len(), |control| {
             let words = self.encoder.encode_words(text, special, control)?;
@@ -292,7 +295,7 @@ impl Tokenizer {
     }
 
     /// The ids that the model makes of the bytes of one pretoken, and their spans in these.
-    fn encode_pretoken(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<(Vec<u32>, Vec<(usize, usize)>)> {
+    fn encode_pretoken(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<IdsWithRanges> {
         let vocab = self.encoder.vocab();
         call::sized(py, pretoken.len(), |control| {
             if vocab.covers_text_exactly() {

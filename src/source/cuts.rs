@@ -31,9 +31,9 @@ pub(crate) struct Guard<'a> {
 impl Guard<'_> {
     fn allows(&self, text: &[u8], cut: usize) -> bool {
         let is_space = |byte: u8| byte.is_ascii_whitespace() || byte == 0x0B || !byte.is_ascii();
-        let is_in_space = || is_space(text[cut - 1]) && is_space(text[cut]);
-        !self.not_after.contains(&text[cut - 1])
-            && !(self.not_in_space && is_in_space())
+        let is_in_space = self.not_in_space && is_space(text[cut - 1]) && is_space(text[cut]);
+        !is_in_space
+            && !self.not_after.contains(&text[cut - 1])
             && self.normalizer.may_cut(text, cut, self.spaces_are_plain)
     }
 }

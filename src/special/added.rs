@@ -80,7 +80,9 @@ impl AddedTokens {
         while let Some(found) = matches.next(control)? {
             let Range { mut start, end: mut stop } = found.range;
             let flags = self.flags[found.index];
-            if (flags.special && !accepts(&(start..stop))) || (flags.single_word && is_inside_word(text, start..stop)) {
+            if (flags.special && !accepts(&(start..stop)))
+                || (flags.single_word && is_inside_word(text, start..stop))
+            {
                 continue;
             }
             if flags.lstrip {

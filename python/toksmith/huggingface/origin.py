@@ -20,7 +20,6 @@ from .pipeline import Pipeline
 
 if TYPE_CHECKING:
     from ..parts import Parts
-    from .added import AddedToken
 
 CONFIG, SPECIALS, GENERATION = "tokenizer_config.json", "special_tokens_map.json", "generation_config.json"
 TEMPLATE, TEMPLATES = "chat_template.jinja", "additional_chat_templates"
@@ -55,20 +54,18 @@ class Origin:
         self.content, self.beside, self.files = content, beside, files
 
     @classmethod
-    def of(cls, content: dict[str, Any], added: list[AddedToken], beside: list[str], files: Files) -> Origin:
+    def of(cls, content: dict[str, Any], rows: list[dict[str, Any]], beside: list[str], files: Files) -> Origin:
         """Return the origin of a tokenizer that was read from a `tokenizer.json`.
 
         Args:
             content: The parts of the file, and the options of its model.
-            added: The added tokens.
+            rows: The added tokens.
             beside: Contents of those that are not in the vocabulary of the model.
             files: The files beside it.
         """
         spelled = {name: content.get(name) for name in _SPELLED}
         options = {name: content["model"].get(name) for name in _OPTIONS}
-        rows = [token._asdict() for token in added]
-        kept = copy.deepcopy({**spelled, "added_tokens": rows, "model": options})
-        return cls(kept, frozenset(beside), files)
+        return cls({**spelled, "added_tokens": rows, "model": options}, frozenset(beside), files)
 
     def moved(self) -> Origin:
         """Return the origin of a tokenizer whose ids have changed: without ids and without flags by id."""

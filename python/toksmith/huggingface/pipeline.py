@@ -93,10 +93,13 @@ class Pipeline:
     splits: pretokenizers.Splits
     template: Template | None
 
-    def __init__(self, spec: dict[str, Any], kept: Iterable[int] = ()) -> None:
-        tokens = tuple(sorted(added.AddedToken(**row) for row in spec["added_tokens"]))
+    def __init__(
+        self, spec: dict[str, Any], kept: Iterable[int] = (), tokens: Iterable[AddedToken] | None = None
+    ) -> None:
+        if tokens is None:
+            tokens = (added.AddedToken(**row) for row in spec["added_tokens"])
         self._set("_spec", {**spec, "kept": sorted(set(kept))})
-        self._set("added_tokens", tokens)
+        self._set("added_tokens", tuple(sorted(tokens)))
         from_oniguruma.check_total([spec["normalizer"], spec["pre_tokenizer"]])
         self._set("normalizer", normalizers.read(spec["normalizer"]))
         self._set("template", template.read(spec["post_processor"]))
@@ -150,7 +153,8 @@ class Pipeline:
     def _is_trivial(self) -> bool:
         post = self._spec["post_processor"]
         without = post is None or (post.get("type") == "ByteLevel" and not self.template_trims)
-        spells_bytes = any(unspell(t.content) not in (None, t.content.encode()) for t in self.added_tokens)
+        beyond_ascii = (t.content for t in self.added_tokens if not t.content.isascii())
+        spells_bytes = any(unspell(content) not in (None, content.encode()) for content in beyond_ascii)
         has_settings = {"truncation", "padding"} & self._spec.keys()
         return without and not (has_settings or self.is_staged or spells_bytes)
 
@@ -252,7 +256,10 @@ class Pipeline:
             only_prefix = spaces.prefix if spaces.are_plain else ""
             prefix = spaces.missing_prefix
         return _core.Pipeline(
-            [(t.id, t.content, t.single_word, t.lstrip, t.rstrip, t.normalized, t.special) for t in self.added_tokens],
+            [
+                (t.id, t.content, t.single_word, t.lstrip, t.rstrip, t.normalized, t.special)
+                for t in self.added_tokens
+            ],
             mergeable=set(self._spec["kept"]),
             normalizer=_core.Normalizer(self.normalizer),
             splits=_core.Pretokenizer.of_stages(before) if before else None,

@@ -56,8 +56,9 @@ def _parts_of(file: _core.HuggingFaceModel, files: origin.Files, seed: int | Non
     if version != "1.0":
         raise refused("$.version", f'{shown(version)}: toksmith reads "1.0"')
     tokens = [AddedToken(*row) for row in file.added]
+    rows = [token._asdict() for token in tokens]
     spec = {
-        "added_tokens": [token._asdict() for token in tokens],
+        "added_tokens": rows,
         **{part: parts.get(part) for part in ("normalizer", "pre_tokenizer", "post_processor", "decoder")},
         **{part: parts[part] for part in ("truncation", "padding") if parts.get(part) is not None},
     }
@@ -65,11 +66,11 @@ def _parts_of(file: _core.HuggingFaceModel, files: origin.Files, seed: int | Non
     if not is_byte_level:
         flags = {name: options.get(name) is True for name in ("byte_fallback", "fuse_unk")}
         spec["characters"] = {"unk_token": options.get("unk_token"), **flags}
-    pipeline = Pipeline(spec, file.kept() if is_byte_level else ())
+    pipeline = Pipeline(spec, file.kept() if is_byte_level else (), tokens)
     steps = _core.Normalizer(pipeline.normalizer)
     texts = [steps.apply(token.content) if token.normalized else token.content for token in tokens]
     core = file.tokenizer(pipeline.pattern.core(), pipeline.spelling, texts, seed)
-    came_from = origin.Origin.of({**parts, "model": options}, tokens, file.beside, files)
+    came_from = origin.Origin.of({**parts, "model": options}, rows, file.beside, files)
     if pipeline.is_trivial:
         return Parts(core, pipeline.pattern, None, None, came_from)
     return Parts(pipeline.around(core), pipeline.pattern, pipeline, None, came_from)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .checks import field, kind_of, refused, shown
 from .characters import META
+from .checks import field, kind_of, refused, shown
 from .decoders import scheme
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Spaces(NamedTuple):
 
     @property
     def missing_prefix(self) -> str:
-        """Which stretches get a space in front if they have none: all ("missing"), the first ("first"), or none ("")."""
+        """Which stretches get a space in front if they lack one: all ("missing"), the first ("first"), none ("")."""
         scheme = "never" if self.metaspace is None else self.metaspace.scheme
         return {"always": "missing", "first": "first", "never": ""}[scheme]
 

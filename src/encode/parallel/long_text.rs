@@ -252,7 +252,8 @@ mod tests {
                     let chunks = encoder.chunks(text, active, size).unwrap();
                     assert_eq!(chunks.iter().map(ExactSizeIterator::len).sum::<usize>(), text.len());
                     for workers in [1, 2, 5] {
-                        let ids = encoder.encode_chunks(text, &chunks, active, (workers, true), &control).unwrap();
+                        let ids =
+                            encoder.encode_chunks(text, &chunks, active, (workers, true), &control).unwrap();
                         assert_eq!(ids, expected, "{size} {workers}");
                     }
                 }

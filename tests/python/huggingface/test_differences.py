@@ -15,7 +15,7 @@ from test_compat_training import ALPHABET
 from tokenizers import AddedToken, models, normalizers, pre_tokenizers, trainers
 
 from toksmith import Tokenizer as Core
-from toksmith.compat.huggingface import BPE, Encoding, Tokenizer
+from toksmith.compat.huggingface import BPE, Tokenizer
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "huggingface.md"
 

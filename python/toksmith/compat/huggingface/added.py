@@ -104,7 +104,7 @@ class Added:
         new = [row_of(token, special) for token in tokens]
         rows, ids, beside = dict(self.rows), dict(self.ids), set(self.beside)
         once = {*self.once_special, *(row["content"] for row in new if row["special"] and row["content"])}
-        changed = 0
+        changed, next_id = 0, max(max(ids.values(), default=-1) + 1, model_size)
         for row in new:
             name = row["content"]
             id = ids.get(name)
@@ -113,7 +113,7 @@ class Added:
             if not name or (id in rows and _flags(rows[id]) == _flags(row)):
                 continue
             if id is None:
-                id = max(max(ids.values(), default=-1) + 1, model_size)
+                id, next_id = next_id, next_id + 1
                 beside.add(id)
             ids[name], rows[id] = id, {"id": id, **row}
             changed += 1
@@ -121,7 +121,11 @@ class Added:
 
     def as_found(self) -> list[Row]:
         """Return the rows by which tokens are found: a token that was special once is found as a special token."""
-        return [{**row, "special": row["content"] in self.once_special} for row in self.rows.values()]
+        once = self.once_special
+        return [
+            row if row["special"] or row["content"] not in once else {**row, "special": True}
+            for row in self.rows.values()
+        ]
 
 
 def _flags(row: Row) -> tuple[Any, ...]:

@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import _core
-from ...formats.gpt2 import BYTE_ORDER, spell, unspell
+from ...formats.gpt2 import BYTE_ORDER, spell
 from ...huggingface import decoders, normalizers, pretokenizers, spaces
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from ...common.lazy import LazyProperty
 from ...common.messages import shown
 from ...formats.gpt2 import spell, unspell
 from ...huggingface import characters, read, write
+from ...huggingface.pipeline import Pipeline
 from ...parts import Parts
 from ...tokenizer import Tokenizer as Core
 from . import components, inputs
@@ -133,8 +134,12 @@ class State:
             return None
         is_plain = all(row["special"] and not _has_flags(row) and not row["normalized"] for row in rows)
         core = parts.core.with_special_tokens([(row["content"], row["id"]) for row in rows])
-        if core is None or (pipeline is None and not is_plain):
+        if core is None:
             return None
+        if pipeline is None and not is_plain:
+            names = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
+            own = {"added_tokens": list(old.values()), **{name: self.part(name) for name in names}}
+            pipeline = Pipeline(own)
         if pipeline is not None:
             pipeline = pipeline.with_tokens(rows)
             core = pipeline.around(core)

@@ -29,7 +29,6 @@ _BETWEEN = "\n"
 """A character that no form changes, and across which no marks are sorted and no characters composed."""
 # Marks of the lowest and of the highest class. Both are old.
 _LOWEST, _HIGHEST = "\u0334", "\u0345"
-_ROOM = 1 << 28
 # Characters that are normalized together; surrogates are whole blocks of so many.
 _AT_ONCE = 1 << 9
 
@@ -95,8 +94,7 @@ def _each(form: str, texts: Iterable[str]) -> list[str]:
 
 
 def _normalizer(form: str) -> Callable[[str], str]:
-    normalizer = _core.Normalizer([(form, [])])
-    return lambda text: normalizer.apply(text, _ROOM)
+    return _core.Normalizer([(form, [])]).apply
 
 
 @functools.cache
