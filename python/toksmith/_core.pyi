@@ -124,16 +124,6 @@ class Tokenizer:
         pretokenizer: Pretokenizer,
         ignore_merges: bool = False,
     ) -> Tokenizer: ...
-    @staticmethod
-    def of_characters(
-        vocab: dict[int, bytes],
-        merges: Sequence[tuple[int, int]],
-        bytes: Sequence[int],
-        unknown: int | None,
-        outside: Sequence[int],
-        special_tokens: Sequence[tuple[str, int | None]],
-        pretokenizer: Pretokenizer,
-    ) -> Tokenizer: ...
     def characters(self) -> tuple[list[int], int | None, list[int]] | None: ...
     def is_spelled(self) -> bool: ...
     def spelled_model(self) -> dict[str, Any] | None: ...

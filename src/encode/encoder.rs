@@ -17,11 +17,10 @@ use super::tables::Tables;
 use crate::control::{BYTES_PER_CHECK, Control};
 use crate::error::Result;
 use crate::once::Once;
-use crate::pipeline::{Passage, Pipeline, Trust};
+use crate::pipeline::{Passage, Pipeline};
 use crate::pretokenize::{ENDS, Isa, Junctions, Pattern, Pretokenizer};
 use crate::room;
 use crate::simd::Portable;
-use crate::source::Cutter;
 use crate::special::{Segment, Specials};
 use crate::vocab::Vocab;
 
@@ -56,14 +55,14 @@ pub struct Encoder {
     pub(super) splitter: Pretokenizer,
     /// The steps before the pattern; `None` for none.
     pub(super) pipeline: Option<Arc<Pipeline>>,
-    no_specials: Specials,
+    pub(super) no_specials: Specials,
     /// Tables made from the vocabulary. After a training they are made when the first text is encoded, since a
     /// tokenizer that is only saved needs none.
-    tables: Arc<Once<Tables>>,
+    pub(super) tables: Arc<Once<Tables>>,
     /// log2 of the number of buckets of a scratch's cache.
-    cache_bits: u32,
+    pub(super) cache_bits: u32,
     /// Bytes of text after which a scratch gets a cache; see [`OWN_CACHE_BYTES`].
-    cache_after: usize,
+    pub(super) cache_after: usize,
     /// The instruction set of the pattern's scanner, or for other patterns the best one of the machine.
     pub(super) isa: Isa,
     pub(super) pool: ScratchPool,
@@ -125,37 +124,6 @@ impl Encoder {
             cache_after,
             isa,
             pool,
-        }
-    }
-
-    /// The encoder of the same vocabulary and pattern, with which it shares its tables, after the steps of a pipeline.
-    #[must_use]
-    pub fn with_pipeline(&self, pipeline: Pipeline) -> Self {
-        Encoder { pipeline: Some(Arc::new(pipeline)), ..self.sharing(Arc::clone(&self.vocab)) }
-    }
-
-    /// The encoder with more special tokens, whose ids must ascend and be above all others; `None` where they are not.
-    /// It shares all tables: those tokens are found before anything is looked up in them.
-    ///
-    /// Cost: that of [`Vocab::with_specials`].
-    ///
-    /// # Errors
-    /// Same as [`Vocab::with_specials`].
-    pub fn with_specials(&self, more: &[(Vec<u8>, u32)]) -> Result<Option<Self>> {
-        Ok(self.vocab.with_specials(more)?.map(|vocab| self.sharing(Arc::new(vocab))))
-    }
-
-    /// The encoder without a pipeline of a vocabulary that has the same tables.
-    fn sharing(&self, vocab: Arc<Vocab>) -> Self {
-        Encoder {
-            vocab,
-            pretokenizer: self.pretokenizer.clone(),
-            splitter: self.splitter.clone(),
-            pipeline: None,
-            no_specials: Specials::default(),
-            tables: Arc::clone(&self.tables),
-            pool: ScratchPool::default(),
-            ..*self
         }
     }
 
@@ -235,42 +203,6 @@ impl Encoder {
         let mut count = CountSink(0);
         self.encode(text, special, &mut count, control)?;
         Ok(count.0)
-    }
-
-    /// The special tokens that a call looks for.
-    #[inline]
-    pub(super) fn active<'a>(&'a self, special: SpecialTokens<'a>) -> ActiveSpecials<'a> {
-        let (search, ids) = match special {
-            SpecialTokens::None => (&self.no_specials, &[][..]),
-            SpecialTokens::OfVocabulary => (self.vocab.specials(), self.vocab.special_ids()),
-            SpecialTokens::Chosen(set) => (&set.specials, &*set.ids),
-        };
-        let trust = if matches!(special, SpecialTokens::None) { Trust::None } else { Trust::All };
-        ActiveSpecials { search, ids, pipeline: self.pipeline.as_deref().map(|pipeline| (pipeline, trust)) }
-    }
-
-    /// Finds places where a text can be cut without a change of its ids. `replace` says whether invalid bytes are
-    /// read as U+FFFD.
-    pub(crate) fn cutter<'a>(&'a self, special: impl Into<SpecialTokens<'a>>, replace: bool) -> Cutter<'a> {
-        self.cutter_of(self.active(special.into()), replace)
-    }
-
-    pub(super) fn cutter_of<'a>(&'a self, specials: ActiveSpecials<'a>, replace: bool) -> Cutter<'a> {
-        match specials.pipeline {
-            Some((pipeline, _)) => pipeline.cutter(&self.pretokenizer, replace),
-            None => Cutter::new(specials.search, &self.pretokenizer, replace),
-        }
-    }
-
-    /// Whether several threads are faster than one.
-    pub fn is_parallel(&self) -> bool {
-        self.pretokenizer.is_parallel()
-            && self.pipeline.as_ref().is_none_or(|pipeline| pipeline.is_parallel())
-    }
-
-    /// The special tokens of the vocabulary, or none, to search for.
-    pub(super) fn specials(&self, special: bool) -> &Specials {
-        if special { self.vocab.specials() } else { &self.no_specials }
     }
 
     /// Encodes the text of a request, in a scratch of the request's worker.

@@ -1,6 +1,8 @@
 //! Text → ids.
 //!
 //! - [`encoder`]: the [`Encoder`], and how one text is encoded on the calling thread.
+//! - [`active`], [`special_set`]: the special tokens that a call looks for. [`sharing`]: more of them, or a pipeline,
+//!   for the same tables.
 //! - [`staged`]: text that goes through the steps of a [pipeline](crate::pipeline) first.
 //! - [`hot_loop`]: runs of pretokens → ids, as long as the ids are in their bucket of the [`cache`].
 //! - [`lookup`]: the ids of a pretoken that are elsewhere in the cache, or must be made by merging; [`fragments`]: a
@@ -9,6 +11,7 @@
 //! - [`parallel`]: a long text, a batch, a file, on several threads. [`scratch`]: the working memory of each.
 //! - [`api`]: everything else that a tokenizer is asked for.
 
+mod active;
 mod api;
 mod cache;
 mod encoder;
@@ -20,6 +23,7 @@ mod padded_ids;
 mod parallel;
 mod safe_splits;
 mod scratch;
+mod sharing;
 mod spans;
 mod special_set;
 mod staged;

@@ -241,13 +241,8 @@ pub enum Error {
     },
 
     /// A text that is too long for the places of its ids to be tracked through a pipeline.
-    #[error(
-        "a text of {bytes} bytes is too long for offsets: with a normalizer they need a text under 4 GiB"
-    )]
-    OffsetsTooLong {
-        /// The bytes of the text.
-        bytes: usize,
-    },
+    #[error("a text of {0} bytes is too long for offsets with a normalizer: at most 4 GiB")]
+    OffsetsTooLong(usize),
 
     /// A lone surrogate, which is no character and has no UTF-8.
     #[error("the text has a lone surrogate at character {at}, which is no character and has no UTF-8 bytes")]

@@ -86,7 +86,7 @@ impl Pipeline {
         let needs_places = self.parts.prefix == Prefix::First || matches!(passage.trust, Trust::Inside(_));
         let is_tracked = passage.is_tracked || needs_places;
         if is_tracked && u32::try_from(passage.text.len()).is_err() {
-            return Err(Error::OffsetsTooLong { bytes: passage.text.len() });
+            return Err(Error::OffsetsTooLong(passage.text.len()));
         }
         Ok(Passage { is_tracked, ..passage })
     }

@@ -12,6 +12,7 @@ mod characters;
 mod compiled;
 mod counts;
 mod decoder;
+mod decoding;
 mod documents;
 mod encoding;
 mod errors;

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-use super::decoder::{TextStream, spelling_of, stage};
+use super::decoder::TextStream;
+use super::decoding::NamedStage;
 use super::output::Errors;
 use super::pipeline::PyPipeline;
 use super::pretokenizer::PyPretokenizer;
@@ -18,12 +19,12 @@ use super::rows;
 use super::stream::EncodeStream;
 use super::vocabulary::{self, special_specs};
 use super::{arrays, call, file, ids, objects, text};
-use crate::decode::{Decoder, TextDecoder};
-use crate::encode::{EncodedBatch, Encoder, FileOptions, Spans};
+use crate::decode::TextDecoder;
+use crate::encode::{Encoder, FileOptions};
 use crate::error::show;
 use crate::room;
 use crate::source::Text;
-use crate::vocab::{CharacterTokens, Semantics, Vocab};
+use crate::vocab::Semantics;
 
 /// A vocabulary with a pattern.
 #[pyclass(frozen, module = "toksmith._core")]
@@ -33,12 +34,12 @@ pub(super) struct Tokenizer {
     pub(super) decoder: Option<Arc<TextDecoder>>,
 }
 
-type ArrayAndStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
+pub(super) type ArrayAndStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 type LastPairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 type CharacterIds = (Vec<u32>, Option<u32>, Vec<u32>);
-type IdsWithRanges = (Vec<u32>, Vec<(usize, usize)>);
-type IdsWithWords<'py> = (Vec<u32>, Bound<'py, PyArray2<i64>>, Vec<u32>, Vec<(usize, String)>);
-type IdsAndSpans<'py> = (Bound<'py, PyList>, Bound<'py, PyArray2<i64>>);
+pub(super) type IdsWithRanges = (Vec<u32>, Vec<(usize, usize)>);
+pub(super) type IdsWithWords<'py> = (Vec<u32>, Bound<'py, PyArray2<i64>>, Vec<u32>, Vec<(usize, String)>);
+pub(super) type IdsAndSpans<'py> = (Bound<'py, PyList>, Bound<'py, PyArray2<i64>>);
 
 #[pymethods]
 impl Tokenizer {
@@ -57,25 +58,8 @@ impl Tokenizer {
         Self::merging_bytes(py, vocab, merges, &specials, &pretokenizer.inner, ignore_merges)
     }
 
-    /// A tokenizer that merges characters; `merges` are pairs of ids. See `CharacterTokens` for the rest.
-    #[staticmethod]
-    #[expect(clippy::too_many_arguments, reason = "the parts of a vocabulary, one each")]
-    fn of_characters(
-        py: Python<'_>,
-        vocab: &Bound<'_, PyDict>,
-        merges: Vec<(u32, u32)>,
-        bytes: Vec<u32>,
-        unknown: Option<u32>,
-        outside: Vec<u32>,
-        special_tokens: Vec<(String, Option<i128>)>,
-        pretokenizer: &PyPretokenizer,
-    ) -> PyResult<Self> {
-        let characters = CharacterTokens { bytes, unknown, outside: outside.into_iter().collect() };
-        let specials = special_specs(special_tokens)?;
-        Self::merging_characters(py, vocab, &merges, characters, &specials, &pretokenizer.inner)
-    }
-
-    /// `bytes`, `unknown` and `outside` of `of_characters`; None where merging begins with bytes.
+    /// The ids of the tokens of all bytes, of the unknown token, and of those that no text becomes; None where merging begins
+    /// with bytes.
     fn characters(&self) -> Option<CharacterIds> {
         let found = self.encoder.vocab().characters()?.clone();
         Some((found.bytes, found.unknown, found.outside.into_iter().collect()))
@@ -107,12 +91,7 @@ impl Tokenizer {
         special_tokens: Vec<(String, Option<i128>)>,
         pretokenizer: &PyPretokenizer,
     ) -> PyResult<Self> {
-        let specials = special_specs(special_tokens)?;
-        let pretokenizer = pretokenizer.inner.clone();
-        let encoder = call::long(py, None, move |_| {
-            Encoder::try_new(Vocab::from_state(state, &specials)?, pretokenizer)
-        })?;
-        Ok(Tokenizer::of(Arc::new(encoder)))
+        Self::of_state(py, state, &special_specs(special_tokens)?, &pretokenizer.inner)
     }
 
     /// The tokenizer of a rank file; None if a line is not in the form that tiktoken writes.
@@ -137,27 +116,17 @@ impl Tokenizer {
     /// "bytes", "characters", or "spaces", where the vocabulary has a space for each U+2581.
     fn with_decoder(
         &self,
-        stages: Vec<(String, Vec<Bound<'_, PyAny>>)>,
+        stages: Vec<NamedStage<'_>>,
         names: HashMap<u32, String>,
         spelling: &str,
     ) -> PyResult<Self> {
-        let stages =
-            stages.iter().map(|(name, arguments)| stage(name, arguments)).collect::<PyResult<_>>()?;
-        let spelling = spelling_of(spelling)?;
-        let decoder = TextDecoder::new(self.encoder.vocab(), Decoder::new(stages), spelling, names)?;
-        Ok(Tokenizer { encoder: Arc::clone(&self.encoder), decoder: Some(Arc::new(decoder)) })
+        self.decoding(&stages, names, spelling)
     }
 
     /// A decoding of ids that arrive one by one, `None` where their bytes are joined as they are; and the number of spaces
     /// that are taken off the front.
     fn decode_stream(&self) -> (Option<TextStream>, usize) {
-        match &self.decoder {
-            Some(decoder) if !decoder.joins_bytes() => {
-                let stream = TextStream::new(Arc::clone(&self.encoder), Arc::clone(decoder));
-                (Some(stream), decoder.stripped().unwrap_or(0))
-            }
-            _ => (None, 0),
-        }
+        self.text_stream()
     }
 
     /// Whether the pipeline, if there is one, does nothing to a text.
@@ -250,11 +219,7 @@ impl Tokenizer {
         special: bool,
         workers: usize,
     ) -> PyResult<ArrayAndStarts<'py>> {
-        let EncodedBatch { ids, starts } = self.with_texts(py, texts, |texts, control| {
-            self.encoder.encode_batch_to_one(texts, special, workers, control)
-        })?;
-        let starts = room::collected(starts.into_iter().map(|start| start as i64))?;
-        Ok((arrays::ids(py, ids)?, arrays::array(py, starts)?))
+        self.encoded_batch(py, texts, special, workers)
     }
 
     /// The ids and their spans, in characters or in bytes.
@@ -265,15 +230,7 @@ impl Tokenizer {
         special: bool,
         characters: bool,
     ) -> PyResult<IdsAndSpans<'py>> {
-        let text = text::utf8(text)?;
-        let (found, spans) = call::sized(py, text.len(), |control| {
-            let mut tokens = Spans::default();
-            self.encoder.encode(text.as_bytes(), special, &mut tokens, control)?;
-            let spans = if characters { tokens.in_characters(text)? } else { tokens.in_bytes()? };
-            Ok((tokens.ids, spans))
-        })?;
-        let spans = arrays::array(py, spans)?.reshape([found.len(), 2])?;
-        Ok((ids::to_list(py, &found)?, spans))
+        self.offsets_of(py, text::utf8(text)?, special, characters)
     }
 
     /// The ids, their spans in characters, the number of each id's word, and the texts of the added tokens by their
@@ -284,47 +241,16 @@ impl Tokenizer {
         text: &Bound<'py, PyAny>,
         special: bool,
     ) -> PyResult<IdsWithWords<'py>> {
-        let text = text::utf8(text)?;
-        let (words, spans) = call::sized(py, text.len(), |control| {
-            let words = self.encoder.encode_words(text, special, control)?;
-            let spans = words.spans.in_characters(text)?;
-            Ok((words, spans))
-        })?;
-        let spans = arrays::array(py, spans)?.reshape([words.words.len(), 2])?;
-        Ok((words.spans.ids, spans, words.words, words.added))
+        self.words_of(py, text::utf8(text)?, special)
     }
 
     /// The ids that the model makes of the bytes of one pretoken, and their spans in these.
     fn encode_pretoken(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<IdsWithRanges> {
-        let vocab = self.encoder.vocab();
-        call::sized(py, pretoken.len(), |control| {
-            if vocab.covers_text_exactly() {
-                let ids = self.encoder.encode_as_pretoken(pretoken, control)?;
-                let mut at = 0;
-                let span = |id: &u32| {
-                    let start = at;
-                    at += vocab.tokens().get(*id).map_or(0, <[u8]>::len);
-                    (start, at)
-                };
-                let spans = ids.iter().map(span).collect();
-                return Ok((ids, spans));
-            }
-            let (mut ids, mut spans) = (Vec::new(), Vec::new());
-            vocab.pretoken_spans(pretoken, &mut ids, &mut spans, control)?;
-            Ok((ids, spans.into_iter().map(|span| (span.start, span.end)).collect()))
-        })
+        self.spans_of_pretoken(py, pretoken)
     }
 
     fn encode_parts<'py>(&self, py: Python<'py>, parts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        let texts = objects::extracted(parts, |part| {
-            let (part, trusted) = part.extract::<(Bound<'py, PyString>, bool)>()?;
-            Ok((call::backed_text(&part)?, trusted))
-        })?;
-        let parts: Vec<(&[u8], bool)> =
-            room::collected(texts.iter().map(|(text, trusted)| (text.as_bytes(), *trusted)))?;
-        let bytes = parts.iter().map(|(part, _)| part.len()).sum();
-        let found = call::sized(py, bytes, |control| self.encoder.encode_parts(&parts, control))?;
-        ids::to_list(py, &found)
+        self.encoded_parts(py, parts)
     }
 
     fn stream(&self, special: bool) -> EncodeStream {
@@ -362,11 +288,7 @@ impl Tokenizer {
         max_tokens: usize,
         special: bool,
     ) -> PyResult<Bound<'py, PyString>> {
-        let text = text::utf8(text)?;
-        let piece = call::sized(py, text.len(), |control| {
-            self.encoder.truncate(text, 0, max_tokens, special, control)
-        })?;
-        objects::string(py, &text[piece.range])
+        self.truncated(py, text::utf8(text)?, max_tokens, special)
     }
 
     fn split<'py>(
@@ -377,11 +299,7 @@ impl Tokenizer {
         overlap: usize,
         special: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        let text = text::utf8(text)?;
-        let pieces = call::sized(py, text.len(), |control| {
-            self.encoder.split(text, max_tokens, overlap, special, control)
-        })?;
-        objects::list_of(py, pieces.into_iter().map(|range| objects::string(py, &text[range])))
+        self.pieces_of(py, text::utf8(text)?, (max_tokens, overlap), special)
     }
 
     /// The ids of a file as an array. `out`, if given, is a file and its name for errors: the ids are
@@ -430,18 +348,7 @@ impl Tokenizer {
         errors: &Bound<'py, PyString>,
         starts: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let errors = Errors::new(errors)?;
-        let texts = objects::list(batch.py())?;
-        let mut yielder = call::GilYielder::new();
-        let mut add = |ids: &Bound<'py, PyAny>| {
-            texts.append(self.decoded(ids, Some(&errors))?)?;
-            yielder.tick(ids.py())
-        };
-        match starts {
-            None => batch.try_iter()?.try_for_each(|ids| add(&ids?))?,
-            Some(starts) => ids::stretches(batch, starts)?.try_for_each(|ids| add(&ids?))?,
-        }
-        Ok(texts)
+        self.decoded_batch(batch, &Errors::new(errors)?, starts)
     }
 
     fn token_bytes<'py>(&self, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {

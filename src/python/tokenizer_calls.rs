@@ -2,24 +2,21 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::PyUnicodeDecodeError;
+use numpy::PyArrayMethods;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use super::ids::IdRun;
-use super::output::{DecodeBuffer, Errors};
-use super::tokenizer::Tokenizer;
+use super::tokenizer::{ArrayAndStarts, IdsAndSpans, IdsWithRanges, IdsWithWords, Tokenizer};
 use super::vocabulary::{merges_of, tokens_of};
-use super::{call, ids, objects};
+use super::{arrays, call, ids, objects};
 use crate::control::Control;
-use crate::decode::TextDecoder;
-use crate::encode::{Encoder, recycle};
+use crate::encode::{EncodedBatch, Encoder, Spans, recycle};
 use crate::error::Result;
 use crate::pretokenize::Pretokenizer;
 use crate::room;
 use crate::source::Text;
-use crate::vocab::{CharacterTokens, RankLines, SpecialSpec, Vocab};
+use crate::vocab::{RankLines, SpecialSpec, Vocab};
 
 impl Tokenizer {
     /// The tokenizer of an encoder.
@@ -67,26 +64,6 @@ impl Tokenizer {
         Ok((part(|(left, _)| left)?, part(|(_, right)| right)?))
     }
 
-    /// The tokenizer of a vocabulary of characters.
-    pub(super) fn merging_characters(
-        py: Python<'_>,
-        vocab: &Bound<'_, PyDict>,
-        merges: &[(u32, u32)],
-        characters: CharacterTokens,
-        specials: &[SpecialSpec],
-        pretokenizer: &Pretokenizer,
-    ) -> PyResult<Self> {
-        let tokens = tokens_of(vocab)?;
-        let encoder = call::long(py, None, move |_| {
-            let tokens = room::collected(tokens.iter().map(|(id, bytes)| (*id, &**bytes)))?;
-            Encoder::try_new(
-                Vocab::of_characters(tokens, merges, characters, specials)?,
-                pretokenizer.clone(),
-            )
-        })?;
-        Ok(Tokenizer::of(Arc::new(encoder)))
-    }
-
     /// The tokenizer of a rank file; `None` if a line is not in the form that tiktoken writes.
     pub(super) fn of_ranks(
         py: Python<'_>,
@@ -101,92 +78,6 @@ impl Tokenizer {
             Encoder::try_new(vocab, pretokenizer.clone()).map(Some)
         })?;
         Ok(encoder.map(|encoder| Tokenizer::of(Arc::new(encoder))))
-    }
-
-    /// The text of `ids`; without `errors`, their bytes.
-    pub(super) fn decoded<'py>(
-        &self,
-        ids: &Bound<'py, PyAny>,
-        errors: Option<&Errors>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        if let Some(decoder) = self.decoder.as_ref().filter(|decoder| !decoder.is_plain()) {
-            return self.decoded_by(decoder, ids, errors);
-        }
-        let tokens = self.encoder.vocab().tokens();
-        let mut output = DecodeBuffer::new(ids.py(), errors.is_some());
-        ids::for_runs(ids, tokens.max_id().unwrap_or(0), &mut |run| match run {
-            IdRun::Length(ids) => output.reserve_for(ids),
-            IdRun::Ids(ids) => output.decode(tokens, ids),
-        })?;
-        output.finish(errors)
-    }
-
-    /// The text of `ids` as a decoder makes it; without `errors`, its bytes.
-    fn decoded_by<'py>(
-        &self,
-        decoder: &TextDecoder,
-        ids: &Bound<'py, PyAny>,
-        errors: Option<&Errors>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let py = ids.py();
-        let vocab = self.encoder.vocab();
-        let mut all = Vec::new();
-        ids::for_runs(ids, vocab.tokens().max_id().unwrap_or(0), &mut |run| match run {
-            IdRun::Length(ids) => Ok(room::reserve(&mut all, ids)?),
-            IdRun::Ids(ids) => Ok(room::extend(&mut all, ids)?),
-        })?;
-        if let Some(spaces) = decoder.stripped() {
-            let joined = self.joined(decoder, &all, spaces, errors.is_some(), py)?;
-            let is_replaced = errors.is_some_and(Errors::is_replace);
-            if !is_replaced || decoder.joins_bytes() {
-                return joined.finish(errors);
-            }
-            match joined.finish(Some(&Errors::strict())) {
-                Err(error) if error.is_instance_of::<PyUnicodeDecodeError>(py) => {}
-                done => return done,
-            }
-        }
-        let text = decoder.decode(vocab, &all)?;
-        if errors.is_some() {
-            return Ok(objects::string(py, &text)?.into_any());
-        }
-        Ok(objects::bytes(py, text.as_bytes())?.into_any())
-    }
-
-    /// The joined bytes of `ids`, without up to `spaces` spaces at the front.
-    fn joined<'py>(
-        &self,
-        decoder: &TextDecoder,
-        ids: &[u32],
-        spaces: usize,
-        is_text: bool,
-        py: Python<'py>,
-    ) -> PyResult<DecodeBuffer<'py>> {
-        let tokens = self.encoder.vocab().tokens();
-        let mut output = DecodeBuffer::new(py, is_text);
-        output.reserve_for(ids.len())?;
-        let bytes_of = |id: u32| decoder.replaced().get(&id).map(Vec::as_slice);
-        let (mut at, mut stripped) = (0, 0);
-        while at < ids.len() && stripped < spaces {
-            let Some(token) = bytes_of(ids[at]).or_else(|| tokens.get(ids[at])) else { break };
-            let count = token.iter().take(spaces - stripped).take_while(|&&byte| byte == b' ').count();
-            output.push(&token[count..])?;
-            (at, stripped) = (at + 1, if count == token.len() { stripped + count } else { spaces });
-        }
-        output.skip_ids(at);
-        while at < ids.len() {
-            let end = match decoder.replaced().is_empty() {
-                true => ids.len(),
-                false => at + ids[at..].iter().take_while(|&&id| bytes_of(id).is_none()).count(),
-            };
-            output.decode(tokens, &ids[at..end])?;
-            if let Some(token) = ids.get(end).and_then(|&id| bytes_of(id)) {
-                output.push(token)?;
-                output.skip_ids(1);
-            }
-            at = end + 1;
-        }
-        Ok(output)
     }
 
     /// The ids of a text as a list.
@@ -239,5 +130,134 @@ impl Tokenizer {
         let texts: Vec<&[u8]> = room::collected(held.iter().map(|text| text.as_bytes()))?;
         let bytes = texts.iter().map(|text| text.len()).sum();
         call::sized(py, bytes, |control| work(&texts, control))
+    }
+
+    /// The ids of a text with their spans in characters, their words, and the texts of added tokens.
+    pub(super) fn words_of<'py>(
+        &self,
+        py: Python<'py>,
+        text: &str,
+        special: bool,
+    ) -> PyResult<IdsWithWords<'py>> {
+        let (words, spans) = call::sized(py, text.len(), |control| {
+            let words = self.encoder.encode_words(text, special, control)?;
+            let spans = words.spans.in_characters(text)?;
+            Ok((words, spans))
+        })?;
+        let spans = arrays::array(py, spans)?.reshape([words.words.len(), 2])?;
+        Ok((words.spans.ids, spans, words.words, words.added))
+    }
+
+    /// The ids that the model makes of the bytes of one pretoken, and their spans in these.
+    pub(super) fn spans_of_pretoken(&self, py: Python<'_>, pretoken: &[u8]) -> PyResult<IdsWithRanges> {
+        let vocab = self.encoder.vocab();
+        call::sized(py, pretoken.len(), |control| {
+            if vocab.covers_text_exactly() {
+                let ids = self.encoder.encode_as_pretoken(pretoken, control)?;
+                let mut at = 0;
+                let span = |id: &u32| {
+                    let start = at;
+                    at += vocab.tokens().get(*id).map_or(0, <[u8]>::len);
+                    (start, at)
+                };
+                let spans = ids.iter().map(span).collect();
+                return Ok((ids, spans));
+            }
+            let (mut ids, mut spans) = (Vec::new(), Vec::new());
+            vocab.pretoken_spans(pretoken, &mut ids, &mut spans, control)?;
+            Ok((ids, spans.into_iter().map(|span| (span.start, span.end)).collect()))
+        })
+    }
+
+    /// The ids of a text, and their spans in characters or in bytes.
+    pub(super) fn offsets_of<'py>(
+        &self,
+        py: Python<'py>,
+        text: &str,
+        special: bool,
+        characters: bool,
+    ) -> PyResult<IdsAndSpans<'py>> {
+        let (found, spans) = call::sized(py, text.len(), |control| {
+            let mut tokens = Spans::default();
+            self.encoder.encode(text.as_bytes(), special, &mut tokens, control)?;
+            let spans = if characters { tokens.in_characters(text)? } else { tokens.in_bytes()? };
+            Ok((tokens.ids, spans))
+        })?;
+        let spans = arrays::array(py, spans)?.reshape([found.len(), 2])?;
+        Ok((ids::to_list(py, &found)?, spans))
+    }
+
+    /// The ids of parts, which are tuples of a text and whether it is trusted.
+    pub(super) fn encoded_parts<'py>(
+        &self,
+        py: Python<'py>,
+        parts: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let texts = objects::extracted(parts, |part| {
+            let (part, trusted) = part.extract::<(Bound<'py, PyString>, bool)>()?;
+            Ok((call::backed_text(&part)?, trusted))
+        })?;
+        let parts: Vec<(&[u8], bool)> =
+            room::collected(texts.iter().map(|(text, trusted)| (text.as_bytes(), *trusted)))?;
+        let bytes = parts.iter().map(|(part, _)| part.len()).sum();
+        let found = call::sized(py, bytes, |control| self.encoder.encode_parts(&parts, control))?;
+        ids::to_list(py, &found)
+    }
+
+    /// The longest prefix of a text with at most so many tokens.
+    pub(super) fn truncated<'py>(
+        &self,
+        py: Python<'py>,
+        text: &str,
+        max_tokens: usize,
+        special: bool,
+    ) -> PyResult<Bound<'py, PyString>> {
+        let piece = call::sized(py, text.len(), |control| {
+            self.encoder.truncate(text, 0, max_tokens, special, control)
+        })?;
+        objects::string(py, &text[piece.range])
+    }
+
+    /// The pieces of a text with at most so many tokens each, and so many in two of them.
+    pub(super) fn pieces_of<'py>(
+        &self,
+        py: Python<'py>,
+        text: &str,
+        (max_tokens, overlap): (usize, usize),
+        special: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let pieces = call::sized(py, text.len(), |control| {
+            self.encoder.split(text, max_tokens, overlap, special, control)
+        })?;
+        objects::list_of(py, pieces.into_iter().map(|range| objects::string(py, &text[range])))
+    }
+
+    /// The ids of many texts in one array, and where each text starts in it.
+    pub(super) fn encoded_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        special: bool,
+        workers: usize,
+    ) -> PyResult<ArrayAndStarts<'py>> {
+        let EncodedBatch { ids, starts } = self.with_texts(py, texts, |texts, control| {
+            self.encoder.encode_batch_to_one(texts, special, workers, control)
+        })?;
+        let starts = room::collected(starts.into_iter().map(|start| start as i64))?;
+        Ok((arrays::ids(py, ids)?, arrays::array(py, starts)?))
+    }
+
+    /// The tokenizer of a state.
+    pub(super) fn of_state(
+        py: Python<'_>,
+        state: &[u8],
+        specials: &[SpecialSpec],
+        pretokenizer: &Pretokenizer,
+    ) -> PyResult<Self> {
+        let pretokenizer = pretokenizer.clone();
+        let encoder = call::long(py, None, move |_| {
+            Encoder::try_new(Vocab::from_state(state, specials)?, pretokenizer)
+        })?;
+        Ok(Tokenizer::of(Arc::new(encoder)))
     }
 }

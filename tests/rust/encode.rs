@@ -2,9 +2,8 @@
 
 use toksmith::control::Control;
 use toksmith::decode::{Offsets, decode};
-use toksmith::encode::{Encoder, SortedTokens, SpecialSet};
+use toksmith::encode::{EncodeState, Encoder, SortedTokens, SpecialSet};
 use toksmith::pretokenize::{Isa, Named, Pattern, Pretokenizer, Unmatched};
-use toksmith::special::StreamState;
 use toksmith::special::{Segment, Specials};
 use toksmith::vocab::CharacterTokens;
 use toksmith::{Error, Vocab};
@@ -185,7 +184,7 @@ fn a_stream_gives_the_ids_of_the_whole_wherever_it_is_cut() {
         let text = random.text("ab <s>\n'l1é😀".as_bytes(), len);
         for special in [true, false] {
             let whole = encoder.encode_to_vec(&text, special, &Control::none()).unwrap();
-            let (mut state, mut ids, mut rest) = (StreamState::default(), vec![], text.as_slice());
+            let (mut state, mut ids, mut rest) = (EncodeState::default(), vec![], text.as_slice());
             while !rest.is_empty() {
                 let (piece, after) = rest.split_at(1 + random.below(rest.len().min(9)));
                 encoder.push_stream(&mut state, piece, special, &mut ids, &Control::none()).unwrap();
@@ -200,7 +199,7 @@ fn a_stream_gives_the_ids_of_the_whole_wherever_it_is_cut() {
 #[test]
 fn a_stream_of_single_bytes_stays_linear_and_holds_little() {
     let encoder = encoder(Pattern::Named(Named::Gpt2, Isa::best()), &mut Random::new(4));
-    let (mut state, mut ids, mut most) = (StreamState::default(), vec![], 0);
+    let (mut state, mut ids, mut most) = (EncodeState::default(), vec![], 0);
     for text in [vec![b'x'; 300_000], b" word".repeat(20_000)] {
         most = 0;
         for byte in &text {

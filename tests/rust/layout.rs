@@ -87,8 +87,9 @@ fn expanded(tree: &str) -> Vec<String> {
 /// All paths that a file imports or names.
 fn paths(code: &str) -> Vec<String> {
     let mut paths = Vec::new();
-    for statement in code.split("use ").skip(1) {
-        if let Some((tree, _)) = statement.split_once(';') {
+    let is_word = |at: &usize| !code[..*at].ends_with(char::is_alphanumeric);
+    for at in code.match_indices("use ").map(|(at, _)| at).filter(is_word) {
+        if let Some((tree, _)) = code[at + "use ".len()..].split_once(';') {
             paths.extend(expanded(tree));
         }
     }

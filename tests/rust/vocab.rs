@@ -75,24 +75,26 @@ fn more_special_tokens_are_as_if_they_had_been_there() {
 
 #[test]
 fn a_vocabulary_of_characters_takes_more_special_tokens() {
+    let bytes: Vec<[u8; 1]> = (0..=255).map(|byte| [byte]).collect();
     let tokens = |more: &[(u32, &'static str)]| -> Vec<(u32, &[u8])> {
-        let all = [(0, "?"), (1, "a"), (2, "b"), (3, "ab")].into_iter().chain(more.iter().copied());
-        all.map(|(id, token)| (id, token.as_bytes())).collect()
+        let all = [(256, "a"), (257, "b"), (258, "ab")].into_iter().chain(more.iter().copied());
+        let all = all.map(|(id, token)| (id, token.as_bytes()));
+        (0..).zip(bytes.iter().map(|byte| &byte[..])).chain(all).collect()
     };
     let kinds = |outside: &[u32]| CharacterTokens {
-        unknown: Some(0),
+        bytes: (0..256).collect(),
         outside: outside.iter().copied().collect(),
         ..CharacterTokens::default()
     };
-    let base = Vocab::of_characters(tokens(&[]), &[(1, 2)], kinds(&[0]), &[]).unwrap();
-    let grown = base.with_specials(&[(b"<s>".to_vec(), 4), (b"ab".to_vec(), 7)]).unwrap().unwrap();
-    let specials: [SpecialSpec; 2] = [(b"<s>".to_vec(), Some(4)), (b"ab".to_vec(), Some(7))];
-    let all = tokens(&[(4, "<s>"), (7, "ab")]);
-    let expected = Vocab::of_characters(all, &[(1, 2)], kinds(&[0, 4, 7]), &specials).unwrap();
+    let base = Vocab::of_characters(tokens(&[]), &[(256, 257)], kinds(&[]), &[]).unwrap();
+    let grown = base.with_specials(&[(b"<s>".to_vec(), 300), (b"ab".to_vec(), 307)]).unwrap().unwrap();
+    let specials: [SpecialSpec; 2] = [(b"<s>".to_vec(), Some(300)), (b"ab".to_vec(), Some(307))];
+    let all = tokens(&[(300, "<s>"), (307, "ab")]);
+    let expected = Vocab::of_characters(all, &[(256, 257)], kinds(&[300, 307]), &specials).unwrap();
     assert_eq!(grown.state(), expected.state());
     assert_eq!(grown.special_ids(), expected.special_ids());
     assert_eq!(grown.unmade().unwrap(), expected.unmade().unwrap());
-    assert_eq!(grown.ordinary_id(b"ab"), Some(3));
+    assert_eq!(grown.ordinary_id(b"ab"), Some(258));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use toksmith::Encoder;
 use toksmith::control::Control;
-use toksmith::special::StreamState;
+use toksmith::encode::EncodeState;
 
 use super::input::Input;
 use super::vocabulary::{LETTERS, encoded, ids, pretokenizer, vocabulary};
@@ -17,7 +17,7 @@ pub(super) fn run(data: &[u8]) {
     let expected = ids(&encoded(&vocab, &pretokenizer, &text, special));
     let encoder = Encoder::with_small_cache(vocab, pretokenizer, 1);
     let control = Control::none();
-    let (mut state, mut found) = (StreamState::default(), Vec::new());
+    let (mut state, mut found) = (EncodeState::default(), Vec::new());
     // Twice: a state that was finished is as new.
     for _ in 0..2 {
         let mut rest = text.as_slice();

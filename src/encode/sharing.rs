@@ -1,0 +1,43 @@
+//! Encoders that share the tables of another one.
+
+use std::sync::Arc;
+
+use super::encoder::Encoder;
+use super::scratch::ScratchPool;
+use crate::error::Result;
+use crate::pipeline::Pipeline;
+use crate::special::Specials;
+use crate::vocab::Vocab;
+
+impl Encoder {
+    /// The encoder of the same vocabulary and pattern, with which it shares its tables, after the steps of a pipeline.
+    #[must_use]
+    pub fn with_pipeline(&self, pipeline: Pipeline) -> Self {
+        Encoder { pipeline: Some(Arc::new(pipeline)), ..self.sharing(Arc::clone(&self.vocab)) }
+    }
+
+    /// The encoder with more special tokens, whose ids must ascend and be above all others; `None` where they are not.
+    /// It shares all tables: those tokens are found before anything is looked up in them.
+    ///
+    /// Cost: that of [`Vocab::with_specials`].
+    ///
+    /// # Errors
+    /// Same as [`Vocab::with_specials`].
+    pub fn with_specials(&self, more: &[(Vec<u8>, u32)]) -> Result<Option<Self>> {
+        Ok(self.vocab.with_specials(more)?.map(|vocab| self.sharing(Arc::new(vocab))))
+    }
+
+    /// The encoder without a pipeline of a vocabulary that has the same tables.
+    fn sharing(&self, vocab: Arc<Vocab>) -> Self {
+        Encoder {
+            vocab,
+            pretokenizer: self.pretokenizer.clone(),
+            splitter: self.splitter.clone(),
+            pipeline: None,
+            no_specials: Specials::default(),
+            tables: Arc::clone(&self.tables),
+            pool: ScratchPool::default(),
+            ..*self
+        }
+    }
+}
