@@ -30,6 +30,7 @@ __all__ = [
     "WrittenHashes",
     "build_tokenizer",
     "character_kinds",
+    "character_tokenizer",
     "checksum",
     "count_texts",
     "counts_from_arrow",
@@ -242,6 +243,15 @@ class TextStream:
     def push(self, id: int) -> str: ...
     def finish(self) -> str: ...
 
+def character_tokenizer(
+    vocab: dict[int, bytes],
+    merges: Sequence[tuple[int, int]],
+    bytes: Sequence[int],
+    unknown: int | None,
+    outside: Sequence[int],
+    special_tokens: Sequence[tuple[str, int | None]],
+    pretokenizer: Pretokenizer,
+) -> Tokenizer: ...
 def decode_tokens(stages: Sequence[tuple[str, Sequence[Any]]], tokens: Sequence[str]) -> str: ...
 
 @final

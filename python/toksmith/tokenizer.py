@@ -364,34 +364,14 @@ class Tokenizer(Showing, ArrowColumns):
     if TYPE_CHECKING:
 
         @overload
-        def decode_stream(
-            self,
-            ids: None = None,
-            *,
-            prompt: Ids = (),
-            errors: str = "replace",
-            skip_special_tokens: bool = False,
-            unknown: Literal["error", "skip"] = "error",
-        ) -> DecodeStream: ...
+        def decode_stream(self, ids: None = None, *, prompt: Ids = (), errors: str = "replace") -> DecodeStream: ...
         @overload
         def decode_stream(
-            self,
-            ids: Iterable[int],
-            *,
-            prompt: Ids = (),
-            errors: str = "replace",
-            skip_special_tokens: bool = False,
-            unknown: Literal["error", "skip"] = "error",
+            self, ids: Iterable[int], *, prompt: Ids = (), errors: str = "replace"
         ) -> Iterator[str]: ...
 
     def decode_stream(
-        self,
-        ids: Iterable[int] | None = None,
-        *,
-        prompt: Ids = (),
-        errors: str = "replace",
-        skip_special_tokens: bool = False,
-        unknown: Literal["error", "skip"] = "error",
+        self, ids: Iterable[int] | None = None, *, prompt: Ids = (), errors: str = "replace"
     ) -> DecodeStream | Iterator[str]:
         """Decode ids that arrive one by one, never half a character.
 
@@ -399,14 +379,10 @@ class Tokenizer(Showing, ArrowColumns):
             ids: Ids whose text is yielded piece by piece. Without them, the call returns a `DecodeStream` to push ids
                 into.
             prompt: Ids that came before; their text is not returned again.
-            errors: As in `decode`.
-            skip_special_tokens: Whether special tokens have no text.
-            unknown: "error" raises KeyError for an id without a token, "skip" leaves it out.
+            errors: As in `decode`. `DecodeStream` has more options.
 
         >>> list(Tokenizer().decode_stream(iter("é!".encode())))
         ['é', '!']
         """
-        stream = DecodeStream(
-            self, prompt=prompt, errors=errors, skip_special_tokens=skip_special_tokens, unknown=unknown
-        )
+        stream = DecodeStream(self, prompt=prompt, errors=errors)
         return stream if ids is None else stream.pieces(ids)

@@ -1,7 +1,7 @@
 //! The steps of a Hugging Face tokenizer between a text and its pretokens, in their order:
 //!
 //! 1. Added tokens that are looked for in the text as it stands.
-//! 2. The [`Normalizer`], on each stretch between them.
+//! 2. The [`Normalizer`](crate::normalize::Normalizer), on each stretch between them.
 //! 3. Added tokens that are looked for in the normalized text.
 //! 4. Spaces: U+2581 becomes a plain space, if the vocabulary has these in its place.
 //! 5. The [`Prefix`], a space before a stretch.

@@ -12,6 +12,9 @@ use crate::decode::{Decoder, DecoderState, Stage, StageState, TextDecoder};
 use crate::encode::Encoder;
 use crate::vocab::TextSpelling;
 
+/// A stage of a decoder: its name and its arguments.
+pub(super) type NamedStage<'py> = (String, Vec<Bound<'py, PyAny>>);
+
 /// A stage of a decoder by its name and its arguments.
 pub(super) fn stage(name: &str, arguments: &[Bound<'_, PyAny>]) -> PyResult<Stage> {
     Ok(match (name, arguments) {
@@ -43,7 +46,7 @@ pub(super) fn stage(name: &str, arguments: &[Bound<'_, PyAny>]) -> PyResult<Stag
 #[pyfunction]
 pub(super) fn decode_tokens<'py>(
     py: Python<'py>,
-    stages: Vec<(String, Vec<Bound<'py, PyAny>>)>,
+    stages: Vec<NamedStage<'py>>,
     tokens: Vec<String>,
 ) -> PyResult<Bound<'py, PyString>> {
     let stages = stages.iter().map(|(name, arguments)| stage(name, arguments)).collect::<PyResult<_>>()?;

@@ -7,16 +7,13 @@ use pyo3::exceptions::PyUnicodeDecodeError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::decoder::{TextStream, spelling_of, stage};
+use super::decoder::{NamedStage, TextStream, spelling_of, stage};
 use super::ids::IdRun;
 use super::output::{DecodeBuffer, Errors};
 use super::tokenizer::Tokenizer;
 use super::{call, ids, objects};
 use crate::decode::{Decoder, TextDecoder};
 use crate::room;
-
-/// A stage of a decoder: its name and its arguments.
-pub(super) type NamedStage<'py> = (String, Vec<Bound<'py, PyAny>>);
 
 impl Tokenizer {
     /// The same tokenizer with a decoder.

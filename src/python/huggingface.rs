@@ -8,10 +8,11 @@ use pyo3::types::PyDict;
 use super::decoder::spelling_of;
 use super::pretokenizer::PyPretokenizer;
 use super::tokenizer::Tokenizer;
-use super::{call, objects};
+use super::{call, objects, vocabulary};
 use crate::encode::Encoder;
 use crate::huggingface::TokenizerFile;
 use crate::room;
+use crate::vocab::{CharacterTokens, Vocab};
 
 /// A `tokenizer.json` that was read.
 #[pyclass(frozen, module = "toksmith._core")]
@@ -96,6 +97,29 @@ impl HuggingFaceModel {
         })?;
         Ok(Tokenizer::of(Arc::new(encoder)))
     }
+}
+
+/// A tokenizer that merges characters; `merges` are pairs of ids. See `CharacterTokens` for the rest.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the parts of a vocabulary, one each")]
+pub(super) fn character_tokenizer(
+    py: Python<'_>,
+    vocab: &Bound<'_, PyDict>,
+    merges: Vec<(u32, u32)>,
+    bytes: Vec<u32>,
+    unknown: Option<u32>,
+    outside: Vec<u32>,
+    special_tokens: Vec<(String, Option<i128>)>,
+    pretokenizer: &PyPretokenizer,
+) -> PyResult<Tokenizer> {
+    let characters = CharacterTokens { bytes, unknown, outside: outside.into_iter().collect() };
+    let (tokens, specials) = (vocabulary::tokens_of(vocab)?, vocabulary::special_specs(special_tokens)?);
+    let pretokenizer = pretokenizer.inner.clone();
+    let encoder = call::long(py, None, move |_| {
+        let tokens = room::collected(tokens.iter().map(|(id, bytes)| (*id, &**bytes)))?;
+        Encoder::try_new(Vocab::of_characters(tokens, &merges, characters, &specials)?, pretokenizer)
+    })?;
+    Ok(Tokenizer::of(Arc::new(encoder)))
 }
 
 fn texts<'py>(py: Python<'py>, fields: &[(String, String)]) -> PyResult<Bound<'py, PyDict>> {

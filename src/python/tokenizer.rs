@@ -10,8 +10,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-use super::decoder::TextStream;
-use super::decoding::NamedStage;
+use super::decoder::{NamedStage, TextStream};
 use super::output::Errors;
 use super::pipeline::PyPipeline;
 use super::pretokenizer::PyPretokenizer;

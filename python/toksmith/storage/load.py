@@ -60,7 +60,7 @@ def _of_characters(
         if left not in ids or right not in ids:
             raise ValueError(f"the merge ({shown(left)}, {shown(right)}) is of a token that is not there")
     pairs = [(ids[left], ids[right]) for left, right in merges]
-    return _core.Tokenizer.of_characters(tokens, pairs, in_bytes, unknown, outside, specials, pattern.core())
+    return _core.character_tokenizer(tokens, pairs, in_bytes, unknown, outside, specials, pattern.core())
 
 
 def gpt2(

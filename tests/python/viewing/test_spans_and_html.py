@@ -202,7 +202,7 @@ def test_a_tokenizer_with_a_pipeline() -> None:
         assert b"".join(span.token for span in view.spans) == tokenizer.decode_bytes(view.ids)
         marked = [span.text for span in view.spans if span.special]
         assert marked == (["[M]", "<s>", "<|end|>"] if special else [])
-        assert [span.text for span in view.spans][:2] == ["the␣", "King"]
+        assert [span.text for span in view.spans][:2] == ["the␣", "king"]
 
 
 def test_what_is_drawn_is_made_once() -> None:
