@@ -240,6 +240,15 @@ pub enum Error {
         most: usize,
     },
 
+    /// A decoder that would make a text far longer than its tokens.
+    #[error("the decoder makes more than {most} bytes of tokens of {bytes} bytes")]
+    DecodedTooLong {
+        /// The bytes of the tokens.
+        bytes: usize,
+        /// The bytes that all stages together may make of them.
+        most: usize,
+    },
+
     /// A text that is too long for the places of its ids to be tracked through a pipeline.
     #[error("a text of {0} bytes is too long for offsets with a normalizer: at most 4 GiB")]
     OffsetsTooLong(usize),
