@@ -33,7 +33,7 @@ impl Offsets {
             return Ok(Offsets::Wide(room::collected(starts.into_iter().map(|start| start as i64))?));
         }
         if starts.last().is_some_and(|&end| end > Self::MOST_NARROW) {
-            return Err(Error::TooManyIds { most: Self::MOST_NARROW });
+            return Err(Error::TooManyIds(Self::MOST_NARROW));
         }
         Ok(Offsets::Narrow(room::collected(starts.into_iter().map(|start| start as i32))?))
     }

@@ -236,6 +236,6 @@ fn offsets_of_32_bits_have_an_end() {
     let most = Offsets::MOST_NARROW;
     assert!(Offsets::of(vec![0, most], false).is_ok());
     let found = Offsets::of(vec![0, most + 1], false);
-    assert!(matches!(found, Err(Error::TooManyIds { most: limit }) if limit == most));
+    assert!(matches!(found, Err(Error::TooManyIds(limit)) if limit == most));
     assert!(Offsets::of(vec![0, most + 1], true).is_ok());
 }

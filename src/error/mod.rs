@@ -269,12 +269,9 @@ pub enum Error {
 
     /// More ids than a list of lists of ids can count.
     #[error(
-        "the texts have more than {most} ids, which offsets of 32 bits cannot count: give large=True, or fewer texts at a time"
+        "the texts have more than {0} ids, which offsets of 32 bits cannot count: give large=True, or fewer texts at a time"
     )]
-    TooManyIds {
-        /// The most that can be counted.
-        most: usize,
-    },
+    TooManyIds(usize),
 
     /// An Arrow array that is not as Arrow's C data interface describes it.
     #[error("the Arrow array is broken: {reason}")]

@@ -3,7 +3,8 @@
 
 use std::ops::Range;
 
-use super::{META, Pipeline, Prefix};
+use super::pipeline::{META, Pipeline};
+use super::prefix::Prefix;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::normalize::{Aligned, OriginRange, most_bytes};

@@ -227,7 +227,7 @@ impl Encoder {
 }
 
 fn check_count(ids: usize, most: usize) -> Result<()> {
-    if ids > most { Err(Error::TooManyIds { most }) } else { Ok(()) }
+    if ids > most { Err(Error::TooManyIds(most)) } else { Ok(()) }
 }
 
 fn runs(texts: &[&[u8]]) -> Result<Vec<Range<usize>>> {
