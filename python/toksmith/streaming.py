@@ -59,6 +59,8 @@ class DecodeStream:
         else:
             for id in prompt:
                 self.push(id)
+            if self._stages is not None:
+                self._stages.mark_shown()
 
     def _begin(self) -> None:
         stages, spaces = self._tokenizer._core.decode_stream()

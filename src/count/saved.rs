@@ -132,7 +132,7 @@ struct Numbers<'p, R> {
 
 impl<R: Read> Numbers<'_, R> {
     fn broken(&self) -> Error {
-        Error::BrokenCounts { offset: self.offset }
+        Error::BrokenCounts(self.offset)
     }
 
     fn number(&mut self) -> Result<u64> {

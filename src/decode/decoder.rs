@@ -1,7 +1,9 @@
 //! Decoders that work on the spelled tokens of ids. A whole text and a stream run the same steps.
 
 use super::stages::{Part, Stage, StageState};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::normalize::most_bytes;
+use crate::room;
 
 /// The stages of a decoder, one after the other.
 #[derive(Clone)]
@@ -14,6 +16,48 @@ pub struct Decoder {
 pub struct DecoderState {
     /// The state of each stage.
     pub stages: Vec<StageState>,
+    /// Text that waits in the stages and was shown before. It is not handed on again.
+    pub shown: String,
+    /// How much has gone through the stages.
+    pub flow: Flow,
+}
+
+/// How much more all stages may make of tokens than one step of a normalizer may make of a text. Chosen without
+/// measurement.
+const GROWTH_FACTOR: usize = 16;
+
+/// The bytes of a text's tokens, and of all texts that stages have handed on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Flow {
+    /// Bytes of tokens, and the number of tokens.
+    pub taken: usize,
+    /// Bytes that the stages have handed on, all together.
+    pub made: usize,
+}
+
+impl Flow {
+    /// Counts a text that a stage hands on: a few replacements, one behind the other, could make petabytes.
+    fn count(&mut self, bytes: usize) -> Result<()> {
+        self.made = self.made.saturating_add(bytes);
+        let most = most_bytes(self.taken.saturating_mul(GROWTH_FACTOR));
+        if self.made <= most { Ok(()) } else { Err(Error::DecodedTooLong(self.taken, most)) }
+    }
+}
+
+impl DecoderState {
+    /// Leaves out of a text what was shown before, from `start` on.
+    fn leave_out_shown(&mut self, text: &mut String, start: usize) {
+        let new = &text[start..];
+        if new.starts_with(&self.shown) {
+            text.drain(start..start + self.shown.len());
+            self.shown.clear();
+        } else if self.shown.starts_with(new) {
+            self.shown.drain(..new.len());
+            text.truncate(start);
+        } else {
+            self.shown.clear(); // later tokens have changed it
+        }
+    }
 }
 
 impl Decoder {
@@ -45,8 +89,27 @@ impl Decoder {
     /// # Errors
     /// Same as [`Decoder::decode`].
     pub fn push(&self, state: &mut DecoderState, token: &str, text: &mut String) -> Result<()> {
+        let start = text.len();
         state.stages.resize_with(self.stages.len(), StageState::default);
-        feed(&self.stages, &mut state.stages, Part { text: token, starts: true, ends: true }, text)
+        state.flow.taken = state.flow.taken.saturating_add(1 + token.len());
+        let part = Part { text: token, starts: true, ends: true };
+        feed(&self.stages, &mut state.stages, part, &mut Output { text, flow: &mut state.flow })?;
+        state.leave_out_shown(text, start);
+        Ok(())
+    }
+
+    /// Regards all text so far as shown, but for a character that is unfinished.
+    ///
+    /// # Errors
+    /// Same as [`Decoder::decode`].
+    pub fn mark_shown(&self, state: &mut DecoderState) -> Result<()> {
+        let mut ended = state.clone();
+        ended.shown.clear();
+        for stage in &mut ended.stages {
+            stage.bytes.truncate(stage.settled());
+        }
+        state.shown.clear();
+        self.finish(&mut ended, &mut state.shown)
     }
 
     /// Ends the text; appends the rest of it. The state is that of a new text afterwards.
@@ -54,27 +117,37 @@ impl Decoder {
     /// # Errors
     /// Same as [`Decoder::decode`].
     pub fn finish(&self, state: &mut DecoderState, text: &mut String) -> Result<()> {
+        let start = text.len();
         state.stages.resize_with(self.stages.len(), StageState::default);
+        let mut output = Output { text, flow: &mut state.flow };
         for at in 0..self.stages.len() {
             let (stages, states) = (&self.stages[at..], &mut state.stages[at..]);
             let Some(((stage, behind), (own, states))) = stages.split_first().zip(states.split_first_mut())
             else {
                 break;
             };
-            stage.finish(own, &mut |part| feed(behind, states, part, text))?;
+            stage.finish(own, &mut |part| feed(behind, states, part, &mut output))?;
         }
+        state.leave_out_shown(text, start);
         *state = DecoderState::default();
         Ok(())
     }
 }
 
+/// What comes out of the last stage.
+struct Output<'o> {
+    text: &'o mut String,
+    flow: &'o mut Flow,
+}
+
 /// Hands a part of a token through stages; appends what comes out of the last one.
-fn feed(stages: &[Stage], states: &mut [StageState], part: Part<'_>, text: &mut String) -> Result<()> {
+fn feed(stages: &[Stage], states: &mut [StageState], part: Part<'_>, output: &mut Output<'_>) -> Result<()> {
     match stages.split_first().zip(states.split_first_mut()) {
-        Some(((stage, behind), (own, states))) => {
-            stage.push(own, part, &mut |part| feed(behind, states, part, text))
-        }
-        None => crate::room::push_text(text, part.text),
+        Some(((stage, behind), (own, states))) => stage.push(own, part, &mut |part| {
+            output.flow.count(part.text.len())?;
+            feed(behind, states, part, output)
+        }),
+        None => room::push_text(output.text, part.text),
     }
 }
 
@@ -122,6 +195,36 @@ mod tests {
     #[test]
     fn text_behind_fuse_is_replaced_across_tokens() {
         assert_eq!(decoded(&[Stage::Fuse, replace("aab", "x")], &["aa", "a", "b", "aab", "a"]), "axxa");
+    }
+
+    #[test]
+    fn what_was_shown_is_not_handed_on_again() {
+        fn behind(prompt: &[&str], stages: Vec<Stage>, tokens: &[&str]) -> String {
+            let decoder = Decoder::new(stages);
+            let (mut state, mut text) = (DecoderState::default(), String::new());
+            for token in prompt {
+                decoder.push(&mut state, token, &mut text).unwrap();
+            }
+            decoder.mark_shown(&mut state).unwrap();
+            text.clear();
+            for token in tokens {
+                decoder.push(&mut state, token, &mut text).unwrap();
+            }
+            decoder.finish(&mut state, &mut text).unwrap();
+            text
+        }
+        assert_eq!(behind(&["a", "<0x62>", "<0xC3>"], vec![Stage::ByteFallback], &["<0xA9>", "c"]), "éc");
+        assert_eq!(behind(&["<0x62>"], vec![Stage::ByteFallback], &["<0xFF>"]), "\u{fffd}\u{fffd}");
+        assert_eq!(behind(&["a", "Ã"], vec![Stage::ByteLevel], &["©", "b"]), "éb");
+        assert_eq!(behind(&["ca", "a"], vec![Stage::Fuse, replace("aab", "x")], &["a", "c"]), "ac");
+        assert_eq!(behind(&["a_"], vec![Stage::Suffix("_".to_owned())], &["b_", "c"]), " b c");
+    }
+
+    #[test]
+    fn text_does_not_grow_without_limit() {
+        let decoder = Decoder::new(vec![replace("a", "aaaa"); 200]);
+        let error = decoder.decode(["a"].into_iter()).unwrap_err();
+        assert!(matches!(error, Error::DecodedTooLong(2, _)), "{error}");
     }
 
     #[test]

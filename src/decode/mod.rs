@@ -10,6 +10,6 @@ mod stages;
 mod text;
 
 pub use bytes::{DecodeStep, Offsets, Stop, decode, estimate, step};
-pub use decoder::{Decoder, DecoderState};
+pub use decoder::{Decoder, DecoderState, Flow};
 pub use stages::{Stage, StageState};
 pub use text::TextDecoder;

@@ -90,6 +90,16 @@ pub struct StageState {
     pub before: Option<String>,
 }
 
+impl StageState {
+    /// How many of the bytes are settled: all but the beginning of a character at their end.
+    pub(super) fn settled(&self) -> usize {
+        let open = self.bytes.utf8_chunks().last().map_or(0, |chunk| chunk.invalid().len());
+        let start = self.bytes.len() - open;
+        let ending = std::str::from_utf8(&self.bytes[start..]);
+        if ending.is_err_and(|error| error.error_len().is_none()) { start } else { self.bytes.len() }
+    }
+}
+
 /// Takes the parts that a stage hands on.
 type Next<'n> = &'n mut dyn FnMut(Part<'_>) -> Result<()>;
 
@@ -202,18 +212,7 @@ impl Stage {
 
 /// Hands on the start of the bytes that is settled: all but the beginning of a character.
 fn settled_text(state: &mut StageState, next: Next<'_>) -> Result<()> {
-    let settled = match std::str::from_utf8(&state.bytes) {
-        Ok(text) => text.len(),
-        Err(_) => {
-            let last = state.bytes.utf8_chunks().last();
-            let open = last.map_or(0, |chunk| chunk.invalid().len());
-            // Behind the last bytes there may be more of their character, if they can begin one.
-            let start = state.bytes.len() - open;
-            let is_open =
-                std::str::from_utf8(&state.bytes[start..]).is_err_and(|error| error.error_len().is_none());
-            if is_open { start } else { state.bytes.len() }
-        }
-    };
+    let settled = state.settled();
     let text = String::from_utf8_lossy(&state.bytes[..settled]).into_owned();
     state.bytes.drain(..settled);
     let starts = !std::mem::replace(&mut state.has_begun, true);

@@ -103,6 +103,14 @@ impl TextDecoder {
         }
     }
 
+    /// Regards all text so far as shown; see [`Decoder::mark_shown`].
+    ///
+    /// # Errors
+    /// Same as [`TextDecoder::decode`].
+    pub fn mark_shown(&self, state: &mut DecoderState) -> Result<()> {
+        self.decoder.mark_shown(state)
+    }
+
     /// A token as the model spells it.
     ///
     /// # Errors

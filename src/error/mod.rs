@@ -240,7 +240,11 @@ pub enum Error {
         most: usize,
     },
 
-    /// A text that is too long for the places of its ids to be tracked through a pipeline.
+    /// A decoder that would make far more bytes, in all stages together, than the tokens have.
+    #[error("the decoder makes more than {1} bytes of tokens of {0} bytes")]
+    DecodedTooLong(usize, usize),
+
+    /// A text that is too long for the places of its ids to be tracked through a normalizer.
     #[error("a text of {0} bytes is too long for offsets with a normalizer: at most 4 GiB")]
     OffsetsTooLong(usize),
 
@@ -252,11 +256,8 @@ pub enum Error {
     },
 
     /// An id that is too large for the type that was asked for.
-    #[error("id {id} does not fit into uint16: give dtype=\"uint32\"")]
-    IdTooWide {
-        /// The id.
-        id: u32,
-    },
+    #[error("id {0} does not fit into uint16: give dtype=\"uint32\"")]
+    IdTooWide(u32),
 
     /// More ids than a list of lists of ids can count.
     #[error(
@@ -384,11 +385,8 @@ pub enum Error {
     },
 
     /// A file of counts with damaged contents.
-    #[error("the counts in the file are broken at byte {offset}")]
-    BrokenCounts {
-        /// The offset of the damage in bytes.
-        offset: u64,
-    },
+    #[error("the counts in the file are broken at byte {0}")]
+    BrokenCounts(u64),
 
     /// A file of counts with the same pretoken twice.
     #[error("the pretoken {} is in the file twice", show(.0))]

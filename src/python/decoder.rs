@@ -8,7 +8,7 @@ use pyo3::types::{PyAny, PyString};
 
 use super::pretokenizer::matcher;
 use super::{ids, objects};
-use crate::decode::{Decoder, DecoderState, Stage, StageState, TextDecoder};
+use crate::decode::{Decoder, DecoderState, Flow, Stage, StageState, TextDecoder};
 use crate::encode::Encoder;
 use crate::vocab::TextSpelling;
 
@@ -63,6 +63,8 @@ pub(super) fn spelling_of(name: &str) -> PyResult<TextSpelling> {
     }
 }
 
+/// The state of a decoder as a tuple of its fields.
+type StateTuple = (Vec<StageTuple>, String, (usize, usize));
 /// The state of a stage as a tuple of its fields.
 type StageTuple = (usize, String, Vec<u8>, usize, bool, Option<String>);
 
@@ -99,24 +101,32 @@ impl TextStream {
         objects::string(py, &text)
     }
 
+    /// Regards all text so far as shown: none of it is returned later, except a character that is unfinished.
+    fn mark_shown(&self) -> PyResult<()> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(self.decoder.mark_shown(&mut state)?)
+    }
+
     /// Whether joining the bytes of tokens, without spaces at the front, gives the same text if these are UTF-8.
     #[getter]
     fn joins_bytes(&self) -> bool {
         self.decoder.stripped().is_some()
     }
 
-    /// The state of each stage.
+    /// The state of the decoder.
     #[getter]
-    fn state(&self) -> Vec<StageTuple> {
+    fn state(&self) -> StateTuple {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let fields = |stage: StageState| {
             (stage.tokens, stage.text, stage.bytes, stage.stripped, stage.has_begun, stage.before)
         };
-        state.stages.into_iter().map(fields).collect()
+        let flow = (state.flow.taken, state.flow.made);
+        (state.stages.into_iter().map(fields).collect(), state.shown, flow)
     }
 
     #[setter]
-    fn set_state(&self, stages: Vec<StageTuple>) {
+    fn set_state(&self, state: StateTuple) {
+        let (stages, shown, (taken, made)) = state;
         let stage = |(tokens, text, bytes, stripped, has_begun, before)| StageState {
             tokens,
             text,
@@ -126,6 +136,7 @@ impl TextStream {
             before,
         };
         let stages = stages.into_iter().map(stage).collect();
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = DecoderState { stages };
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) =
+            DecoderState { stages, shown, flow: Flow { taken, made } };
     }
 }

@@ -9,6 +9,8 @@ from .part_pattern import matcher_of
 
 MAX_DEPTH = 20
 """Most sequences inside each other."""
+MAX_STAGES = 256
+"""Most stages of a decoder."""
 
 Stages = list[tuple[str, list[Any]]]
 
@@ -26,11 +28,16 @@ def read(part: Any, place: str = "$.decoder", depth: int = 0) -> Stages:
         if depth == MAX_DEPTH:
             raise refused(place, f"more than {MAX_DEPTH} sequences inside each other")
         rows = field(part, "decoders", list, place)
-        return [stage for i, row in enumerate(rows) for stage in read(row, f"{place}.decoders[{i}]", depth + 1)]
+        stages: Stages = []
+        for i, row in enumerate(rows):
+            stages += read(row, f"{place}.decoders[{i}]", depth + 1)
+            if len(stages) > MAX_STAGES:
+                raise refused(place, f"more than {MAX_STAGES} stages")
+        return stages
     if kind in ("ByteLevel", "ByteFallback", "Fuse"):
         return [(kind, [])]
     if kind == "Replace":
-        return [(kind, [*matcher_of(part, place), field(part, "content", str, place)])]
+        return [(kind, [*matcher_of(part, place, has_offsets=False), field(part, "content", str, place)])]
     if kind == "Strip":
         counts = [_count(part, side, place) for side in ("start", "stop")]
         return [(kind, [_character(part, "content", place), *counts])]

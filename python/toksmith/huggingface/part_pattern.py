@@ -1,4 +1,4 @@
-"""The pattern of a normalizer or a pre-tokenizer: reading it from a file, and compiling it."""
+"""The pattern of a normalizer, a pre-tokenizer or a decoder: reading it from a file, and compiling it."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ def pattern_of(part: dict[str, Any], place: str) -> tuple[str, str]:
     return name, text
 
 
-def matcher_of(part: dict[str, Any], place: str) -> tuple[str, Any]:
-    """Return what the core needs to find a part's pattern, which must not match the empty text.
+def matcher_of(part: dict[str, Any], place: str, has_offsets: bool = True) -> tuple[str, Any]:
+    """Return what the core needs to find a part's pattern.
 
     Raises:
-        ValueError: The pattern is malformed, or cannot be reproduced exactly.
+        ValueError: The pattern is malformed, or cannot be reproduced exactly; or it may match the empty text, and the
+            part changes offsets.
     """
     name, text = pattern_of(part, place)
     if name == "String":
@@ -38,11 +39,12 @@ def matcher_of(part: dict[str, Any], place: str) -> tuple[str, Any]:
         translation = from_oniguruma.analyse(text)
     except ValueError as error:
         raise refused(f"{place}.pattern", str(error)) from None
-    if translation.nullable:
+    if translation.nullable and has_offsets:
         raise refused(
             f"{place}.pattern", f"{shown(text)} may match nothing, and then the original's offsets are lost"
         )
-    return "pattern", compiled(translation.pattern)
+    kind = "nullable" if translation.nullable else "pattern"
+    return kind, compiled(translation.pattern, translation.nullable)
 
 
 def compiled(pattern: str, nullable: bool = False) -> Any:

@@ -100,7 +100,7 @@ class Pipeline:
             tokens = (added.AddedToken(**row) for row in spec["added_tokens"])
         self._set("_spec", {**spec, "kept": sorted(set(kept))})
         self._set("added_tokens", tuple(sorted(tokens)))
-        from_oniguruma.check_total([spec["normalizer"], spec["pre_tokenizer"]])
+        from_oniguruma.check_total([spec["normalizer"], spec["pre_tokenizer"], spec["decoder"]])
         self._set("normalizer", normalizers.read(spec["normalizer"]))
         self._set("template", template.read(spec["post_processor"]))
         self._read_kind(spec)

@@ -70,8 +70,9 @@ def check_total(parts: Iterable[Any]) -> None:
     """Refuse a file whose patterns together are larger than one pattern may be, before any of them is compiled.
 
     Args:
-        parts: The normalizer and the pre-tokenizer of the file, as JSON. A pattern is a field `Regex`. A pattern that
-            cannot be translated, or is too large by itself, does not count here: it is refused where it is read.
+        parts: The normalizer, the pre-tokenizer and the decoder of the file, as JSON. A pattern is a field `Regex`.
+            A pattern that cannot be translated, or is too large by itself, does not count here: it is refused where it
+            is read.
 
     Raises:
         ValueError: The patterns have more than `size_limit.MAX_PARTS` parts.

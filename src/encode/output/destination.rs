@@ -95,12 +95,12 @@ impl IdType for u16 {
 
     #[inline]
     fn of(id: u32) -> Result<Self> {
-        u16::try_from(id).map_err(|_| Error::IdTooWide { id })
+        u16::try_from(id).map_err(|_| Error::IdTooWide(id))
     }
 
     fn append(ids: &[u32], all: &mut Vec<Self>) -> Result<()> {
         if let Some(&id) = ids.iter().find(|&&id| id > u32::from(u16::MAX)) {
-            return Err(Error::IdTooWide { id });
+            return Err(Error::IdTooWide(id));
         }
         room::reserve(all, ids.len())?;
         all.extend(ids.iter().map(|&id| id as u16));

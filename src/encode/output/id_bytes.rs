@@ -47,7 +47,7 @@ pub(crate) fn put_ids(isa: Isa, ids: &[u32], wide: bool, bytes: &mut Vec<u8>) ->
         return Ok(());
     }
     // Only an error looks at each id once more.
-    ids.iter().find(|&&id| id > 0xffff).map_or(Ok(()), |&id| Err(Error::IdTooWide { id }))
+    ids.iter().find(|&&id| id > 0xffff).map_or(Ok(()), |&id| Err(Error::IdTooWide(id)))
 }
 
 /// Ids that are converted at a time, in near memory.
@@ -93,10 +93,7 @@ mod tests {
                 assert!(wide[1..].chunks(4).eq(ids.iter().map(|&id| id.to_le_bytes())));
             }
             let ids = [1, 65_536, 70_000];
-            assert!(matches!(
-                put_ids(isa, &ids, false, &mut Vec::new()),
-                Err(Error::IdTooWide { id: 65_536 })
-            ));
+            assert!(matches!(put_ids(isa, &ids, false, &mut Vec::new()), Err(Error::IdTooWide(65_536))));
             put_ids(isa, &ids, true, &mut Vec::new()).unwrap();
         }
     }

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from . import inputs
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from .tokenizers import Tokenizer
 
@@ -20,8 +22,8 @@ class DecodeStream:
 
     __slots__ = ("_ids", "_prefix", "_prefix_index", "_skips")
 
-    def __init__(self, ids: Iterable[int] | None = None, skip_special_tokens: bool = False) -> None:
-        self._ids, self._skips = [] if ids is None else list(ids), skip_special_tokens
+    def __init__(self, ids: Sequence[int] | None = None, skip_special_tokens: bool = False) -> None:
+        self._ids, self._skips = inputs.ids(ids or []), skip_special_tokens
         self._prefix, self._prefix_index = "", 0
 
     def step(self, tokenizer: Tokenizer, id: int | list[int]) -> str | None:
@@ -30,11 +32,12 @@ class DecodeStream:
         Raises:
             ValueError: The text of the ids so far does not begin with what was returned.
         """
+        new = inputs.ids(id if isinstance(id, list) else [id])
         if not self._prefix and self._ids:
             text = tokenizer.decode(self._ids, skip_special_tokens=self._skips)
             if not text.endswith("\ufffd"):
                 self._prefix, self._prefix_index = text, len(self._ids)
-        self._ids += id if isinstance(id, list) else [id]
+        self._ids += new
         text = tokenizer.decode(self._ids, skip_special_tokens=self._skips)
         if len(text.encode()) <= len(self._prefix.encode()) or text.endswith("\ufffd"):
             return None
