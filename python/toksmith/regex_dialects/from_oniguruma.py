@@ -71,8 +71,8 @@ def check_total(parts: Iterable[Any]) -> None:
 
     Args:
         parts: The normalizer, the pre-tokenizer and the decoder of the file, as JSON. A pattern is a field `Regex`.
-            A pattern that cannot be translated, or is too large by itself, does not count here: it is refused where it
-            is read.
+            A pattern that cannot be translated, or is too large by itself, does not count: it is refused where it is
+            read.
 
     Raises:
         ValueError: The patterns have more than `size_limit.MAX_PARTS` parts.
