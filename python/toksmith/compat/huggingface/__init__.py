@@ -10,6 +10,7 @@ from __future__ import annotations
 from .added import AddedToken
 from .byte_level_bpe import ByteLevelBPETokenizer
 from .components import BPE
+from .decode_stream import DecodeStream
 from .encoding import Encoding
 from .tokenizers import Tokenizer
 from .training import BpeTrainer
@@ -24,6 +25,7 @@ __all__ = [
     "AddedToken",
     "BpeTrainer",
     "ByteLevelBPETokenizer",
+    "DecodeStream",
     "Encoding",
     "Installed",
     "Tokenizer",
