@@ -6,6 +6,7 @@ use unicode_normalization_alignments::{self as forms, UnicodeNormalization};
 
 use super::limit::Limit;
 use crate::error::Result;
+use crate::once::Once;
 use crate::room;
 
 /// Whether a text is in NFC. Returns the same as [`forms::is_nfc`].
@@ -58,6 +59,21 @@ fn for_each_doubtful(text: &str, mut f: impl FnMut(Range<usize>) -> Result<bool>
             (start, is_sure, last, at) = (next - before, true, 0, next);
         }
         let Some(character) = text[at..].chars().next() else { return Ok(()) };
+        if is_stable(character) {
+            if !is_sure && !f(start..at)? {
+                return Ok(());
+            }
+            (start, is_sure, last) = (at, true, 0);
+            at += character.len_utf8();
+            for character in text[at..].chars() {
+                if !is_stable(character) || is_inert(text.as_bytes()[at]) {
+                    break;
+                }
+                start = at;
+                at += character.len_utf8();
+            }
+            continue;
+        }
         let class = forms::char::canonical_combining_class(character);
         if forms::is_nfc_quick(std::iter::once(character)) != forms::IsNormalized::Yes {
             is_sure = false;
@@ -71,6 +87,29 @@ fn for_each_doubtful(text: &str, mut f: impl FnMut(Range<usize>) -> Result<bool>
         }
         (last, at) = (class, at + character.len_utf8());
     }
+}
+
+/// Whether a character below U+10000 has no combining class, and composition leaves it unchanged whatever stands before
+/// it.
+#[inline]
+fn is_stable(character: char) -> bool {
+    /// A bit for each character. The tables of the crate take ten times as long.
+    static STABLE: Once<Box<[u64; 1024]>> = Once::new();
+    let code = character as usize;
+    let Some(index) = (code < 1 << 16).then_some(code / 64) else { return false };
+    let stable = STABLE.get_or_make(|| {
+        let mut bits = Box::new([0; 1024]);
+        for character in ('\0'..='\u{ffff}').filter(|&character| is_composed_starter(character)) {
+            bits[character as usize / 64] |= 1 << (character as usize % 64);
+        }
+        bits
+    });
+    stable[index] >> (code % 64) & 1 == 1
+}
+
+fn is_composed_starter(character: char) -> bool {
+    forms::char::canonical_combining_class(character) == 0
+        && forms::is_nfc_quick(std::iter::once(character)) == forms::IsNormalized::Yes
 }
 
 /// The first character at or behind `from` whose first byte does not say that composition leaves it unchanged.
