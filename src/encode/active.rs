@@ -16,7 +16,7 @@ impl Encoder {
             SpecialTokens::Chosen(set) => (&set.specials, &*set.ids),
         };
         let trust = if matches!(special, SpecialTokens::None) { Trust::None } else { Trust::All };
-        ActiveSpecials { search, ids, pipeline: self.pipeline.as_deref().map(|pipeline| (pipeline, trust)) }
+        ActiveSpecials { search, ids, pipeline: self.pipeline.as_deref(), trust }
     }
 
     /// Finds places where a text can be cut without a change of its ids. `replace` says whether invalid bytes are
@@ -27,7 +27,7 @@ impl Encoder {
 
     pub(super) fn cutter_of<'a>(&'a self, specials: ActiveSpecials<'a>, replace: bool) -> Cutter<'a> {
         match specials.pipeline {
-            Some((pipeline, _)) => pipeline.cutter(&self.pretokenizer, replace),
+            Some(pipeline) => pipeline.cutter(&self.pretokenizer, replace),
             None => Cutter::new(specials.search, &self.pretokenizer, replace),
         }
     }

@@ -17,11 +17,11 @@ use super::tables::Tables;
 use crate::control::{BYTES_PER_CHECK, Control};
 use crate::error::Result;
 use crate::once::Once;
-use crate::pipeline::{Passage, Pipeline};
+use crate::pipeline::{Passage, Pipeline, Prefix};
 use crate::pretokenize::{ENDS, Isa, Junctions, Pattern, Pretokenizer};
 use crate::room;
 use crate::simd::Portable;
-use crate::special::{Segment, Specials};
+use crate::special::Specials;
 use crate::vocab::Vocab;
 
 /// Bytes of text after which a scratch gets a cache of its own. Making one writes megabytes and takes 4 to 8 ms,
@@ -228,20 +228,12 @@ impl Encoder {
         sink: &mut S,
         control: &Control,
     ) -> Result<()> {
-        if let Some((pipeline, trust)) = special.pipeline {
-            let passage = Passage { text, trust, is_first, is_tracked: S::READS_SPANS, control };
-            return self.encode_staged(scratch, pipeline, passage, special, sink);
+        let trust = special.trust;
+        let passage = Passage { text, trust, is_first, is_tracked: S::READS_SPANS, control };
+        match special.pipeline {
+            Some(pipeline) => self.encode_staged(scratch, pipeline, passage, special, sink),
+            None => self.encode_plain(scratch, Prefix::None, passage, special, sink),
         }
-        for segment in special.search.segments(text, control) {
-            match segment? {
-                Segment::Text(range) => self.encode_text(scratch, text, range, sink, control)?,
-                Segment::Special(found) => sink.token(found.range.clone(), special.ids[found.index])?,
-            }
-            if !sink.wants_more() {
-                break;
-            }
-        }
-        Ok(())
     }
 
     /// Encodes `text[range]`, which holds no special token.

@@ -63,6 +63,8 @@ impl<'a> From<&'a SpecialSet> for SpecialTokens<'a> {
 pub(super) struct ActiveSpecials<'a> {
     pub(super) search: &'a Specials,
     pub(super) ids: &'a [u32],
-    /// The pipeline that the text goes through, and where it looks for special tokens.
-    pub(super) pipeline: Option<(&'a Pipeline, Trust<'a>)>,
+    /// The pipeline that the text goes through.
+    pub(super) pipeline: Option<&'a Pipeline>,
+    /// Where the pipeline looks for special tokens.
+    pub(super) trust: Trust<'a>,
 }

@@ -8,7 +8,7 @@ use super::scratch::Scratch;
 use super::special_set::ActiveSpecials;
 use crate::control::Control;
 use crate::error::Result;
-use crate::normalize::OriginRange;
+use crate::normalize::origin_of;
 use crate::pipeline::{Passage, Pipeline, Prefix, Stretch, Trust};
 use crate::room;
 use crate::special::Segment;
@@ -50,7 +50,7 @@ impl Encoder {
     }
 
     /// Encodes a text that no step changes, but for a prefix.
-    fn encode_plain(
+    pub(super) fn encode_plain(
         &self,
         scratch: &mut Scratch,
         prefix: Prefix,
@@ -118,14 +118,5 @@ impl Encoder {
             sink.token(origin(span), id)?;
         }
         Ok(())
-    }
-}
-
-/// The range of the original that a range of changed text comes from.
-pub(super) fn origin_of(origins: &[OriginRange], range: Range<usize>) -> Range<usize> {
-    match origins.get(range) {
-        Some([(start, end)]) => *start as usize..*end as usize,
-        Some([(start, _), .., (_, end)]) => *start as usize..*end as usize,
-        _ => 0..0,
     }
 }

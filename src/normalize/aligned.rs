@@ -4,6 +4,8 @@
 //! each with the number of old characters that it replaces; a new character gets the range of the character
 //! before it.
 
+use std::ops::Range;
+
 use super::limit::Limit;
 use crate::error::Result;
 use crate::pretokenize::Matcher;
@@ -11,6 +13,16 @@ use crate::room;
 
 /// The range of the original text, in bytes, that a byte comes from.
 pub type OriginRange = (u32, u32);
+
+/// The range of the original that a range of changed text comes from; `0..0` if `range` is empty or the origins are
+/// not tracked.
+pub(crate) fn origin_of(origins: &[OriginRange], range: Range<usize>) -> Range<usize> {
+    match origins.get(range) {
+        Some([(start, end)]) => *start as usize..*end as usize,
+        Some([(start, _), .., (_, end)]) => *start as usize..*end as usize,
+        _ => 0..0,
+    }
+}
 
 /// A text and, if requested, the origin of each of its bytes.
 #[derive(Clone, Debug)]

@@ -11,6 +11,7 @@ mod limit;
 
 use unicode_normalization_alignments::{self as forms, UnicodeNormalization};
 
+pub(crate) use aligned::origin_of;
 pub use aligned::{Aligned, OriginRange};
 pub use limit::most_bytes;
 

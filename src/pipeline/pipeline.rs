@@ -9,7 +9,6 @@ use crate::normalize::{Aligned, Normalizer, most_bytes};
 use crate::pretokenize::Pretokenizer;
 use crate::source::{Cutter, Guard};
 use crate::special::{AddedTokens, Flags, Specials, overlap};
-use crate::vocab::Vocab;
 
 /// U+2581, which stands for a space in SentencePiece's texts.
 pub(super) const META: &str = "\u{2581}";
@@ -44,20 +43,6 @@ pub struct PipelineParts {
     pub only_prefix: Option<Prefix>,
     /// Whether the vocabulary has a plain space for each U+2581.
     pub spaces_are_plain: bool,
-}
-
-impl PipelineParts {
-    /// A pipeline that does nothing but find the special tokens of a vocabulary.
-    pub(crate) fn of_specials(vocab: &Vocab) -> Self {
-        let specials = vocab.specials().tokens().iter().zip(vocab.special_ids());
-        let token = |(content, &id): (&Vec<u8>, &u32)| AddedToken {
-            id,
-            content: String::from_utf8_lossy(content).into_owned(),
-            flags: Flags { special: true, ..Flags::default() },
-            normalized: false,
-        };
-        PipelineParts { added_tokens: specials.map(token).collect(), ..PipelineParts::default() }
-    }
 }
 
 /// The steps before pretokenization. See the [module](super).

@@ -7,7 +7,7 @@ use super::pipeline::{META, Pipeline};
 use super::prefix::Prefix;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::normalize::{Aligned, OriginRange, most_bytes};
+use crate::normalize::{Aligned, OriginRange, most_bytes, origin_of};
 use crate::room;
 
 /// A part of a text that went through a pipeline.
@@ -343,11 +343,7 @@ impl<'a> View<'a> {
     fn origin(&self, range: Range<usize>) -> Range<usize> {
         match self.origins {
             None => self.start + range.start..self.start + range.end,
-            Some(origins) => match origins.get(range) {
-                Some([(start, end)]) => *start as usize..*end as usize,
-                Some([(start, _), .., (_, end)]) => *start as usize..*end as usize,
-                _ => 0..0,
-            },
+            Some(origins) => origin_of(origins, range),
         }
     }
 

@@ -1,10 +1,12 @@
 //! Trusted and untrusted parts of one text.
 
+use std::ops::Range;
+
 use crate::control::Control;
 use crate::encode::encoder::{Encoder, Request};
 use crate::encode::special_set::SpecialTokens;
 use crate::error::Result;
-use crate::pipeline::{Pipeline, Trust};
+use crate::pipeline::Trust;
 use crate::room;
 use crate::special::Found;
 
@@ -18,10 +20,11 @@ impl Encoder {
     pub fn encode_parts(&self, parts: &[(&[u8], bool)], control: &Control) -> Result<Vec<u32>> {
         let mut text = room::for_items(parts.iter().map(|(part, _)| part.len()).sum())?;
         parts.iter().for_each(|(part, _)| text.extend_from_slice(part));
-        if let Some(pipeline) = &self.pipeline {
-            return self.encode_staged_parts(pipeline, &text, parts, control);
+        let trusted = trusted_ranges(parts)?;
+        if self.pipeline.is_some() {
+            return self.encode_staged_parts(&text, &trusted, control);
         }
-        let specials = self.trusted_specials(&text, parts, control)?;
+        let specials = self.trusted_specials(&text, &trusted, control)?;
         let mut ids = Vec::new();
         self.pool.with(self.isa, 0, |scratch| {
             let mut at = 0;
@@ -38,51 +41,50 @@ impl Encoder {
     /// [`Encoder::encode_parts`] for a text that goes through a pipeline.
     fn encode_staged_parts(
         &self,
-        pipeline: &Pipeline,
         text: &[u8],
-        parts: &[(&[u8], bool)],
+        trusted: &[Range<usize>],
         control: &Control,
     ) -> Result<Vec<u32>> {
-        let (mut trusted, mut at) = (Vec::new(), 0);
-        for stretch in parts.chunk_by(|a, b| a.1 == b.1) {
-            let end = at + stretch.iter().map(|(part, _)| part.len()).sum::<usize>();
-            if stretch[0].1 {
-                room::push(&mut trusted, at..end)?;
-            }
-            at = end;
-        }
         let mut specials = self.active(SpecialTokens::OfVocabulary);
-        let trust = match &*trusted {
+        specials.trust = match trusted {
             [] => Trust::None,
             [all] if *all == (0..text.len()) => Trust::All,
             ranges => Trust::Inside(ranges),
         };
-        specials.pipeline = Some((pipeline, trust));
         let mut ids = Vec::new();
         let request = Request { text, specials, worker: 0, is_first: true };
         self.answer(request, &mut ids, control)?;
         Ok(ids)
     }
 
+    /// The special tokens in the trusted ranges. Each range is searched alone, so that text beyond its end cannot make
+    /// a match longer.
     fn trusted_specials(
         &self,
         text: &[u8],
-        parts: &[(&[u8], bool)],
+        trusted: &[Range<usize>],
         control: &Control,
     ) -> Result<Vec<Found>> {
         let mut specials = Vec::new();
-        let mut at = 0;
-        for stretch in parts.chunk_by(|a, b| a.1 == b.1) {
-            let end = at + stretch.iter().map(|(part, _)| part.len()).sum::<usize>();
-            if stretch[0].1 {
-                // Each stretch is searched alone, so that text beyond its end cannot make a match longer.
-                let mut matches = self.vocab.specials().matches(&text[..end], at);
-                while let Some(found) = matches.next(control)? {
-                    room::push(&mut specials, found)?;
-                }
+        for range in trusted {
+            let mut matches = self.vocab.specials().matches(&text[..range.end], range.start);
+            while let Some(found) = matches.next(control)? {
+                room::push(&mut specials, found)?;
             }
-            at = end;
         }
         Ok(specials)
     }
+}
+
+/// The ranges of the trusted stretches in the joined text.
+fn trusted_ranges(parts: &[(&[u8], bool)]) -> Result<Vec<Range<usize>>> {
+    let (mut trusted, mut at) = (Vec::new(), 0);
+    for stretch in parts.chunk_by(|a, b| a.1 == b.1) {
+        let end = at + stretch.iter().map(|(part, _)| part.len()).sum::<usize>();
+        if stretch[0].1 {
+            room::push(&mut trusted, at..end)?;
+        }
+        at = end;
+    }
+    Ok(trusted)
 }

@@ -6,10 +6,11 @@ use std::ops::Range;
 use crate::control::Control;
 use crate::encode::encoder::Encoder;
 use crate::encode::output::{Sink, Spans};
-use crate::encode::staged::origin_of;
 use crate::error::Result;
-use crate::pipeline::{Passage, Pipeline, PipelineParts, Stretch, Trust};
+use crate::normalize::origin_of;
+use crate::pipeline::{Passage, Stretch};
 use crate::room;
+use crate::special::Segment;
 
 /// The ids of a text, each with its place and its word.
 #[derive(Clone, Debug, Default)]
@@ -30,38 +31,55 @@ impl Encoder {
     /// # Errors
     /// Same as [`Encoder::encode`].
     pub fn encode_words(&self, text: &str, special: bool, control: &Control) -> Result<Words> {
-        let plain;
-        let pipeline = match &self.pipeline {
-            Some(pipeline) => &**pipeline,
-            None => {
-                plain = Pipeline::new(PipelineParts::of_specials(&self.vocab))?;
-                &plain
-            }
-        };
-        let trust = if special { Trust::All } else { Trust::None };
-        let passage = Passage { text: text.as_bytes(), trust, is_first: true, is_tracked: true, control };
+        let text = text.as_bytes();
+        let specials = self.active(special.into());
         let mut words = Words::default();
-        pipeline.for_each_stretch(passage, &mut |stretch| {
-            match stretch {
-                Stretch::Token { id, range, text } => {
-                    room::push(&mut words.words, words.count)?;
-                    words.count += 1;
-                    let text = String::from_utf8_lossy(text).into_owned();
-                    room::push(&mut words.added, (words.spans.ids.len(), text))?;
-                    words.spans.token(range, id)?;
-                }
-                Stretch::Same(range) => {
-                    let base = range.start;
-                    let origin = |span: Range<usize>| base + span.start..base + span.end;
-                    self.add_words(&mut words, &text.as_bytes()[range], &origin, control)?;
-                }
-                Stretch::Changed(text, origins) => {
-                    self.add_words(&mut words, text, &|span| origin_of(origins, span), control)?;
-                }
-            }
-            Ok(true)
-        })?;
+        if let Some(pipeline) = specials.pipeline {
+            let trust = specials.trust;
+            let passage = Passage { text, trust, is_first: true, is_tracked: true, control };
+            pipeline.for_each_stretch(passage, &mut |stretch| {
+                self.add_stretch(&mut words, text, stretch, control).map(|()| true)
+            })?;
+            return Ok(words);
+        }
+        for segment in specials.search.segments(text, control) {
+            let stretch = match segment? {
+                Segment::Text(range) => Stretch::Same(range),
+                Segment::Special(token) => Stretch::Token {
+                    id: specials.ids[token.index],
+                    text: &text[token.range.clone()],
+                    range: token.range,
+                },
+            };
+            self.add_stretch(&mut words, text, stretch, control)?;
+        }
         Ok(words)
+    }
+
+    fn add_stretch(
+        &self,
+        words: &mut Words,
+        whole: &[u8],
+        stretch: Stretch<'_>,
+        control: &Control,
+    ) -> Result<()> {
+        match stretch {
+            Stretch::Token { id, range, text } => {
+                room::push(&mut words.words, words.count)?;
+                words.count += 1;
+                let text = String::from_utf8_lossy(text).into_owned();
+                room::push(&mut words.added, (words.spans.ids.len(), text))?;
+                words.spans.token(range, id)
+            }
+            Stretch::Same(range) => {
+                let base = range.start;
+                let origin = |span: Range<usize>| base + span.start..base + span.end;
+                self.add_words(words, &whole[range], &origin, control)
+            }
+            Stretch::Changed(text, origins) => {
+                self.add_words(words, text, &|span| origin_of(origins, span), control)
+            }
+        }
     }
 
     /// Adds the ids of a stretch. `origin` gives the range of the original that a range comes from.
