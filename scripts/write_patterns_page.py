@@ -11,7 +11,7 @@ from typing import Any
 
 from toksmith import patterns
 from toksmith._core import CompiledPattern
-from toksmith.huggingface import pretokenizers
+from toksmith.huggingface.file_patterns import steps_of
 from toksmith.regex_dialects import from_oniguruma
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -52,23 +52,24 @@ def engine(entry: Entry) -> str:
 
 def _of_stages(stages: list[Any]) -> str:
     try:
-        splits = pretokenizers.read({"type": "Sequence", "pretokenizers": stages})
+        steps = steps_of(pre_tokenizer={"type": "Sequence", "pretokenizers": stages})
     except ValueError:
         return "refused"
-    one = pretokenizers.one_pattern(splits)
-    if one is not None and not splits.before:
+    before, after = steps.stages
+    if steps.pattern is not None and not before:
+        one = patterns.of_source(steps.pattern[0], 0, "keep")
         name = f"`{one.name}`" if one.name else one.engine().engine
-        return name + (", a space put before" if splits.prefix else "")
-    names = dict.fromkeys(_of_stage(stage) for stage in (*splits.before, *splits.after))
+        return name + (", a space put before" if steps.has_prefix else "")
+    names = dict.fromkeys(_of_stage(kind, argument) for kind, argument, _, _ in (*before, *after))
     return " and ".join(name for name in names if name) + ", in stages"
 
 
-def _of_stage(stage: pretokenizers.Stage) -> str:
+def _of_stage(kind: str, argument: Any) -> str:
     """Return what runs a stage; nothing for characters of a kind and texts, which are found directly."""
-    if stage.kind == "scanner":
-        return f"`{stage.argument}`"
-    if stage.kind in ("pattern", "nullable"):
-        return "compiled" if isinstance(stage.argument, CompiledPattern) else "regex"
+    if kind == "scanner":
+        return f"`{argument}`"
+    if kind == "pattern":
+        return "compiled" if isinstance(argument, CompiledPattern) else "regex"
     return ""
 
 

@@ -6,6 +6,7 @@ import collections
 import contextlib
 import functools
 import itertools
+import json
 import random
 import signal
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,7 @@ import tokenizers
 from choices import Input
 
 from toksmith import Encoding, _core, patterns
-from toksmith.huggingface import part_pattern
-from toksmith.regex_dialects import from_oniguruma
+from toksmith.huggingface.file_patterns import steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -166,12 +166,14 @@ def _split_there(pattern: str, text: str, behavior: str, invert: bool) -> list[s
 
 
 def _split_here(pattern: str, text: str, behavior: str, invert: bool) -> list[str]:
-    found = from_oniguruma.analyse(pattern)
     name = "".join(part.capitalize() for part in behavior.split("_"))
-    kind = "nullable" if found.nullable else "pattern"
-    matcher = part_pattern.compiled(found.pattern, found.nullable)
-    pieces = _core.Pretokenizer.of_stages([(kind, matcher, name, invert)]).split(text.encode())
-    return [piece.decode() for piece in pieces]
+    split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": name, "invert": invert}
+    return [piece for piece, _ in _steps_of(json.dumps(split)).pre_tokenize(text)]
+
+
+@functools.lru_cache(maxsize=8)
+def _steps_of(split: str) -> Any:
+    return steps_of(pre_tokenizer=json.loads(split))
 
 
 @functools.cache

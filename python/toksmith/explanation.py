@@ -131,7 +131,7 @@ def explain(parts: Parts, text: str, special: bool, cache: dict[str, Any]) -> li
         special: Whether special tokens become their ids.
         cache: Where the ranks of pairs are kept for the next call.
     """
-    if parts.pipeline is not None and parts.pipeline.spaces is not None:
+    if parts.pipeline is not None and parts.pipeline.merges_characters:
         raise ValueError("explain shows merges of bytes; this tokenizer merges characters (see docs/huggingface.md)")
     parts.core.count(text, special)  # raises the error that encoding would raise
     if parts.pipeline is not None:

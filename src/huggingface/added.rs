@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::part::Part;
 use super::place::{quoted, refused, shown};
 use crate::error::Result;
 use crate::spelling::unspelled;
@@ -105,26 +106,16 @@ pub(super) fn read(
 
 /// The content, the id and the flags of a row.
 fn fields<'r>(row: &'r Value, place: &str) -> Result<(&'r str, u32, [bool; 5])> {
-    let wrong =
-        |expected: &str, value: &Value| refused(place, format!("expected {expected}, got {}", shown(value)));
-    let row = row.as_object().ok_or_else(|| wrong("an object", row))?;
-    let field = |name: &str| {
-        row.get(name).ok_or_else(|| refused(place, format!("the field {} is missing", quoted(name))))
-    };
-    let inside = |name: &str, expected: &str, value: &Value| {
-        refused(format!("{place}.{name}"), format!("expected {expected}, got {}", shown(value)))
-    };
-    let content = field("content")?;
-    let content = content.as_str().ok_or_else(|| inside("content", "a text", content))?;
+    let row = Part::new(row, place.to_owned())?;
+    let content = row.text("content")?;
     let id = row.get("id").unwrap_or(&Value::Null);
     let number = id.as_u64().and_then(|id| u32::try_from(id).ok());
     let id = number.ok_or_else(|| {
-        refused(format!("{place}.id"), format!("the id is {}, not a whole number below 2^32", shown(id)))
+        row.refused_in("id", format!("the id is {}, not a whole number below 2^32", shown(id)))
     })?;
     let mut flags = [false; 5];
     for (flag, name) in flags.iter_mut().zip(FLAGS) {
-        let value = field(name)?;
-        *flag = value.as_bool().ok_or_else(|| inside(name, "true or false", value))?;
+        *flag = row.flag(name)?;
     }
     Ok((content, id, flags))
 }

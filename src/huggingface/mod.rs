@@ -1,13 +1,22 @@
-//! Files of Hugging Face's `tokenizers`: the model and the added tokens of a `tokenizer.json`.
+//! Files of Hugging Face's `tokenizers`: a `tokenizer.json` and its parts.
 //!
 //! [`reader`] takes the file apart in one pass, [`model`] checks what it says about tokens and merges, [`added`] gives the
-//! added tokens their ids, and [`mod@file`] makes a vocabulary of all of it. The other parts stay JSON: they are small.
+//! added tokens their ids, and [`mod@file`] makes a vocabulary of all of it. [`mod@pipeline`] reads the other parts:
+//! [`normalizer`], [`pretokenizer`] with [`spaces`], and [`decoder`].
 
 mod added;
+mod decoder;
 mod file;
 mod model;
+mod normalizer;
+mod part;
+mod pipeline;
 mod place;
+mod pretokenizer;
 mod reader;
+mod spaces;
 
 pub use added::AddedToken;
 pub use file::TokenizerFile;
+pub use part::{FilePattern, PatternCompiler};
+pub use pipeline::FilePipeline;

@@ -10,6 +10,11 @@ pub(super) fn refused(place: impl Into<String>, reason: impl Into<String>) -> Er
     Error::BrokenPart(place.into(), reason.into())
 }
 
+/// The error of a value of another type.
+pub(super) fn wrong(place: impl Into<String>, expected: &str, value: &serde_json::Value) -> Error {
+    refused(place, format!("expected {expected}, got {}", shown(value)))
+}
+
 /// A text as messages show it: in quotes, and cut if it is long.
 pub(super) fn quoted(text: &str) -> String {
     match text.char_indices().nth(MAX_SHOWN) {

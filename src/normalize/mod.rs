@@ -155,7 +155,8 @@ impl NormalizeStep {
         }
     }
 
-    fn name(&self) -> &'static str {
+    /// The name of the step in a `tokenizer.json`.
+    pub fn name(&self) -> &'static str {
         match self {
             NormalizeStep::Nfc => "NFC",
             NormalizeStep::Nfd => "NFD",

@@ -45,6 +45,32 @@ pub struct PipelineParts {
     pub spaces_are_plain: bool,
 }
 
+impl PipelineParts {
+    /// The added tokens that a search for the vocabulary's special tokens does not find as the pipeline does.
+    ///
+    /// # Errors
+    /// Errors of normalizing them.
+    pub fn irregular(&self) -> Result<Vec<&AddedToken>> {
+        let is_mixed = is_mixed(&self.added_tokens)?;
+        let mut irregular = Vec::new();
+        for token in &self.added_tokens {
+            let text = normalized(&self.normalizer, &token.content)?;
+            if self.is_irregular(token, &text, is_mixed) {
+                irregular.push(token);
+            }
+        }
+        Ok(irregular)
+    }
+
+    /// `text` is what the normalizer makes of the token.
+    fn is_irregular(&self, token: &AddedToken, text: &str, is_mixed: bool) -> bool {
+        let has_flags = token.flags != Flags { special: token.flags.special, ..Flags::default() };
+        let is_spelled_otherwise = text != token.content || (self.spaces_are_plain && text.contains(META));
+        let differs = token.normalized && (is_mixed || is_spelled_otherwise);
+        has_flags || differs || self.mergeable.contains(&token.id)
+    }
+}
+
 /// The steps before pretokenization. See the [module](super).
 pub struct Pipeline {
     pub(super) parts: PipelineParts,
@@ -112,13 +138,7 @@ impl Pipeline {
             }))
         };
         let is_mixed = is_mixed(&parts.added_tokens)?;
-        let irregular = all_texts(&|token, text| {
-            let has_flags = token.flags != Flags { special: token.flags.special, ..Flags::default() };
-            let is_spelled_otherwise =
-                text != token.content || (parts.spaces_are_plain && text.contains(META));
-            let differs = token.normalized && (is_mixed || is_spelled_otherwise);
-            has_flags || differs || parts.mergeable.contains(&token.id)
-        });
+        let irregular = all_texts(&|token, text| parts.is_irregular(token, text, is_mixed));
         let not_special = all_texts(&|token, _| !token.flags.special);
         let crossing = Specials::new(crossing(&parts, all_texts(&|_, _| true)))?;
         Ok(Pipeline {

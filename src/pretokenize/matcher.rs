@@ -35,6 +35,15 @@ impl CharKind {
         }
     }
 
+    /// The name of the kind, see [`CharKind::from_name`].
+    pub const fn name(self) -> &'static str {
+        match self {
+            CharKind::Numeric => "numeric",
+            CharKind::Whitespace => "whitespace",
+            CharKind::Punctuation => "punctuation",
+        }
+    }
+
     /// Whether a character is of this kind.
     pub fn has(self, character: char) -> bool {
         match self {

@@ -10,6 +10,7 @@ use super::named::Named;
 use super::scanner::Scanner;
 use super::splitter::Splitter;
 use crate::error::Result;
+use crate::room;
 use crate::simd::{ENDS, Isa};
 
 /// What happens to text that a pattern does not match.
@@ -54,6 +55,16 @@ impl Pretokenizer {
     #[inline]
     pub fn for_each(&self, text: &[u8], mut f: impl FnMut(Range<usize>) -> Result<()>) -> Result<()> {
         self.for_each_while(text, |range| f(range).map(|()| true))
+    }
+
+    /// The pretokens of `text` (text between special tokens), in order, in bytes.
+    ///
+    /// # Errors
+    /// Errors of the splitter; [`crate::Error::OutOfMemory`].
+    pub fn ranges(&self, text: &[u8]) -> Result<Vec<Range<usize>>> {
+        let mut ranges = Vec::new();
+        self.for_each(text, |range| room::push(&mut ranges, range))?;
+        Ok(ranges)
     }
 
     /// Like [`Pretokenizer::for_each`], until `f` returns `false`.

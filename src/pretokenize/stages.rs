@@ -22,6 +22,33 @@ pub enum Behavior {
     Contiguous,
 }
 
+impl Behavior {
+    /// All behaviors.
+    pub const ALL: [Behavior; 5] = [
+        Behavior::Removed,
+        Behavior::Isolated,
+        Behavior::MergedWithPrevious,
+        Behavior::MergedWithNext,
+        Behavior::Contiguous,
+    ];
+
+    /// The name of the behavior in a `tokenizer.json`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Behavior::Removed => "Removed",
+            Behavior::Isolated => "Isolated",
+            Behavior::MergedWithPrevious => "MergedWithPrevious",
+            Behavior::MergedWithNext => "MergedWithNext",
+            Behavior::Contiguous => "Contiguous",
+        }
+    }
+
+    /// The behavior with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|behavior| behavior.name() == name)
+    }
+}
+
 /// A stage, which cuts all pieces.
 #[derive(Clone)]
 pub struct SplitStage {

@@ -1,67 +1,13 @@
-//! Decoders from their parts, and text that is decoded id by id.
+//! Text that is decoded id by id.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyString};
 
-use super::pretokenizer::matcher;
 use super::{ids, objects};
-use crate::decode::{Decoder, DecoderState, Flow, Stage, StageState, TextDecoder};
+use crate::decode::{DecoderState, Flow, StageState, TextDecoder};
 use crate::encode::Encoder;
-use crate::vocab::TextSpelling;
-
-/// A stage of a decoder: its name and its arguments.
-pub(super) type NamedStage<'py> = (String, Vec<Bound<'py, PyAny>>);
-
-/// A stage of a decoder by its name and its arguments.
-pub(super) fn stage(name: &str, arguments: &[Bound<'_, PyAny>]) -> PyResult<Stage> {
-    Ok(match (name, arguments) {
-        ("Spaced", []) => Stage::Spaced,
-        ("ByteLevel", []) => Stage::ByteLevel,
-        ("ByteFallback", []) => Stage::ByteFallback,
-        ("Fuse", []) => Stage::Fuse,
-        ("Replace", [kind, argument, content]) => {
-            Stage::Replace(matcher(&kind.extract::<String>()?, argument)?, content.extract()?)
-        }
-        ("Strip", [character, start, stop]) => {
-            Stage::Strip { character: character.extract()?, start: start.extract()?, stop: stop.extract()? }
-        }
-        ("Metaspace", [replacement, is_prefixed]) => {
-            Stage::Metaspace { replacement: replacement.extract()?, is_prefixed: is_prefixed.extract()? }
-        }
-        ("BPEDecoder", [suffix]) => Stage::Suffix(suffix.extract()?),
-        ("WordPiece", [prefix, cleanup]) => {
-            Stage::WordPiece { prefix: prefix.extract()?, cleanup: cleanup.extract()? }
-        }
-        ("CTC", [pad, delimiter, cleanup]) => {
-            Stage::Ctc { pad: pad.extract()?, delimiter: delimiter.extract()?, cleanup: cleanup.extract()? }
-        }
-        _ => return Err(PyValueError::new_err(format!("no stage has the name {name:?} and such arguments"))),
-    })
-}
-
-/// The text that stages make of tokens.
-#[pyfunction]
-pub(super) fn decode_tokens<'py>(
-    py: Python<'py>,
-    stages: Vec<NamedStage<'py>>,
-    tokens: Vec<String>,
-) -> PyResult<Bound<'py, PyString>> {
-    let stages = stages.iter().map(|(name, arguments)| stage(name, arguments)).collect::<PyResult<_>>()?;
-    objects::string(py, &Decoder::new(stages).decode(tokens.iter().map(String::as_str))?)
-}
-
-/// How a file spells text, by name.
-pub(super) fn spelling_of(name: &str) -> PyResult<TextSpelling> {
-    match name {
-        "bytes" => Ok(TextSpelling::Bytes),
-        "characters" => Ok(TextSpelling::Characters),
-        "spaces" => Ok(TextSpelling::Spaces),
-        other => Err(PyValueError::new_err(format!("no spelling has the name {other:?}"))),
-    }
-}
 
 /// The state of a decoder as a tuple of its fields.
 type StateTuple = (Vec<StageTuple>, String, (usize, usize));

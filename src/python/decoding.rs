@@ -1,35 +1,20 @@
 //! Ids to text: joined bytes, or what a decoder makes of the names of tokens.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyUnicodeDecodeError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::decoder::{NamedStage, TextStream, spelling_of, stage};
+use super::decoder::TextStream;
 use super::ids::IdRun;
 use super::output::{DecodeBuffer, Errors};
 use super::tokenizer::Tokenizer;
 use super::{call, ids, objects};
-use crate::decode::{Decoder, TextDecoder};
+use crate::decode::TextDecoder;
 use crate::room;
 
 impl Tokenizer {
-    /// The same tokenizer with a decoder.
-    pub(super) fn decoding(
-        &self,
-        stages: &[NamedStage<'_>],
-        names: HashMap<u32, String>,
-        spelling: &str,
-    ) -> PyResult<Self> {
-        let stages =
-            stages.iter().map(|(name, arguments)| stage(name, arguments)).collect::<PyResult<_>>()?;
-        let spelling = spelling_of(spelling)?;
-        let decoder = TextDecoder::new(self.encoder.vocab(), Decoder::new(stages), spelling, names)?;
-        Ok(Tokenizer { encoder: Arc::clone(&self.encoder), decoder: Some(Arc::new(decoder)) })
-    }
-
     /// A decoding of ids that arrive one by one, and the number of spaces that are taken off the front.
     pub(super) fn text_stream(&self) -> (Option<TextStream>, usize) {
         match &self.decoder {

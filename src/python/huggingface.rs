@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::decoder::spelling_of;
+use super::pipeline::PyPipeline;
 use super::pretokenizer::PyPretokenizer;
 use super::tokenizer::Tokenizer;
 use super::{call, objects, vocabulary};
@@ -78,22 +78,13 @@ impl HuggingFaceModel {
         self.file.kept().map(|token| token.id).collect()
     }
 
-    /// The tokenizer. `spelling` says how the file spells text: "bytes", "characters", or "spaces", where the core has a
-    /// space for each U+2581. `added_texts` are the texts that the added tokens stand for, and `seed` is that of the
-    /// dropout.
-    #[pyo3(signature = (pretokenizer, spelling, added_texts, seed=None))]
-    fn tokenizer(
-        &self,
-        py: Python<'_>,
-        pretokenizer: &PyPretokenizer,
-        spelling: &str,
-        added_texts: Vec<String>,
-        seed: Option<u64>,
-    ) -> PyResult<Tokenizer> {
-        let spelling = spelling_of(spelling)?;
-        let pretokenizer = pretokenizer.inner.clone();
+    /// The tokenizer without the steps around its model. `seed` is that of the dropout.
+    #[pyo3(signature = (pipeline, seed=None))]
+    fn tokenizer(&self, py: Python<'_>, pipeline: &PyPipeline, seed: Option<u64>) -> PyResult<Tokenizer> {
+        let steps = &pipeline.steps;
         let encoder = call::long(py, None, |_| {
-            Encoder::try_new(self.file.vocab(spelling, &added_texts, seed)?, pretokenizer)
+            let vocab = self.file.vocab(steps.spelling(), &steps.token_texts()?, seed)?;
+            Encoder::try_new(vocab, steps.pretokenizer())
         })?;
         Ok(Tokenizer::of(Arc::new(encoder)))
     }

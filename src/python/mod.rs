@@ -21,7 +21,6 @@ mod huggingface;
 mod ids;
 mod ints;
 mod json;
-mod normalizer;
 mod objects;
 mod output;
 mod pipeline;
@@ -57,9 +56,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(arrow_counts::counts_to_arrow, module)?)?;
     module.add_function(wrap_pyfunction!(arrow_counts::counts_from_arrow, module)?)?;
     module.add_function(wrap_pyfunction!(added::overlap, module)?)?;
-    module.add_function(wrap_pyfunction!(decoder::decode_tokens, module)?)?;
     module.add_function(wrap_pyfunction!(huggingface::character_tokenizer, module)?)?;
-    module.add_class::<normalizer::PyNormalizer>()?;
     module.add_class::<pipeline::PyPipeline>()?;
     module.add_class::<stream::EncodeStream>()?;
     module.add_class::<decoder::TextStream>()?;

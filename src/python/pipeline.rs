@@ -1,67 +1,203 @@
-//! The pipeline of a tokenizer from its parts.
+//! The class `Pipeline`: the steps around the model of a `tokenizer.json`.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::{PyAny, PyDict, PyList, PyString};
 
-use super::normalizer::PyNormalizer;
-use super::pretokenizer::PyPretokenizer;
-use crate::pipeline::{AddedToken, Pipeline, PipelineParts, Prefix};
+use super::compiled::PyCompiledPattern;
+use super::pretokenizer::{PyPretokenizer, scanner};
+use super::regex::{self, Nullable, Regex};
+use super::{call, objects};
+use crate::error::{Error, Result};
+use crate::huggingface::{FilePattern, FilePipeline, PatternCompiler};
+use crate::normalize::NormalizeStep;
+use crate::pipeline::AddedToken;
+use crate::pretokenize::{Matcher, SplitStage};
 use crate::special::Flags;
+use crate::vocab::TextSpelling;
 
 /// An added token: its id, its text, and whether it is a single word, strips on the left and on the right, is
 /// normalized, and is special.
 type TokenRow = (u32, String, bool, bool, bool, bool, bool);
 
-/// The steps of a tokenizer before its pretokenizer.
+/// The kind of a matcher, its argument, the behavior and whether it is inverted.
+type StageRow<'py> = (&'static str, Option<Bound<'py, PyAny>>, &'static str, bool);
+
+/// The steps around the model of a `tokenizer.json`.
 #[pyclass(frozen, name = "Pipeline", module = "toksmith._core")]
 pub(super) struct PyPipeline {
-    parts: PipelineParts,
+    pub(super) steps: FilePipeline,
 }
 
 #[pymethods]
 impl PyPipeline {
-    /// `mergeable` are the ids of added tokens that ordinary text can be encoded to, too. `prefix` says which stretches
-    /// of normalized text get a space in front (see `Prefix`), `only_prefix` what all steps come to for most texts.
+    /// `parts` has the JSON of "normalizer", "pre_tokenizer" and "decoder". `compile` returns for a regular expression of
+    /// Oniguruma's the same one in the dialect of `regex`, whether it may match nothing, and what runs it: the name of a
+    /// scanner, a `CompiledPattern`, or a compiled pattern of `regex`. `mergeable` are the ids of added tokens that ordinary
+    /// text can be encoded to, too.
     #[new]
-    #[pyo3(signature = (added_tokens, *, mergeable, normalizer=None, splits=None, prefix="", only_prefix=None,
-                        spaces_are_plain=false))]
+    #[pyo3(signature = (parts, compile, added_tokens=Vec::new(), mergeable=HashSet::new()))]
     fn new(
+        parts: &Bound<'_, PyDict>,
+        compile: Bound<'_, PyAny>,
         added_tokens: Vec<TokenRow>,
         mergeable: HashSet<u32>,
-        normalizer: Option<&PyNormalizer>,
-        splits: Option<&PyPretokenizer>,
-        prefix: &str,
-        only_prefix: Option<&str>,
-        spaces_are_plain: bool,
     ) -> PyResult<Self> {
-        let token = |(id, content, single_word, lstrip, rstrip, normalized, special)| AddedToken {
-            id,
-            content,
-            flags: Flags { single_word, lstrip, rstrip, special },
-            normalized,
+        let value = |name: &str| -> PyResult<_> {
+            match parts.get_item(name)? {
+                Some(json) => Ok(json_value(&json.extract::<String>()?, name)?),
+                None => Ok(serde_json::Value::Null),
+            }
         };
-        let parts = PipelineParts {
-            added_tokens: added_tokens.into_iter().map(token).collect(),
-            mergeable,
-            normalizer: normalizer.map_or_else(Default::default, |normalizer| normalizer.inner.clone()),
-            splits: splits.map(|splits| splits.inner.clone()),
-            prefix: prefix_of(prefix)?,
-            only_prefix: only_prefix.map(prefix_of).transpose()?,
-            spaces_are_plain,
-        };
-        Ok(PyPipeline { parts })
+        let parts = [value("normalizer")?, value("pre_tokenizer")?, value("decoder")?];
+        let steps = FilePipeline::read(&parts, &mut Compiler(compile))?;
+        Ok(PyPipeline { steps: steps.with_tokens(added_tokens.into_iter().map(token), mergeable) })
+    }
+
+    /// The same steps with more added tokens.
+    fn with_tokens(&self, added_tokens: Vec<TokenRow>) -> Self {
+        PyPipeline { steps: self.steps.clone().with_tokens(added_tokens.into_iter().map(token), []) }
+    }
+
+    /// The names of the steps of the normalizer.
+    #[getter]
+    fn normalizer(&self) -> Vec<&'static str> {
+        self.steps.normalizer().0.iter().map(NormalizeStep::name).collect()
+    }
+
+    /// How the file spells text: in "bytes", in "characters", or in characters with U+2581 for "spaces".
+    #[getter]
+    fn spelling(&self) -> &'static str {
+        match self.steps.spelling() {
+            TextSpelling::Bytes => "bytes",
+            TextSpelling::Characters => "characters",
+            TextSpelling::Spaces => "spaces",
+        }
+    }
+
+    /// Whether ByteLevel puts a space before a text.
+    #[getter]
+    fn has_prefix(&self) -> bool {
+        self.steps.has_prefix()
+    }
+
+    /// Whether a pretoken begins at each space; None if the pre-tokenizer does more than that.
+    #[getter]
+    fn splits_at_spaces(&self) -> Option<bool> {
+        self.steps.splits_at_spaces()
+    }
+
+    /// The one pattern that cuts all pretokens, in the dialect of `regex`, and whether unmatched text is kept.
+    #[getter]
+    fn pattern(&self) -> Option<(String, bool)> {
+        self.steps.pattern().cloned()
+    }
+
+    /// The stages before and after the prefix. Each is the kind of a matcher, its argument (None for a pattern of `regex`), a
+    /// behavior and whether it is inverted.
+    #[getter]
+    fn stages<'py>(&self, py: Python<'py>) -> PyResult<(Vec<StageRow<'py>>, Vec<StageRow<'py>>)> {
+        let [before, after] = self.steps.stages();
+        let rows = |stages: &[SplitStage]| stages.iter().map(|stage| row(py, stage)).collect::<PyResult<_>>();
+        Ok((rows(before)?, rows(after)?))
+    }
+
+    /// What cuts a text into pretokens after all other steps.
+    fn pretokenizer(&self) -> PyPretokenizer {
+        PyPretokenizer { inner: self.steps.pretokenizer() }
+    }
+
+    /// Whether the vocabulary's own special tokens and a pretokenizer do all that these steps do.
+    #[getter]
+    fn is_plain(&self) -> PyResult<bool> {
+        Ok(self.steps.is_plain()?)
+    }
+
+    /// The ids of the added tokens that a search for the vocabulary's special tokens does not find as these steps do.
+    fn irregular(&self) -> PyResult<Vec<u32>> {
+        Ok(self.steps.parts().irregular()?.iter().map(|token| token.id).collect())
+    }
+
+    /// The normalized text.
+    fn normalize<'py>(&self, py: Python<'py>, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
+        let text = call::text(text)?;
+        let changed = call::sized(py, text.len(), |_| self.steps.normalized(text))?;
+        objects::string(py, &changed)
+    }
+
+    /// The pretokens of a normalized text, each as the file spells it, with its place in characters.
+    fn pre_tokenize(&self, text: &str) -> PyResult<Vec<(String, (usize, usize))>> {
+        let pretokens = self.steps.pre_tokenized(text)?.into_iter();
+        Ok(pretokens.map(|(pretoken, place)| (pretoken, (place.start, place.end))).collect())
+    }
+
+    /// The pieces of a text, normalized and with prefixes, for a training; cut into pretokens if no one pattern does that.
+    fn pieces<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyList>> {
+        let is_cut = self.steps.pattern().is_none();
+        let pieces = call::sized(py, text.len(), |_| self.steps.pieces(text, is_cut))?;
+        let pieces = pieces.iter().map(|piece| objects::string(py, &String::from_utf8_lossy(piece)));
+        objects::list_of(py, pieces)
+    }
+
+    /// The text that the decoder makes of tokens.
+    fn decode<'py>(&self, py: Python<'py>, tokens: Vec<String>) -> PyResult<Bound<'py, PyString>> {
+        objects::string(py, &self.steps.decoder().decode(tokens.iter().map(String::as_str))?)
     }
 }
 
-impl PyPipeline {
-    /// The pipeline of the core.
-    pub(super) fn made(&self) -> crate::error::Result<Pipeline> {
-        Pipeline::new(self.parts.clone())
+/// A regular expression's compiler in Python.
+struct Compiler<'py>(Bound<'py, PyAny>);
+
+impl PatternCompiler for Compiler<'_> {
+    fn compile(&mut self, pattern: &str, place: &str) -> Result<FilePattern> {
+        let py = self.0.py();
+        let compiled = self.0.call1((pattern,)).and_then(|compiled| {
+            let (source, is_nullable, runner) = compiled.extract()?;
+            Ok(FilePattern { source, is_nullable, matcher: matcher(&runner, is_nullable)? })
+        });
+        compiled.map_err(|error| match error.is_instance_of::<PyValueError>(py) {
+            true => Error::BrokenPart(place.to_owned(), error.value(py).to_string()),
+            false => regex::outside(error),
+        })
     }
 }
 
-fn prefix_of(name: &str) -> PyResult<Prefix> {
-    Prefix::from_name(name).ok_or_else(|| PyValueError::new_err(format!("no prefix has the name {name:?}")))
+fn matcher(runner: &Bound<'_, PyAny>, is_nullable: bool) -> PyResult<Matcher> {
+    if let Ok(name) = runner.extract::<String>() {
+        return scanner(&name, None).map(|(named, isa)| Matcher::Named(named, isa));
+    }
+    Ok(match runner.cast::<PyCompiledPattern>() {
+        Ok(compiled) => Matcher::Compiled(Arc::clone(&compiled.get().automaton)),
+        Err(_) if is_nullable => Matcher::Outside(Arc::new(Nullable::new(runner))),
+        Err(_) => Matcher::Outside(Arc::new(Regex::new(runner))),
+    })
+}
+
+fn row<'py>(py: Python<'py>, stage: &SplitStage) -> PyResult<StageRow<'py>> {
+    let text = |text: &str| objects::string(py, text).map(|text| Some(text.into_any()));
+    let (kind, argument) = match &stage.matcher {
+        Matcher::Literal(literal) => ("literal", text(&String::from_utf8_lossy(literal))?),
+        Matcher::CharKind(kind) => ("kind", text(kind.name())?),
+        Matcher::Words => ("words", None),
+        Matcher::Length(length) => ("length", Some(objects::int(py, *length as u64)?)),
+        Matcher::Named(named, _) => ("scanner", text(named.name())?),
+        Matcher::Compiled(automaton) => {
+            let compiled = PyCompiledPattern { automaton: Arc::clone(automaton) };
+            ("pattern", Some(Bound::new(py, compiled)?.into_any()))
+        }
+        Matcher::Outside(_) => ("pattern", None),
+    };
+    Ok((kind, argument, stage.behavior.name(), stage.invert))
+}
+
+fn token((id, content, single_word, lstrip, rstrip, normalized, special): TokenRow) -> AddedToken {
+    AddedToken { id, content, flags: Flags { single_word, lstrip, rstrip, special }, normalized }
+}
+
+fn json_value(json: &str, name: &str) -> Result<serde_json::Value> {
+    serde_json::from_str(json)
+        .map_err(|error| Error::BrokenPart(format!("$.{name}"), format!("not JSON: {error}")))
 }

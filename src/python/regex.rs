@@ -141,7 +141,7 @@ impl Splitter for Nullable {
 }
 
 /// Passes an exception through the core.
-fn outside(error: PyErr) -> Error {
+pub(super) fn outside(error: PyErr) -> Error {
     Error::Splitter(Box::new(error))
 }
 

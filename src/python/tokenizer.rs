@@ -1,6 +1,5 @@
 //! The class `Tokenizer`: each method makes one call of the core.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-use super::decoder::{NamedStage, TextStream};
+use super::decoder::TextStream;
 use super::output::Errors;
 use super::pipeline::PyPipeline;
 use super::pretokenizer::PyPretokenizer;
@@ -21,6 +20,7 @@ use super::{arrays, call, file, ids, objects, text};
 use crate::decode::TextDecoder;
 use crate::encode::{Encoder, FileOptions};
 use crate::error::show;
+use crate::pipeline::Pipeline;
 use crate::room;
 use crate::source::Text;
 use crate::vocab::Semantics;
@@ -104,22 +104,19 @@ impl Tokenizer {
         Self::of_ranks(py, file, &special_specs(special_tokens)?, &pretokenizer.inner)
     }
 
-    /// The same tokenizer after the steps of a pipeline, sharing all its tables.
+    /// The same tokenizer between the steps of a `tokenizer.json`, sharing all its tables.
     fn with_pipeline(&self, py: Python<'_>, pipeline: &PyPipeline) -> PyResult<Self> {
-        let encoder = call::long(py, None, |_| Ok(self.encoder.with_pipeline(pipeline.made()?)))?;
-        Ok(Tokenizer { encoder: Arc::new(encoder), decoder: self.decoder.clone() })
-    }
-
-    /// The same tokenizer with a decoder, which works on the names of tokens. `stages` are tuples of the name and the
-    /// arguments of a stage, `names` are those of the added tokens, and `spelling` says how the others are spelled:
-    /// "bytes", "characters", or "spaces", where the vocabulary has a space for each U+2581.
-    fn with_decoder(
-        &self,
-        stages: Vec<NamedStage<'_>>,
-        names: HashMap<u32, String>,
-        spelling: &str,
-    ) -> PyResult<Self> {
-        self.decoding(&stages, names, spelling)
+        let steps = &pipeline.steps;
+        let (encoder, decoder) = call::long(py, None, |_| {
+            let encoder = match steps.is_plain()? {
+                true => Arc::clone(&self.encoder),
+                false => Arc::new(self.encoder.with_pipeline(Pipeline::new(steps.parts())?)),
+            };
+            let decoder = steps.decoder().clone();
+            let decoder = TextDecoder::new(encoder.vocab(), decoder, steps.spelling(), steps.names()?)?;
+            Ok((encoder, decoder))
+        })?;
+        Ok(Tokenizer { encoder, decoder: Some(Arc::new(decoder)) })
     }
 
     /// A decoding of ids that arrive one by one, `None` where their bytes are joined as they are; and the number of spaces

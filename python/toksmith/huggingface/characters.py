@@ -15,14 +15,6 @@ BYTE_NAMES = [f"<0x{byte:02X}>" for byte in range(256)]
 """How the tokens of the bytes are spelled."""
 
 
-def has_byte_level(part: Any) -> bool:
-    """Whether a pre-tokenizer has ByteLevel: then the model merges bytes, else characters."""
-    if not isinstance(part, dict):
-        return False
-    rows = part.get("pretokenizers")
-    return part.get("type") == "ByteLevel" or (isinstance(rows, list) and any(map(has_byte_level, rows)))
-
-
 def plain(text: str, are_plain: bool) -> bytes:
     """Return the bytes that the core has for a token."""
     return (text.replace(META, " ") if are_plain else text).encode()
@@ -66,9 +58,9 @@ def model_object(parts: Parts) -> dict[str, Any]:
     """Return the model of a `tokenizer.json` for a tokenizer that merges characters."""
     if (model := parts.core.spelled_model()) is not None:
         return model
-    assert parts.pipeline is not None and parts.pipeline.spaces is not None
+    assert parts.pipeline is not None
     names = {token.id: token.content for token in parts.pipeline.added_tokens}
-    spelling = Spelling(parts.core, parts.pipeline.spaces.are_plain, names)
+    spelling = Spelling(parts.core, parts.pipeline.steps.spelling == "spaces", names)
     beside = _beside(parts)
     vocab = {spelling.of_id(id): id for id in sorted(parts.vocab) if id not in beside}
     pairs = [(spelling.of_id(left), spelling.of_id(right)) for left, right in parts.core.merges()]

@@ -1,19 +1,18 @@
 """Pipelines: the steps of a Hugging Face tokenizer before pretokens are merged, and after the ids are made.
 
-For most tokenizers the core does everything by itself: one pattern, and special tokens. The others have a normalizer,
-added tokens with conditions, or a space that is put before the text: then `pipeline_core` stands before the core, and
-hands it stretches of text.
+The core runs them; for most tokenizers they come to a pattern and special tokens.
 """
 
 from __future__ import annotations
 
+import copy
+import json
 from typing import TYPE_CHECKING, Any
 
 from .. import _core, patterns
 from ..formats.gpt2 import unspell
-from ..regex_dialects import from_oniguruma
-from . import added, checks, decoders, normalizers, pretokenizers, template
-from . import spaces as spaces_of_text
+from . import added, checks, template
+from .file_patterns import Compiler
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,73 +23,45 @@ if TYPE_CHECKING:
     from .template import Template
 
 
-_JOINED_BYTES: decoders.Stages = [("ByteLevel", [])]
-"""The stages of a decoder that joins the bytes of tokens."""
-
-
 class Staged(patterns.Pattern):
-    """A pattern in stages, which no single pattern can replace. `text` names the stages."""
+    """What cuts pretokens where no single pattern does: stages, or Metaspace. `text` names them."""
 
-    stages: list[pretokenizers.Stage]
+    steps: _core.Pipeline
 
     def compiled(self) -> Any:
-        """Refuse: there is no one pattern."""
+        """Return None if nothing is cut; refuse anything else, which is no pattern of `regex`."""
+        if self.text is None:
+            return None
         raise ValueError(f"this tokenizer splits in stages ({self.text}): no one pattern stands for them")
 
     def core(self) -> _core.Pretokenizer:
         """Return what the core runs."""
-        return _core.Pretokenizer.of_stages(self.stages)
-
-
-class Words(patterns.Pattern):
-    """A pattern that splits nowhere, or before each space, as Metaspace does."""
-
-    def compiled(self) -> Any:
-        """Return None for a pattern that splits nowhere; refuse Metaspace, which is no pattern of `regex`."""
-        if self.text is None:
-            return None
-        raise ValueError("this tokenizer splits before each space, by Metaspace: no pattern stands for that")
-
-    def core(self) -> _core.Pretokenizer:
-        """Return what the core runs."""
-        return _core.Pretokenizer.of_spaces(self.text is not None)
+        return self.steps.pretokenizer()
 
 
 class Pipeline:
     """The steps around the model of a Hugging Face tokenizer. Immutable.
 
     Its parts are those of the `tokenizer.json`; see `docs/huggingface.md` for the meaning of each.
+
+    Args:
+        spec: The parts as JSON has them.
+        kept: Ids of added tokens that ordinary text can be encoded to as well, if the model is byte-level.
+        tokens: The added tokens; by default those of the spec.
     """
 
-    __slots__ = (
-        "_irregular",
-        "_spec",
-        "added_tokens",
-        "decoder",
-        "is_plain",
-        "is_trivial",
-        "normalizer",
-        "pattern",
-        "spaces",
-        "splits",
-        "template",
-    )
+    __slots__ = ("_spec", "added_tokens", "is_plain", "is_trivial", "pattern", "steps", "template")
 
-    _irregular: frozenset[AddedToken]
     _spec: dict[str, Any]
     added_tokens: tuple[AddedToken, ...]
     """The added tokens, with their flags, by id."""
-    decoder: decoders.Stages
-    """The stages of the decoder."""
     is_plain: bool
-    """Whether the core does everything by itself."""
+    """Whether the core does everything without these steps."""
     is_trivial: bool
     """Whether a plain `Tokenizer` has all that the pipeline does."""
-    normalizer: normalizers.Steps
     pattern: patterns.Pattern
-    spaces: spaces_of_text.Spaces | None
-    """What becomes of spaces, if the model merges characters; None for byte-level tokenizers."""
-    splits: pretokenizers.Splits
+    steps: _core.Pipeline
+    """The steps in the core."""
     template: Template | None
 
     def __init__(
@@ -98,57 +69,31 @@ class Pipeline:
     ) -> None:
         if tokens is None:
             tokens = (added.AddedToken(**row) for row in spec["added_tokens"])
-        self._set("_spec", {**spec, "kept": sorted(set(kept))})
-        self._set("added_tokens", tuple(sorted(tokens)))
-        from_oniguruma.check_total([spec["normalizer"], spec["pre_tokenizer"], spec["decoder"]])
-        self._set("normalizer", normalizers.read(spec["normalizer"]))
+        tokens, kept = tuple(sorted(tokens)), set(kept)
+        names = ("normalizer", "pre_tokenizer", "decoder")
+        parts = {name: json.dumps(spec[name]) for name in names if spec[name] is not None}
+        steps = _core.Pipeline(parts, Compiler(), tokens, kept)
+        if steps.spelling != "bytes":
+            kept = set()
+        elif "characters" in spec:
+            spec = {name: part for name, part in spec.items() if name != "characters"}
+        self._set("_spec", {**spec, "kept": sorted(kept)})
         self._set("template", template.read(spec["post_processor"]))
-        self._read_kind(spec)
-        self._set("pattern", self._pattern())
-        self._classify()
+        self._set("pattern", _pattern_of(steps))
+        self._take(steps, tokens)
 
-    def _classify(self) -> None:
-        """Find out how much of the pipeline the core does by itself."""
-        self._set("_irregular", self._find_irregular())
-        plain = not (self.normalizer or self.splits.prefix or self.irregular() or self.spaces)
-        plain = plain and self.decoder == _JOINED_BYTES
-        self._set("is_plain", plain and all(token.special for token in self.added_tokens))
-        self._set("is_trivial", self.is_plain and self._is_trivial())
-
-    def _read_kind(self, spec: dict[str, Any]) -> None:
-        """Read the parts that differ between byte-level tokenizers and those that merge characters."""
-        merges_characters = spec.get("characters") is not None
-        spaces = None
-        splits = pretokenizers.Splits([], False, [], [])
-        if merges_characters:
-            spaces = spaces_of_text.read(self.normalizer, spec["pre_tokenizer"])
-            if not spaces.is_all:
-                splits = pretokenizers.read(spec["pre_tokenizer"], is_byte_level=False)
-        else:
-            splits = pretokenizers.read(spec["pre_tokenizer"])
-        # Without a decoder the original would join the spellings of bytes by spaces: no text that anybody wants.
-        joins_bytes = spec["decoder"] is None and not merges_characters
-        decoder = list(_JOINED_BYTES) if joins_bytes else decoders.read(spec["decoder"])
-        for name, value in (("spaces", spaces), ("decoder", decoder), ("splits", splits)):
-            self._set(name, value)
+    def _take(self, steps: _core.Pipeline, tokens: tuple[AddedToken, ...]) -> None:
+        """Set what depends on the added tokens."""
+        self._set("steps", steps)
+        self._set("added_tokens", tokens)
+        self._set("is_plain", steps.is_plain)
+        self._set("is_trivial", steps.is_plain and self._is_trivial())
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Pipeline is immutable: cannot set {name!r}")
-
-    def _pattern(self) -> patterns.Pattern:
-        if self.spaces is not None and self.spaces.is_all:
-            text = "before each space" if self.spaces.splits else None
-            return Words(text, 0, None, "keep", None)
-        one = pretokenizers.one_pattern(self.splits)
-        if one is not None:
-            return one
-        kinds = [f"{stage.kind} {stage.behavior}" for stage in self.splits.after]
-        staged = Staged(", ".join(kinds), 0, None, "drop", patterns.installed_unicode())
-        staged.stages = self.splits.after
-        return staged
 
     def _is_trivial(self) -> bool:
         post = self._spec["post_processor"]
@@ -166,13 +111,17 @@ class Pipeline:
     @property
     def is_staged(self) -> bool:
         """Whether no single pattern splits like the pipeline."""
-        return bool(self.splits.before) or isinstance(self.pattern, Staged)
+        before, _ = self.steps.stages
+        return bool(before) or (isinstance(self.pattern, Staged) and self.steps.splits_at_spaces is None)
+
+    @property
+    def merges_characters(self) -> bool:
+        """Whether the model merges characters instead of bytes."""
+        return self.steps.spelling != "bytes"
 
     @property
     def spec(self) -> dict[str, Any]:
         """All parts of the pipeline as JSON has them: those of a `tokenizer.json` without its model. A copy."""
-        import copy
-
         return copy.deepcopy(self._spec)
 
     @classmethod
@@ -189,84 +138,41 @@ class Pipeline:
             _check_row(row, f"pipeline.added_tokens[{i}]")
         kept = {checks.checked_id(id, "pipeline.kept") for id in spec["kept"]}
         parts = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
-        _check_characters(spec.get("characters"))
-        rest = {name: spec[name] for name in ("truncation", "padding", "characters") if name in spec}
-        return cls({"added_tokens": spec["added_tokens"], **{part: spec.get(part) for part in parts}, **rest}, kept)
+        characters = spec.get("characters")
+        _check_characters(characters)
+        others = {name: spec[name] for name in ("truncation", "padding", "characters") if name in spec}
+        made = cls({"added_tokens": spec["added_tokens"], **{part: spec.get(part) for part in parts}, **others}, kept)
+        if made.merges_characters != (characters is not None):
+            raise checks.refused("pipeline.characters", "it does not belong to the pre-tokenizer")
+        return made
 
     def with_tokens(self, rows: Iterable[dict[str, Any]]) -> Pipeline:
         """Return a pipeline with more added tokens, which no vocabulary has."""
-        changed = object.__new__(Pipeline)
-        for name in self.__slots__:
-            changed._set(name, getattr(self, name))
         rows = list(rows)
+        tokens = [added.AddedToken(**row) for row in rows]
+        changed = object.__new__(Pipeline)
         changed._set("_spec", {**self._spec, "added_tokens": [*self._spec["added_tokens"], *rows]})
-        tokens = tuple(sorted([*self.added_tokens, *(added.AddedToken(**row) for row in rows)]))
-        changed._set("added_tokens", tokens)
-        changed._classify()
+        changed._set("template", self.template)
+        changed._set("pattern", self.pattern)
+        changed._take(self.steps.with_tokens(tokens), tuple(sorted([*self.added_tokens, *tokens])))
         return changed
-
-    def irregular(self) -> frozenset[AddedToken]:
-        """Return the added tokens that the core does not find in the same way as the original."""
-        return self._irregular
-
-    def _find_irregular(self) -> frozenset[AddedToken]:
-        steps, kept = _core.Normalizer(self.normalizer), set(self._spec["kept"])
-        raw = [token.content.encode() for token in self.added_tokens if not token.normalized]
-        mixed = _core.overlap(raw, [token.content.encode() for token in self.added_tokens if token.normalized])
-        return frozenset(
-            token
-            for token in self.added_tokens
-            if not token.is_plain
-            or token.id in kept
-            or (token.normalized and (mixed or steps.apply(token.content) != token.content))
-        )
 
     def reasons(self) -> list[str]:
         """Return the names of the parts that change the ids, besides one pattern and special tokens."""
-        normalizer = [f"the normalizer ({', '.join(name for name, _ in self.normalizer)})"] if self.normalizer else []
-        merging = ["merging of characters instead of bytes"] if self.spaces is not None else []
-        prefix = ["a space before the text (add_prefix_space)"] if self.splits.prefix else []
-        flagged = self.irregular() or {t for t in self.added_tokens if not t.special}
+        normalizer = self.steps.normalizer
+        irregular = set(self.steps.irregular())
+        flagged = (token for token in self.added_tokens if token.id in irregular or not token.special)
         names = sorted(token.content for token in flagged)[:3]
-        return (
-            merging
-            + normalizer
-            + prefix
-            + ([f"added tokens with conditions ({', '.join(map(repr, names))})"] if names else [])
-        )
+        return [
+            *(["merging of characters instead of bytes"] if self.merges_characters else []),
+            *([f"the normalizer ({', '.join(normalizer)})"] if normalizer else []),
+            *(["a space before the text (add_prefix_space)"] if self.steps.has_prefix else []),
+            *([f"added tokens with conditions ({', '.join(map(repr, names))})"] if names else []),
+        ]
 
     def around(self, core: _core.Tokenizer) -> _core.Tokenizer:
         """Return a core that runs the steps of the pipeline before its own, and decodes as the file says."""
-        core = core if self.is_plain else core.with_pipeline(self._for_core())
-        normalized = _core.Normalizer(self.normalizer).apply
-        names = {t.id: normalized(t.content) if t.normalized else t.content for t in self.added_tokens}
-        return core.with_decoder(self.decoder, names, self.spelling)
-
-    @property
-    def spelling(self) -> str:
-        """How the file spells tokens: in "bytes", in "characters", or in characters with U+2581 for "spaces"."""
-        return "bytes" if self.spaces is None else "spaces" if self.spaces.are_plain else "characters"
-
-    def _for_core(self) -> _core.Pipeline:
-        spaces, before = self.spaces, self.splits.before
-        if spaces is None:
-            only_prefix = None if before else "missing" if self.splits.prefix else ""
-            prefix = "missing" if self.splits.prefix else ""
-        else:
-            only_prefix = spaces.prefix if spaces.are_plain else ""
-            prefix = spaces.missing_prefix
-        return _core.Pipeline(
-            [
-                (t.id, t.content, t.single_word, t.lstrip, t.rstrip, t.normalized, t.special)
-                for t in self.added_tokens
-            ],
-            mergeable=set(self._spec["kept"]),
-            normalizer=_core.Normalizer(self.normalizer),
-            splits=_core.Pretokenizer.of_stages(before) if before else None,
-            prefix=prefix,
-            only_prefix=only_prefix,
-            spaces_are_plain=spaces is not None and spaces.are_plain,
-        )
+        return core.with_pipeline(self.steps)
 
     def check_unchanged(self, core: _core.Tokenizer, text: str, special: bool, what: str) -> None:
         """Check that the core does everything for this text.
@@ -287,6 +193,24 @@ class Pipeline:
         reasons = self.reasons() + (["splitting in stages"] if self.is_staged else [])
         if reasons:
             raise ValueError(f"{format_name} cannot hold {' and '.join(reasons)}; save() keeps everything")
+
+
+def _pattern_of(steps: _core.Pipeline) -> patterns.Pattern:
+    _, stages = steps.stages
+    if steps.pattern is not None:
+        source, keeps_unmatched = steps.pattern
+        pattern = patterns.of_source(source, 0, "keep")
+        # The named patterns match all text.
+        return pattern if keeps_unmatched or pattern.name else patterns.of_source(source, 0, "drop")
+    if steps.splits_at_spaces is None and not stages:
+        return patterns.resolve(None)
+    if steps.splits_at_spaces is not None:
+        staged = Staged("before each space" if steps.splits_at_spaces else None, 0, None, "keep", None)
+    else:
+        kinds = ", ".join(f"{kind} {behavior}" for kind, _, behavior, _ in stages)
+        staged = Staged(kinds, 0, None, "drop", patterns.installed_unicode())
+    staged.steps = steps
+    return staged
 
 
 def _check_characters(options: Any) -> None:

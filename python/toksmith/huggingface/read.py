@@ -12,7 +12,6 @@ from ..files import text_files
 from ..parts import Parts
 from . import document, origin
 from .added import AddedToken
-from .characters import has_byte_level
 from .checks import refused
 from .pipeline import Pipeline
 
@@ -62,14 +61,10 @@ def _parts_of(file: _core.HuggingFaceModel, files: origin.Files, seed: int | Non
         **{part: parts.get(part) for part in ("normalizer", "pre_tokenizer", "post_processor", "decoder")},
         **{part: parts[part] for part in ("truncation", "padding") if parts.get(part) is not None},
     }
-    is_byte_level = has_byte_level(parts.get("pre_tokenizer"))
-    if not is_byte_level:
-        flags = {name: options.get(name) is True for name in ("byte_fallback", "fuse_unk")}
-        spec["characters"] = {"unk_token": options.get("unk_token"), **flags}
-    pipeline = Pipeline(spec, file.kept() if is_byte_level else (), tokens)
-    steps = _core.Normalizer(pipeline.normalizer)
-    texts = [steps.apply(token.content) if token.normalized else token.content for token in tokens]
-    core = file.tokenizer(pipeline.pattern.core(), pipeline.spelling, texts, seed)
+    flags = {name: options.get(name) is True for name in ("byte_fallback", "fuse_unk")}
+    spec["characters"] = {"unk_token": options.get("unk_token"), **flags}
+    pipeline = Pipeline(spec, file.kept(), tokens)
+    core = file.tokenizer(pipeline.steps, seed)
     came_from = origin.Origin.of({**parts, "model": options}, rows, file.beside, files)
     if pipeline.is_trivial:
         return Parts(core, pipeline.pattern, None, None, came_from)

@@ -30,7 +30,7 @@ def tokenizer_object(parts: Parts) -> dict[str, Any]:
     beside = parts.origin.beside if parts.origin is not None else ()
     in_model = {name: id for name, id in parts.special_tokens.items() if name not in beside}
     specials = dict(sorted(in_model.items(), key=lambda item: item[1]))
-    if parts.core.is_spelled() or (parts.pipeline is not None and parts.pipeline.spaces is not None):
+    if parts.core.is_spelled() or (parts.pipeline is not None and parts.pipeline.merges_characters):
         return {"version": "1.0", **fields, "model": characters.model_object(parts)}
     merges, ignore_merges = merges_of(parts)
     return {

@@ -117,7 +117,7 @@ def _joined(tokenizer: Tokenizer) -> list[tuple[int, int, int]]:
 
 def _check_pipeline(pipeline: Pipeline, ordinary: Mapping[int, bytes]) -> None:
     """Check that each id of an ordinary token in a text was merged from bytes."""
-    if pipeline.spaces is not None:
+    if pipeline.merges_characters:
         raise ValueError("it merges characters instead of bytes")
     for token in pipeline.added_tokens:
         if token.id in ordinary:

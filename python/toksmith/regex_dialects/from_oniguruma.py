@@ -9,17 +9,16 @@ the end of a line, `{1,3}+` repeats, `\w` has other characters, and `(?i)` folds
 from __future__ import annotations
 
 import collections
-import contextlib
 import functools
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..common.messages import printable, shown
-from . import characters, size_limit
+from . import characters
 from . import oniguruma_tables as tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    pass
 
 MAX_LENGTH = 1 << 14
 """Most characters of a pattern."""
@@ -64,32 +63,6 @@ def analyse(pattern: str) -> Translation:
     if parser.at < len(pattern):
         raise parser.refused("a closing bracket without an opening one")
     return found
-
-
-def check_total(parts: Iterable[Any]) -> None:
-    """Refuse a file whose patterns together are larger than one pattern may be, before any of them is compiled.
-
-    Args:
-        parts: The normalizer, the pre-tokenizer and the decoder of the file, as JSON. A pattern is a field `Regex`.
-            A pattern that cannot be translated, or is too large by itself, does not count: it is refused where it is
-            read.
-
-    Raises:
-        ValueError: The patterns have more than `size_limit.MAX_PARTS` parts.
-    """
-    total, rest = 0, list(parts)
-    while rest:
-        part = rest.pop()
-        if isinstance(part, dict):
-            rest.extend(part.values())
-            if isinstance(text := part.get("Regex"), str):
-                with contextlib.suppress(ValueError):
-                    found = size_limit.parts(analyse(text).pattern)
-                    total += found if found <= size_limit.MAX_PARTS else 0
-        elif isinstance(part, list):
-            rest.extend(part)
-    if total > size_limit.MAX_PARTS:
-        raise ValueError(f"all patterns together come to {total} parts, more than {size_limit.MAX_PARTS}")
 
 
 _PROPERTY = re.compile(r"\\s|\\p\{\w+\}")

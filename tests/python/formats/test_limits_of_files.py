@@ -15,12 +15,13 @@ import numpy as np
 import pytest
 
 import toksmith
-from toksmith import Encoding, PretokenCounts, Tokenizer, _core, explanation, reference
+from toksmith import Encoding, PretokenCounts, Tokenizer, explanation, reference
 from toksmith.common.messages import shown
 from toksmith.compat import minbpe
 from toksmith.compat.huggingface import lengths
 from toksmith.files import reading, text_files
 from toksmith.huggingface import template
+from toksmith.huggingface.file_patterns import steps_of
 from toksmith.tiktoken import load as tiktoken_load
 
 RANKS = {bytes([byte]): byte for byte in range(256)}
@@ -186,7 +187,7 @@ def test_what_real_normalizers_make_is_within_the_limit(tmp_path: Path) -> None:
     text = "\ufdfa" * 200_000  # the longest decomposition: 18 characters of one
     tokenizer = pipeline(tmp_path, {"type": "NFKD"})
     assert tokenizer.count(text[:1000]) == 33_000
-    assert _core.Normalizer([("NFKD", [])]).apply(text).count(" ") == 3 * len(text)
+    assert steps_of(normalizer={"type": "NFKD"}).normalize(text).count(" ") == 3 * len(text)
     spaces = pipeline(
         tmp_path, {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"}, replace(" ", "▁")]}
     )

@@ -158,7 +158,7 @@ REFUSED: list[tuple[str, Change]] = [
         "decoder",
         {"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {}, "content": ""}]},
     )),
-    (r"\$\.decoder: more than 256 stages", _with(
+    (r"\$\.decoder: more than 256 parts", _with(
         "decoder", {"type": "Sequence", "decoders": [{"type": "Fuse"}] * 257}
     )),
     (r"\$\.decoder\.start: -1", _with("decoder", {"type": "Strip", "content": " ", "start": -1, "stop": 0})),

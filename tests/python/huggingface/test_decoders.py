@@ -14,10 +14,10 @@ from huggingface_cases import make as of_bytes
 from tokenizers import AddedToken, Regex, decoders
 
 import toksmith
-from toksmith import Tokenizer, _core
+from toksmith import Tokenizer
 from toksmith.compat import huggingface
 from toksmith.compat.huggingface.decode_stream import DecodeStream
-from toksmith.huggingface import decoders as readers
+from toksmith.huggingface.file_patterns import steps_of
 
 TOKENS = (
     *(
@@ -106,12 +106,12 @@ def test_random_decoders(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(400):
         theirs = decoder_of(rng)
-        stages = readers.read(content_of(theirs))
+        steps = steps_of(decoder=content_of(theirs))
         for _ in range(8):
             tokens = rng.choices(TOKENS, k=rng.randrange(9))
             expected = or_panic(lambda: theirs.decode(tokens))  # noqa: B023
             if expected is not None:
-                assert _core.decode_tokens(stages, tokens) == expected, (content_of(theirs), tokens)
+                assert steps.decode(tokens) == expected, (content_of(theirs), tokens)
 
 
 # Streams

@@ -25,7 +25,7 @@ from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers, processor
 
 from toksmith import Tokenizer, patterns
 from toksmith.huggingface.encoding import encoded
-from toksmith.huggingface.pretokenizers import BYTE_LEVEL
+from toksmith.huggingface.file_patterns import SPELLINGS
 
 FAMILIES: dict[str, Any] = {
     "gpt2": byte_level(),
@@ -94,7 +94,7 @@ def test_the_patterns_with_a_scanner_are_read_alike(is_whole: bool) -> None:
     The short test takes all below U+3000, one in fifty from U+3400 to U+D7FF and from U+20000 on, and one in three of
     the others.
     """
-    for spelling in (BYTE_LEVEL, patterns.CL100K_OLD, patterns.QWEN2, patterns.O200K):
+    for spelling in SPELLINGS:
         theirs = split(spelling)
         ours = patterns.resolve(spelling).core()
         rng = random.Random(spelling)

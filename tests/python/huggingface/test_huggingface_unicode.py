@@ -1,5 +1,6 @@
 """Every code point through everything that asks Unicode, against `tokenizers`."""
 
+import json
 import random
 from typing import Any
 
@@ -9,6 +10,7 @@ from huggingface_cases import NORMALIZERS, split
 from tokenizers import pre_tokenizers
 
 from toksmith import _core
+from toksmith.huggingface.file_patterns import steps_of
 
 EVERY = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 # From U+34000 on there are tags, and characters that are unassigned or private: of these, one in fifty.
@@ -23,35 +25,37 @@ MARKS = "\u0301\u0316\u0345\u0f72\u0f73\u1161\u11a8\u3099\u0344"
 @pytest.mark.parametrize("name", NORMALIZERS)
 def test_normalizers_on_code_points(name: str, characters: list[str]) -> None:
     rng = random.Random(name)
-    ours, theirs = _core.Normalizer([(name, [])]), NORMALIZERS[name]
+    normalize, theirs = steps_of(normalizer={"type": name}).normalize, NORMALIZERS[name]
     for around in (("", "\0"), (rng.choice(STARTERS), rng.choice(MARKS))):
         text = "".join(f"{around[0]}{c}{around[1]}" for c in characters)
         changed = theirs.normalize_str(text)
-        if ours.apply(text) != changed:
-            wrong = next(c for c in characters if ours.apply(c) != theirs.normalize_str(c))
+        if normalize(text) != changed:
+            wrong = next(c for c in characters if normalize(c) != theirs.normalize_str(c))
             raise AssertionError(f"{name} of U+{ord(wrong):04X}")
     for _ in range(500):
         text = "".join(rng.choices([*rng.sample(EVERY, 20), *MARKS, *STARTERS], k=6))
-        assert ours.apply(text) == theirs.normalize_str(text)
+        assert normalize(text) == theirs.normalize_str(text)
 
 
 @pytest.mark.parametrize("name", NORMALIZERS)
 def test_what_is_left_alone_is_left_alone_in_parts(name: str) -> None:
     rng = random.Random(name)
-    ours = _core.Normalizer([(name, [])])
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False}
+    steps = steps_of(normalizer={"type": name}, pre_tokenizer=byte_level)
+    normalize = steps.normalize
     plain = _core.Tokenizer({byte: bytes([byte]) for byte in range(256)}, [], [], _core.Pretokenizer(None))
-    core = plain.with_pipeline(_core.Pipeline([], mergeable=set(), normalizer=ours, only_prefix=""))
+    core = plain.with_pipeline(steps)
     alphabet = [*MARKS, *STARTERS, *rng.sample(EVERY, 60), "é", "\u1100\u1161", "ﬁ", "\t"]
     left = 0
     for _ in range(3000):
-        text = ours.apply("".join(rng.choices(alphabet, k=5)))
+        text = normalize("".join(rng.choices(alphabet, k=5)))
         if core.leaves(text, True):
             left += 1
             for start in range(len(text)):
                 for end in range(start, len(text) + 1):
-                    assert ours.apply(text[start:end]) == text[start:end]
+                    assert normalize(text[start:end]) == text[start:end]
         else:
-            assert name == "Lowercase" or ours.apply(text) != text
+            assert name == "Lowercase" or normalize(text) != text
     assert left > 1500
 
 
@@ -67,11 +71,8 @@ KINDS: dict[str, Any] = {
 def test_kinds_of_characters(name: str, characters: list[str]) -> None:
     # Letters stand between the characters, so that each is a piece of its own only where it is of the kind.
     text = "".join(f"a{c}" for c in characters) + "a"
-    behavior = "Removed" if name == "whitespace" else "Isolated"
-    data = text.encode()
-    ours = _core.Pretokenizer.of_stages([("kind", name, behavior, False)]).split(data)
-    theirs = [piece.encode() for piece, _ in KINDS[name].pre_tokenize_str(text)]
-    assert ours == theirs
+    part = json.loads(KINDS[name].__getstate__())
+    assert steps_of(pre_tokenizer=part).pre_tokenize(text) == KINDS[name].pre_tokenize_str(text)
 
 
 def test_classes_differ_where_the_original_has_no_character_yet() -> None:

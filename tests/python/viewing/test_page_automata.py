@@ -6,10 +6,9 @@ from itertools import pairwise
 import numpy as np
 import page_texts
 import pytest
-import regex
 
 from toksmith import Tokenizer, _core, patterns
-from toksmith.huggingface import pretokenizers
+from toksmith.huggingface.file_patterns import steps_of
 from toksmith.huggingface.pipeline import Staged
 from toksmith.viewing.page import pretokens
 from toksmith.viewing.page.pretokens import Automaton
@@ -81,26 +80,28 @@ def test_named_automata_have_the_classes_of_the_scanner(name: str) -> None:
     assert found == patterns.resolve(name).core().ranges(text.encode())
 
 
-STAGES: list[tuple[str, object]] = [
-    ("scanner", "gpt2"),
-    ("kind", "numeric"),
-    ("kind", "whitespace"),
-    ("kind", "punctuation"),
-    ("literal", "a."),
-    ("literal", "aab"),
+SPLIT = {"type": "Split", "behavior": "Isolated", "invert": False}
+PARTS: list[dict[str, object]] = [
+    {"type": "Digits", "individual_digits": True},
+    {"type": "WhitespaceSplit"},
+    {"type": "Punctuation"},
+    *({**SPLIT, "pattern": {"String": text}} for text in ("a.", "aab")),
 ]
 
 
-@pytest.mark.parametrize(("kind", "argument"), STAGES)
-def test_automata_of_stages(kind: str, argument: object, soup: page_texts.Soup) -> None:
-    stage = pretokenizers.Stage(kind, argument, "Removed", True)  # what is left are the matches
+@pytest.mark.parametrize("part", PARTS)
+def test_automata_of_stages(part: dict[str, object], soup: page_texts.Soup) -> None:
+    steps = steps_of(pre_tokenizer=part)
     staged = Staged("", 0, None, "drop", None)
-    staged.stages = [stage]
-    [found] = pretokens.stages(staged)
+    staged.steps = steps
+    [stage] = pretokens.stages(staged)
     rng = random.Random(1)
     for text in [*(soup(rng, 40) for _ in range(20)), "aaab a. aab.a.", ""]:
-        expected = _core.Pretokenizer.of_stages([stage]).ranges(text.encode())
-        assert in_bytes(text, matches(found.automaton, text)) == expected, text
+        found = matches(stage.automaton, text)
+        ends = [0, *(place for span in found for place in span), len(text)]
+        kept = [*zip(ends[::2], ends[1::2], strict=True), *(found if stage.behavior == "Isolated" else [])]
+        expected = steps.pretokenizer().ranges(text.encode())
+        assert in_bytes(text, sorted(span for span in kept if span[0] < span[1])) == expected, text
 
 
 def test_kinds_of_characters_are_those_of_the_standard_library_of_rust() -> None:
@@ -130,7 +131,7 @@ def test_what_needs_regex_is_refused() -> None:
     with pytest.raises(ValueError, match=r"its pattern needs the `regex` package: a look behind, at character 0"):
         pretokens.stages(patterns.resolve(r"(?<=a)b|."))
     staged = Staged("", 0, None, "drop", None)
-    staged.stages = [pretokenizers.Stage("nullable", regex.compile("a*"), "Isolated", False)]
+    staged.steps = steps_of(pre_tokenizer={**SPLIT, "pattern": {"Regex": "a*"}})
     with pytest.raises(ValueError, match="a stage of its pattern needs the `regex` package"):
         pretokens.stages(staged)
 

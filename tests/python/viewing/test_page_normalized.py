@@ -15,7 +15,8 @@ from test_page_exact import Published, check
 from test_page_use import click, content
 from tokenizers import AddedToken, normalizers, pre_tokenizers
 
-from toksmith import Tokenizer, _core
+from toksmith import Tokenizer
+from toksmith.huggingface.file_patterns import steps_of
 from toksmith.viewing import page
 from toksmith.viewing.page import normalization
 
@@ -100,7 +101,7 @@ def test_every_character_and_every_pair(codes: list[int], chromium: browser.Brow
     whole = json.dumps("\n".join(texts), ensure_ascii=False)
     for form in FORMS:
         found = chromium.evaluate(f"toksmith.prepared({json.dumps(form)}, {whole})")
-        expected = _core.Normalizer([(form, [])]).apply("\n".join(texts))
+        expected = steps_of(normalizer={"type": form}).normalize("\n".join(texts))
         if found != expected:
             both = zip(expected.split("\n"), found.split("\n"), texts, strict=False)
             assert [one for one in both if one[0] != one[1]][:5] == [], form

@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ... import _core
 from ...formats.gpt2 import BYTE_ORDER, spell
-from ...huggingface import decoders, normalizers, pretokenizers, spaces
+from ...huggingface.file_patterns import steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,7 +64,8 @@ class Normalizer(Component):
     def normalize_str(self, sequence: str) -> str:
         """Return the normalized text."""
         _check_text(sequence)
-        return _core.Normalizer(normalizers.read(dict(self), "$.normalizer")).apply(sequence)
+        normalized: str = steps_of(normalizer=dict(self)).normalize(sequence)
+        return normalized
 
 
 class PreTokenizer(Component):
@@ -76,38 +76,13 @@ class PreTokenizer(Component):
     def pre_tokenize_str(self, sequence: str) -> list[tuple[str, tuple[int, int]]]:
         """Return the pretokens of a text, spelled, each with its place in characters."""
         _check_text(sequence)
-        if (words := spaces.words_of(dict(self), sequence)) is not None:
-            return words
-        splits = pretokenizers.read(dict(self))
-        before = _core.Pretokenizer.of_stages(splits.before) if splits.before else None
-        after = _core.Pretokenizer.of_stages(splits.after) if splits.after else None
-        data = sequence.encode()
-        found = []
-        for start, stop in _ranges(before, data):
-            added = int(splits.prefix and data[start : start + 1] != b" ")
-            piece = b" " * added + data[start:stop]
-            for first, last in _ranges(after, piece):
-                place = _characters(data, start, max(first - added, 0), last - added)
-                found.append((spell(piece[first:last]), place))
-        return found
+        pretokens: list[tuple[str, tuple[int, int]]] = steps_of(pre_tokenizer=dict(self)).pre_tokenize(sequence)
+        return pretokens
 
     @staticmethod
     def alphabet() -> list[str]:
         """Return the characters that stand for bytes."""
         return [spell(bytes([byte])) for byte in BYTE_ORDER]
-
-
-def _ranges(pretokenizer: _core.Pretokenizer | None, data: bytes) -> list[tuple[int, int]]:
-    if pretokenizer is None:
-        return [(0, len(data))] if data else []
-    return pretokenizer.ranges(data)
-
-
-def _characters(data: bytes, start: int, first: int, last: int) -> tuple[int, int]:
-    """Return the place of some bytes from `start` on; a space put before them is at the first character."""
-    at = len(data[:start].decode())
-    begin, end = (at + len(data[start : start + stop].decode()) for stop in (first, max(last, 0)))
-    return begin, max(end, begin + 1)
 
 
 def _check_text(sequence: Any) -> None:
@@ -120,7 +95,8 @@ class Decoder(Component):
 
     def decode(self, tokens: Iterable[str]) -> str:
         """Return the text of tokens."""
-        return _core.decode_tokens(decoders.read(dict(self)), list(tokens))
+        text: str = steps_of(decoder=dict(self)).decode(list(tokens))
+        return text
 
 
 class Token(NamedTuple):

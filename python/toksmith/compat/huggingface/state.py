@@ -235,12 +235,12 @@ class State:
     @property
     def _spaces_are_plain(self) -> bool:
         pipeline = self.core.pipeline
-        return pipeline is not None and pipeline.spaces is not None and pipeline.spaces.are_plain
+        return pipeline is not None and pipeline.steps.spelling == "spaces"
 
     @property
     def _merges_characters(self) -> bool:
         pipeline = None if self._made is None else self._made.pipeline
-        return pipeline is not None and pipeline.spaces is not None
+        return pipeline is not None and pipeline.merges_characters
 
     @LazyProperty
     def _bare(self) -> _core.Tokenizer:

@@ -6,11 +6,11 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ... import _core, patterns
+from ... import patterns
 from ...common.messages import shown
 from ...files import text_files
 from ...formats.gpt2 import spell, unspell
-from ...huggingface import normalizers, pretokenizers
+from ...huggingface.pipeline import Pipeline, Staged
 from ...training.train import train_from_iterator as learn
 from . import state
 from .added import Added, AddedToken
@@ -80,8 +80,13 @@ def train_from_iterator(before: State, iterator: Iterable[Any], trainer: Any = N
     specials = [AddedToken(t, special=True) if isinstance(t, str) else t for t in trainer.special_tokens]
     _check(before, trainer, specials)
     content = before.content()
-    splits = pretokenizers.read(content.get("pre_tokenizer"))
-    texts, pattern = _pieces(_flat(iterator), content, splits)
+    spec = {name: content.get(name) for name in ("normalizer", "pre_tokenizer", "decoder")}
+    pipeline = Pipeline({**spec, "post_processor": None, "added_tokens": []})
+    if pipeline.merges_characters:
+        raise ValueError("$.pre_tokenizer: there is no ByteLevel in it, and only byte-level models are trained")
+    cuts_in_stages = isinstance(pipeline.pattern, Staged)
+    pattern = patterns.resolve(None) if cuts_in_stages else pipeline.pattern
+    texts = (piece for text in _flat(iterator) for piece in pipeline.steps.pieces(text))
     names = list(dict.fromkeys(token.content for token in specials if token.content))
     size = max(trainer.vocab_size - len(names), 256)
     # Special tokens in the text are read as text, as in the original, so this training gets none.
@@ -137,41 +142,6 @@ def _flat(iterator: Iterable[Any]) -> Iterator[str]:
                 if not isinstance(text, str):
                     raise TypeError(f"a text must be a str, not {type(text).__name__}")
                 yield text
-
-
-def _pieces(
-    texts: Iterable[str], content: dict[str, Any], splits: pretokenizers.Splits
-) -> tuple[Iterator[str], patterns.Pattern]:
-    """Return the texts that are counted, and the pattern that cuts them into pretokens."""
-    steps = normalizers.read(content.get("normalizer"))
-    normalizer = _core.Normalizer(steps) if steps else None
-    before = _core.Pretokenizer.of_stages(splits.before) if splits.before else None
-    pattern = pretokenizers.one_pattern(splits)
-    after = None
-    if pattern is None:
-        pattern, after = patterns.resolve(None), _core.Pretokenizer.of_stages(splits.after)
-    return _ready(texts, normalizer, before, splits.prefix, after), pattern
-
-
-def _ready(
-    texts: Iterable[str],
-    normalizer: _core.Normalizer | None,
-    before: _core.Pretokenizer | None,
-    prefix: bool,
-    after: _core.Pretokenizer | None,
-) -> Iterator[str]:
-    for text in texts:
-        changed = text if normalizer is None else normalizer.apply(text)
-        for piece in _cut(before, changed):
-            begun = f" {piece}" if prefix and piece and not piece.startswith(" ") else piece
-            yield from _cut(after, begun)
-
-
-def _cut(splitter: _core.Pretokenizer | None, text: str) -> Iterable[str]:
-    if splitter is None:
-        return [text]
-    data = text.encode()
-    return (data[start:stop].decode() for start, stop in splitter.ranges(data))
 
 
 def _state(content: dict[str, Any], learned: Core, names: list[str], specials: list[Any]) -> State:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ... import _core
 from . import normalization
 
 if TYPE_CHECKING:
@@ -17,13 +16,13 @@ def unknown(parts: Parts) -> list[str]:
     pipeline = parts.pipeline
     if pipeline is None or pipeline.is_plain:
         return []
-    if pipeline.spaces is not None:
+    if pipeline.merges_characters:
         return ["merging of characters instead of bytes"]
-    steps = normalization.unknown(pipeline.normalizer)
+    steps = normalization.unknown(pipeline.steps.normalizer)
     names = [token.content for token in pipeline.added_tokens if not token.is_plain][:3]
     return [
         *([f"the normalizer ({', '.join(steps)})"] if steps else []),
-        *(["a space before each part of the text"] if pipeline.splits.prefix and pipeline.splits.before else []),
+        *(["a space before each part of the text"] if pipeline.steps.has_prefix and pipeline.steps.stages[0] else []),
         *([f"added tokens with conditions ({', '.join(map(repr, names))})"] if names else []),
     ]
 
@@ -33,10 +32,10 @@ def tokens(parts: Parts) -> list[dict[str, Any]]:
     pipeline = parts.pipeline
     if pipeline is None or pipeline.is_plain:
         return [_row(name, id, name, False, True) for name, id in parts.special_tokens.items()]
-    normalizer = _core.Normalizer(pipeline.normalizer)
+    normalize = pipeline.steps.normalize
 
     def found_by(token: AddedToken) -> str:
-        return normalizer.apply(token.content) if token.normalized else token.content
+        return normalize(token.content) if token.normalized else token.content
 
     return [
         _row(token.content, token.id, found_by(token), token.normalized, token.special)
@@ -51,9 +50,9 @@ def _row(content: str, id: int, found_by: str, is_normalized: bool, is_special: 
 
 def steps(parts: Parts) -> list[normalization.Step]:
     """Return the steps of the normalizer, none of them `unknown`."""
-    return [] if parts.pipeline is None else [normalization.step(name) for name, _ in parts.pipeline.normalizer]
+    return [] if parts.pipeline is None else [*map(normalization.step, parts.pipeline.steps.normalizer)]
 
 
 def has_prefix(parts: Parts) -> bool:
     """Return whether a text that begins with no space gets one."""
-    return parts.pipeline is not None and parts.pipeline.splits.prefix
+    return parts.pipeline is not None and parts.pipeline.steps.has_prefix

@@ -8,15 +8,13 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, NamedTuple
 
-from ... import _core
+from ...huggingface.file_patterns import steps_of
 from . import blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import ArrayLike
-
-    from ...huggingface.normalizers import Steps
 
 _FORMS = {"NFC": "NFD", "NFD": "NFD", "NFKC": "NFKD", "NFKD": "NFKD", "Lowercase": "Lowercase"}
 """Names of the steps that a page runs, each with the form that decomposes its characters."""
@@ -41,9 +39,9 @@ class Step(NamedTuple):
     composes: bool
 
 
-def unknown(steps: Steps) -> list[str]:
-    """Return the names of the steps that a page cannot run."""
-    return [name for name, _ in steps if name not in _FORMS]
+def unknown(steps: Iterable[str]) -> list[str]:
+    """Return the names of those steps that a page cannot run."""
+    return [name for name in steps if name not in _FORMS]
 
 
 @functools.cache
@@ -94,7 +92,8 @@ def _each(form: str, texts: Iterable[str]) -> list[str]:
 
 
 def _normalizer(form: str) -> Callable[[str], str]:
-    return _core.Normalizer([(form, [])]).apply
+    normalize: Callable[[str], str] = steps_of(normalizer={"type": form}).normalize
+    return normalize
 
 
 @functools.cache

@@ -58,7 +58,8 @@ def stages(pattern: Pattern) -> list[Stage]:
     """
     if isinstance(pattern, Staged):
         return [
-            Stage(_found_by(stage.kind, stage.argument), stage.behavior, stage.invert) for stage in pattern.stages
+            Stage(_found_by(kind, argument), behavior, invert)
+            for kind, argument, behavior, invert in pattern.steps.stages[1]
         ]
     if pattern.text is None:
         return []
@@ -71,7 +72,7 @@ def stages(pattern: Pattern) -> list[Stage]:
 
 
 def _found_by(kind: str, argument: Any) -> Automaton:
-    """Return the automaton of a stage of the core's `Pretokenizer.of_stages`."""
+    """Return the automaton of the matcher of a stage of the core's `Pipeline`."""
     if kind == "scanner":
         return _named(argument)
     if kind == "kind":

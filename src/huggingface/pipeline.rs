@@ -1,0 +1,261 @@
+//! The steps around the model of a file: added tokens, normalizer, pre-tokenizer and decoder.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::part::PatternCompiler;
+use super::spaces::Spaces;
+use super::{decoder, normalizer, pretokenizer, spaces};
+use crate::decode::{Decoder, Stage};
+use crate::error::Result;
+use crate::normalize::{Aligned, Normalizer, most_bytes};
+use crate::pipeline::{AddedToken, PipelineParts, Prefix};
+use crate::pretokenize::{Junctions, Pattern, Pretokenizer, SplitStage, Unmatched};
+use crate::room;
+use crate::spelling;
+use crate::vocab::TextSpelling;
+
+/// The steps around the model of a file, read from its JSON.
+#[derive(Clone)]
+pub struct FilePipeline {
+    normalizer: Normalizer,
+    splits: pretokenizer::Splits,
+    /// What becomes of spaces, if the pre-tokenizer does nothing else.
+    spaces: Option<Spaces>,
+    is_byte_level: bool,
+    decoder: Decoder,
+    added_tokens: Vec<AddedToken>,
+    /// The ids of added tokens that ordinary text can be encoded to as well.
+    mergeable: HashSet<u32>,
+}
+
+impl FilePipeline {
+    /// Reads normalizer, pre-tokenizer and decoder; null stands for none.
+    ///
+    /// # Errors
+    /// [`crate::Error::BrokenPart`] with the place of a part that is malformed or cannot be reproduced exactly.
+    pub fn read(parts: &[Value; 3], patterns: &mut dyn PatternCompiler) -> Result<Self> {
+        let [normalizer, pre_tokenizer, decoder] = parts;
+        let normalizer = normalizer::read(normalizer, "$.normalizer", patterns)?;
+        let is_byte_level = pretokenizer::has_byte_level(pre_tokenizer);
+        let place = "$.pre_tokenizer";
+        let spaces = match is_byte_level {
+            true => None,
+            false => spaces::read(pre_tokenizer, place, &normalizer)?,
+        };
+        let splits = match spaces {
+            Some(_) => pretokenizer::Splits::default(),
+            None => pretokenizer::read(pre_tokenizer, place, patterns)?,
+        };
+        // Without a decoder the original would join the spellings of bytes by spaces: no text that anybody wants.
+        let decoder = match decoder.is_null() && is_byte_level {
+            true => Decoder::new(vec![Stage::ByteLevel]),
+            false => decoder::read(decoder, "$.decoder", patterns)?,
+        };
+        let (added_tokens, mergeable) = Default::default();
+        Ok(FilePipeline { normalizer, splits, spaces, is_byte_level, decoder, added_tokens, mergeable })
+    }
+
+    /// The same steps with more added tokens, of which ordinary text can become those in `mergeable`.
+    #[must_use]
+    pub fn with_tokens(
+        mut self,
+        tokens: impl IntoIterator<Item = AddedToken>,
+        mergeable: impl IntoIterator<Item = u32>,
+    ) -> Self {
+        self.added_tokens.extend(tokens);
+        self.mergeable.extend(mergeable);
+        self
+    }
+
+    /// The normalizer.
+    pub fn normalizer(&self) -> &Normalizer {
+        &self.normalizer
+    }
+
+    /// The decoder.
+    pub fn decoder(&self) -> &Decoder {
+        &self.decoder
+    }
+
+    /// How the file spells text.
+    pub fn spelling(&self) -> TextSpelling {
+        match &self.spaces {
+            _ if self.is_byte_level => TextSpelling::Bytes,
+            Some(spaces) if spaces.are_plain => TextSpelling::Spaces,
+            _ => TextSpelling::Characters,
+        }
+    }
+
+    /// What cuts a text into pretokens after all other steps.
+    pub fn pretokenizer(&self) -> Pretokenizer {
+        match &self.spaces {
+            Some(spaces) => {
+                let pattern = Pattern::Junctions(Arc::new(Junctions::new(spaces.splits)));
+                Pretokenizer { pattern, unmatched: Unmatched::Keep }
+            }
+            None => self.splits.pretokenizer(),
+        }
+    }
+
+    /// Whether a pretoken begins at each space; `None` if the pre-tokenizer does more than that.
+    pub fn splits_at_spaces(&self) -> Option<bool> {
+        self.spaces.as_ref().map(|spaces| spaces.splits)
+    }
+
+    /// The one pattern that cuts like [`FilePipeline::pretokenizer`], in the dialect of `regex`, and whether unmatched text
+    /// is kept.
+    pub fn pattern(&self) -> Option<&(String, bool)> {
+        self.splits.pattern.as_ref()
+    }
+
+    /// The stages before and after the prefix.
+    pub fn stages(&self) -> [&[SplitStage]; 2] {
+        [&self.splits.before, &self.splits.after]
+    }
+
+    /// Whether ByteLevel puts a space before a text.
+    pub fn has_prefix(&self) -> bool {
+        self.splits.has_prefix
+    }
+
+    /// The texts that the added tokens stand for: normalized, if they are looked for in the normalized text.
+    ///
+    /// # Errors
+    /// Errors of normalizing.
+    pub fn token_texts(&self) -> Result<Vec<String>> {
+        let text = |token: &AddedToken| match token.normalized {
+            true => self.normalized(&token.content),
+            false => Ok(token.content.clone()),
+        };
+        self.added_tokens.iter().map(text).collect()
+    }
+
+    /// The names of the added tokens for the decoder.
+    ///
+    /// # Errors
+    /// Errors of normalizing.
+    pub fn names(&self) -> Result<HashMap<u32, String>> {
+        let ids = self.added_tokens.iter().map(|token| token.id);
+        Ok(ids.zip(self.token_texts()?).collect())
+    }
+
+    /// Whether the vocabulary's own special tokens and a pretokenizer do all that these steps do.
+    ///
+    /// # Errors
+    /// Errors of normalizing.
+    pub fn is_plain(&self) -> Result<bool> {
+        Ok(self.is_byte_level
+            && self.normalizer.0.is_empty()
+            && !self.splits.has_prefix
+            && matches!(self.decoder.stages(), [Stage::ByteLevel])
+            && self.added_tokens.iter().all(|token| token.flags.special)
+            && self.parts().irregular()?.is_empty())
+    }
+
+    /// The parts for a [`Pipeline`](crate::pipeline::Pipeline).
+    pub fn parts(&self) -> PipelineParts {
+        let of_byte_level = if self.splits.has_prefix { Prefix::Missing } else { Prefix::None };
+        let (prefix, only_prefix) = match &self.spaces {
+            Some(spaces) => (spaces.prefix, spaces.only_prefix),
+            None => (of_byte_level, self.splits.before.is_empty().then_some(of_byte_level)),
+        };
+        PipelineParts {
+            added_tokens: self.added_tokens.clone(),
+            mergeable: self.mergeable.clone(),
+            normalizer: self.normalizer.clone(),
+            splits: (!self.splits.before.is_empty()).then(|| pretokenizer::in_stages(&self.splits.before)),
+            prefix,
+            only_prefix,
+            spaces_are_plain: self.spelling() == TextSpelling::Spaces,
+        }
+    }
+
+    /// The normalized text.
+    ///
+    /// # Errors
+    /// Errors of normalizing.
+    pub fn normalized(&self, text: &str) -> Result<String> {
+        let mut aligned = Aligned::plain(text)?;
+        self.normalizer.apply(&mut aligned, most_bytes(text.len()))?;
+        Ok(aligned.into_parts().0)
+    }
+
+    /// The pieces of a text, normalized, with a prefix before each that gets one; cut into pretokens if `is_cut`. Where
+    /// they come from is lost.
+    ///
+    /// # Errors
+    /// Errors of normalizing and of patterns.
+    pub fn pieces(&self, text: &str, is_cut: bool) -> Result<Vec<Vec<u8>>> {
+        let text = self.normalized(text)?;
+        let mut pieces = Vec::new();
+        for range in ranges(&self.splits.before, text.as_bytes())? {
+            let piece = &text.as_bytes()[range];
+            let is_prefixed = self.splits.has_prefix && !piece.starts_with(b" ");
+            let piece = [if is_prefixed { b" " } else { &b""[..] }, piece].concat();
+            match is_cut {
+                true => pieces
+                    .extend(ranges(&self.splits.after, &piece)?.into_iter().map(|at| piece[at].to_vec())),
+                false => pieces.push(piece),
+            }
+        }
+        Ok(pieces)
+    }
+
+    /// The pretokens that the pre-tokenizer makes of a text that is normalized: each as the file spells it, with its place
+    /// in characters. A prefix has the place of the first character.
+    ///
+    /// # Errors
+    /// Errors of patterns.
+    pub fn pre_tokenized(&self, text: &str) -> Result<Vec<(String, Range<usize>)>> {
+        let mut pretokens = Vec::new();
+        for range in ranges(&self.splits.before, text.as_bytes())? {
+            self.pre_tokenize_piece(text, range, &mut pretokens)?;
+        }
+        Ok(pretokens)
+    }
+
+    fn pre_tokenize_piece(
+        &self,
+        text: &str,
+        range: Range<usize>,
+        pretokens: &mut Vec<(String, Range<usize>)>,
+    ) -> Result<()> {
+        let piece = &text[range.clone()];
+        let plain = piece.replace('\u{2581}', " ");
+        let (piece, prefix) = match &self.spaces {
+            Some(spaces) if spaces.are_plain => (&*plain, spaces.prefix),
+            Some(_) => (piece, Prefix::None),
+            None => (piece, if self.splits.has_prefix { Prefix::Missing } else { Prefix::None }),
+        };
+        let added = usize::from(!piece.is_empty() && prefix.is_before(piece.as_bytes(), range.start == 0));
+        let prefixed = [&" "[..added], piece].concat();
+        let first = text[..range.start].chars().count();
+        let characters = |end: usize| first + prefixed[..end].chars().count().saturating_sub(added);
+        let ranges = match &self.spaces {
+            Some(_) => self.pretokenizer().ranges(prefixed.as_bytes())?,
+            None => ranges(&self.splits.after, prefixed.as_bytes())?,
+        };
+        for range in ranges {
+            let start = characters(range.start);
+            let place = start..characters(range.end).max(start + 1);
+            room::push(pretokens, (self.spelled(&prefixed[range]), place))?;
+        }
+        Ok(())
+    }
+
+    fn spelled(&self, pretoken: &str) -> String {
+        match self.spelling() {
+            TextSpelling::Bytes => pretoken.bytes().map(spelling::spell).collect(),
+            TextSpelling::Spaces => pretoken.replace(' ', "\u{2581}"),
+            TextSpelling::Characters => pretoken.to_owned(),
+        }
+    }
+}
+
+fn ranges(stages: &[SplitStage], text: &[u8]) -> Result<Vec<Range<usize>>> {
+    pretokenizer::in_stages(stages).ranges(text)
+}

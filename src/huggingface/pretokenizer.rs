@@ -1,0 +1,166 @@
+//! The pre-tokenizer of a file: stages in which text is split.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::part::{FilePattern, Part, PatternCompiler};
+use super::place::{quoted, refused};
+use crate::error::Result;
+use crate::pretokenize::{
+    Behavior, CharKind, CutRule, Matcher, Pattern, Pretokenizer, SplitStage, SplitStages, Unmatched,
+};
+
+/// The maximum number of stages.
+const MAX_STAGES: usize = 64;
+
+/// The pattern by which ByteLevel splits (tokenizers, src/pre_tokenizers/byte_level.rs).
+const BYTE_LEVEL: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+
+/// How text is split: by `before`, then a space is put before each piece if `has_prefix`, then by `after`.
+#[derive(Clone, Default)]
+pub(super) struct Splits {
+    pub(super) before: Vec<SplitStage>,
+    pub(super) has_prefix: bool,
+    pub(super) after: Vec<SplitStage>,
+    /// The one pattern that splits as `after` does, in the dialect of `regex`, and whether unmatched text is kept.
+    pub(super) pattern: Option<(String, bool)>,
+}
+
+impl Splits {
+    /// A pretokenizer that splits by `after`.
+    pub(super) fn pretokenizer(&self) -> Pretokenizer {
+        let (Some((_, keeps_unmatched)), [stage]) = (&self.pattern, &*self.after) else {
+            return in_stages(&self.after);
+        };
+        let unmatched = if *keeps_unmatched { Unmatched::Keep } else { Unmatched::Drop };
+        match &stage.matcher {
+            // The named patterns match all text, so nothing is unmatched.
+            Matcher::Named(named, isa) => {
+                Pretokenizer { pattern: Pattern::Named(*named, *isa), unmatched: Unmatched::Keep }
+            }
+            Matcher::Compiled(automaton) => {
+                Pretokenizer { pattern: Pattern::Compiled(Arc::clone(automaton)), unmatched }
+            }
+            _ => in_stages(&self.after),
+        }
+    }
+}
+
+/// A pretokenizer of stages.
+pub(super) fn in_stages(stages: &[SplitStage]) -> Pretokenizer {
+    if stages.is_empty() {
+        return Pretokenizer { pattern: Pattern::Whole, unmatched: Unmatched::Keep };
+    }
+    let pattern = Pattern::Custom(Arc::new(SplitStages(stages.to_vec())), CutRule::Never);
+    Pretokenizer { pattern, unmatched: Unmatched::Drop }
+}
+
+/// A stage, and the pattern of a `Split` in the dialect of `regex`.
+type Stage = (SplitStage, Option<String>);
+
+/// Whether ByteLevel is in a pre-tokenizer: then the model merges bytes, else characters.
+pub(super) fn has_byte_level(value: &Value) -> bool {
+    let items = value.get("pretokenizers").and_then(Value::as_array);
+    value.get("type").is_some_and(|kind| kind == "ByteLevel")
+        || items.is_some_and(|items| items.iter().any(has_byte_level))
+}
+
+/// Reads the pre-tokenizer that stands at a place.
+///
+/// # Errors
+/// [`crate::Error::BrokenPart`] for a part that is malformed or cannot be reproduced exactly, or behind ByteLevel.
+pub(super) fn read(value: &Value, place: &str, patterns: &mut dyn PatternCompiler) -> Result<Splits> {
+    let parts = match value {
+        Value::Null => Vec::new(),
+        value => Part::flat(value, place, "pretokenizers", MAX_STAGES)?,
+    };
+    let (mut stages, mut byte_level) = (Vec::new(), None);
+    for part in &parts {
+        let kind = part.kind()?;
+        if byte_level.is_some() {
+            let reason = "behind ByteLevel would split the characters that stand for bytes";
+            return Err(part.refused(format!("a {kind} {reason}")));
+        }
+        match kind {
+            "ByteLevel" => byte_level = Some(part),
+            _ => stages.extend(stages_of(kind, part, patterns)?),
+        }
+        if stages.len() > MAX_STAGES {
+            return Err(refused(place, format!("more than {MAX_STAGES} stages")));
+        }
+    }
+    let mut splits = Splits::default();
+    if let Some(part) = byte_level {
+        splits.has_prefix = part.flag("add_prefix_space")?;
+        if splits.has_prefix {
+            splits.before = std::mem::take(&mut stages).into_iter().map(|(stage, _)| stage).collect();
+        }
+        if part.flag_or("use_regex", true)? {
+            let FilePattern { matcher, source, .. } = patterns.compile(BYTE_LEVEL, &part.place)?;
+            stages.push((stage(matcher, Behavior::Isolated), Some(source)));
+        }
+    }
+    splits.pattern = single_pattern(&stages);
+    splits.after = stages.into_iter().map(|(stage, _)| stage).collect();
+    Ok(splits)
+}
+
+fn stage(matcher: Matcher, behavior: Behavior) -> SplitStage {
+    SplitStage { matcher, behavior, invert: false }
+}
+
+fn stages_of(kind: &str, part: &Part<'_>, patterns: &mut dyn PatternCompiler) -> Result<Vec<Stage>> {
+    let spaces = || stage(Matcher::CharKind(CharKind::Whitespace), Behavior::Removed);
+    let punctuation = |behavior| stage(Matcher::CharKind(CharKind::Punctuation), behavior);
+    let stages = match kind {
+        "Split" => return Ok(vec![split(part, patterns)?]),
+        "Digits" => {
+            let is_each = part.flag("individual_digits")?;
+            let behavior = if is_each { Behavior::Isolated } else { Behavior::Contiguous };
+            vec![stage(Matcher::CharKind(CharKind::Numeric), behavior)]
+        }
+        "Punctuation" => vec![punctuation(behavior(part, Some("Isolated"))?)],
+        "WhitespaceSplit" => vec![spaces()],
+        "Whitespace" => vec![SplitStage { invert: true, ..stage(Matcher::Words, Behavior::Removed) }],
+        "BertPreTokenizer" => vec![spaces(), punctuation(Behavior::Isolated)],
+        "CharDelimiterSplit" => {
+            let delimiter = part.character("delimiter")?.to_string();
+            vec![stage(Matcher::Literal(delimiter.into_bytes()), Behavior::Removed)]
+        }
+        "FixedLength" => match part.count("length", Some(5))? {
+            0 => return Err(part.refused_in("length", "0 is no number of characters")),
+            length => vec![stage(Matcher::Length(length), Behavior::Isolated)],
+        },
+        _ => {
+            return Err(part.refused(format!("the pre-tokenizer {kind} is not one that toksmith has here")));
+        }
+    };
+    Ok(stages.into_iter().map(|stage| (stage, None)).collect())
+}
+
+fn split(part: &Part<'_>, patterns: &mut dyn PatternCompiler) -> Result<Stage> {
+    let (behavior, invert) = (behavior(part, None)?, part.flag("invert")?);
+    let (matcher, pattern) = part.matcher(patterns, false)?;
+    let source = pattern.filter(|pattern| !pattern.is_nullable).map(|pattern| pattern.source);
+    Ok((SplitStage { matcher, behavior, invert }, source))
+}
+
+fn behavior(part: &Part<'_>, default: Option<&'static str>) -> Result<Behavior> {
+    let name = match default {
+        Some(default) => part.text_or("behavior", default)?,
+        None => part.text("behavior")?,
+    };
+    Behavior::from_name(name).ok_or_else(|| {
+        let names = Behavior::ALL.map(Behavior::name).join(", ");
+        part.refused_in("behavior", format!("{} is none of {names}", quoted(name)))
+    })
+}
+
+/// The one pattern that splits as the stages do, and whether unmatched text is kept.
+fn single_pattern(stages: &[Stage]) -> Option<(String, bool)> {
+    let [(stage, Some(source))] = stages else { return None };
+    let keeps_all = stage.behavior == Behavior::Isolated;
+    let keeps_matches = stage.behavior == Behavior::Removed && stage.invert;
+    (keeps_all || keeps_matches).then(|| (source.clone(), keeps_all))
+}
