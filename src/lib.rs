@@ -62,6 +62,7 @@ mod names;
 pub mod normalize;
 mod once;
 pub mod pipeline;
+pub mod postprocess;
 pub mod pretokenize;
 #[cfg(test)]
 #[path = "../tests/rust/random.rs"]

@@ -95,9 +95,10 @@ def documented(file: File, category: str) -> bool:
     is_about_places = "offsets" in category or "overflowing" in category or category.startswith("batch")
     if is_about_places and model["byte_fallback"]:
         return bool(model["continuing_subword_prefix"] or model["end_of_word_suffix"])
-    special = {row["content"] for row in file["added_tokens"] if row["special"]}
-    as_text = category in ("encode_special_tokens: ids", "Tokenizer.encode: special=False")
-    return as_text and model["ignore_merges"] and bool(special & model["vocab"].keys())
+    # Text that is not found as a special token becomes none by `ignore_merges` here.
+    rows = [row for row in file["added_tokens"] if row["special"] and row["content"] in model["vocab"]]
+    as_text = category.startswith("encode_special_tokens") or category == "Tokenizer.encode: special=False"
+    return model["ignore_merges"] and any(as_text or row["single_word"] for row in rows)
 
 
 STAND_IN: dict[str, Check] = {

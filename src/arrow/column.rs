@@ -166,7 +166,7 @@ fn size(number: i64, what: &str) -> Result<usize> {
 /// An error with the number of its chunk.
 fn in_chunk(error: Error, number: usize) -> Error {
     match error {
-        Error::BrokenArrow { reason } => Error::BrokenArrow { reason: format!("chunk {number}: {reason}") },
+        Error::BrokenArrow(reason) => Error::BrokenArrow(format!("chunk {number}: {reason}")),
         other => other,
     }
 }

@@ -125,5 +125,5 @@ fn type_name(format: &[u8]) -> String {
 }
 
 pub(super) fn broken(reason: &str) -> Error {
-    Error::BrokenArrow { reason: reason.into() }
+    Error::BrokenArrow(reason.into())
 }

@@ -215,6 +215,10 @@ pub enum Error {
     #[error("{0}: {1}")]
     BrokenPart(String, String),
 
+    /// Encodings that cannot be truncated, or put into a template; says why.
+    #[error("{0}")]
+    Postprocess(String),
+
     /// An id that the vocabulary does not have.
     #[error("there is no token of id {id}{}", place(*index))]
     UnknownId {
@@ -265,12 +269,9 @@ pub enum Error {
     )]
     TooManyIds(usize),
 
-    /// An Arrow array that is not as Arrow's C data interface describes it.
-    #[error("the Arrow array is broken: {reason}")]
-    BrokenArrow {
-        /// Where it is broken, and how.
-        reason: String,
-    },
+    /// An Arrow array that is not as Arrow's C data interface describes it; says where and how.
+    #[error("the Arrow array is broken: {0}")]
+    BrokenArrow(String),
 
     /// An Arrow array of a type that is not accepted.
     #[error("the Arrow array {found}: {wanted}")]

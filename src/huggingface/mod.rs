@@ -2,7 +2,7 @@
 //!
 //! [`reader`] takes the file apart in one pass, [`model`] checks what it says about tokens and merges, [`added`] gives the
 //! added tokens their ids, and [`mod@file`] makes a vocabulary of all of it. [`mod@pipeline`] reads the other parts:
-//! [`normalizer`], [`pretokenizer`] with [`spaces`], and [`decoder`].
+//! [`normalizer`], [`pretokenizer`] with [`spaces`], and [`decoder`]; [`post_processor`] the last one.
 
 mod added;
 mod decoder;
@@ -12,6 +12,7 @@ mod normalizer;
 mod part;
 mod pipeline;
 mod place;
+mod post_processor;
 mod pretokenizer;
 mod reader;
 mod spaces;
@@ -20,3 +21,4 @@ pub use added::AddedToken;
 pub use file::TokenizerFile;
 pub use part::{FilePattern, PatternCompiler};
 pub use pipeline::FilePipeline;
+pub use post_processor::read_post_processor;

@@ -119,6 +119,10 @@ impl<'v> Part<'v> {
         self.field(name, None, "a list", Value::as_array)
     }
 
+    pub(super) fn object(&self, name: &str) -> Result<&'v Map<String, Value>> {
+        self.field(name, None, "an object", Value::as_object)
+    }
+
     /// A number of characters of 32 bits.
     pub(super) fn count(&self, name: &str, default: Option<u64>) -> Result<usize> {
         let count = self.field(name, default.map(i128::from), "a whole number", |value| {

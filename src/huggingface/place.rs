@@ -27,6 +27,10 @@ pub(super) fn quoted(text: &str) -> String {
 pub(super) fn shown(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => quoted(text),
-        other => crate::error::show_reason(&other.to_string()),
+        other => {
+            let shown = crate::error::show_reason(&other.to_string());
+            let escape = |c: char| if c == '"' { c.to_string() } else { c.escape_debug().to_string() };
+            shown.chars().map(escape).collect()
+        }
     }
 }

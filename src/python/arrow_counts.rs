@@ -94,7 +94,7 @@ pub(super) fn counts_from_arrow(
     let made = call::long(py, None, |control| {
         let texts = pretokens.column().texts()?;
         if texts.nulls > 0 {
-            return Err(Error::BrokenArrow { reason: "a pretoken is null".into() });
+            return Err(Error::BrokenArrow("a pretoken is null".into()));
         }
         let numbers = counts.column().numbers()?;
         let firsts = match firsts {
@@ -102,7 +102,7 @@ pub(super) fn counts_from_arrow(
             None => room::collected(0..texts.texts.len() as u64)?,
         };
         if numbers.len() != texts.texts.len() || firsts.len() != texts.texts.len() {
-            return Err(Error::BrokenArrow { reason: "the columns have different lengths".into() });
+            return Err(Error::BrokenArrow("the columns have different lengths".into()));
         }
         let rows = texts.texts.iter().zip(numbers).zip(firsts);
         let items = rows.map(|((&pretoken, number), first)| (pretoken, number, first));

@@ -9,8 +9,8 @@ use pyo3::types::{PyAny, PyDict, PyList, PyString};
 
 use super::compiled::PyCompiledPattern;
 use super::pretokenizer::{PyPretokenizer, scanner};
-use super::regex::{self, Nullable, Regex};
-use super::{call, objects};
+use super::regex::{Nullable, Regex};
+use super::{call, errors, objects};
 use crate::error::{Error, Result};
 use crate::huggingface::{FilePattern, FilePipeline, PatternCompiler};
 use crate::normalize::NormalizeStep;
@@ -160,7 +160,7 @@ impl PatternCompiler for Compiler<'_> {
         });
         compiled.map_err(|error| match error.is_instance_of::<PyValueError>(py) {
             true => Error::BrokenPart(place.to_owned(), error.value(py).to_string()),
-            false => regex::outside(error),
+            false => errors::raised(error),
         })
     }
 }

@@ -141,7 +141,7 @@ impl Splitter for Nullable {
 }
 
 /// Passes an exception through the core.
-pub(super) fn outside(error: PyErr) -> Error {
+fn outside(error: PyErr) -> Error {
     Error::Splitter(Box::new(error))
 }
 

@@ -37,7 +37,6 @@ pub(super) type ArrayAndStarts<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyA
 type LastPairs<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 type CharacterIds = (Vec<u32>, Option<u32>, Vec<u32>);
 pub(super) type IdsWithRanges = (Vec<u32>, Vec<(usize, usize)>);
-pub(super) type IdsWithWords<'py> = (Vec<u32>, Bound<'py, PyArray2<i64>>, Vec<u32>, Vec<(usize, String)>);
 pub(super) type IdsAndSpans<'py> = (Bound<'py, PyList>, Bound<'py, PyArray2<i64>>);
 
 #[pymethods]
@@ -78,7 +77,7 @@ impl Tokenizer {
     fn spelled<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyString>> {
         match &self.decoder {
             Some(decoder) => objects::string(py, &decoder.spelled_by_model(self.encoder.vocab(), id)?),
-            None => vocabulary::spelled(py, self.encoder.vocab(), id),
+            None => objects::string(py, &vocabulary::spelled(self.encoder.vocab(), id)?),
         }
     }
 
@@ -227,17 +226,6 @@ impl Tokenizer {
         characters: bool,
     ) -> PyResult<IdsAndSpans<'py>> {
         self.offsets_of(py, text::utf8(text)?, special, characters)
-    }
-
-    /// The ids, their spans in characters, the number of each id's word, and the texts of the added tokens by their
-    /// index among the ids.
-    fn encode_words<'py>(
-        &self,
-        py: Python<'py>,
-        text: &Bound<'py, PyAny>,
-        special: bool,
-    ) -> PyResult<IdsWithWords<'py>> {
-        self.words_of(py, text::utf8(text)?, special)
     }
 
     /// The ids that the model makes of the bytes of one pretoken, and their spans in these.

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use super::tokenizer::{ArrayAndStarts, IdsAndSpans, IdsWithRanges, IdsWithWords, Tokenizer};
+use super::tokenizer::{ArrayAndStarts, IdsAndSpans, IdsWithRanges, Tokenizer};
 use super::vocabulary::{merges_of, tokens_of};
 use super::{arrays, call, ids, objects};
 use crate::control::Control;
@@ -130,22 +130,6 @@ impl Tokenizer {
         let texts: Vec<&[u8]> = room::collected(held.iter().map(|text| text.as_bytes()))?;
         let bytes = texts.iter().map(|text| text.len()).sum();
         call::sized(py, bytes, |control| work(&texts, control))
-    }
-
-    /// The ids of a text with their spans in characters, their words, and the texts of added tokens.
-    pub(super) fn words_of<'py>(
-        &self,
-        py: Python<'py>,
-        text: &str,
-        special: bool,
-    ) -> PyResult<IdsWithWords<'py>> {
-        let (words, spans) = call::sized(py, text.len(), |control| {
-            let words = self.encoder.encode_words(text, special, control)?;
-            let spans = words.spans.in_characters(text)?;
-            Ok((words, spans))
-        })?;
-        let spans = arrays::array(py, spans)?.reshape([words.words.len(), 2])?;
-        Ok((words.spans.ids, spans, words.words, words.added))
     }
 
     /// The ids that the model makes of the bytes of one pretoken, and their spans in these.

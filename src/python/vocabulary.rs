@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 use super::objects;
 use crate::error::{show, show_text};
@@ -141,10 +141,10 @@ pub(super) fn model_of<'py>(py: Python<'py>, vocab: &Vocab) -> PyResult<Option<B
 }
 
 /// A token as a `tokenizer.json` spells it: by its name, where merging goes by names, else with a character for each byte.
-pub(super) fn spelled<'py>(py: Python<'py>, vocab: &Vocab, id: u32) -> PyResult<Bound<'py, PyString>> {
+pub(super) fn spelled(vocab: &Vocab, id: u32) -> crate::error::Result<String> {
     let bytes = vocab.token_bytes(id)?;
     if !vocab.covers_text_exactly() {
-        return objects::string(py, vocab.name(id).unwrap_or(&String::from_utf8_lossy(bytes)));
+        return Ok(vocab.name(id).map_or_else(|| String::from_utf8_lossy(bytes).into_owned(), str::to_owned));
     }
-    objects::string(py, &bytes.iter().map(|&byte| spell(byte)).collect::<String>())
+    Ok(bytes.iter().map(|&byte| spell(byte)).collect())
 }

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core, patterns
 from ..formats.gpt2 import unspell
-from . import added, checks, template
+from . import added, checks
 from .file_patterns import Compiler
+from .template import Template
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from .added import AddedToken
-    from .template import Template
 
 
 class Staged(patterns.Pattern):
@@ -78,7 +78,9 @@ class Pipeline:
         elif "characters" in spec:
             spec = {name: part for name, part in spec.items() if name != "characters"}
         self._set("_spec", {**spec, "kept": sorted(kept)})
-        self._set("template", template.read(spec["post_processor"]))
+        post_processor = spec["post_processor"]
+        core = None if post_processor is None else _core.PostProcessor(json.dumps(post_processor))
+        self._set("template", None if core is None else Template(core))
         self._set("pattern", _pattern_of(steps))
         self._take(steps, tokens)
 

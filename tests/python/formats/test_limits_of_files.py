@@ -15,12 +15,11 @@ import numpy as np
 import pytest
 
 import toksmith
-from toksmith import Encoding, PretokenCounts, Tokenizer, explanation, reference
+from toksmith import Encoding, PretokenCounts, Tokenizer, _core, explanation, reference
 from toksmith.common.messages import shown
 from toksmith.compat import minbpe
-from toksmith.compat.huggingface import lengths
+from toksmith.compat.huggingface import settings
 from toksmith.files import reading, text_files
-from toksmith.huggingface import template
 from toksmith.huggingface.file_patterns import steps_of
 from toksmith.tiktoken import load as tiktoken_load
 
@@ -198,10 +197,10 @@ def test_templates_multiply_little() -> None:
     def read(pieces: list[Any], ids: int = 1) -> Any:
         special = {"id": "<s>", "ids": [1] * ids, "tokens": ["<s>"] * ids}
         content = {"type": "TemplateProcessing", "single": pieces, "pair": [], "special_tokens": {"<s>": special}}
-        return template.read(content)
+        return _core.PostProcessor(json.dumps(content))
 
     text, token = {"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "<s>", "type_id": 0}}
-    assert read([token, text, token]).added() == 2
+    assert read([token, text, token]).added(False) == 2
     for pieces, ids, message in (
         ([text] * 5, 1, "the text A is there more than 4 times"),
         ([token] * 257, 1, "more than 256 pieces"),
@@ -210,7 +209,7 @@ def test_templates_multiply_little() -> None:
         with pytest.raises(ValueError, match=message):
             read(pieces, ids)
     with pytest.raises(ValueError, match="is not a length from 0 to"):
-        lengths.padding_of({"strategy": {"Fixed": 10**12}})
+        settings.padding_of({"strategy": {"Fixed": 10**12}})
 
 
 # Messages

@@ -11,7 +11,7 @@ from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers
 
 from toksmith import Tokenizer
 from toksmith.comparison.stress import PROSE
-from toksmith.huggingface.encoding import encoded
+from toksmith.huggingface.template import encoded
 
 META = "\u2581"
 ROOT = Path(__file__).parents[3]

@@ -82,8 +82,8 @@ REFUSED: list[tuple[str, Change]] = [
     (r"\$\.pre_tokenizer\.pretokenizers\[0\]\.pattern: .*group", with_pre_tokenizer(
         {"type": "Sequence", "pretokenizers": [{**REGEX, "pattern": {"Regex": "(?<n>a)"}}, BYTE_LEVEL]}
     )),
-    (r"\$\.post_processor: the post-processor BertProcessing", lambda data: data.update(
-        post_processor={"type": "BertProcessing", "sep": ["a", 1], "cls": ["b", 2]}
+    (r"\$\.post_processor\.sep: expected a token and its id", lambda data: data.update(
+        post_processor={"type": "BertProcessing", "sep": ["a"], "cls": ["b", 2]}
     )),
     (r"\$\.post_processor\.single\[0\]: the token 'x' is not in special_tokens", lambda data: data.update(
         post_processor={

@@ -7,18 +7,18 @@ its `encode` returns. `pretrained` makes a tokenizer for `transformers`, and `To
 
 from __future__ import annotations
 
+from ..._core import HuggingFaceEncoding as Encoding
 from .added import AddedToken
 from .byte_level_bpe import ByteLevelBPETokenizer
 from .components import BPE
 from .decode_stream import DecodeStream
-from .encoding import Encoding
 from .tokenizers import Tokenizer
 from .training import BpeTrainer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .for_transformers import ToksmithTokenizer, pretrained
-    from .installing import Installed, install
+    from ..transformers.installing import Installed, install
+    from ..transformers.pretrained import ToksmithTokenizer, pretrained
 
 __all__ = [
     "BPE",
@@ -36,8 +36,8 @@ __all__ = [
 
 
 _NEED_TRANSFORMERS = {
-    "ToksmithTokenizer": "for_transformers",
-    "pretrained": "for_transformers",
+    "ToksmithTokenizer": "pretrained",
+    "pretrained": "pretrained",
     "Installed": "installing",
     "install": "installing",
 }
@@ -49,4 +49,4 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module(f".{_NEED_TRANSFORMERS[name]}", __name__), name)
+    return getattr(importlib.import_module(f"..transformers.{_NEED_TRANSFORMERS[name]}", __name__), name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ... import _core
 from ...formats.gpt2 import BYTE_ORDER, spell
 from ...huggingface.file_patterns import steps_of
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from ..._core import HuggingFaceEncoding as Encoding
     from .state import State
 
 Content = dict[str, Any]
@@ -88,6 +90,29 @@ class PreTokenizer(Component):
 def _check_text(sequence: Any) -> None:
     if not isinstance(sequence, str):
         raise TypeError(f"a text must be a str, not {type(sequence).__name__}")
+
+
+class PostProcessor(Component):
+    """A post-processor, which puts tokens around the ids of a text."""
+
+    _LIST = "processors"
+
+    @property
+    def core(self) -> _core.PostProcessor:
+        """What the core runs.
+
+        Raises:
+            ValueError: The post-processor is malformed or unknown; names the place.
+        """
+        return _core.PostProcessor(json.dumps(self))
+
+    def num_special_tokens_to_add(self, is_pair: bool) -> int:
+        """Return how many tokens the post-processor adds."""
+        return self.core.added(is_pair)
+
+    def process(self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True) -> Encoding:
+        """Return one encoding, made of one or two, which stay as they are."""
+        return self.core.process([encoding] if pair is None else [encoding, pair], add_special_tokens)
 
 
 class Decoder(Component):

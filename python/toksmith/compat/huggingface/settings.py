@@ -4,16 +4,44 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import lengths, processors
+from ... import _core
+from ...common.messages import shown
+from .components import PostProcessor
+
+MAX_PADDED = 1 << 24
+"""Most ids to which a file may pad an encoding: more than the longest context of any model."""
+
+Content = dict[str, Any]
+
+_STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}
+_DIRECTIONS = {"right": "Right", "left": "Left"}
 
 
 class Settings:
     """Truncation, padding and the post-processor of a tokenizer, set as in `tokenizers`."""
 
     def __init__(self) -> None:
-        self._truncation: lengths.Settings | None = None
-        self._padding: lengths.Settings | None = None
-        self._post_processor: processors.Content | None = None
+        self._truncation: Content | None = None
+        self._padding: Content | None = None
+        self._post_processor: PostProcessor | None = None
+        self._made: _core.EncodingSettings | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_made": None}
+
+    @property
+    def _settings(self) -> _core.EncodingSettings:
+        """The settings for the core, made when they are first needed after a change."""
+        if self._made is None:
+            rows = (given and tuple(given.values()) for given in (self._truncation, self._padding))
+            truncation, padding = rows
+            processor = None if self._post_processor is None else self._post_processor.core
+            self._made = _core.EncodingSettings(truncation, processor, padding)
+        return self._made
+
+    def _set(self, name: str, value: Any) -> None:
+        setattr(self, name, value)
+        self._made = None
 
     @property
     def truncation(self) -> dict[str, Any] | None:
@@ -29,13 +57,22 @@ class Settings:
             ValueError: The strategy or direction does not exist, or `stride` is more than the post-processor's tokens
                 leave of `max_length`.
         """
-        given = {"max_length": max_length, "stride": stride, "strategy": strategy, "direction": direction}
-        lengths.check_truncation(given, self.num_special_tokens_to_add(False))
-        self._truncation = given
+        if strategy not in _STRATEGIES:
+            known = "`longest_first`, `only_first`, or `only_second`"
+            raise ValueError(f"Unknown `strategy`: `{strategy}`. Use one of {known}")
+        settings = {"max_length": max_length, "stride": stride, "strategy": strategy, "direction": direction}
+        _check(settings, ("max_length", "stride"))
+        added = self.num_special_tokens_to_add(False)
+        if 0 <= max_length - added < stride:
+            raise ValueError(
+                f"tokenizer stride set to {stride}, which is greater than or equal to its effective max length of "
+                f"{max_length - added} (= {max_length} original max length - {added} added special tokens), "
+            )
+        self._set("_truncation", settings)
 
     def no_truncation(self) -> None:
         """Turn truncation off."""
-        self._truncation = None
+        self._set("_truncation", None)
 
     @property
     def padding(self) -> dict[str, Any] | None:
@@ -52,7 +89,7 @@ class Settings:
         pad_to_multiple_of: int | None = None,
     ) -> None:
         """Fill up encodings to `length` tokens; by default, to the longest of a batch."""
-        given = {
+        settings = {
             "length": length,
             "pad_to_multiple_of": pad_to_multiple_of,
             "pad_id": pad_id,
@@ -60,22 +97,90 @@ class Settings:
             "pad_type_id": pad_type_id,
             "direction": direction,
         }
-        lengths.check_padding(given)
-        self._padding = given
+        _check(settings, ("length", "pad_to_multiple_of", "pad_id", "pad_type_id"))
+        self._set("_padding", settings)
 
     def no_padding(self) -> None:
         """Turn padding off."""
-        self._padding = None
+        self._set("_padding", None)
 
     @property
-    def post_processor(self) -> processors.PostProcessor | None:
+    def post_processor(self) -> PostProcessor | None:
         """The post-processor, as in a `tokenizer.json`. May be set to one of `tokenizers.processors`, too."""
-        return processors.PostProcessor.of(self._post_processor)
+        return self._post_processor
 
     @post_processor.setter
     def post_processor(self, processor: Any) -> None:
-        self._post_processor = processors.content_of(processor)
+        part = PostProcessor.of(processor)
+        if part is not None:
+            _ = part.core  # raises for a processor that is not known
+        self._set("_post_processor", part)
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """Return how many tokens the post-processor adds."""
-        return processors.added_count(self._post_processor, is_pair)
+        return 0 if self._post_processor is None else self._post_processor.num_special_tokens_to_add(is_pair)
+
+    # In a `tokenizer.json`
+
+    def _take_settings(self, content: Content) -> None:
+        self.post_processor = content.get("post_processor")
+        self._set("_truncation", _truncation_of(content.get("truncation")))
+        self._set("_padding", padding_of(content.get("padding")))
+
+    def _settings_content(self) -> Content:
+        truncation, padding, processor = self.truncation, self.padding, self._post_processor
+        if truncation is not None:
+            names = {
+                "direction": _DIRECTIONS[truncation["direction"]],
+                "strategy": _STRATEGIES[truncation["strategy"]],
+            }
+            numbers = {name: truncation[name] for name in ("max_length", "stride")}
+            truncation = dict(sorted({**names, **numbers}.items()))
+        if padding is not None:
+            fixed = padding.pop("length")
+            strategy = "BatchLongest" if fixed is None else {"Fixed": fixed}
+            padding = {"strategy": strategy, **padding, "direction": _DIRECTIONS[padding["direction"]]}
+        processor_content = None if processor is None else dict(processor)
+        return {"truncation": truncation, "padding": padding, "post_processor": processor_content}
+
+
+def _check(settings: Content, numbers: tuple[str, ...]) -> None:
+    direction = settings["direction"]
+    if direction not in _DIRECTIONS:
+        raise ValueError(f"Unknown `direction`: `{direction}`. Use one of `left` or `right`")
+    for name in numbers:
+        if settings[name] is not None and settings[name] < 0:
+            raise OverflowError(f"{name} is {settings[name]}, which is negative")
+
+
+def _truncation_of(content: Content | None) -> Content | None:
+    if content is None:
+        return None
+    return {
+        "max_length": content["max_length"],
+        "stride": content["stride"],
+        "strategy": _named(_STRATEGIES, content["strategy"]),
+        "direction": _named(_DIRECTIONS, content.get("direction", "Right")),
+    }
+
+
+def padding_of(content: Content | None) -> Content | None:
+    """Return the padding of a `tokenizer.json` as `enable_padding` takes it.
+
+    Raises:
+        ValueError: A length is none that encodings may have.
+    """
+    if content is None:
+        return None
+    fixed = content["strategy"]
+    length, multiple = fixed["Fixed"] if isinstance(fixed, dict) else None, content.get("pad_to_multiple_of")
+    for number in (length, multiple):
+        if number is not None and not (isinstance(number, int) and 0 <= number <= MAX_PADDED):
+            raise ValueError(f"$.padding: {shown(number)} is not a length from 0 to {MAX_PADDED}")
+    same = {name: content[name] for name in ("pad_id", "pad_token", "pad_type_id")}
+    direction = _named(_DIRECTIONS, content["direction"])
+    return {"length": length, "pad_to_multiple_of": multiple, **same, "direction": direction}
+
+
+def _named(names: dict[str, str], value: str) -> str:
+    return {other: name for name, other in names.items()}[value]

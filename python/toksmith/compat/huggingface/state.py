@@ -15,10 +15,9 @@ from ...huggingface import characters, read, write
 from ...huggingface.pipeline import Pipeline
 from ...parts import Parts
 from ...tokenizer import Tokenizer as Core
-from . import components, inputs
+from . import components, ids_of
 from .added import Added, Row
 from .components import Decoder, Normalizer
-from .texts import Spelling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -56,10 +55,10 @@ class State:
             raise ValueError("this tokenizer has no vocabulary yet: train it, or load one")
         return self._made
 
-    @LazyProperty
-    def spelling(self) -> Spelling:
-        """The spelling of each id."""
-        return Spelling(self.core, dict(self._added_spelling))
+    def spelled(self, id: int) -> str:
+        """Return the spelling of an id; `KeyError` if it has no token."""
+        name = self._added_spelling.get(id)
+        return self.core._core.spelled(id) if name is None else name
 
     @LazyProperty
     def _added_spelling(self) -> dict[int, str]:
@@ -172,7 +171,7 @@ class State:
     def token(self, id: int) -> str | None:
         """Return the token of an id, spelled as the vocabulary has it; None if there is none."""
         try:
-            return self.spelling[id]
+            return self.spelled(id)
         except KeyError:
             return None
 
@@ -189,7 +188,7 @@ class State:
         left_out = set() if with_added_tokens else self.added.beside
         ordinary = (id for id in self.core.vocab if id not in self.added.rows)
         added = {name: id for name, id in self.added.ids.items() if id not in left_out}
-        return {**{self.spelling[id]: id for id in ordinary}, **added}
+        return {**{self.spelled(id): id for id in ordinary}, **added}
 
     def size(self, with_added_tokens: bool) -> int:
         """Return how many tokens there are."""
@@ -254,7 +253,7 @@ class State:
     def shown(self, ids: Sequence[int], skip_special_tokens: bool) -> list[int]:
         """Return the ids that are decoded."""
         vocab, skipped = self.core.vocab, self._skipped if skip_special_tokens else ()
-        return [id for id in inputs.ids(ids) if id in vocab and id not in skipped]
+        return [id for id in ids_of.checked(ids) if id in vocab and id not in skipped]
 
     @LazyProperty
     def _skipped(self) -> set[int]:
@@ -264,7 +263,7 @@ class State:
         """Return the text of each list of ids, as the decoder makes it."""
         if self._merges_characters or self._decodes_bytes:
             return self.core.decode_batch(batch) if len(batch) != 1 else [self.core.decode(batch[0])]
-        tokens = [[self.spelling[id] for id in ids] for ids in batch]
+        tokens = [[self.spelled(id) for id in ids] for ids in batch]
         decoder = Decoder.of(self.part("decoder"))
         return [" ".join(some) if decoder is None else decoder.decode(some) for some in tokens]
 

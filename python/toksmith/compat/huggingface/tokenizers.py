@@ -13,15 +13,16 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from ... import _core
+from ..._core import HuggingFaceEncoding as Encoding
+from ...common import arguments
 from ...files import text_files, whole_files
 from ...storage import verification
 from ...tokenizer import Tokenizer as Core
-from . import inputs, lengths, processors, state
+from . import state
 from .added import AddedToken
 from .components import BPE, Decoder, Normalizer, PreTokenizer
-from .encoding import Encoding, Run
 from .settings import Settings
-from .texts import Text
 from .training import train, train_from_iterator
 
 if TYPE_CHECKING:
@@ -55,18 +56,13 @@ class Tokenizer(Settings):
         else:
             raise TypeError(f"expected a toksmith.Tokenizer or a BPE, not {type(tokenizer).__name__}")
 
-    def _take_settings(self, content: dict[str, Any]) -> None:
-        self.post_processor = content.get("post_processor")
-        self._truncation = lengths.truncation_of(content.get("truncation"))
-        self._padding = lengths.padding_of(content.get("padding"))
-
     @property
     def _tokenizer(self) -> Core:
         return self._state.core
 
     @property
-    def _spelling(self) -> Any:
-        return self._state.spelling
+    def _core(self) -> _core.Tokenizer:
+        return self._state.core._core
 
     # Files
 
@@ -124,11 +120,7 @@ class Tokenizer(Settings):
         whole_files.write(path, [self.to_str(pretty).encode()], check)
 
     def _content(self) -> dict[str, Any]:
-        content = self._state.content()
-        content["truncation"] = lengths.truncation_content(self._truncation)
-        content["padding"] = lengths.padding_content(self._padding)
-        content["post_processor"] = self._post_processor
-        return content
+        return {**self._state.content(), **self._settings_content()}
 
     # Text to ids
 
@@ -142,8 +134,8 @@ class Tokenizer(Settings):
             ValueError: Truncation has no room for the tokens that it must leave.
         """
         sequences = [sequence] if pair is None else [sequence, pair]
-        encodings = [self._encode(text, i, is_pretokenized) for i, text in enumerate(sequences)]
-        return self._finish(encodings, add_special_tokens)
+        special = not self.encode_special_tokens
+        return self._settings.encode(self._core, sequences, is_pretokenized, special, add_special_tokens)
 
     def encode_batch(
         self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
@@ -162,61 +154,10 @@ class Tokenizer(Settings):
     ) -> list[Encoding]:
         if isinstance(input, str):
             raise TypeError("encode_batch takes a list of texts; for one text use encode")
-        given = list(input)
-        if not is_pretokenized and all(type(text) is str for text in given):
-            return self._encode_texts(given, add_special_tokens, fast)
-        items = [inputs.sequences(item, is_pretokenized) for item in given]
-        texts = [text for sequences in items for words in sequences for text in inputs.words(words, is_pretokenized)]
-        ids = iter(self._tokenizer.encode_batch(texts, special=not self.encode_special_tokens))
-        done = []
-        for sequences in items:
-            encodings = []
-            for i, words in enumerate(sequences):
-                pieces = inputs.words(words, is_pretokenized)
-                runs = [
-                    self._run(text, next(ids), i, word if is_pretokenized else None, fast)
-                    for word, text in enumerate(pieces)
-                ]
-                encodings.append(Encoding(runs))
-            done.append(self._finish(encodings, add_special_tokens))
-        return self._padded(done)
-
-    def _encode_texts(self, texts: list[str], add_special_tokens: bool, fast: bool) -> list[Encoding]:
-        special = not self.encode_special_tokens
-        done = []
-        for text, ids in zip(texts, self._tokenizer.encode_batch(texts, special=special), strict=True):
-            about = None if fast else Text(self._tokenizer, self._spelling, text, ids, special)
-            done.append(Encoding((Run(ids, 0, about),)))
-        if self._truncation is None and self._post_processor is None:
-            return self._padded(done)
-        return self._padded([self._finish([encoding], add_special_tokens) for encoding in done])
-
-    def _padded(self, encodings: list[Encoding]) -> list[Encoding]:
-        if self._padding is not None:
-            lengths.pad(encodings, self._padding)
-        return encodings
-
-    def _encode(self, sequence: Any, type_id: int, is_pretokenized: bool) -> Encoding:
-        special, runs = not self.encode_special_tokens, []
-        for word, text in enumerate(inputs.words(inputs.checked(sequence, is_pretokenized), is_pretokenized)):
-            ids = self._tokenizer.encode(text, special=special)
-            runs.append(self._run(text, ids, type_id, word if is_pretokenized else None))
-        return Encoding(runs)
-
-    def _run(self, text: str, ids: list[int], type_id: int, word: int | None, fast: bool = False) -> Run:
-        if fast:
-            return Run(ids, 0)
-        special = not self.encode_special_tokens
-        return Run(ids, type_id, Text(self._tokenizer, self._spelling, text, ids, special, word))
-
-    def _finish(self, encodings: list[Encoding], add_special_tokens: bool) -> Encoding:
-        if self._truncation is not None:
-            added = self.num_special_tokens_to_add(len(encodings) == 2) if add_special_tokens else 0
-            lengths.truncate(encodings, self._truncation, added)
-        done = processors.process(self._post_processor, encodings, add_special_tokens)
-        if self._padding is not None:
-            lengths.pad([done], self._padding)
-        return done
+        workers = arguments.checked_workers(None)
+        return self._settings.encode_batch(
+            self._core, input, is_pretokenized, not self.encode_special_tokens, add_special_tokens, fast, workers
+        )
 
     # Ids to text
 
@@ -291,7 +232,8 @@ class Tokenizer(Settings):
         self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True
     ) -> Encoding:
         """Return an encoding truncated, post-processed and padded."""
-        return self._finish([part._copy() for part in (encoding, pair) if part is not None], add_special_tokens)
+        encodings = [encoding] if pair is None else [encoding, pair]
+        return self._settings.finish(encodings, add_special_tokens)
 
     # Its parts
 

@@ -26,7 +26,7 @@ except ImportError as error:
 from ...common.messages import shown
 from ...files import temporary, text_files, whole_files
 from ...huggingface import folder, origin
-from .tokenizers import Tokenizer
+from ..huggingface.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
     import os

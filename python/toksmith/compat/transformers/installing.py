@@ -7,15 +7,15 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ...common.forks import no_fork
-from . import for_transformers
-from .tokenizers import Tokenizer
+from ..huggingface.tokenizers import Tokenizer
+from . import pretrained
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from typing_extensions import Self
 
-Backend: Any = for_transformers.ToksmithTokenizer.__base__  # the class around a `tokenizers.Tokenizer`
+Backend: Any = pretrained.ToksmithTokenizer.__base__  # the class around a `tokenizers.Tokenizer`
 
 _installed: Installed | None = None
 
@@ -46,7 +46,7 @@ class Installed:
         if isinstance(backend, Tokenizer):
             return
         try:
-            tokenizer._tokenizer = for_transformers.adapter_of(backend, name)
+            tokenizer._tokenizer = pretrained.adapter_of(backend, name)
         except ValueError as error:
             self.kept[name] = str(error)
             warnings.warn(f"this tokenizer stays as it is, without toksmith: {error}", stacklevel=4)

@@ -1,0 +1,1 @@
+"""toksmith in `transformers`: `toksmith.compat.huggingface` has the public names."""

@@ -1,0 +1,276 @@
+//! Ids with what is known of each: tokens, places, words, types and masks.
+
+use std::ops::Range;
+
+use super::run::{Run, Source, Span, SpanEdit};
+use crate::error::{Error, Result};
+
+/// The ids of one or several texts, as runs of tokens. Tokens, places and words are made from the texts when they are
+/// asked for.
+#[derive(Clone, Default)]
+pub struct Encoding {
+    pub(super) runs: Vec<Run>,
+    /// The range of the tokens of each sequence, by its number, in the order in which they were set.
+    ranges: Vec<(usize, Range<usize>)>,
+    pub(super) overflowing: Vec<Encoding>,
+}
+
+impl Encoding {
+    /// The encoding of some runs.
+    pub fn new(runs: Vec<Run>) -> Self {
+        Encoding { runs, ..Encoding::default() }
+    }
+
+    /// The encoding of some runs, whose tokens have a type id.
+    pub fn of_runs(runs: Vec<Run>, type_id: u32) -> Self {
+        let mut encoding = Encoding::new(runs);
+        encoding.set_type_id(type_id);
+        encoding
+    }
+
+    /// The number of tokens.
+    pub fn len(&self) -> usize {
+        self.runs.iter().map(Run::len).sum()
+    }
+
+    /// Whether there are no tokens.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The runs.
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// The ids.
+    pub fn ids(&self) -> impl Iterator<Item = u32> {
+        self.runs.iter().flat_map(|run| run.ids().iter().copied())
+    }
+
+    /// The type id of each token.
+    pub fn type_ids(&self) -> impl Iterator<Item = u32> {
+        self.runs.iter().flat_map(|run| std::iter::repeat_n(run.type_id, run.len()))
+    }
+
+    /// Whether each token is no padding.
+    pub fn is_attended(&self) -> impl Iterator<Item = bool> {
+        self.runs.iter().flat_map(|run| std::iter::repeat_n(run.is_attended, run.len()))
+    }
+
+    /// Whether each token was added by a template or by padding.
+    pub fn is_added(&self) -> impl Iterator<Item = bool> {
+        self.runs.iter().flat_map(|run| std::iter::repeat_n(run.is_added, run.len()))
+    }
+
+    /// Calls `f` with the token, the span and the word of each id in order.
+    ///
+    /// # Errors
+    /// Errors of `f`, and of encoding the texts.
+    pub fn for_each<E: From<Error>>(
+        &self,
+        mut f: impl FnMut(&str, Span, Option<u32>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        for run in &self.runs {
+            run.columns()?.try_for_each(|(token, span, word)| f(token, span, word))?;
+        }
+        Ok(())
+    }
+
+    /// The spans of the tokens, in characters.
+    ///
+    /// # Errors
+    /// Errors of encoding the texts.
+    pub fn spans(&self) -> Result<Vec<Span>> {
+        let mut spans = Vec::with_capacity(self.len());
+        self.for_each(|_, span, _| {
+            spans.push(span);
+            Ok::<_, Error>(())
+        })?;
+        Ok(spans)
+    }
+
+    /// The words of the tokens.
+    ///
+    /// # Errors
+    /// Errors of encoding the texts.
+    pub fn words(&self) -> Result<Vec<Option<u32>>> {
+        let mut words = Vec::with_capacity(self.len());
+        self.for_each(|_, _, word| {
+            words.push(word);
+            Ok::<_, Error>(())
+        })?;
+        Ok(words)
+    }
+
+    /// The parts that truncation has cut off.
+    pub fn overflowing(&self) -> &[Encoding] {
+        &self.overflowing
+    }
+
+    /// The ranges of the sequences, by number.
+    pub fn ranges(&self) -> &[(usize, Range<usize>)] {
+        &self.ranges
+    }
+
+    /// Makes all tokens those of one sequence.
+    pub fn set_sequence(&mut self, number: usize) {
+        self.set_range(number, 0..self.len());
+    }
+
+    /// Makes the tokens of a range those of one sequence.
+    pub fn set_range(&mut self, number: usize, range: Range<usize>) {
+        match self.ranges.iter_mut().find(|(known, _)| *known == number) {
+            Some((_, known)) => *known = range,
+            None => self.ranges.push((number, range)),
+        }
+    }
+
+    /// Makes all tokens those of one sequence alone, and of no template.
+    pub(super) fn set_only_sequence(&mut self, number: usize) {
+        self.ranges = vec![(number, 0..self.len())];
+        self.runs.iter_mut().for_each(|run| run.is_added = false);
+    }
+
+    pub(super) fn set_type_id(&mut self, type_id: u32) {
+        self.runs.iter_mut().for_each(|run| run.type_id = type_id);
+    }
+
+    /// Sets the number of the text that all runs of a text are from.
+    pub(super) fn set_text(&mut self, number: usize) {
+        self.runs.iter_mut().for_each(|run| run.text = run.text.map(|_| number));
+    }
+
+    /// Leaves whitespace at the ends of tokens out of their spans, in overflowing parts too.
+    pub(super) fn trim(&mut self, is_prefixed: bool) {
+        let mut at = 0;
+        for run in &mut self.runs {
+            run.trim(is_prefixed, at == 0);
+            at += run.len();
+        }
+        self.overflowing.iter_mut().for_each(|part| part.trim(is_prefixed));
+    }
+
+    fn slice(&self, range: &Range<usize>) -> Encoding {
+        let (mut runs, mut at) = (Vec::new(), 0);
+        for run in &self.runs {
+            let (low, high) = (range.start.saturating_sub(at), range.end.saturating_sub(at).min(run.len()));
+            if low < high {
+                runs.push(run.part(low..high));
+            }
+            at += run.len();
+        }
+        Encoding::new(runs)
+    }
+
+    /// Keeps `max` tokens at the start, or at the end if `from_left`; the others become [overflowing](Self::overflowing)
+    /// parts, each with `stride` tokens of the one before.
+    ///
+    /// # Errors
+    /// A reason, if `stride` is not below `max`.
+    pub fn truncate(
+        &mut self,
+        max: usize,
+        stride: usize,
+        from_left: bool,
+    ) -> std::result::Result<(), String> {
+        let count = self.len();
+        if max >= count {
+            return Ok(());
+        }
+        if max == 0 {
+            let whole = std::mem::take(self);
+            self.overflowing = vec![whole];
+            return Ok(());
+        }
+        if stride >= max {
+            return Err(format!("stride ({stride}) must be less than the length to truncate to ({max})"));
+        }
+        let mut parts: Vec<_> =
+            windows(count, max, max - stride, from_left).iter().map(|range| self.slice(range)).collect();
+        *self = parts.remove(0);
+        self.overflowing = parts;
+        Ok(())
+    }
+
+    /// Fills up to `length` tokens, and so each overflowing part.
+    pub fn pad(&mut self, length: usize, on_left: bool, id: u32, type_id: u32, token: &str) {
+        self.overflowing.iter_mut().for_each(|part| part.pad(length, on_left, id, type_id, token));
+        let missing = length.saturating_sub(self.len());
+        if missing == 0 {
+            return;
+        }
+        let run = Run::of_added(vec![id; missing], Source::Repeated(token.into()), type_id);
+        let run = Run { is_attended: false, ..run };
+        if !on_left {
+            self.runs.push(run);
+            return;
+        }
+        self.runs.insert(0, run);
+        for (_, range) in &mut self.ranges {
+            *range = range.start + missing..range.end + missing;
+        }
+    }
+
+    /// Appends another encoding; every overflowing part of each is combined with every part of the other. With
+    /// `is_growing` the spans go on behind the last one.
+    ///
+    /// # Errors
+    /// Errors of encoding the texts.
+    pub fn append(&mut self, other: &Encoding, is_growing: bool) -> Result<()> {
+        let mut overflowing = Vec::new();
+        for part in &self.overflowing {
+            for follower in std::iter::once(other).chain(&other.overflowing) {
+                overflowing.push(part.clone());
+                overflowing.last_mut().into_iter().try_for_each(|last| last.append(follower, is_growing))?;
+            }
+        }
+        for follower in &other.overflowing {
+            let mut whole = self.clone();
+            whole.append(follower, is_growing)?;
+            overflowing.push(whole);
+        }
+        let count = self.len();
+        for (number, range) in &other.ranges {
+            self.set_range(*number, range.start + count..range.end + count);
+        }
+        let by = if is_growing { self.spans()?.last().map_or(0, |span| span.1) } else { 0 };
+        for run in &other.runs {
+            let mut run = run.clone();
+            if by > 0 {
+                run.edits.push(SpanEdit::Shift(by));
+            }
+            self.runs.push(run);
+        }
+        self.overflowing = overflowing;
+        Ok(())
+    }
+
+    /// The encodings joined in order.
+    ///
+    /// # Errors
+    /// Same as [`Encoding::append`].
+    pub fn merged<'e>(encodings: impl IntoIterator<Item = &'e Encoding>, is_growing: bool) -> Result<Self> {
+        let mut merged = Encoding::default();
+        encodings.into_iter().try_for_each(|encoding| merged.append(encoding, is_growing))?;
+        Ok(merged)
+    }
+
+    /// Sets the overflowing parts.
+    pub fn set_overflowing(&mut self, overflowing: Vec<Encoding>) {
+        self.overflowing = overflowing;
+    }
+}
+
+/// The parts of `count` tokens: of `size`, each `step` further, up to the first that reaches the end.
+fn windows(count: usize, size: usize, step: usize, from_left: bool) -> Vec<Range<usize>> {
+    let mut windows = Vec::new();
+    for start in (0..count).step_by(step) {
+        let end = count.min(start + size);
+        windows.push(if from_left { count - end..count - start } else { start..end });
+        if end == count {
+            break;
+        }
+    }
+    windows
+}

@@ -1,0 +1,145 @@
+//! Truncation and padding, which set the number of tokens of an encoding or of a batch.
+
+use super::encoding::Encoding;
+use super::processor::{PostProcessor, without_processor};
+use crate::error::{Error, Result};
+
+/// A side of an encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The start.
+    Left,
+    /// The end.
+    Right,
+}
+
+/// Which of two texts is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// The longer one, then both.
+    LongestFirst,
+    /// The first.
+    OnlyFirst,
+    /// The second.
+    OnlySecond,
+}
+
+/// How texts are cut.
+#[derive(Clone, Copy, Debug)]
+pub struct Truncation {
+    /// The maximum number of tokens, those of a template included.
+    pub max_length: usize,
+    /// The number of tokens that overlapping parts share.
+    pub stride: usize,
+    /// Which of two texts is cut.
+    pub strategy: Strategy,
+    /// The side on which tokens are cut off.
+    pub side: Side,
+}
+
+/// How encodings are filled up.
+#[derive(Clone, Debug)]
+pub struct Padding {
+    /// The number of tokens; `None` for that of the longest of a batch.
+    pub length: Option<usize>,
+    /// The number of tokens is a multiple of this.
+    pub multiple: Option<usize>,
+    /// The side that is filled up.
+    pub side: Side,
+    /// The id that fills up.
+    pub id: u32,
+    /// Its type id.
+    pub type_id: u32,
+    /// Its token.
+    pub token: String,
+}
+
+/// Truncates one text or two, and puts the tokens of a post-processor around them.
+///
+/// # Errors
+/// [`Error::Postprocess`] if the strategy cannot cut enough; errors of encoding the texts.
+pub fn finish(
+    mut encodings: Vec<Encoding>,
+    truncation: Option<&Truncation>,
+    processor: Option<&PostProcessor>,
+    adds_tokens: bool,
+) -> Result<Encoding> {
+    if let Some(truncation) = truncation {
+        let is_pair = encodings.len() == 2;
+        let added = processor.filter(|_| adds_tokens).map_or(0, |processor| processor.added(is_pair));
+        truncation.apply(&mut encodings, added).map_err(Error::Postprocess)?;
+    }
+    match processor {
+        Some(processor) => processor.process(encodings, adds_tokens),
+        None => without_processor(encodings),
+    }
+}
+
+/// Fills up encodings to the length of the padding, or of the longest.
+pub fn pad(encodings: &mut [Encoding], padding: &Padding) {
+    let longest = || encodings.iter().map(Encoding::len).max().unwrap_or(0);
+    let length = padding.length.unwrap_or_else(longest);
+    let length = match padding.multiple {
+        Some(multiple @ 1..) => length.next_multiple_of(multiple),
+        _ => length,
+    };
+    let on_left = padding.side == Side::Left;
+    for encoding in encodings {
+        encoding.pad(length, on_left, padding.id, padding.type_id, &padding.token);
+    }
+}
+
+impl Truncation {
+    /// Cuts one or two encodings so that with `added` tokens they have at most `max_length`. As in `tokenizers`, nothing
+    /// is cut if there is no room for the added tokens alone.
+    fn apply(&self, encodings: &mut [Encoding], added: usize) -> std::result::Result<(), String> {
+        let Some(room) = self.max_length.checked_sub(added) else { return Ok(()) };
+        let counts: Vec<usize> = encodings.iter().map(Encoding::len).collect();
+        let excess = counts.iter().sum::<usize>().saturating_sub(room);
+        if room > 0 && excess == 0 {
+            return Ok(());
+        }
+        let lengths = if room == 0 { vec![0; counts.len()] } else { self.lengths(&counts, room, excess)? };
+        let mut pairs = encodings.iter_mut().zip(lengths);
+        pairs.try_for_each(|(encoding, length)| {
+            encoding.truncate(length, self.stride, self.side == Side::Left)
+        })
+    }
+
+    /// The lengths to cut one or two encodings to.
+    fn lengths(
+        &self,
+        counts: &[usize],
+        room: usize,
+        excess: usize,
+    ) -> std::result::Result<Vec<usize>, String> {
+        let index = match (self.strategy, counts) {
+            (Strategy::LongestFirst, &[first, second]) => return Ok(both(first, second, room)),
+            (Strategy::LongestFirst, _) => return Ok(vec![room]),
+            (Strategy::OnlyFirst, _) => 0,
+            (Strategy::OnlySecond, _) => 1,
+        };
+        match counts.get(index) {
+            None => Err("Truncation error: Second sequence not provided".to_owned()),
+            Some(&count) if count <= excess => {
+                Err("Truncation error: Sequence to truncate too short to respect the provided max_length"
+                    .to_owned())
+            }
+            Some(&count) => {
+                let mut lengths = counts.to_vec();
+                lengths[index] = count - excess;
+                Ok(lengths)
+            }
+        }
+    }
+}
+
+/// The longer of two gets the room that the shorter leaves; if that is not enough, each gets a half.
+fn both(first: usize, second: usize, room: usize) -> Vec<usize> {
+    let mut shorter = first.min(second);
+    let mut longer = if shorter > room { shorter } else { shorter.max(room - shorter) };
+    if shorter + longer > room {
+        (shorter, longer) = (room / 2, room / 2 + room % 2);
+    }
+    if first > second { vec![longer, shorter] } else { vec![shorter, longer] }
+}

@@ -1,0 +1,234 @@
+//! Post-processors, which put tokens around the ids of texts and set their types.
+
+use std::sync::Arc;
+
+use super::encoding::Encoding;
+use super::run::{Run, Source};
+use crate::error::{Error, Result};
+
+/// A text of a template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sequence {
+    /// The first text.
+    A,
+    /// The second text.
+    B,
+}
+
+/// A piece of a template.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    /// The text that is put here; `None` for added tokens.
+    pub sequence: Option<Sequence>,
+    /// The ids of the added tokens.
+    pub ids: Vec<u32>,
+    /// The added tokens.
+    pub tokens: Arc<[String]>,
+    /// The type id of all tokens of the piece.
+    pub type_id: u32,
+}
+
+/// One post-processor.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Leaves whitespace out of spans; `is_prefixed` says that a space was put before texts.
+    Trim {
+        /// See [`Step::Trim`].
+        is_prefixed: bool,
+    },
+    /// Sets the sequence of each text, as ByteLevel does.
+    Number,
+    /// Puts tokens around one text, or around two.
+    Template {
+        /// Around one.
+        single: Vec<Piece>,
+        /// Around two.
+        pair: Vec<Piece>,
+    },
+    /// Puts tokens around one text or two, as BERT does it.
+    Bert {
+        /// Before the first text.
+        cls: Piece,
+        /// Behind each text.
+        sep: Piece,
+    },
+    /// As [`Step::Bert`], with the token before the second text as well, and without types.
+    Roberta {
+        /// Before the first text.
+        cls: Piece,
+        /// Behind each text, and before the second.
+        sep: Piece,
+    },
+}
+
+/// The post-processors of a tokenizer, one after the other.
+#[derive(Clone, Debug, Default)]
+pub struct PostProcessor(pub Vec<Step>);
+
+impl PostProcessor {
+    /// The number of tokens that are added to one text, or to two.
+    pub fn added(&self, is_pair: bool) -> usize {
+        let added = |step: &Step| step.pieces(is_pair).iter().map(|piece| piece.ids.len()).sum::<usize>();
+        self.0.iter().map(added).sum()
+    }
+
+    /// Whether whitespace at the ends of tokens is left out of spans.
+    pub fn trims(&self) -> bool {
+        self.0.iter().any(|step| matches!(step, Step::Trim { .. }))
+    }
+
+    /// The pieces around one text, or around two, of the first step that adds any.
+    pub fn pieces(&self, is_pair: bool) -> Vec<Piece> {
+        self.0.iter().map(|step| step.pieces(is_pair)).find(|pieces| !pieces.is_empty()).unwrap_or_default()
+    }
+
+    /// One encoding of one text or two. With `adds_tokens` false no tokens are added.
+    ///
+    /// # Errors
+    /// Errors of encoding the texts.
+    pub fn process(&self, encodings: Vec<Encoding>, adds_tokens: bool) -> Result<Encoding> {
+        let mut encodings = numbered(encodings);
+        for (number, encoding) in encodings.iter_mut().enumerate() {
+            encoding.set_type_id(number as u32);
+            encoding.overflowing.iter_mut().for_each(|part| part.set_sequence(number));
+        }
+        for step in &self.0 {
+            encodings = step.process(encodings, adds_tokens)?;
+        }
+        joined(encodings)
+    }
+}
+
+/// One encoding of one text or two, without a post-processor.
+///
+/// # Errors
+/// Errors of encoding the texts.
+pub(super) fn without_processor(encodings: Vec<Encoding>) -> Result<Encoding> {
+    if encodings.len() < 2 {
+        return Ok(encodings.into_iter().next().unwrap_or_default());
+    }
+    joined(numbered(encodings))
+}
+
+fn numbered(mut encodings: Vec<Encoding>) -> Vec<Encoding> {
+    for (number, encoding) in encodings.iter_mut().enumerate() {
+        encoding.set_sequence(number);
+        encoding.set_text(number);
+        encoding.overflowing.iter_mut().for_each(|part| part.set_text(number));
+    }
+    encodings
+}
+
+fn joined(encodings: Vec<Encoding>) -> Result<Encoding> {
+    match <[Encoding; 1]>::try_from(encodings) {
+        Ok([encoding]) => Ok(encoding),
+        Err(encodings) => Encoding::merged(&encodings, false),
+    }
+}
+
+impl Piece {
+    /// A text of a template.
+    pub fn of_text(sequence: Sequence, type_id: u32) -> Self {
+        Piece { sequence: Some(sequence), ids: Vec::new(), tokens: Arc::new([]), type_id }
+    }
+
+    fn encoding(&self, type_id: u32) -> Encoding {
+        Encoding::new(vec![Run::of_added(
+            self.ids.clone(),
+            Source::Tokens(Arc::clone(&self.tokens)),
+            type_id,
+        )])
+    }
+}
+
+impl Step {
+    /// The pieces around one text, or around two; empty if nothing is added.
+    fn pieces(&self, is_pair: bool) -> Vec<Piece> {
+        let (a, b) = (Piece::of_text(Sequence::A, 0), |type_id| Piece::of_text(Sequence::B, type_id));
+        let of_type = |piece: &Piece, type_id| Piece { type_id, ..piece.clone() };
+        match self {
+            Step::Trim { .. } | Step::Number => Vec::new(),
+            Step::Template { single, pair } => if is_pair { pair } else { single }.clone(),
+            Step::Bert { cls, sep } | Step::Roberta { cls, sep } if !is_pair => {
+                vec![cls.clone(), a, sep.clone()]
+            }
+            Step::Bert { cls, sep } => vec![cls.clone(), a, sep.clone(), b(1), of_type(sep, 1)],
+            Step::Roberta { cls, sep } => {
+                vec![cls.clone(), a, sep.clone(), sep.clone(), b(0), sep.clone()]
+            }
+        }
+    }
+
+    fn process(&self, mut encodings: Vec<Encoding>, adds_tokens: bool) -> Result<Vec<Encoding>> {
+        match self {
+            Step::Trim { is_prefixed } => {
+                encodings.iter_mut().for_each(|encoding| encoding.trim(*is_prefixed))
+            }
+            Step::Number => {
+                encodings.iter_mut().enumerate().for_each(|(number, encoding)| encoding.set_sequence(number));
+            }
+            Step::Template { single, pair } => {
+                let pieces = match encodings.len() {
+                    1 => single,
+                    2 => pair,
+                    count => {
+                        let reason =
+                            "a TemplateProcessing takes one or two parts, and the one before it makes";
+                        return Err(Error::Postprocess(format!("{reason} {count}")));
+                    }
+                };
+                return Ok(placed(pieces, &mut encodings, adds_tokens));
+            }
+            Step::Roberta { cls, sep } => {
+                for encoding in &mut encodings {
+                    encoding.set_type_id(0);
+                    if adds_tokens {
+                        encoding.overflowing.iter_mut().for_each(|part| part.set_type_id(0));
+                    }
+                }
+                if adds_tokens {
+                    return framed(cls, sep, encodings, true);
+                }
+            }
+            Step::Bert { cls, sep } if adds_tokens => return framed(cls, sep, encodings, false),
+            Step::Bert { .. } => {}
+        }
+        Ok(encodings)
+    }
+}
+
+/// Encodings in the places that a template has for them, and its own tokens between them.
+fn placed(pieces: &[Piece], encodings: &mut [Encoding], adds_tokens: bool) -> Vec<Encoding> {
+    let mut placed = Vec::new();
+    for piece in pieces {
+        let number = match piece.sequence {
+            Some(Sequence::A) => 0,
+            Some(Sequence::B) => 1,
+            None if adds_tokens => {
+                placed.push(piece.encoding(piece.type_id));
+                continue;
+            }
+            None => continue,
+        };
+        if let Some(encoding) = encodings.get_mut(number) {
+            encoding.set_type_id(piece.type_id);
+            encoding.set_sequence(number);
+            placed.push(encoding.clone());
+        }
+    }
+    placed
+}
+
+/// Encodings between the tokens of BERT or RoBERTa, whose second text has other types and no token in front.
+fn framed(cls: &Piece, sep: &Piece, encodings: Vec<Encoding>, is_roberta: bool) -> Result<Vec<Encoding>> {
+    let frame = |(number, mut encoding): (usize, Encoding)| {
+        encoding.set_only_sequence(number.min(1));
+        encoding.overflowing.iter_mut().for_each(|part| part.set_only_sequence(number.min(1)));
+        let type_id = u32::from(number > 0 && !is_roberta);
+        let start = if number == 0 { cls } else { sep }.encoding(type_id);
+        let parts = [start, encoding, sep.encoding(type_id)];
+        let has_start = number == 0 || is_roberta;
+        Encoding::merged(&parts[usize::from(!has_start)..], false)
+    };
+    encodings.into_iter().enumerate().map(frame).collect()
+}

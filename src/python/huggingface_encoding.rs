@@ -1,0 +1,370 @@
+//! The class `HuggingFaceEncoding`: what the stand-in for `tokenizers` returns for a text.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use once_cell::race::OnceBox;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::{PyList, PyTuple};
+
+use super::tokenizer::Tokenizer;
+use super::{objects, vocabulary};
+use crate::control::Control;
+use crate::decode::TextDecoder;
+use crate::encode::Encoder;
+use crate::error::Result;
+use crate::postprocess::{Columns, Encoding, Run, Source, Span, TextColumns};
+
+/// A text of which tokens, spans and words are computed when they are first asked for.
+struct LazyText {
+    encoder: Arc<Encoder>,
+    decoder: Option<Arc<TextDecoder>>,
+    text: PyBackedStr,
+    special: bool,
+    /// The number of the word that the whole text is.
+    word: Option<u32>,
+    columns: OnceBox<Columns>,
+}
+
+impl LazyText {
+    fn computed(&self) -> Result<(Vec<u32>, Columns)> {
+        let words = self.encoder.encode_words(&self.text, self.special, &Control::none())?;
+        let places = words.spans.in_characters(&self.text)?;
+        let mut added = words.added.into_iter().peekable();
+        let spelled = |(at, &id): (usize, &u32)| match added.next_if(|(index, _)| *index == at) {
+            Some((_, text)) => Ok(text),
+            None => match &self.decoder {
+                Some(decoder) => decoder.spelled_by_model(self.encoder.vocab(), id),
+                None => vocabulary::spelled(self.encoder.vocab(), id),
+            },
+        };
+        let columns = Columns {
+            tokens: words.spans.ids.iter().enumerate().map(spelled).collect::<Result<_>>()?,
+            spans: places.chunks_exact(2).map(|pair| (pair[0] as usize, pair[1] as usize)).collect(),
+            words: words.words.iter().map(|&word| Some(self.word.unwrap_or(word))).collect(),
+        };
+        Ok((words.spans.ids, columns))
+    }
+}
+
+impl TextColumns for LazyText {
+    fn columns(&self) -> Result<&Columns> {
+        self.columns.get_or_try_init(|| self.computed().map(|(_, columns)| Box::new(columns)))
+    }
+}
+
+/// The run of a text with its ids. Where the ids are random, they are made anew together with what is known of them.
+pub(super) fn run_of(
+    tokenizer: &Tokenizer,
+    text: PyBackedStr,
+    ids: Vec<u32>,
+    special: bool,
+    word: Option<usize>,
+) -> Result<Run> {
+    let (encoder, decoder) = (Arc::clone(&tokenizer.encoder), tokenizer.decoder.clone());
+    let word = word.map(|word| word as u32);
+    let lazy = LazyText { encoder, decoder, text, special, word, columns: OnceBox::new() };
+    if !tokenizer.encoder.vocab().is_random() {
+        return Ok(Run::of_text(ids, Source::Text(Arc::new(lazy))));
+    }
+    let (ids, columns) = lazy.computed()?;
+    Ok(Run::of_text(ids, Source::Text(Arc::new(columns))))
+}
+
+/// Ids with what is known of each.
+#[pyclass(frozen, name = "HuggingFaceEncoding", module = "toksmith._core")]
+pub(super) struct PyEncoding {
+    inner: Mutex<Encoding>,
+}
+
+/// The ids, tokens, spans, words, type id, attention, addition and text of a run.
+type RunState = (Vec<u32>, Vec<String>, Vec<Span>, Vec<Option<u32>>, u32, bool, bool, Option<usize>);
+/// The ids, tokens, spans, type ids and text of a run.
+type Part = (Vec<u32>, Vec<String>, Vec<Span>, Vec<u32>, Option<usize>);
+type Ranges = Vec<(usize, (usize, usize))>;
+
+impl PyEncoding {
+    pub(super) fn of(encoding: Encoding) -> Self {
+        PyEncoding { inner: Mutex::new(encoding) }
+    }
+
+    pub(super) fn get(&self) -> MutexGuard<'_, Encoding> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn column<'py>(
+        &self,
+        py: Python<'py>,
+        mut item: impl FnMut(&str, Span, Option<u32>) -> PyResult<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let (encoding, list) = (self.get().clone(), objects::list(py)?);
+        encoding.for_each(|token, span, word| list.append(item(token, span, word)?))?;
+        Ok(list)
+    }
+}
+
+fn ints<'py>(py: Python<'py>, numbers: impl Iterator<Item = u32>) -> PyResult<Bound<'py, PyList>> {
+    objects::list_of(py, numbers.map(|number| objects::int(py, number.into())))
+}
+
+fn optional(py: Python<'_>, number: Option<u64>) -> PyResult<Bound<'_, PyAny>> {
+    number.map_or_else(|| Ok(py.None().into_bound(py)), |number| objects::int(py, number))
+}
+
+#[pymethods]
+impl PyEncoding {
+    /// An encoding without tokens.
+    #[new]
+    fn new() -> Self {
+        PyEncoding::of(Encoding::default())
+    }
+
+    /// An encoding of ids with their tokens and spans.
+    #[staticmethod]
+    fn of_columns(ids: Vec<u32>, tokens: Vec<String>, spans: Vec<Span>) -> PyResult<Self> {
+        if tokens.len() != ids.len() || spans.len() != ids.len() {
+            return Err(PyValueError::new_err("an encoded text has as many tokens and spans as ids"));
+        }
+        let columns = Columns { words: vec![None; ids.len()], tokens, spans };
+        Ok(PyEncoding::of(Encoding::new(vec![Run::of_text(ids, Source::Text(Arc::new(columns)))])))
+    }
+
+    /// The encodings joined in order; with `growing_offsets`, as if the texts stood behind each other.
+    #[staticmethod]
+    #[pyo3(signature = (encodings, growing_offsets=true))]
+    fn merge(encodings: &Bound<'_, PyAny>, growing_offsets: bool) -> PyResult<Self> {
+        let mut parts = Vec::new();
+        for encoding in encodings.try_iter()? {
+            parts.push(copied(&encoding?)?);
+        }
+        Ok(PyEncoding::of(Encoding::merged(&parts, growing_offsets)?))
+    }
+
+    fn __len__(&self) -> usize {
+        self.get().len()
+    }
+
+    fn __repr__(&self) -> String {
+        let names = "ids, type_ids, tokens, offsets, attention_mask, special_tokens_mask, overflowing";
+        format!("Encoding(num_tokens={}, attributes=[{names}])", self.get().len())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let encoding = self.get().clone();
+        let mut runs: Vec<RunState> = Vec::new();
+        for run in encoding.runs() {
+            let (mut tokens, mut spans, mut words) = (Vec::new(), Vec::new(), Vec::new());
+            run.columns()?.for_each(|(token, span, word)| {
+                tokens.push(token.to_owned());
+                spans.push(span);
+                words.push(word);
+            });
+            let (is_attended, is_added) = run.marks();
+            runs.push((
+                run.ids().to_vec(),
+                tokens,
+                spans,
+                words,
+                run.type_id(),
+                is_attended,
+                is_added,
+                run.text(),
+            ));
+        }
+        let ranges: Ranges =
+            encoding.ranges().iter().map(|(number, range)| (*number, (range.start, range.end))).collect();
+        let make = py.get_type::<PyEncoding>().getattr("_of_state")?;
+        Ok((make, (runs, ranges, self.overflowing()).into_pyobject(py)?))
+    }
+
+    /// The encoding of a pickle.
+    #[staticmethod]
+    #[pyo3(name = "_of_state")]
+    fn of_state(
+        runs: Vec<RunState>,
+        ranges: Ranges,
+        overflowing: Vec<PyRef<'_, PyEncoding>>,
+    ) -> PyResult<Self> {
+        let mut made = Vec::new();
+        for (ids, tokens, spans, words, type_id, is_attended, is_added, text) in runs {
+            if [tokens.len(), spans.len(), words.len()] != [ids.len(); 3] {
+                return Err(PyValueError::new_err("the state of the encoding is broken"));
+            }
+            let source = Source::Text(Arc::new(Columns { tokens, spans, words }));
+            made.push(Run::of_text(ids, source).marked(type_id, (is_attended, is_added), text));
+        }
+        let mut encoding = Encoding::new(made);
+        ranges.into_iter().for_each(|(number, (start, end))| encoding.set_range(number, start..end));
+        encoding.set_overflowing(overflowing.iter().map(|part| part.get().clone()).collect());
+        Ok(PyEncoding::of(encoding))
+    }
+
+    /// The runs of tokens of one text, or added together: ids, tokens, spans, type ids, and the number of the text.
+    fn parts(&self) -> PyResult<Vec<Part>> {
+        let encoding = self.get().clone();
+        let part = |run: &Run| {
+            let columns: Vec<_> = run.columns()?.map(|(token, span, _)| (token.to_owned(), span)).collect();
+            let type_ids = vec![run.type_id(); columns.len()];
+            let (tokens, spans) = columns.into_iter().unzip();
+            Ok((run.ids().to_vec(), tokens, spans, type_ids, run.text()))
+        };
+        encoding.runs().iter().map(part).collect()
+    }
+
+    /// The ids.
+    #[getter]
+    fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        ints(py, self.get().ids())
+    }
+
+    /// The tokens as the vocabulary spells them.
+    #[getter]
+    fn tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.column(py, |token, _, _| Ok(objects::string(py, token)?.into_any()))
+    }
+
+    /// Where each token stands in its text, in characters.
+    #[getter]
+    fn offsets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let int = |place: usize| objects::int(py, place as u64);
+        self.column(py, |_, (start, end), _| Ok(objects::tuple(py, [int(start)?, int(end)?])?.into_any()))
+    }
+
+    /// For each token, the type id of its sequence.
+    #[getter]
+    fn type_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        ints(py, self.get().type_ids())
+    }
+
+    /// 0 for padding, else 1.
+    #[getter]
+    fn attention_mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        ints(py, self.get().is_attended().map(u32::from))
+    }
+
+    /// 1 for tokens that a template or padding added, else 0.
+    #[getter]
+    fn special_tokens_mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        ints(py, self.get().is_added().map(u32::from))
+    }
+
+    /// For each token, the number of its pretoken in the text, or of its word if the text was given as words.
+    #[getter]
+    fn word_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.column(py, |_, _, word| optional(py, word.map(u64::from)))
+    }
+
+    /// As `word_ids`.
+    #[getter]
+    fn words<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.word_ids(py)
+    }
+
+    /// For each token, the number of its sequence.
+    #[getter]
+    fn sequence_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let ids = self.get().sequence_ids();
+        objects::list_of(py, ids.into_iter().map(|id| optional(py, id.map(|id| id as u64))))
+    }
+
+    /// The tokens that truncation cut off, as encodings of their own.
+    #[getter]
+    fn overflowing(&self) -> Vec<PyEncoding> {
+        self.get().overflowing().iter().cloned().map(PyEncoding::of).collect()
+    }
+
+    /// How many sequences the encoding is made of.
+    #[getter]
+    fn n_sequences(&self) -> usize {
+        self.get().sequences()
+    }
+
+    /// The number of a token's sequence.
+    fn token_to_sequence(&self, token_index: usize) -> Option<usize> {
+        self.get().token_to_sequence(token_index)
+    }
+
+    /// Where a token stands in its text.
+    fn token_to_chars(&self, token_index: usize) -> PyResult<Option<Span>> {
+        Ok(self.get().clone().token_to_chars(token_index)?)
+    }
+
+    /// The number of a token's word.
+    fn token_to_word(&self, token_index: usize) -> PyResult<Option<u32>> {
+        Ok(self.get().clone().token_to_word(token_index)?)
+    }
+
+    /// The first token over a character.
+    #[pyo3(signature = (char_pos, sequence_index=0))]
+    fn char_to_token(&self, char_pos: usize, sequence_index: usize) -> PyResult<Option<usize>> {
+        Ok(self.get().clone().char_to_token(char_pos, sequence_index)?)
+    }
+
+    /// The number of the word over a character.
+    #[pyo3(signature = (char_pos, sequence_index=0))]
+    fn char_to_word(&self, char_pos: usize, sequence_index: usize) -> PyResult<Option<u32>> {
+        Ok(self.get().clone().char_to_word(char_pos, sequence_index)?)
+    }
+
+    /// The first token of a word, and the one after its last.
+    #[pyo3(signature = (word_index, sequence_index=0))]
+    fn word_to_tokens(&self, word_index: u32, sequence_index: usize) -> PyResult<Option<Span>> {
+        Ok(self.get().clone().word_to_tokens(word_index, sequence_index)?)
+    }
+
+    /// Where a word stands in its text.
+    #[pyo3(signature = (word_index, sequence_index=0))]
+    fn word_to_chars(&self, word_index: u32, sequence_index: usize) -> PyResult<Option<Span>> {
+        Ok(self.get().clone().word_to_chars(word_index, sequence_index)?)
+    }
+
+    /// Makes all its tokens those of one sequence.
+    fn set_sequence_id(&self, sequence_id: usize) {
+        self.get().set_sequence(sequence_id);
+    }
+
+    /// Keeps `max_length` tokens; the others go to `overflowing`, each part with `stride` tokens of the one before.
+    #[pyo3(signature = (max_length, stride=0, direction="right"))]
+    fn truncate(&self, max_length: usize, stride: usize, direction: &str) -> PyResult<()> {
+        let is_left = is_left(direction, "truncation_direction")?;
+        self.get().truncate(max_length, stride, is_left).map_err(PyValueError::new_err)
+    }
+
+    /// Fills up to `length` tokens, and so each of `overflowing`.
+    #[pyo3(signature = (length, direction="right", pad_id=0, pad_type_id=0, pad_token="[PAD]"))]
+    fn pad(
+        &self,
+        length: usize,
+        direction: &str,
+        pad_id: u32,
+        pad_type_id: u32,
+        pad_token: &str,
+    ) -> PyResult<()> {
+        let is_left = is_left(direction, "direction")?;
+        self.get().pad(length, is_left, pad_id, pad_type_id, pad_token);
+        Ok(())
+    }
+}
+
+/// A copy of an encoding, which stays as it is.
+pub(super) fn copied(encoding: &Bound<'_, PyAny>) -> PyResult<Encoding> {
+    match encoding.cast::<PyEncoding>() {
+        Ok(encoding) => Ok(encoding.get().get().clone()),
+        Err(_) => {
+            let kind = encoding.get_type().name()?;
+            Err(PyTypeError::new_err(format!("expected an Encoding, not {kind}")))
+        }
+    }
+}
+
+/// Whether a direction is "left".
+pub(super) fn is_left(direction: &str, name: &str) -> PyResult<bool> {
+    match direction {
+        "left" => Ok(true),
+        "right" => Ok(false),
+        other => {
+            Err(PyValueError::new_err(format!("Unknown `{name}`: `{other}`. Use one of `left` or `right`")))
+        }
+    }
+}
