@@ -17,7 +17,7 @@ class Parts:
     """A core, a pattern, a pipeline and the record of a training. Immutable.
 
     Args:
-        core: Tokens, merges and special tokens; or a `PipelineCore`, which has the same methods, around them.
+        core: Tokens, merges and special tokens, between the steps of a pipeline.
         pattern: The pattern that cuts text into pretokens.
         pipeline: The other steps of a Hugging Face tokenizer; None for no other steps.
         record: The record of the training; None for a tokenizer that was not trained here.

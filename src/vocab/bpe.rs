@@ -3,9 +3,8 @@
 //! Most models become a vocabulary of bytes ([`Vocab::of_views`]) or of characters ([`Vocab::of_characters`]), which merge
 //! fast. The others keep the names and merge by them ([`SpelledBpe`]).
 
-use std::sync::Arc;
-
 use std::ops::Range;
+use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 

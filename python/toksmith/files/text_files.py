@@ -72,9 +72,10 @@ def parse_object(text: str, name: str, kind: str) -> dict[str, Any]:
     Raises:
         ValueError: As `read_object`.
     """
-    quickly = _quickly(text)
-    if isinstance(quickly, dict):
-        return quickly
+    parsed = None if _has_too_many_values(text) else _core.parse_json(text)
+    if isinstance(parsed, dict):
+        return parsed
+    # The standard library reads what the core cannot, and says what is wrong with it.
     twice: list[str] = []
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -90,11 +91,6 @@ def parse_object(text: str, name: str, kind: str) -> dict[str, Any]:
     if twice:
         raise ValueError(f"{name}: {shown(twice[0])} is there twice")
     return content
-
-
-def _quickly(text: str) -> Any:
-    """Return the value of the JSON `text`, or None for a text that the standard library must read."""
-    return None if _has_too_many_values(text) else _core.parse_json(text)
 
 
 def _has_too_many_values(text: str) -> bool:

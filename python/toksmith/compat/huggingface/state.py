@@ -14,7 +14,7 @@ from ...formats.gpt2 import spell, unspell
 from ...huggingface import characters, read, write
 from ...huggingface.pipeline import Pipeline
 from ...parts import Parts
-from ...tokenizer import Tokenizer as Core
+from ...tokenizer import Tokenizer as Native
 from . import components, ids_of
 from .added import Added, Row
 from .components import Decoder, Normalizer
@@ -36,7 +36,7 @@ class State:
         source: The content of the `tokenizer.json`, whose added tokens may differ from `added`; None for no file.
     """
 
-    def __init__(self, core: Core | None, added: Added, source: Content | None) -> None:
+    def __init__(self, core: Native | None, added: Added, source: Content | None) -> None:
         self._made, self.added, self._source = core, added, source
 
     @property
@@ -45,7 +45,7 @@ class State:
         return self._made is not None
 
     @property
-    def core(self) -> Core:
+    def core(self) -> Native:
         """The tokenizer that encodes.
 
         Raises:
@@ -121,7 +121,7 @@ class State:
             return State(core, added, self._source), changed
         return of_changed(self.content(), added), changed
 
-    def _extended(self, added: Added) -> Core | None:
+    def _extended(self, added: Added) -> Native | None:
         """Return the tokenizer with more added tokens behind all others, if nothing else has changed; else None.
 
         Cost: proportional to the added tokens; the vocabulary is shared.
@@ -142,7 +142,7 @@ class State:
         if pipeline is not None:
             pipeline = pipeline.with_tokens(rows)
             core = pipeline.around(core)
-        return Core._of(Parts(core, parts.pattern, pipeline, None, None))
+        return Native._of(Parts(core, parts.pattern, pipeline, None, None))
 
     # The vocabulary
 
@@ -286,7 +286,7 @@ def _has_flags(row: Row) -> bool:
     return bool(row["single_word"] or row["lstrip"] or row["rstrip"])
 
 
-def of_core(core: Core) -> State:
+def of_core(core: Native) -> State:
     """Return the state of a `toksmith.Tokenizer`."""
     parts = core._parts
     origin = parts.origin
@@ -312,7 +312,7 @@ def of_content(content: Content) -> State:
     parts = read.parts_of(content)
     assert parts.origin is not None and parts.origin.content is not None
     rows, beside = parts.origin.content["added_tokens"], parts.origin.beside
-    return State(Core._of(parts), Added(rows, [row["id"] for row in rows if row["content"] in beside]), content)
+    return State(Native._of(parts), Added(rows, [row["id"] for row in rows if row["content"] in beside]), content)
 
 
 def of_model(model: Any, before: State | None = None) -> State:
@@ -334,4 +334,4 @@ def of_changed(content: Content, added: Added) -> State:
             )
         return State(None, added, content)
     parts = read.parts_of({**content, "added_tokens": added.as_found()}, keep_ids=True)
-    return State(Core._of(parts), added, content)
+    return State(Native._of(parts), added, content)

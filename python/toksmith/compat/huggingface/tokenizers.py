@@ -18,7 +18,7 @@ from ..._core import HuggingFaceEncoding as Encoding
 from ...common import arguments
 from ...files import text_files, whole_files
 from ...storage import verification
-from ...tokenizer import Tokenizer as Core
+from ...tokenizer import Tokenizer as Native
 from . import state
 from .added import AddedToken
 from .components import BPE, Decoder, Normalizer, PreTokenizer
@@ -45,10 +45,10 @@ class Tokenizer(Settings):
     ['a', 'Ġ', 'b', '<|end|>']
     """
 
-    def __init__(self, tokenizer: Core | BPE | Any) -> None:
+    def __init__(self, tokenizer: Native | BPE | Any) -> None:
         super().__init__()
         self.encode_special_tokens = False
-        if isinstance(tokenizer, Core):
+        if isinstance(tokenizer, Native):
             self._state = state.of_core(tokenizer)
             self._take_settings(self._state.settings)
         elif isinstance(tokenizer, BPE) or type(tokenizer).__name__ == "BPE":
@@ -57,7 +57,7 @@ class Tokenizer(Settings):
             raise TypeError(f"expected a toksmith.Tokenizer or a BPE, not {type(tokenizer).__name__}")
 
     @property
-    def _tokenizer(self) -> Core:
+    def _tokenizer(self) -> Native:
         return self._state.core
 
     @property

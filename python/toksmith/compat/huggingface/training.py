@@ -19,7 +19,7 @@ from .components import PreTokenizer
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ...tokenizer import Tokenizer as Core
+    from ...tokenizer import Tokenizer as Native
     from .state import State
 
 
@@ -144,7 +144,7 @@ def _flat(iterator: Iterable[Any]) -> Iterator[str]:
                 yield text
 
 
-def _state(content: dict[str, Any], learned: Core, names: list[str], specials: list[Any]) -> State:
+def _state(content: dict[str, Any], learned: Native, names: list[str], specials: list[Any]) -> State:
     """Return the state of the trained tokenizer: special tokens have the first ids."""
     vocab = {name: id for id, name in enumerate(names)}
     for id, token in sorted(learned.vocab.items()):

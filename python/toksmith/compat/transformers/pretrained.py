@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import os
     from types import EllipsisType
 
-    from ...tokenizer import Tokenizer as Core
+    from ...tokenizer import Tokenizer as Native
 
     SpecialToken = str | EllipsisType | None
 
@@ -59,7 +59,7 @@ class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not t
         return swapped(AutoTokenizer.from_pretrained(pretrained_model_name_or_path, *inputs, **options))
 
     @property
-    def toksmith(self) -> Core:
+    def toksmith(self) -> Native:
         """The `toksmith.Tokenizer` that encodes and decodes."""
         adapter: Tokenizer = self._tokenizer
         return adapter._tokenizer
@@ -147,7 +147,7 @@ def adapter_of(backend: Any, name: str) -> Tokenizer:
 
 
 def pretrained(
-    tokenizer: Core | Tokenizer | Any,
+    tokenizer: Native | Tokenizer | Any,
     *,
     bos_token: SpecialToken = ...,
     eos_token: SpecialToken = ...,
