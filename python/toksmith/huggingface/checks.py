@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..common.messages import MAX_SHOWN
-from ..common.messages import shown as shown
+from ..common.messages import shown
 
 
 def refused(place: str, why: str) -> ValueError:
@@ -16,14 +15,12 @@ def refused(place: str, why: str) -> ValueError:
 _NAMES = {str: "a text", int: "a whole number", bool: "true or false", list: "a list", dict: "an object"}
 
 
-def field(content: dict[str, Any], key: str, kind: type, place: str, default: Any = ...) -> Any:
+def field(content: dict[str, Any], key: str, kind: type, place: str) -> Any:
     """Return a field of an object.
 
     Raises:
-        ValueError: The field is missing and there is no default, or it is of another kind.
+        ValueError: The field is missing, or it is of another kind.
     """
-    if key not in content and default is not ...:
-        return default
     if key not in content:
         raise refused(place, f"the field {shown(key)} is missing")
     return checked(content[key], kind, f"{place}.{key}")
@@ -51,15 +48,3 @@ def checked_id(value: Any, place: str) -> int:
     if type(value) is not int or not 0 <= value < 2**32:
         raise refused(place, f"the id is {shown(value)}, not a whole number below 2^32")
     return value
-
-
-def kind_of(content: Any, place: str) -> str:
-    """Return the `type` of a part, which is short and printable.
-
-    Raises:
-        ValueError: The part is no object, or has no `type`, or one that is no name.
-    """
-    found: str = field(checked(content, dict, place), "type", str, place)
-    if not found.isidentifier() or len(found) > MAX_SHOWN:
-        raise refused(f"{place}.type", f"{shown(found)} is not the name of a type")
-    return found

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import patterns
+from ..oniguruma import NAMED
 from ..regex_dialects import from_oniguruma, size_limit
-from .to_oniguruma import NAMED
 
 SPELLINGS: dict[str, str] = {
     # The pattern that ByteLevel has built in; Granite and SmolLM have it in a Split.

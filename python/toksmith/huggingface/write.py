@@ -5,10 +5,10 @@ from __future__ import annotations
 import heapq
 from typing import TYPE_CHECKING, Any
 
-from .. import _core, patterns
+from .. import _core, oniguruma, patterns
 from ..common.messages import shown
 from ..formats.gpt2 import spell, unspell
-from . import characters, to_oniguruma
+from . import characters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -109,7 +109,7 @@ def pre_tokenizer(parts: Parts) -> dict[str, Any]:
     dropped = pattern.unmatched == "drop"
     split = {
         "type": "Split",
-        "pattern": {"Regex": to_oniguruma.spelling(pattern)},
+        "pattern": {"Regex": oniguruma.spelling(pattern)},
         "behavior": "Removed" if dropped else "Isolated",
         "invert": dropped,
     }

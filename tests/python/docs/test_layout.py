@@ -21,6 +21,7 @@ ROOMS = {
     "scripts": "the script of each character, by Unicode's tables",
     "pattern_names": "aliases of patterns, and names that are nearly right",
     "patterns": "the named patterns, and `regex` for any other",
+    "oniguruma": "patterns written for Oniguruma, the engine of Hugging Face's files",
     "formats": "one module for each file format: a file to plain data, and back",
     "comparison": "the first difference between two tokenizers, and texts that show one",
     "training_record": "what a tokenizer remembers of its training",

@@ -13,11 +13,11 @@ import functools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import patterns
-from ..common.messages import shown
+from . import patterns
+from .common.messages import shown
 
 if TYPE_CHECKING:
-    from ..patterns import Pattern
+    from .patterns import Pattern
 
 NAMED: dict[str, str] = {
     "gpt2": patterns.GPT2,
