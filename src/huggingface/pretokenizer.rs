@@ -123,6 +123,7 @@ fn stages_of(kind: &str, part: &Part<'_>, patterns: &mut dyn PatternCompiler) ->
         "Punctuation" => vec![punctuation(behavior(part, Some("Isolated"))?)],
         "WhitespaceSplit" => vec![spaces()],
         "Whitespace" => vec![SplitStage { invert: true, ..stage(Matcher::Words, Behavior::Removed) }],
+        "UnicodeScripts" => vec![SplitStage { invert: true, ..stage(Matcher::Scripts, Behavior::Removed) }],
         "BertPreTokenizer" => vec![spaces(), punctuation(Behavior::Isolated)],
         "CharDelimiterSplit" => {
             let delimiter = part.character("delimiter")?.to_string();

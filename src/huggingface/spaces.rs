@@ -107,8 +107,14 @@ fn makes_no_space(step: &NormalizeStep) -> bool {
         | NormalizeStep::Nfd
         | NormalizeStep::Lowercase
         | NormalizeStep::StripAccents
+        | NormalizeStep::StripNonspacing
+        | NormalizeStep::SpellBytes
         | NormalizeStep::Strip { .. } => true,
         NormalizeStep::Prepend(text) | NormalizeStep::Replace(_, text) => !text.contains(' '),
-        NormalizeStep::Nfkc | NormalizeStep::Nfkd | NormalizeStep::Nmt => false,
+        NormalizeStep::Nfkc
+        | NormalizeStep::Nfkd
+        | NormalizeStep::Nmt
+        | NormalizeStep::CleanText
+        | NormalizeStep::SpaceIdeographs => false,
     }
 }

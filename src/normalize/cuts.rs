@@ -3,7 +3,7 @@
 use unicode_normalization_alignments::char::is_combining_mark;
 use unicode_normalization_alignments::{self as forms, IsNormalized};
 
-use super::{NormalizeStep, Normalizer, is_control, is_rare_space};
+use super::{NormalizeStep, Normalizer, bert, is_control, is_rare_space};
 use crate::pretokenize::Matcher;
 
 /// The character that stands for a space in SentencePiece's texts.
@@ -56,6 +56,8 @@ impl NormalizeStep {
         let composes = || forms::is_nfc_quick(one()) != IsNormalized::Yes;
         let is_stable = |quick: IsNormalized| quick == IsNormalized::Yes && is_starter() && !composes();
         match self {
+            NormalizeStep::CleanText => bert::is_clean(character),
+            NormalizeStep::SpellBytes => character.is_ascii_graphic(),
             _ if character.is_ascii() && !matches!(self, NormalizeStep::Lowercase | NormalizeStep::Nmt) => {
                 !matches!(self, NormalizeStep::Replace(Matcher::Literal(old), _) if old.contains(&(character as u8)))
             }
@@ -66,6 +68,8 @@ impl NormalizeStep {
             NormalizeStep::Lowercase => character.to_lowercase().eq([character]),
             NormalizeStep::StripAccents => !is_combining_mark(character),
             NormalizeStep::Nmt => !is_control(character) && (character == ' ' || !is_rare_space(character)),
+            NormalizeStep::SpaceIdeographs => !bert::is_ideograph(character),
+            NormalizeStep::StripNonspacing => !bert::is_accent(character),
             NormalizeStep::Prepend(_) => true,
             NormalizeStep::Replace(Matcher::Literal(old), _) => {
                 std::str::from_utf8(old).is_ok_and(|old| !old.contains(character))

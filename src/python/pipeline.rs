@@ -182,6 +182,7 @@ fn row<'py>(py: Python<'py>, stage: &SplitStage) -> PyResult<StageRow<'py>> {
         Matcher::Literal(literal) => ("literal", text(&String::from_utf8_lossy(literal))?),
         Matcher::CharKind(kind) => ("kind", text(kind.name())?),
         Matcher::Words => ("words", None),
+        Matcher::Scripts => ("scripts", None),
         Matcher::Length(length) => ("length", Some(objects::int(py, *length as u64)?)),
         Matcher::Named(named, _) => ("scanner", text(named.name())?),
         Matcher::Compiled(automaton) => {
