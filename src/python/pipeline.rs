@@ -14,7 +14,7 @@ use super::{call, objects};
 use crate::error::{Error, Result};
 use crate::huggingface::{FilePattern, FilePipeline, PatternCompiler};
 use crate::normalize::NormalizeStep;
-use crate::pipeline::AddedToken;
+use crate::pipeline::{AddedToken, Prefix};
 use crate::pretokenize::{Matcher, SplitStage};
 use crate::special::Flags;
 use crate::vocab::TextSpelling;
@@ -78,10 +78,10 @@ impl PyPipeline {
         }
     }
 
-    /// Whether ByteLevel puts a space before a text.
+    /// Whether ByteLevel puts a space before a text; None if the pre-tokenizer changes text otherwise before the stages.
     #[getter]
-    fn has_prefix(&self) -> bool {
-        self.steps.has_prefix()
+    fn has_prefix(&self) -> Option<bool> {
+        self.steps.prefix().map(|prefix| prefix != Prefix::None)
     }
 
     /// Whether a pretoken begins at each space; None if the pre-tokenizer does more than that.
@@ -96,13 +96,11 @@ impl PyPipeline {
         self.steps.pattern().cloned()
     }
 
-    /// The stages before and after the prefix. Each is the kind of a matcher, its argument (None for a pattern of `regex`), a
-    /// behavior and whether it is inverted.
+    /// The stages that cut a text into pretokens. Each is the kind of a matcher, its argument (None for a pattern of `regex`),
+    /// a behavior and whether it is inverted.
     #[getter]
-    fn stages<'py>(&self, py: Python<'py>) -> PyResult<(Vec<StageRow<'py>>, Vec<StageRow<'py>>)> {
-        let [before, after] = self.steps.stages();
-        let rows = |stages: &[SplitStage]| stages.iter().map(|stage| row(py, stage)).collect::<PyResult<_>>();
-        Ok((rows(before)?, rows(after)?))
+    fn stages<'py>(&self, py: Python<'py>) -> PyResult<Vec<StageRow<'py>>> {
+        self.steps.stages().iter().map(|stage| row(py, stage)).collect()
     }
 
     /// What cuts a text into pretokens after all other steps.
