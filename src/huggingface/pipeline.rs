@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::part::PatternCompiler;
+use super::place::{quoted, refused};
 use super::spaces::Spaces;
 use super::{decoder, normalizer, pretokenizer, spaces};
 use crate::control::Control;
@@ -29,6 +30,8 @@ pub struct FilePipeline {
     splits: pretokenizer::Splits,
     /// What becomes of spaces, if the pre-tokenizer does nothing else.
     spaces: Option<Spaces>,
+    /// The pre-tokenizer alone, before the last cut.
+    rewriting: Arc<Pipeline>,
     is_byte_level: bool,
     decoder: Decoder,
     added_tokens: Vec<AddedToken>,
@@ -59,20 +62,65 @@ impl FilePipeline {
             true => Decoder::new(vec![Stage::ByteLevel]),
             false => decoder::read(decoder, "$.decoder", patterns)?,
         };
+        let rewriting = Arc::new(Pipeline::new(PipelineParts {
+            rewrites: match &spaces {
+                Some(spaces) => vec![Rewrite::space_before(spaces.prefix)],
+                None => splits.rewrites.clone(),
+            },
+            spaces_are_plain: spaces.as_ref().is_some_and(|spaces| spaces.are_plain),
+            ..PipelineParts::default()
+        })?);
         let (added_tokens, mergeable) = Default::default();
-        Ok(FilePipeline { normalizer, splits, spaces, is_byte_level, decoder, added_tokens, mergeable })
+        Ok(FilePipeline {
+            normalizer,
+            splits,
+            spaces,
+            rewriting,
+            is_byte_level,
+            decoder,
+            added_tokens,
+            mergeable,
+        })
     }
 
     /// The same steps with more added tokens, of which ordinary text can become those in `mergeable`.
-    #[must_use]
+    ///
+    /// # Errors
+    /// [`crate::Error::BrokenPart`] for a token that the normalizer leaves nothing of, or makes the same as another one;
+    /// errors of normalizing.
     pub fn with_tokens(
         mut self,
         tokens: impl IntoIterator<Item = AddedToken>,
         mergeable: impl IntoIterator<Item = u32>,
-    ) -> Self {
+    ) -> Result<Self> {
         self.added_tokens.extend(tokens);
         self.mergeable.extend(mergeable);
-        self
+        if !self.normalizer.0.is_empty() {
+            self.check_normalized_tokens()?;
+        }
+        Ok(self)
+    }
+
+    /// Checks that what the original finds does not depend on its search: it finds an empty text between any two bytes, and
+    /// of two equal texts one by chance.
+    fn check_normalized_tokens(&self) -> Result<()> {
+        let mut of_text = HashMap::new();
+        for token in self.added_tokens.iter().filter(|token| token.normalized) {
+            let (text, name) = (self.normalized(&token.content)?, quoted(&token.content));
+            if text.is_empty() {
+                let reason = "nothing when normalized, so that the original finds it between any two bytes";
+                let reason = format!("{name} becomes {reason}: set its normalized to false, or leave it out");
+                return Err(refused("$.added_tokens", reason));
+            }
+            if let Some(other) = of_text.insert(text, name.clone()) {
+                let reason =
+                    "become the same when normalized, so that the original finds one of them by chance";
+                let reason =
+                    format!("{other} and {name} {reason}: set normalized of one to false, or leave it out");
+                return Err(refused("$.added_tokens", reason));
+            }
+        }
+        Ok(())
     }
 
     /// The normalizer.
@@ -166,17 +214,12 @@ impl FilePipeline {
 
     /// The parts for a [`Pipeline`](crate::pipeline::Pipeline).
     pub fn parts(&self) -> PipelineParts {
-        let (rewrites, only_prefix) = match &self.spaces {
-            Some(spaces) => (vec![Rewrite::space_before(spaces.prefix)], spaces.only_prefix),
-            None => (self.splits.rewrites.clone(), self.prefix()),
-        };
         PipelineParts {
             added_tokens: self.added_tokens.clone(),
             mergeable: self.mergeable.clone(),
             normalizer: self.normalizer.clone(),
-            rewrites,
-            only_prefix,
-            spaces_are_plain: self.spelling() == TextSpelling::Spaces,
+            only_prefix: self.spaces.as_ref().map_or(self.prefix(), |spaces| spaces.only_prefix),
+            ..self.rewriting.parts().clone()
         }
     }
 
@@ -201,7 +244,7 @@ impl FilePipeline {
             true => self.pretokenizer(),
             false => pretokenizer::in_stages(&[]),
         };
-        self.for_each_piece(&self.normalized(text)?, &pretokenizer, &mut |piece, _| {
+        self.for_each_piece(&self.normalized(text)?, false, &pretokenizer, &mut |piece, _| {
             room::push(&mut pieces, piece.to_vec())
         })?;
         Ok(pieces)
@@ -214,7 +257,7 @@ impl FilePipeline {
     /// Errors of patterns.
     pub fn pre_tokenized(&self, text: &str) -> Result<Vec<(String, Range<usize>)>> {
         let (mut pretokens, mut counted, mut characters) = (Vec::new(), 0, 0);
-        self.for_each_piece(text, &self.pretokenizer(), &mut |pretoken, origin| {
+        self.for_each_piece(text, true, &self.pretokenizer(), &mut |pretoken, origin| {
             // A pretoken may begin inside the place of the one before it.
             if origin.start < counted {
                 characters -= text[origin.start..counted].chars().count();
@@ -228,21 +271,28 @@ impl FilePipeline {
         Ok(pretokens)
     }
 
-    /// Calls `f` with each piece that the pre-tokenizer makes of a text that is normalized, and its origin in bytes.
-    fn for_each_piece(&self, text: &str, pretokenizer: &Pretokenizer, f: OnPiece<'_>) -> Result<()> {
-        let parts =
-            PipelineParts { added_tokens: Vec::new(), normalizer: Normalizer::default(), ..self.parts() };
+    /// Calls `f` with each piece that the pre-tokenizer makes of a text that is normalized, and its origin in bytes if it
+    /// is tracked.
+    fn for_each_piece(
+        &self,
+        text: &str,
+        is_tracked: bool,
+        pretokenizer: &Pretokenizer,
+        f: OnPiece<'_>,
+    ) -> Result<()> {
         let (text, control) = (text.as_bytes(), Control::none());
-        let passage =
-            Passage { text, trust: Trust::None, is_first: true, is_tracked: true, control: &control };
-        Pipeline::new(parts)?.for_each_stretch(passage, &mut |stretch| {
-            let (stretch, origins) = match stretch {
+        let passage = Passage { text, trust: Trust::None, is_first: true, is_tracked, control: &control };
+        self.rewriting.for_each_stretch(passage, &mut |stretch| {
+            let (stretch, base, origins) = match stretch {
                 Stretch::Token { .. } => return Ok(true),
-                Stretch::Same(range) => (&text[range], None),
-                Stretch::Changed(changed, origins) => (changed, Some(origins)),
+                Stretch::Same(range) => (&text[range.clone()], range.start, None),
+                Stretch::Changed(changed, origins) => (changed, 0, Some(origins)),
             };
             pretokenizer.for_each(stretch, |range| {
-                let origin = origins.map_or(range.clone(), |origins| origin_of(origins, range.clone()));
+                let origin = match origins {
+                    Some(origins) => origin_of(origins, range.clone()),
+                    None => base + range.start..base + range.end,
+                };
                 f(&stretch[range], origin)
             })?;
             Ok(true)

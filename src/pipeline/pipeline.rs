@@ -151,6 +151,11 @@ impl Pipeline {
         })
     }
 
+    /// What it was made of.
+    pub fn parts(&self) -> &PipelineParts {
+        &self.parts
+    }
+
     /// Whether the steps come to at most a [prefix](Self::plain_prefix) before the stretches between the vocabulary's
     /// special tokens. May return `false` for such a text, too.
     ///

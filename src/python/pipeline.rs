@@ -54,12 +54,12 @@ impl PyPipeline {
         };
         let parts = [value("normalizer")?, value("pre_tokenizer")?, value("decoder")?];
         let steps = FilePipeline::read(&parts, &mut Compiler(compile))?;
-        Ok(PyPipeline { steps: steps.with_tokens(added_tokens.into_iter().map(token), mergeable) })
+        Ok(PyPipeline { steps: steps.with_tokens(added_tokens.into_iter().map(token), mergeable)? })
     }
 
     /// The same steps with more added tokens.
-    fn with_tokens(&self, added_tokens: Vec<TokenRow>) -> Self {
-        PyPipeline { steps: self.steps.clone().with_tokens(added_tokens.into_iter().map(token), []) }
+    fn with_tokens(&self, added_tokens: Vec<TokenRow>) -> PyResult<Self> {
+        Ok(PyPipeline { steps: self.steps.clone().with_tokens(added_tokens.into_iter().map(token), [])? })
     }
 
     /// The names of the steps of the normalizer.

@@ -111,7 +111,8 @@ class Pipeline:
     @property
     def is_staged(self) -> bool:
         """Whether no single pattern splits like the pipeline."""
-        return self.steps.has_prefix is None or (isinstance(self.pattern, Staged) and self.steps.splits_at_spaces is None)
+        in_stages = isinstance(self.pattern, Staged) and self.steps.splits_at_spaces is None
+        return self.steps.has_prefix is None or in_stages
 
     @property
     def merges_characters(self) -> bool:
@@ -158,7 +159,7 @@ class Pipeline:
 
     def reasons(self) -> list[str]:
         """Return the names of the parts that change the ids, besides one pattern and special tokens."""
-        normalizer = self.steps.normalizer
+        normalizer = dict.fromkeys(self.steps.normalizer)
         irregular = set(self.steps.irregular())
         flagged = (token for token in self.added_tokens if token.id in irregular or not token.special)
         names = sorted(token.content for token in flagged)[:3]
