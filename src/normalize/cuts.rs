@@ -91,3 +91,45 @@ fn last_character(text: &[u8]) -> Option<char> {
     let start = (text.len().saturating_sub(4)..text.len()).rev().find(|&at| text[at] & 0xC0 != 0x80)?;
     std::str::from_utf8(&text[start..]).ok()?.chars().next()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Aligned;
+    use super::*;
+
+    fn normalized(normalizer: &Normalizer, text: &str) -> String {
+        let mut aligned = Aligned::plain(text).unwrap();
+        assert!(normalizer.apply_to(&mut aligned, true, usize::MAX).is_ok());
+        aligned.into_parts().0
+    }
+
+    #[test]
+    fn both_sides_of_a_cut_are_normalized_alone() {
+        let steps = [
+            vec![NormalizeStep::Nfc],
+            vec![NormalizeStep::Nfkd, NormalizeStep::StripAccents],
+            vec![NormalizeStep::Nmt],
+            vec![NormalizeStep::CleanText, NormalizeStep::SpaceIdeographs],
+            vec![NormalizeStep::Nfd, NormalizeStep::StripNonspacing, NormalizeStep::Lowercase],
+            vec![NormalizeStep::SpellBytes],
+            vec![NormalizeStep::SpaceIdeographs, NormalizeStep::SpellBytes],
+        ];
+        let letters = ['a', 'A', ' ', '\n', '\u{7f}', '中', 'é', '\u{301}', '\u{3000}', 'か', '\u{3099}'];
+        for normalizer in steps.map(Normalizer) {
+            let mut cuts = 0;
+            for number in 0..letters.len().pow(4) {
+                let letter = |place| letters[number / letters.len().pow(place) % letters.len()];
+                let text: String = (0..4).map(letter).collect();
+                for (at, _) in text.char_indices().skip(1) {
+                    if normalizer.may_cut(text.as_bytes(), at, false) {
+                        let (left, right) = text.split_at(at);
+                        let parts = [left, right].map(|part| normalized(&normalizer, part)).concat();
+                        assert_eq!(parts, normalized(&normalizer, &text), "{text:?} at {at}");
+                        cuts += 1;
+                    }
+                }
+            }
+            assert!(cuts > 100);
+        }
+    }
+}

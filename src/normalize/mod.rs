@@ -308,4 +308,23 @@ mod tests {
             assert_eq!(plain.text(), tracked.text());
         }
     }
+
+    #[test]
+    fn characters_of_bert_and_of_bytes_have_the_places_of_theirs() {
+        let changed = |step: NormalizeStep, text: &str| {
+            let (mut plain, mut tracked) = (Aligned::plain(text).unwrap(), Aligned::tracked(text).unwrap());
+            let normalizer = Normalizer(vec![step]);
+            assert!(normalizer.apply(&mut plain, usize::MAX).is_ok());
+            assert!(normalizer.apply(&mut tracked, usize::MAX).is_ok());
+            let (text, places) = tracked.into_parts();
+            assert_eq!(plain.text(), text);
+            (text, places)
+        };
+        let clean = changed(NormalizeStep::CleanText, "\0a\t\u{7f}");
+        assert_eq!(clean, ("a ".to_owned(), vec![(1, 2), (2, 3)]));
+        let spaced = changed(NormalizeStep::SpaceIdeographs, "a中");
+        assert_eq!(spaced, ("a 中 ".to_owned(), [vec![(0, 1)], vec![(1, 4); 5]].concat()));
+        let spelled = changed(NormalizeStep::SpellBytes, " é");
+        assert_eq!(spelled, ("ĠÃ©".to_owned(), [vec![(0, 1); 2], vec![(1, 3); 4]].concat()));
+    }
 }

@@ -126,6 +126,33 @@ def test_every_method_that_takes_text(tmp_path: Path) -> None:
         assert np.load(tmp_path / "ids.npy").tolist() == expected
 
 
+LONG: dict[str, tuple[Any, Any]] = {
+    "bert": (byte_level(), normalizers.BertNormalizer()),
+    "cased bert": (byte_level(add_prefix_space=True), normalizers.BertNormalizer(True, True, False, False)),
+    "bytes": (byte_level(), normalizers.Sequence([normalizers.NFC(), normalizers.ByteLevel()])),
+    "scripts": (sequence(pre_tokenizers.UnicodeScripts(), byte_level()), None),
+    "metaspace": (sequence(pre_tokenizers.Metaspace("_", "first"), byte_level(use_regex=False)), None),
+}
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_long_texts_of_the_parts_of_bert_and_sentencepiece(kind: str, tmp_path: Path) -> None:
+    made, rng = make(*LONG[kind], ADDED), random.Random(kind)
+    ours = Tokenizer.from_huggingface(made)
+    words = [piece for piece in PIECES if "<" not in piece and "[" not in piece]
+    for pieces in (words, PIECES):
+        text = "".join(rng.choice([*pieces, " ", "the "]) for _ in range(60_000))
+        truth = made.encode(text, add_special_tokens=False)
+        for workers in (1, 3):
+            assert ours.encode(text, workers=workers) == truth.ids
+        assert list(ours.encode_iterable(text[at : at + 999] for at in range(0, len(text), 999))) == truth.ids
+        ids, spans = ours.encode_with_offsets(text)
+        assert (ids, [tuple(span) for span in spans.tolist()]) == (truth.ids, truth.offsets)
+        (tmp_path / "text").write_bytes(text.encode())
+        assert ours.encode_file(tmp_path / "text").tolist() == truth.ids
+        assert "".join(ours.split(text[:5000], 50)) == text[:5000]
+
+
 def test_offsets_in_bytes() -> None:
     made, ours = hard()
     text = "A\u0316\u0301 é [M]"
