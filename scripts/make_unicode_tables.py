@@ -75,9 +75,9 @@ def two_stage(table: bytes) -> tuple[list[int], bytes]:
     return index, b"".join(numbers)
 
 
-def rust_array(name: str, values: "list[int] | bytes", doc: str) -> str:
-    """Return a static byte array as rustfmt lays it out."""
-    lines = [f"/// {doc}", f"pub(super) static {name}: [u8; {len(values)}] = ["]
+def rust_array(name: str, values: "list[int] | bytes", doc: str, kind: str = "u8") -> str:
+    """Return a static array of numbers as rustfmt lays it out."""
+    lines = [f"/// {doc}", f"pub(super) static {name}: [{kind}; {len(values)}] = ["]
     line = "   "
     for value in values:
         item = f" {value},"

@@ -18,13 +18,13 @@ FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 PIECES = [
     "a", "b", " ", "ab", "  ", "\n", "A", "é", "e\u0301", "中", "1", "12", "'s", ".", "▁", "\t", "\u3000", "ß", "İ",
     "ﬁ", "½", "가", "\u1112\u1161\u11ab", "\u200b", "\0", "😀", "_", "-", "x", "<0x0A>", "\u00a0", "Ǆ", "\u0301", "ｱ",
-    " a", "\r\n",
+    " a", "\r\n", "\x7f", "\ufffd", "\u2028", "\ue000", "я", "あ", "ー", "𠀀", "Ġ",
 ]  # fmt: skip
 CONTENTS = [
     "<s>", "</s>", "<unk>", "[M]", "a", "ab", " ", "\n", "  ", " a", "a ", "é", "e\u0301", "A", "▁", "\u3000", "1",
-    "b\n", "ﬁ", "<a>\n", "▁a", "Ab", "中",
+    "b\n", "ﬁ", "<a>\n", "▁a", "Ab", "中", "_", "Ġa", "\x7f", "あ",
 ]  # fmt: skip
-CHARACTERS = [*"ab ▁A1é中.'\n-x", "\u0301"]
+CHARACTERS = [*"ab ▁A1é中.'\n-x_ĠÃあ", "\u0301"]
 PATTERNS = [
     {"String": " "}, {"Regex": r"\s+"}, {"Regex": r"\w+|[^\w\s]+"}, {"String": "a"}, {"Regex": r"\p{L}+|\p{N}{1,2}"},
     {"Regex": r"[^\r\n\p{L}\p{N}]?\p{L}+|\s+(?!\S)|\s+"}, {"Regex": "[a-k]"}, {"String": "▁"},
@@ -185,7 +185,7 @@ class Maker:
         scheme = self.input.pick(["first", "always", "never"])
         return {
             "type": "Metaspace",
-            "replacement": self.input.pick("▁▁▁_"),
+            "replacement": self.input.pick("▁▁▁_ aé"),
             "prepend_scheme": scheme,
             "split": self.flag(),
         }
@@ -194,6 +194,7 @@ class Maker:
         input = self.input
         kind = input.pick(
             [
+                "Metaspace",
                 "Metaspace",
                 "Split",
                 "Split",

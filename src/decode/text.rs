@@ -41,7 +41,13 @@ impl TextDecoder {
         let bytes = vocab.characters().map_or(&[][..], |characters| &characters.bytes);
         let byte_tokens: HashMap<u32, u8> = bytes.iter().copied().zip(0..=255).collect();
         let stripped = stripped_spaces(decoder.stages(), spelling, byte_tokens.len() == 256)
-            .filter(|_| vocab.covers_text_exactly());
+            .filter(|_| vocab.covers_text_exactly())
+            // An added token may have the name of a byte, and another one once it is normalized.
+            .filter(|_| {
+                !byte_tokens
+                    .iter()
+                    .any(|(id, byte)| names.get(id).is_some_and(|name| byte_of(name) != Some(*byte)))
+            });
         let mut made =
             TextDecoder { decoder, spelling, names, byte_tokens, replaced: HashMap::new(), stripped };
         if stripped.is_some() {

@@ -63,7 +63,7 @@ impl Encoder {
             match segment? {
                 Segment::Text(range) => {
                     let begins = is_first || range.start > 0;
-                    if begins && prefix.is_before(&text[range.clone()], range.start == 0) {
+                    if begins && prefix.is_before(&text[range.clone()], b" ", range.start == 0) {
                         self.encode_prefixed(scratch, text, range, sink, control)?;
                     } else {
                         self.encode_text(scratch, text, range, sink, control)?;

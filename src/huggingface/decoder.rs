@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
+use super::metaspace;
 use super::part::{Part, PatternCompiler};
-use super::place::quoted;
 use crate::decode::{Decoder, Stage};
 use crate::error::Result;
+use crate::pipeline::Prefix;
 
 /// The maximum number of stages.
 const MAX_STAGES: usize = 256;
@@ -36,7 +37,7 @@ fn stage(part: &Part<'_>, patterns: &mut dyn PatternCompiler) -> Result<Stage> {
         },
         "Metaspace" => Stage::Metaspace {
             replacement: part.character("replacement")?,
-            is_prefixed: scheme(part)? != Scheme::Never,
+            is_prefixed: metaspace::prefix(part)? != Prefix::None,
         },
         "BPEDecoder" => Stage::Suffix(text("suffix")?),
         "WordPiece" => Stage::WordPiece { prefix: text("prefix")?, cleanup: part.flag("cleanup")? },
@@ -49,35 +50,4 @@ fn stage(part: &Part<'_>, patterns: &mut dyn PatternCompiler) -> Result<Stage> {
             return Err(part.refused(format!("the decoder {kind} is not one that toksmith has")));
         }
     })
-}
-
-/// Which texts a Metaspace puts its character before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scheme {
-    /// All.
-    Always,
-    /// The one that begins the text.
-    First,
-    /// None.
-    Never,
-}
-
-/// The `prepend_scheme` of a Metaspace, which older files spell `add_prefix_space`.
-pub(super) fn scheme(part: &Part<'_>) -> Result<Scheme> {
-    let name = part.text_or("prepend_scheme", "always")?;
-    let scheme = match name {
-        "always" => Scheme::Always,
-        "first" => Scheme::First,
-        "never" => Scheme::Never,
-        _ => {
-            let reason = format!("{} is none of always, first, never", quoted(name));
-            return Err(part.refused_in("prepend_scheme", reason));
-        }
-    };
-    let is_unset = part.get("add_prefix_space").is_none_or(Value::is_null);
-    if !is_unset && !part.flag("add_prefix_space")? && scheme != Scheme::Never {
-        let reason = format!("it is false, and prepend_scheme is {name}");
-        return Err(part.refused_in("add_prefix_space", reason));
-    }
-    Ok(scheme)
 }

@@ -7,16 +7,21 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::part::PatternCompiler;
+use super::place::{quoted, refused};
 use super::spaces::Spaces;
 use super::{decoder, normalizer, pretokenizer, spaces};
+use crate::control::Control;
 use crate::decode::{Decoder, Stage};
 use crate::error::Result;
-use crate::normalize::{Aligned, Normalizer, most_bytes};
-use crate::pipeline::{AddedToken, PipelineParts, Prefix};
+use crate::normalize::{Aligned, Normalizer, most_bytes, origin_of};
+use crate::pipeline::{AddedToken, Passage, Pipeline, PipelineParts, Prefix, Rewrite, Stretch, Trust};
 use crate::pretokenize::{Junctions, Pattern, Pretokenizer, SplitStage, Unmatched};
 use crate::room;
 use crate::spelling;
 use crate::vocab::TextSpelling;
+
+/// Takes a piece of a text, and the range of the text that it comes from.
+type OnPiece<'a> = &'a mut dyn FnMut(&[u8], Range<usize>) -> Result<()>;
 
 /// The steps around the model of a file, read from its JSON.
 #[derive(Clone)]
@@ -25,6 +30,8 @@ pub struct FilePipeline {
     splits: pretokenizer::Splits,
     /// What becomes of spaces, if the pre-tokenizer does nothing else.
     spaces: Option<Spaces>,
+    /// The pre-tokenizer alone, before the last cut.
+    rewriting: Arc<Pipeline>,
     is_byte_level: bool,
     decoder: Decoder,
     added_tokens: Vec<AddedToken>,
@@ -55,20 +62,65 @@ impl FilePipeline {
             true => Decoder::new(vec![Stage::ByteLevel]),
             false => decoder::read(decoder, "$.decoder", patterns)?,
         };
+        let rewriting = Arc::new(Pipeline::new(PipelineParts {
+            rewrites: match &spaces {
+                Some(spaces) => vec![Rewrite::space_before(spaces.prefix)],
+                None => splits.rewrites.clone(),
+            },
+            spaces_are_plain: spaces.as_ref().is_some_and(|spaces| spaces.are_plain),
+            ..PipelineParts::default()
+        })?);
         let (added_tokens, mergeable) = Default::default();
-        Ok(FilePipeline { normalizer, splits, spaces, is_byte_level, decoder, added_tokens, mergeable })
+        Ok(FilePipeline {
+            normalizer,
+            splits,
+            spaces,
+            rewriting,
+            is_byte_level,
+            decoder,
+            added_tokens,
+            mergeable,
+        })
     }
 
     /// The same steps with more added tokens, of which ordinary text can become those in `mergeable`.
-    #[must_use]
+    ///
+    /// # Errors
+    /// [`crate::Error::BrokenPart`] for a token that the normalizer leaves nothing of, or makes the same as another one;
+    /// errors of normalizing.
     pub fn with_tokens(
         mut self,
         tokens: impl IntoIterator<Item = AddedToken>,
         mergeable: impl IntoIterator<Item = u32>,
-    ) -> Self {
+    ) -> Result<Self> {
         self.added_tokens.extend(tokens);
         self.mergeable.extend(mergeable);
-        self
+        if !self.normalizer.0.is_empty() {
+            self.check_normalized_tokens()?;
+        }
+        Ok(self)
+    }
+
+    /// Checks that what the original finds does not depend on its search: it finds an empty text between any two bytes, and
+    /// of two equal texts one by chance.
+    fn check_normalized_tokens(&self) -> Result<()> {
+        let mut of_text = HashMap::new();
+        for token in self.added_tokens.iter().filter(|token| token.normalized) {
+            let (text, name) = (self.normalized(&token.content)?, quoted(&token.content));
+            if text.is_empty() {
+                let reason = "nothing when normalized, so that the original finds it between any two bytes";
+                let reason = format!("{name} becomes {reason}: set its normalized to false, or leave it out");
+                return Err(refused("$.added_tokens", reason));
+            }
+            if let Some(other) = of_text.insert(text, name.clone()) {
+                let reason =
+                    "become the same when normalized, so that the original finds one of them by chance";
+                let reason =
+                    format!("{other} and {name} {reason}: set normalized of one to false, or leave it out");
+                return Err(refused("$.added_tokens", reason));
+            }
+        }
+        Ok(())
     }
 
     /// The normalizer.
@@ -112,14 +164,18 @@ impl FilePipeline {
         self.splits.pattern.as_ref()
     }
 
-    /// The stages before and after the prefix.
-    pub fn stages(&self) -> [&[SplitStage]; 2] {
-        [&self.splits.before, &self.splits.after]
+    /// The stages of [`FilePipeline::pretokenizer`].
+    pub fn stages(&self) -> &[SplitStage] {
+        &self.splits.after
     }
 
-    /// Whether ByteLevel puts a space before a text.
-    pub fn has_prefix(&self) -> bool {
-        self.splits.has_prefix
+    /// What the pre-tokenizer changes before these stages: at most a prefix, or `None` for anything else.
+    pub fn prefix(&self) -> Option<Prefix> {
+        match &*self.splits.rewrites {
+            [] => Some(Prefix::None),
+            [rewrite] if rewrite.is_only_prefix() => Some(rewrite.prefix),
+            _ => None,
+        }
     }
 
     /// The texts that the added tokens stand for: normalized, if they are looked for in the normalized text.
@@ -150,7 +206,7 @@ impl FilePipeline {
     pub fn is_plain(&self) -> Result<bool> {
         Ok(self.is_byte_level
             && self.normalizer.0.is_empty()
-            && !self.splits.has_prefix
+            && self.splits.rewrites.is_empty()
             && matches!(self.decoder.stages(), [Stage::ByteLevel])
             && self.added_tokens.iter().all(|token| token.flags.special)
             && self.parts().irregular()?.is_empty())
@@ -158,19 +214,12 @@ impl FilePipeline {
 
     /// The parts for a [`Pipeline`](crate::pipeline::Pipeline).
     pub fn parts(&self) -> PipelineParts {
-        let of_byte_level = if self.splits.has_prefix { Prefix::Missing } else { Prefix::None };
-        let (prefix, only_prefix) = match &self.spaces {
-            Some(spaces) => (spaces.prefix, spaces.only_prefix),
-            None => (of_byte_level, self.splits.before.is_empty().then_some(of_byte_level)),
-        };
         PipelineParts {
             added_tokens: self.added_tokens.clone(),
             mergeable: self.mergeable.clone(),
             normalizer: self.normalizer.clone(),
-            splits: (!self.splits.before.is_empty()).then(|| pretokenizer::in_stages(&self.splits.before)),
-            prefix,
-            only_prefix,
-            spaces_are_plain: self.spelling() == TextSpelling::Spaces,
+            only_prefix: self.spaces.as_ref().map_or(self.prefix(), |spaces| spaces.only_prefix),
+            ..self.rewriting.parts().clone()
         }
     }
 
@@ -190,18 +239,14 @@ impl FilePipeline {
     /// # Errors
     /// Errors of normalizing and of patterns.
     pub fn pieces(&self, text: &str, is_cut: bool) -> Result<Vec<Vec<u8>>> {
-        let text = self.normalized(text)?;
         let mut pieces = Vec::new();
-        for range in ranges(&self.splits.before, text.as_bytes())? {
-            let piece = &text.as_bytes()[range];
-            let is_prefixed = self.splits.has_prefix && !piece.starts_with(b" ");
-            let piece = [if is_prefixed { b" " } else { &b""[..] }, piece].concat();
-            match is_cut {
-                true => pieces
-                    .extend(ranges(&self.splits.after, &piece)?.into_iter().map(|at| piece[at].to_vec())),
-                false => pieces.push(piece),
-            }
-        }
+        let pretokenizer = match is_cut {
+            true => self.pretokenizer(),
+            false => pretokenizer::in_stages(&[]),
+        };
+        self.for_each_piece(&self.normalized(text)?, false, &pretokenizer, &mut |piece, _| {
+            room::push(&mut pieces, piece.to_vec())
+        })?;
         Ok(pieces)
     }
 
@@ -211,40 +256,47 @@ impl FilePipeline {
     /// # Errors
     /// Errors of patterns.
     pub fn pre_tokenized(&self, text: &str) -> Result<Vec<(String, Range<usize>)>> {
-        let mut pretokens = Vec::new();
-        for range in ranges(&self.splits.before, text.as_bytes())? {
-            self.pre_tokenize_piece(text, range, &mut pretokens)?;
-        }
+        let (mut pretokens, mut counted, mut characters) = (Vec::new(), 0, 0);
+        self.for_each_piece(text, true, &self.pretokenizer(), &mut |pretoken, origin| {
+            // A pretoken may begin inside the place of the one before it.
+            if origin.start < counted {
+                characters -= text[origin.start..counted].chars().count();
+            } else {
+                characters += text[counted..origin.start].chars().count();
+            }
+            counted = origin.start;
+            let place = characters..characters + text[origin].chars().count();
+            room::push(&mut pretokens, (self.spelled(&String::from_utf8_lossy(pretoken)), place))
+        })?;
         Ok(pretokens)
     }
 
-    fn pre_tokenize_piece(
+    /// Calls `f` with each piece that the pre-tokenizer makes of a text that is normalized, and its origin in bytes if it
+    /// is tracked.
+    fn for_each_piece(
         &self,
         text: &str,
-        range: Range<usize>,
-        pretokens: &mut Vec<(String, Range<usize>)>,
+        is_tracked: bool,
+        pretokenizer: &Pretokenizer,
+        f: OnPiece<'_>,
     ) -> Result<()> {
-        let piece = &text[range.clone()];
-        let plain = piece.replace('\u{2581}', " ");
-        let (piece, prefix) = match &self.spaces {
-            Some(spaces) if spaces.are_plain => (&*plain, spaces.prefix),
-            Some(_) => (piece, Prefix::None),
-            None => (piece, if self.splits.has_prefix { Prefix::Missing } else { Prefix::None }),
-        };
-        let added = usize::from(!piece.is_empty() && prefix.is_before(piece.as_bytes(), range.start == 0));
-        let prefixed = [&" "[..added], piece].concat();
-        let first = text[..range.start].chars().count();
-        let characters = |end: usize| first + prefixed[..end].chars().count().saturating_sub(added);
-        let ranges = match &self.spaces {
-            Some(_) => self.pretokenizer().ranges(prefixed.as_bytes())?,
-            None => ranges(&self.splits.after, prefixed.as_bytes())?,
-        };
-        for range in ranges {
-            let start = characters(range.start);
-            let place = start..characters(range.end).max(start + 1);
-            room::push(pretokens, (self.spelled(&prefixed[range]), place))?;
-        }
-        Ok(())
+        let (text, control) = (text.as_bytes(), Control::none());
+        let passage = Passage { text, trust: Trust::None, is_first: true, is_tracked, control: &control };
+        self.rewriting.for_each_stretch(passage, &mut |stretch| {
+            let (stretch, base, origins) = match stretch {
+                Stretch::Token { .. } => return Ok(true),
+                Stretch::Same(range) => (&text[range.clone()], range.start, None),
+                Stretch::Changed(changed, origins) => (changed, 0, Some(origins)),
+            };
+            pretokenizer.for_each(stretch, |range| {
+                let origin = match origins {
+                    Some(origins) => origin_of(origins, range.clone()),
+                    None => base + range.start..base + range.end,
+                };
+                f(&stretch[range], origin)
+            })?;
+            Ok(true)
+        })
     }
 
     fn spelled(&self, pretoken: &str) -> String {
@@ -254,8 +306,4 @@ impl FilePipeline {
             TextSpelling::Characters => pretoken.to_owned(),
         }
     }
-}
-
-fn ranges(stages: &[SplitStage], text: &[u8]) -> Result<Vec<Range<usize>>> {
-    pretokenizer::in_stages(stages).ranges(text)
 }

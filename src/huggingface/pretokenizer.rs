@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::metaspace::Metaspace;
 use super::part::{FilePattern, Part, PatternCompiler};
 use super::place::{quoted, refused};
 use crate::error::Result;
+use crate::pipeline::{Prefix, Rewrite};
 use crate::pretokenize::{
     Behavior, CharKind, CutRule, Matcher, Pattern, Pretokenizer, SplitStage, SplitStages, Unmatched,
 };
@@ -14,14 +16,16 @@ use crate::pretokenize::{
 /// The maximum number of stages.
 const MAX_STAGES: usize = 64;
 
+/// The maximum number of parts of type Metaspace. Each may double the length of a text.
+const MAX_METASPACES: usize = 8;
+
 /// The pattern by which ByteLevel splits (tokenizers, src/pre_tokenizers/byte_level.rs).
 const BYTE_LEVEL: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 
-/// How text is split: by `before`, then a space is put before each piece if `has_prefix`, then by `after`.
+/// How text is split: changed by `rewrites`, which split it too, and then split by `after`.
 #[derive(Clone, Default)]
 pub(super) struct Splits {
-    pub(super) before: Vec<SplitStage>,
-    pub(super) has_prefix: bool,
+    pub(super) rewrites: Vec<Rewrite>,
     pub(super) after: Vec<SplitStage>,
     /// The one pattern that splits as `after` does, in the dialect of `regex`, and whether unmatched text is kept.
     pub(super) pattern: Option<(String, bool)>,
@@ -75,7 +79,7 @@ pub(super) fn read(value: &Value, place: &str, patterns: &mut dyn PatternCompile
         Value::Null => Vec::new(),
         value => Part::flat(value, place, "pretokenizers", MAX_STAGES)?,
     };
-    let (mut stages, mut byte_level) = (Vec::new(), None);
+    let (mut splits, mut stages, mut byte_level) = (Splits::default(), Vec::new(), None);
     for part in &parts {
         let kind = part.kind()?;
         if byte_level.is_some() {
@@ -84,17 +88,29 @@ pub(super) fn read(value: &Value, place: &str, patterns: &mut dyn PatternCompile
         }
         match kind {
             "ByteLevel" => byte_level = Some(part),
+            "Metaspace" => {
+                let Metaspace { replacement, prefix, splits: splits_before } = Metaspace::read(part)?;
+                splits.rewrites.push(rewrite(&mut stages, replacement, prefix));
+                if splits.rewrites.len() > MAX_METASPACES {
+                    return Err(refused(
+                        place,
+                        format!("more than {MAX_METASPACES} parts of type Metaspace"),
+                    ));
+                }
+                if splits_before {
+                    let mark = Matcher::Literal(replacement.to_string().into_bytes());
+                    stages.push((stage(mark, Behavior::MergedWithNext), None));
+                }
+            }
             _ => stages.extend(stages_of(kind, part, patterns)?),
         }
         if stages.len() > MAX_STAGES {
             return Err(refused(place, format!("more than {MAX_STAGES} stages")));
         }
     }
-    let mut splits = Splits::default();
     if let Some(part) = byte_level {
-        splits.has_prefix = part.flag("add_prefix_space")?;
-        if splits.has_prefix {
-            splits.before = std::mem::take(&mut stages).into_iter().map(|(stage, _)| stage).collect();
+        if part.flag("add_prefix_space")? {
+            splits.rewrites.push(rewrite(&mut stages, ' ', Prefix::Missing));
         }
         if part.flag_or("use_regex", true)? {
             let FilePattern { matcher, source, .. } = patterns.compile(BYTE_LEVEL, &part.place)?;
@@ -104,6 +120,12 @@ pub(super) fn read(value: &Value, place: &str, patterns: &mut dyn PatternCompile
     splits.pattern = single_pattern(&stages);
     splits.after = stages.into_iter().map(|(stage, _)| stage).collect();
     Ok(splits)
+}
+
+/// A rewrite of the pieces that the stages so far make, which are taken.
+fn rewrite(stages: &mut Vec<Stage>, mark: char, prefix: Prefix) -> Rewrite {
+    let stages: Vec<_> = std::mem::take(stages).into_iter().map(|(stage, _)| stage).collect();
+    Rewrite { splits: (!stages.is_empty()).then(|| in_stages(&stages)), mark, prefix }
 }
 
 fn stage(matcher: Matcher, behavior: Behavior) -> SplitStage {
@@ -123,6 +145,7 @@ fn stages_of(kind: &str, part: &Part<'_>, patterns: &mut dyn PatternCompiler) ->
         "Punctuation" => vec![punctuation(behavior(part, Some("Isolated"))?)],
         "WhitespaceSplit" => vec![spaces()],
         "Whitespace" => vec![SplitStage { invert: true, ..stage(Matcher::Words, Behavior::Removed) }],
+        "UnicodeScripts" => vec![SplitStage { invert: true, ..stage(Matcher::Scripts, Behavior::Removed) }],
         "BertPreTokenizer" => vec![spaces(), punctuation(Behavior::Isolated)],
         "CharDelimiterSplit" => {
             let delimiter = part.character("delimiter")?.to_string();

@@ -5,16 +5,15 @@
 
 use serde_json::Value;
 
-use super::decoder::{Scheme, scheme};
+use super::metaspace::Metaspace;
 use super::part::Part;
-use super::place::quoted;
 use crate::error::Result;
 use crate::normalize::{NormalizeStep, Normalizer};
 use crate::pipeline::Prefix;
 use crate::pretokenize::Matcher;
 
 /// U+2581, which stands for a space in SentencePiece's texts.
-const META: &str = "\u{2581}";
+const META: char = '\u{2581}';
 
 /// What becomes of the spaces of a text.
 #[derive(Clone)]
@@ -32,27 +31,21 @@ pub(super) struct Spaces {
 /// Reads what a pre-tokenizer does to spaces; `None` if it does anything else.
 ///
 /// # Errors
-/// [`crate::Error::BrokenPart`] for a Metaspace that is malformed, or has another character.
+/// [`crate::Error::BrokenPart`] for a Metaspace that is malformed.
 pub(super) fn read(value: &Value, place: &str, normalizer: &Normalizer) -> Result<Option<Spaces>> {
     let leaves_no_space = leaves_no_space(normalizer);
     let Some(part) = only_part(value, place.to_owned()) else {
-        return Ok(value.is_null().then(|| of_schemes(None, false, leaves_no_space, normalizer)));
+        return Ok(value.is_null().then(|| of_prefix(Prefix::None, false, leaves_no_space, normalizer)));
     };
     if part.get("type").is_some_and(|kind| kind == "Metaspace") {
-        let replacement = part.text("replacement")?;
-        if replacement != META {
-            let reason = format!("{}: toksmith reads U+2581 alone", quoted(replacement));
-            return Err(part.refused_in("replacement", reason));
-        }
-        let scheme = scheme(&part)?;
-        let splits = part.get("split").is_none_or(Value::is_null) || part.flag("split")?;
-        return Ok(Some(of_schemes(Some(scheme), splits, true, normalizer)));
+        let Metaspace { replacement, prefix, splits } = Metaspace::read(&part)?;
+        return Ok((replacement == META).then(|| of_prefix(prefix, splits, true, normalizer)));
     }
     // Gemma's pre-tokenizer splits at spaces, and the normalizer leaves none.
     let is_at_spaces = part.get("type").is_some_and(|kind| kind == "Split")
         && part.get("pattern").is_some_and(|pattern| *pattern == serde_json::json!({"String": " "}))
         && part.get("invert") == Some(&Value::Bool(false));
-    Ok((is_at_spaces && leaves_no_space).then(|| of_schemes(None, false, true, normalizer)))
+    Ok((is_at_spaces && leaves_no_space).then(|| of_prefix(Prefix::None, false, true, normalizer)))
 }
 
 /// The only part of a pre-tokenizer, which may be alone in a sequence.
@@ -66,33 +59,25 @@ fn only_part(value: &Value, place: String) -> Option<Part<'_>> {
     }
 }
 
-fn of_schemes(scheme: Option<Scheme>, splits: bool, are_plain: bool, normalizer: &Normalizer) -> Spaces {
-    let scheme = scheme.unwrap_or(Scheme::Never);
+fn of_prefix(prefix: Prefix, splits: bool, are_plain: bool, normalizer: &Normalizer) -> Spaces {
     let prepended = normalizer.0.iter().filter(|step| is_prepend(step)).count();
     let is_about_spaces = normalizer.0.iter().all(|step| is_prepend(step) || is_to_meta(step));
-    let only_prefix = match (scheme, prepended) {
+    let only_prefix = match (prefix, prepended) {
         _ if !are_plain => Some(Prefix::None),
         _ if !is_about_spaces => None,
-        (Scheme::Never, 0) => Some(Prefix::None),
-        (Scheme::Never, 1) => Some(Prefix::Always),
-        (Scheme::First, 0) => Some(Prefix::First),
-        (Scheme::Always, 0) => Some(Prefix::Missing),
+        (Prefix::None, 1) => Some(Prefix::Always),
+        (prefix, 0) => Some(prefix),
         _ => None,
-    };
-    let prefix = match scheme {
-        Scheme::Always => Prefix::Missing,
-        Scheme::First => Prefix::First,
-        Scheme::Never => Prefix::None,
     };
     Spaces { are_plain, prefix, only_prefix, splits }
 }
 
 fn is_to_meta(step: &NormalizeStep) -> bool {
-    matches!(step, NormalizeStep::Replace(Matcher::Literal(space), meta) if space == b" " && meta == META)
+    matches!(step, NormalizeStep::Replace(Matcher::Literal(space), meta) if space == b" " && meta.chars().eq([META]))
 }
 
 fn is_prepend(step: &NormalizeStep) -> bool {
-    matches!(step, NormalizeStep::Prepend(text) if text == META)
+    matches!(step, NormalizeStep::Prepend(text) if text.chars().eq([META]))
 }
 
 /// Whether a normalized text has no space.
@@ -107,8 +92,14 @@ fn makes_no_space(step: &NormalizeStep) -> bool {
         | NormalizeStep::Nfd
         | NormalizeStep::Lowercase
         | NormalizeStep::StripAccents
+        | NormalizeStep::StripNonspacing
+        | NormalizeStep::SpellBytes
         | NormalizeStep::Strip { .. } => true,
         NormalizeStep::Prepend(text) | NormalizeStep::Replace(_, text) => !text.contains(' '),
-        NormalizeStep::Nfkc | NormalizeStep::Nfkd | NormalizeStep::Nmt => false,
+        NormalizeStep::Nfkc
+        | NormalizeStep::Nfkd
+        | NormalizeStep::Nmt
+        | NormalizeStep::CleanText
+        | NormalizeStep::SpaceIdeographs => false,
     }
 }

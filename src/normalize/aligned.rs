@@ -78,6 +78,18 @@ impl Aligned {
         self.places.is_some()
     }
 
+    /// Whether the text is ASCII, and its origins are not tracked.
+    pub(super) fn is_plain_ascii(&self) -> bool {
+        self.places.is_none() && self.text.is_ascii()
+    }
+
+    /// Replaces each byte of a text for which [`Aligned::is_plain_ascii`] holds by another one, or by none.
+    pub(super) fn map_ascii(&mut self, map: impl Fn(u8) -> Option<u8>) {
+        let mut bytes = self.take().into_bytes();
+        bytes.retain_mut(|byte| map(*byte).inspect(|new| *byte = *new).is_some());
+        self.text = String::from_utf8(bytes).unwrap_or_default();
+    }
+
     /// Replaces `old`, which [`Aligned::take`] returned, by the characters of `new`. The number of each
     /// character says what it replaces: 0 the next old character, `-n` the next one and `n` more, a positive
     /// number none (the character is inserted). The first `removed` old characters are left out.

@@ -3,7 +3,7 @@
 use unicode_normalization_alignments::char::is_combining_mark;
 use unicode_normalization_alignments::{self as forms, IsNormalized};
 
-use super::{NormalizeStep, Normalizer, is_control, is_rare_space};
+use super::{NormalizeStep, Normalizer, bert, is_control, is_rare_space};
 use crate::pretokenize::Matcher;
 
 /// The character that stands for a space in SentencePiece's texts.
@@ -56,6 +56,8 @@ impl NormalizeStep {
         let composes = || forms::is_nfc_quick(one()) != IsNormalized::Yes;
         let is_stable = |quick: IsNormalized| quick == IsNormalized::Yes && is_starter() && !composes();
         match self {
+            NormalizeStep::CleanText => bert::is_clean(character),
+            NormalizeStep::SpellBytes => character.is_ascii_graphic(),
             _ if character.is_ascii() && !matches!(self, NormalizeStep::Lowercase | NormalizeStep::Nmt) => {
                 !matches!(self, NormalizeStep::Replace(Matcher::Literal(old), _) if old.contains(&(character as u8)))
             }
@@ -66,6 +68,8 @@ impl NormalizeStep {
             NormalizeStep::Lowercase => character.to_lowercase().eq([character]),
             NormalizeStep::StripAccents => !is_combining_mark(character),
             NormalizeStep::Nmt => !is_control(character) && (character == ' ' || !is_rare_space(character)),
+            NormalizeStep::SpaceIdeographs => !bert::is_ideograph(character),
+            NormalizeStep::StripNonspacing => !bert::is_accent(character),
             NormalizeStep::Prepend(_) => true,
             NormalizeStep::Replace(Matcher::Literal(old), _) => {
                 std::str::from_utf8(old).is_ok_and(|old| !old.contains(character))
@@ -86,4 +90,46 @@ fn characters(text: &[u8]) -> impl Iterator<Item = char> + '_ {
 fn last_character(text: &[u8]) -> Option<char> {
     let start = (text.len().saturating_sub(4)..text.len()).rev().find(|&at| text[at] & 0xC0 != 0x80)?;
     std::str::from_utf8(&text[start..]).ok()?.chars().next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Aligned;
+    use super::*;
+
+    fn normalized(normalizer: &Normalizer, text: &str) -> String {
+        let mut aligned = Aligned::plain(text).unwrap();
+        assert!(normalizer.apply_to(&mut aligned, true, usize::MAX).is_ok());
+        aligned.into_parts().0
+    }
+
+    #[test]
+    fn both_sides_of_a_cut_are_normalized_alone() {
+        let steps = [
+            vec![NormalizeStep::Nfc],
+            vec![NormalizeStep::Nfkd, NormalizeStep::StripAccents],
+            vec![NormalizeStep::Nmt],
+            vec![NormalizeStep::CleanText, NormalizeStep::SpaceIdeographs],
+            vec![NormalizeStep::Nfd, NormalizeStep::StripNonspacing, NormalizeStep::Lowercase],
+            vec![NormalizeStep::SpellBytes],
+            vec![NormalizeStep::SpaceIdeographs, NormalizeStep::SpellBytes],
+        ];
+        let letters = ['a', 'A', ' ', '\n', '\u{7f}', '中', 'é', '\u{301}', '\u{3000}', 'か', '\u{3099}'];
+        for normalizer in steps.map(Normalizer) {
+            let mut cuts = 0;
+            for number in 0..letters.len().pow(4) {
+                let letter = |place| letters[number / letters.len().pow(place) % letters.len()];
+                let text: String = (0..4).map(letter).collect();
+                for (at, _) in text.char_indices().skip(1) {
+                    if normalizer.may_cut(text.as_bytes(), at, false) {
+                        let (left, right) = text.split_at(at);
+                        let parts = [left, right].map(|part| normalized(&normalizer, part)).concat();
+                        assert_eq!(parts, normalized(&normalizer, &text), "{text:?} at {at}");
+                        cuts += 1;
+                    }
+                }
+            }
+            assert!(cuts > 100);
+        }
+    }
 }

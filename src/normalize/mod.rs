@@ -5,6 +5,7 @@
 //! results are kept even where a newer Unicode version differs.
 
 mod aligned;
+mod bert;
 mod compose;
 mod cuts;
 mod limit;
@@ -21,6 +22,7 @@ use limit::Limit;
 use crate::error::Result;
 use crate::pretokenize::Matcher;
 use crate::room;
+use crate::spelling::spell;
 
 /// One step of a normalizer.
 #[derive(Clone)]
@@ -39,6 +41,14 @@ pub enum NormalizeStep {
     StripAccents,
     /// Removes control characters, and replaces rare spaces by plain ones.
     Nmt,
+    /// Removes control characters, and replaces whitespace by plain spaces, as `BertNormalizer` does.
+    CleanText,
+    /// Puts a space before and behind each Chinese character.
+    SpaceIdeographs,
+    /// Removes nonspacing marks.
+    StripNonspacing,
+    /// Each byte becomes the character that spells it in a byte-level file.
+    SpellBytes,
     /// Removes whitespace at the ends.
     Strip {
         /// At the beginning.
@@ -112,15 +122,34 @@ impl Normalizer {
 impl NormalizeStep {
     fn apply(&self, text: &mut Aligned, limit: Limit) -> Result<()> {
         match self {
+            NormalizeStep::Lowercase if text.is_plain_ascii() => {
+                text.map_ascii(|byte| Some(byte.to_ascii_lowercase()));
+                Ok(())
+            }
             NormalizeStep::Nfc
             | NormalizeStep::Nfd
             | NormalizeStep::Nfkc
             | NormalizeStep::Nfkd
-            | NormalizeStep::Lowercase => self.respell(text, limit),
+            | NormalizeStep::Lowercase
+            | NormalizeStep::SpaceIdeographs
+            | NormalizeStep::SpellBytes => self.respell(text, limit),
             NormalizeStep::StripAccents => text.filter(|c| !forms::char::is_combining_mark(c), limit),
+            NormalizeStep::StripNonspacing => text.filter(|c| !bert::is_accent(c), limit),
             NormalizeStep::Nmt => {
                 text.filter(|c| !is_control(c), limit)?;
                 text.map(|c| if is_rare_space(c) { ' ' } else { c }, limit)
+            }
+            NormalizeStep::CleanText if self.leaves(text.text())? => Ok(()),
+            NormalizeStep::CleanText if text.is_plain_ascii() => {
+                text.map_ascii(|byte| match byte {
+                    b'\t' | b'\n' | b'\r' => Some(b' '),
+                    _ => (b' '..=b'~').contains(&byte).then_some(byte),
+                });
+                Ok(())
+            }
+            NormalizeStep::CleanText => {
+                text.filter(|c| !bert::is_removed(c), limit)?;
+                text.map(|c| if c.is_whitespace() { ' ' } else { c }, limit)
             }
             NormalizeStep::Strip { left, right } => text.strip(*left, *right, limit),
             NormalizeStep::Prepend(before) => text.prepend(before, limit),
@@ -148,6 +177,17 @@ impl NormalizeStep {
             NormalizeStep::Nfd => text.transform(&old, old.nfd(), 0, limit),
             NormalizeStep::Nfkc => text.transform(&old, old.nfkc(), 0, limit),
             NormalizeStep::Nfkd => text.transform(&old, old.nfkd(), 0, limit),
+            NormalizeStep::SpaceIdeographs => {
+                let spaced = |c: char| match bert::is_ideograph(c) {
+                    true => [Some((' ', 0)), Some((c, 1)), Some((' ', 1))],
+                    false => [Some((c, 0)), None, None],
+                };
+                text.transform(&old, old.chars().flat_map(spaced).flatten(), 0, limit)
+            }
+            NormalizeStep::SpellBytes => {
+                let spelled = old.bytes().map(|byte| (spell(byte), isize::from(byte & 0xC0 == 0x80)));
+                text.transform(&old, spelled, 0, limit)
+            }
             _ => {
                 let lower = |c: char| c.to_lowercase().enumerate().map(|(i, c)| (c, isize::from(i > 0)));
                 text.transform(&old, old.chars().flat_map(lower), 0, limit)
@@ -165,6 +205,10 @@ impl NormalizeStep {
             NormalizeStep::Lowercase => "Lowercase",
             NormalizeStep::StripAccents => "StripAccents",
             NormalizeStep::Nmt => "Nmt",
+            NormalizeStep::CleanText | NormalizeStep::SpaceIdeographs | NormalizeStep::StripNonspacing => {
+                "BertNormalizer"
+            }
+            NormalizeStep::SpellBytes => "ByteLevel",
             NormalizeStep::Strip { .. } => "Strip",
             NormalizeStep::Prepend(_) => "Prepend",
             NormalizeStep::Replace(..) => "Replace",
@@ -186,6 +230,10 @@ impl NormalizeStep {
                 text.is_ascii() || !text.chars().any(forms::char::is_combining_mark)
             }
             NormalizeStep::Nmt => !text.chars().any(|c| is_control(c) || c != ' ' && is_rare_space(c)),
+            NormalizeStep::CleanText => text.chars().all(bert::is_clean),
+            NormalizeStep::SpaceIdeographs => text.is_ascii() || !text.chars().any(bert::is_ideograph),
+            NormalizeStep::StripNonspacing => text.is_ascii() || !text.chars().any(bert::is_accent),
+            NormalizeStep::SpellBytes => text.bytes().all(|byte| byte.is_ascii_graphic()),
             NormalizeStep::Replace(matcher @ Matcher::Literal(_), _) => {
                 let mut found = false;
                 matcher.find(text.as_bytes(), &mut |_| {
@@ -259,5 +307,24 @@ mod tests {
             assert!(normalizer.apply(&mut tracked, usize::MAX).is_ok());
             assert_eq!(plain.text(), tracked.text());
         }
+    }
+
+    #[test]
+    fn characters_of_bert_and_of_bytes_have_the_places_of_theirs() {
+        let changed = |step: NormalizeStep, text: &str| {
+            let (mut plain, mut tracked) = (Aligned::plain(text).unwrap(), Aligned::tracked(text).unwrap());
+            let normalizer = Normalizer(vec![step]);
+            assert!(normalizer.apply(&mut plain, usize::MAX).is_ok());
+            assert!(normalizer.apply(&mut tracked, usize::MAX).is_ok());
+            let (text, places) = tracked.into_parts();
+            assert_eq!(plain.text(), text);
+            (text, places)
+        };
+        let clean = changed(NormalizeStep::CleanText, "\0a\t\u{7f}");
+        assert_eq!(clean, ("a ".to_owned(), vec![(1, 2), (2, 3)]));
+        let spaced = changed(NormalizeStep::SpaceIdeographs, "a中");
+        assert_eq!(spaced, ("a 中 ".to_owned(), [vec![(0, 1)], vec![(1, 4); 5]].concat()));
+        let spelled = changed(NormalizeStep::SpellBytes, " é");
+        assert_eq!(spelled, ("ĠÃ©".to_owned(), [vec![(0, 1); 2], vec![(1, 3); 4]].concat()));
     }
 }

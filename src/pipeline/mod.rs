@@ -4,7 +4,7 @@
 //! 2. The [`Normalizer`](crate::normalize::Normalizer), on each stretch between them.
 //! 3. Added tokens that are looked for in the normalized text.
 //! 4. Spaces: U+2581 becomes a plain space, if the vocabulary has these in its place.
-//! 5. The [`Prefix`], a space before a stretch.
+//! 5. The [`Rewrite`]s: pieces of a stretch get another character for spaces, and a [`Prefix`] in front.
 //!
 //! Then the pretokenizer cuts a stretch, and the model merges the pretokens. Each step takes text and hands on text,
 //! with the range of the original that each byte comes from where a caller asks for places.
@@ -15,8 +15,11 @@
 #[expect(clippy::module_inception, reason = "the type that the folder is about")]
 mod pipeline;
 mod prefix;
+mod rewrite;
 mod stretches;
+mod view;
 
 pub use pipeline::{AddedToken, Pipeline, PipelineParts};
 pub use prefix::Prefix;
+pub use rewrite::Rewrite;
 pub(crate) use stretches::{Passage, Stretch, Trust};

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::prefix::Prefix;
+use super::rewrite::Rewrite;
 use crate::control::Control;
 use crate::error::Result;
 use crate::normalize::{Aligned, Normalizer, most_bytes};
@@ -35,10 +36,8 @@ pub struct PipelineParts {
     pub mergeable: HashSet<u32>,
     /// The normalizer.
     pub normalizer: Normalizer,
-    /// What cuts a stretch before the prefix is put in front of each piece; `None` to cut nowhere.
-    pub splits: Option<Pretokenizer>,
-    /// Which stretches get a space in front, after normalization.
-    pub prefix: Prefix,
+    /// What the pre-tokenizer changes, in order.
+    pub rewrites: Vec<Rewrite>,
     /// What all steps come to for a text without U+2581, if that is at most a prefix.
     pub only_prefix: Option<Prefix>,
     /// Whether the vocabulary has a plain space for each U+2581.
@@ -152,6 +151,11 @@ impl Pipeline {
         })
     }
 
+    /// What it was made of.
+    pub fn parts(&self) -> &PipelineParts {
+        &self.parts
+    }
+
     /// Whether the steps come to at most a [prefix](Self::plain_prefix) before the stretches between the vocabulary's
     /// special tokens. May return `false` for such a text, too.
     ///
@@ -184,8 +188,8 @@ impl Pipeline {
 
     /// Whether several threads are faster than one.
     pub(crate) fn is_parallel(&self) -> bool {
-        self.parts.normalizer.is_parallel()
-            && self.parts.splits.as_ref().is_none_or(Pretokenizer::is_parallel)
+        let mut splits = self.parts.rewrites.iter().filter_map(|rewrite| rewrite.splits.as_ref());
+        self.parts.normalizer.is_parallel() && splits.all(Pretokenizer::is_parallel)
     }
 
     /// Finds places where a text can be cut: those that all steps and the pretokenizer allow.
@@ -233,7 +237,8 @@ fn takes_space(token: &AddedToken) -> bool {
 /// Whether a space, or another text, is put before some stretches.
 fn has_prefix(parts: &PipelineParts) -> bool {
     let is_plain = parts.only_prefix.is_none_or(|prefix| prefix == Prefix::None);
-    parts.prefix != Prefix::None || !is_plain || parts.normalizer.prepends()
+    let is_rewritten = parts.rewrites.iter().any(|rewrite| rewrite.prefix != Prefix::None);
+    is_rewritten || !is_plain || parts.normalizer.prepends()
 }
 
 /// The texts that no cut may lie in: those of the added tokens, with the whitespace that they take.
@@ -264,5 +269,6 @@ fn can_cut(parts: &PipelineParts, tokens: &[(&AddedToken, String)]) -> bool {
         // Behind or before a cut a single word would be at the end of a text, where no other word is.
         has_space && (is_hidden || token.flags.single_word) || token.flags.rstrip && has_prefix(parts)
     };
-    parts.normalizer.can_cut() && parts.splits.is_none() && !tokens.iter().any(hinders)
+    let only_prefixes = parts.rewrites.iter().all(Rewrite::is_only_prefix);
+    parts.normalizer.can_cut() && only_prefixes && !tokens.iter().any(hinders)
 }

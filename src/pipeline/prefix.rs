@@ -1,6 +1,6 @@
-//! The space that is put before a text.
+//! The space, or the character that stands for one, that is put before a text.
 
-/// Which stretches of text, between two added tokens, are encoded as if a space stood before them.
+/// Which stretches of text, between two added tokens, are encoded as if a space, or another mark, stood before them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Prefix {
     /// None.
@@ -8,9 +8,9 @@ pub enum Prefix {
     None,
     /// All.
     Always,
-    /// Those that do not begin with a space.
+    /// Those that do not begin with the mark.
     Missing,
-    /// The one that begins a text, if it does not begin with a space.
+    /// The one that begins a text, if it does not begin with the mark.
     First,
 }
 
@@ -26,10 +26,10 @@ impl Prefix {
         })
     }
 
-    /// Whether a stretch gets a space in front; `is_first` says that it begins the text.
+    /// Whether a stretch gets a mark in front, such as a space; `is_first` says that it begins the text.
     #[inline]
-    pub(crate) fn is_before(self, stretch: &[u8], is_first: bool) -> bool {
-        let lacks = !stretch.starts_with(b" ");
+    pub(crate) fn is_before(self, stretch: &[u8], mark: &[u8], is_first: bool) -> bool {
+        let lacks = !stretch.starts_with(mark);
         match self {
             Prefix::None => false,
             Prefix::Always => true,

@@ -5,9 +5,11 @@ use std::ops::Range;
 
 use super::pipeline::{META, Pipeline};
 use super::prefix::Prefix;
+use super::rewrite::Rewrite;
+use super::view::{Changed, View};
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::normalize::{Aligned, OriginRange, most_bytes, origin_of};
+use crate::normalize::{Aligned, OriginRange, most_bytes};
 use crate::room;
 
 /// A part of a text that went through a pipeline.
@@ -53,13 +55,6 @@ pub(crate) struct Passage<'a> {
 /// Takes the stretches in order; returns whether it wants more.
 pub(crate) type OnStretch<'a> = &'a mut dyn FnMut(Stretch<'_>) -> Result<bool>;
 
-/// A changed text with the origin of each byte, if these are tracked.
-#[derive(Default)]
-struct Changed {
-    text: Vec<u8>,
-    origins: Vec<OriginRange>,
-}
-
 impl Pipeline {
     /// Calls `f` with the stretches of a text.
     ///
@@ -84,7 +79,8 @@ impl Pipeline {
 
     /// The passage, tracked if a step needs the places.
     fn checked<'a>(&self, passage: Passage<'a>) -> Result<Passage<'a>> {
-        let needs_places = self.parts.prefix == Prefix::First || matches!(passage.trust, Trust::Inside(_));
+        let looks_at_places = self.parts.rewrites.iter().any(|rewrite| rewrite.prefix == Prefix::First);
+        let needs_places = looks_at_places || matches!(passage.trust, Trust::Inside(_));
         let is_tracked = passage.is_tracked || needs_places;
         if is_tracked && u32::try_from(passage.text.len()).is_err() {
             return Err(Error::OffsetsTooLong(passage.text.len()));
@@ -254,143 +250,64 @@ impl Pipeline {
         continues: bool,
         f: OnStretch<'_>,
     ) -> Result<bool> {
-        if !self.parts.spaces_are_plain || memchr::memmem::find(view.text, META.as_bytes()).is_none() {
-            return self.splits(passage, view, continues, f);
-        }
-        let mut changed = Changed::default();
-        let mut end = 0;
-        for place in memchr::memmem::find_iter(view.text, META.as_bytes()) {
-            changed.copy(&view, end..place, passage.is_tracked)?;
-            end = place + META.len();
-            room::push(&mut changed.text, b' ')?;
-            if passage.is_tracked {
-                let origin = view.origin(place..end);
-                room::push(&mut changed.origins, (origin.start as u32, origin.end as u32))?;
-            }
-        }
-        changed.copy(&view, end..view.text.len(), passage.is_tracked)?;
-        self.splits(
-            passage,
-            View { text: &changed.text, origins: Some(&changed.origins), start: 0 },
-            continues,
-            f,
-        )
+        let plain = match self.parts.spaces_are_plain {
+            true => view.replaced(META.as_bytes(), b" ", passage.is_tracked)?,
+            false => None,
+        };
+        let view = plain.as_ref().map_or(view, Changed::view);
+        self.rewrite(passage, view, continues, &self.parts.rewrites, f)
     }
 
-    /// Hands on a stretch, or each piece of it, with its prefix.
-    fn splits(
+    /// Hands on a stretch after the rewrites.
+    fn rewrite(
         &self,
         passage: Passage<'_>,
         view: View<'_>,
         continues: bool,
+        rewrites: &[Rewrite],
         f: OnStretch<'_>,
     ) -> Result<bool> {
-        let Some(splits) = &self.parts.splits else { return self.prefixed(passage, view, continues, f) };
+        if view.text.is_empty() {
+            return Ok(true);
+        }
+        let Some((rewrite, later)) = rewrites.split_first() else {
+            return match view.origins {
+                Some(origins) => f(Stretch::Changed(view.text, origins)),
+                None => f(Stretch::Same(view.start..view.start + view.text.len())),
+            };
+        };
+        let Some(splits) = &rewrite.splits else {
+            return self.mark(passage, view, continues, (rewrite, later), f);
+        };
         let mut wants_more = true;
         splits.for_each_while(view.text, |piece| {
-            wants_more = self.prefixed(passage, view.part(piece), false, f)?;
+            wants_more = self.mark(passage, view.part(piece), false, (rewrite, later), f)?;
             Ok(wants_more)
         })?;
         Ok(wants_more)
     }
 
-    fn prefixed(
+    /// Replaces the spaces of a piece, which is not empty, and puts a mark in front; then come the later rewrites.
+    fn mark(
         &self,
         passage: Passage<'_>,
         view: View<'_>,
         continues: bool,
+        (rewrite, later): (&Rewrite, &[Rewrite]),
         f: OnStretch<'_>,
     ) -> Result<bool> {
-        let is_first = || view.origin(0..1.min(view.text.len())).start == 0;
-        let prefix = if continues { Prefix::None } else { self.parts.prefix };
-        if view.text.is_empty() {
-            return Ok(true);
+        let mut mark = [0; 4];
+        let mark = rewrite.mark.encode_utf8(&mut mark).as_bytes();
+        let replaced = match mark {
+            b" " => None,
+            _ => view.replaced(b" ", mark, passage.is_tracked)?,
+        };
+        let view = replaced.as_ref().map_or(view, Changed::view);
+        let prefix = if continues { Prefix::None } else { rewrite.prefix };
+        if !prefix.is_before(view.text, mark, prefix == Prefix::First && view.is_first()) {
+            return self.rewrite(passage, view, continues, later, f);
         }
-        if prefix == Prefix::None || !prefix.is_before(view.text, prefix == Prefix::First && is_first()) {
-            return match view.origins {
-                Some(origins) => f(Stretch::Changed(view.text, origins)),
-                None => f(Stretch::Same(view.start..view.start + view.text.len())),
-            };
-        }
-        let mut changed = Changed::default();
-        room::push(&mut changed.text, b' ')?;
-        if passage.is_tracked {
-            // The space has the place of the first character.
-            room::push(&mut changed.origins, view.first_origin())?;
-        }
-        changed.copy(&view, 0..view.text.len(), passage.is_tracked)?;
-        f(Stretch::Changed(&changed.text, &changed.origins))
-    }
-}
-
-/// A text on its way, and where its bytes come from.
-#[derive(Clone, Copy)]
-struct View<'a> {
-    text: &'a [u8],
-    /// The origin of each byte, or no origins if they are not tracked; `None` for a part of the original.
-    origins: Option<&'a [OriginRange]>,
-    /// Where the text begins in the original, if it is a part of it.
-    start: usize,
-}
-
-impl<'a> View<'a> {
-    fn part(&self, range: Range<usize>) -> View<'a> {
-        let origins = self.origins.map(|origins| origins.get(range.clone()).unwrap_or_default());
-        View { text: &self.text[range.clone()], origins, start: self.start + range.start }
-    }
-
-    /// The range of the original that a part which is not empty comes from.
-    fn origin(&self, range: Range<usize>) -> Range<usize> {
-        match self.origins {
-            None => self.start + range.start..self.start + range.end,
-            Some(origins) => origin_of(origins, range),
-        }
-    }
-
-    /// The place of the first character.
-    fn first_origin(&self) -> OriginRange {
-        if let Some(origins) = self.origins {
-            return origins.first().copied().unwrap_or_default();
-        }
-        let valid = self.text[..self.text.len().min(4)].utf8_chunks().next();
-        let length = valid.and_then(|chunk| chunk.valid().chars().next()).map_or(1, char::len_utf8);
-        (self.start as u32, (self.start + length) as u32)
-    }
-}
-
-impl Changed {
-    /// Adds normalized text, which begins at byte `base` of the original.
-    fn add(&mut self, aligned: Aligned, base: usize) -> Result<()> {
-        let (text, origins) = aligned.into_parts();
-        if self.text.is_empty() {
-            self.text = text.into_bytes();
-        } else {
-            room::extend(&mut self.text, text.as_bytes())?;
-        }
-        let base = base as u32;
-        room::reserve(&mut self.origins, origins.len())?;
-        self.origins.extend(origins.into_iter().map(|(start, end)| (base + start, base + end)));
-        Ok(())
-    }
-
-    /// Adds a part of a text.
-    fn copy(&mut self, view: &View<'_>, range: Range<usize>, is_tracked: bool) -> Result<()> {
-        room::extend(&mut self.text, &view.text[range.clone()])?;
-        if !is_tracked {
-            return Ok(());
-        }
-        if let Some(origins) = view.origins {
-            return room::extend(&mut self.origins, origins.get(range).unwrap_or_default());
-        }
-        room::reserve(&mut self.origins, range.len())?;
-        let mut at = view.start + range.start;
-        for chunk in view.text[range].utf8_chunks() {
-            let lengths = chunk.valid().chars().map(char::len_utf8).chain(chunk.invalid().iter().map(|_| 1));
-            for length in lengths {
-                self.origins.extend((0..length).map(|_| (at as u32, (at + length) as u32)));
-                at += length;
-            }
-        }
-        Ok(())
+        let marked = view.marked(mark, passage.is_tracked)?;
+        self.rewrite(passage, marked.view(), continues, later, f)
     }
 }

@@ -10,6 +10,7 @@ use super::compiled::{Automaton, CompiledScanner};
 use super::named::Named;
 use super::scanner::Scanner;
 use super::splitter::Splitter;
+use super::unicode_scripts::{ANY, script_of};
 use crate::error::Result;
 use crate::simd::Isa;
 
@@ -63,6 +64,8 @@ pub enum Matcher {
     CharKind(CharKind),
     /// Runs of word characters, and runs of what is neither a word character nor whitespace.
     Words,
+    /// Runs of characters of one script, without the characters of no script in front.
+    Scripts,
     /// So many characters at a time, at least one; the last match may have fewer.
     Length(usize),
     /// A named pattern, which matches everything.
@@ -88,6 +91,7 @@ impl Matcher {
                 if kind.has(character) { on_match(range) } else { Ok(()) }
             }),
             Matcher::Words => find_words(text, on_match),
+            Matcher::Scripts => find_scripts(text, on_match),
             Matcher::Length(length) => {
                 let (mut start, mut end, mut count) = (0, 0, 0);
                 for_each_character(text, &mut |range, _| {
@@ -148,4 +152,35 @@ fn find_words(text: &[u8], on_match: &mut dyn FnMut(Range<usize>) -> Result<()>)
         Ok(())
     })?;
     run.map_or(Ok(()), |(last, _)| on_match(last))
+}
+
+/// The matches of [`Matcher::Scripts`]. A character of any script belongs to the run before it.
+fn find_scripts(text: &[u8], on_match: &mut dyn FnMut(Range<usize>) -> Result<()>) -> Result<()> {
+    let (mut start, mut last) = (None, ANY);
+    for_each_character(text, &mut |range, character| {
+        let script = script_of(character);
+        if script == ANY || script == last {
+            return Ok(());
+        }
+        last = script;
+        start.replace(range.start).map_or(Ok(()), |start| on_match(start..range.start))
+    })?;
+    start.map_or(Ok(()), |start| on_match(start..text.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_a_script_takes_the_spaces_behind_it() {
+        let text = "  Apples are りんご 林檎、1 ";
+        let mut runs = Vec::new();
+        let searched = Matcher::Scripts.find(text.as_bytes(), &mut |range| {
+            runs.push(&text[range]);
+            Ok(())
+        });
+        assert!(searched.is_ok());
+        assert_eq!(runs, ["Apples are ", "りんご 林檎", "、1 "]);
+    }
 }

@@ -15,9 +15,11 @@ mod o200k;
 mod pretokenizer;
 mod rules;
 mod scanner;
+mod script_table;
 mod splitter;
 mod stable_suffix;
 mod stages;
+mod unicode_scripts;
 mod unicode_tables;
 
 pub use crate::simd::{ENDS, Isa};

@@ -14,7 +14,7 @@ use super::{call, errors, objects};
 use crate::error::{Error, Result};
 use crate::huggingface::{FilePattern, FilePipeline, PatternCompiler};
 use crate::normalize::NormalizeStep;
-use crate::pipeline::AddedToken;
+use crate::pipeline::{AddedToken, Prefix};
 use crate::pretokenize::{Matcher, SplitStage};
 use crate::special::Flags;
 use crate::vocab::TextSpelling;
@@ -54,12 +54,12 @@ impl PyPipeline {
         };
         let parts = [value("normalizer")?, value("pre_tokenizer")?, value("decoder")?];
         let steps = FilePipeline::read(&parts, &mut Compiler(compile))?;
-        Ok(PyPipeline { steps: steps.with_tokens(added_tokens.into_iter().map(token), mergeable) })
+        Ok(PyPipeline { steps: steps.with_tokens(added_tokens.into_iter().map(token), mergeable)? })
     }
 
     /// The same steps with more added tokens.
-    fn with_tokens(&self, added_tokens: Vec<TokenRow>) -> Self {
-        PyPipeline { steps: self.steps.clone().with_tokens(added_tokens.into_iter().map(token), []) }
+    fn with_tokens(&self, added_tokens: Vec<TokenRow>) -> PyResult<Self> {
+        Ok(PyPipeline { steps: self.steps.clone().with_tokens(added_tokens.into_iter().map(token), [])? })
     }
 
     /// The names of the steps of the normalizer.
@@ -78,10 +78,10 @@ impl PyPipeline {
         }
     }
 
-    /// Whether ByteLevel puts a space before a text.
+    /// Whether ByteLevel puts a space before a text; None if the pre-tokenizer changes text otherwise before the stages.
     #[getter]
-    fn has_prefix(&self) -> bool {
-        self.steps.has_prefix()
+    fn has_prefix(&self) -> Option<bool> {
+        self.steps.prefix().map(|prefix| prefix != Prefix::None)
     }
 
     /// Whether a pretoken begins at each space; None if the pre-tokenizer does more than that.
@@ -96,13 +96,11 @@ impl PyPipeline {
         self.steps.pattern().cloned()
     }
 
-    /// The stages before and after the prefix. Each is the kind of a matcher, its argument (None for a pattern of `regex`), a
-    /// behavior and whether it is inverted.
+    /// The stages that cut a text into pretokens. Each is the kind of a matcher, its argument (None for a pattern of `regex`),
+    /// a behavior and whether it is inverted.
     #[getter]
-    fn stages<'py>(&self, py: Python<'py>) -> PyResult<(Vec<StageRow<'py>>, Vec<StageRow<'py>>)> {
-        let [before, after] = self.steps.stages();
-        let rows = |stages: &[SplitStage]| stages.iter().map(|stage| row(py, stage)).collect::<PyResult<_>>();
-        Ok((rows(before)?, rows(after)?))
+    fn stages<'py>(&self, py: Python<'py>) -> PyResult<Vec<StageRow<'py>>> {
+        self.steps.stages().iter().map(|stage| row(py, stage)).collect()
     }
 
     /// What cuts a text into pretokens after all other steps.
@@ -182,6 +180,7 @@ fn row<'py>(py: Python<'py>, stage: &SplitStage) -> PyResult<StageRow<'py>> {
         Matcher::Literal(literal) => ("literal", text(&String::from_utf8_lossy(literal))?),
         Matcher::CharKind(kind) => ("kind", text(kind.name())?),
         Matcher::Words => ("words", None),
+        Matcher::Scripts => ("scripts", None),
         Matcher::Length(length) => ("length", Some(objects::int(py, *length as u64)?)),
         Matcher::Named(named, _) => ("scanner", text(named.name())?),
         Matcher::Compiled(automaton) => {

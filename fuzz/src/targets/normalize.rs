@@ -52,7 +52,7 @@ fn step(input: &mut Input<'_>) -> NormalizeStep {
         let word = String::from_utf8(input.word(3, &LETTERS)).unwrap();
         if word.len() < least { "a".to_owned() } else { word }
     };
-    match input.below(12) {
+    match input.below(16) {
         0 => NormalizeStep::Nfc,
         1 => NormalizeStep::Nfd,
         2 => NormalizeStep::Nfkc,
@@ -62,17 +62,22 @@ fn step(input: &mut Input<'_>) -> NormalizeStep {
         6 => NormalizeStep::Nmt,
         7 | 8 => NormalizeStep::Strip { left: input.flag(), right: input.flag() },
         9 => NormalizeStep::Prepend(text(input, 0)),
-        10 => NormalizeStep::Replace(matcher(input), text(input, 0)),
+        10 => NormalizeStep::CleanText,
+        11 => NormalizeStep::SpaceIdeographs,
+        12 => NormalizeStep::StripNonspacing,
+        13 => NormalizeStep::SpellBytes,
+        14 => NormalizeStep::Replace(matcher(input), text(input, 0)),
         _ => NormalizeStep::Replace(Matcher::Literal(text(input, 1).into_bytes()), text(input, 0)),
     }
 }
 
 fn matcher(input: &mut Input<'_>) -> Matcher {
-    match input.below(5) {
+    match input.below(6) {
         0 => Matcher::CharKind(CharKind::Numeric),
         1 => Matcher::CharKind(CharKind::Whitespace),
         2 => Matcher::CharKind(CharKind::Punctuation),
         3 => Matcher::Named(Named::Gpt2, Isa::best()),
+        4 => Matcher::Scripts,
         _ => Matcher::Literal(input.pick(&LETTERS).into()),
     }
 }

@@ -113,8 +113,8 @@ class Pipeline:
     @property
     def is_staged(self) -> bool:
         """Whether no single pattern splits like the pipeline."""
-        before, _ = self.steps.stages
-        return bool(before) or (isinstance(self.pattern, Staged) and self.steps.splits_at_spaces is None)
+        in_stages = isinstance(self.pattern, Staged) and self.steps.splits_at_spaces is None
+        return self.steps.has_prefix is None or in_stages
 
     @property
     def merges_characters(self) -> bool:
@@ -161,7 +161,7 @@ class Pipeline:
 
     def reasons(self) -> list[str]:
         """Return the names of the parts that change the ids, besides one pattern and special tokens."""
-        normalizer = self.steps.normalizer
+        normalizer = dict.fromkeys(self.steps.normalizer)
         irregular = set(self.steps.irregular())
         flagged = (token for token in self.added_tokens if token.id in irregular or not token.special)
         names = sorted(token.content for token in flagged)[:3]
@@ -169,6 +169,7 @@ class Pipeline:
             *(["merging of characters instead of bytes"] if self.merges_characters else []),
             *([f"the normalizer ({', '.join(normalizer)})"] if normalizer else []),
             *(["a space before the text (add_prefix_space)"] if self.steps.has_prefix else []),
+            *(["a change of its parts before they are split"] if self.steps.has_prefix is None else []),
             *([f"added tokens with conditions ({', '.join(map(repr, names))})"] if names else []),
         ]
 
@@ -198,7 +199,7 @@ class Pipeline:
 
 
 def _pattern_of(steps: _core.Pipeline) -> patterns.Pattern:
-    _, stages = steps.stages
+    stages = steps.stages
     if steps.pattern is not None:
         source, keeps_unmatched = steps.pattern
         pattern = patterns.of_source(source, 0, "keep")

@@ -73,6 +73,17 @@ KINDS: dict[str, tuple[Any, Any, Any]] = {
     "nfkc": (normalizers.Sequence([normalizers.NFKC(), _PREPEND, _REPLACE]), None, decoders.Sequence([*_DECODER])),
     # NFKC makes spaces after they were replaced.
     "spaces_left": (normalizers.Sequence([_REPLACE, normalizers.NFKC()]), None, decoders.Sequence([*_DECODER])),
+    "scripts_metaspace": (
+        None,
+        pre_tokenizers.Sequence([pre_tokenizers.UnicodeScripts(), pre_tokenizers.Metaspace(META, "first")]),
+        decoders.Metaspace(META, "first"),
+    ),
+    "bert_metaspace": (
+        normalizers.BertNormalizer(lowercase=False),
+        pre_tokenizers.Sequence([pre_tokenizers.Punctuation(), pre_tokenizers.Metaspace("e", "always", False)]),
+        decoders.BPEDecoder(),
+    ),
+    "spelled_bytes": (normalizers.ByteLevel(), None, decoders.ByteLevel()),
     "bare": (None, None, None),
 }
 

@@ -17,7 +17,10 @@ from toksmith import Tokenizer
 from toksmith.compat.huggingface import Tokenizer as Compatible
 from toksmith.parts import Parts
 
-SOME = ("llama", "old_llama", "gemma", "metaspace_always_True", "metaspace_first_False", "spaces_left")
+SOME = (
+    *("llama", "old_llama", "gemma", "metaspace_always_True", "metaspace_first_False", "spaces_left"),
+    *("scripts_metaspace", "bert_metaspace", "spelled_bytes"),
+)
 
 
 @pytest.mark.parametrize("byte_fallback", [True, False])
@@ -142,11 +145,13 @@ def test_a_file_that_does_not_speak_of_unknown_characters(tmp_path: Path) -> Non
 
 REFUSED: list[tuple[str, Change]] = [
     (r"\$\.model\.dropout", _options(dropout=-0.5)),
-    (r"\$\.pre_tokenizer\.pretokenizers\[1\]: the pre-tokenizer Metaspace", _with(
+    (r"\$\.pre_tokenizer: more than 8 parts of type Metaspace", _with(
         "pre_tokenizer",
-        {"type": "Sequence", "pretokenizers": [{"type": "Whitespace"}, {"type": "Metaspace", "replacement": "▁"}]},
+        {"type": "Sequence", "pretokenizers": [{"type": "Metaspace", "replacement": "▁"}] * 9},
     )),
-    (r"\$\.pre_tokenizer\.replacement: '_'", _with("pre_tokenizer", {"type": "Metaspace", "replacement": "_"})),
+    (r"\$\.pre_tokenizer\.replacement: '__' is not one", _with(
+        "pre_tokenizer", {"type": "Metaspace", "replacement": "__"}
+    )),
     (r"\$\.pre_tokenizer\.prepend_scheme: 'last'", _with(
         "pre_tokenizer", {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "last"}
     )),

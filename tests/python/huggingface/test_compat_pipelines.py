@@ -30,6 +30,15 @@ PRE_TOKENIZERS = {
         byte_level(add_prefix_space=True),
     ),
     "words": sequence(pre_tokenizers.WhitespaceSplit(), byte_level(add_prefix_space=True, use_regex=False)),
+    "scripts": sequence(pre_tokenizers.UnicodeScripts(), byte_level(add_prefix_space=True)),
+    "metaspace": sequence(pre_tokenizers.Metaspace(), byte_level(use_regex=False)),
+    "metaspaces": sequence(
+        pre_tokenizers.Digits(),
+        pre_tokenizers.Metaspace("a", "first", split=False),
+        split("[aeiou]"),
+        pre_tokenizers.Metaspace("é", "always"),
+        byte_level(add_prefix_space=True),
+    ),
     "delimiter": sequence(pre_tokenizers.CharDelimiterSplit("e"), byte_level()),
     "deepseek": sequence(split(r"\p{N}{1,3}"), split("[一-龥]+"), split(DEEPSEEK), byte_level(use_regex=False)),
 }
@@ -37,6 +46,9 @@ PRE_TOKENIZERS = {
 MORE_NORMALIZERS: dict[str, Any] = {
     "none": None,
     **NORMALIZERS,
+    "bert": normalizers.BertNormalizer(),
+    "cased bert": normalizers.BertNormalizer(lowercase=False, strip_accents=True, clean_text=False),
+    "bytes": normalizers.Sequence([normalizers.NFC(), normalizers.ByteLevel()]),
     "strip": normalizers.Strip(),
     "prepend": normalizers.Prepend("_"),
     "replace": normalizers.Replace(Regex(r"\d+"), "0"),
@@ -251,5 +263,5 @@ def test_parts_that_are_set() -> None:
         ours.pre_tokenizer = ours.pre_tokenizer  # of its own kind, too
         check_encodings(theirs, ours, rng, 5)
     with pytest.raises(ValueError, match=r"\$\.pre_tokenizer"):
-        ours.pre_tokenizer = pre_tokenizers.UnicodeScripts()
+        ours.pre_tokenizer = sequence(byte_level(), pre_tokenizers.Digits())
     check_encodings(theirs, ours, rng, 5)

@@ -132,12 +132,20 @@ def respelled() -> Any:
     return made
 
 
+def byte_respelled() -> Any:
+    """A file with an added token that has the name of a byte, and another one once it is normalized."""
+    made = with_decoder(of_characters("llama"), decoders.Sequence([decoders.ByteFallback(), decoders.Fuse()]))
+    made.add_tokens([AddedToken("<0x41>", normalized=True)])
+    return made
+
+
 FILES: dict[str, Callable[[], Any]] = {
     **{kind: functools.partial(of_characters, kind) for kind in KINDS},
     "respelled": respelled,
     "fallback_then_metaspace": lambda: with_decoder(
         of_characters("metaspace_first_True"), decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace()])
     ),
+    "byte_respelled": byte_respelled,
     "unknown": lambda: of_characters("llama", byte_fallback=False),
     "bytes": lambda: of_bytes(added=["<n>"]),
     "bytes_in_sequence": lambda: with_decoder(

@@ -56,8 +56,9 @@ REFUSED: list[tuple[str, Change]] = [
     (r"\$\.model\.vocab\['zz'\]: the id is 1\.5", lambda data: data["model"]["vocab"].update(zz=1.5)),
     (r"\$\.model\.vocab\['zz'\]: the id is 4294967296", lambda data: data["model"]["vocab"].update(zz=2**32)),
     (r"the id 3 is given to both", lambda data: data["model"]["vocab"].update(zz=3)),
-    (r"\$\.normalizer: the normalizer BertNormalizer", with_normalizer(normalizers.BertNormalizer())),
-    (r"\$\.normalizer: the normalizer ByteLevel", with_normalizer({"type": "ByteLevel"})),
+    (r"\$\.normalizer: the field 'clean_text' is missing", with_normalizer(
+        {"type": "BertNormalizer", "lowercase": True}
+    )),
     (r"\$\.normalizer\.normalizers\[1\]: the normalizer Precompiled", with_normalizer(
         {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Precompiled", "precompiled_charsmap": ""}]}
     )),
@@ -69,7 +70,7 @@ REFUSED: list[tuple[str, Change]] = [
     )),
     (r"\$\.normalizer: an empty text", with_normalizer({"type": "Prepend", "prepend": ""})),
     (r"\$\.normalizer: the field 'type'", with_normalizer({})),
-    (r"\$\.pre_tokenizer: the pre-tokenizer UnicodeScripts", with_pre_tokenizer({"type": "UnicodeScripts"})),
+    (r"\$\.pre_tokenizer: the pre-tokenizer Other", with_pre_tokenizer({"type": "Other"})),
     (r"\$\.pre_tokenizer\.pretokenizers\[1\]: a Digits behind ByteLevel", with_pre_tokenizer(
         {"type": "Sequence", "pretokenizers": [BYTE_LEVEL, {"type": "Digits", "individual_digits": True}]}
     )),
@@ -110,18 +111,26 @@ def test_what_cannot_be_had_is_refused_by_name(tmp_path: Path, message: str, cha
     assert str(raised.value).startswith(str(path))
 
 
-def test_two_normalized_tokens_that_become_one() -> None:
-    data = content(make(normalizer=normalizers.Lowercase()))
-    rows = [{**TOKEN, "normalized": True, "id": 900 + i, "content": text} for i, text in enumerate(("Ab", "aB"))]
+@pytest.mark.parametrize(
+    ("normalizer", "contents", "message"),
+    [
+        # The original takes one of them, which one is left to its hashes.
+        (normalizers.Lowercase(), ("Ab", "aB"), "'Ab' and 'aB' become the same when normalized"),
+        # The original finds it everywhere, and panics beyond ASCII.
+        (normalizers.StripAccents(), ("\u0301",), "becomes nothing when normalized"),
+    ],
+)
+def test_normalized_tokens_without_a_text_of_their_own(normalizer: Any, contents: Any, message: str) -> None:
+    data = content(make(normalizer=normalizer))
+    rows = [{**TOKEN, "normalized": True, "id": 900 + i, "content": text} for i, text in enumerate(contents)]
     data["added_tokens"] += rows
 
     class Source:
         def to_str(self) -> str:
             return json.dumps(data)
 
-    # The original takes one of them, which one is left to its hashes.
     assert tokenizers.Tokenizer.from_str(json.dumps(data)).get_vocab_size() > 300
-    with pytest.raises(ValueError, match="is there twice"), pytest.warns(match="the original"):
+    with pytest.raises(ValueError, match=rf"\$\.added_tokens: .*{message}"), pytest.warns(match="the original"):
         Tokenizer.from_huggingface(Source())
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import regex
 from huggingface_cases import NORMALIZERS, split
-from tokenizers import pre_tokenizers
+from tokenizers import normalizers, pre_tokenizers
 
 from toksmith import _core
 from toksmith.huggingface.file_patterns import steps_of
@@ -17,15 +17,23 @@ EVERY = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 RNG = random.Random(0)
 MOST = [c for c in EVERY if c < "\U00034000" or "\U000e0000" <= c < "\U000e1000" or RNG.random() < 0.02]
 CHARACTERS = [pytest.param(MOST, id="most"), pytest.param(EVERY, id="every", marks=pytest.mark.long)]
+ALL: dict[str, Any] = {
+    **NORMALIZERS,
+    "BertNormalizer": normalizers.BertNormalizer(),
+    "cleaned": normalizers.BertNormalizer(True, False, False, False),
+    "spaced": normalizers.BertNormalizer(False, True, True, False),
+    "ByteLevel": normalizers.ByteLevel(),
+}
 STARTERS = "aA ΣΥ가ᄀα"
 MARKS = "\u0301\u0316\u0345\u0f72\u0f73\u1161\u11a8\u3099\u0344"
 
 
 @pytest.mark.parametrize("characters", CHARACTERS)
-@pytest.mark.parametrize("name", NORMALIZERS)
+@pytest.mark.parametrize("name", ALL)
 def test_normalizers_on_code_points(name: str, characters: list[str]) -> None:
     rng = random.Random(name)
-    normalize, theirs = steps_of(normalizer={"type": name}).normalize, NORMALIZERS[name]
+    theirs = ALL[name]
+    normalize = steps_of(normalizer=json.loads(theirs.__getstate__())).normalize
     for around in (("", "\0"), (rng.choice(STARTERS), rng.choice(MARKS))):
         text = "".join(f"{around[0]}{c}{around[1]}" for c in characters)
         changed = theirs.normalize_str(text)
@@ -37,11 +45,11 @@ def test_normalizers_on_code_points(name: str, characters: list[str]) -> None:
         assert normalize(text) == theirs.normalize_str(text)
 
 
-@pytest.mark.parametrize("name", NORMALIZERS)
+@pytest.mark.parametrize("name", sorted(ALL.keys() - {"ByteLevel"}))  # which leaves nothing beyond ASCII
 def test_what_is_left_alone_is_left_alone_in_parts(name: str) -> None:
     rng = random.Random(name)
     byte_level = {"type": "ByteLevel", "add_prefix_space": False}
-    steps = steps_of(normalizer={"type": name}, pre_tokenizer=byte_level)
+    steps = steps_of(normalizer=json.loads(ALL[name].__getstate__()), pre_tokenizer=byte_level)
     normalize = steps.normalize
     plain = _core.Tokenizer({byte: bytes([byte]) for byte in range(256)}, [], [], _core.Pretokenizer(None))
     core = plain.with_pipeline(steps)
@@ -55,7 +63,7 @@ def test_what_is_left_alone_is_left_alone_in_parts(name: str) -> None:
                 for end in range(start, len(text) + 1):
                     assert normalize(text[start:end]) == text[start:end]
         else:
-            assert name == "Lowercase" or normalize(text) != text
+            assert name in ("Lowercase", "BertNormalizer") or normalize(text) != text
     assert left > 1500
 
 
@@ -73,6 +81,16 @@ def test_kinds_of_characters(name: str, characters: list[str]) -> None:
     text = "".join(f"a{c}" for c in characters) + "a"
     part = json.loads(KINDS[name].__getstate__())
     assert steps_of(pre_tokenizer=part).pre_tokenize(text) == KINDS[name].pre_tokenize_str(text)
+
+
+@pytest.mark.parametrize("characters", CHARACTERS)
+def test_scripts(characters: list[str]) -> None:
+    theirs = pre_tokenizers.UnicodeScripts()
+    pre_tokenize = steps_of(pre_tokenizer={"type": "UnicodeScripts"}).pre_tokenize
+    for around in ("", "a", "あ", "?"):
+        text = around + around.join(characters)
+        assert pre_tokenize(text) == theirs.pre_tokenize_str(text)
+    assert all(pre_tokenize(c) == theirs.pre_tokenize_str(c) for c in characters[::7])
 
 
 def test_classes_differ_where_the_original_has_no_character_yet() -> None:

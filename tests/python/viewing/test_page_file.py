@@ -94,7 +94,7 @@ REFUSED = {
                 )
             )
         ),
-        r"it has a space before each part of the text",
+        r"it has a change of each part of the text",
     ),
     "characters": (
         lambda: Tokenizer.from_huggingface(character_cases.make("llama")),

@@ -22,7 +22,7 @@ def unknown(parts: Parts) -> list[str]:
     names = [token.content for token in pipeline.added_tokens if not token.is_plain][:3]
     return [
         *([f"the normalizer ({', '.join(steps)})"] if steps else []),
-        *(["a space before each part of the text"] if pipeline.steps.has_prefix and pipeline.steps.stages[0] else []),
+        *(["a change of each part of the text"] if pipeline.steps.has_prefix is None else []),
         *([f"added tokens with conditions ({', '.join(map(repr, names))})"] if names else []),
     ]
 
@@ -55,4 +55,4 @@ def steps(parts: Parts) -> list[normalization.Step]:
 
 def has_prefix(parts: Parts) -> bool:
     """Return whether a text that begins with no space gets one."""
-    return parts.pipeline is not None and parts.pipeline.steps.has_prefix
+    return parts.pipeline is not None and parts.pipeline.steps.has_prefix is True

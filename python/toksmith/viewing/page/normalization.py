@@ -41,7 +41,7 @@ class Step(NamedTuple):
 
 def unknown(steps: Iterable[str]) -> list[str]:
     """Return the names of those steps that a page cannot run."""
-    return [name for name in steps if name not in _FORMS]
+    return list(dict.fromkeys(name for name in steps if name not in _FORMS))
 
 
 @functools.cache

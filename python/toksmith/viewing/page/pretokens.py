@@ -59,7 +59,7 @@ def stages(pattern: Pattern) -> list[Stage]:
     if isinstance(pattern, Staged):
         return [
             Stage(_found_by(kind, argument), behavior, invert)
-            for kind, argument, behavior, invert in pattern.steps.stages[1]
+            for kind, argument, behavior, invert in pattern.steps.stages
         ]
     if pattern.text is None:
         return []
