@@ -11,7 +11,7 @@ use super::windows::WindowedDocument;
 use super::worker::Worker;
 use crate::control::{Control, Stage};
 use crate::error::{Error, Result};
-use crate::source::{Compression, Cutter, DocumentFormat, InputFile, SourceFile, Stamp, most_bytes};
+use crate::source::{Compression, Cutter, DocumentFormat, InputFile, SourceFile, Stamp, max_bytes_of};
 use crate::workers;
 
 /// A unit of work that a worker takes.
@@ -86,11 +86,11 @@ impl Counting {
                 units.extend(chunks.into_iter().map(|chunk| WorkUnit::Chunk(number, chunk)));
                 sources.push(Some(source));
             } else {
-                let most = most_bytes(&meta, file.compression);
-                let place = self.take_places(most.saturating_mul(stretch));
+                let max_bytes = max_bytes_of(&meta, file.compression);
+                let place = self.take_places(max_bytes.saturating_mul(stretch));
                 total += meta.len();
                 let file = InputFile { seen, ..file.clone() };
-                let stream = Stream::new(file, place, stretch, most, self.options.block_bytes());
+                let stream = Stream::new(file, place, stretch, max_bytes, self.options.block_bytes());
                 units.push(WorkUnit::Stream(Box::new(Mutex::new(stream))));
                 sources.push(None);
             }

@@ -2,7 +2,7 @@
 
 use super::stages::{Part, Stage, StageState};
 use crate::error::{Error, Result};
-use crate::normalize::most_bytes;
+use crate::normalize::max_bytes_of;
 use crate::room;
 
 /// The stages of a decoder, one after the other.
@@ -39,8 +39,8 @@ impl Flow {
     /// Counts a text that a stage hands on: a few replacements, one behind the other, could make petabytes.
     fn count(&mut self, bytes: usize) -> Result<()> {
         self.made = self.made.saturating_add(bytes);
-        let most = most_bytes(self.taken.saturating_mul(GROWTH_FACTOR));
-        if self.made <= most { Ok(()) } else { Err(Error::DecodedTooLong(self.taken, most)) }
+        let max_bytes = max_bytes_of(self.taken.saturating_mul(GROWTH_FACTOR));
+        if self.made <= max_bytes { Ok(()) } else { Err(Error::DecodedTooLong(self.taken, max_bytes)) }
     }
 }
 

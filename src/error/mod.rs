@@ -230,7 +230,7 @@ pub enum Error {
 
     /// A step of a normalizer that would make a text far longer.
     #[error(
-        "step {step} of the normalizer ({name}) makes more than {most} bytes of {bytes}: a text and its stretches may \
+        "step {step} of the normalizer ({name}) makes more than {max_bytes} bytes of {bytes}: a text and its stretches may \
          come to 64 times as many bytes, and to 16 MB in any case"
     )]
     NormalizedTooLong {
@@ -241,7 +241,7 @@ pub enum Error {
         /// The bytes of the text before the first step.
         bytes: usize,
         /// The bytes that the step may make.
-        most: usize,
+        max_bytes: usize,
     },
 
     /// A decoder that would make far more bytes, in all stages together, than the tokens have.

@@ -13,7 +13,7 @@ use super::{decoder, normalizer, pretokenizer, spaces};
 use crate::control::Control;
 use crate::decode::{Decoder, Stage};
 use crate::error::Result;
-use crate::normalize::{Aligned, Normalizer, most_bytes, origin_of};
+use crate::normalize::{Aligned, Normalizer, max_bytes_of, origin_of};
 use crate::pipeline::{AddedToken, Passage, Pipeline, PipelineParts, Prefix, Rewrite, Stretch, Trust};
 use crate::pretokenize::{Junctions, Pattern, Pretokenizer, SplitStage, Unmatched};
 use crate::room;
@@ -229,7 +229,7 @@ impl FilePipeline {
     /// Errors of normalizing.
     pub fn normalized(&self, text: &str) -> Result<String> {
         let mut aligned = Aligned::plain(text)?;
-        self.normalizer.apply(&mut aligned, most_bytes(text.len()))?;
+        self.normalizer.apply(&mut aligned, max_bytes_of(text.len()))?;
         Ok(aligned.into_parts().0)
     }
 

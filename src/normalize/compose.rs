@@ -163,7 +163,7 @@ mod tests {
             let filler = "x".repeat(number % 67);
             let text = format!("{}{}{filler}{}{}", pick(0), pick(1), pick(2), pick(3));
             assert_eq!(is_nfc(&text), forms::is_nfc(&text), "{text:?}");
-            let limit = Limit { step: 0, name: "NFC", bytes: text.len(), most: usize::MAX };
+            let limit = Limit { step: 0, name: "NFC", bytes: text.len(), max_bytes: usize::MAX };
             let expected: String = text.nfc().map(|(character, _)| character).collect();
             assert_eq!(composed(&text, limit).unwrap(), expected, "{text:?}");
         }

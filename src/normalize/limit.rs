@@ -9,8 +9,8 @@ const MAX_GROWTH_FACTOR: usize = 64;
 /// A normalized text may have this many bytes even if the original is short. Chosen without measurement.
 const ALWAYS_ALLOWED_BYTES: usize = 1 << 24;
 
-/// The most bytes that a text of `bytes` bytes may have after any step of a normalizer.
-pub fn most_bytes(bytes: usize) -> usize {
+/// The maximum number of bytes that a text of `bytes` bytes may have after any step of a normalizer.
+pub fn max_bytes_of(bytes: usize) -> usize {
     bytes.saturating_mul(MAX_GROWTH_FACTOR).max(ALWAYS_ALLOWED_BYTES)
 }
 
@@ -22,20 +22,20 @@ pub(super) struct Limit {
     pub name: &'static str,
     /// The bytes of the text before the first step.
     pub bytes: usize,
-    /// The most bytes that the text may have after the step.
-    pub most: usize,
+    /// The maximum number of bytes that the text may have after the step.
+    pub max_bytes: usize,
 }
 
 impl Limit {
     /// Checks that `more` bytes may be added to a text of `now` bytes. Called before they are added.
     #[inline]
     pub(super) fn check(self, now: usize, more: usize) -> Result<()> {
-        if now.saturating_add(more) <= self.most { Ok(()) } else { Err(self.passed()) }
+        if now.saturating_add(more) <= self.max_bytes { Ok(()) } else { Err(self.passed()) }
     }
 
     #[cold]
     fn passed(self) -> Error {
-        let Limit { step, name, bytes, most } = self;
-        Error::NormalizedTooLong { step, name, bytes, most }
+        let Limit { step, name, bytes, max_bytes } = self;
+        Error::NormalizedTooLong { step, name, bytes, max_bytes }
     }
 }

@@ -14,7 +14,7 @@ use unicode_normalization_alignments::{self as forms, UnicodeNormalization};
 
 pub(crate) use aligned::origin_of;
 pub use aligned::{Aligned, OriginRange};
-pub use limit::most_bytes;
+pub use limit::max_bytes_of;
 
 use compose::is_nfc;
 use limit::Limit;
@@ -67,12 +67,12 @@ pub enum NormalizeStep {
 pub struct Normalizer(pub Vec<NormalizeStep>);
 
 impl Normalizer {
-    /// Applies all steps to a text. After each step the text must have at most `most` bytes.
+    /// Applies all steps to a text. After each step the text may have at most `max_bytes` bytes.
     ///
     /// # Errors
     /// [`Error::NormalizedTooLong`](crate::error::Error) before a step passes the limit; errors of a pattern.
-    pub fn apply(&self, text: &mut Aligned, most: usize) -> Result<()> {
-        self.apply_to(text, false, most)
+    pub fn apply(&self, text: &mut Aligned, max_bytes: usize) -> Result<()> {
+        self.apply_to(text, false, max_bytes)
     }
 
     /// [`Normalizer::apply`] to a text that may continue another one (see [`Normalizer::may_cut`]): then nothing is
@@ -80,11 +80,11 @@ impl Normalizer {
     ///
     /// # Errors
     /// Same as [`Normalizer::apply`].
-    pub(crate) fn apply_to(&self, text: &mut Aligned, continues: bool, most: usize) -> Result<()> {
+    pub(crate) fn apply_to(&self, text: &mut Aligned, continues: bool, max_bytes: usize) -> Result<()> {
         let bytes = text.text().len();
         for (i, step) in self.0.iter().enumerate() {
             if !(continues && matches!(step, NormalizeStep::Prepend(_))) {
-                step.apply(text, Limit { step: i, name: step.name(), bytes, most })?;
+                step.apply(text, Limit { step: i, name: step.name(), bytes, max_bytes })?;
             }
         }
         Ok(())

@@ -6,7 +6,7 @@ use super::prefix::Prefix;
 use super::rewrite::Rewrite;
 use crate::control::Control;
 use crate::error::Result;
-use crate::normalize::{Aligned, Normalizer, most_bytes};
+use crate::normalize::{Aligned, Normalizer, max_bytes_of};
 use crate::pretokenize::Pretokenizer;
 use crate::source::{Cutter, Guard};
 use crate::special::{AddedTokens, Flags, Specials, overlap};
@@ -211,7 +211,7 @@ impl Pipeline {
 /// The text that a normalizer makes of an added token.
 fn normalized(normalizer: &Normalizer, content: &str) -> Result<String> {
     let mut text = Aligned::plain(content)?;
-    normalizer.apply(&mut text, most_bytes(content.len()))?;
+    normalizer.apply(&mut text, max_bytes_of(content.len()))?;
     Ok(text.into_parts().0)
 }
 

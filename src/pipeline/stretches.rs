@@ -9,7 +9,7 @@ use super::rewrite::Rewrite;
 use super::view::{Changed, View};
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::normalize::{Aligned, OriginRange, most_bytes};
+use crate::normalize::{Aligned, OriginRange, max_bytes_of};
 use crate::room;
 
 /// A part of a text that went through a pipeline.
@@ -63,10 +63,10 @@ impl Pipeline {
     /// more if places are wanted.
     pub(crate) fn for_each_stretch(&self, passage: Passage<'_>, f: OnStretch<'_>) -> Result<()> {
         let passage = self.checked(passage)?;
-        let mut most = most_bytes(passage.text.len());
+        let mut budget = max_bytes_of(passage.text.len());
         let mut at = 0;
         for (id, range) in self.trusted_tokens(passage)? {
-            if !self.between(passage, at..range.start, &mut most, f)? {
+            if !self.between(passage, at..range.start, &mut budget, f)? {
                 return Ok(());
             }
             at = range.end;
@@ -74,7 +74,7 @@ impl Pipeline {
                 return Ok(());
             }
         }
-        self.between(passage, at..passage.text.len(), &mut most, f).map(|_| ())
+        self.between(passage, at..passage.text.len(), &mut budget, f).map(|_| ())
     }
 
     /// The passage, tracked if a step needs the places.
@@ -116,35 +116,26 @@ impl Pipeline {
         &self,
         passage: Passage<'_>,
         range: Range<usize>,
-        most: &mut usize,
+        budget: &mut usize,
         f: OnStretch<'_>,
     ) -> Result<bool> {
         if range.is_empty() {
             return Ok(true);
         }
         if self.verbatim.is_empty() {
-            return self.normalize(passage, range, most, f);
+            return self.normalize(passage, range, budget, f);
         }
         let special = matches!(passage.trust, Trust::All);
-        let mut wants_more = true;
-        self.verbatim.tokens.for_each(
-            passage.text,
-            range,
-            &|_| special,
-            passage.control,
-            &mut |segment| {
-                wants_more = match segment.token {
-                    Some(index) => {
-                        let Range { start, end } = segment.range;
-                        let (id, text) = (self.verbatim.ids[index], &passage.text[start..end]);
-                        f(Stretch::Token { id, range: start..end, text })?
-                    }
-                    None => self.normalize(passage, segment.range, most, f)?,
-                };
-                Ok(wants_more)
-            },
-        )?;
-        Ok(wants_more)
+        self.verbatim.tokens.for_each(passage.text, range, &|_| special, passage.control, &mut |segment| {
+            match segment.token {
+                Some(index) => {
+                    let Range { start, end } = segment.range;
+                    let (id, text) = (self.verbatim.ids[index], &passage.text[start..end]);
+                    f(Stretch::Token { id, range: start..end, text })
+                }
+                None => self.normalize(passage, segment.range, budget, f),
+            }
+        })
     }
 
     /// Normalizes a stretch of the original, and hands on the added tokens in it and the text between them.
@@ -152,22 +143,21 @@ impl Pipeline {
         &self,
         passage: Passage<'_>,
         range: Range<usize>,
-        most: &mut usize,
+        budget: &mut usize,
         f: OnStretch<'_>,
     ) -> Result<bool> {
         let continues = !passage.is_first && range.start == 0;
-        let changed = self.normalized_text(passage, range.clone(), continues, *most)?;
+        let changed = self.normalized_text(passage, range.clone(), continues, *budget)?;
         let view = match &changed {
             Some(changed) => {
                 View { text: &changed.text, origins: Some(&changed.origins), start: range.start }
             }
             None => View { text: &passage.text[range.clone()], origins: None, start: range.start },
         };
-        *most = most.saturating_sub(view.text.len());
+        *budget = budget.saturating_sub(view.text.len());
         if self.normalized.is_empty() {
             return self.spaces(passage, view, continues, f);
         }
-        let mut wants_more = true;
         let accepts = |part: &Range<usize>| match passage.trust {
             Trust::All => true,
             Trust::None => false,
@@ -181,23 +171,18 @@ impl Pipeline {
             0..view.text.len(),
             &accepts,
             passage.control,
-            &mut |segment| {
-                wants_more = match segment.token {
-                    Some(index) => {
-                        let range =
-                            if passage.is_tracked { view.origin(segment.range.clone()) } else { 0..0 };
-                        let (id, text) = (self.normalized.ids[index], &view.text[segment.range]);
-                        f(Stretch::Token { id, range, text })?
-                    }
-                    None => {
-                        let continues = continues && segment.range.start == 0;
-                        self.spaces(passage, view.part(segment.range), continues, f)?
-                    }
-                };
-                Ok(wants_more)
+            &mut |segment| match segment.token {
+                Some(index) => {
+                    let range = if passage.is_tracked { view.origin(segment.range.clone()) } else { 0..0 };
+                    let (id, text) = (self.normalized.ids[index], &view.text[segment.range]);
+                    f(Stretch::Token { id, range, text })
+                }
+                None => {
+                    let continues = continues && segment.range.start == 0;
+                    self.spaces(passage, view.part(segment.range), continues, f)
+                }
             },
-        )?;
-        Ok(wants_more)
+        )
     }
 
     /// The normalized text of a stretch; `None` if the normalizer leaves it.
@@ -206,7 +191,7 @@ impl Pipeline {
         passage: Passage<'_>,
         range: Range<usize>,
         continues: bool,
-        most: usize,
+        budget: usize,
     ) -> Result<Option<Changed>> {
         let normalizer = &self.parts.normalizer;
         if normalizer.0.is_empty() {
@@ -227,7 +212,7 @@ impl Pipeline {
             } else {
                 Aligned::plain(chunk.valid())
             }?;
-            normalizer.apply_to(&mut aligned, continues || at > 0, most.saturating_sub(all.text.len()))?;
+            normalizer.apply_to(&mut aligned, continues || at > 0, budget.saturating_sub(all.text.len()))?;
             all.add(aligned, range.start + at)?;
             at += chunk.valid().len();
             for byte in chunk.invalid() {

@@ -128,9 +128,9 @@ fn lists<T: IdType>(
     values: impl FnOnce(Vec<T>) -> Values,
     control: &Control,
 ) -> Result<PyArrowArray> {
-    let most = if large { usize::MAX } else { Offsets::MOST_NARROW };
+    let max_ids = if large { usize::MAX } else { Offsets::MOST_NARROW };
     let EncodedBatch { ids, starts } =
-        encoder.encode_column(&texts.texts, special, (workers, most), control)?;
+        encoder.encode_column(&texts.texts, special, (workers, max_ids), control)?;
     Ok(PyArrowArray::of(Some(Offsets::of(starts, large)?), values(ids), texts))
 }
 

@@ -22,6 +22,6 @@ pub use input::{DocumentFormat, InputFile};
 pub(crate) use records::text_of;
 pub use stamp::Stamp;
 pub use stream::Compression;
-pub(crate) use stream::{ByteStream, most_bytes};
+pub(crate) use stream::{ByteStream, max_bytes_of};
 pub use text::Text;
 pub(crate) use utf8::Utf8Window;

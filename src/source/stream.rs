@@ -61,7 +61,7 @@ enum Inner {
 }
 
 /// An upper bound of the length of a file's contents, computed without reading the file.
-pub(crate) fn most_bytes(meta: &Metadata, compression: Compression) -> u64 {
+pub(crate) fn max_bytes_of(meta: &Metadata, compression: Compression) -> u64 {
     match compression {
         _ if !meta.is_file() => UNKNOWN_SIZE_BYTES,
         // Files of Linux's /proc have text although their size is given as 0.

@@ -33,7 +33,7 @@ pub struct AddedSegment {
 /// A list of added tokens that can be searched for.
 #[derive(Clone, Debug)]
 pub struct AddedTokens {
-    found: Specials,
+    search: Specials,
     flags: Vec<Flags>,
 }
 
@@ -44,7 +44,7 @@ impl AddedTokens {
     /// Same as [`Specials::new`].
     pub fn new(tokens: Vec<(String, Flags)>) -> Result<Self> {
         let (texts, flags) = tokens.into_iter().map(|(text, flags)| (text.into_bytes(), flags)).unzip();
-        Ok(AddedTokens { found: Specials::new(texts)?, flags })
+        Ok(AddedTokens { search: Specials::new(texts)?, flags })
     }
 
     /// Whether a token is special, by its index.
@@ -52,8 +52,8 @@ impl AddedTokens {
         self.flags[index].special
     }
 
-    /// Calls `f` with the added tokens in a range of a text and with all text between them, in order, until
-    /// it returns `false`. Special tokens are read as text where `accepts` returns `false` for their range.
+    /// Calls `f` with the added tokens in a range of a text and with all text between them, in order, until it returns
+    /// `false`; returns what it returned last, or `true` if it was not called. Special tokens are read as text where `accepts` returns `false` for their range.
     ///
     /// The occurrences are leftmost, then longest, and never overlap. An occurrence that its flags rule out,
     /// or that is read as text, still hides other occurrences that overlap it. Whitespace inside the range
@@ -72,11 +72,11 @@ impl AddedTokens {
         accepts: &dyn Fn(&Range<usize>) -> bool,
         control: &Control,
         f: &mut dyn FnMut(AddedSegment) -> Result<bool>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         // `blank_to` is the end of the whitespace that was measured last, so that no whitespace is measured
         // twice.
         let (mut end, mut blank_to) = (range.start, 0);
-        let mut matches = self.found.matches(&text[..range.end], range.start);
+        let mut matches = self.search.matches(&text[..range.end], range.start);
         while let Some(found) = matches.next(control)? {
             let Range { mut start, end: mut stop } = found.range;
             let flags = self.flags[found.index];
@@ -99,17 +99,14 @@ impl AddedTokens {
                 continue;
             }
             if end < start && !f(AddedSegment { token: None, range: end..start })? {
-                return Ok(());
+                return Ok(false);
             }
             if !f(AddedSegment { token: Some(found.index), range: start..stop })? {
-                return Ok(());
+                return Ok(false);
             }
             end = stop;
         }
-        if end != range.end {
-            f(AddedSegment { token: None, range: end..range.end })?;
-        }
-        Ok(())
+        if end == range.end { Ok(true) } else { f(AddedSegment { token: None, range: end..range.end }) }
     }
 }
 

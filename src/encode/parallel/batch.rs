@@ -77,7 +77,7 @@ impl Encoder {
         self.encode_column(texts, special, (workers, usize::MAX), control)
     }
 
-    /// [`Encoder::encode_batch_to_one`] with ids of any type. More than `most` ids are an error.
+    /// [`Encoder::encode_batch_to_one`] with ids of any type. More than `max_ids` ids are an error.
     ///
     /// # Errors
     /// Same as [`Encoder::encode`]; [`Error::TooManyIds`]; [`Error::IdTooWide`].
@@ -85,7 +85,7 @@ impl Encoder {
         &'a self,
         texts: &[&[u8]],
         special: impl Into<SpecialTokens<'a>>,
-        (workers, most): (usize, usize),
+        (workers, max_ids): (usize, usize),
         control: &Control,
     ) -> Result<EncodedBatch<T>> {
         let (runs, active) = (runs(texts)?, self.active(special.into()));
@@ -100,7 +100,7 @@ impl Encoder {
                 if let Some(ids) = T::as_found(&mut all.ids) {
                     self.add_run(0, &texts[run.clone()], active, ids, &mut starts, control)?;
                 }
-                check_count(all.ids.len(), most)?;
+                check_count(all.ids.len(), max_ids)?;
                 all.done(size(&run))?;
             }
             return Ok(EncodedBatch { ids: all.finish(), starts });
@@ -116,7 +116,7 @@ impl Encoder {
         let take = |(mut ids, own, bytes): (Vec<u32>, Vec<usize>, usize)| {
             starts.extend(own.iter().map(|start| all.ids.len() + start)); // there is room for all
             T::append(&ids, &mut all.ids)?;
-            check_count(all.ids.len(), most)?;
+            check_count(all.ids.len(), max_ids)?;
             all.done(bytes)?;
             ids.clear();
             spare.give_back(ids);
@@ -226,8 +226,8 @@ impl Encoder {
     }
 }
 
-fn check_count(ids: usize, most: usize) -> Result<()> {
-    if ids > most { Err(Error::TooManyIds(most)) } else { Ok(()) }
+fn check_count(ids: usize, max_ids: usize) -> Result<()> {
+    if ids > max_ids { Err(Error::TooManyIds(max_ids)) } else { Ok(()) }
 }
 
 fn runs(texts: &[&[u8]]) -> Result<Vec<Range<usize>>> {
