@@ -1,7 +1,9 @@
 //! Added tokens: the ids that the original gives them.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::part::Part;
@@ -59,39 +61,44 @@ impl AddedToken {
 /// # Errors
 /// [`crate::Error::BrokenPart`] for a row that is malformed, and for ids that two tokens would share.
 pub(super) fn read(
-    rows: &[Value],
+    rows: &[String],
     model: &BpeModel,
     keep_ids: bool,
 ) -> Result<(Vec<AddedToken>, Vec<String>)> {
     let mut tokens: Vec<AddedToken> = Vec::new();
-    let mut of_content: HashMap<&str, usize> = HashMap::new();
+    let mut of_content: FxHashMap<Cow<'_, str>, usize> = FxHashMap::default();
     let (mut warnings, mut next) = (Vec::new(), model.ids.len() as u64);
-    for (row, value) in rows.iter().enumerate() {
-        let place = format!("$.added_tokens[{row}]");
-        let (content, wanted, flags) = fields(value, &place)?;
+    for (number, json) in rows.iter().enumerate() {
+        let place = || format!("$.added_tokens[{number}]");
+        let row = match serde_json::from_str(json) {
+            Ok(row) => row,
+            Err(_) => checked_row(json, &place())?,
+        };
+        let (flags, Row { content, id: wanted, .. }) = (row.flags(), row);
         if content.is_empty() {
             continue;
         }
-        let known = of_content.get(content).copied();
-        let found = model.names.find(content);
+        let known = of_content.get(&content).copied();
+        let found = model.names.find(&content);
         let id = match (known, found) {
             (Some(at), _) => tokens[at].id,
             (None, Some(at)) => model.ids[at as usize],
             (None, None) if keep_ids => wanted,
             (None, None) => {
                 let id =
-                    u32::try_from(next).map_err(|_| refused(&place, "there is no id left below 2^32"))?;
+                    u32::try_from(next).map_err(|_| refused(place(), "there is no id left below 2^32"))?;
                 next += 1;
                 id
             }
         };
         if id != wanted {
             warnings.push(format!(
-                "{place}: {} has the id {wanted} in the file; the original gives it {id}, and so does toksmith",
-                quoted(content)
+                "{}: {} has the id {wanted} in the file; the original gives it {id}, and so does toksmith",
+                place(),
+                quoted(&content)
             ));
         }
-        let token = AddedToken { id, content: content.to_owned(), flags, place: found };
+        let token = AddedToken { id, content: content.clone().into_owned(), flags, place: found };
         match known {
             Some(at) => tokens[at] = token,
             None => {
@@ -104,25 +111,51 @@ pub(super) fn read(
     Ok((tokens, warnings))
 }
 
-/// The content, the id and the flags of a row.
-fn fields<'r>(row: &'r Value, place: &str) -> Result<(&'r str, u32, [bool; 5])> {
-    let row = Part::new(row, place.to_owned())?;
-    let content = row.text("content")?;
+/// A row of a file.
+#[derive(Deserialize)]
+struct Row<'r> {
+    #[serde(borrow)]
+    content: Cow<'r, str>,
+    id: u32,
+    single_word: bool,
+    lstrip: bool,
+    rstrip: bool,
+    normalized: bool,
+    special: bool,
+}
+
+impl Row<'_> {
+    fn flags(&self) -> [bool; 5] {
+        [self.single_word, self.lstrip, self.rstrip, self.normalized, self.special]
+    }
+}
+
+/// A row that is malformed, or has a field twice, read field by field.
+fn checked_row<'r>(json: &str, place: &str) -> Result<Row<'r>> {
+    let row: Value =
+        serde_json::from_str(json).map_err(|error| refused(place, format!("not JSON: {error}")))?;
+    let row = Part::new(&row, place.to_owned())?;
+    let content = Cow::Owned(row.text("content")?.to_owned());
     let id = row.get("id").unwrap_or(&Value::Null);
     let number = id.as_u64().and_then(|id| u32::try_from(id).ok());
     let id = number.ok_or_else(|| {
         row.refused_in("id", format!("the id is {}, not a whole number below 2^32", shown(id)))
     })?;
-    let mut flags = [false; 5];
-    for (flag, name) in flags.iter_mut().zip(FLAGS) {
-        *flag = row.flag(name)?;
-    }
-    Ok((content, id, flags))
+    let [single_word, lstrip, rstrip, normalized, special] = FLAGS.map(|name| row.flag(name));
+    Ok(Row {
+        content,
+        id,
+        single_word: single_word?,
+        lstrip: lstrip?,
+        rstrip: rstrip?,
+        normalized: normalized?,
+        special: special?,
+    })
 }
 
 /// Checks that no two tokens share an id.
 fn check(tokens: &[AddedToken], model: &BpeModel) -> Result<()> {
-    let mut of_id: HashMap<u32, &AddedToken> = HashMap::new();
+    let mut of_id: FxHashMap<u32, &AddedToken> = FxHashMap::default();
     for token in tokens {
         if let Some(other) = of_id.insert(token.id, token) {
             let (id, name) = (token.id, quoted(&other.content));

@@ -1,6 +1,6 @@
 //! The steps around the model of a file: added tokens, normalizer, pre-tokenizer and decoder.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -26,7 +26,8 @@ type OnPiece<'a> = &'a mut dyn FnMut(&[u8], Range<usize>) -> Result<()>;
 /// The steps around the model of a file, read from its JSON.
 #[derive(Clone)]
 pub struct FilePipeline {
-    normalizer: Normalizer,
+    /// The steps before the last cut.
+    parts: PipelineParts,
     splits: pretokenizer::Splits,
     /// What becomes of spaces, if the pre-tokenizer does nothing else.
     spaces: Option<Spaces>,
@@ -34,9 +35,6 @@ pub struct FilePipeline {
     rewriting: Arc<Pipeline>,
     is_byte_level: bool,
     decoder: Decoder,
-    added_tokens: Vec<AddedToken>,
-    /// The ids of added tokens that ordinary text can be encoded to as well.
-    mergeable: HashSet<u32>,
 }
 
 impl FilePipeline {
@@ -70,17 +68,9 @@ impl FilePipeline {
             spaces_are_plain: spaces.as_ref().is_some_and(|spaces| spaces.are_plain),
             ..PipelineParts::default()
         })?);
-        let (added_tokens, mergeable) = Default::default();
-        Ok(FilePipeline {
-            normalizer,
-            splits,
-            spaces,
-            rewriting,
-            is_byte_level,
-            decoder,
-            added_tokens,
-            mergeable,
-        })
+        let only_prefix = spaces.as_ref().map_or(splits.prefix(), |spaces| spaces.only_prefix);
+        let parts = PipelineParts { normalizer, only_prefix, ..rewriting.parts().clone() };
+        Ok(FilePipeline { parts, splits, spaces, rewriting, is_byte_level, decoder })
     }
 
     /// The same steps with more added tokens, of which ordinary text can become those in `mergeable`.
@@ -93,9 +83,9 @@ impl FilePipeline {
         tokens: impl IntoIterator<Item = AddedToken>,
         mergeable: impl IntoIterator<Item = u32>,
     ) -> Result<Self> {
-        self.added_tokens.extend(tokens);
-        self.mergeable.extend(mergeable);
-        if !self.normalizer.0.is_empty() {
+        self.parts.added_tokens.extend(tokens);
+        self.parts.mergeable.extend(mergeable);
+        if !self.parts.normalizer.0.is_empty() {
             self.check_normalized_tokens()?;
         }
         Ok(self)
@@ -105,7 +95,7 @@ impl FilePipeline {
     /// of two equal texts one by chance.
     fn check_normalized_tokens(&self) -> Result<()> {
         let mut of_text = HashMap::new();
-        for token in self.added_tokens.iter().filter(|token| token.normalized) {
+        for token in self.parts.added_tokens.iter().filter(|token| token.normalized) {
             let (text, name) = (self.normalized(&token.content)?, quoted(&token.content));
             if text.is_empty() {
                 let reason = "nothing when normalized, so that the original finds it between any two bytes";
@@ -125,7 +115,7 @@ impl FilePipeline {
 
     /// The normalizer.
     pub fn normalizer(&self) -> &Normalizer {
-        &self.normalizer
+        &self.parts.normalizer
     }
 
     /// The decoder.
@@ -171,11 +161,7 @@ impl FilePipeline {
 
     /// What the pre-tokenizer changes before these stages: at most a prefix, or `None` for anything else.
     pub fn prefix(&self) -> Option<Prefix> {
-        match &*self.splits.rewrites {
-            [] => Some(Prefix::None),
-            [rewrite] if rewrite.is_only_prefix() => Some(rewrite.prefix),
-            _ => None,
-        }
+        self.splits.prefix()
     }
 
     /// The texts that the added tokens stand for: normalized, if they are looked for in the normalized text.
@@ -187,7 +173,7 @@ impl FilePipeline {
             true => self.normalized(&token.content),
             false => Ok(token.content.clone()),
         };
-        self.added_tokens.iter().map(text).collect()
+        self.parts.added_tokens.iter().map(text).collect()
     }
 
     /// The names of the added tokens for the decoder.
@@ -195,7 +181,7 @@ impl FilePipeline {
     /// # Errors
     /// Errors of normalizing.
     pub fn names(&self) -> Result<HashMap<u32, String>> {
-        let ids = self.added_tokens.iter().map(|token| token.id);
+        let ids = self.parts.added_tokens.iter().map(|token| token.id);
         Ok(ids.zip(self.token_texts()?).collect())
     }
 
@@ -205,22 +191,16 @@ impl FilePipeline {
     /// Errors of normalizing.
     pub fn is_plain(&self) -> Result<bool> {
         Ok(self.is_byte_level
-            && self.normalizer.0.is_empty()
+            && self.parts.normalizer.0.is_empty()
             && self.splits.rewrites.is_empty()
             && matches!(self.decoder.stages(), [Stage::ByteLevel])
-            && self.added_tokens.iter().all(|token| token.flags.special)
-            && self.parts().irregular()?.is_empty())
+            && self.parts.added_tokens.iter().all(|token| token.flags.special)
+            && self.parts.irregular()?.is_empty())
     }
 
-    /// The parts for a [`Pipeline`](crate::pipeline::Pipeline).
-    pub fn parts(&self) -> PipelineParts {
-        PipelineParts {
-            added_tokens: self.added_tokens.clone(),
-            mergeable: self.mergeable.clone(),
-            normalizer: self.normalizer.clone(),
-            only_prefix: self.spaces.as_ref().map_or(self.prefix(), |spaces| spaces.only_prefix),
-            ..self.rewriting.parts().clone()
-        }
+    /// The parts for a [`Pipeline`].
+    pub fn parts(&self) -> &PipelineParts {
+        &self.parts
     }
 
     /// The normalized text.
@@ -229,7 +209,7 @@ impl FilePipeline {
     /// Errors of normalizing.
     pub fn normalized(&self, text: &str) -> Result<String> {
         let mut aligned = Aligned::plain(text)?;
-        self.normalizer.apply(&mut aligned, max_bytes_of(text.len()))?;
+        self.parts.normalizer.apply(&mut aligned, max_bytes_of(text.len()))?;
         Ok(aligned.into_parts().0)
     }
 

@@ -32,6 +32,15 @@ pub(super) struct Splits {
 }
 
 impl Splits {
+    /// What is changed before the last cut: at most a prefix, or `None` for anything else.
+    pub(super) fn prefix(&self) -> Option<Prefix> {
+        match &*self.rewrites {
+            [] => Some(Prefix::None),
+            [rewrite] if rewrite.is_only_prefix() => Some(rewrite.prefix),
+            _ => None,
+        }
+    }
+
     /// A pretokenizer that splits by `after`.
     pub(super) fn pretokenizer(&self) -> Pretokenizer {
         let (Some((_, keeps_unmatched)), [stage]) = (&self.pattern, &*self.after) else {

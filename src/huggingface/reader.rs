@@ -24,7 +24,8 @@ pub(super) struct RawFile {
     /// The tokens of the vocabulary, and their ids; `None` if there is no vocabulary.
     pub(super) vocab: Option<(Texts, Vec<u32>)>,
     pub(super) merges: Option<RawMerges>,
-    pub(super) added: Vec<serde_json::Value>,
+    /// The JSON of each added token.
+    pub(super) added: Vec<String>,
     /// Where the reader is.
     place: Place,
 }
@@ -317,8 +318,8 @@ impl RawFile {
     fn read_added<'de, S: SeqAccess<'de>>(&mut self, mut list: S) -> Result<(), S::Error> {
         for row in 0.. {
             self.place = Place::AddedTokens(Some(row));
-            let Some(value) = list.next_element()? else { break };
-            room::push(&mut self.added, value).map_err(S::Error::custom)?;
+            let Some(row) = list.next_element::<&RawValue>()? else { break };
+            room::push(&mut self.added, row.get().to_owned()).map_err(S::Error::custom)?;
         }
         Ok(())
     }

@@ -62,6 +62,15 @@ impl PyPipeline {
         Ok(PyPipeline { steps: self.steps.clone().with_tokens(added_tokens.into_iter().map(token), [])? })
     }
 
+    /// The added tokens.
+    #[getter]
+    fn added_tokens(&self) -> Vec<TokenRow> {
+        let row = |AddedToken { id, content, flags, normalized }: &AddedToken| {
+            (*id, content.clone(), flags.single_word, flags.lstrip, flags.rstrip, *normalized, flags.special)
+        };
+        self.steps.parts().added_tokens.iter().map(row).collect()
+    }
+
     /// The names of the steps of the normalizer.
     #[getter]
     fn normalizer(&self) -> Vec<&'static str> {

@@ -109,7 +109,7 @@ impl Tokenizer {
         let (encoder, decoder) = call::long(py, None, |_| {
             let encoder = match steps.is_plain()? {
                 true => Arc::clone(&self.encoder),
-                false => Arc::new(self.encoder.with_pipeline(Pipeline::new(steps.parts())?)),
+                false => Arc::new(self.encoder.with_pipeline(Pipeline::new(steps.parts().clone())?)),
             };
             let decoder = steps.decoder().clone();
             let decoder = TextDecoder::new(encoder.vocab(), decoder, steps.spelling(), steps.names()?)?;

@@ -160,5 +160,6 @@ pub fn overlap(first: Vec<Vec<u8>>, second: Vec<Vec<u8>>) -> Result<bool> {
     };
     check_lengths(&first)?;
     check_lengths(&second)?;
-    Ok(touch(&first, &second) || touch(&second, &first))
+    let is_possible = !first.is_empty() && !second.is_empty();
+    Ok(is_possible && (touch(&first, &second) || touch(&second, &first)))
 }

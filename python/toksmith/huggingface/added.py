@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import operator
+from typing import Any, NamedTuple
 
 
 class AddedToken(NamedTuple):
@@ -22,4 +23,11 @@ class AddedToken(NamedTuple):
         return not (self.single_word or self.lstrip or self.rstrip)
 
 
+def row_of(token: dict[str, Any]) -> tuple[int, str, bool, bool, bool, bool, bool]:
+    """Return the fields of an added token in the order of `AddedToken`."""
+    row: tuple[int, str, bool, bool, bool, bool, bool] = _fields(token)
+    return row
+
+
+_fields = operator.itemgetter(*AddedToken._fields)
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")

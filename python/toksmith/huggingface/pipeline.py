@@ -47,14 +47,12 @@ class Pipeline:
     Args:
         spec: The parts as JSON has them.
         kept: Ids of added tokens that ordinary text can be encoded to as well, if the model is byte-level.
-        tokens: The added tokens; by default those of the spec.
     """
 
-    __slots__ = ("_spec", "added_tokens", "is_plain", "is_trivial", "pattern", "steps", "template")
+    __slots__ = ("_added_tokens", "_spec", "is_plain", "is_trivial", "pattern", "steps", "template")
 
+    _added_tokens: tuple[AddedToken, ...] | None
     _spec: dict[str, Any]
-    added_tokens: tuple[AddedToken, ...]
-    """The added tokens, with their flags, by id."""
     is_plain: bool
     """Whether the core does everything without these steps."""
     is_trivial: bool
@@ -64,12 +62,8 @@ class Pipeline:
     """The steps in the core."""
     template: Template | None
 
-    def __init__(
-        self, spec: dict[str, Any], kept: Iterable[int] = (), tokens: Iterable[AddedToken] | None = None
-    ) -> None:
-        if tokens is None:
-            tokens = (added.AddedToken(**row) for row in spec["added_tokens"])
-        tokens, kept = tuple(sorted(tokens)), set(kept)
+    def __init__(self, spec: dict[str, Any], kept: Iterable[int] = ()) -> None:
+        tokens, kept = sorted(map(added.row_of, spec["added_tokens"])), set(kept)
         names = ("normalizer", "pre_tokenizer", "decoder")
         parts = {name: json.dumps(spec[name]) for name in names if spec[name] is not None}
         steps = _core.Pipeline(parts, Compiler(), tokens, kept)
@@ -82,12 +76,12 @@ class Pipeline:
         core = None if post_processor is None else _core.PostProcessor(json.dumps(post_processor))
         self._set("template", None if core is None else Template(core))
         self._set("pattern", _pattern_of(steps))
-        self._take(steps, tokens)
+        self._take(steps)
 
-    def _take(self, steps: _core.Pipeline, tokens: tuple[AddedToken, ...]) -> None:
+    def _take(self, steps: _core.Pipeline) -> None:
         """Set what depends on the added tokens."""
         self._set("steps", steps)
-        self._set("added_tokens", tokens)
+        self._set("_added_tokens", None)
         self._set("is_plain", steps.is_plain)
         self._set("is_trivial", steps.is_plain and self._is_trivial())
 
@@ -100,10 +94,18 @@ class Pipeline:
     def _is_trivial(self) -> bool:
         post = self._spec["post_processor"]
         without = post is None or (post.get("type") == "ByteLevel" and not self.template_trims)
-        beyond_ascii = (t.content for t in self.added_tokens if not t.content.isascii())
+        contents = (row["content"] for row in self._spec["added_tokens"])
+        beyond_ascii = (content for content in contents if not content.isascii())
         spells_bytes = any(unspell(content) not in (None, content.encode()) for content in beyond_ascii)
         has_settings = {"truncation", "padding"} & self._spec.keys()
         return without and not (has_settings or self.is_staged or spells_bytes)
+
+    @property
+    def added_tokens(self) -> tuple[AddedToken, ...]:
+        """The added tokens, with their flags, by id."""
+        if self._added_tokens is None:
+            self._set("_added_tokens", tuple(sorted(added.AddedToken(*row) for row in self.steps.added_tokens)))
+        return self._added_tokens or ()
 
     @property
     def template_trims(self) -> bool:
@@ -151,12 +153,11 @@ class Pipeline:
     def with_tokens(self, rows: Iterable[dict[str, Any]]) -> Pipeline:
         """Return a pipeline with more added tokens, which no vocabulary has."""
         rows = list(rows)
-        tokens = [added.AddedToken(**row) for row in rows]
         changed = object.__new__(Pipeline)
         changed._set("_spec", {**self._spec, "added_tokens": [*self._spec["added_tokens"], *rows]})
         changed._set("template", self.template)
         changed._set("pattern", self.pattern)
-        changed._take(self.steps.with_tokens(tokens), tuple(sorted([*self.added_tokens, *tokens])))
+        changed._take(self.steps.with_tokens([*map(added.row_of, rows)]))
         return changed
 
     def reasons(self) -> list[str]:

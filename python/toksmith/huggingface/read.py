@@ -54,8 +54,8 @@ def _parts_of(file: _core.HuggingFaceModel, files: origin.Files, seed: int | Non
     version = parts.pop("version", "1.0")
     if version != "1.0":
         raise refused("$.version", f'{shown(version)}: toksmith reads "1.0"')
-    tokens = [AddedToken(*row) for row in file.added]
-    rows = [token._asdict() for token in tokens]
+    names = AddedToken._fields
+    rows = [dict(zip(names, row, strict=True)) for row in file.added]
     spec = {
         "added_tokens": rows,
         **{part: parts.get(part) for part in ("normalizer", "pre_tokenizer", "post_processor", "decoder")},
@@ -63,7 +63,7 @@ def _parts_of(file: _core.HuggingFaceModel, files: origin.Files, seed: int | Non
     }
     flags = {name: options.get(name) is True for name in ("byte_fallback", "fuse_unk")}
     spec["characters"] = {"unk_token": options.get("unk_token"), **flags}
-    pipeline = Pipeline(spec, file.kept(), tokens)
+    pipeline = Pipeline(spec, file.kept())
     core = file.tokenizer(pipeline.steps, seed)
     came_from = origin.Origin.of({**parts, "model": options}, rows, file.beside, files)
     if pipeline.is_trivial:
