@@ -55,12 +55,11 @@ def _of_stages(stages: list[Any]) -> str:
         steps = steps_of(pre_tokenizer={"type": "Sequence", "pretokenizers": stages})
     except ValueError:
         return "refused"
-    before, after = steps.stages
-    if steps.pattern is not None and not before:
+    if steps.pattern is not None and steps.has_prefix is not None:
         one = patterns.of_source(steps.pattern[0], 0, "keep")
         name = f"`{one.name}`" if one.name else one.engine().engine
         return name + (", a space put before" if steps.has_prefix else "")
-    names = dict.fromkeys(_of_stage(kind, argument) for kind, argument, _, _ in (*before, *after))
+    names = dict.fromkeys(_of_stage(kind, argument) for kind, argument, _, _ in steps.stages)
     return " and ".join(name for name in names if name) + ", in stages"
 
 
