@@ -201,7 +201,7 @@ def _loaded(load: Callable[[], Any]) -> tuple[Any, str]:
 
 def _general(message: str) -> str:
     """Return a message without what it quotes and counts."""
-    return re.sub(r"'[^']*'|\"[^\"]*\"|\b[0-9,]+\b|<0x..>", "…", message)[:110]
+    return re.sub(r"'[^']*'|\"[^\"]*\"|\b[0-9,]+\b|<0x..>|(0x..(, )?)+", "…", message)[:110]
 
 
 def differences(loaded: Loaded, texts: list[str], only: str = "") -> Iterator[tuple[str, list[str], Any, Any]]:
@@ -279,6 +279,16 @@ def minimized(file: File, texts: list[str], category: str) -> str:
         except Exception:
             return False
 
+    file, texts = smallest(file, texts, differ)
+    loaded = load(file)
+    assert loaded is not None
+    for _, some, expected, found in differences(loaded, texts, category):
+        return f"{category} of {some!r}: expected {expected!r}, found {found!r}; {shown(file)}"
+    return f"{category} of {texts!r}: not always; {shown(file)}"
+
+
+def smallest(file: File, texts: list[str], differ: Callable[[File, list[str]], bool]) -> tuple[File, list[str]]:
+    """Return the smallest file and texts that were found to differ still."""
     start, size = time.monotonic(), -1
     while size != (size := len(json.dumps([file, texts]))) and time.monotonic() - start < SECONDS:
         for change in (_smaller_texts, _smaller_files):
@@ -293,11 +303,7 @@ def minimized(file: File, texts: list[str], category: str) -> str:
                 else:
                     break
                 position += tried
-    loaded = load(file)
-    assert loaded is not None
-    for _, some, expected, found in differences(loaded, texts, category):
-        return f"{category} of {some!r}: expected {expected!r}, found {found!r}; {shown(file)}"
-    return f"{category} of {texts!r}: not always; {shown(file)}"
+    return file, texts
 
 
 def _smaller_texts(file: File, texts: list[str]) -> Iterator[tuple[File, list[str]]]:

@@ -1,5 +1,6 @@
 """Whole random files of tokenizers against `tokenizers`: the short form of `fuzz/python/campaign.py pipelines`."""
 
+import collections
 import random
 import sys
 import warnings
@@ -11,6 +12,8 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "fuzz/python"))
 with warnings.catch_warnings():
     import pipeline_files
     import pipelines
+    import rc3
+    from answers import process
     from choices import Input
 
 
@@ -28,3 +31,13 @@ def test_random_files(first: int) -> None:
             if not pipelines.documented(maker.file, category):
                 raise AssertionError(f"seed {seed}, {category} of {some!r}: expected {expected!r}, found {found!r}")
     assert compared > 4
+
+
+def test_no_answer_of_the_same_version_differs(tmp_path: Path) -> None:
+    """The comparison with `tokenizers` 1.0, with an empty folder: so the process has the version of the tests."""
+    counts: collections.Counter[str] = collections.Counter()
+    with process(str(tmp_path)) as ask:
+        for seed in range(20):
+            rc3.compare(ask, seed, counts)
+    assert counts.pop("compared") > 10
+    assert not any(counts.values()), counts
