@@ -16,8 +16,9 @@ from . import characters
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Letters with cases in `regex` alone: those of Turkish, and those whose capitals are newer than Oniguruma's Unicode.
-_ALONE = "\u0130\u0131\u0277\u027c\ua7d3\ua7d5\uab4b\uab4c"
+# Letters with cases in `regex` alone: those of Turkish, and those whose other cases are newer than Oniguruma's Unicode,
+# such as the "ß" of Unicode 18.
+_ALONE = "\u0130\u0131\u0277\u027c\ua7d3\ua7d5\uab4b\uab4c\U0001df95"
 
 
 class _Tables(NamedTuple):
@@ -55,7 +56,7 @@ def literals(text: str, behind: bool) -> str:
         behind: Whether they stand in a look behind, where each character has variants of one character only.
 
     >>> literals("sss", behind=False), literals("ß1", behind=True)
-    ('(?:[\\u00df\\u1e9e]|[Ss\\u017f][Ss\\u017f])[Ss\\u017f]', '[\\u00df\\u1e9e]\\x31')
+    ('(?:[\\u00df\\u1e9e]|[Ss\\u017f][Ss\\u017f])[Ss\\u017f]', '[\\u00df\\u1e9e]1')
     """
     written, at = "", 0
     keys = "" if behind else "".join(map(_simple, text))
