@@ -2,7 +2,8 @@
 
 usage: python benches/normalized.py tokenizer.json TEXT [TEXT ...] [--workers 1] [--rounds 3]
 
-Each figure is the median of fresh processes that take turns: MB/s of the first pass, and of the best of two more.
+Each figure is the median of fresh processes that take turns: MB/s of the first pass, of the best of two more, and of
+the first pass by the time of processors, which other work on the machine changes less.
 "in NFC" is one long text; in "half", every second document of 4,000 characters is not in NFC, and the tokenizer
 without a normalizer gets the documents in NFC. The ids of both are compared first.
 """
@@ -32,18 +33,19 @@ def documents(text: str) -> list[str]:
 
 
 def timed(tokenizer: str, texts: str, workers: int) -> None:
-    """Print the speed of the first pass, and the best of two more, in MB/s."""
+    """Print the speed of the first pass, the best of two more, and the first by the time of processors, in MB/s."""
     texts_of = json.loads(Path(texts).read_text(encoding="utf-8"))
     made = toksmith.Tokenizer.from_huggingface(tokenizer)
-    size, seconds = sum(len(text.encode()) for text in texts_of), []
+    size, seconds, processors = sum(len(text.encode()) for text in texts_of), [], []
     for _ in range(3):
-        begin = time.perf_counter()
+        begin, used = time.perf_counter(), time.process_time()
         if len(texts_of) == 1:
             made.encode_to_numpy(texts_of[0], workers=workers)
         else:
             made.encode_batch_to_numpy(texts_of, workers=workers)
         seconds.append(time.perf_counter() - begin)
-    print(json.dumps([size / seconds[0] / 1e6, size / min(seconds[1:]) / 1e6]))
+        processors.append(time.process_time() - used)
+    print(json.dumps([size / time_ / 1e6 for time_ in (seconds[0], min(seconds[1:]), processors[0])]))
 
 
 def main() -> None:
@@ -86,9 +88,10 @@ def compare(
                 str(options.workers),
             ]
             speeds[kind].append(json.loads(subprocess.run(command, check=True, capture_output=True).stdout))
-    first, best = zip(*(map(statistics.median, zip(*speeds[kind], strict=True)) for kind in speeds), strict=True)
-    ratios = f"{first[0] / first[1]:.2f}, {best[0] / best[1]:.2f}"
-    print(f"{name}: {first[0]:.0f}, {best[0]:.0f} MB/s with NFC; {first[1]:.0f}, {best[1]:.0f} without: {ratios}")
+    medians = {kind: [*map(statistics.median, zip(*runs, strict=True))] for kind, runs in speeds.items()}
+    shown = {kind: ", ".join(f"{speed:.0f}" for speed in row) for kind, row in medians.items()}
+    ratios = ", ".join(f"{a / b:.2f}" for a, b in zip(medians["nfc"], medians["none"], strict=True))
+    print(f"{name}: {shown['nfc']} MB/s with NFC; {shown['none']} without: {ratios}")
 
 
 if __name__ == "__main__":
