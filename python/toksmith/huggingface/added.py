@@ -25,8 +25,7 @@ class AddedToken(NamedTuple):
 
 def row_of(token: dict[str, Any]) -> tuple[int, str, bool, bool, bool, bool, bool]:
     """Return the fields of an added token in the order of `AddedToken`."""
-    row: tuple[int, str, bool, bool, bool, bool, bool] = _fields(token)
-    return row
+    return _fields(token)  # type: ignore[no-any-return]
 
 
 _fields = operator.itemgetter(*AddedToken._fields)

@@ -93,7 +93,8 @@ class Pipeline:
 
     def _is_trivial(self) -> bool:
         post = self._spec["post_processor"]
-        without = post is None or (post.get("type") == "ByteLevel" and not self.template_trims)
+        trims = self.template is not None and self.template.trims_offsets
+        without = post is None or (post.get("type") == "ByteLevel" and not trims)
         contents = (row["content"] for row in self._spec["added_tokens"])
         beyond_ascii = (content for content in contents if not content.isascii())
         spells_bytes = any(unspell(content) not in (None, content.encode()) for content in beyond_ascii)
@@ -106,11 +107,6 @@ class Pipeline:
         if self._added_tokens is None:
             self._set("_added_tokens", tuple(sorted(added.AddedToken(*row) for row in self.steps.added_tokens)))
         return self._added_tokens or ()
-
-    @property
-    def template_trims(self) -> bool:
-        """Whether the post-processor leaves whitespace out of offsets."""
-        return self.template is not None and self.template.trims_offsets
 
     @property
     def is_staged(self) -> bool:
@@ -200,18 +196,17 @@ class Pipeline:
 
 
 def _pattern_of(steps: _core.Pipeline) -> patterns.Pattern:
-    stages = steps.stages
     if steps.pattern is not None:
         source, keeps_unmatched = steps.pattern
         pattern = patterns.of_source(source, 0, "keep")
         # The named patterns match all text.
         return pattern if keeps_unmatched or pattern.name else patterns.of_source(source, 0, "drop")
-    if steps.splits_at_spaces is None and not stages:
+    if steps.splits_at_spaces is None and not steps.stages:
         return patterns.resolve(None)
     if steps.splits_at_spaces is not None:
         staged = Staged("before each space" if steps.splits_at_spaces else None, 0, None, "keep", None)
     else:
-        kinds = ", ".join(f"{kind} {behavior}" for kind, _, behavior, _ in stages)
+        kinds = ", ".join(f"{kind} {behavior}" for kind, _, behavior, _ in steps.stages)
         staged = Staged(kinds, 0, None, "drop", patterns.installed_unicode())
     staged.steps = steps
     return staged

@@ -16,8 +16,8 @@ from . import characters
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Letters with cases in `regex` alone: those of Turkish, and those whose other cases are newer than Oniguruma's Unicode,
-# such as the "ß" of Unicode 18.
+# Letters with cases in `regex` alone: those of Turkish, and those whose other cases are newer than Oniguruma's
+# Unicode, such as a letter that Unicode 18 has for "ß".
 _ALONE = "\u0130\u0131\u0277\u027c\ua7d3\ua7d5\uab4b\uab4c\U0001df95"
 
 
