@@ -6,20 +6,30 @@ from choices import Input
 
 LETTERS = ["a", "b", "s", "k", "i", "A", "S", "K", "ß", "ſ", "é", "É", "中", "𐐨", "1", " ", "'", ".", "-", "x"]
 ESCAPES = [r"\n", r"\r", r"\t", r"\.", r"\-", r"\x41", r"\x{e9}", r"\u00e9", r"\x{10428}"]
+# Characters that fold to several, such sequences, and parts of them.
+FOLDED = ["ss", "Ss", "ß", "ẞ", "fi", "ffi", "ﬀ", "ﬃ", "ſt", "ﬆ", "ʼn", "ŉ", "j\u030c", "ǰ", "i\u0307", "İ", "ı", "I",
+"ΐ", "ι\u0308\u0301", "ᾳ", "αι", "ᾼ", "f", "t"]  # fmt: skip
+# Grapheme clusters and line breaks, and parts of them.
+CLUSTERS = ["\r\n", "\n", "\r", "\v", "\x85", "\u2028", "e\u0301", "\u0301", "\u200d", "😀", "👩\u200d💻", "👍🏽",
+"🇩", "🇪", "ᄀ", "ᅡ", "ᆨ", "가", "각", "\u0600", "\u0903", "\u0915\u094d\u0937", "©", "\ufe0f"]  # fmt: skip
+UNITS = [r"\X", r"\R"]
 CLASSES = [r"\s", r"\S", r"\d", r"\D", r"\w", r"\W", r"\h", r"\H"]
 PROPERTIES = [
     r"\p{L}", r"\p{Lu}", r"\p{Ll}", r"\p{Lt}", r"\p{M}", r"\p{N}", r"\p{P}", r"\p{Han}", r"\p{Latin}", r"\P{L}",
     r"\P{Lu}", r"\P{Ll}", r"\P{N}", r"\p{^L}", r"\p{^Ll}", r"\p{Z}", r"\p{Lo}",
 ]  # fmt: skip
 RANGES = ["a-k", "A-Z", "0-9", "à-ý", "一-龥", "s-x", "𐐀-𐑏"]
-POSIX = ["[:alpha:]", "[:^alpha:]", "[:upper:]", "[:space:]", "[:punct:]"]
+POSIX = ["[:alpha:]", "[:^alpha:]", "[:upper:]", "[:space:]", "[:punct:]", "[:lower:]", "[:^graph:]", "[:print:]",
+"[:word:]", "[:alnum:]", "[:blank:]", "[:cntrl:]", "[:digit:]", "[:^xdigit:]", "[:ascii:]"]  # fmt: skip
+DOTS = [".*", ".+", "(?m:.*)", "(?:.*)", "(?im:.+)"]
 ANCHORS = ["^", "$", r"\b", r"\B", r"\A", r"\z", r"\Z"]
-GROUPS = ["(?:", "(?:", "(", "(?>", "(?i:", "(?i:", "(?-i:", "(?s:", "(?m:", "(?i-s:", "(?<n>", "(?sm:"]
+GROUPS = ["(?:", "(?:", "(", "(?>", "(?i:", "(?i:", "(?-i:", "(?s:", "(?m:", "(?i-s:", "(?<n>", "(?sm:", "(?mi:",
+"(?m-i:"]  # fmt: skip
 LOOKS = ["(?=", "(?!", "(?<=", "(?<!"]
 REPEATS = ["?", "*", "+", "{2}", "{1,2}", "{,2}", "{0,2}", "{2,}"]
 # What most engines read differently, or not at all.
 ODD = [
-    r"\K", r"\G", r"\X", r"\R", r"\N", r"\O", r"\1", r"\k<n>", "(?x:a b)", "(?(1)a|b)", "(?~a)", "(?#a)",
+    r"\K", r"\G", r"\N", r"\O", r"\1", r"\k<n>", "(?x:a b)", "(?(1)a|b)", "(?~a)", "(?#a)",
     r"\b{start}", "(?i)", "(?s)", "(?-i)", "(?m)", "(?U)", r"\Qa\E", "(?|a|b)", r"\p{^Lu}", r"\pL", "(*FAIL)", r"\<",
     "[]a]", "[^]a]", "[--a]", "[a-]", "[[a]b]", "{", "a{2}{2}", "",
 ]  # fmt: skip
@@ -45,16 +55,18 @@ class Maker:
     def part(self, depth: int) -> str:
         self.size += 1
         kind = self.input.below(32)
+        if kind < 2:
+            return self.input.pick(FOLDED) + self.repeat()
         if self.size > 24 or kind < 8:
             return self.input.pick(LETTERS).replace(".", r"\.") + self.repeat()
         if kind < 12:
-            return self.input.pick([*CLASSES, ".", *ESCAPES]) + self.repeat()
+            return self.input.pick([*CLASSES, *UNITS, ".", *ESCAPES]) + self.repeat()
         if kind < 16:
             return self.input.pick(PROPERTIES) + self.repeat()
         if kind < 20:
             return self.set(2) + self.repeat()
         if kind < 22:
-            return self.input.pick(ANCHORS)
+            return self.input.pick([*ANCHORS, *DOTS])
         if kind == 22:
             return self.input.pick(ODD)
         if depth == 0:
@@ -76,6 +88,8 @@ class Maker:
 
     def member(self, depth: int) -> str:
         kind = self.input.below(16)
+        if kind < 2:
+            return self.input.pick(FOLDED)
         if kind < 5:
             return self.input.pick(LETTERS).replace("-", r"\-")
         if kind < 8:
@@ -93,5 +107,6 @@ class Maker:
 
     def text(self, alphabet: list[str], most: int = 14) -> str:
         """Return a text of a few different characters, some of them from `alphabet`."""
-        few = [self.input.pick(alphabet if self.input.below(3) else LETTERS) for _ in range(1 + self.input.below(6))]
+        kinds = [alphabet, alphabet, alphabet, LETTERS, FOLDED, CLUSTERS]
+        few = [self.input.pick(self.input.pick(kinds)) for _ in range(1 + self.input.below(6))]
         return "".join(self.input.pick(few) for _ in range(self.input.below(most)))

@@ -8,22 +8,18 @@ the end of a line, `{1,3}+` repeats, `\w` has other characters, and `(?i)` folds
 
 from __future__ import annotations
 
-import collections
+import enum
 import functools
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from ..common.messages import printable, shown
-from . import characters
+from ..common.messages import shown
+from . import case_folding
 from . import oniguruma_tables as tables
-
-if TYPE_CHECKING:
-    pass
+from .oniguruma_classes import MAX_DEPTH, ClassReader
 
 MAX_LENGTH = 1 << 14
 """Most characters of a pattern."""
-MAX_DEPTH = 50
-"""Most groups and classes inside each other."""
 MAX_REPEAT = 100_000
 """Most repetitions of a part: the limit of Oniguruma itself."""
 
@@ -57,84 +53,143 @@ def analyse(pattern: str) -> Translation:
     if len(pattern) > MAX_LENGTH:
         raise ValueError(f"the pattern {shown(pattern)} has more than {MAX_LENGTH} characters")
     parser = _Parser(pattern)
-    parser.folds = pattern.startswith("(?i)")
-    parser.at = 4 if parser.folds else 0
-    found = parser.alternatives(0)
+    while (options := _OPTIONS.match(pattern, parser.at)) and options[3] == ")":
+        parser.switch(options)
+    whole = parser.alternatives(0)
     if parser.at < len(pattern):
         raise parser.refused("a closing bracket without an opening one")
-    return found
+    return Translation(whole.pattern, whole.nullable)
 
 
-_PROPERTY = re.compile(r"\\s|\\p\{\w+\}")
+_OPTIONS = re.compile(r"\(\?(?=[im-])([im]*)(?:-([im]+))?([:)])")
 _REPEAT = re.compile(r"\{(\d*)(,?)(\d*)\}")
 
 
-class _Parser:
+class _Before(enum.IntEnum):
+    """What a pattern has before a place.
+
+    Oniguruma looks for a pattern that begins with a repeated dot only at the starts of lines (with `m`, at one place
+    alone), also if an assertion before the dot rules these out, and so passes over matches.
+    """
+
+    CHARACTER = 0
+    NOTHING = 1
+    START = 2
+    ASSERTION = 3
+
+
+class _Part(NamedTuple):
+    """A part of a pattern.
+
+    `takes` says whether it takes a character: True for always, False for maybe, None for never. `literals` are the
+    characters of a part that has only these. `dot` is "single" or "repeated" for a dot, behind an assertion, that
+    Oniguruma must not see repeated.
+    """
+
+    pattern: str
+    takes: bool | None = True
+    literals: str = ""
+    dot: str = ""
+
+
+class _Alternatives(NamedTuple):
+    """Alternatives; `only` is the one part that they consist of, if there are no more."""
+
+    pattern: str
+    nullable: bool
+    only: _Part | None
+
+
+class _Quantifier(NamedTuple):
+    text: str
+    least: int
+    most: float
+
+
+class _Parser(ClassReader):
     """Reads a pattern from left to right, and writes its translation."""
 
     def __init__(self, pattern: str) -> None:
-        self.pattern = pattern
-        self.at = 0
-        self.folds = False
+        super().__init__(pattern)
+        self.dot_all = False
+        self.before = _Before.NOTHING
         self.behind: list[str] = []  # the looks behind that are open
 
-    def refused(self, what: str, at: int | None = None) -> ValueError:
-        place = self.at if at is None else at
-        return ValueError(
-            f"the pattern {shown(self.pattern)}: {printable(what)} (character {place}) has no proven equal here"
-        )
+    def switch(self, options: re.Match[str]) -> None:
+        """Read options. In Ruby's syntax, `m` lets a dot match a newline."""
+        self.at = options.end()
+        on, off = options[1], options[2] or ""
+        self.folds = "i" not in off and (self.folds or "i" in on)
+        self.dot_all = "m" not in off and (self.dot_all or "m" in on)
 
-    def peek(self, text: str) -> bool:
-        return self.pattern.startswith(text, self.at)
-
-    def take(self, text: str) -> bool:
-        if not self.peek(text):
-            return False
-        self.at += len(text)
-        return True
-
-    def alternatives(self, depth: int) -> Translation:
+    def alternatives(self, depth: int) -> _Alternatives:
         if depth > MAX_DEPTH:
             raise self.refused(f"more than {MAX_DEPTH} groups inside each other")
-        branches = [self.sequence(depth)]
+        before = self.before
+        branches, ends = [self.sequence(depth)], [self.before]
         while self.take("|"):
+            self.before = before
             branches.append(self.sequence(depth))
+            ends.append(self.before)
+        self.before = _either(ends)
+        if len(branches) == 1:
+            return branches[0]
         texts = "|".join(branch.pattern for branch in branches)
-        return Translation(texts, any(branch.nullable for branch in branches))
+        return _Alternatives(texts, any(branch.nullable for branch in branches), None)
 
-    def sequence(self, depth: int) -> Translation:
-        parts, nullable, letters = [], True, ""
+    def sequence(self, depth: int) -> _Alternatives:
+        written, run, nullable = "", "", True
+        nodes, extends = 0, False  # Oniguruma's nodes; whether the last is a string that the next literal extends
+        part = _Part("")
         while self.at < len(self.pattern) and not self.peek("|") and not self.peek(")"):
-            start = self.at
-            atom, once = self.atom(depth)
-            single = self.pattern[start : self.at]
-            letters = letters + single.lower() if self.folds and single.isalpha() else ""
-            if letters[-2:] in tables.FOLDED:
-                raise self.refused(
-                    f"{shown(letters[-2:])} without regard to case, which one character folds to,", start
-                )
-            atom, optional = self.repeats(atom, once)
-            parts.append(atom)
-            nullable = nullable and (optional or once is None)
-        return Translation("".join(parts), nullable)
+            is_group, before = self.peek("("), self.before
+            part = self.atom(depth)
+            end = self.at
+            part = self.repeats(part, before)
+            nodes += not (extends and part.literals and not is_group)
+            extends = bool(part.literals) and not is_group and self.at == end
+            if part.literals:
+                run += part.literals
+            else:
+                written, run = written + self.literals(run) + part.pattern, ""
+            nullable = nullable and part.takes is not True
+        written += self.literals(run)
+        only = part._replace(pattern=written, literals=run) if nodes == 1 else None
+        return _Alternatives(written, nullable, only)
 
-    def repeats(self, atom: str, once: bool | None) -> tuple[str, bool]:
-        """Return the atom with its quantifiers, and whether it may be left out. `once`: it takes a character."""
-        optional, count, plain = once is not True, 0, atom
+    def repeats(self, part: _Part, before: _Before) -> _Part:
+        """Return the part with its quantifiers, if any, given what is before it."""
+        plain, count = part.pattern, 0
         while self.at < len(self.pattern) and self.pattern[self.at] in "?*+{":
-            if once is None:
+            start = self.at
+            if part.takes is None:
                 raise self.refused("a quantifier behind what matches no character")
             count += 1
             if count > 3:
                 raise self.refused("more than three quantifiers in a row")
             if count > 1:
-                plain = f"(?:{atom})"
-            quantifier, least = self.quantifier()
-            atom = plain + quantifier
-            optional = optional or least == 0
-        return atom, optional
+                plain = f"(?:{part.pattern})"
+            quantifier = self.quantifier()
+            part = self.repeated(part, plain, quantifier, start)
+            if quantifier.least == 0 and self.before:
+                self.before = _either([before, self.before]) if quantifier.most else before
+            elif not quantifier.most:
+                self.before = before
+        return part
 
-    def quantifier(self) -> tuple[str, int]:
+    def repeated(self, part: _Part, plain: str, quantifier: _Quantifier, start: int) -> _Part:
+        is_greedy = quantifier.most == float("inf") and quantifier.text[1:] != "?" and quantifier.text[-2:] != "}?"
+        if part.dot == "repeated" or (part.dot and is_greedy):
+            raise self.refused("a repeated dot behind an assertion, where Oniguruma misses matches,", start)
+        is_once = (quantifier.least, quantifier.most) == (1, 1)
+        return _Part(
+            plain + quantifier.text,
+            bool(part.takes and quantifier.least),
+            part.literals if is_once else "",
+            part.dot and "repeated",
+        )
+
+    def quantifier(self) -> _Quantifier:
         start = self.at
         if self.pattern[start] in "?*+":
             self.at += 1
@@ -144,221 +199,116 @@ class _Parser:
                 symbol += self.pattern[self.at]
                 self.at += 1
                 self.check_behind(symbol, start)
-            return symbol, int(symbol[0] == "+")
-        found = _REPEAT.match(self.pattern, start)
-        if found is None or not (found[1] or found[3]):
+            return _Quantifier(symbol, int(symbol[0] == "+"), 1 if symbol[0] == "?" else float("inf"))
+        braces = _REPEAT.match(self.pattern, start)
+        if braces is None or not (braces[1] or braces[3]):
             raise self.refused("a brace that is no quantifier")
-        low, high = int(found[1] or 0), int(found[3]) if found[3] else None
-        if max(low, high or 0) > MAX_REPEAT or (high is not None and high < low):
-            raise self.refused(f"the quantifier {found[0]}")
-        self.at = found.end()
-        if self.take("?"):
-            if not found[2]:
-                raise self.refused(f"{found[0]}?, which is optional there,", start)
-            self.check_behind(f"{found[0]}?", start)
-            return f"{found[0]}?", low
-        return found[0], low
+        low = int(braces[1] or 0)
+        high = int(braces[3]) if braces[3] else float("inf") if braces[2] else low
+        if max(low, 0 if high == float("inf") else high) > MAX_REPEAT or high < low:
+            raise self.refused(f"the quantifier {braces[0]}")
+        self.at = braces.end()
+        if not self.take("?"):
+            return _Quantifier(braces[0], low, high)
+        if not braces[2]:
+            raise self.refused(f"{braces[0]}?, which is optional there,", start)
+        self.check_behind(f"{braces[0]}?", start)
+        return _Quantifier(f"{braces[0]}?", low, high)
 
-    def atom(self, depth: int) -> tuple[str, bool | None]:
-        """Return one atom, and whether it takes a character: True for always, False for maybe, None for never."""
+    def atom(self, depth: int) -> _Part:
+        """Return one atom."""
         character = self.pattern[self.at]
         if character == "(":
             return self.group(depth)
-        if character == "[":
-            return self.char_class(depth), True
-        if character == "\\":
-            return self.escape()
         if character in "?*+{":
             raise self.refused(f"the quantifier {character} behind nothing")
+        if character in "^$":
+            self.at += 1
+            return self.assertion(tables.LINE_START if character == "^" else tables.LINE_END, character == "^")
+        before = self.before
+        if character == "\\":
+            return self.escape()
+        self.before = _Before.CHARACTER
+        if character == "[":
+            return _Part(self.char_class(depth))
         self.at += 1
         if character == ".":
-            return r"[^\n]", True
-        if character == "^":
-            return tables.LINE_START, None
-        if character == "$":
-            return tables.LINE_END, None
-        return self.literal(character), True
+            is_risky = before >= (_Before.START if self.dot_all else _Before.ASSERTION)
+            return _Part(r"[\s\S]" if self.dot_all else r"[^\n]", dot="single" if is_risky else "")
+        return _Part(self.literals(character), literals=character)
 
-    def literal(self, character: str) -> str:
-        if not self.folds:
-            return _escaped(character)
-        if not character.isascii():
-            if character.lower() == character.upper() == character:
-                return _escaped(character)
-            raise self.refused(f"{shown(character)} without regard to case", self.at - 1)
-        if not character.isalpha():
-            return _escaped(character)
-        lower = character.lower()
-        return f"[{lower}{lower.upper()}{tables.OTHER_CASES.get(lower, '')}]"
+    def assertion(self, pattern: str, is_start: bool = False) -> _Part:
+        if self.before and (is_start or self.before is not _Before.START):
+            self.before = _Before.START if is_start else _Before.ASSERTION
+        return _Part(pattern, None)
 
-    def group(self, depth: int) -> tuple[str, bool | None]:
-        start, folds = self.at, self.folds
-        self.at += 1
-        look = False
-        behind: list[str] = []
-        if self.take("?"):
-            opening = next((kind for kind in ("?<=", "?<!", "?:", "?=", "?!", "?>") if self.take(kind[1:])), None)
-            if opening is None and self.take("i:"):
-                opening, self.folds = "?:", True
-            elif opening is None and self.take("-i:"):
-                opening, self.folds = "?:", False
-            elif opening is None:
+    def literals(self, text: str) -> str:
+        return (
+            case_folding.literals(text, bool(self.behind)) if self.folds else "".join(map(case_folding.escaped, text))
+        )
+
+    def group(self, depth: int) -> _Part:
+        start, outside = self.at, (self.folds, self.dot_all)
+        opening = next((kind for kind in ("(?<=", "(?<!", "(?:", "(?=", "(?!", "(?>") if self.take(kind)), "")
+        if not opening and (options := _OPTIONS.match(self.pattern, start)) and options[3] == ":":
+            self.switch(options)
+        elif not opening:
+            if self.peek("(?"):
                 raise self.refused(f"the group {self.pattern[start : start + 4]}…", start)
-            look = opening[-1] in "=!"
-            behind = [opening] * opening.startswith("?<")
-            if opening == "?>":
-                self.check_behind("(?>", start)
-        else:
-            opening = "?:"  # nothing asks what a group captured: there are no references
+            self.at += 1  # nothing asks what a group captured: there are no references
+        if opening == "(?>":
+            self.check_behind("(?>", start)
+        look = opening[-1:] in ("=", "!") and bool(opening)
+        inner = self.inside(depth, opening if look else "")
+        if not self.take(")"):
+            raise self.refused("a group without an end", start)
+        if opening == "(?<!" and self.behind and inner.nullable:
+            raise self.refused("a (?<!…) that may be empty inside another", start)
+        self.folds, self.dot_all = outside
+        text = f"{opening or '(?:'}{inner.pattern})"
+        if look:
+            return self.assertion(text)
+        only = inner.only if opening == "(?:" and inner.only else _Part("")
+        return _Part(text, not inner.nullable, only.literals, only.dot)
+
+    def inside(self, depth: int, look: str) -> _Alternatives:
+        """Return the alternatives of a group. What is before a look does not matter in it."""
+        if not look:
+            return self.alternatives(depth + 1)
+        before, self.before = self.before, _Before.CHARACTER
+        behind = [look] * look.startswith("(?<")
         self.behind += behind
         inner = self.alternatives(depth + 1)
         del self.behind[len(self.behind) - len(behind) :]
-        if not self.take(")"):
-            raise self.refused("a group without an end", start)
-        if opening == "?<!" and self.behind and inner.nullable:
-            raise self.refused("a (?<!…) that may be empty inside another", start)
-        self.folds = folds
-        return f"({opening}{inner.pattern})", None if look else not inner.nullable
+        self.before = before
+        return inner
 
     def check_behind(self, what: str, start: int) -> None:
         """Refuse what stops early in a look behind, whose starts Oniguruma tries in another order than `regex`."""
         if self.behind:
             raise self.refused(f"{what} inside a look behind", start)
 
-    def escape(self) -> tuple[str, bool | None]:
-        name = self.pattern[self.at + 1 : self.at + 2]
+    def escape(self) -> _Part:
+        start, name = self.at, self.pattern[self.at + 1 : self.at + 2]
         if name in tables.ANCHORS and name:
             self.at += 2
-            return tables.ANCHORS[name], None
-        found = self.type_escape()
-        if found is not None:
-            inner, negated = found
-            inner = tables.WORD if inner == tables.WORD_IN_CLASS else inner
-            return f"[{'^' if negated else ''}{inner}]", True
-        return self.literal(self.character_escape()), True
-
-    def type_escape(self) -> tuple[str, bool] | None:
-        """Return the inside of a class for an escape of many characters, and whether the class is negated."""
-        start, name = self.at, self.pattern[self.at + 1 : self.at + 2]
-        if name.lower() in tables.TYPES and name:
+            return self.assertion(tables.ANCHORS[name], name == "A")
+        self.before = _Before.CHARACTER
+        if name in tables.UNITS and name:
             self.at += 2
-            return tables.TYPES[name.lower()], name.isupper()
-        if name not in ("p", "P"):
-            return None
-        found = re.compile(r"\\[pP]\{(\^?)([A-Za-z_]+)\}").match(self.pattern, start)
-        if found is None or (found[2] not in tables.CATEGORIES and found[2] not in tables.SCRIPTS):
-            end = self.pattern.find("}", start)
-            raise self.refused(f"the property {self.pattern[start : max(end, start) + 1][:40]}", start)
-        if self.folds:
-            raise self.refused(f"the property {found[0]} without regard to case", start)
-        self.at = found.end()
-        return f"\\p{{{found[2]}}}", (name == "P") != bool(found[1])
-
-    def character_escape(self) -> str:
-        start = self.at
-        name = self.pattern[start + 1 : start + 2]
-        self.at += 2
-        if name in tables.CONTROLS and name:
-            return tables.CONTROLS[name]
-        found = re.compile(r"\\(?:x\{([0-9A-Fa-f]{1,6})\}|x([0-7][0-9A-Fa-f])|u([0-9A-Fa-f]{4}))").match(
-            self.pattern, start
-        )
-        if found is not None:
-            code = int(next(filter(None, found.groups())), 16)
-            if code < 0x110000 and not 0xD800 <= code < 0xE000:
-                self.at = found.end()
-                return chr(code)
-        if not name or name.isalnum() or not name.isascii():
-            raise self.refused(f"the escape \\{name}", start)
-        return name
-
-    # Classes: each takes one character, and is written without set operations, as `regex` can read it.
-
-    def char_class(self, depth: int) -> str:
-        if depth > MAX_DEPTH:
-            raise self.refused(f"more than {MAX_DEPTH} classes inside each other")
-        start = self.at
-        self.at += 1
-        negated = self.take("^")
-        if self.peek("]"):
-            raise self.refused("an empty class, or one that begins with ],", start)
-        unions = [self.union(depth, start)]
-        while self.take("&&"):
-            unions.append(self.union(depth, start))
-        self.at += 1
-        if len(unions) == 1 and not unions[0].nested:
-            return characters.negated(unions[0].items) if negated else f"[{unions[0].items}]"
-        all_but_last = "".join(f"(?={union.written()})" for union in unions[:-1])
-        positive = f"(?:{all_but_last}{unions[-1].written()})"
-        return f"(?:(?!{positive})[\\s\\S])" if negated else positive
-
-    def union(self, depth: int, start: int) -> _Union:
-        items, nested = [], []
-        while not self.peek("]") and not self.peek("&&"):
-            if self.at >= len(self.pattern):
-                raise self.refused("a class without an end", start)
-            if self.peek("[:"):
-                raise self.refused("a POSIX bracket")
-            if self.peek("["):
-                nested.append(self.char_class(depth + 1))
-                continue
-            found = self.type_escape() if self.peek("\\") else None
-            if found is None:
-                items.append(self.range())
-            elif found[1] and _PROPERTY.fullmatch(found[0]):
-                items.append(found[0][:1] + found[0][1].upper() + found[0][2:])
-            elif found[1]:
-                nested.append(f"[^{found[0]}]")
-            else:
-                items.append(found[0])
-        if not items and not nested:
-            raise self.refused("an empty side of &&")
-        return _Union("".join(items), tuple(nested))
-
-    def range(self) -> str:
-        low = self.class_character()
-        if not self.peek("-") or self.peek("-]") or self.peek("-&&"):
-            return self.folded(low, low)
-        self.at += 1
-        if self.peek("["):
-            raise self.refused("a range up to a class")
-        if self.peek("\\") and self.pattern[self.at + 1 : self.at + 2].lower() in {*tables.TYPES, "p"}:
-            raise self.refused("a range up to a property")
-        high = self.class_character()
-        if high < low:
-            raise self.refused(f"the range {low}-{high}, which is empty,")
-        return self.folded(low, high)
-
-    def folded(self, low: str, high: str) -> str:
-        text = _escaped(low) if low == high else f"{_escaped(low)}-{_escaped(high)}"
-        if not self.folds:
-            return text
-        letters = [chr(code) for code in range(ord(low), min(ord(high), 0x7F) + 1) if chr(code).isalpha()]
-        if not high.isascii():
-            raise self.refused(f"the class of {low}-{high} without regard to case")
-        return text + "".join(c.lower() + c.upper() + tables.OTHER_CASES.get(c.lower(), "") for c in letters)
-
-    def class_character(self) -> str:
-        if self.at >= len(self.pattern):
-            raise self.refused("a class without an end")
-        if self.peek("\\"):
-            return self.character_escape()
-        self.at += 1
-        return self.pattern[self.at - 1]
+            self.check_behind(f"\\{name}", start)
+            return _Part(tables.UNITS[name])
+        several = self.type_escape()
+        if several is not None:
+            inner, negated = several
+            inner = tables.WORD if inner == tables.WORD_IN_CLASS else inner
+            return _Part(f"[{'^' if negated else ''}{inner}]")
+        character = self.character_escape()
+        return _Part(self.literals(character), literals=character)
 
 
-class _Union(collections.namedtuple("_Union", "items nested")):
-    """A union of characters and of classes."""
-
-    __slots__ = ()
-
-    def written(self) -> str:
-        alternatives = [*([f"[{self.items}]"] if self.items else []), *self.nested]
-        return alternatives[0] if len(alternatives) == 1 else f"(?:{'|'.join(alternatives)})"
-
-
-def _escaped(character: str) -> str:
-    if character.isascii() and character.isalnum():
-        return character
-    code = ord(character)
-    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+def _either(places: list[_Before]) -> _Before:
+    """Return what is before a place that is reached in several ways: what is safe in all of them."""
+    if len(set(places)) == 1:
+        return places[0]
+    return max(_Before.ASSERTION if place is _Before.START else place for place in places)

@@ -11,6 +11,7 @@ from huggingface_cases import DEEPSEEK, split
 
 from toksmith import patterns
 from toksmith.regex_dialects import from_oniguruma
+from toksmith.regex_dialects import oniguruma_tables as tables
 
 PATTERNS = [
     patterns.CL100K_OLD,
@@ -73,6 +74,26 @@ PATTERNS = [
     r"[^\r\n]*[\r\n]+|\t\f",
     r"[一-龥぀-ゟ゠-ヿ]+",
     r"[A-Z][a-z]+|[A-Z]+(?![a-z])",
+    r"(?m)a.b|.",
+    r"(?m:a.)b|(?im:K.)",
+    r"(?m-i:[a-c].)|(?-m:x.*)",
+    r"(?mi)(?-i:a.)k",
+    r"(?m:.*)a",
+    r"(?m:.*?b)",
+    r"\R",
+    r"\R+a?|\n\R",
+    r"(?:\r|\R)b|\R{2}",
+    r"[[:alpha:]\d]+|[[:^space:]]",
+    r"[^[:alnum:][:punct:]]+",
+    r"[[:word:]&&[:^ascii:]]",
+    r"^.*b|\A.+c",
+    r"^(?!a).*b",
+    r"(?:^|\A).*b|(?:a|b\B).+k",
+    r"\B.{1,3}b|(?=[^a]).?b",
+    r"(?!a).*?b|(?<=a).+?c",
+    r"x{0}.*b",
+    r"(?=.*b)a",
+    r"\Ba?.*b",
 ]
 ALPHABET = "①Ⅷ¼aabbcckxABKS  \n\n\r\t12345_'-.ssklſK,+*[]é😀中アあ\u24b6\u0301²\u200d\u00ad\u00a0\x1c"
 
@@ -122,6 +143,55 @@ def test_code_points_have_their_class(pattern: str, share: int) -> None:
         assert {c for c in part if found.match(c)} == there - {"\n"}, pattern
 
 
+@pytest.mark.parametrize("name", tables.POSIX)
+def test_posix_brackets_have_their_characters(name: str) -> None:
+    assigned = "".join(sorted(set(EVERY) - unassigned()))
+    for pattern in (f"[[:{name}:]]", f"[^[:^{name}:]a]", f"(?i:[[:{name}:]])"):
+        theirs = {c for piece, _ in split(pattern, "removed", True).pre_tokenize_str(assigned) for c in piece}
+        ours = regex.findall(from_oniguruma.translate(pattern), assigned)
+        assert set("".join(ours)) == theirs, pattern
+
+
+CLUSTERS = ["\r", "\n", "\x85", "e", "\u0301", "\u200d", "\u200b", "\xad", "a", "😀", "👩", "💻", "🏽", "©", "\ufe0f",
+"🇩", "🇪", "ᄀ", "ᅡ", "ᆨ", "가", "각", "\u0600", "\U00011a3a", "\u0903", "\u0915", "\u094d", "\u0937"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"\X", r"(?m:.)\X", r"a?\X{2}", r"[\r👩🇩]\X|\R", r"\X+a", r"\X?\R", r"(?=\X\R).", r"\X+?\R", r"(?!\X\X)a"],
+)
+def test_grapheme_clusters_have_oniguruma_s_bounds(pattern: str) -> None:
+    theirs, ours = split(pattern), regex.compile(from_oniguruma.translate(pattern))
+    rng = random.Random(pattern)
+    for _ in range(4000):
+        text = "".join(rng.choices(CLUSTERS, k=rng.randrange(1, 12)))
+        expected = [span for _, span in theirs.pre_tokenize_str(text)]
+        assert pieces(list(matches(ours, text)), len(text)) == expected, (pattern, text)
+
+
+def test_grapheme_clusters_have_every_character() -> None:
+    """Each code point, before and behind characters that join some of them: combining, joined, Hangul, flags."""
+    assigned = sorted(set(EVERY) - unassigned() - {"\n"})
+    ours = regex.compile(from_oniguruma.translate(r"\X"))
+    for form in (
+        "a{}",
+        "{}a",
+        "{}\u0301",
+        "{}\u200d😀",
+        "😀{}\u200d😀",
+        "ᄀ{}",
+        "ᅡ{}",
+        "ᆨ{}",
+        "{}ᅡ",
+        "{}ᆨ",
+        "{}🇩",
+        "🇩{}",
+    ):
+        text = "\n".join(map(form.format, assigned))
+        expected = [span for _, span in split(r"\X").pre_tokenize_str(text)]
+        assert [match.span() for match in ours.finditer(text)] == expected, form
+
+
 @functools.cache
 def unassigned() -> set[str]:
     """The characters that Oniguruma's Unicode does not have."""
@@ -136,21 +206,27 @@ EVERY = "".join(chr(code) for code in range(0x34000) if not 0xD800 <= code < 0xE
     [
         (r"(?<name>a)", r"\(\?<n"),
         (r"a\1", "escape"),
-        (r"\X", r"escape \\X"),
-        (r"\R|\K", r"escape \\R"),
+        (r"\R|\K", r"escape \\K"),
+        (r"[\X]", r"escape \\X"),
         (r"\G", r"escape \\G"),
-        (r"(?m:a.b)", "group"),
+        (r"(?s:a.b)", "group"),
+        (r"(?im)a(?m)", "group"),
         (r"(?x) a", "group"),
         (r"(?#c)", "group"),
         (r"(?~ab)", "group"),
         (r"a(?i)b", "group"),
-        (r"[[:alpha:]]", "POSIX"),
+        (r"[[:foo:]]", "POSIX"),
+        (r"[[:Alpha:]]", "POSIX"),
+        (r"[[:alpha]]", "POSIX"),
         (r"\p{Alphabetic}", "property"),
         (r"\pL", "property"),
-        (r"(?i:\p{Lu})", "without regard to case"),
-        (r"(?i:ss)", "without regard to case"),
-        (r"(?i:é)", "without regard to case"),
-        (r"(?i:[à-ý])", "without regard to case"),
+        (r"\B.*b", "repeated dot behind an assertion"),
+        (r"(?=[^a])(?:.+b|c)", "repeated dot behind an assertion"),
+        (r"(?:^|\B).*b", "repeated dot behind an assertion"),
+        (r"\Bx{0}.{2,}b", "repeated dot behind an assertion"),
+        (r"(?!a)(?:.?)*b", "repeated dot behind an assertion"),
+        (r"(?<=a)(?:.*?)?b", "repeated dot behind an assertion"),
+        (r"^(?m:.*)b", "repeated dot behind an assertion"),
         (r"a{2}?", "optional there"),
         (r"a{x}", "brace"),
         (r"a{5,2}", "quantifier"),
@@ -161,6 +237,8 @@ EVERY = "".join(chr(code) for code in range(0x34000) if not 0xD800 <= code < 0xE
         (r"(?<!(?<!))a", "may be empty inside another"),
         (r"(?<!b|(?<!a|))a", "may be empty inside another"),
         (r"(?<=a(?>a|))a", r"\(\?> inside a look behind"),
+        (r"(?<=\R)a", r"\\R inside a look behind"),
+        (r"(?<!b\X)a", r"\\X inside a look behind"),
         (r"(?<!b|a?+a)a", r"\?\+ inside a look behind"),
         (r"(?<!\ba??)a", r"\?\? inside a look behind"),
         (r"(?<=\ba{1,2}?)a", r"\{1,2\}\? inside a look behind"),
