@@ -76,7 +76,7 @@ def _simple(character: str) -> str:
 @functools.lru_cache(maxsize=1024)
 def _cases(character: str) -> str:
     """Write one literal, with its variants of one character."""
-    if character.isascii() and not character.isalpha():
+    if character not in _tables().cased:
         return escaped(character)
     variants = sorted(_closed(character))
     return escaped(character) if len(variants) == 1 else _set(variants)
@@ -104,10 +104,14 @@ def _closed(members: Iterable[str]) -> set[str]:
 
 
 class Variants(NamedTuple):
-    """What a class matches beside its own characters: items of a set, and sequences as alternatives."""
+    """What a class matches beside its own characters: items of a set, and sequences as alternatives.
+
+    `letters` says how many cased characters the class has.
+    """
 
     items: str
     sequences: str
+    letters: int
 
 
 @functools.lru_cache(maxsize=256)
@@ -115,7 +119,7 @@ def of_class(positive: str) -> Variants:
     r"""Return what an expression for one character also matches without regard to case.
 
     >>> of_class("[k]"), of_class("[ß]").sequences
-    (Variants(items='K\\u212a', sequences=''), '[Ss\\u017f][Ss\\u017f]')
+    (Variants(items='K\\u212a', sequences='', letters=1), '[Ss\\u017f][Ss\\u017f]')
     """
     import regex
 
@@ -124,7 +128,7 @@ def of_class(positive: str) -> Variants:
     closed = _closed(own)
     sequences = [key for key, unfoldings in tables.unfoldings.items() if closed.intersection(unfoldings)]
     written = ["".join(map(_cases, key)) for key in sorted(sequences, key=len)]
-    return Variants(_ranges(sorted(closed.difference(own))), "|".join(written))
+    return Variants(_ranges(sorted(closed.difference(own))), "|".join(written), len(own))
 
 
 def _ranges(ordered: list[str]) -> str:

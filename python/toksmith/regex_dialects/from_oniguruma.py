@@ -14,7 +14,7 @@ import re
 from typing import NamedTuple
 
 from ..common.messages import shown
-from . import case_folding
+from . import case_folding, size_limit
 from . import oniguruma_tables as tables
 from .oniguruma_classes import MAX_DEPTH, ClassReader
 
@@ -58,10 +58,17 @@ def analyse(pattern: str) -> Translation:
     whole = parser.alternatives(0)
     if parser.at < len(pattern):
         raise parser.refused("a closing bracket without an opening one")
+    if len(whole.pattern) > size_limit.MAX_LENGTH:
+        raise ValueError(
+            f"the pattern {shown(pattern)} takes {len(whole.pattern)} characters in the dialect of `regex`, "
+            f"more than {size_limit.MAX_LENGTH}: write it shorter, or in several steps"
+        )
     return Translation(whole.pattern, whole.nullable)
 
 
 _OPTIONS = re.compile(r"\(\?(?=[im-])([im]*)(?:-([im]+))?([:)])")
+_BOUNDARY = re.compile(r"\\[bB]")
+_ASSERTIONS = re.compile(r"(?:\\[bBAzZ]|[$^|)]|\((?:\?(?:<?[=!]|[:>]))?)*")
 _REPEAT = re.compile(r"\{(\d*)(,?)(\d*)\}")
 
 
@@ -138,7 +145,8 @@ class _Parser(ClassReader):
         return _Alternatives(texts, any(branch.nullable for branch in branches), None)
 
     def sequence(self, depth: int) -> _Alternatives:
-        written, run, nullable = "", "", True
+        texts: list[str] = []
+        run, nullable = "", True
         nodes, extends = 0, False  # Oniguruma's nodes; whether the last is a string that the next literal extends
         part = _Part("")
         while self.at < len(self.pattern) and not self.peek("|") and not self.peek(")"):
@@ -151,9 +159,10 @@ class _Parser(ClassReader):
             if part.literals:
                 run += part.literals
             else:
-                written, run = written + self.literals(run) + part.pattern, ""
+                texts += self.literals(run), part.pattern
+                run = ""
             nullable = nullable and part.takes is not True
-        written += self.literals(run)
+        written = "".join([*texts, self.literals(run)])
         only = part._replace(pattern=written, literals=run) if nodes == 1 else None
         return _Alternatives(written, nullable, only)
 
@@ -234,7 +243,7 @@ class _Parser(ClassReader):
         self.at += 1
         if character == ".":
             is_risky = before >= (_Before.START if self.dot_all else _Before.ASSERTION)
-            return _Part(r"[\s\S]" if self.dot_all else r"[^\n]", dot="single" if is_risky else "")
+            return _Part(r"[\s\S]" if self.dot_all else ".", dot="single" if is_risky else "")
         return _Part(self.literals(character), literals=character)
 
     def assertion(self, pattern: str, is_start: bool = False) -> _Part:
@@ -262,8 +271,8 @@ class _Parser(ClassReader):
         inner = self.inside(depth, opening if look else "")
         if not self.take(")"):
             raise self.refused("a group without an end", start)
-        if opening == "(?<!" and self.behind and inner.nullable:
-            raise self.refused("a (?<!…) that may be empty inside another", start)
+        if opening.startswith("(?<") and inner.nullable:
+            self.check_empty_behind(opening, start)
         self.folds, self.dot_all = outside
         text = f"{opening or '(?:'}{inner.pattern})"
         if look:
@@ -282,6 +291,15 @@ class _Parser(ClassReader):
         del self.behind[len(self.behind) - len(behind) :]
         self.before = before
         return inner
+
+    def check_empty_behind(self, opening: str, start: int) -> None:
+        """Refuse a look behind that may be empty where Oniguruma reads it in another way."""
+        if opening == "(?<!" and self.behind:
+            raise self.refused("a (?<!…) that may be empty inside another", start)
+        inside = self.pattern[start + len(opening) : self.at - 1]
+        # At the start of the text, Oniguruma does not see the next character there.
+        if _BOUNDARY.search(inside) and not _ASSERTIONS.fullmatch(inside):
+            raise self.refused(r"\b or \B in a look behind that may be empty, or not,", start)
 
     def check_behind(self, what: str, start: int) -> None:
         """Refuse what stops early in a look behind, whose starts Oniguruma tries in another order than `regex`."""

@@ -15,8 +15,11 @@ from .case_folding import escaped
 
 MAX_DEPTH = 50
 """Most groups and classes inside each other."""
+MAX_LETTERS = 500_000
+"""Most cased characters of all classes together where case is ignored: 100 classes of all letters take a second."""
 
 _PROPERTY = re.compile(r"\\s|\\p\{\w+\}")
+_ONE = re.compile(r"([^\\]|\\x..|\\u.{4}|\\U.{8})\1*")
 _POSIX = re.compile(r"\[:(\^?)([a-z]+):\]")
 
 
@@ -27,6 +30,8 @@ class ClassReader:
         self.pattern = pattern
         self.at = 0
         self.folds = False
+        self.letters = 0
+        self.excluded = ""  # the one character of the first class that excludes one
 
     def refused(self, what: str, at: int | None = None) -> ValueError:
         """Return the error for a construct without an equal."""
@@ -83,13 +88,29 @@ class ClassReader:
     def char_class(self, depth: int) -> str:
         """Return the class that begins here. Case is folded in the whole, before it is negated."""
         positive, negated = self.class_inside(depth)
-        variants = case_folding.of_class(positive.written()) if self.folds else None
-        if variants is None:
-            return positive.negated() if negated else positive.written()
+        if not self.folds:
+            return self.negation(positive) if negated else positive.written()
+        variants = case_folding.of_class(positive.written())
+        self.letters += variants.letters
+        if self.letters > MAX_LETTERS:
+            raise self.refused(f"classes of more than {MAX_LETTERS} letters without regard to case")
         positive = positive._replace(items=positive.items + variants.items)
         if negated:
-            return positive.negated()
+            return self.negation(positive)
         return f"(?:{positive.written()}|{variants.sequences})" if variants.sequences else positive.written()
+
+    def negation(self, positive: _Union) -> str:
+        """Return an expression for any character that a class does not list.
+
+        `regex` 2026.11.15 reads alternatives that each exclude one character, such as `[^a]|[^b]`, as `[^ab]`. So
+        only one character of a pattern is excluded by a set.
+        """
+        if positive.nested:
+            return f"(?:(?!{positive.written()})[\\s\\S])"
+        if not _ONE.fullmatch(positive.items):
+            return characters.negated(positive.items)
+        self.excluded = self.excluded or positive.items
+        return f"[^{positive.items}]" if positive.items == self.excluded else f"(?:(?![{positive.items}])[\\s\\S])"
 
     def class_inside(self, depth: int) -> tuple[_Union, bool]:
         """Return the characters that a class lists, and whether it takes all others instead."""
@@ -117,7 +138,7 @@ class ClassReader:
                 raise self.refused("a class without an end", start)
             if self.peek("[") and not self.peek("[:"):
                 inner, negated = self.class_inside(depth + 1)
-                nested.append(inner.negated() if negated else inner.written())
+                nested.append(self.negation(inner) if negated else inner.written())
                 continue
             several = self.posix() if self.peek("[") else self.type_escape() if self.peek("\\") else None
             if several is None:
@@ -174,7 +195,3 @@ class _Union(collections.namedtuple("_Union", "items nested")):
         """Return an expression for one of the characters."""
         alternatives = [*([f"[{self.items}]"] if self.items else []), *self.nested]
         return alternatives[0] if len(alternatives) == 1 else f"(?:{'|'.join(alternatives)})"
-
-    def negated(self) -> str:
-        """Return an expression for any other character."""
-        return f"(?:(?!{self.written()})[\\s\\S])" if self.nested else characters.negated(self.items)
