@@ -88,23 +88,25 @@ class _Before(enum.IntEnum):
 class _Part(NamedTuple):
     """A part of a pattern.
 
-    `takes` says whether it takes a character: True for always, False for maybe, None for never. `literals` are the
-    characters of a part that has only these. `dot` is "single" or "repeated" for a dot, behind an assertion, that
-    Oniguruma must not see repeated.
+    `takes` says whether it takes a character: True for always, False for maybe, None for never. `dot` is "single" or
+    "repeated" for a dot, behind an assertion, that Oniguruma must not see repeated.
     """
 
     pattern: str
     takes: bool | None = True
-    literals: str = ""
     dot: str = ""
+    literals: str = ""
+    """The characters of a part that has nothing else."""
+    parts: tuple[_Part, ...] = ()
+    """Those of a group of several, which may join the parts before and behind it."""
 
 
 class _Alternatives(NamedTuple):
-    """Alternatives; `only` is the one part that they consist of, if there are no more."""
+    """Alternatives; `parts` are those of the only one."""
 
     pattern: str
     nullable: bool
-    only: _Part | None
+    parts: tuple[_Part, ...] = ()
 
 
 class _Quantifier(NamedTuple):
@@ -142,29 +144,34 @@ class _Parser(ClassReader):
         if len(branches) == 1:
             return branches[0]
         texts = "|".join(branch.pattern for branch in branches)
-        return _Alternatives(texts, any(branch.nullable for branch in branches), None)
+        return _Alternatives(texts, any(branch.nullable for branch in branches))
 
     def sequence(self, depth: int) -> _Alternatives:
-        texts: list[str] = []
-        run, nullable = "", True
-        nodes, extends = 0, False  # Oniguruma's nodes; whether the last is a string that the next literal extends
-        part = _Part("")
+        """Return one alternative. The parts are those of Oniguruma, which folds the case of neighbouring literals."""
+        parts: list[_Part] = []
+        extends = False  # the last part is a string that goes on at the next literal
         while self.at < len(self.pattern) and not self.peek("|") and not self.peek(")"):
             is_group, before = self.peek("("), self.before
             part = self.atom(depth)
             end = self.at
             part = self.repeats(part, before)
-            nodes += not (extends and part.literals and not is_group)
-            extends = bool(part.literals) and not is_group and self.at == end
+            is_string = bool(part.literals) and not is_group
+            if extends and is_string:
+                part = part._replace(literals=parts.pop().literals + part.literals)
+            extends = is_string and self.at == end
+            parts += part.parts if parts and part.parts else [part]
+        return _Alternatives(self.joined(parts), all(part.takes is not True for part in parts), tuple(parts))
+
+    def joined(self, parts: list[_Part]) -> str:
+        texts: list[str] = []
+        run = ""
+        for part in parts:
             if part.literals:
                 run += part.literals
             else:
                 texts += self.literals(run), part.pattern
                 run = ""
-            nullable = nullable and part.takes is not True
-        written = "".join([*texts, self.literals(run)])
-        only = part._replace(pattern=written, literals=run) if nodes == 1 else None
-        return _Alternatives(written, nullable, only)
+        return "".join([*texts, self.literals(run)])
 
     def repeats(self, part: _Part, before: _Before) -> _Part:
         """Return the part with its quantifiers, if any, given what is before it."""
@@ -194,8 +201,9 @@ class _Parser(ClassReader):
         return _Part(
             plain + quantifier.text,
             bool(part.takes and quantifier.least),
-            part.literals if is_once else "",
             part.dot and "repeated",
+            part.literals if is_once else "",
+            part.parts if is_once else (),
         )
 
     def quantifier(self) -> _Quantifier:
@@ -277,8 +285,10 @@ class _Parser(ClassReader):
         text = f"{opening or '(?:'}{inner.pattern})"
         if look:
             return self.assertion(text)
-        only = inner.only if opening == "(?:" and inner.only else _Part("")
-        return _Part(text, not inner.nullable, only.literals, only.dot)
+        parts = inner.parts if opening == "(?:" else ()
+        if len(parts) == 1:
+            return parts[0]._replace(pattern=text)
+        return _Part(text, not inner.nullable, parts=parts)
 
     def inside(self, depth: int, look: str) -> _Alternatives:
         """Return the alternatives of a group. What is before a look does not matter in it."""
