@@ -64,8 +64,8 @@ REFUSED: list[tuple[str, Change]] = [
     (r"\$\.normalizer\.pattern: 'a\*' may match nothing", with_normalizer(
         {"type": "Replace", "pattern": {"Regex": "a*"}, "content": ""}
     )),
-    (r"\$\.normalizer\.pattern: .*escape \\X", with_normalizer(
-        {"type": "Replace", "pattern": {"Regex": r"\X"}, "content": ""}
+    (r"\$\.normalizer\.pattern: .*escape \\G", with_normalizer(
+        {"type": "Replace", "pattern": {"Regex": r"\G"}, "content": ""}
     )),
     (r"\$\.normalizer: an empty text", with_normalizer({"type": "Prepend", "prepend": ""})),
     (r"\$\.normalizer: the field 'type'", with_normalizer({})),
