@@ -75,3 +75,63 @@ def test_random_sequences_match_what_folds_to_them() -> None:
         literals = [rng.choice(few) for _ in range(rng.randrange(1, 4))]
         near = [*literals, *(c for one in literals for c in (one.upper(), one.casefold(), UNFOLDINGS.get(one, one)))]
         compare(f"(?i:{''.join(literals)})", "".join(rng.choices(near, k=rng.randrange(1, 9))))
+
+
+def both_read(pattern: str) -> bool:
+    """Whether both engines read a pattern, and it takes characters: `compare` knows no empty matches."""
+    try:
+        split(pattern)
+        return not from_oniguruma.analyse(pattern).nullable
+    except Exception:
+        return False
+
+
+def test_random_patterns_never_mean_something_else() -> None:
+    """Strings of symbols: what both read, both find alike."""
+    symbols = [
+        *"sssSfit",
+        "ß",
+        "ſ",
+        "ﬁ",
+        "ﬀ",
+        "ffi",
+        "i\u0307",
+        "İ",
+        "ΐ",
+        "(?:",
+        "(?:",
+        "(?:",
+        "(?i:",
+        "(?-i:",
+        "(",
+        "(?>",
+    ]
+    symbols += [
+        "(?<=",
+        "(?=",
+        "(?!",
+        ")",
+        ")",
+        ")",
+        "|",
+        "[sß]",
+        "[^s]",
+        "[^ß]",
+        "[ﬀf]",
+        "{1}",
+        "{1}",
+        "{2}",
+        "?",
+        "+",
+    ]
+    few = [*"sSſßẞfitﬀﬁﬃﬆiIİ", "i\u0307", "ΐ", "ι\u0308\u0301", "ss", "ffi", " "]
+    rng = random.Random(8)
+    read = 0
+    for _ in range(2500):
+        pattern = "(?i)" + "".join(rng.choices(symbols, k=rng.randrange(2, 8)))
+        pattern += ")" * max(0, pattern.count("(") - pattern.count(")"))
+        if both_read(pattern):
+            read += 1
+            for _ in range(6):
+                compare(pattern, "".join(rng.choices(few, k=rng.randrange(1, 7))))
+    assert read > 400
