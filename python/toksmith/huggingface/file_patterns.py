@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import TYPE_CHECKING, Any
 
-from .. import patterns
+from .. import _core, patterns
 from ..oniguruma import NAMED
-from ..regex_dialects import from_oniguruma, size_limit
+from ..regex_dialects import from_oniguruma
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 SPELLINGS: dict[str, str] = {
     # The pattern that ByteLevel has built in; Granite and SmolLM have it in a Split.
@@ -31,46 +35,33 @@ SPELLINGS: dict[str, str] = {
 repetition in this dialect."""
 
 
-class Compiler:
-    """Compiles the regular expressions of one file, which together may be as large as one pattern may be."""
+def compiled(pattern: str) -> tuple[str, bool, Any]:
+    """Return a pattern in the dialect of `regex`, whether it may match nothing, and what runs it.
 
-    __slots__ = ("_total",)
+    That is the name of a scanner, an automaton of the core, or a compiled pattern of `regex`.
 
-    def __init__(self) -> None:
-        self._total = 0
-
-    def __call__(self, pattern: str) -> tuple[str, bool, Any]:
-        """Return a pattern in the dialect of `regex`, whether it may match nothing, and what runs it.
-
-        That is the name of a scanner, an automaton of the core, or a compiled pattern of `regex`.
-
-        Raises:
-            ValueError: The pattern is malformed, too large, or has a part without an exact equal; names it.
-        """
-        if name := SPELLINGS.get(pattern):
-            return patterns.NAMED[name], False, name
-        translation = from_oniguruma.analyse(pattern)
-        source = translation.pattern
-        self._add(size_limit.parts(source))
-        # Only `regex` finds empty matches.
-        compiled = patterns.of_source(source, 0, "keep").compiled()
-        return source, translation.nullable, compiled if translation.nullable else patterns.runner(source, 0)
-
-    def _add(self, parts: int) -> None:
-        # A pattern that is too large by itself is refused with the limit for one.
-        self._total += parts if parts <= size_limit.MAX_PARTS else 0
-        if self._total > size_limit.MAX_PARTS:
-            raise ValueError(f"all patterns together come to {self._total} parts, more than {size_limit.MAX_PARTS}")
+    Raises:
+        ValueError: The pattern is malformed, too large, or has a part without an exact equal; names it.
+    """
+    if name := SPELLINGS.get(pattern):
+        return patterns.NAMED[name], False, name
+    source, is_nullable = from_oniguruma.analyse(pattern)
+    # Only `regex` finds empty matches.
+    searched = patterns.of_source(source, 0, "keep").compiled()
+    return source, is_nullable, searched if is_nullable else patterns.runner(source, 0)
 
 
-def steps_of(**parts: Any) -> Any:
-    """Return the core's steps of a normalizer, a pre-tokenizer or a decoder, given as JSON has them.
+def steps_of(tokens: Sequence[Any] = (), kept: Iterable[int] = (), **parts: Any) -> _core.Pipeline:
+    """Return the core's steps of a normalizer, a pre-tokenizer and a decoder, given as JSON has them.
+
+    Args:
+        tokens: Rows of added tokens.
+        kept: Ids of those that ordinary text can be encoded to as well.
+        **parts: `normalizer`, `pre_tokenizer` and `decoder`; None for none.
 
     Raises:
         ValueError: A part is malformed, or cannot be reproduced exactly; names the place.
     """
-    import json
-
-    from .. import _core
-
-    return _core.Pipeline({name: json.dumps(part) for name, part in parts.items()}, Compiler())
+    from_oniguruma.check_total(parts.values())
+    texts = {name: json.dumps(part) for name, part in parts.items() if part is not None}
+    return _core.Pipeline(texts, compiled, tokens, set(kept))

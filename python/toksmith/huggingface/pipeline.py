@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from .. import _core, patterns
 from ..formats.gpt2 import unspell
 from . import added, checks
-from .file_patterns import Compiler
+from .file_patterns import steps_of
 from .template import Template
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from typing_extensions import Self
 
@@ -62,16 +62,15 @@ class Pipeline:
     """The steps in the core."""
     template: Template | None
 
-    def __init__(self, spec: dict[str, Any], kept: Iterable[int] = ()) -> None:
-        tokens, kept = sorted(map(added.row_of, spec["added_tokens"])), set(kept)
-        names = ("normalizer", "pre_tokenizer", "decoder")
-        parts = {name: json.dumps(spec[name]) for name in names if spec[name] is not None}
-        steps = _core.Pipeline(parts, Compiler(), tokens, kept)
+    def __init__(self, spec: dict[str, Any], kept: Collection[int] = ()) -> None:
+        tokens = sorted(map(added.row_of, spec["added_tokens"]))
+        parts = {name: spec[name] for name in ("normalizer", "pre_tokenizer", "decoder")}
+        steps = steps_of(tokens, kept, **parts)
         if steps.spelling != "bytes":
-            kept = set()
+            kept = ()
         elif "characters" in spec:
             spec = {name: part for name, part in spec.items() if name != "characters"}
-        self._set("_spec", {**spec, "kept": sorted(kept)})
+        self._set("_spec", {**spec, "kept": sorted(set(kept))})
         post_processor = spec["post_processor"]
         core = None if post_processor is None else _core.PostProcessor(json.dumps(post_processor))
         self._set("template", None if core is None else Template(core))

@@ -8,15 +8,19 @@ the end of a line, `{1,3}+` repeats, `\w` has other characters, and `(?i)` folds
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import functools
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..common.messages import shown
 from . import case_folding, size_limit
 from . import oniguruma_tables as tables
 from .oniguruma_classes import MAX_DEPTH, ClassReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MAX_LENGTH = 1 << 14
 """Most characters of a pattern."""
@@ -66,6 +70,32 @@ def analyse(pattern: str) -> Translation:
     return Translation(whole.pattern, whole.nullable)
 
 
+def check_total(parts: Iterable[Any]) -> None:
+    """Refuse a file whose patterns together are larger than one pattern may be, before any of them is compiled.
+
+    Args:
+        parts: The normalizer, the pre-tokenizer and the decoder of the file, as JSON. A pattern is a field `Regex`.
+            A pattern that cannot be translated, or is too large by itself, does not count: it is refused where it is
+            read.
+
+    Raises:
+        ValueError: The patterns have more than `size_limit.MAX_PARTS` parts.
+    """
+    total, pending = 0, list(parts)
+    while pending:
+        part = pending.pop()
+        if isinstance(part, dict):
+            pending.extend(part.values())
+            if isinstance(text := part.get("Regex"), str):
+                with contextlib.suppress(ValueError):
+                    size = size_limit.parts(analyse(text).pattern)
+                    total += size if size <= size_limit.MAX_PARTS else 0
+        elif isinstance(part, list):
+            pending.extend(part)
+    if total > size_limit.MAX_PARTS:
+        raise ValueError(f"all patterns together come to {total} parts, more than {size_limit.MAX_PARTS}")
+
+
 _OPTIONS = re.compile(r"\(\?(?=[im-])([im]*)(?:-([im]+))?([:)])")
 _BOUNDARY = re.compile(r"\\[bB]")
 _ASSERTIONS = re.compile(r"(?:\\[bBAzZ]|[$^|)]|\((?:\?(?:<?[=!]|[:>]))?)*")
@@ -111,8 +141,8 @@ class _Alternatives(NamedTuple):
 
 class _Quantifier(NamedTuple):
     text: str
-    least: int
-    most: float
+    minimum: int
+    maximum: float
 
 
 class _Parser(ClassReader):
@@ -187,20 +217,20 @@ class _Parser(ClassReader):
                 plain = f"(?:{part.pattern})"
             quantifier = self.quantifier()
             part = self.repeated(part, plain, quantifier, start)
-            if quantifier.least == 0 and self.before:
-                self.before = _either([before, self.before]) if quantifier.most else before
-            elif not quantifier.most:
+            if quantifier.minimum == 0 and self.before:
+                self.before = _either([before, self.before]) if quantifier.maximum else before
+            elif not quantifier.maximum:
                 self.before = before
         return part
 
     def repeated(self, part: _Part, plain: str, quantifier: _Quantifier, start: int) -> _Part:
-        is_greedy = quantifier.most == float("inf") and quantifier.text[1:] != "?" and quantifier.text[-2:] != "}?"
+        is_greedy = quantifier.maximum == float("inf") and quantifier.text[1:] != "?" and quantifier.text[-2:] != "}?"
         if part.dot == "repeated" or (part.dot and is_greedy):
             raise self.refused("a repeated dot behind an assertion, where Oniguruma misses matches,", start)
-        is_once = (quantifier.least, quantifier.most) == (1, 1)
+        is_once = (quantifier.minimum, quantifier.maximum) == (1, 1)
         return _Part(
             plain + quantifier.text,
-            bool(part.takes and quantifier.least),
+            bool(part.takes and quantifier.minimum),
             part.dot and "repeated",
             part.literals if is_once else "",
             part.parts if is_once else (),

@@ -66,8 +66,7 @@ class Normalizer(Component):
     def normalize_str(self, sequence: str) -> str:
         """Return the normalized text."""
         _check_text(sequence)
-        normalized: str = steps_of(normalizer=dict(self)).normalize(sequence)
-        return normalized
+        return steps_of(normalizer=dict(self)).normalize(sequence)
 
 
 class PreTokenizer(Component):
@@ -78,8 +77,7 @@ class PreTokenizer(Component):
     def pre_tokenize_str(self, sequence: str) -> list[tuple[str, tuple[int, int]]]:
         """Return the pretokens of a text, spelled, each with its place in characters."""
         _check_text(sequence)
-        pretokens: list[tuple[str, tuple[int, int]]] = steps_of(pre_tokenizer=dict(self)).pre_tokenize(sequence)
-        return pretokens
+        return steps_of(pre_tokenizer=dict(self)).pre_tokenize(sequence)
 
     @staticmethod
     def alphabet() -> list[str]:
@@ -120,8 +118,7 @@ class Decoder(Component):
 
     def decode(self, tokens: Iterable[str]) -> str:
         """Return the text of tokens."""
-        text: str = steps_of(decoder=dict(self)).decode(list(tokens))
-        return text
+        return steps_of(decoder=dict(self)).decode(list(tokens))
 
 
 class Token(NamedTuple):

@@ -92,8 +92,7 @@ def _each(form: str, texts: Iterable[str]) -> list[str]:
 
 
 def _normalizer(form: str) -> Callable[[str], str]:
-    normalize: Callable[[str], str] = steps_of(normalizer={"type": form}).normalize
-    return normalize
+    return steps_of(normalizer={"type": form}).normalize
 
 
 @functools.cache
