@@ -138,3 +138,12 @@ def test_merging_and_processing_encodings(theirs: Any, growing: bool) -> None:
         assert both[0] == both[1], texts
     with pytest.raises(TypeError):
         Encoding.merge(["a"])  # type: ignore[list-item]
+
+
+def test_separators_are_no_whitespace_of_offsets(theirs: Any) -> None:
+    """Python counts U+001C to U+001F as whitespace, and the original does not."""
+    theirs.add_tokens(["\x1cX"])
+    theirs.post_processor = tokenizers_module().processors.ByteLevel(trim_offsets=True, add_prefix_space=False)
+    ours = Tokenizer.from_str(theirs.to_str())
+    expected = [(0, 1), (1, 3), (3, 4)]
+    assert theirs.encode("a\x1cXb").offsets == ours.encode("a\x1cXb").offsets == expected
