@@ -6,11 +6,10 @@ make one pretoken. Nothing is downloaded. `--check` compares the file in the rep
 """
 
 import argparse
-import sys
 from pathlib import Path
 
 import tokenizers
-from make_unicode_tables import rust_array
+from make_unicode_tables import rust_array, write
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "src" / "pretokenize" / "script_table.rs"
@@ -54,12 +53,7 @@ def render() -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing; fail if the file differs")
-    args = parser.parse_args()
-    text = render()
-    if not args.check:
-        TARGET.write_text(text)
-    elif TARGET.read_text() != text:
-        sys.exit(f"{TARGET.relative_to(ROOT)} is not what this script writes")
+    write(TARGET, render(), parser.parse_args().check)
 
 
 if __name__ == "__main__":

@@ -105,6 +105,14 @@ pub const REGEX_VERSION: &str = "{version}";
 {rust_array("BLOCKS", blocks, "Blocks of 256 classes each, by the lower 8 bits of a code point.")}"""
 
 
+def write(target: Path, text: str, only_check: bool) -> None:
+    """Write a file, or end the program if it has another text."""
+    if not only_check:
+        target.write_text(text)
+    elif target.read_text() != text:
+        sys.exit(f"{target.relative_to(ROOT)} is not what this script writes")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing; fail if the file differs")
@@ -113,11 +121,7 @@ def main() -> None:
     version = importlib.metadata.version("regex")
     if version != pinned_version() and not args.force:
         raise SystemExit(f"regex {version} is installed, {pinned_version()} is pinned: --force takes it all the same")
-    text = render(version)
-    if not args.check:
-        TARGET.write_text(text)
-    elif TARGET.read_text() != text:
-        sys.exit(f"{TARGET.relative_to(ROOT)} is not what this script writes")
+    write(TARGET, render(version), args.check)
 
 
 if __name__ == "__main__":

@@ -41,26 +41,26 @@ def differences(ask: Callable[..., Any], file: File, texts: list[str]) -> Iterat
     if not ids:
         yield "load", "", None, "0.23 refuses the file, or panics at a text", None
         return
-    found = ask(content, texts, ids)
-    if isinstance(found, dict):
-        yield "load", "", None, found["error"], None
+    newer = ask(content, texts, ids)
+    if isinstance(newer, dict):
+        yield "load", "", None, newer["error"], None
         return
     stand_in, _ = pipelines._loaded(lambda: huggingface.Tokenizer.from_str(content))
     ours = answers(stand_in, texts, ids) if stand_in else itertools.repeat({})
     expected = json.loads(json.dumps(answers(theirs, texts, ids)))
-    for text, *three in zip(texts, expected, found, ours, strict=False):
+    for text, *three in zip(texts, expected, newer, ours, strict=False):
         differ = [name for name, answer in three[0].items() if "error" not in answer and answer != three[1][name]]
         names = [name for name in differ if name != "tokens" or name == differ[0]]  # tokens follow from ids
         yield from ((name, text, *(answer.get(name) for answer in three)) for name in names)
 
 
-def reason(file: File, question: str, found: Any) -> str:
+def reason(file: File, question: str, newer: Any) -> str:
     """Return why the answers about a small file differ."""
     model, rows, before = file["model"], file["added_tokens"], json.dumps(file["pre_tokenizer"])
     flags = {flag for row in rows for flag in pipeline_files.FLAGS if row[flag]}
     reasons = {
-        "the pattern of a `Split`": "fancy-regex" in str(found),
-        "`single_word`: a panic": "PanicException" in str(found),
+        "the pattern of a `Split`": "fancy-regex" in str(newer),
+        "`single_word`: a panic": "PanicException" in str(newer),
         "a prefix or a suffix": model["continuing_subword_prefix"] or model["end_of_word_suffix"],
         "truncation to less than the special tokens": file["truncation"] and file["post_processor"],
         "tokens are those of the ids": question == "tokens",
@@ -89,7 +89,7 @@ def compare(ask: Callable[..., Any], seed: int, counts: collections.Counter[str]
             lambda name, *case: [row for row in differences(ask, *case) if row[0] == name], question
         )
         file, some = pipelines.smallest(maker.file, texts, lambda *case, rows=rows: bool(rows(*case)))
-        # A difference by chance may be gone: then it is shown as it was found.
+        # A difference by chance may be gone: then it is shown as it was newer.
         _, text, old, new, _ = next(iter(rows(file, some)), next(row for row in differ if row[0] == question))
         why = f"{kind}: {reason(file, question, new)}"
         counts[why] += 1

@@ -64,13 +64,13 @@ def compare(ask: Callable[..., Any], name: str, content: str, texts: list[str], 
     """Print in how many texts the two libraries differ, and return these texts."""
     theirs = tokenizers.Tokenizer.from_str(content)
     ids = [[theirs.encode(text).ids] if "decode" in questions else [] for text in texts]
-    found = ask(content, texts, ids, questions)
-    refused = found if isinstance(found, dict) else found[0][questions[0]]
+    newer = ask(content, texts, ids, questions)
+    refused = newer if isinstance(newer, dict) else newer[0][questions[0]]
     if "error" in refused:
         print(f"{name}: {refused['error'][:100]}")
         return []
     expected = answers(theirs, texts, ids, tuple(questions))
-    differ = [text for text, old, new in zip(texts, expected, found, strict=True) if old != new]
+    differ = [text for text, old, new in zip(texts, expected, newer, strict=True) if old != new]
     print(f"{name}: {len(differ):,} of {len(texts):,} texts differ", flush=True)
     return differ
 
