@@ -79,8 +79,8 @@ pub(super) fn read(
             continue;
         }
         let known = of_content.get(&content).copied();
-        let found = model.names.find(&content);
-        let id = match (known, found) {
+        let in_model = model.names.find(&content);
+        let id = match (known, in_model) {
             (Some(at), _) => tokens[at].id,
             (None, Some(at)) => model.ids[at as usize],
             (None, None) if keep_ids => wanted,
@@ -98,7 +98,7 @@ pub(super) fn read(
                 quoted(&content)
             ));
         }
-        let token = AddedToken { id, content: content.clone().into_owned(), flags, place: found };
+        let token = AddedToken { id, content: content.clone().into_owned(), flags, place: in_model };
         match known {
             Some(at) => tokens[at] = token,
             None => {

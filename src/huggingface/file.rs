@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::added::{self, AddedToken};
 use super::{model, reader};
 use crate::error::{Error, Result};
-use crate::vocab::{Additions, BpeModel, BpeOptions, TextSpelling, Vocab};
+use crate::vocab::{Additions, BpeModel, TextSpelling, Vocab};
 
 /// A file that was read.
 pub struct TokenizerFile {
@@ -30,16 +30,6 @@ impl TokenizerFile {
         let model = model::model_of(&mut raw)?;
         let (added, warnings) = added::read(&raw.added, &model, keep_ids)?;
         Ok(TokenizerFile { model, parts: raw.parts, options: raw.options, added, warnings })
-    }
-
-    /// The options of the model.
-    pub fn model_options(&self) -> &BpeOptions {
-        &self.model.options
-    }
-
-    /// The number of tokens in the vocabulary of the model.
-    pub fn model_size(&self) -> usize {
-        self.model.ids.len()
     }
 
     /// The added tokens that the vocabulary of the model does not have.

@@ -46,8 +46,7 @@ impl<'v> Part<'v> {
 
     /// The parts of a sequence of any depth, whose items are in the field `list`; a single part is a sequence of one.
     pub(super) fn flat(value: &'v Value, place: &str, list: &str, max: usize) -> Result<Vec<Self>> {
-        let mut parts = Vec::new();
-        let (mut pending, place) = (vec![(value, place.to_owned(), 0)], place);
+        let (mut parts, mut pending) = (Vec::new(), vec![(value, place.to_owned(), 0)]);
         while let Some((value, at, depth)) = pending.pop() {
             let part = Part::new(value, at)?;
             if part.kind()? != "Sequence" {

@@ -13,7 +13,7 @@ use super::{decoder, normalizer, pretokenizer, spaces};
 use crate::control::Control;
 use crate::decode::{Decoder, Stage};
 use crate::error::Result;
-use crate::normalize::{Aligned, Normalizer, max_bytes_of, origin_of};
+use crate::normalize::{Normalizer, origin_of};
 use crate::pipeline::{AddedToken, Passage, Pipeline, PipelineParts, Prefix, Rewrite, Stretch, Trust};
 use crate::pretokenize::{Junctions, Pattern, Pretokenizer, SplitStage, Unmatched};
 use crate::room;
@@ -96,7 +96,7 @@ impl FilePipeline {
     fn check_normalized_tokens(&self) -> Result<()> {
         let mut of_text = HashMap::new();
         for token in self.parts.added_tokens.iter().filter(|token| token.normalized) {
-            let (text, name) = (self.normalized(&token.content)?, quoted(&token.content));
+            let (text, name) = (self.parts.normalizer.normalized(&token.content)?, quoted(&token.content));
             if text.is_empty() {
                 let reason = "nothing when normalized, so that the original finds it between any two bytes";
                 let reason = format!("{name} becomes {reason}: set its normalized to false, or leave it out");
@@ -170,7 +170,7 @@ impl FilePipeline {
     /// Errors of normalizing.
     pub fn token_texts(&self) -> Result<Vec<String>> {
         let text = |token: &AddedToken| match token.normalized {
-            true => self.normalized(&token.content),
+            true => self.parts.normalizer.normalized(&token.content),
             false => Ok(token.content.clone()),
         };
         self.parts.added_tokens.iter().map(text).collect()
@@ -203,16 +203,6 @@ impl FilePipeline {
         &self.parts
     }
 
-    /// The normalized text.
-    ///
-    /// # Errors
-    /// Errors of normalizing.
-    pub fn normalized(&self, text: &str) -> Result<String> {
-        let mut aligned = Aligned::plain(text)?;
-        self.parts.normalizer.apply(&mut aligned, max_bytes_of(text.len()))?;
-        Ok(aligned.into_parts().0)
-    }
-
     /// The pieces of a text, normalized, with a prefix before each that gets one; cut into pretokens if `is_cut`. Where
     /// they come from is lost.
     ///
@@ -224,9 +214,12 @@ impl FilePipeline {
             true => self.pretokenizer(),
             false => pretokenizer::in_stages(&[]),
         };
-        self.for_each_piece(&self.normalized(text)?, false, &pretokenizer, &mut |piece, _| {
-            room::push(&mut pieces, piece.to_vec())
-        })?;
+        self.for_each_piece(
+            &self.parts.normalizer.normalized(text)?,
+            false,
+            &pretokenizer,
+            &mut |piece, _| room::push(&mut pieces, piece.to_vec()),
+        )?;
         Ok(pieces)
     }
 

@@ -75,6 +75,16 @@ impl Normalizer {
         self.apply_to(text, false, max_bytes)
     }
 
+    /// The text that all steps make of `text`, within [`max_bytes_of`] it.
+    ///
+    /// # Errors
+    /// Same as [`Normalizer::apply`].
+    pub fn normalized(&self, text: &str) -> Result<String> {
+        let mut aligned = Aligned::plain(text)?;
+        self.apply(&mut aligned, max_bytes_of(text.len()))?;
+        Ok(aligned.into_parts().0)
+    }
+
     /// [`Normalizer::apply`] to a text that may continue another one (see [`Normalizer::may_cut`]): then nothing is
     /// put in front of it.
     ///

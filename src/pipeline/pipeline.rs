@@ -6,7 +6,7 @@ use super::prefix::Prefix;
 use super::rewrite::Rewrite;
 use crate::control::Control;
 use crate::error::Result;
-use crate::normalize::{Aligned, Normalizer, max_bytes_of};
+use crate::normalize::Normalizer;
 use crate::pretokenize::Pretokenizer;
 use crate::source::{Cutter, Guard};
 use crate::special::{AddedTokens, Flags, Specials, overlap};
@@ -53,7 +53,7 @@ impl PipelineParts {
         let is_mixed = is_mixed(&self.added_tokens)?;
         let mut irregular = Vec::new();
         for token in &self.added_tokens {
-            let text = normalized(&self.normalizer, &token.content)?;
+            let text = self.normalizer.normalized(&token.content)?;
             if self.is_irregular(token, &text, is_mixed) {
                 irregular.push(token);
             }
@@ -112,7 +112,7 @@ impl Pipeline {
     pub fn new(mut parts: PipelineParts) -> Result<Self> {
         let mut texts = Vec::new();
         for token in &parts.added_tokens {
-            texts.push(normalized(&parts.normalizer, &token.content)?);
+            texts.push(parts.normalizer.normalized(&token.content)?);
         }
         if texts.iter().any(|text| text == META) {
             parts.only_prefix = None; // a prefix alone may be this token
@@ -206,13 +206,6 @@ impl Pipeline {
         };
         Cutter::guarded(&self.crossing, rule, replace, Some(guard))
     }
-}
-
-/// The text that a normalizer makes of an added token.
-fn normalized(normalizer: &Normalizer, content: &str) -> Result<String> {
-    let mut text = Aligned::plain(content)?;
-    normalizer.apply(&mut text, max_bytes_of(content.len()))?;
-    Ok(text.into_parts().0)
 }
 
 /// Whether a token that is looked for in the text as it stands could share a byte with one that is looked for

@@ -15,17 +15,6 @@ pub enum Prefix {
 }
 
 impl Prefix {
-    /// The prefix of a name: "", "always", "missing" or "first".
-    pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "" => Prefix::None,
-            "always" => Prefix::Always,
-            "missing" => Prefix::Missing,
-            "first" => Prefix::First,
-            _ => return None,
-        })
-    }
-
     /// Whether a stretch gets a mark in front, such as a space; `is_first` says that it begins the text.
     #[inline]
     pub(crate) fn is_before(self, stretch: &[u8], mark: &[u8], is_first: bool) -> bool {

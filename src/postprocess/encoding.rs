@@ -82,12 +82,7 @@ impl Encoding {
     /// # Errors
     /// Errors of encoding the texts.
     pub fn spans(&self) -> Result<Vec<Span>> {
-        let mut spans = Vec::with_capacity(self.len());
-        self.for_each(|_, span, _| {
-            spans.push(span);
-            Ok::<_, Error>(())
-        })?;
-        Ok(spans)
+        self.collected(|span, _| span)
     }
 
     /// The words of the tokens.
@@ -95,12 +90,16 @@ impl Encoding {
     /// # Errors
     /// Errors of encoding the texts.
     pub fn words(&self) -> Result<Vec<Option<u32>>> {
-        let mut words = Vec::with_capacity(self.len());
-        self.for_each(|_, _, word| {
-            words.push(word);
+        self.collected(|_, word| word)
+    }
+
+    fn collected<T>(&self, item: impl Fn(Span, Option<u32>) -> T) -> Result<Vec<T>> {
+        let mut items = Vec::with_capacity(self.len());
+        self.for_each(|_, span, word| {
+            items.push(item(span, word));
             Ok::<_, Error>(())
         })?;
-        Ok(words)
+        Ok(items)
     }
 
     /// The parts that truncation has cut off.

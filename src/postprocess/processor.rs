@@ -68,7 +68,14 @@ pub struct PostProcessor(pub Vec<Step>);
 impl PostProcessor {
     /// The number of tokens that are added to one text, or to two.
     pub fn added(&self, is_pair: bool) -> usize {
-        let added = |step: &Step| step.pieces(is_pair).iter().map(|piece| piece.ids.len()).sum::<usize>();
+        let added = |step: &Step| match step {
+            Step::Trim { .. } | Step::Number => 0,
+            Step::Template { single, pair } => {
+                if is_pair { pair } else { single }.iter().map(|piece| piece.ids.len()).sum()
+            }
+            Step::Bert { .. } => 2 + usize::from(is_pair),
+            Step::Roberta { .. } => 2 + 2 * usize::from(is_pair),
+        };
         self.0.iter().map(added).sum()
     }
 

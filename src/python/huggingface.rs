@@ -67,12 +67,6 @@ impl HuggingFaceModel {
         self.file.beside().map(|token| token.content.clone()).collect()
     }
 
-    /// How many tokens the vocabulary of the model has.
-    #[getter]
-    fn size(&self) -> usize {
-        self.file.model_size()
-    }
-
     /// In a byte-level file, the ids of the added tokens that ordinary text can become as well.
     fn kept(&self) -> Vec<u32> {
         self.file.kept().map(|token| token.id).collect()

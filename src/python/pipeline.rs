@@ -131,7 +131,7 @@ impl PyPipeline {
     /// The normalized text.
     fn normalize<'py>(&self, py: Python<'py>, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
         let text = call::text(text)?;
-        let changed = call::sized(py, text.len(), |_| self.steps.normalized(text))?;
+        let changed = call::sized(py, text.len(), |_| self.steps.normalizer().normalized(text))?;
         objects::string(py, &changed)
     }
 
@@ -205,7 +205,8 @@ fn token((id, content, single_word, lstrip, rstrip, normalized, special): TokenR
     AddedToken { id, content, flags: Flags { single_word, lstrip, rstrip, special }, normalized }
 }
 
-fn json_value(json: &str, name: &str) -> Result<serde_json::Value> {
+/// The value of the JSON of a field of the file.
+pub(super) fn json_value(json: &str, name: &str) -> Result<serde_json::Value> {
     serde_json::from_str(json)
         .map_err(|error| Error::BrokenPart(format!("$.{name}"), format!("not JSON: {error}")))
 }

@@ -7,8 +7,8 @@ use pyo3::types::{PyList, PyString, PyTuple};
 
 use super::call;
 use super::huggingface_encoding::{PyEncoding, copied, is_left, run_of};
+use super::pipeline::json_value;
 use super::tokenizer::Tokenizer;
-use crate::error::Error;
 use crate::huggingface::read_post_processor;
 use crate::postprocess::{
     Encoding, Padding, Piece, PostProcessor, Run, Sequence, Side, Source, Strategy, Truncation, finish, pad,
@@ -28,9 +28,7 @@ impl PyPostProcessor {
     /// `json` is the `post_processor` of a `tokenizer.json`.
     #[new]
     fn new(json: &str) -> PyResult<Self> {
-        let value = serde_json::from_str(json)
-            .map_err(|error| Error::BrokenPart("$.post_processor".into(), format!("not JSON: {error}")))?;
-        Ok(PyPostProcessor { inner: read_post_processor(&value)? })
+        Ok(PyPostProcessor { inner: read_post_processor(&json_value(json, "post_processor")?)? })
     }
 
     /// How many tokens are added to one text, or to two.

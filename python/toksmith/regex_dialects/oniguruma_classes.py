@@ -59,12 +59,12 @@ class ClassReader:
             return tables.TYPES[name.lower()], name.isupper()
         if name not in ("p", "P"):
             return None
-        found = re.compile(r"\\[pP]\{(\^?)([A-Za-z_]+)\}").match(self.pattern, start)
-        if found is None or (found[2] not in tables.CATEGORIES and found[2] not in tables.SCRIPTS):
+        escape = re.compile(r"\\[pP]\{(\^?)([A-Za-z_]+)\}").match(self.pattern, start)
+        if escape is None or (escape[2] not in tables.CATEGORIES and escape[2] not in tables.SCRIPTS):
             end = self.pattern.find("}", start)
             raise self.refused(f"the property {self.pattern[start : max(end, start) + 1][:40]}", start)
-        self.at = found.end()
-        return f"\\p{{{found[2]}}}", (name == "P") != bool(found[1])
+        self.at = escape.end()
+        return f"\\p{{{escape[2]}}}", (name == "P") != bool(escape[1])
 
     def character_escape(self) -> str:
         """Return the character that an escape stands for."""
@@ -73,13 +73,13 @@ class ClassReader:
         self.at += 2
         if name in tables.CONTROLS and name:
             return tables.CONTROLS[name]
-        found = re.compile(r"\\(?:x\{([0-9A-Fa-f]{1,6})\}|x([0-7][0-9A-Fa-f])|u([0-9A-Fa-f]{4}))").match(
+        escape = re.compile(r"\\(?:x\{([0-9A-Fa-f]{1,6})\}|x([0-7][0-9A-Fa-f])|u([0-9A-Fa-f]{4}))").match(
             self.pattern, start
         )
-        if found is not None:
-            code = int(next(filter(None, found.groups())), 16)
+        if escape is not None:
+            code = int(next(filter(None, escape.groups())), 16)
             if code < 0x110000 and not 0xD800 <= code < 0xE000:
-                self.at = found.end()
+                self.at = escape.end()
                 return chr(code)
         if not name or name.isalnum() or not name.isascii():
             raise self.refused(f"the escape \\{name}", start)

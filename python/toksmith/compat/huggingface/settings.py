@@ -33,8 +33,8 @@ class Settings:
     def _settings(self) -> _core.EncodingSettings:
         """The settings for the core, made when they are first needed after a change."""
         if self._made is None:
-            rows = (given and tuple(given.values()) for given in (self._truncation, self._padding))
-            truncation, padding = rows
+            truncation = self._truncation and tuple(self._truncation.values())
+            padding = self._padding and tuple(self._padding.values())
             processor = None if self._post_processor is None else self._post_processor.core
             self._made = _core.EncodingSettings(truncation, processor, padding)
         return self._made
