@@ -79,7 +79,7 @@ test-long: build
 # Tests with libraries of data frames, datasets and engines, which are installed into a folder of their own.
 test-distributed: build-dev
 	$(BIN)/pip install --quiet --no-deps --upgrade --target target/engines -r tests/engines.txt
-	PYTHONPATH=target/engines $(BIN)/pytest tests/python/arrow tests/python/distributed
+	PYTHONPATH=target/engines $(BIN)/pytest tests/python/arrow tests/python/engines
 
 # The Rust tests under AddressSanitizer: every read and write of the unsafe leaves is checked. Needs Linux on x86-64.
 # Tests ask for more memory than there is, which is to fail as it does without the sanitizer.

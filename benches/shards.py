@@ -110,7 +110,7 @@ def run_encode_arrow(job: dict[str, Any]) -> dict[str, Any]:
 
 def run_tokenize(job: dict[str, Any]) -> dict[str, Any]:
     import toksmith
-    from toksmith.tokenizing import tokenize as module
+    from toksmith.data.writing import tokenize as module
 
     tokenizer = toksmith.Tokenizer.from_pretrained(job["tokenizer"])
     tokenizer.encode("warm")

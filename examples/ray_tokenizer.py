@@ -10,7 +10,7 @@ import argparse
 
 import ray
 
-from toksmith.distributed import ray as on_ray
+from toksmith.engines import ray as on_ray
 
 END = "<|endoftext|>"
 

@@ -13,7 +13,7 @@ import sys
 
 from pyspark.sql import SparkSession
 
-from toksmith.distributed import spark as on_spark
+from toksmith.engines import spark as on_spark
 
 END = "<|endoftext|>"
 

@@ -18,7 +18,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from toksmith.common.memory import limit
+from toksmith._internal.memory import limit
 
 HEAPS_FACTOR, HEAPS_POWER = 3.45, 0.62
 # Words that are drawn at a time.

@@ -11,7 +11,7 @@ from typing import Any
 
 from toksmith import patterns
 from toksmith._core import CompiledPattern
-from toksmith.huggingface.file_patterns import steps_of
+from toksmith.formats.huggingface.file_patterns import steps_of
 from toksmith.regex_dialects import from_oniguruma
 
 ROOT = Path(__file__).resolve().parents[1]

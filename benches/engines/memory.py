@@ -26,8 +26,8 @@ BLOCK = 128_000_000
 
 
 def measure(plan: plans.Plan, table: pa.Table, options: argparse.Namespace) -> None:
-    from toksmith.distributed import ray as on_ray
-    from toksmith.distributed import spark as on_spark
+    from toksmith.engines import ray as on_ray
+    from toksmith.engines import spark as on_spark
 
     count = on_ray.count_pretokens if plan.name == "Ray" else on_spark.count_pretokens
     size = sum(chunk.nbytes for chunk in table["text"].chunks)

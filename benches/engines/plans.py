@@ -17,7 +17,7 @@ import pyarrow as pa
 from typing_extensions import override
 
 from toksmith import Tokenizer
-from toksmith.distributed.kept import KeptFunction
+from toksmith.engines.kept import KeptFunction
 
 CORES = 2
 STORE = 4 << 30
@@ -100,7 +100,7 @@ class OnRay(Plan):
 
     @override
     def encoded(self, library: str) -> Any:
-        from toksmith.distributed import ray as on_ray
+        from toksmith.engines import ray as on_ray
 
         if library.startswith("toksmith"):
             return on_ray.encode(self.texts, "text", self.tokenizer, keep="all" in library)
@@ -174,7 +174,7 @@ class OnSpark(Plan):
 
     @override
     def encoded(self, library: str) -> Any:
-        from toksmith.distributed import spark as on_spark
+        from toksmith.engines import spark as on_spark
 
         if library.startswith("toksmith"):
             return on_spark.encode(self.texts, "text", self.tokenizer, keep="all" in library)

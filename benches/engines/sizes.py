@@ -57,10 +57,10 @@ def trained_on(plan: plans.Plan, folder: Path, vocab_size: int) -> Tokenizer:
     if plan.name == "Ray":
         import ray
 
-        from toksmith.distributed import ray as on_ray
+        from toksmith.engines import ray as on_ray
 
         return on_ray.train(ray.data.read_parquet(str(folder)), "text", vocab_size, **OPTIONS)
-    from toksmith.distributed import spark as on_spark
+    from toksmith.engines import spark as on_spark
 
     return on_spark.train(plan.session.read.parquet(str(folder)), "text", vocab_size, **OPTIONS)
 

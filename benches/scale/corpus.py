@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pyarrow import parquet
 
-from toksmith import scripts
+from toksmith.lab import scripts
 
 END = "<|endoftext|>"
 LOOKED_AT = 4000

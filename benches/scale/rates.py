@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import feather, parquet
 
-from toksmith import Tokenizer, distributed, train
+from toksmith import Tokenizer, engines, train
 
 ROWS = 1024
 """Documents of a batch."""
@@ -71,7 +71,7 @@ def count(paths: list[Path], folder: Path, options: argparse.Namespace) -> None:
 
     def counting() -> list[pa.RecordBatch]:
         kind: dict[str, Any] = {"pattern": options.pattern}
-        return [row for part in batches for row in distributed.count_batches(part, "text", **kind)]
+        return [row for part in batches for row in engines.count_batches(part, "text", **kind)]
 
     rows, told = measured(counting)
     say(f"count in {options.parts} parts", f"{size / told['seconds']:,.0f} MB/s")
@@ -101,7 +101,7 @@ def driver(paths: list[Path], folder: Path, options: argparse.Namespace) -> None
             for n in range(options.times)
         )
     different, held = len(table), table.nbytes
-    counts, told = measured(lambda: distributed.sum_counts([table], pattern=options.pattern))
+    counts, told = measured(lambda: engines.sum_counts([table], pattern=options.pattern))
     _each("sum_counts on the driver", told, different)
     say("bytes of the rows that it is given", f"{held / different:.1f} for each different pretoken")
     for size in options.sizes:

@@ -25,8 +25,9 @@ import splitting
 from checks import FOLDER, written
 from choices import Input, changed_bytes, changed_value
 
-from toksmith import Encoding, PretokenCounts, Tokenizer, identity, train_from_iterator
+from toksmith import Encoding, PretokenCounts, Tokenizer, train_from_iterator
 from toksmith.compat.minbpe import BasicTokenizer, RegexTokenizer
+from toksmith.formats import identity
 from toksmith.formats.gpt2 import spell
 
 Target = Callable[[bytes], None]

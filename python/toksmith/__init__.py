@@ -6,18 +6,18 @@
 'lower<|endoftext|>'
 """
 
-from .common import forks as forks  # guards every later fork of this process
-from .streaming import DecodeStream
+from ._internal import forks as forks  # guards every later fork of this process
+from .encoding.decode_stream import DecodeStream
 from .tokenizer import Tokenizer
 
 TYPE_CHECKING = False  # not from `typing`, which takes as long to import as all of this package
 
 if TYPE_CHECKING:
-    from .measuring.compare import compare
-    from .published.models import encoding_name_for_model
-    from .tiktoken.encoding import Encoding
-    from .tiktoken.registry import encoding_for_model, get_encoding, list_encoding_names
-    from .tokenizing.tokenize import tokenize
+    from .compat.tiktoken.encoding import Encoding
+    from .compat.tiktoken.registry import encoding_for_model, get_encoding, list_encoding_names
+    from .data.writing.tokenize import tokenize
+    from .formats.published.models import encoding_name_for_model
+    from .lab.measuring.compare import compare
     from .training.counting import count_pretokens, count_pretokens_from_iterator
     from .training.counts import PretokenCounts
     from .training.train import train, train_bpe, train_from_iterator
@@ -45,22 +45,22 @@ __all__ = [
 
 # The modules of the names that are imported on first use, so that encoding alone does not wait for them.
 _LAZY = {
-    "Encoding": "tiktoken.encoding",
+    "Encoding": "compat.tiktoken.encoding",
     "PretokenCounts": "training.counts",
-    "compare": "measuring.compare",
+    "compare": "lab.measuring.compare",
     "count_pretokens": "training.counting",
     "count_pretokens_from_iterator": "training.counting",
-    "encoding_for_model": "tiktoken.registry",
-    "encoding_name_for_model": "published.models",
-    "get_encoding": "tiktoken.registry",
-    "list_encoding_names": "tiktoken.registry",
-    "tokenize": "tokenizing.tokenize",
+    "encoding_for_model": "compat.tiktoken.registry",
+    "encoding_name_for_model": "formats.published.models",
+    "get_encoding": "compat.tiktoken.registry",
+    "list_encoding_names": "compat.tiktoken.registry",
+    "tokenize": "data.writing.tokenize",
     "train": "training.train",
     "train_bpe": "training.train",
     "train_from_iterator": "training.train",
 }
 # Packages that are attributes before somebody imports them: `toksmith.compat.tiktoken`, `toksmith.data.open`.
-_PACKAGES = {"compat", "data", "distributed"}
+_PACKAGES = {"compat", "data", "engines", "lab"}
 
 
 def __getattr__(name: str) -> object:

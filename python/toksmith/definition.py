@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import types
 
-from . import identity
-from .common import arguments
+from ._internal import arguments
+from .formats import identity
+from .formats.parts import Parts
 from .loading import Loading
-from .parts import Parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer, Self
 
     from ._core import Tokenizer as CoreTokenizer
-    from .common.choices import Errors
-    from .common.progress import Report
-    from .huggingface.pipeline import Pipeline
-    from .huggingface.template import Template
-    from .inspection.inspect import Inspection
+    from ._internal.choices import Errors
+    from ._internal.progress import Report
+    from .formats.huggingface.pipeline import Pipeline
+    from .formats.huggingface.template import Template
+    from .formats.training_record import Record
+    from .lab.inspection.inspect import Inspection
     from .patterns import Pattern
-    from .training_record import Record
 
     StrPath = str | os.PathLike[str]
     Specials = Iterable[str] | Mapping[str, int]
@@ -92,7 +92,7 @@ class Definition(Loading):
     @property
     def merges(self) -> Sequence[tuple[bytes, bytes]]:
         """The merges in order; read-only. Under rank semantics, the pair that each token's bytes reach."""
-        from .common.views import ListView
+        from ._internal.views import ListView
 
         view: ListView[tuple[bytes, bytes]] = self._cached("merges", lambda: ListView(self._parts.merges))
         return view
@@ -109,7 +109,7 @@ class Definition(Loading):
         >>> list(toksmith.train(toksmith.PretokenCounts({b"low": 5, b"lower": 2}), 258).merge_counts)
         [7, 7]
         """
-        from .common.views import ListView
+        from ._internal.views import ListView
 
         if self._parts.record is None:
             return None
@@ -208,7 +208,7 @@ class Definition(Loading):
         >>> found.usage.tokens, found.usage.most_used[0]
         (12, Used(id=108, token=b'l', uses=3))
         """
-        from .inspection import inspect
+        from .lab.inspection import inspect
 
         return inspect.inspect(
             self._parts,
@@ -258,7 +258,7 @@ class Definition(Loading):
             OSError: The file cannot be written.
             ValueError: The file, read back, is not this tokenizer. Nothing is written.
         """
-        from .storage import save
+        from .formats import save
 
         save.native(self._parts, path, verify)
 
@@ -276,7 +276,7 @@ class Definition(Loading):
                 itself (names the token); or a special token has the bytes of an ordinary one; or the files, read
                 back, give other ids. Nothing is written.
         """
-        from .storage import save
+        from .formats import save
 
         save.gpt2(self._parts, folder, verify)
 
@@ -291,7 +291,7 @@ class Definition(Loading):
             ValueError: Under rank semantics some text could have other ids: a token does not re-encode to itself, or
                 ids do not rise with the merges; or the file, read back, gives other ids. Nothing is written.
         """
-        from .storage import save
+        from .formats import save
 
         save.tiktoken(self._parts, path, verify)
 
@@ -331,7 +331,7 @@ class Definition(Loading):
                 differently, a special token whose name spells another token (names the part); or a role is given to
                 a name that is no special token; or the file, read back, gives other ids. Nothing is written.
         """
-        from .storage import save
+        from .formats import save
 
         roles = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token, "pad_token": pad_token}
         save.huggingface(self._parts, folder, roles, chat_template, model_max_length, verify)

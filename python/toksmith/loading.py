@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from .common.choices import Unmatched
-    from .parts import Parts
+    from ._internal.choices import Unmatched
+    from .formats.parts import Parts
 
     StrPath = str | os.PathLike[str]
     Specials = Iterable[str] | Mapping[str, int]
@@ -51,7 +51,7 @@ class Loading:
             OSError: There is nothing of this name, or a file cannot be read or downloaded.
             ValueError: The file is malformed, or an option is given that the file holds itself, or one is missing.
         """
-        from .storage import sources
+        from .formats import sources
 
         return cls._of(sources.open_source(name_or_path, pattern, special_tokens, unmatched))
 
@@ -71,7 +71,7 @@ class Loading:
             OSError: A file cannot be read.
             ValueError: A file is malformed or inconsistent; names file and line.
         """
-        from .storage import load
+        from .formats import load
 
         return cls._of(load.gpt2(vocab_filepath, merges_filepath, special_tokens, pattern, unmatched))
 
@@ -103,7 +103,7 @@ class Loading:
             ValueError: The file is malformed, or lacks a single byte; names file and line. Or the pattern is broken,
                 has a part without an equal in `regex`, or looks like a name but is none.
         """
-        from .storage import load_ranks
+        from .formats import load_ranks
 
         return cls._of(load_ranks.load(path, pattern, special_tokens, unmatched))
 
@@ -125,7 +125,7 @@ class Loading:
             ValueError: The file is malformed or inconsistent, or has a part that cannot be reproduced exactly; names
                 the part by its place in the file.
         """
-        from .huggingface import read
+        from .formats.huggingface import read
 
         return cls._of(read.read(source, dropout_seed))
 
@@ -137,6 +137,6 @@ class Loading:
             OSError: The file cannot be read.
             ValueError: The file is no such file, of a later version, or inconsistent; names what is wrong.
         """
-        from .storage import load
+        from .formats import load
 
         return cls._of(load.native(path))

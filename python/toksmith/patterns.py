@@ -10,16 +10,17 @@ from __future__ import annotations
 import collections
 import functools
 
-from . import _core, pattern_names
-from .common import choices
-from .common.messages import shown
+from . import _core
+from ._internal import choices
+from ._internal.messages import shown
+from .regex_dialects import pattern_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, Literal, NamedTuple
 
-    from .common.choices import Unmatched
+    from ._internal.choices import Unmatched
 
     class _Fields(NamedTuple):
         text: str | None

@@ -5,15 +5,15 @@ The modules behind them are imported when they are first used.
 
 from __future__ import annotations
 
-from .common import arguments
+from ._internal import arguments
 from .definition import Definition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .explanation import Explanation
-    from .viewing.view import View
+    from .lab.explanation import Explanation
+    from .lab.viewing.view import View
 
 
 class Showing(Definition):
@@ -30,7 +30,7 @@ class Showing(Definition):
         For people and for tests: it runs in plain Python. Memory is linear in the text; a step's `pieces` are made
         when they are asked for, each time in time linear in the pretoken.
         """
-        from . import explanation
+        from .lab import explanation
 
         return explanation.explain(self._parts, text, special, self._cache)
 
@@ -55,7 +55,7 @@ class Showing(Definition):
         97│32│98│256
         4 tokens, 10 bytes, 2.50 bytes per token
         """
-        from .viewing.view import View
+        from .lab.viewing.view import View
 
         limit = arguments.checked_limit("limit", limit, 0)
         tokenizer: Any = self

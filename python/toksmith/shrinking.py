@@ -6,10 +6,10 @@ import operator
 from typing import TYPE_CHECKING
 
 from ._core import Tokenizer as CoreTokenizer
-from .parts import Parts
+from .formats.parts import Parts
 
 if TYPE_CHECKING:
-    from .huggingface.pipeline import Pipeline
+    from .formats.huggingface.pipeline import Pipeline
 
 
 def shrink(parts: Parts, n: int) -> Parts:

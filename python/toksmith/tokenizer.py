@@ -12,12 +12,12 @@ import os
 
 from . import patterns
 from ._core import Tokenizer as CoreTokenizer
-from .arrow_columns import ArrowColumns
-from .common import arguments
-from .common.messages import shown
-from .parts import Parts
+from ._internal import arguments
+from ._internal.messages import shown
+from .encoding.arrow_columns import ArrowColumns
+from .encoding.decode_stream import DecodeStream
+from .formats.parts import Parts
 from .showing import Showing
-from .streaming import DecodeStream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
-    from .common.choices import Errors, Unmatched
-    from .common.progress import Report
+    from ._internal.choices import Errors, Unmatched
+    from ._internal.progress import Report
 
     Ids = Iterable[int] | NDArray[Any]
     Pairs = Iterable[tuple[bytes, bytes]]
@@ -215,7 +215,7 @@ class Tokenizer(Showing, ArrowColumns):
             ValueError: The file is not UTF-8 (names file and byte); it is JSON lines, Parquet, compressed or
                 otherwise no plain text; `out` is the file itself; or an id does not fit into `dtype`.
         """
-        from . import file_encoding
+        from .encoding import file_encoding
 
         ids: NDArray[Any] | int = file_encoding.encode_file(
             self._core,
@@ -262,7 +262,7 @@ class Tokenizer(Showing, ArrowColumns):
         >>> [ids.tolist() for ids in Tokenizer().encode_chunks(["a", "b"])]
         [[97, 98]]
         """
-        from . import text_streaming
+        from .encoding import text_streaming
 
         return text_streaming.arrays(self._core, iterable, special, arguments.checked_workers(workers))
 

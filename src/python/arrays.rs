@@ -14,7 +14,7 @@ use crate::encode::recycle;
 static READY: AtomicBool = AtomicBool::new(false);
 
 /// Imports NumPy through a module of the package, which prevents forks during the import (see
-/// `toksmith.common.forks`). So no forked child finds NumPy, or the cells of the crate, half made. Where NumPy is
+/// `toksmith._internal.forks`). So no forked child finds NumPy, or the cells of the crate, half made. Where NumPy is
 /// imported already, the GIL is not released meanwhile, so nothing forks, and the import of the module is not needed:
 /// that would be most of the time of a first call.
 ///
@@ -25,7 +25,7 @@ fn ready(py: Python<'_>) -> PyResult<()> {
         if numpy_is_imported(py) {
             make_first_arrays(py)?;
         } else {
-            py.import("toksmith.numpy_arrays")?;
+            py.import("toksmith._internal.numpy_arrays")?;
         }
         READY.store(true, Relaxed);
     }
@@ -41,7 +41,7 @@ fn numpy_is_imported(py: Python<'_>) -> bool {
     initializing().is_ok_and(|initializing: bool| !initializing)
 }
 
-/// Makes a first array of each kind. Called by `toksmith.numpy_arrays` after it has imported NumPy.
+/// Makes a first array of each kind. Called by `toksmith._internal.numpy_arrays` after it has imported NumPy.
 #[pyfunction]
 pub(super) fn make_first_arrays(py: Python<'_>) -> PyResult<()> {
     vec![0_u16].into_pyarray(py);

@@ -24,7 +24,7 @@ import numpy.random  # noqa: F401 - an import under a limit would be what fails
 
 import toksmith
 from toksmith import PretokenCounts, Tokenizer
-from toksmith.viewing.page import document
+from toksmith.lab.viewing.page import document
 
 try:
     import pyarrow

@@ -19,8 +19,9 @@ from unittest import mock
 import pytest
 from child import run
 
-from toksmith import Tokenizer, count_pretokens, file_encoding, train
+from toksmith import Tokenizer, count_pretokens, train
 from toksmith.cli import streams
+from toksmith.encoding import file_encoding
 from toksmith.files import inputs, parquet, watching
 from toksmith.training import counter, subprocesses
 

@@ -60,7 +60,8 @@ try:
     import pyarrow
 except ImportError:
     pyarrow = None
-from toksmith import shrinking, explanation
+from toksmith import shrinking
+from toksmith.lab import explanation
 from toksmith.training import counter, counts, train as training
 
 counter.CHUNK_BYTES = 1 << 16
@@ -314,7 +315,7 @@ def test_a_fork_during_the_first_use_in_a_process(name: str, moment: float, fork
 IMPORTING = r"""
 import os, sys, threading, time
 sys.path.insert(0, sys.argv[1])
-import toksmith.common.forks
+import toksmith._internal.forks
 
 thread = threading.Thread(target=lambda: __import__(sys.argv[2]))
 thread.start()
@@ -362,7 +363,7 @@ def test_a_fork_waits_for_the_locks_of_tempfile(tmp_path: Path) -> None:
 
 REGISTRY = r"""
 import os, threading, time
-from toksmith.tiktoken import registry
+from toksmith.compat.tiktoken import registry
 
 holds = threading.Event()
 def hold():
@@ -420,7 +421,7 @@ def test_no_property_holds_a_lock_while_it_is_computed() -> None:
     package = Path(toksmith.__file__).parent
     decorated = re.compile(r"^ *@.*cached_property", re.MULTILINE)  # however it was imported
     found = [path for path in package.rglob("*.py") if decorated.search(path.read_text("utf-8"))]
-    assert not found, "use toksmith.common.lazy"
+    assert not found, "use toksmith._internal.lazy"
 
 
 BUSY = r"""

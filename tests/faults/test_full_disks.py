@@ -24,7 +24,7 @@ if "named" in sys.argv:
     del os.O_TMPFILE  # as on a system that has no files without a name
 import toksmith
 from toksmith import PretokenCounts, Tokenizer
-from toksmith.published import rank_cache
+from toksmith.formats.published import rank_cache
 from toksmith.cli import app
 from toksmith.compat import huggingface, minbpe
 from toksmith.compat.tiktoken import load

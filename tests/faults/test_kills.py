@@ -24,7 +24,7 @@ if sys.argv[1] == "named":
     del os.O_TMPFILE  # as on a system that has no files without a name
 import toksmith
 from toksmith import PretokenCounts, Tokenizer
-from toksmith.published import rank_cache
+from toksmith.formats.published import rank_cache
 from toksmith.training.checkpoint import Checkpoint
 from toksmith.compat import minbpe
 from toksmith.cli import app

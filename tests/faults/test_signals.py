@@ -26,9 +26,9 @@ import itertools, os, random, sys, warnings
 from pathlib import Path
 import toksmith
 from toksmith import PretokenCounts, Tokenizer
-from toksmith.published import rank_cache
+from toksmith.formats.published import rank_cache
 from toksmith.compat import huggingface, minbpe
-from toksmith.viewing.page import document
+from toksmith.lab.viewing.page import document
 
 warnings.simplefilter("ignore")
 folder = Path(sys.argv[2])

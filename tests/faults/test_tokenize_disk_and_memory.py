@@ -15,7 +15,7 @@ FULL = r"""
 import json, resource, signal, sys
 from pathlib import Path
 import toksmith
-from toksmith.tokenizing import tokenize as module
+from toksmith.data.writing import tokenize as module
 
 module.CHUNK_BYTES, module.SNAPSHOT_SECONDS = 20_000, 0.0
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -16,7 +16,7 @@ from hypothesis import settings
 from published_data import load_as
 
 from toksmith import Tokenizer, _core, train_from_iterator
-from toksmith.published import encodings, rank_cache
+from toksmith.formats.published import encodings, rank_cache
 
 # A run in the background ignores Ctrl-C, and so would every child that a test interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

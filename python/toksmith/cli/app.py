@@ -16,7 +16,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from .. import __version__
-from ..common.messages import printable
+from .._internal.messages import printable
 from . import streams
 from .bench import bench
 from .command_line import Command, with_files_named, with_progress_named, without_debug

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from ..common import arguments
-from ..common.tables import aligned
-from ..viewing.spans import visible
+from .._internal import arguments
+from .._internal.tables import aligned
+from ..lab.viewing.spans import visible
 from . import streams
 from .options import (
     STRICT,

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..common import choices, numbers
-from ..common.numbers import counted
-from ..common.tables import aligned
+from .._internal import choices, numbers
+from .._internal.numbers import counted
+from .._internal.tables import aligned
 from ..files import inputs, outputs
-from ..storage import sources
-from ..viewing import terminal
-from ..viewing.spans import Spans, visible
+from ..formats import sources
+from ..lab.viewing import terminal
+from ..lab.viewing.spans import Spans, visible
 from . import streams
 from .options import (
     DOCUMENTS,
@@ -42,9 +42,9 @@ from .options import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..measuring.comparison import Comparison
-    from ..measuring.results import Difference
-    from ..measuring.tables import Section
+    from ..lab.measuring.comparison import Comparison
+    from ..lab.measuring.results import Difference
+    from ..lab.measuring.tables import Section
     from ..tokenizer import Tokenizer
 
     PlotFormat = Choice
@@ -164,8 +164,8 @@ def compare(
     streams.check_inputs(on or [], text, argument="--on")
     if "-" in (on or []):
         streams.tell_of_terminal()
-    from ..measuring.compare import compare as comparing
-    from ..measuring.plots import MISSING, TITLES, available
+    from ..lab.measuring.compare import compare as comparing
+    from ..lab.measuring.plots import MISSING, TITLES, available
 
     if html is not None:
         streams.check(html, _inputs(tokenizers, on, language, parallel))
@@ -264,7 +264,7 @@ def _named(option: str, argument: str) -> tuple[str, str]:
 
 
 def _as_text(found: Comparison, loaded: dict[str, Tokenizer]) -> Iterator[str]:
-    from ..measuring import tables
+    from ..lab.measuring import tables
 
     group = found.all
     yield f"{tables.about(group)}, {counted(group.words, 'word')}\n"
@@ -289,7 +289,7 @@ def _table(section: Section) -> str:
 
 
 def _difference(one: Difference, loaded: dict[str, Tokenizer]) -> Iterator[str]:
-    from ..measuring import tables
+    from ..lab.measuring import tables
 
     colours = terminal.has_colours()
     yield f"\n{tables.change(one.second_count / one.first_count)}  {visible(tables.what(one))}\n"

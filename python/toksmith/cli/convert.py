@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..common.numbers import counted
+from .._internal.numbers import counted
 from ..files import outputs
-from ..storage import sources
+from ..formats import sources
 from . import streams
 from .options import (
     TOKENIZER,

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from ..common import arguments
-from ..common.progress import reporter, summing
-from ..common.tables import columns
+from .._internal import arguments
+from .._internal.progress import reporter, summing
+from .._internal.tables import columns
 from ..files import inputs
-from ..viewing.spans import visible
+from ..lab.viewing.spans import visible
 from . import streams
 from .options import (
     DOCUMENTS,
@@ -137,7 +137,7 @@ def _documents(
 
 
 def _count(tokenizer: Tokenizer, texts: Iterable[Iterable[str]], special: bool, workers: int) -> Count:
-    from .. import text_streaming
+    from ..encoding import text_streaming
 
     tokens = number = size = 0
 

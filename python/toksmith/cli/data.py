@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..common.progress import reporter
-from ..common.tables import aligned
-from ..viewing import terminal
-from ..viewing.spans import Spans, visible
+from .._internal.progress import reporter
+from .._internal.tables import aligned
+from ..lab.viewing import terminal
+from ..lab.viewing.spans import Spans, visible
 from . import streams
 from .options import Progress, ProgressOption, UsageError
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..common.numbers import counted
-from ..common.progress import reporter
-from ..storage import sources
+from .._internal.numbers import counted
+from .._internal.progress import reporter
+from ..formats import sources
 from . import binary_ids, streams
 from .options import (
     GivenPatternOption,
@@ -31,7 +31,7 @@ from .options import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ..common.progress import Report
+    from .._internal.progress import Report
     from ..tokenizer import Tokenizer
 
 EXAMPLES = """\

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..common import memory
-from ..common.numbers import counted, size
+from .._internal import memory
+from .._internal.numbers import counted, size
 from .options import UsageError
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..common.numbers import counted
-from ..common.progress import reporter
-from ..storage import sources
+from .._internal.numbers import counted
+from .._internal.progress import reporter
+from ..formats import sources
 from . import streams
 from .options import (
     STRICT,
@@ -35,7 +35,7 @@ from .options import (
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from ..common.progress import Report
+    from .._internal.progress import Report
     from ..tokenizer import Tokenizer
 
 EXAMPLES = """\

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from ..viewing.flow import SPECIAL_STYLE, STYLES
-from ..viewing.spans import shown
+from ..lab.viewing.flow import SPECIAL_STYLE, STYLES
+from ..lab.viewing.spans import shown
 from . import streams
 from .options import (
     STRICT,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from ..explanation import Explanation
+    from ..lab.explanation import Explanation
 
 EXAMPLES = """\
 Examples:

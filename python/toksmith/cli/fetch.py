@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..files import reading
-from ..published import encodings, models, rank_cache
+from ..formats.published import encodings, models, rank_cache
 from . import streams
 
 EXAMPLES = """\

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..common import arguments, choices
+from .._internal import arguments, choices
 from ..files import text_files
-from ..storage import sources
+from ..formats import sources
 from ..tokenizer import Tokenizer
 
 
@@ -254,7 +254,7 @@ def _of_plugin(source: str) -> Tokenizer | None:
     """Return the tokenizer of an encoding that a plug-in of tiktoken has, and no one else."""
     if Path(source).exists() or sources.encoding_of(source) is not None:
         return None
-    from ..tiktoken import registry
+    from ..compat.tiktoken import registry
 
     return registry.get_encoding(source).tokenizer if source in registry.list_encoding_names() else None
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..common.numbers import size
-from ..viewing.page.document import document
-from ..viewing.spans import visible
+from .._internal.numbers import size
+from ..lab.viewing.page.document import document
+from ..lab.viewing.spans import visible
 from . import streams
 
 if TYPE_CHECKING:

@@ -12,16 +12,16 @@ import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from ..common import progress_lines
-from ..common.messages import printable, shown
+from .._internal import progress_lines
+from .._internal.messages import printable, shown
 from ..files import kinds, outputs, watching, whole_files
-from ..viewing.spans import visible
+from ..lab.viewing.spans import visible
 from .options import Progress, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ..common.progress import Report
+    from .._internal.progress import Report
 
 WINDOW = 1 << 20
 

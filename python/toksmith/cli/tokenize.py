@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..common import choices
-from ..common.messages import printable
-from ..common.numbers import counted
-from ..tokenizing.folder import MANIFEST, UNFINISHED
-from ..tokenizing.options import DEFAULT_BUFFER, DEFAULT_SHARD
-from ..tokenizing.repair import REPAIR
-from ..tokenizing.tokenize import tokenize as tokenizing
+from .._internal import choices
+from .._internal.messages import printable
+from .._internal.numbers import counted
+from ..data.writing.folder import MANIFEST, UNFINISHED
+from ..data.writing.options import DEFAULT_BUFFER, DEFAULT_SHARD
+from ..data.writing.repair import REPAIR
+from ..data.writing.tokenize import tokenize as tokenizing
 from . import streams
 from .options import (
     STRICT,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..common import choices
+from .._internal import choices
 from ..files import inputs, temporary
-from ..storage import sources
+from ..formats import sources
 from ..training import options
 from ..training import train as training
 from . import dry_runs, streams, train_screen

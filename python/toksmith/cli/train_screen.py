@@ -6,9 +6,9 @@ import heapq
 import time
 from typing import TYPE_CHECKING
 
-from ..common.progress import Bars
+from .._internal.progress import Bars
+from ..lab.viewing.spans import shown
 from ..training.watching import Watcher
-from ..viewing.spans import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

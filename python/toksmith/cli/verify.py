@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..comparison import first_difference, stress
-from ..comparison.first_difference import Side
 from ..files import temporary
-from ..published import encodings, rank_cache
-from ..storage import sources
-from ..viewing.spans import visible
+from ..formats import first_difference, sources, stress
+from ..formats.first_difference import Side
+from ..formats.published import encodings, rank_cache
+from ..lab.viewing.spans import visible
 from . import streams
 from .options import (
     TOKENIZER,
@@ -117,7 +116,7 @@ def _tiktoken(source: str, ours: Tokenizer, pattern: str | None) -> tuple[Side, 
 
 def _of_plugin(tiktoken: Any, name: str) -> Any:
     """Return tiktoken's encoding of the arguments that a plug-in gives."""
-    from ..tiktoken import registry
+    from ..compat.tiktoken import registry
 
     ours = registry.get_encoding(name)
     return tiktoken.Encoding(

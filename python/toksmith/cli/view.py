@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..files import temporary
-from ..storage import sources
-from ..viewing import flow, terminal
-from ..viewing.spans import Spans, visible
-from ..viewing.view import LIMIT
+from ..formats import sources
+from ..lab.viewing import flow, terminal
+from ..lab.viewing.spans import Spans, visible
+from ..lab.viewing.view import LIMIT
 from . import page, streams
 from .options import (
     STRICT,

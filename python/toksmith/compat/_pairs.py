@@ -12,7 +12,7 @@ from ..training.counting import count_pretokens_from_iterator
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ..common.choices import Ties
+    from .._internal.choices import Ties
     from ..patterns import Pattern
 
     Pair = tuple[int, int]

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import toksmith
 
 from .. import patterns
-from ..common.messages import shown
+from .._internal.messages import shown
 from ..files import text_files, whole_files
 from . import _pairs
 

@@ -8,8 +8,8 @@ import struct
 from typing import TYPE_CHECKING
 
 from .. import _core
-from ..common.messages import shown
-from ..common.progress import summing
+from .._internal.messages import shown
+from .._internal.progress import summing
 from . import dataset, shards
 from . import manifest as manifests
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..common.progress import Report
+    from .._internal.progress import Report
     from .manifest import File, Manifest, Shard
 
 _PIECE = 1 << 20

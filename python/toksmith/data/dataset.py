@@ -11,8 +11,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..common.lazy import LazyProperty
-from ..common.messages import shown
+from .._internal.lazy import LazyProperty
+from .._internal.messages import shown
 from . import manifest as manifests
 from . import shards
 from .windows import Windows

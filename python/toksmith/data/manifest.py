@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..common.messages import shown
+from .._internal.messages import shown
 from ..files import reading, text_files
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import mmap
 import struct
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..common.messages import shown
+from .._internal.messages import shown
 from . import manifest as manifests
 
 if TYPE_CHECKING:

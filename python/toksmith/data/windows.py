@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from ..common.messages import shown
+from .._internal.messages import shown
 from .permutation import Permutation
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import errno
 import itertools
 import os
 
-from ..common.messages import shown
+from .._internal.messages import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from ..common.forks import no_fork
+from .._internal.forks import no_fork
 
 try:
     import fcntl

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-from ..common.messages import shown
+from .._internal.messages import shown
 from . import text_files, watching
 
 TYPE_CHECKING = False

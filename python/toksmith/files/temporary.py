@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 
-from ..common.forks import no_fork
+from .._internal.forks import no_fork
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

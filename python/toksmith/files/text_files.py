@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from ..common.messages import shown
+from .._internal.messages import shown
 from . import reading
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from ..common.messages import shown
+from .._internal.messages import shown
 from ..files import text_files, whole_files
 
 if TYPE_CHECKING:

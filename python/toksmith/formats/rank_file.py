@@ -13,7 +13,7 @@ import binascii
 import os
 from typing import TYPE_CHECKING
 
-from ..common.messages import shown
+from .._internal.messages import shown
 from ..files import text_files, whole_files
 
 if TYPE_CHECKING:

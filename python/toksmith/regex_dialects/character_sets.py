@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import re
 
-from ..common.messages import shown
+from .._internal.messages import shown
 from . import characters
 from .size_limit import MAX_LENGTH
 

@@ -11,7 +11,7 @@ import re
 import weakref
 from typing import TYPE_CHECKING
 
-from ..common.lazy import LazyProperty
+from .._internal.lazy import LazyProperty
 
 if TYPE_CHECKING:
     Ranges = tuple[tuple[int, int], ...]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import re
 
-from ..common.messages import shown
+from .._internal.messages import shown
 from . import size_limit, written
 from .character_sets import SetParser, single
 

@@ -14,7 +14,7 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..common.messages import shown
+from .._internal.messages import shown
 from . import case_folding, size_limit
 from . import oniguruma_tables as tables
 from .oniguruma_classes import MAX_DEPTH, ClassReader

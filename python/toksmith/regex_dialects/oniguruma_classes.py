@@ -8,7 +8,7 @@ from __future__ import annotations
 import collections
 import re
 
-from ..common.messages import printable, shown
+from .._internal.messages import printable, shown
 from . import case_folding, characters
 from . import oniguruma_tables as tables
 from .case_folding import escaped

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 
-from ..common.messages import shown
+from .._internal.messages import shown
 
 MAX_PARTS = 50_000
 """Most parts of a pattern, each counted as often as `regex` writes it out. A part takes at most 2 KB.

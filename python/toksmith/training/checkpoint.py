@@ -14,7 +14,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ..common.messages import shown
+from .._internal.messages import shown
 from ..files import reading, text_files, whole_files
 
 _MAGIC = b"toksmith checkpoint 1\n"

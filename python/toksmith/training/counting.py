@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from .. import _core, patterns
-from ..common import arguments, memory
-from ..common.progress import reporter
+from .._internal import arguments, memory
+from .._internal.progress import reporter
 from ..files import inputs
 from . import counter, coverage
 from .counts import PretokenCounts
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from ..common.choices import Errors, Unmatched
-    from ..common.progress import Report
+    from .._internal.choices import Errors, Unmatched
+    from .._internal.progress import Report
     from ..patterns import Pattern
 
     Path_ = str | os.PathLike[str]

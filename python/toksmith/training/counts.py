@@ -9,8 +9,8 @@ import operator
 import os
 
 from .. import _core, patterns
-from ..common import arguments
-from ..common.messages import shown
+from .._internal import arguments
+from .._internal.messages import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from ..common.choices import Unmatched
+    from .._internal.choices import Unmatched
     from ..patterns import Pattern
 
 _ROWS = 1 << 12

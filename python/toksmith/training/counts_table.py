@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import _core
-from ..common.messages import shown
+from .._internal.messages import shown
 
 _ROWS = 1 << 16
 """Rows that are handed on at a time."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import warnings
 
-from ..common.messages import shown
+from .._internal.messages import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import time
 import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..common import arguments
+from .._internal import arguments
 from ..files import inputs
 from . import sampling
 from .counting import count_pretokens_from_iterator

@@ -6,11 +6,11 @@ import collections
 import operator
 
 from .. import _core, patterns
-from ..common import arguments, choices
-from ..common.messages import shown
-from ..parts import Parts
+from .._internal import arguments, choices
+from .._internal.messages import shown
+from ..formats.parts import Parts
+from ..formats.training_record import Record
 from ..tokenizer import Tokenizer
-from ..training_record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

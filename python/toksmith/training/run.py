@@ -5,16 +5,16 @@ from __future__ import annotations
 import warnings
 
 from .. import _core
-from ..common import memory
-from ..common.messages import shown
-from ..common.progress import reporter
+from .._internal import memory
+from .._internal.messages import shown
+from .._internal.progress import reporter
 from .watching import Watcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..common.progress import Report
+    from .._internal.progress import Report
     from ..tokenizer import Tokenizer
     from .counting import Path_
     from .counts import PretokenCounts

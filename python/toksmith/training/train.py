@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from types import EllipsisType
     from typing import Any
 
-    from ..common.choices import ByteOrder, Errors, SpecialIds, Ties, Unmatched
-    from ..common.progress import Report
+    from .._internal.choices import ByteOrder, Errors, SpecialIds, Ties, Unmatched
+    from .._internal.progress import Report
     from ..tokenizer import Tokenizer
     from .counting import Files, Path_
 

@@ -15,9 +15,9 @@ from command import TOKSMITH, run_command
 
 import toksmith
 from toksmith import Tokenizer
+from toksmith._internal import numbers
 from toksmith.cli.messages import OPTIONS
-from toksmith.common import numbers
-from toksmith.measuring import tables
+from toksmith.lab.measuring import tables
 
 TEXT = "the lowest of the low, the newest of the new: žluťoučký 日本\n" * 4
 

@@ -12,7 +12,8 @@ import pytest
 from command import TOKSMITH, run_command
 
 import toksmith
-from toksmith import Tokenizer, text_streaming
+from toksmith import Tokenizer
+from toksmith.encoding import text_streaming
 from toksmith.files import documents, inputs
 
 SPECIAL = "<|endoftext|>"

@@ -17,9 +17,9 @@ from command import run_command
 
 import toksmith
 from toksmith import Tokenizer
+from toksmith._internal import choices, progress, progress_lines
 from toksmith.cli import messages
 from toksmith.cli.app import app
-from toksmith.common import choices, progress, progress_lines
 
 GROUP: Any = typer.main.get_command(app)
 COMMANDS = list(GROUP.commands)
@@ -112,7 +112,7 @@ def test_no_message_of_the_library_keeps_an_argument() -> None:
     """The texts of all errors of training and encoding, with an option that a value is given to in each."""
     root = Path(toksmith.__file__).parent
     given = re.compile(rf"""({messages._NAMES})=["'…{{]""")
-    for path in [*root.glob("training/*.py"), *root.glob("common/*.py"), root / "file_encoding.py"]:
+    for path in [*root.glob("training/*.py"), *root.glob("_internal/*.py"), root / "encoding/file_encoding.py"]:
         for line in path.read_text(encoding="utf-8").splitlines():
             found = given.search(line)
             if found and line.lstrip().startswith(("f'", 'f"', '"', "'")):

@@ -13,10 +13,9 @@ from huggingface_cases import DEEPSEEK
 
 import toksmith
 from toksmith import Tokenizer, train_from_iterator
-from toksmith.comparison import first_difference, stress
-from toksmith.comparison.first_difference import Side
-from toksmith.formats import rank_file
-from toksmith.published import encodings, rank_cache
+from toksmith.formats import first_difference, rank_file, stress
+from toksmith.formats.first_difference import Side
+from toksmith.formats.published import encodings, rank_cache
 
 # Kimi K2, tokenization_kimi.py.
 KIMI = (

@@ -135,7 +135,7 @@ print(tiktoken.__name__, load_tiktoken_bpe.__module__, sys.argv[1:], __name__, h
 def test_running_a_program(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
     (tmp_path / "helper.py").write_text("VALUE = 5\n")
-    expected = "toksmith.compat.tiktoken toksmith.tiktoken.load ['--flag', 'x'] __main__ 5\n"
+    expected = "toksmith.compat.tiktoken toksmith.compat.tiktoken.load ['--flag', 'x'] __main__ 5\n"
     start = ("-m", "toksmith.run")
     for options in ((), ("--as", "tiktoken"), ("--as=tiktoken,rustbpe",)):
         done = run("", *start, *options, str(tmp_path / "script.py"), "--flag", "x")

@@ -937,7 +937,7 @@ import toksmith
 tokenizer = toksmith.train_from_iterator(["ab ab"], 257)
 assert "numpy_arrays" not in str(sys.modules.keys())
 assert tokenizer.encode_to_numpy("ab").tolist() == [256], "ids"
-print("toksmith.numpy_arrays" in sys.modules)
+print("toksmith._internal.numpy_arrays" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == str(not is_imported)

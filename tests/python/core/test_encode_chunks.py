@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from toksmith import Tokenizer, text_streaming
+from toksmith import Tokenizer
+from toksmith.encoding import text_streaming
 
 Soup = Callable[[random.Random, int], str]
 SPECIALS = ["<|endoftext|>", "\n\n---\n\n", "a b", "<|endof"]

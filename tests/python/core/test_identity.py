@@ -19,7 +19,7 @@ import pytest
 import regex
 
 from toksmith import Tokenizer, patterns, train_from_iterator
-from toksmith.common.views import ListView
+from toksmith._internal.views import ListView
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 
@@ -319,7 +319,7 @@ def test_copies() -> None:
 
 
 def test_broken_pickles_are_errors() -> None:
-    from toksmith import identity
+    from toksmith.formats import identity
 
     restore, (kind, _, head, core) = base().__reduce__()
     content = json.loads(head)

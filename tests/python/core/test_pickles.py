@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 import toksmith
-from toksmith import DecodeStream, Encoding, Tokenizer, identity
-from toksmith.tiktoken import registry
+from toksmith import DecodeStream, Encoding, Tokenizer
+from toksmith.compat.tiktoken import registry
+from toksmith.formats import identity
 
 RANKS = {bytes([byte]): byte for byte in range(256)} | {b"th": 256, b"the": 257}
 

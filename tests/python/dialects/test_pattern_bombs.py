@@ -15,9 +15,10 @@ import regex
 from huggingface_cases import DEEPSEEK
 
 import toksmith
-from toksmith import Encoding, PretokenCounts, Tokenizer, identity, patterns
+from toksmith import Encoding, PretokenCounts, Tokenizer, patterns
 from toksmith.compat import minbpe, rustbpe
 from toksmith.compat import tiktoken as compat_tiktoken
+from toksmith.formats import identity
 from toksmith.regex_dialects import fancy_regex, from_oniguruma, size_limit
 
 BOMB = "(?:(?:a{1000}){1000}){50}"

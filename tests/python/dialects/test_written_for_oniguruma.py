@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import regex
 
-from toksmith import oniguruma, patterns
+from toksmith import patterns
+from toksmith.formats import oniguruma
 
 tokenizers = pytest.importorskip("tokenizers", reason="needs Oniguruma, in the package tokenizers")
 

@@ -8,8 +8,8 @@ from command import run_command
 
 import toksmith
 from toksmith import Encoding, Tokenizer
-from toksmith.published import encodings
-from toksmith.storage import sources
+from toksmith.formats import sources
+from toksmith.formats.published import encodings
 
 SPECIAL = "<|endoftext|>"
 TEXT = f"the lowest of the low{SPECIAL}the newest\n\n"

@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 
 import toksmith
-from toksmith import Encoding, PretokenCounts, Tokenizer, _core, explanation, reference
-from toksmith.common.messages import shown
+from toksmith import Encoding, PretokenCounts, Tokenizer, _core, reference
+from toksmith._internal.messages import shown
 from toksmith.compat import minbpe
 from toksmith.compat.huggingface import settings
+from toksmith.compat.tiktoken import load as tiktoken_load
 from toksmith.files import reading, text_files
-from toksmith.huggingface.file_patterns import steps_of
-from toksmith.tiktoken import load as tiktoken_load
+from toksmith.formats.huggingface.file_patterns import steps_of
+from toksmith.lab import explanation
 
 RANKS = {bytes([byte]): byte for byte in range(256)}
 

@@ -15,7 +15,7 @@ import pytest
 
 import toksmith
 from toksmith import Tokenizer, patterns
-from toksmith.common import messages
+from toksmith._internal import messages
 from toksmith.compat.minbpe import RegexTokenizer
 from toksmith.formats.gpt2 import spell
 

@@ -13,7 +13,7 @@ from huggingface_peers import EOT, trained
 from toksmith import Tokenizer
 from toksmith.files import whole_files
 from toksmith.files.new_file import NewFile
-from toksmith.storage import verification
+from toksmith.formats import verification
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 

@@ -10,8 +10,8 @@ import tokenizers
 from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, trainers
 
 from toksmith import Tokenizer
-from toksmith.comparison.stress import PROSE
-from toksmith.huggingface.template import encoded
+from toksmith.formats.huggingface.template import encoded
+from toksmith.formats.stress import PROSE
 
 META = "\u2581"
 ROOT = Path(__file__).parents[3]

@@ -24,7 +24,7 @@ def check(program: str, folder: Path, texts: list[str | None], variables: dict[s
         pq.write_table(part, folder / "texts" / f"{number}.parquet")
     paths = [str(folder / each) for each in ("texts", "tokenizer.json", "shards")]
     options = ["--column", "body", "--order", "n", "--vocab-size", "400"]
-    warned = [f"-Wdefault::DeprecationWarning:toksmith.distributed.{name}" for name in ("ray", "spark")]
+    warned = [f"-Wdefault::DeprecationWarning:toksmith.engines.{name}" for name in ("ray", "spark")]
     command = [sys.executable, *warned, str(EXAMPLES / program), *paths, *options]
     done = subprocess.run(command, env=variables, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

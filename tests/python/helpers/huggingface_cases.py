@@ -10,7 +10,7 @@ from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tok
 
 from toksmith import Tokenizer
 from toksmith.formats.gpt2 import BYTE_ORDER, spell
-from toksmith.huggingface.template import encoded
+from toksmith.formats.huggingface.template import encoded
 
 # Letters of both cases, a contraction, digits of several scripts, whitespace, marks in and out of order, letters that
 # compose and decompose, characters that fold or expand, CJK, Hangul in parts, emoji, special tokens.

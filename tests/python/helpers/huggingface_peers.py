@@ -9,7 +9,7 @@ import pytest
 from conftest import SPACES, TEXT, WORDS
 
 from toksmith import Tokenizer, train_from_iterator
-from toksmith.storage import verification
+from toksmith.formats import verification
 
 EOT, PAD = "<|endoftext|>", "<|pad|>"
 ATTRIBUTES = (

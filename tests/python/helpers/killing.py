@@ -68,7 +68,7 @@ def while_tokenizing(engine: Any, encoding: Kill, writing: Kill, patch: pytest.M
 
     def write_and_kill(self: Any, data: Any, write: Any, names: list[str]) -> list[str]:
         def function(name: str) -> str:
-            from toksmith.distributed import shard_files
+            from toksmith.engines import shard_files
 
             complete: Any = shard_files.complete
 

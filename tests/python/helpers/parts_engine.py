@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from toksmith.distributed.engine import Engine
+from toksmith.engines.engine import Engine
 
 
 class PartsEngine(Engine):

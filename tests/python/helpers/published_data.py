@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from toksmith import Tokenizer, _core, patterns
-from toksmith.parts import Parts
+from toksmith.formats.parts import Parts
 
 sys.path.append(str(Path(__file__).resolve().parents[3] / "benches/peers"))
 import published_ranks

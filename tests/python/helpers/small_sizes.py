@@ -7,7 +7,8 @@ from typing import Any
 from unittest import mock
 
 import toksmith
-from toksmith import PretokenCounts, Tokenizer, file_encoding
+from toksmith import PretokenCounts, Tokenizer
+from toksmith.encoding import file_encoding
 from toksmith.training import counter
 
 

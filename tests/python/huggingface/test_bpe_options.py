@@ -11,10 +11,10 @@ import tokenizers
 from tokenizers import AddedToken, models, pre_tokenizers, trainers
 
 from toksmith import Tokenizer
-from toksmith.comparison.stress import PROSE
 from toksmith.formats.gpt2 import spell
-from toksmith.huggingface.file_patterns import steps_of
-from toksmith.huggingface.template import encoded
+from toksmith.formats.huggingface.file_patterns import steps_of
+from toksmith.formats.huggingface.template import encoded
+from toksmith.formats.stress import PROSE
 
 META = "\u2581"
 PIECES = (*"abcdeé日 .!-_1", "ab", " the", "  ", "\n", "ß", "😀", "the", "<s>", "[UNK]", "the cat", META, "日本")

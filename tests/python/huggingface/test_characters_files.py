@@ -15,7 +15,7 @@ from tokenizers import processors
 
 from toksmith import Tokenizer
 from toksmith.compat.huggingface import Tokenizer as Compatible
-from toksmith.parts import Parts
+from toksmith.formats.parts import Parts
 
 SOME = (
     *("llama", "old_llama", "gemma", "metaspace_always_True", "metaspace_first_False", "spaces_left"),

@@ -9,7 +9,7 @@ import pytest
 from huggingface_peers import tokenizers_module
 
 from toksmith.compat.huggingface import BpeTrainer, Encoding, Tokenizer
-from toksmith.huggingface.template import Encoded
+from toksmith.formats.huggingface.template import Encoded
 
 NAMES = ("ids", "type_ids", "tokens", "offsets", "sequence_ids", "special_tokens_mask", "attention_mask", "word_ids")
 SINGLES = ("<s> $A </s>", "$A", "$A:2 </s>", "$A $A:1")

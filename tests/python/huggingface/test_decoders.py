@@ -17,7 +17,7 @@ import toksmith
 from toksmith import Tokenizer
 from toksmith.compat import huggingface
 from toksmith.compat.huggingface.decode_stream import DecodeStream
-from toksmith.huggingface.file_patterns import steps_of
+from toksmith.formats.huggingface.file_patterns import steps_of
 
 TOKENS = (
     *(

@@ -24,8 +24,8 @@ from published_data import assert_ids, documents_of, json_of_huggingface, of_hug
 from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers, processors
 
 from toksmith import Tokenizer, patterns
-from toksmith.huggingface.file_patterns import SPELLINGS
-from toksmith.huggingface.template import encoded
+from toksmith.formats.huggingface.file_patterns import SPELLINGS
+from toksmith.formats.huggingface.template import encoded
 
 FAMILIES: dict[str, Any] = {
     "gpt2": byte_level(),

@@ -205,7 +205,7 @@ def test_files_and_pickles_hold_everything(tmp_path: Path) -> None:
 
 def restored(tokenizer: Tokenizer) -> Tokenizer:
     """A tokenizer from its state alone, as in another process."""
-    from toksmith import identity
+    from toksmith.formats import identity
 
     fresh = type("Fresh", (Tokenizer,), {"__slots__": ()})
     return identity.restore(fresh, tokenizer.fingerprint, *identity.state(tokenizer))

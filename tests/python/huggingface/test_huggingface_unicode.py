@@ -10,7 +10,7 @@ from huggingface_cases import NORMALIZERS, split
 from tokenizers import normalizers, pre_tokenizers
 
 from toksmith import _core
-from toksmith.huggingface.file_patterns import steps_of
+from toksmith.formats.huggingface.file_patterns import steps_of
 
 EVERY = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 # From U+34000 on there are tags, and characters that are unassigned or private: of these, one in fifty.

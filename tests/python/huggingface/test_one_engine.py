@@ -14,9 +14,10 @@ from huggingface_cases import ADDED, byte_level, make, sequence, text_of
 from tokenizers import decoders, normalizers, pre_tokenizers
 
 import toksmith
-from toksmith import Tokenizer, file_encoding
+from toksmith import Tokenizer
 from toksmith.compat.huggingface import Tokenizer as StandIn
 from toksmith.compat.huggingface.decode_stream import DecodeStream
+from toksmith.encoding import file_encoding
 
 NFC = normalizers.NFC()
 

@@ -11,7 +11,7 @@ import pytest
 
 import toksmith
 from toksmith import Encoding, Tokenizer
-from toksmith.tiktoken import registry
+from toksmith.compat.tiktoken import registry
 
 SPECIALS = {"<|end|>": 300, "<|start|>": 301, "<|e": 302}
 CHOICES: list[dict[str, Any]] = [

@@ -20,9 +20,9 @@ from command import run_command
 
 import toksmith
 from toksmith.compat import tiktoken as compat
-from toksmith.published import encodings as published
-from toksmith.published import models, rank_cache
-from toksmith.tiktoken import registry
+from toksmith.compat.tiktoken import registry
+from toksmith.formats.published import encodings as published
+from toksmith.formats.published import models, rank_cache
 
 
 @pytest.fixture(autouse=True)
@@ -225,7 +225,8 @@ def test_nothing_opens_a_socket_unless_asked_by_name() -> None:
         "import sys; sys.addaudithook(lambda event, args: sys.exit(event) if event.startswith('socket.') else None);"
         "import toksmith, toksmith.compat.tiktoken, toksmith.cli.app;"
         "toksmith.list_encoding_names(); toksmith.encoding_name_for_model('gpt-4');"
-        "import toksmith.tiktoken.registry, toksmith.tiktoken.openai_public, toksmith.published.rank_cache"
+        "import toksmith.compat.tiktoken.registry, toksmith.compat.tiktoken.openai_public;"
+        "import toksmith.formats.published.rank_cache"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
 

@@ -9,7 +9,7 @@ import pytest
 
 import toksmith
 from toksmith import reference
-from toksmith.common import choices
+from toksmith._internal import choices
 
 PACKAGE = Path(toksmith.__file__).parent
 TYPES = {"Ties": "TIES", "SpecialIds": "SPECIAL_IDS", "ByteOrder": "BYTE_ORDERS", "Unmatched": "UNMATCHED"}

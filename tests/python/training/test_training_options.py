@@ -18,7 +18,7 @@ from tokenizers import models, pre_tokenizers, trainers
 from training_data import END, TIES, assert_equal, quietly
 
 from toksmith import PretokenCounts, Tokenizer, reference, train, train_from_iterator
-from toksmith.common import memory
+from toksmith._internal import memory
 from toksmith.formats.gpt2 import unspell
 from toksmith.formats.native import unescape
 

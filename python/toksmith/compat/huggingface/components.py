@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import _core
 from ...formats.gpt2 import BYTE_ORDER, spell
-from ...huggingface.file_patterns import steps_of
+from ...formats.huggingface.file_patterns import steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

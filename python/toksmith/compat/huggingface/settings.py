@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import _core
-from ...common.messages import shown
+from ..._internal.messages import shown
 from .components import PostProcessor
 
 MAX_PADDED = 1 << 24

@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ... import _core
-from ...common.lazy import LazyProperty
-from ...common.messages import shown
+from ..._internal.lazy import LazyProperty
+from ..._internal.messages import shown
 from ...formats.gpt2 import spell, unspell
-from ...huggingface import characters, read, write
-from ...huggingface.pipeline import Pipeline
-from ...parts import Parts
+from ...formats.huggingface import characters, read, write
+from ...formats.huggingface.pipeline import Pipeline
+from ...formats.parts import Parts
 from ...tokenizer import Tokenizer as Native
 from . import components, ids_of
 from .added import Added, Row
@@ -244,7 +244,7 @@ class State:
     @LazyProperty
     def _bare(self) -> _core.Tokenizer:
         """The model alone: it takes each text as one pretoken."""
-        from ...storage import verification
+        from ...formats import verification
 
         return verification._bare(self.core._parts)
 

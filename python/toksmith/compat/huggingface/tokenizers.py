@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _core
 from ..._core import HuggingFaceEncoding as Encoding
-from ...common import arguments
+from ..._internal import arguments
 from ...files import text_files, whole_files
-from ...storage import verification
+from ...formats import verification
 from ...tokenizer import Tokenizer as Native
 from . import state
 from .added import AddedToken

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ... import patterns
-from ...common.messages import shown
+from ..._internal.messages import shown
 from ...files import text_files
 from ...formats.gpt2 import spell, unspell
-from ...huggingface.pipeline import Pipeline, Staged
+from ...formats.huggingface.pipeline import Pipeline, Staged
 from ...training.train import train_from_iterator as learn
 from . import state
 from .added import Added, AddedToken

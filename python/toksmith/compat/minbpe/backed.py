@@ -8,7 +8,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ... import patterns
-from ...common.messages import shown
+from ..._internal.messages import shown
 from .. import _pairs
 from . import model
 from .base import Tokenizer

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from ...common.messages import shown
+from ..._internal.messages import shown
 from ...files import text_files
-from ...storage import save as saving
-from ...storage import verification
+from ...formats import save as saving
+from ...formats import verification
 from . import model
 from .basic import BasicTokenizer
 from .regex import RegexTokenizer
@@ -16,7 +16,7 @@ from .regex import RegexTokenizer
 if TYPE_CHECKING:
     import toksmith
 
-    from ...parts import Parts
+    from ...formats.parts import Parts
     from .backed import BackedTokenizer
 
     StrPath = str | os.PathLike[str]

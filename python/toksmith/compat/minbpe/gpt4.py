@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import toksmith
 
 from ... import patterns, reference
-from ...common.messages import shown
+from ..._internal.messages import shown
 from ...files import whole_files
 from ...formats import rank_file as rank_files
 from . import model

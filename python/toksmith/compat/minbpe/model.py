@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...common.messages import shown
+from ..._internal.messages import shown
 from ...files import text_files
 from .render import render_token
 

@@ -6,8 +6,9 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
-from ... import _core, pattern_names, patterns
-from ...common.messages import shown
+from ... import _core, patterns
+from ..._internal.messages import shown
+from ...regex_dialects import pattern_names
 from .backed import BackedTokenizer
 
 if TYPE_CHECKING:

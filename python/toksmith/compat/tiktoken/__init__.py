@@ -6,13 +6,13 @@ the same ids, errors and rules for special tokens. Rank files in tiktoken's cach
 Other people's programs import it as `tiktoken` after `install()`, or once it is `sys.modules["tiktoken"]`.
 """
 
-from ...tiktoken import registry as _registry
 from .. import aliases as _aliases
 from . import _educational as _educational
 from . import _tiktoken as _tiktoken
 from . import core as core
 from . import load as load
 from . import model as model
+from . import registry as _registry
 from . import registry as registry
 from .core import Encoding as Encoding
 from .model import encoding_for_model as encoding_for_model
@@ -35,7 +35,7 @@ def install() -> _aliases.Installation:
     >>> with install():
     ...     from tiktoken.load import load_tiktoken_bpe
     >>> load_tiktoken_bpe.__module__
-    'toksmith.tiktoken.load'
+    'toksmith.compat.tiktoken.load'
     """
     return _aliases.Installation("tiktoken")
 

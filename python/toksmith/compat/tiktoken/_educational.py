@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ... import patterns, reference
-from ...tiktoken.registry import get_encoding
+from .registry import get_encoding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,8 +1,96 @@
-"""tiktoken's module `load`."""
+"""tiktoken's module `load`: rank files as dictionaries, which plug-ins and programs give to `Encoding`."""
 
-from ...tiktoken.load import check_hash as check_hash
-from ...tiktoken.load import data_gym_to_mergeable_bpe_ranks as data_gym_to_mergeable_bpe_ranks
-from ...tiktoken.load import dump_tiktoken_bpe as dump_tiktoken_bpe
-from ...tiktoken.load import load_tiktoken_bpe as load_tiktoken_bpe
-from ...tiktoken.load import read_file as read_file
-from ...tiktoken.load import read_file_cached as read_file_cached
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ...files import reading, text_files, whole_files
+from ...formats import rank_file
+from ...formats.published import rank_cache
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def read_file(blobpath: str) -> bytes:
+    """Return the content of a file, or of a web address.
+
+    Raises:
+        OSError: The file or address cannot be read.
+        ValueError: The address is of another kind.
+    """
+    return rank_cache.download(blobpath, None) if "://" in blobpath else reading.read(blobpath)
+
+
+def check_hash(data: bytes, expected_hash: str) -> bool:
+    """Return whether `expected_hash` is the SHA-256 of `data`, in hex."""
+    return rank_cache.digest(data) == expected_hash
+
+
+def read_file_cached(blobpath: str, expected_hash: str | None = None) -> bytes:
+    """Return the content of a file; the content of a web address is taken from a cache folder that has it.
+
+    Raises:
+        OSError: The file cannot be read, or downloaded.
+        ValueError: The file has another SHA-256.
+    """
+    if "://" in blobpath:
+        return rank_cache.obtain(blobpath, expected_hash)
+    data = reading.read(blobpath)
+    if expected_hash is not None and not check_hash(data, expected_hash):
+        raise ValueError(
+            f"Hash mismatch for {blobpath}: the SHA-256 is {rank_cache.digest(data)}, not {expected_hash}"
+        )
+    return data
+
+
+def load_tiktoken_bpe(tiktoken_bpe_file: str, expected_hash: str | None = None) -> dict[bytes, int]:
+    """Return the ranks in a rank file.
+
+    Raises:
+        OSError: The file cannot be read, or downloaded.
+        ValueError: The file has another SHA-256, or a line is malformed; names the line.
+    """
+    data = read_file_cached(tiktoken_bpe_file, expected_hash)
+    try:
+        return {token: rank for rank, token in rank_file.parse(data).items()}
+    except ValueError as error:
+        raise ValueError(f"Error parsing line in {tiktoken_bpe_file}: {error}") from None
+
+
+def data_gym_to_mergeable_bpe_ranks(
+    vocab_bpe_file: str,
+    encoder_json_file: str,
+    vocab_bpe_hash: str | None = None,
+    encoder_json_hash: str | None = None,
+    clobber_one_byte_tokens: bool = False,
+) -> dict[bytes, int]:
+    """Return the ranks in GPT-2's two files: bytes in its order, then the merges; the second file must agree.
+
+    Raises:
+        OSError: A file cannot be read, or downloaded.
+        ValueError: A file has another SHA-256, or the two do not agree.
+    """
+    from ...formats import gpt2
+
+    merges = text_files.text_of(read_file_cached(vocab_bpe_file, vocab_bpe_hash), vocab_bpe_file)
+    ranks = {token: rank for rank, token in enumerate(gpt2.tokens_of_merges(merges))}
+    encoder = text_files.parse_object(
+        text_files.text_of(read_file_cached(encoder_json_file, encoder_json_hash), encoder_json_file),
+        encoder_json_file,
+        "vocabulary",
+    )
+    specials = ("<|endoftext|>", "<|startoftext|>")
+    expected = {gpt2.unspell(token) or b"": rank for token, rank in encoder.items() if token not in specials}
+    if clobber_one_byte_tokens:
+        ranks.update({token: rank for token, rank in expected.items() if len(token) == 1})
+    if ranks != expected:
+        raise ValueError(f"{vocab_bpe_file} and {encoder_json_file} do not have the same tokens")
+    return ranks
+
+
+def dump_tiktoken_bpe(bpe_ranks: Mapping[bytes, int], tiktoken_bpe_file: str | os.PathLike[str]) -> None:
+    """Write a rank file, by ascending rank."""
+    ordered = sorted(bpe_ranks.items(), key=lambda item: item[1])
+    whole_files.write(tiktoken_bpe_file, (rank_file.line_of(token, rank) for token, rank in ordered))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...published import encodings
-from ...tiktoken import openai_public
-from ...tiktoken.load import data_gym_to_mergeable_bpe_ranks as data_gym_to_mergeable_bpe_ranks
-from ...tiktoken.load import load_tiktoken_bpe as load_tiktoken_bpe
+from ...formats.published import encodings
+from ..tiktoken import openai_public
+from ..tiktoken.load import data_gym_to_mergeable_bpe_ranks as data_gym_to_mergeable_bpe_ranks
+from ..tiktoken.load import load_tiktoken_bpe as load_tiktoken_bpe
 
 if TYPE_CHECKING:
     from typing import Any

@@ -6,7 +6,7 @@ import functools
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from ...common.forks import no_fork
+from ..._internal.forks import no_fork
 from ..huggingface.tokenizers import Tokenizer
 from . import pretrained
 

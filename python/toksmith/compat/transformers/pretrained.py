@@ -23,9 +23,9 @@ except ImportError as error:
         "toksmith.compat.huggingface.pretrained needs the package `transformers`: install it"
     ) from error
 
-from ...common.messages import shown
+from ..._internal.messages import shown
 from ...files import temporary, text_files, whole_files
-from ...huggingface import folder, origin
+from ...formats.huggingface import folder, origin
 from ..huggingface.tokenizers import Tokenizer
 
 if TYPE_CHECKING:

@@ -1,1 +1,0 @@
-"""Comparing tokenizers: the first difference between two, and texts that are likely to show one."""

@@ -1,0 +1,69 @@
+"""Encoding a file of text to an array, or to a file, of ids."""
+
+from __future__ import annotations
+
+import os
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .._internal.progress import reporter
+from ..files import inputs, kinds, outputs, whole_files
+
+if TYPE_CHECKING:
+    from .._core import Tokenizer as CoreTokenizer
+    from .._internal.progress import Report
+
+# Bytes of the head of a `.npy` file: a multiple of 64, with room for any count.
+_HEAD = 128
+# Bytes that are read at a time; None leaves it to the core. Tests make it small, so that short texts have borders.
+WINDOW_BYTES: int | None = None
+
+
+def encode_file(
+    core: CoreTokenizer,
+    path: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None,
+    dtype: Any,
+    progress: bool | Report,
+    **options: Any,
+) -> Any:
+    """Encode a file. See `Tokenizer.encode_file`; `options` go to the core as they are."""
+    inputs.check_exists(os.fsdecode(path), "a text is for encode")
+    kinds.check_file(path)
+    encode, options = core.encode_file, {**options, "window_bytes": WINDOW_BYTES}
+    if out is None:
+        wide = is_wide(dtype, True)
+        with reporter(progress) as report:
+            return encode(os.fspath(path), out=None, wide=wide, progress=report, **options)
+    outputs.check_not_read(out, [path])
+    wide = is_wide(dtype, core.max_id() >= 2**16)
+    is_npy = Path(out).suffix == ".npy"
+    with reporter(progress) as report, whole_files.replacing(out) as temporary:
+        if is_npy:
+            temporary.write_bytes(bytes(_HEAD))
+        names = (temporary, os.fspath(out))
+        count = encode(os.fspath(path), out=names, wide=wide, progress=report, **options)
+        if is_npy:
+            with temporary.open("rb+") as file:
+                file.write(npy_head(count, "<u4" if wide else "<u2"))
+        return count
+
+
+def is_wide(dtype: Any, default: bool) -> bool:
+    """Return whether ids are `uint32`, not `uint16`."""
+    if dtype is None:
+        return default
+    import numpy as np
+
+    found = np.dtype(dtype)
+    if found not in (np.dtype("<u2"), np.dtype("<u4")):
+        raise ValueError(f"dtype is uint16 or uint32, not {found}")
+    return bool(found.itemsize == 4)
+
+
+def npy_head(count: int, dtype: str) -> bytes:
+    """Return the head of a `.npy` file of so many numbers of a type such as "<u2"; 128 bytes."""
+    shape = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({count},), }}"
+    magic = b"\x93NUMPY\x01\x00" + struct.pack("<H", _HEAD - 10)
+    return magic + shape.encode().ljust(_HEAD - 11) + b"\n"

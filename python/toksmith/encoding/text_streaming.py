@@ -1,0 +1,140 @@
+"""Encoding text that arrives in pieces to arrays of ids, some megabytes at a time."""
+
+from __future__ import annotations
+
+from .._core import Tokenizer as CoreTokenizer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+CHUNK_CHARACTERS = 1 << 21
+"""Characters of text that are encoded together: enough for all threads.
+
+With four times as many, memory goes back to the system and is cleared anew for each chunk, which takes longer.
+"""
+# Characters at the end of a chunk that are searched for a place to cut, before the whole chunk is searched.
+_TAIL_CHARACTERS = 1 << 16
+# A special token has no more bytes than this: a cut after so many characters of a tail is a cut of the whole text.
+_MAX_SPECIAL_BYTES = 1 << 12
+# Ids in an array, for a text that cannot be cut.
+_ARRAY_IDS = 1 << 18
+
+
+def arrays(
+    core: CoreTokenizer, texts: Iterable[str], special: bool, workers: int | None
+) -> Iterator[NDArray[np.uint32]]:
+    """Yield the ids of the joined pieces in arrays. See `Tokenizer.encode_chunks`."""
+    if not can_cut(core):
+        yield from _of_stream(core, texts, special)
+        return
+    for i, chunk in enumerate(_chunks(core, texts, special)):
+        yield core.encode_to_numpy(chunk, special, workers, i > 0)
+
+
+def count(core: CoreTokenizer, texts: Iterable[str], special: bool, workers: int | None) -> int:
+    """Return how many ids the joined pieces have. Memory does not grow with their length if text can be cut."""
+    if not can_cut(core):
+        stream = core.stream(special)
+        return sum(len(stream.push(text)) for text in texts) + len(stream.finish())
+    return sum(core.count(chunk, special, workers, i > 0) for i, chunk in enumerate(_chunks(core, texts, special)))
+
+
+def can_cut(core: CoreTokenizer) -> bool:
+    """Return whether text can be cut between special tokens."""
+    return bool(core.late_cut("a a a a a a a a a a a a a a a a", False))
+
+
+def _chunks(core: CoreTokenizer, texts: Iterable[str], special: bool) -> Iterator[str]:
+    """Yield the joined pieces in texts whose ids, joined, are those of the whole."""
+    chunker = Chunker(core, special)
+    for text in texts:
+        if ready := chunker.push(text):
+            yield ready
+    if rest := chunker.finish():
+        yield rest
+
+
+class Chunker:
+    """Takes pieces of a text, and returns it in texts whose ids, joined, are those of the whole.
+
+    It needs a core whose text can be cut: see `can_cut`.
+    """
+
+    def __init__(self, core: CoreTokenizer, special: bool) -> None:
+        self._core, self._special = core, special
+        self._pieces: list[str] = []
+        self._held, self._wanted = 0, CHUNK_CHARACTERS
+
+    def push(self, text: str) -> str:
+        """Take a piece; return the text that can be encoded now, often an empty one."""
+        self._pieces.append(text)
+        self._held += len(text)
+        if self._held < self._wanted:
+            return ""
+        ready, rest = _split(self._core, self._pieces, self._special)
+        self._pieces, self._held = [rest], len(rest)
+        # A text without a place to cut is searched again when it is twice as long, so that all searches are linear.
+        self._wanted = max(CHUNK_CHARACTERS, 2 * self._held)
+        return ready
+
+    def finish(self) -> str:
+        """Return the rest of the text at its end."""
+        return "".join(self._pieces)
+
+
+def _split(core: CoreTokenizer, pieces: list[str], special: bool) -> tuple[str, str]:
+    """Return the joined pieces of an unfinished text in two parts: up to a late place for a cut, and the rest.
+
+    Without such a place all text is in the rest. The list is changed, and of no more use. Pieces are cut before they
+    are joined: copying the whole would take as long as encoding it.
+    """
+    tail = _last_pieces(pieces)
+    cut = _cut(core, tail, special, is_whole=not pieces)
+    if not cut and pieces:
+        tail = "".join([*pieces, tail])
+        pieces.clear()
+        cut = core.late_cut(tail, special)
+    if not cut:
+        return "", tail
+    pieces.append(tail[:cut])
+    return "".join(pieces), tail[cut:]
+
+
+def _last_pieces(pieces: list[str]) -> str:
+    """Take pieces off the end of a list, as many as a place for a cut can be expected in, and return them joined."""
+    taken: list[str] = []
+    held = 0
+    while pieces and held < _TAIL_CHARACTERS:
+        taken.append(pieces.pop())
+        held += len(taken[-1])
+    return "".join(reversed(taken))
+
+
+def _cut(core: CoreTokenizer, text: str, special: bool, is_whole: bool) -> int:
+    """Return a late place where an unfinished text can be cut; 0 for none. If not `is_whole`, text precedes it."""
+    start = max(0, len(text) - _TAIL_CHARACTERS)
+    cut = core.late_cut(text[start:] if start else text, special)
+    if (start or not is_whole) and cut <= _MAX_SPECIAL_BYTES:
+        return core.late_cut(text, special) if is_whole else 0
+    return start + cut
+
+
+def _of_stream(core: Any, texts: Iterable[str], special: bool) -> Iterator[NDArray[np.uint32]]:
+    """Yield the ids of a tokenizer whose text cannot be cut, or only at special tokens."""
+    import numpy as np
+
+    stream = core.stream(special)
+    ids: list[int] = []
+    for text in texts:
+        ids += stream.push(text)
+        if len(ids) >= _ARRAY_IDS:
+            yield np.array(ids, np.uint32)
+            ids = []
+    ids += stream.finish()
+    if ids:
+        yield np.array(ids, np.uint32)

@@ -1,0 +1,165 @@
+"""Counts of pretokens in parts: each part's counts as Arrow batches, and the sum of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from .. import _core, patterns
+from .._internal import arguments, memory
+from ..training import counter, counts_table
+from ..training.counts import PretokenCounts
+from .columns import column_of
+
+if TYPE_CHECKING:
+    from .._internal.choices import Errors, Unmatched
+
+DEFAULT_LIMIT = 256 << 20
+"""Bytes of memory that the counts of a part may take. An engine runs several parts on a machine at a time."""
+_PIECES = 64
+"""The memory is checked after each piece of text, whose size is the limit divided by this number. A pretoken takes up
+to ten times its bytes, so a piece adds at most a sixth of the limit."""
+_LEAST_PIECE = 1 << 16
+"""Bytes of the smallest piece: a smaller one would take longer to set up than to count."""
+_MOST_BYTES = 1 << 30
+"""Most bytes of a batch: offsets of 32 bits can count twice as many."""
+
+
+def counts_schema() -> Any:
+    """Return the schema of the batches of `count_batches`: `pretoken`, of type `binary`, and `count`, `int64`."""
+    pa = counts_table.arrow()
+    return pa.schema([("pretoken", pa.binary()), ("count", pa.int64())])
+
+
+def count_batches(
+    batches: Iterable[Any],
+    column: str,
+    *,
+    special_tokens: Iterable[str] = (),
+    pattern: Any = "gpt2",
+    unmatched: Unmatched = "keep",
+    errors: Errors = "strict",
+    memory_limit: int | str | None = None,
+    workers: int | None = 1,
+) -> Iterator[Any]:
+    """Yield the counts of the pretokens in one column, as record batches of `counts_schema`.
+
+    Each text is a document; null texts are skipped. When the counts outgrow the memory limit, the counts so far are
+    yielded and counting begins anew, so a pretoken may come more than once. Apply `min_pretoken_count` after the sum
+    of all parts (`PretokenCounts.at_least`); in a part it would be wrong.
+
+    Args:
+        batches: Record batches or tables of pyarrow.
+        column: The name of the column of texts; its type is one that `Tokenizer.encode_arrow` takes.
+        special_tokens: As in `count_pretokens`; so are `pattern`, `unmatched` and `errors`.
+        pattern: What cuts the texts into pretokens.
+        unmatched: What becomes of text that the pattern does not match.
+        errors: What becomes of bytes that are not UTF-8.
+        memory_limit: Bytes that the counts may take, such as "300MB"; default: 256 MiB. The batches themselves, and
+            a text that is larger than a sixty-fourth of the limit, take memory in addition.
+        workers: Threads; default: one, since an engine runs a part for each core. None: all cores.
+
+    Raises:
+        ValueError: There is no such column; a text is not UTF-8 (names its row).
+        TypeError: The column is of another type.
+        ImportError: pyarrow is not installed.
+    """
+    specials, resolved = arguments.special_names(special_tokens), patterns.resolve(pattern, unmatched)
+    replace = arguments.replaces_invalid(errors)
+    limit = DEFAULT_LIMIT if memory_limit is None else memory.limit(memory_limit)
+    threads = arguments.checked_workers(workers)
+
+    def counting() -> _core.Counting:
+        return counter.counter(specials, None, resolved, workers=threads, replace=replace, memory_limit=limit)
+
+    return _counted(batches, column, counting, replace, max(limit // _PIECES, _LEAST_PIECE))
+
+
+def _counted(batches: Iterable[Any], column: str, counting: Any, replace: bool, piece: int) -> Iterator[Any]:
+    current = None
+    for batch in batches:
+        for texts in _pieces(column_of(batch, column), piece):
+            current = current or counting()
+            _core.count_texts(current, _core.ArrowColumn(texts), replace)
+            if current.spills() > 0:
+                yield from _batches(current.finish())
+                current = None
+    if current is not None:
+        yield from _batches(current.finish())
+
+
+def _pieces(texts: Any, most: int) -> Iterator[Any]:
+    """Yield a column in slices of at most so many bytes, or of one text."""
+    waiting = [texts]
+    while waiting:
+        texts = waiting.pop()
+        if len(texts) > 1 and texts.nbytes > most:
+            half = len(texts) // 2
+            waiting += [texts.slice(half), texts.slice(0, half)]
+        elif len(texts):
+            yield texts
+
+
+def _batches(core: _core.PretokenCounts) -> Iterator[Any]:
+    """Yield counts as batches of `counts_schema`."""
+    schema = counts_schema()
+    for batch in counts_table.batches(core, counts_table.plain_schema()):
+        waiting = [batch.select(["pretoken", "count"])]
+        while waiting:
+            rows = waiting.pop()
+            if rows.num_rows > 1 and rows.nbytes > _MOST_BYTES:
+                half = rows.num_rows // 2
+                waiting += [rows.slice(half), rows.slice(0, half)]
+            else:
+                yield rows.cast(schema)
+
+
+def sum_counts(
+    batches: Iterable[Any],
+    *,
+    special_tokens: Iterable[str] = (),
+    pattern: Any = "gpt2",
+    unmatched: Unmatched = "keep",
+) -> PretokenCounts:
+    """Return the sum of the counts of all parts, sorted by the bytes of the pretokens.
+
+    The result depends neither on how the texts are split into parts nor on the order of the parts. It does not tell
+    which pretoken came first in the text: `train` refuses it with `ties="first"`, and every other rule gives the
+    merges of the whole text. Memory: the batches and the sum, so let an engine sum first.
+
+    Args:
+        batches: Record batches or tables with the columns `pretoken` and `count`, such as those of `count_batches`.
+        special_tokens: What the parts were counted with; so are `pattern` and `unmatched`.
+        pattern: What cut the texts.
+        unmatched: What became of text that the pattern does not match.
+
+    Raises:
+        ValueError: A column is missing, of another type, null or negative; or the sum passes 2^63.
+        ImportError: pyarrow is not installed.
+    """
+    core = counts_table.counts_of(_ranked(batches), 0)
+    specials = arguments.special_names(special_tokens)
+    return PretokenCounts._of(core, patterns.resolve(pattern, unmatched), specials, has_order=False)
+
+
+def _ranked(batches: Iterable[Any]) -> Any:
+    """Return a table of all rows, in which `first` is the rank of the pretoken by its bytes.
+
+    Ranks take less memory than sorted rows, which would be a copy.
+    """
+    pa = counts_table.arrow()
+    import pyarrow.compute as pc
+
+    tables = [
+        pa.table({"pretoken": _with_wide_offsets(column_of(batch, "pretoken")), "count": column_of(batch, "count")})
+        for batch in batches
+    ]
+    table = pa.concat_tables(tables) if tables else counts_schema().empty_table()
+    return table.append_column("first", pc.rank(table["pretoken"], tiebreaker="dense"))
+
+
+def _with_wide_offsets(column: Any) -> Any:
+    """Return a column with offsets of 64 bits: the pretokens of all parts have more bytes than 32 bits count."""
+    pa = counts_table.arrow()
+    wide = {pa.binary(): pa.large_binary(), pa.string(): pa.large_string()}
+    return column.cast(wide[column.type]) if column.type in wide else column

@@ -1,0 +1,254 @@
+"""Counting, training and tokenizing on any engine. Each engine defines how its parts are processed."""
+
+from __future__ import annotations
+
+import functools
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..data.writing.options import DEFAULT_SHARD
+from ..training import train as training
+from . import options, tokenizing
+from .counting import count_batches, sum_counts
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    from .._internal.choices import Errors, OnError, ShardFormat, Unmatched
+    from ..tokenizer import Tokenizer
+    from ..training.counts import PretokenCounts
+
+
+class Engine(ABC):
+    """An engine: `toksmith.engines.ray` and `toksmith.engines.spark` have its methods as functions.
+
+    A part is the unit that the engine processes at a time: a block of Ray, a partition of Spark.
+    """
+
+    parts: ClassVar[str]
+    """The engine's word for its parts."""
+    source: ClassVar[str]
+    """The name of the data in the manifest of a folder."""
+    shuffles: ClassVar[str]
+    """The engine's own way to shuffle."""
+
+    def count_pretokens(
+        self,
+        data: Any,
+        column: str,
+        *,
+        special_tokens: Iterable[str] = (),
+        pattern: Any = "gpt2",
+        unmatched: Unmatched = "keep",
+        errors: Errors = "strict",
+        memory_limit: int | str | None = None,
+        min_pretoken_count: int = 1,
+        partitions: int | None = None,
+    ) -> PretokenCounts:
+        """Count the pretokens of a column; each text that is not null is a document.
+
+        Memory: the process that calls holds the sum, which Spark's `spark.driver.maxResultSize` limits; a worker
+        holds a block of Ray, or a batch of Arrow of Spark, and at most `memory_limit` of counts.
+
+        Args:
+            data: A `ray.data.Dataset`, or a `pyspark.sql.DataFrame`.
+            column: The name of the column of texts, of a type that `Tokenizer.encode_arrow` takes.
+            special_tokens: As in `toksmith.count_pretokens`; so are `pattern`, `unmatched` and `errors`.
+            pattern: What cuts the texts into pretokens.
+            unmatched: What becomes of text that the pattern does not match.
+            errors: What becomes of bytes that are not UTF-8.
+            memory_limit: Bytes that the counts of a part may take; default: 256 MiB. Counts that reach the limit are
+                handed on to the engine.
+            min_pretoken_count: Pretokens that occur less often in the whole data are left out, on the workers.
+            partitions: Partitions of the engine's shuffle; default: on Ray one for each 32 MiB of counts, on Spark
+                what the session sets.
+
+        Returns:
+            The same counts as on one machine, sorted by the bytes of the pretokens.
+
+        Raises:
+            ValueError: An option is wrong; or, on Spark, there is no such column.
+            TypeError: On Spark, the column is of another type.
+            OverflowError: A pretoken occurs more than 2^63 - 1 times.
+            ray.exceptions.RayTaskError: A worker of Ray failed; the text has the error that `count_batches` raised.
+            pyspark.errors.PythonException: A worker of Spark failed; the same.
+            ModuleNotFoundError: On Spark, the Python of the workers lacks toksmith, or what it needs.
+        """
+        given = options.checked(
+            column,
+            special_tokens=special_tokens,
+            pattern=pattern,
+            unmatched=unmatched,
+            errors=errors,
+            memory_limit=memory_limit,
+            min_pretoken_count=min_pretoken_count,
+        )
+        count = functools.partial(count_batches, **given.of_parts)
+        sums = list(self._sums(data, column, count, given.least, partitions))
+        if any(batch.column("count").null_count for batch in sums):
+            raise OverflowError("a pretoken occurs more than 2^63 - 1 times")
+        return sum_counts(sums, **given.of_sums)
+
+    def train(
+        self,
+        data: Any,
+        column: str,
+        vocab_size: int,
+        *,
+        special_tokens: Iterable[str] = (),
+        pattern: Any = "gpt2",
+        unmatched: Unmatched = "keep",
+        errors: Errors = "strict",
+        memory_limit: int | str | None = None,
+        min_pretoken_count: int = 1,
+        partitions: int | None = None,
+        **learning: Any,
+    ) -> Tokenizer:
+        """Train a tokenizer on a column; merges are learned in the process that calls.
+
+        Args:
+            data: A `ray.data.Dataset`, or a `pyspark.sql.DataFrame`.
+            column: The name of the column of texts.
+            vocab_size: How many tokens the tokenizer has in the end.
+            special_tokens: As in `count_pretokens`; so are the others up to `partitions`.
+            pattern: What cuts the texts into pretokens.
+            unmatched: What becomes of text that the pattern does not match.
+            errors: What becomes of bytes that are not UTF-8.
+            memory_limit: Bytes that the counts of a part may take.
+            min_pretoken_count: Pretokens that occur less often in the whole data are left out.
+            partitions: Partitions of the engine's shuffle.
+            learning: Options of `toksmith.train` for learning merges, such as `ties`.
+
+        Raises:
+            ValueError: An option is wrong; or `ties="first"` is given, which needs the order of the text.
+            OverflowError: A pretoken occurs more than 2^63 - 1 times.
+        """
+        options.refuse_first(learning, self.parts)
+        counts = self.count_pretokens(
+            data,
+            column,
+            special_tokens=special_tokens,
+            pattern=pattern,
+            unmatched=unmatched,
+            errors=errors,
+            memory_limit=memory_limit,
+            min_pretoken_count=min_pretoken_count,
+            partitions=partitions,
+        )
+        return training.train(counts, vocab_size, **learning)
+
+    def tokenize(
+        self,
+        data: Any,
+        column: str,
+        tokenizer: Any,
+        out: str | os.PathLike[str],
+        *,
+        order: str | None = None,
+        format: ShardFormat = "bin",
+        dtype: Any = None,
+        shard_size: int = DEFAULT_SHARD,
+        split: Any = None,
+        seed: int = 0,
+        append: str | int | Iterable[str | int] | None = None,
+        prepend: str | int | Iterable[str | int] = (),
+        shuffle: None = None,
+        special: bool = True,
+        errors: Errors = "strict",
+        on_error: OnError = "stop",
+    ) -> dict[str, Any]:
+        """Encode the texts of a column into a folder of shards: the files of `toksmith.tokenize`, byte for byte.
+
+        Workers encode each part once and write its ids beside the shards, in a hidden folder; then each shard is
+        written by a task of its own. This takes twice the bytes of the shards on the disk. The process that calls
+        holds some hundred bytes for each part and each shard, and nothing for a document.
+
+        A call that fails removes the files that it has written. The files that a killed process leaves have no
+        manifest; the same call removes them and begins anew.
+
+        Args:
+            data: A `ray.data.Dataset`, or a `pyspark.sql.DataFrame`.
+            column: The name of the column of texts. Each that is not null is a document.
+            tokenizer: As in `toksmith.tokenize`; so are all others but `order`.
+            out: The folder. All machines see it under this name, as on a network file system.
+            order: The name of a column of whole numbers, which differ for each document: the documents are sorted by
+                it, and the folder is the same for any parts. Without `order` the documents keep the engine's order:
+                the order of blocks or partitions, and of the rows in each.
+            format: "bin", "nanogpt", "llm.c", "megatron", "npy" or "parquet".
+            dtype: `uint16` or `uint32`; default: `uint16` if no id of the tokenizer needs more.
+            shard_size: A shard is closed when it has so many ids. No document is in two shards.
+            split: Names with their shares of the documents, as {"val": 0.01}.
+            seed: The seed of the hash that decides the split of a document.
+            append: Special tokens that end each document. "none" or () is none; without a choice, a tokenizer with a
+                token that ends a text gives a warning.
+            prepend: Special tokens that begin each document.
+            shuffle: Refused: shuffle with the engine before, or order by a column of random numbers.
+            special: Whether special tokens in the text become their ids. Pass False for text that you do not trust.
+            errors: "strict" refuses text that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
+            on_error: "stop" ends the call at a text that is not UTF-8; "skip" leaves it out, and lists it.
+
+        Returns:
+            The content of `manifest.json` in the folder. It has one source, the data as a whole.
+
+        Raises:
+            FileExistsError: The folder has other contents, or is finished.
+            ValueError: An option is wrong; two documents have the same number; the folder holds a finished run of
+                something else. On workers also: a text is not UTF-8; a document has no number.
+            TypeError: On workers: a column is of another type.
+            OSError: A file cannot be written; or a machine does not see the folder.
+            ray.exceptions.RayTaskError: A worker of Ray failed; the text has its error.
+            pyspark.errors.PythonException: A worker of Spark failed; the text has its error.
+        """
+        if shuffle is not None:
+            raise ValueError(f"shuffle is done by the engine here: {self.shuffles}")
+        given = {
+            "format": format,
+            "dtype": dtype,
+            "shard_size": shard_size,
+            "split": split,
+            "seed": seed,
+            "append": append,
+            "prepend": prepend,
+            "special": special,
+            "errors": errors,
+            "on_error": on_error,
+        }
+        run = tokenizing.Run(self.source, column, order, tokenizer, given)
+        return run.write(
+            out, functools.partial(self._encoded, data, column, order), functools.partial(self._each, data)
+        )
+
+    @abstractmethod
+    def _sums(
+        self, data: Any, column: str, count: Callable[..., Any], least: int, partitions: int | None
+    ) -> Iterable[Any]:
+        """Return tables of `pretoken` and `count` that sum what is counted in all parts.
+
+        Args:
+            data: The data.
+            column: The name of the column of texts.
+            count: Takes batches of a part, and the name of their column of texts; yields batches of `counts_schema`.
+            least: Pretokens that occur less often in the whole are left out.
+            partitions: Partitions of the shuffle.
+
+        Returns:
+            Tables; if `least` is above one, each pretoken is in only one of them. A sum that does not fit into 64
+            bits is null.
+        """
+
+    @abstractmethod
+    def _encoded(self, data: Any, column: str, order: str | None, encode: Callable[..., Any]) -> list[str]:
+        """Return what `encode` yields for all parts, in the order of the documents.
+
+        Args:
+            data: The data.
+            column: The name of the column of texts.
+            order: The name of the column of numbers that the documents are sorted by first.
+            encode: Takes batches of a part, with the texts as first and the numbers as second column.
+        """
+
+    @abstractmethod
+    def _each(self, data: Any, function: Callable[[str], str], names: list[str]) -> list[str]:
+        """Return the results of a function for each name, in the order of names; each call is a task of its own."""

@@ -1,0 +1,184 @@
+"""A tokenizer as `transformers` writes it: a folder with `tokenizer.json` and the files beside it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from ..._internal.messages import shown
+from . import origin, write
+from .origin import CONFIG, GENERATION, SPECIALS, TEMPLATE, as_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..parts import Parts
+
+ROLES = ("bos_token", "eos_token", "unk_token", "pad_token")
+"""The roles of special tokens that `transformers` knows."""
+
+_END, _BOTH = ("<|end_of_text|>", "</s>", "<eos>", "<|eos|>", "[EOS]"), ("<|endoftext|>",)
+_BY_NAME = {
+    "eos_token": (*_BOTH, *_END),
+    "bos_token": ("<|begin_of_text|>", "<|startoftext|>", "<s>", "<bos>", "<|bos|>", "[BOS]", *_BOTH),
+    "unk_token": ("<unk>", "<|unk|>", "[UNK]"),
+    "pad_token": ("<pad>", "<|pad|>", "[PAD]", "<|padding|>", "<|finetune_right_pad_id|>", *_BOTH, *_END),
+}
+
+_NO_LIMIT = 10**30  # what `transformers` reads as "this model has no longest input"
+
+
+def roles(parts: Parts, chosen: Mapping[str, Any]) -> dict[str, str]:
+    """Return the special token of each role: the chosen one, or, for `...`, one with a usual name, if any.
+
+    Raises:
+        ValueError: A chosen token is no special token of the tokenizer.
+    """
+    found: dict[str, str] = {}
+    for role in ROLES:
+        name = chosen.get(role, ...)
+        if name is ...:
+            name = next((usual for usual in _BY_NAME[role] if usual in parts.special_tokens), None)
+            if name is None and role == "pad_token":
+                name = found.get("eos_token")
+        elif name is not None and name not in parts.special_tokens:
+            raise ValueError(f"{role} is {shown(name)}, which is no special token of this tokenizer")
+        if name is not None:
+            found[role] = name
+    return found
+
+
+def end_of_text(parts: Parts) -> str | None:
+    """Return the special token that ends a text: one with a usual name, else the eos token that came with it."""
+    usual = roles(parts, {}).get("eos_token")
+    if usual is not None or parts.origin is None:
+        return usual
+    for file in (SPECIALS, CONFIG):
+        given = parts.origin.files.get(file, {}).get("eos_token")
+        name = given.get("content") if isinstance(given, dict) else given
+        if isinstance(name, str) and name in parts.special_tokens:
+            return name
+    return None
+
+
+def special_names(parts: Parts, rows: list[dict[str, Any]]) -> list[str]:
+    """Return the added tokens that decoding may leave out, by id."""
+    by_id = sorted((id, name) for name, id in parts.special_tokens.items())
+    plain = {row["content"] for row in rows if not row["special"]}
+    return [name for _, name in by_id if name not in plain]
+
+
+def config_object(
+    parts: Parts, found: Mapping[str, str], rows: list[dict[str, Any]], model_max_length: int | None
+) -> dict[str, Any]:
+    """Return the content of `tokenizer_config.json` for a tokenizer that came without one."""
+    return {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "added_tokens_decoder": {str(row["id"]): {k: v for k, v in row.items() if k != "id"} for row in rows},
+        "clean_up_tokenization_spaces": False,
+        "model_max_length": _NO_LIMIT if model_max_length is None else model_max_length,
+        **map_object(parts, found, rows),
+    }
+
+
+def map_object(parts: Parts, found: Mapping[str, str], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the content of `special_tokens_map.json` for a tokenizer that came without one."""
+    others = [name for name in special_names(parts, rows) if name not in found.values()]
+    return {**found, **({"additional_special_tokens": others} if others else {})}
+
+
+def side_files(
+    parts: Parts,
+    chosen: Mapping[str, Any],
+    chat_template: str | None,
+    model_max_length: int | None,
+    rows: list[dict[str, Any]],
+) -> origin.Files:
+    """Return the files beside `tokenizer.json`: those that the tokenizer came with, changed by the arguments.
+
+    Args:
+        parts: The tokenizer.
+        chosen: The special token of each role, None for none, `...` for the one that the tokenizer came with.
+        chat_template: A template that replaces the one that the tokenizer came with.
+        model_max_length: Likewise.
+        rows: The added tokens, as `tokenizer.json` has them.
+
+    Raises:
+        ValueError: A role is given to a name that is no special token.
+    """
+    came_with = parts.origin.files if parts.origin is not None else {}
+    if came_with:
+        files = _changed(parts, came_with, chosen, model_max_length)
+    else:
+        found = roles(parts, chosen)
+        files = {
+            CONFIG: config_object(parts, found, rows, model_max_length),
+            SPECIALS: map_object(parts, found, rows),
+        }
+    if chat_template is not None:
+        in_file = any(name == TEMPLATE or name.startswith(origin.TEMPLATES) for name in files)
+        files[CONFIG].pop("chat_template", None)
+        (files if in_file else files[CONFIG])[TEMPLATE if in_file else "chat_template"] = chat_template
+    return files
+
+
+def _changed(
+    parts: Parts, came_with: origin.Files, chosen: Mapping[str, Any], model_max_length: int | None
+) -> origin.Files:
+    files = copy.deepcopy(came_with)
+    config, specials = files.setdefault(CONFIG, {}), files.get(SPECIALS, {})
+    if not config.get("tokenizer_class"):
+        config["tokenizer_class"] = origin.tokenizer_class(files) or "PreTrainedTokenizerFast"
+    if "auto_map" in config:
+        warnings.warn(
+            f"tokenizer_config.json: auto_map names code beside it ({shown(config['auto_map'])}), which is not kept: "
+            "copy those files if you trust them",
+            stacklevel=6,
+        )
+    if model_max_length is not None:
+        config["model_max_length"] = model_max_length
+    for role in ROLES:
+        name = chosen.get(role, ...)
+        if name is ...:
+            continue
+        if name is not None and name not in parts.special_tokens:
+            raise ValueError(f"{role} is {shown(name)}, which is no special token of this tokenizer")
+        config[role] = name
+        specials.pop(role, None)
+        if name is not None and specials:
+            specials[role] = name
+        _check_generation(parts, files.get(GENERATION, {}), role, name)
+    return files
+
+
+def _check_generation(parts: Parts, generation: Mapping[str, Any], role: str, name: str | None) -> None:
+    """Warn if generation_config.json gives a role to another token than the one that is chosen now."""
+    ids = generation.get(f"{role}_id")
+    given = ids if isinstance(ids, list) else [ids]
+    if ids is not None and (name is None or parts.special_tokens[name] not in given):
+        warnings.warn(
+            f"generation_config.json keeps {role}_id {shown(ids)}, which is not the {role} that is chosen here, "
+            f"{shown(name)}: change it there, too",
+            stacklevel=7,
+        )
+
+
+def files_of(
+    parts: Parts, chosen: Mapping[str, Any], chat_template: str | None, model_max_length: int | None
+) -> dict[str, bytes]:
+    """Return the files of the folder by name.
+
+    Raises:
+        ValueError: Some part of the tokenizer cannot be expressed; names it.
+    """
+    content = write.tokenizer_object(parts)
+    model = content["model"]
+    beside = side_files(parts, chosen, chat_template, model_max_length, content["added_tokens"])
+    files = {"tokenizer.json": as_json(content), **origin.written(beside)}
+    # GPT-2's two files hold neither a pattern nor `ignore_merges`: they are written only where the usual ones apply.
+    if parts.pattern.name == "gpt2" and not model["ignore_merges"]:
+        files["vocab.json"] = json.dumps(model["vocab"], ensure_ascii=False).encode()
+        files["merges.txt"] = "\n".join(["#version: 0.2", *model["merges"], ""]).encode()
+    return files

@@ -1,0 +1,220 @@
+"""The data of a Hugging Face folder or object that do not decide the ids of a tokenizer.
+
+These are the roles of special tokens, chat templates, the side on which batches are padded, the class of
+`transformers`, and how `tokenizer.json` spells its parts. They are no part of a tokenizer's identity. They are kept
+so that `save_huggingface` and `toksmith.compat.huggingface` can give them back.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..._internal.messages import shown
+from ...files import reading, temporary, text_files
+from .pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from ..parts import Parts
+
+CONFIG, SPECIALS, GENERATION = "tokenizer_config.json", "special_tokens_map.json", "generation_config.json"
+TEMPLATE, TEMPLATES = "chat_template.jinja", "additional_chat_templates"
+MODEL = "config.json"
+_OBJECTS = (CONFIG, SPECIALS, GENERATION, "added_tokens.json", MODEL)
+
+MAX_BYTES = 16 << 20
+"""Most bytes of a file beside `tokenizer.json`."""
+MAX_TEMPLATES = 100
+"""Most files of chat templates."""
+
+Files = dict[str, Any]
+
+_SPELLED = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "truncation", "padding")
+_OPTIONS = ("unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback")
+_CLASS_OFMODEL = ("model_type", "tokenizer_class", "transformers_version")
+
+
+class Origin:
+    """Where a tokenizer came from. Immutable; copies are cheap.
+
+    Attributes:
+        content: The parts of `tokenizer.json` as they were spelled, without vocabulary and merges; None once the
+            tokenizer has been changed.
+        beside: Names of the added tokens that are not in the vocabulary of the model.
+        files: The files beside `tokenizer.json` by name: JSON objects, and the texts of chat templates.
+    """
+
+    __slots__ = ("beside", "content", "files")
+
+    def __init__(self, content: dict[str, Any] | None, beside: frozenset[str], files: Files) -> None:
+        self.content, self.beside, self.files = content, beside, files
+
+    @classmethod
+    def of(cls, content: dict[str, Any], rows: list[dict[str, Any]], beside: list[str], files: Files) -> Origin:
+        """Return the origin of a tokenizer that was read from a `tokenizer.json`.
+
+        Args:
+            content: The parts of the file, and the options of its model.
+            rows: The added tokens.
+            beside: Contents of those that are not in the vocabulary of the model.
+            files: The files beside it.
+        """
+        spelled = {name: content.get(name) for name in _SPELLED}
+        options = {name: content["model"].get(name) for name in _OPTIONS}
+        return cls({**spelled, "added_tokens": rows, "model": options}, frozenset(beside), files)
+
+    def moved(self) -> Origin:
+        """Return the origin of a tokenizer whose ids have changed: without ids and without flags by id."""
+        gone = (GENERATION, "added_tokens.json")
+        files = {name: value for name, value in self.files.items() if name not in gone}
+        if CONFIG in files:
+            left = {key: value for key, value in files[CONFIG].items() if key != "added_tokens_decoder"}
+            files[CONFIG] = left
+        return Origin(None, frozenset(), files)
+
+    def check(self, parts: Parts) -> None:
+        """Check that the parts of the `tokenizer.json` belong to a tokenizer.
+
+        Raises:
+            ValueError: They do not: they come from a file that was changed.
+        """
+        if self.content is None:
+            return
+        names = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "added_tokens")
+        spec = {name: self.content.get(name) for name in names}
+        if parts.pipeline is None:
+            made = Pipeline.of_spec({**spec, "kept": []})
+            ids = {token.content: token.id for token in made.added_tokens}
+            same = made.is_trivial and made.pattern == parts.pattern and ids == parts.special_tokens
+        else:
+            known = parts.pipeline.spec
+            same = all(spec[name] == known.get(name) for name in names)
+        contents = {row["content"] for row in self.content["added_tokens"]} if same else set()
+        if not same or not self.beside <= contents:
+            raise ValueError("the field 'huggingface' is that of another tokenizer")
+
+    def state(self) -> dict[str, Any]:
+        """Return the origin as a dictionary for JSON."""
+        return {"content": self.content, "beside": sorted(self.beside), "files": self.files}
+
+    @classmethod
+    def of_state(cls, state: Any) -> Origin:
+        """Return the origin of a `state`.
+
+        Raises:
+            ValueError: `state` is no such state.
+        """
+        fields = state if isinstance(state, dict) else {}
+        content, beside, files = (fields.get(name) for name in ("content", "beside", "files"))
+        is_whole = isinstance(files, dict) and isinstance(beside, list) and isinstance(content, (dict, type(None)))
+        if not is_whole or not all(isinstance(name, str) for name in beside or ()):
+            raise ValueError(f"the field 'huggingface' is {shown(state)}, not what save() writes")
+        for name, value in (files or {}).items():
+            if not is_known(name) or not isinstance(value, dict if name in _OBJECTS else str):
+                raise ValueError(f"the field 'huggingface' holds {shown(name)}, which is no file that is read")
+        if content is not None and not (isinstance(content.get("model"), dict) and "added_tokens" in content):
+            raise ValueError("the field 'huggingface' has no parts of a tokenizer.json")
+        return cls(content, frozenset(beside or ()), files or {})
+
+
+def is_known(name: str) -> bool:
+    """Return whether a file of this name is read and written beside `tokenizer.json`."""
+    folder, _, base = name.rpartition("/")
+    is_template = folder == TEMPLATES and base.endswith(".jinja") and "\\" not in base
+    return name in _OBJECTS or name == TEMPLATE or is_template
+
+
+def files_of(source: Any) -> Files:
+    """Return the files beside the `tokenizer.json` of a source, or those that an object of `transformers` writes.
+
+    A file that cannot be read is left out, and a warning names it.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(source)
+        if path.is_dir():
+            return _files_in(path)
+        return _files_in(path.parent) if path.name == "tokenizer.json" else {}
+    return _files_of_object(source) if callable(getattr(source, "save_pretrained", None)) else {}
+
+
+def paths_in(folder: Path) -> list[Path]:
+    """Return the paths of files that may stand beside the `tokenizer.json` of a folder; not all need exist."""
+    templates = sorted((folder / TEMPLATES).glob("*.jinja"))[:MAX_TEMPLATES]
+    return [*(folder / name for name in _OBJECTS), folder / TEMPLATE, *templates]
+
+
+def _files_in(folder: Path) -> Files:
+    found: Files = {}
+    for path in paths_in(folder):
+        name = path.relative_to(folder).as_posix()
+        if not path.is_file():
+            continue
+        try:
+            text = text_files.text_of(reading.read(path, MAX_BYTES), path)
+            found[name] = text_files.parse_object(text, str(path), name) if name in _OBJECTS else text
+        except (OSError, ValueError) as error:
+            warnings.warn(f"{error}; what {name} says of the tokenizer is not kept", stacklevel=5)
+    if MODEL in found:  # keep only the fields of the model's configuration that decide the class of the tokenizer
+        model = found.pop(MODEL)
+        if kept := {key: model[key] for key in _CLASS_OFMODEL if isinstance(model.get(key), str)}:
+            found[MODEL] = kept
+    return found
+
+
+def _files_of_object(source: Any) -> Files:
+    """Return the files that `save_pretrained` of a tokenizer of `transformers` writes, without `tokenizer.json`."""
+    light = copy.copy(source)
+    light.__dict__["_save_pretrained"] = lambda *_args, **_options: ()
+    try:
+        with temporary.own_folder() as folder:
+            light.save_pretrained(folder)
+            return _files_in(Path(folder))
+    except Exception as error:  # a class from elsewhere may raise any error
+        warnings.warn(
+            f"{type(source).__name__}: its roles of special tokens and chat templates are not kept, since its "
+            f"save_pretrained failed: {error}",
+            stacklevel=5,
+        )
+        return {}
+
+
+def tokenizer_class(files: Files) -> str | None:
+    """Return the class of `transformers` that `AutoTokenizer` takes for these files; None if they do not say."""
+    named = files.get(CONFIG, {}).get("tokenizer_class") or files.get(MODEL, {}).get("tokenizer_class")
+    if isinstance(named, str):
+        return named
+    model = files.get(MODEL, {}).get("model_type")
+    if model is None:
+        return None
+    try:
+        from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
+    except ImportError:
+        found = None
+    else:
+        found = TOKENIZER_MAPPING_NAMES.get(model)
+        found = found[-1] or found[0] if isinstance(found, tuple) else found
+    if found is None:
+        warnings.warn(
+            f"config.json says that the model is of type {shown(model)}; which class of tokenizer that means is not "
+            "known here, and is not kept: write tokenizer_class into tokenizer_config.json",
+            stacklevel=5,
+        )
+    return found
+
+
+def written(files: Files) -> dict[str, bytes]:
+    """Return the content of the files that are written beside `tokenizer.json`, without the model's configuration."""
+    found: dict[str, bytes] = {}
+    for name, value in files.items():
+        if name != MODEL:
+            found[name] = value.encode() if isinstance(value, str) else as_json(value)
+    return found
+
+
+def as_json(content: dict[str, Any]) -> bytes:
+    """Return a JSON object as the bytes of a file."""
+    return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode(errors="backslashreplace")

@@ -1,0 +1,80 @@
+"""Reading all parts of a `tokenizer.json` together."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import Any
+
+from ... import _core
+from ..._internal.messages import shown
+from ...files import text_files
+from ..parts import Parts
+from . import document, origin
+from .added import AddedToken
+from .checks import refused
+from .pipeline import Pipeline
+
+MAX_PARTS = 16 << 20
+"""Most bytes of the parts besides the model and the added tokens."""
+MAX_CONTAINERS = 1_000_000
+"""Most lists and objects in these parts."""
+
+
+def read(source: Any, seed: int | None = None) -> Parts:
+    """Read a `tokenizer.json`, or an object that gives one. `seed` is that of the model's dropout.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: The file is malformed, inconsistent, or has a part that cannot be reproduced exactly; names file
+            and place.
+        TypeError: `source` is neither a path nor such an object.
+    """
+    data, name = document.load(source)
+    with text_files.naming(name):
+        return _parts_of(_core.HuggingFaceModel(data), origin.files_of(source), seed)
+
+
+def parts_of(content: dict[str, Any], files: origin.Files | None = None, keep_ids: bool = False) -> Parts:
+    """Return the tokenizer of the content of a `tokenizer.json`, and of the files beside it.
+
+    `keep_ids`: whether the ids of added tokens that the model does not have are those of their rows, since the rows
+    come from no file.
+
+    Raises:
+        ValueError: The content is inconsistent, or has a part that cannot be reproduced exactly; names the place.
+    """
+    return _parts_of(_core.HuggingFaceModel(json.dumps(content).encode(), keep_ids), files or {})
+
+
+def _parts_of(file: _core.HuggingFaceModel, files: origin.Files, seed: int | None = None) -> Parts:
+    for warning in file.warnings:
+        warnings.warn(warning, stacklevel=5)
+    parts, options = _values(file.parts, "$"), _values(file.options, "$.model")
+    version = parts.pop("version", "1.0")
+    if version != "1.0":
+        raise refused("$.version", f'{shown(version)}: toksmith reads "1.0"')
+    names = AddedToken._fields
+    rows = [dict(zip(names, row, strict=True)) for row in file.added]
+    spec = {
+        "added_tokens": rows,
+        **{part: parts.get(part) for part in ("normalizer", "pre_tokenizer", "post_processor", "decoder")},
+        **{part: parts[part] for part in ("truncation", "padding") if parts.get(part) is not None},
+    }
+    flags = {name: options.get(name) is True for name in ("byte_fallback", "fuse_unk")}
+    spec["characters"] = {"unk_token": options.get("unk_token"), **flags}
+    pipeline = Pipeline(spec, file.kept())
+    core = file.tokenizer(pipeline.steps, seed)
+    came_from = origin.Origin.of({**parts, "model": options}, rows, file.beside, files)
+    if pipeline.is_trivial:
+        return Parts(core, pipeline.pattern, None, None, came_from)
+    return Parts(pipeline.around(core), pipeline.pattern, pipeline, None, came_from)
+
+
+def _values(fields: dict[str, str], place: str) -> dict[str, Any]:
+    """Return the values of fields of JSON."""
+    if sum(map(len, fields.values())) > MAX_PARTS:
+        raise refused(place, f"more than {MAX_PARTS} bytes besides vocabulary, merges and added tokens")
+    if sum(text.count("[") + text.count("{") for text in fields.values()) > MAX_CONTAINERS:
+        raise refused(place, f"more than {MAX_CONTAINERS} lists and objects besides vocabulary and merges")
+    return {name: text_files.parse(text, f"{place}.{name}", "tokenizer.json") for name, text in fields.items()}

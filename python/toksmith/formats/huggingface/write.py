@@ -1,0 +1,189 @@
+"""A tokenizer as `tokenizers` writes it: the content of a `tokenizer.json`."""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING, Any
+
+from ... import _core, patterns
+from ..._internal.messages import shown
+from .. import oniguruma
+from ..gpt2 import spell, unspell
+from . import characters
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..parts import Parts
+
+Merges = list[tuple[bytes, bytes]]
+
+_FIELDS = ("truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder")
+
+
+def tokenizer_object(parts: Parts) -> dict[str, Any]:
+    """Return the content of `tokenizer.json`.
+
+    Raises:
+        ValueError: Some part of the tokenizer cannot be expressed there; names it.
+    """
+    fields, options = _fields(parts)
+    beside = parts.origin.beside if parts.origin is not None else ()
+    in_model = {name: id for name, id in parts.special_tokens.items() if name not in beside}
+    specials = dict(sorted(in_model.items(), key=lambda item: item[1]))
+    if parts.core.is_spelled() or (parts.pipeline is not None and parts.pipeline.merges_characters):
+        return {"version": "1.0", **fields, "model": characters.model_object(parts)}
+    merges, ignore_merges = merges_of(parts)
+    return {
+        "version": "1.0",
+        **fields,
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            **options,
+            "ignore_merges": ignore_merges,
+            "vocab": _vocabulary(parts, specials),
+            # A merge as one string is read by every version; no spelling of a token holds a space.
+            "merges": [f"{spell(left)} {spell(right)}" for left, right in merges],
+        },
+    }
+
+
+_OPTIONS: dict[str, Any] = {
+    "unk_token": None,
+    "continuing_subword_prefix": None,
+    "end_of_word_suffix": None,
+    "fuse_unk": False,
+    "byte_fallback": False,
+}
+
+
+def _fields(parts: Parts) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return all fields but the model, and the options of the model that have no effect on ids."""
+    origin = parts.origin
+    if origin is not None and origin.content is not None:
+        given = origin.content["model"]
+        options = {name: usual if given.get(name) is None else given[name] for name, usual in _OPTIONS.items()}
+        return {name: origin.content.get(name) for name in _FIELDS}, options
+    if parts.pipeline is not None:
+        spec = parts.pipeline.spec
+        return {name: spec.get(name) for name in _FIELDS}, _OPTIONS
+    return _own_fields(parts), _OPTIONS
+
+
+def _own_fields(parts: Parts) -> dict[str, Any]:
+    """Return all fields but the model, for a tokenizer that has no parts from a `tokenizer.json`."""
+    specials = sorted(parts.special_tokens.items(), key=lambda item: item[1])
+    return {
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [added(name, id) for name, id in specials],
+        "normalizer": None,
+        "pre_tokenizer": pre_tokenizer(parts),
+        "post_processor": None,
+        "decoder": _byte_level(),
+    }
+
+
+def _byte_level(use_regex: bool = False) -> dict[str, Any]:
+    return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
+
+
+def added(name: str, id: int, special: bool = True) -> dict[str, Any]:
+    """Return an added token that is found wherever its name stands."""
+    return {"id": id, **flags_of(name), "special": special}
+
+
+def flags_of(name: str) -> dict[str, Any]:
+    """Return a special token that is found wherever its name stands, as a configuration describes it."""
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    return {"content": name, **flags, "special": True}
+
+
+def pre_tokenizer(parts: Parts) -> dict[str, Any]:
+    """Return a pre-tokenizer that cuts text at the pattern's places: `ByteLevel`, after a `Split` if need be."""
+    pattern = parts.pattern
+    if pattern.text is None:
+        return _byte_level()
+    if pattern.name == "gpt2" and pattern.unmatched == "keep":
+        return _byte_level(use_regex=True)
+    dropped = pattern.unmatched == "drop"
+    split = {
+        "type": "Split",
+        "pattern": {"Regex": oniguruma.spelling(pattern)},
+        "behavior": "Removed" if dropped else "Isolated",
+        "invert": dropped,
+    }
+    return {"type": "Sequence", "pretokenizers": [split, _byte_level()]}
+
+
+def merges_of(parts: Parts) -> tuple[Merges, bool]:
+    """Return a merges list that stands for the tokenizer, and whether a pretoken that is a token skips it.
+
+    Under rank semantics only one pair of parts of each token can ever meet (`src/vocab/reach.rs`): the list has these
+    pairs, by the ids of the tokens that they make. A pretoken that is a token is encoded to that token, which is
+    `ignore_merges`; this has no effect if the bytes of every token merge to that token.
+    """
+    merges = list(parts.merges)
+    if parts.core.has_merges():
+        return merges, parts.core.ignores_merges()
+    ranks = ordinary_ids(parts)
+    made = {left + right: (left, right) for left, right in merges}
+    for token in ranks:
+        if len(token) > 1 and token not in made and (pair := _last_two(ranks, token)):
+            made[token] = pair
+    merges = [made[token] for token in sorted(made, key=ranks.__getitem__)]
+    whole = patterns.resolve(None).core()
+    as_list = _core.Tokenizer({id: token for token, id in ranks.items()}, merges, [], whole)
+    return merges, as_list.first_unreachable() is not None
+
+
+def ordinary_ids(parts: Parts) -> dict[bytes, int]:
+    """Return the ids of the ordinary tokens by their bytes."""
+    return {token: id for id, token in parts.ordinary.items()}
+
+
+def _last_two(ranks: Mapping[bytes, int], token: bytes) -> tuple[bytes, bytes] | None:
+    """Return the two parts that a token's bytes merge to before they are the token; None if more parts are left."""
+    count = len(token)
+    ends, before = list(range(1, count + 1)), list(range(-1, count))
+    waiting: list[tuple[int, int, int, int]] = []
+
+    def look_at(start: int) -> None:
+        """Enqueue the merge of the part that starts at `start` and the part after it."""
+        middle = ends[start]
+        if middle < count and (rank := ranks.get(token[start : ends[middle]])) is not None:
+            heapq.heappush(waiting, (rank, start, middle, ends[middle]))
+
+    for start in range(count):
+        look_at(start)
+    parts = count
+    while parts > 2 and waiting:
+        _, start, middle, end = heapq.heappop(waiting)
+        if ends[start] != middle or ends[middle] != end:
+            continue  # one of the two parts has merged with another meanwhile
+        ends[start], ends[middle], before[end] = end, -1, start
+        parts -= 1
+        for place in (before[start], start):
+            if place >= 0:
+                look_at(place)
+    return (token[: ends[0]], token[ends[0] :]) if parts == 2 else None
+
+
+def _vocabulary(parts: Parts, specials: Mapping[str, int]) -> dict[str, int]:
+    """Return the model's vocabulary: ordinary tokens spelled, special ones as they are, so that each keeps its id."""
+    vocab = {spell(token): id for token, id in ordinary_ids(parts).items()}
+    for name, id in specials.items():
+        if name in vocab:
+            raise ValueError(
+                f"special token {shown(name)}, id {id}: tokenizer.json would take it for the ordinary token of id "
+                f"{vocab[name]}, which has this spelling there; give it another name"
+            )
+        plain = unspell(name)
+        if plain not in (None, name.encode()):
+            raise ValueError(
+                f"special token {shown(name)}: in tokenizer.json this spells the bytes {shown(plain)}, and would "
+                "be decoded to them; give it another name"
+            )
+        vocab[name] = id
+    return dict(sorted(vocab.items(), key=lambda item: item[1]))

@@ -1,0 +1,139 @@
+"""The encodings that tiktoken 0.14 has (tiktoken_ext/openai_public.py): files, patterns and special tokens.
+
+The ranks of `gpt2` are those of `r50k_base`; `r50k_base` can be made of GPT-2's `vocab.bpe`, and `p50k_base` of
+`r50k_base`. A file that is made is checked like one that is downloaded: by the published SHA-256 of the file.
+"""
+
+from __future__ import annotations
+
+import base64
+import collections
+from typing import TYPE_CHECKING
+
+from ... import patterns
+from . import rank_cache
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import NamedTuple
+
+    class RankFile(NamedTuple):
+        """A file: its address, and its SHA-256."""
+
+        url: str
+        sha256: str
+
+    class _Fields(NamedTuple):
+        file: str
+        pat_str: str
+        special_tokens: dict[str, int]
+        explicit_n_vocab: int | None
+
+else:
+    RankFile = collections.namedtuple("RankFile", "url sha256")
+    _Fields = collections.namedtuple("_Fields", "file pat_str special_tokens explicit_n_vocab")
+
+_HOST = "https://openaipublic.blob.core.windows.net"
+
+FILES = {
+    "r50k_base": RankFile(
+        f"{_HOST}/encodings/r50k_base.tiktoken", "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930"
+    ),
+    "p50k_base": RankFile(
+        f"{_HOST}/encodings/p50k_base.tiktoken", "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069"
+    ),
+    "cl100k_base": RankFile(
+        f"{_HOST}/encodings/cl100k_base.tiktoken", "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
+    ),
+    "o200k_base": RankFile(
+        f"{_HOST}/encodings/o200k_base.tiktoken", "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
+    ),
+}
+"""Rank files by the encoding that they are named after."""
+
+_VOCAB_BPE = RankFile(
+    f"{_HOST}/gpt-2/encodings/main/vocab.bpe", "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5"
+)
+
+_R50K = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"""
+_END = "<|endoftext|>"
+_O200K_SPECIAL = {_END: 199999, "<|endofprompt|>": 200018}
+_HARMONY = [
+    "<|return|>",
+    "<|constrain|>",
+    "<|reserved_200004|>",
+    "<|channel|>",
+    "<|start|>",
+    "<|end|>",
+    "<|message|>",
+    "<|reserved_200009|>",
+    "<|reserved_200010|>",
+    "<|reserved_200011|>",
+    "<|call|>",
+]
+
+
+def _fim(first: int) -> dict[str, int]:
+    return {f"<|fim_{part}|>": first + place for place, part in enumerate(("prefix", "middle", "suffix"))}
+
+
+class Published(_Fields):
+    """The definition of an encoding without its ranks, and the file that has the ranks."""
+
+    __slots__ = ()
+
+
+ENCODINGS = {
+    "gpt2": Published("r50k_base", _R50K, {_END: 50256}, 50257),
+    "r50k_base": Published("r50k_base", _R50K, {_END: 50256}, 50257),
+    "p50k_base": Published("p50k_base", _R50K, {_END: 50256}, 50281),
+    "p50k_edit": Published("p50k_base", _R50K, {_END: 50256, **_fim(50281)}, None),
+    "cl100k_base": Published(
+        "cl100k_base", patterns.CL100K, {_END: 100257, **_fim(100258), "<|endofprompt|>": 100276}, None
+    ),
+    "o200k_base": Published("o200k_base", patterns.O200K, _O200K_SPECIAL, None),
+    "o200k_harmony": Published(
+        "o200k_base",
+        patterns.O200K,
+        {
+            **_O200K_SPECIAL,
+            "<|startoftext|>": 199998,
+            "<|reserved_200000|>": 200000,
+            "<|reserved_200001|>": 200001,
+            **{name: 200002 + place for place, name in enumerate(_HARMONY)},
+            # <|reserved_200018|> and <|endofprompt|> have the same id, as in tiktoken.
+            **{f"<|reserved_{id}|>": id for id in range(200013, 201088)},
+        },
+        None,
+    ),
+}
+"""All published encodings, by name."""
+
+
+def rank_file(name: str) -> bytes:
+    """Return the content of a rank file: found on this machine, made of another file found there, or downloaded."""
+    data = here(name)
+    return rank_cache.obtain(*FILES[name]) if data is None else data
+
+
+def here(name: str) -> bytes | None:
+    """Return the content of a rank file that is on this machine, or can be made of one that is; None otherwise."""
+    data = rank_cache.found(*FILES[name])
+    if data is not None:
+        return data
+    if name == "r50k_base" and (merges := rank_cache.found(*_VOCAB_BPE)) is not None:
+        data = _of_merges(merges)
+    if name == "p50k_base" and (r50k := here("r50k_base")) is not None:
+        data = r50k + _lines((b" " * count for count in range(2, 26)), 50257)
+    return data if data is not None and rank_cache.digest(data) == FILES[name].sha256 else None
+
+
+def _of_merges(merges: bytes) -> bytes:
+    """Return GPT-2's rank file."""
+    from .. import gpt2
+
+    return _lines(gpt2.tokens_of_merges(merges.decode()), 0)
+
+
+def _lines(tokens: Iterable[bytes], first: int) -> bytes:
+    return b"".join(base64.b64encode(token) + b" %d\n" % id for id, token in enumerate(tokens, first))

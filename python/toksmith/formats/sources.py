@@ -1,0 +1,205 @@
+"""The kind of a name or a path, and the tokenizer that it names: a published encoding, a file or a folder."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .._internal.messages import shown
+from ..files import text_files
+from . import load, load_ranks
+from .huggingface import origin, read
+from .published import encodings, models
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Literal
+
+    from .._internal.choices import Unmatched
+    from .parts import Parts
+
+    StrPath = str | os.PathLike[str]
+    Kind = Literal["published", "huggingface", "gpt2", "ranks", "native"]
+
+_PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
+"""Names of GPT-2's two files: the usual ones, and those of its release."""
+_RANK_LINE = re.compile(rb"(\xef\xbb\xbf)?[A-Za-z0-9+/]*={0,2} [0-9]+\r?\n")
+_HEAD_BYTES = 1 << 12
+# Suffixes that only a path has.
+_SUFFIXES = (".json", ".tiktoken", ".txt", ".model", ".bpe")
+
+
+def kind_of(source: StrPath) -> Kind:
+    """Return the kind of a name or a path. A file or a folder goes before a published encoding of the same name.
+
+    Raises:
+        OSError: There is neither a file nor an encoding nor a model of this name, or the file cannot be read.
+        ValueError: `source` is a folder that holds no tokenizer.
+    """
+    path = Path(source)
+    if path.is_dir():
+        return _kind_of_folder(path)
+    if path.exists():
+        return _kind_of_file(path)
+    if isinstance(source, str) and encoding_of(source) is not None:
+        return "published"
+    raise _unknown(os.fspath(source))
+
+
+def _kind_of_folder(folder: Path) -> Kind:
+    if (folder / "tokenizer.json").is_file():
+        return "huggingface"  # other files in the folder are for older readers
+    if pair_in(folder) is not None:
+        return "gpt2"
+    raise ValueError(
+        f"{folder}: this folder holds neither tokenizer.json nor vocab.json with merges.txt: name the file of the "
+        "tokenizer"
+    )
+
+
+def pair_in(folder: StrPath) -> tuple[Path, Path] | None:
+    """Return GPT-2's two files in a folder; None if it does not have both."""
+    found = (tuple(Path(folder) / name for name in names) for names in _PAIRS)
+    return next(((vocab, merges) for vocab, merges in found if vocab.is_file() and merges.is_file()), None)
+
+
+def files_of(source: StrPath) -> list[Path]:
+    """Return the paths of the files that a tokenizer may be read from; not all need exist.
+
+    >>> [path.name for path in files_of("vocab.toksmith")]
+    ['vocab.toksmith']
+    """
+    path = Path(source)
+    folder = path if path.is_dir() else path.parent if path.name == "tokenizer.json" else None
+    if folder is None:
+        return [path]
+    pairs = [folder / name for names in _PAIRS for name in names]
+    return [folder / "tokenizer.json", *pairs, *origin.paths_in(folder)]
+
+
+def _kind_of_file(path: Path) -> Kind:
+    if path.suffix == ".tiktoken":
+        return "ranks"
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES) if path.is_file() else b""
+    if _RANK_LINE.match(head):
+        return "ranks"
+    is_json = head.lstrip()[:1] == b"{"
+    return "huggingface" if is_json and not _is_native(head) and is_huggingface(path) else "native"
+
+
+def _is_native(head: bytes) -> bool:
+    return re.match(rb'\s*\{\s*"format"\s*:\s*"toksmith"', head) is not None
+
+
+def is_huggingface(path: StrPath) -> bool:
+    """Return whether this is a `tokenizer.json` of Hugging Face's, or a folder with one."""
+    path = Path(path)
+    if path.is_dir():
+        return (path / "tokenizer.json").is_file()
+    try:
+        content = text_files.parse(text_files.read_text(path), str(path), "tokenizer")
+    except (OSError, ValueError):
+        return False  # the reader of the file raises the error
+    return isinstance(content, dict) and "model" in content and "added_tokens" in content
+
+
+def encoding_of(name: str) -> str | None:
+    """Return the published encoding of this name, or of the model of this name; None if there is none.
+
+    >>> encoding_of("o200k_base"), encoding_of("gpt-4o-mini"), encoding_of("tokenizer.json")
+    ('o200k_base', 'o200k_base', None)
+    """
+    if name in encodings.ENCODINGS:
+        return name
+    if name.endswith(_SUFFIXES):
+        return None
+    try:
+        return models.encoding_name_for_model(name)
+    except KeyError:
+        return None
+
+
+def _unknown(source: str) -> OSError:
+    if source.endswith(_SUFFIXES) or source.startswith((".", "~", os.sep)):
+        return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), source)
+    import difflib
+
+    names = [*encodings.ENCODINGS, *models.MODEL_TO_ENCODING]
+    close = difflib.get_close_matches(source.lower(), names, 1)
+    question = f": did you mean {close[0]!r}?" if close else "."
+    hub = " Nothing is downloaded from the Hugging Face Hub: give the folder of a download." if "/" in source else ""
+    return FileNotFoundError(
+        f"{shown(source)} is no file, no folder, no published encoding and no model of one{question} "
+        f"Encodings are {', '.join(encodings.ENCODINGS)}.{hub}"
+    )
+
+
+def open_source(
+    source: StrPath,
+    pattern: Any,
+    special_tokens: Iterable[str] | Mapping[str, int] | None,
+    unmatched: Unmatched | None,
+) -> Parts:
+    """Load the tokenizer of a name or a path. See `Tokenizer.from_pretrained`; a pattern of `...` is not given."""
+    kind, name = kind_of(source), os.fspath(source)
+    is_bare = pattern is ... and special_tokens is None and unmatched is None
+    if kind == "huggingface" and not is_bare and pair_in(name) is not None:
+        kind = "gpt2"
+    if kind == "ranks":
+        if pattern is ...:
+            raise ValueError(no_pattern(name, "pattern="))
+        return load_ranks.load(name, pattern, special_tokens, unmatched)
+    if kind == "gpt2":
+        vocab, merges = pair_in(name) or _PAIRS[0]
+        chosen = "gpt2" if pattern is ... else pattern
+        return load.gpt2(vocab, merges, special_tokens, chosen, unmatched or "keep")
+    if not is_bare:
+        raise ValueError(
+            f"{name} has its own pattern and special tokens: leave pattern, special_tokens and unmatched out"
+        )
+    if kind == "published":
+        return published(encoding_of(name) or name)
+    return read.read(name) if kind == "huggingface" else load.native(name)
+
+
+def no_pattern(name: str, option: str) -> str:
+    """Return the message of a rank file without a pattern: `option` is how to give one."""
+    from ..files import reading
+    from .published import rank_cache
+
+    try:
+        digest = rank_cache.digest(reading.read(name))
+    except (OSError, ValueError):
+        digest = ""
+    known = [name for name, one in encodings.ENCODINGS.items() if encodings.FILES[one.file].sha256 == digest]
+    hint = f". It is the published file of {' and '.join(known)}: load it by that name" if known else ""
+    return f"{name} is a rank file, which holds no pattern: give {option}, such as gpt2, cl100k or o200k{hint}"
+
+
+def published(name: str) -> Parts:
+    """Return a published encoding: its rank file is looked for on this machine, else downloaded.
+
+    Of several special tokens that have one id (`o200k_harmony` has two), the tokenizer has the first.
+
+    Raises:
+        FileNotFoundError, ValueError: As `rank_cache.obtain`.
+    """
+    from .. import _core, patterns
+    from . import rank_file
+    from .parts import Parts
+
+    file, pat_str, special_tokens, _ = encodings.ENCODINGS[name]
+    first: dict[int, str] = {}
+    for token, id in special_tokens.items():
+        first.setdefault(id, token)
+    named: list[tuple[str, int | None]] = [(token, id) for id, token in first.items()]
+    pattern = patterns.of_tiktoken_source(pat_str)
+    data = encodings.rank_file(file)
+    core = load_ranks.core_from(data, named, pattern)
+    if core is None:
+        core = _core.Tokenizer(rank_file.parse(data), None, named, pattern.core())
+    return Parts(core, pattern)

@@ -1,0 +1,83 @@
+"""The record of a training: its tie rule, and how often each merge was counted. No part of a tokenizer's identity."""
+
+from __future__ import annotations
+
+from .._internal import choices
+from .._internal.messages import shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .. import _core
+    from ..training.options import Options
+
+    Counts = list[int | None]
+
+
+class Record:
+    """The tie rule, the tokens that existed before the first merge, and the count of each merge.
+
+    A count is None for a merge that was not chosen by its count: one of a base without counts, or of a forced token.
+    """
+
+    __slots__ = ("_counts", "_learned", "least", "ties")
+
+    def __init__(self, ties: str, least: int, counts: Counts, learned: _core.Learned | None = None) -> None:
+        self.ties, self.least = ties, least
+        self._counts, self._learned = counts, learned
+
+    @classmethod
+    def of_training(cls, options: Options, learned: _core.Learned) -> Record:
+        """Return the record of a training."""
+        least = options.vocab_size - options.max_merges
+        before: Counts = []
+        if options.base is not None:
+            before = [None] * len(options.base._core.merges())
+            if options.base._record and len(options.base._record.counts()) == len(before):
+                before = options.base._record.counts()
+        return cls(options.ties, least, before, learned)
+
+    def counts(self) -> Counts:
+        """Return the count of each merge."""
+        if self._learned is not None:
+            self._counts = [*self._counts, *(count or None for count in self._learned.counts())]
+            self._learned = None
+        return self._counts
+
+    def counts_of(self, merges: int) -> Counts:
+        """Return the counts of the merges of a tokenizer with `merges` merges; None for each if they do not fit.
+
+        Under rank semantics, training may reach a token of the base that no pair of the base reached. Its merge has
+        no count, and stands among the merges of the base.
+        """
+        counts = self.counts()
+        return counts if len(counts) == merges else [None] * merges
+
+    def shrunk(self, merges: int) -> Record:
+        """Return the record of the first `merges` merges."""
+        return Record(self.ties, self.least, self.counts()[:merges])
+
+    def state(self) -> dict[str, Any]:
+        """Return the record as a dictionary for JSON."""
+        return {"ties": self.ties, "least": self.least, "merge_counts": self.counts()}
+
+    @classmethod
+    def of_state(cls, state: Any) -> Record:
+        """Return the record of a `state`.
+
+        Raises:
+            ValueError: `state` is no such state.
+        """
+        fields = state if isinstance(state, dict) else {}
+        ties, least, counts = (fields.get(name) for name in ("ties", "least", "merge_counts"))
+        if ties not in choices.TIES:
+            raise ValueError(f"the training was under the tie rule {shown(ties)}, which there is not")
+        if type(least) is not int or not 256 <= least < 2**32:
+            raise ValueError(f"the training began with {shown(least)} tokens, not a number from 256 on")
+        if not isinstance(counts, list):
+            raise ValueError("the counts of the merges are no list")
+        for index, count in enumerate(counts):
+            if count is not None and (type(count) is not int or not 0 < count <= 2**63):
+                raise ValueError(f"the count of merge number {index} is {shown(count)}, not between 1 and 2^63")
+        return cls(ties, least, counts)

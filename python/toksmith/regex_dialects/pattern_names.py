@@ -1,0 +1,124 @@
+"""Names of patterns: aliases, and names that are nearly right.
+
+A string is a name or a regular expression. A name with a typing error would be an expression that matches its own
+letters and nothing else, and training would merge across words without a warning. So a string that looks like a name
+is refused unless it is one.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+from .._internal.messages import printable, shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+ALIASES = {
+    "r50k_base": "gpt2",
+    "p50k_base": "gpt2",
+    "p50k_edit": "gpt2",
+    "cl100k_base": "cl100k",
+    "o200k_base": "o200k",
+    "o200k_harmony": "o200k",
+}
+"""Published encodings, with the name of the pattern that each has. `gpt2` is the name of both."""
+
+_MODELS = {
+    "gpt-2": "gpt2",
+    "gpt-3.5": "cl100k",
+    "gpt-35": "cl100k",
+    "gpt-4o": "o200k",
+    "gpt-4.1": "o200k",
+    "gpt-4.5": "o200k",
+    "gpt-4": "cl100k",
+    "gpt-5": "o200k",
+    "gpt-oss": "o200k",
+    "chatgpt": "o200k",
+    "llama-3": "llama3",
+    "meta-llama-3": "llama3",
+    "qwen-2": "qwen2",
+    "qwen-3": "qwen2",
+    "nanogpt": "gpt2",
+}
+"""Prefixes of names of models, with the pattern of each: hints, since a model's name is no name of a pattern."""
+
+_METACHARACTERS = frozenset("\\.^$*+?{}[]()|")
+# A name has no more characters than this.
+_MAX_LENGTH = 64
+# Least similarity, from 0 to 1, of two names of which one may be meant by the other.
+_ALIKE = 0.75
+
+
+def check(text: str, names: Iterable[str]) -> None:
+    """Refuse a string that looks like a name but is none.
+
+    A string looks like a name if it has from 2 to 64 characters, a letter or a digit among them, and no metacharacter
+    of a regular expression; or if it is similar to a name.
+
+    Args:
+        text: A string that was given as a pattern, and is none of `names`.
+        names: The known names, without aliases.
+
+    Raises:
+        ValueError: `text` looks like a name. Says which one may be meant, and how to write the expression.
+    """
+    known = list(names)
+    meant = suggestion(text, known)
+    is_literal = any(map(str.isalnum, text)) and _METACHARACTERS.isdisjoint(text) and 1 < len(text) <= _MAX_LENGTH
+    if meant is None and not is_literal:
+        return
+    question = "" if meant is None else f": did you mean {meant}?"
+    raise ValueError(
+        f"{shown(text)} looks like the name of a pattern, but no pattern has this name{question or '.'} The names "
+        f"are {', '.join([*known, *ALIASES])}. An expression for these very characters is (?:{printable(text)})"
+    )
+
+
+def warn(text: str, names: Iterable[str]) -> None:
+    """Warn of an expression that is the name of a pattern, or similar to one, where only expressions are taken.
+
+    The stand-ins for other libraries take every expression that the originals take, and the originals have no names.
+    """
+    names = list(names)
+    meant = repr(text) if text in names or text in ALIASES else suggestion(text, names)
+    if meant is not None and meant != "None":
+        warnings.warn(
+            f"the pattern {shown(text)} is taken as a regular expression, as by the original library: it matches "
+            f"these very characters alone. The expression of the pattern {meant} is in toksmith.patterns.NAMED",
+            stacklevel=4,
+        )
+
+
+def suggestion(text: str, names: Iterable[str]) -> str | None:
+    """Return the name that may be meant by a string that is no name, as a message shows it; None for no similar name.
+
+    >>> suggestion("GPT2", ["gpt2"]), suggestion("gpt-4o-mini", []), suggestion("[a-z]+", ["gpt2"])
+    ("'gpt2'", "'o200k'", None)
+    """
+    letters = _letters(text)
+    if not letters or len(text) > _MAX_LENGTH or not all(map(_is_of_a_name, text)):
+        return None
+    if letters in ("none", "null"):
+        return "None"
+    spelled = {_letters(name): name for name in (*ALIASES, *names)}
+    found = spelled.get(letters)
+    if found is None:
+        models = sorted(_MODELS, key=len, reverse=True)
+        found = next((_MODELS[model] for model in models if letters.startswith(_letters(model))), None)
+    if found is None:
+        import difflib
+
+        close = difflib.get_close_matches(letters, spelled, 1, _ALIKE)
+        found = spelled[close[0]] if close else None
+    return None if found is None else repr(found)
+
+
+def _is_of_a_name(character: str) -> bool:
+    return character.isalnum() or character in " -_./:"
+
+
+def _letters(name: str) -> str:
+    """Return only letters and digits, in lower case, so that spellings of a name are equal."""
+    return "".join(filter(str.isalnum, name)).lower()

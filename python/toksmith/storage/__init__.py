@@ -1,1 +1,0 @@
-"""Loading and saving tokenizers: from the content of files to the parts of a tokenizer, and back."""

@@ -1,0 +1,35 @@
+"""Functions that a process keeps: one tokenizer for all batches, also where none of them holds it."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+
+from toksmith import Tokenizer
+from toksmith.engines import kept
+
+
+def test_an_unpickled_function_is_kept(small: Tokenizer) -> None:
+    function = kept.KeptFunction(Tokenizer(small.vocab, small.merges, ["<|kept|>"]).batch("text"))
+    data = pickle.dumps(function)
+    batch = {"text": ["the theatre"]}
+    expected = [small.encode("the theatre")]
+    assert [ids.tolist() for ids in function(batch)["input_ids"]] == expected
+    del function
+    first = pickle.loads(data)
+    assert pickle.dumps(first) == data
+    number = id(first)
+    del first
+    gc.collect()
+    again = pickle.loads(data)
+    assert id(again) == number
+    assert [ids.tolist() for ids in again(batch)["input_ids"]] == expected
+
+
+def test_few_functions_are_kept() -> None:
+    for number in range(30):
+        pickle.loads(pickle.dumps(kept.KeptFunction([number].count)))
+    assert len(kept._KEPT) == kept._MOST
+    last = kept.KeptFunction([29].count)
+    assert last._digest in kept._KEPT
+    assert last(29) == 1

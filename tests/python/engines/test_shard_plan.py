@@ -1,0 +1,45 @@
+"""Which documents make each shard, against a loop over documents."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import numpy as np
+
+from toksmith.engines.shard_plan import shard_plans
+
+
+def test_shards_are_those_of_a_loop() -> None:
+    for case in range(2000):
+        rng = random.Random(case)
+        size = rng.choice([1, 2, 5, 30, 1000])
+        pieces = [
+            [rng.choice([0, 0, 1, 2, 7, 40]) for _ in range(rng.choice([0, 1, 3, 20]))]
+            for _ in range(rng.randrange(6))
+        ]
+        expected: list[list[tuple[str, int]]] = []
+        held = size
+        for piece, lengths in enumerate(pieces):
+            for document, length in enumerate(lengths):
+                if held >= size:
+                    expected.append([])
+                    held = 0
+                expected[-1].append((str(piece), document))
+                held += length
+
+        given = [(str(number), sum(lengths), len(lengths)) for number, lengths in enumerate(pieces)]
+        plans = list(
+            shard_plans(
+                3,
+                given,
+                size,
+                lambda name, *_, of=pieces: np.array([0, *itertools.accumulate(of[int(name)])], np.int64),
+            )
+        )
+        assert [(plan.split, plan.number) for plan in plans] == [(3, number) for number in range(len(expected))]
+        found = [
+            [(one.piece, document) for one in plan.ranges for document in range(one.start, one.stop)]
+            for plan in plans
+        ]
+        assert found == expected, case
