@@ -25,6 +25,7 @@ import numpy as np
 import pyarrow as pa
 
 from toksmith import Tokenizer
+from toksmith.engines import batch_function, count_arrow, encode_arrow
 
 DOCUMENT_CHARACTERS = 4000
 
@@ -44,17 +45,17 @@ def ways(tokenizer: Tokenizer, texts: list[str], workers: int) -> dict[str, Call
     views = column.cast(pa.string_view())
     chunks = pa.chunked_array([column[start : start + 256] for start in range(0, len(column), 256)])
     table = pa.table({"text": column})
-    function = tokenizer.batch("text", workers=workers)
+    function = batch_function(tokenizer, "text", workers=workers)
     found: dict[str, Callable[[], Any]] = {
         "batch_to_numpy": lambda: tokenizer.encode_batch_to_numpy(texts, workers=workers),
-        "encode_arrow": lambda: tokenizer.encode_arrow(column, workers=workers),
+        "encode_arrow": lambda: encode_arrow(tokenizer, column, workers=workers),
     }
     if tokenizer.max_id < 2**16:
-        found["encode_arrow, uint16"] = lambda: tokenizer.encode_arrow(column, dtype="uint16", workers=workers)
+        found["encode_arrow, uint16"] = lambda: encode_arrow(tokenizer, column, dtype="uint16", workers=workers)
     return found | {
-        "encode_arrow, string_view": lambda: tokenizer.encode_arrow(views, workers=workers),
-        "encode_arrow, chunks": lambda: tokenizer.encode_arrow(chunks, workers=workers),
-        "count_arrow": lambda: tokenizer.count_arrow(column, workers=workers),
+        "encode_arrow, string_view": lambda: encode_arrow(tokenizer, views, workers=workers),
+        "encode_arrow, chunks": lambda: encode_arrow(tokenizer, chunks, workers=workers),
+        "count_arrow": lambda: count_arrow(tokenizer, column, workers=workers),
         "datasets, dict": lambda: function({"text": texts}),
         "datasets, table": lambda: function(table),
     }
@@ -63,10 +64,10 @@ def ways(tokenizer: Tokenizer, texts: list[str], workers: int) -> dict[str, Call
 def check(tokenizer: Tokenizer, texts: list[str]) -> None:
     """Compare the ids of both ways."""
     ids, starts = tokenizer.encode_batch_to_numpy(texts)
-    lists = tokenizer.encode_arrow(pa.array(texts))
+    lists = encode_arrow(tokenizer, pa.array(texts))
     assert np.array_equal(lists.values.to_numpy(), ids)
     assert np.array_equal(lists.offsets.to_numpy(), starts)
-    assert np.array_equal(tokenizer.count_arrow(pa.array(texts)).to_numpy(), np.diff(starts))
+    assert np.array_equal(count_arrow(tokenizer, pa.array(texts)).to_numpy(), np.diff(starts))
 
 
 def timed(call: Callable[[], Any]) -> tuple[float, float]:

@@ -122,7 +122,7 @@ def encode(paths: list[Path], folder: Path, options: argparse.Namespace) -> None
     size = sum(pc.sum(pc.binary_length(text)).as_py() for text in texts) / 1e6
     for name in options.tokenizers:
         tokenizer = Tokenizer.from_pretrained(name)
-        ids, told = measured(lambda: [tokenizer.encode_arrow(text, workers=1) for text in texts])  # noqa: B023
+        ids, told = measured(lambda: [engines.encode_arrow(tokenizer, text, workers=1) for text in texts])  # noqa: B023
         tokens = sum(len(one.values) for one in ids)
         say(
             f"encode_arrow, {Path(name).stem}",

@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from toksmith import Tokenizer, count_pretokens_from_iterator, train
+from toksmith.engines import count_arrow
 from toksmith.training.counts import PretokenCounts
 
 CHUNK = 256
@@ -77,7 +78,7 @@ def compare(texts: list[str], options: argparse.Namespace) -> None:
 
 
 def _tokens(tokenizer: Tokenizer, chunks: pa.ChunkedArray) -> int:
-    found: int = pc.sum(tokenizer.count_arrow(chunks, workers=1)).as_py()
+    found: int = pc.sum(count_arrow(tokenizer, chunks, workers=1)).as_py()
     return found
 
 

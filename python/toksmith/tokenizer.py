@@ -1,8 +1,7 @@
 """`Tokenizer`: text to ids and back.
 
 The parts of a tokenizer, its files and its identity are in its base `Definition`, explanations and views in the base
-`Showing`, and columns of Arrow in the base `ArrowColumns`. Modules that take long to import (files, explanations) are
-imported on first use.
+`Showing`. Modules that take long to import (files, explanations) are imported on first use.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from . import patterns
 from ._core import Tokenizer as CoreTokenizer
 from ._internal import arguments
 from ._internal.messages import shown
-from .encoding.arrow_columns import ArrowColumns
 from .encoding.decode_stream import DecodeStream
 from .formats.parts import Parts
 from .showing import Showing
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     Specials = Iterable[str] | Mapping[str, int]
 
 
-class Tokenizer(Showing, ArrowColumns):
+class Tokenizer(Showing):
     """A byte-level BPE tokenizer: a vocabulary, merges, special tokens and a pattern. Immutable.
 
     The constructor is that of Stanford CS336's assignment 1; `Tokenizer()` is the bare 256 bytes.

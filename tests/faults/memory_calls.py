@@ -24,6 +24,7 @@ import numpy.random  # noqa: F401 - an import under a limit would be what fails
 
 import toksmith
 from toksmith import PretokenCounts, Tokenizer
+from toksmith.engines import count_arrow, encode_arrow
 from toksmith.lab.viewing.page import document
 
 try:
@@ -282,10 +283,10 @@ def calls(inputs: Inputs) -> Kinds:
             ),
             f"file_to_file_{workers}": to_file(workers),
             f"arrow_{workers}": both(
-                lambda of, n=workers: lists(fresh.encode_arrow(of, workers=n)), column(texts), column(texts[:2])
+                lambda of, n=workers: lists(encode_arrow(fresh, of, workers=n)), column(texts), column(texts[:2])
             ),
             f"arrow_count_{workers}": both(
-                lambda of, n=workers: lists(fresh.count_arrow(of, workers=n)),
+                lambda of, n=workers: lists(count_arrow(fresh, of, workers=n)),
                 column(texts),
                 column(texts[:2]),
             ),

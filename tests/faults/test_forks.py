@@ -55,6 +55,7 @@ SOAK = (
     + r"""
 import numpy, regex
 from toksmith import *
+from toksmith.engines import batch_function, count_arrow, encode_arrow
 
 try:
     import pyarrow
@@ -100,7 +101,7 @@ TOKENIZER = {
     "view": lambda t: (str(t.view(short)), t.view(short, ids=True)._repr_html_()),
     "inspect": lambda t: t.inspect(on=iter(pieces[:2])).to_dict(),
     "compare": lambda t: compare([t, first], iter(pieces[:4]), workers=2).to_json(),
-    "batch": lambda t: [list(ids) for ids in t.batch("text")({"text": pieces[:3]})["input_ids"]],
+    "batch": lambda t: [list(ids) for ids in batch_function(t, "text")({"text": pieces[:3]})["input_ids"]],
     "decode": lambda t: t.decode(range(256)),
     "decode_bytes": lambda t: t.decode_bytes(list(range(256)) * 500),
     "decode_batch": lambda t: t.decode_batch([[65, 66], [67]]),
@@ -118,8 +119,8 @@ TOKENIZER = {
     "count_pretokens": lambda t: count_pretokens(folder / "text", workers=2).most_common(9),
 }
 if pyarrow is not None:
-    TOKENIZER["encode_arrow"] = lambda t: t.encode_arrow(pyarrow.array(pieces), workers=2).to_pylist()
-    TOKENIZER["count_arrow"] = lambda t: t.count_arrow(pyarrow.array(pieces), workers=2).to_pylist()
+    TOKENIZER["encode_arrow"] = lambda t: encode_arrow(t, pyarrow.array(pieces), workers=2).to_pylist()
+    TOKENIZER["count_arrow"] = lambda t: count_arrow(t, pyarrow.array(pieces), workers=2).to_pylist()
 ENCODING = {
     "encode": lambda e: e.encode(text),
     "encode_to_numpy": lambda e: e.encode_to_numpy(text).tolist(),

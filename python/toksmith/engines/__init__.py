@@ -1,8 +1,9 @@
-"""Counting and encoding in parts, for engines: functions that take Arrow batches and need no engine.
+"""Columns of Arrow, batches of `datasets`, and counting and encoding in parts, for Ray, Spark and others.
 
-An engine counts each part of its texts with `count_batches` and sums the counts of equal pretokens by its shuffle.
-Training starts from the `PretokenCounts` that `sum_counts` makes of these sums. `encode_batches` adds ids to the
-batches of a part.
+`encode_arrow` and `count_arrow` take a column of texts, and `batch_function` makes a function for
+`datasets.Dataset.map`. An engine counts each part of its texts with `count_batches` and sums the counts of equal
+pretokens by its shuffle. Training starts from the `PretokenCounts` that `sum_counts` makes of these sums.
+`encode_batches` adds ids to the batches of a part.
 
 >>> import pyarrow as pa
 >>> import toksmith
@@ -17,9 +18,17 @@ batches of a part.
 ['text', 'input_ids']
 """
 
-from .counting import count_batches as count_batches
-from .counting import counts_schema as counts_schema
-from .counting import sum_counts as sum_counts
-from .encoding import encode_batches as encode_batches
+from .arrow import count_arrow, encode_arrow
+from .batches import BatchFunction, batch_function, encode_batches
+from .counting import count_batches, counts_schema, sum_counts
 
-__all__ = ["count_batches", "counts_schema", "encode_batches", "sum_counts"]
+__all__ = [
+    "BatchFunction",
+    "batch_function",
+    "count_arrow",
+    "count_batches",
+    "counts_schema",
+    "encode_arrow",
+    "encode_batches",
+    "sum_counts",
+]

@@ -9,7 +9,7 @@ from .. import _core, patterns
 from .._internal import arguments, memory
 from ..training import counter, counts_table
 from ..training.counts import PretokenCounts
-from .columns import column_of
+from .batches import column_of
 
 if TYPE_CHECKING:
     from .._internal.choices import Errors, Unmatched
@@ -50,7 +50,7 @@ def count_batches(
 
     Args:
         batches: Record batches or tables of pyarrow.
-        column: The name of the column of texts; its type is one that `Tokenizer.encode_arrow` takes.
+        column: The name of the column of texts; its type is one that `encode_arrow` takes.
         special_tokens: As in `count_pretokens`; so are `pattern`, `unmatched` and `errors`.
         pattern: What cuts the texts into pretokens.
         unmatched: What becomes of text that the pattern does not match.

@@ -54,7 +54,7 @@ class Engine(ABC):
 
         Args:
             data: A `ray.data.Dataset`, or a `pyspark.sql.DataFrame`.
-            column: The name of the column of texts, of a type that `Tokenizer.encode_arrow` takes.
+            column: The name of the column of texts, of a type that `encode_arrow` takes.
             special_tokens: As in `toksmith.count_pretokens`; so are `pattern`, `unmatched` and `errors`.
             pattern: What cuts the texts into pretokens.
             unmatched: What becomes of text that the pattern does not match.

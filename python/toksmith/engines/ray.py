@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from .batches import batch_function
 from .counting import counts_schema
 from .engine import Engine
 from .kept import KeptFunction
@@ -173,5 +174,5 @@ def encode(
     Raises:
         ValueError: An id of the tokenizer does not fit into `dtype`.
     """
-    function = tokenizer.batch(column, out=out, dtype=dtype, keep=keep, special=special)
+    function = batch_function(tokenizer, column, out=out, dtype=dtype, keep=keep, special=special)
     return dataset.map_batches(KeptFunction(function), **_BLOCKS)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .._internal.messages import shown
+from .batches import batch_function
 from .engine import Engine
 from .kept import KeptFunction
 
@@ -184,7 +185,7 @@ def encode(
     fields[position : position + 1] = [types.StructField(out, _ids_type())]
     given = frame if keep else frame.select(texts)
     source = given.columns.index(column)
-    function = tokenizer.batch(str(source), out=str(position), keep=keep, special=special)
+    function = batch_function(tokenizer, str(source), out=str(position), keep=keep, special=special)
     encoded = functools.partial(
         _encoded, function=function, position=position, names=[field.name for field in fields]
     )
@@ -209,7 +210,8 @@ def encode_udf(tokenizer: Tokenizer, *, special: bool = True) -> Any:
     from pyspark.sql import functions
 
     _check_ids(tokenizer)
-    kept = KeptFunction(functools.partial(_ids, function=tokenizer.batch("text", out="ids", special=special)))
+    function = batch_function(tokenizer, "text", out="ids", special=special)
+    kept = KeptFunction(functools.partial(_ids, function=function))
 
     def encode(texts: Any) -> Any:
         return kept(texts)

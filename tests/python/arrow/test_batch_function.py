@@ -1,4 +1,4 @@
-"""`Tokenizer.batch`: batches of dicts and tables, and a pickle that is the same everywhere."""
+"""`batch_function`: batches of dicts and tables, and a pickle that is the same everywhere."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from toksmith import Tokenizer
+from toksmith.engines import batch_function, count_arrow, encode_arrow
 
 END = "<|end|>"
 TEXTS: list[str | None] = ["the theatre", None, "", f"a{END}b", "žluť"]
@@ -30,12 +31,12 @@ def lists(column: Any) -> list[list[int] | None]:
 def test_a_dict_of_lists(tokenizer: Tokenizer) -> None:
     batch = {"n": [1, 2, 3, 4, 5], "text": TEXTS}
     for dtype, special in (("uint16", True), ("uint32", False)):
-        found = tokenizer.batch("text", out="ids", dtype=dtype, special=special)(batch)
+        found = batch_function(tokenizer, "text", out="ids", dtype=dtype, special=special)(batch)
         assert list(found) == ["ids"]
         assert {str(ids.dtype) for ids in found["ids"] if ids is not None} == {dtype}
         expected = [None if text is None else tokenizer.encode(text, special=special) for text in TEXTS]
         assert lists(found["ids"]) == expected
-    assert tokenizer.batch()({"text": []}) == {"input_ids": []}
+    assert batch_function(tokenizer)({"text": []}) == {"input_ids": []}
 
 
 def test_tables_and_batches_of_pyarrow(tokenizer: Tokenizer) -> None:
@@ -43,16 +44,16 @@ def test_tables_and_batches_of_pyarrow(tokenizer: Tokenizer) -> None:
     expected = [None if text is None else tokenizer.encode(text) for text in TEXTS]
     table = pa.table({"n": [1, 2, 3, 4, 5], "text": pa.chunked_array([TEXTS[:2], TEXTS[2:]])})
     for given in (table, table.combine_chunks().to_batches()[0]):
-        found = tokenizer.batch("text", dtype="uint16")(given)
+        found = batch_function(tokenizer, "text", dtype="uint16")(given)
         assert type(found) is type(given)
         assert found.column_names == ["n", "text", "input_ids"]
         assert found.schema.field("input_ids").type == pa.list_(pa.uint16())
         assert found.column(2).to_pylist() == expected
         assert found.select(["n", "text"]).equals(given)
-        replaced = tokenizer.batch("text", out="text")(given)
+        replaced = batch_function(tokenizer, "text", out="text")(given)
         assert replaced.column_names == ["n", "text"]
         assert replaced.column(1).to_pylist() == expected
-        alone = tokenizer.batch("text", keep=False)(given)
+        alone = batch_function(tokenizer, "text", keep=False)(given)
         assert type(alone) is type(given)
         assert alone.to_pydict() == {"input_ids": expected}
 
@@ -64,51 +65,52 @@ def test_tokenizers_with_a_pipeline(tokenizer: Tokenizer, tmp_path: Path) -> Non
     tokenizer = Tokenizer.from_huggingface(path)
     texts = ["The KING", None, "", "ing İ"]
     expected = [None if text is None else tokenizer.encode(text) for text in texts]
-    assert lists(tokenizer.batch()({"text": texts})["input_ids"]) == expected
+    assert lists(batch_function(tokenizer)({"text": texts})["input_ids"]) == expected
     pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
     for workers in (1, 2):
-        made = tokenizer.encode_arrow(pa.array(texts, pa.string_view()), dtype="uint16", workers=workers)
+        made = encode_arrow(tokenizer, pa.array(texts, pa.string_view()), dtype="uint16", workers=workers)
         made.validate(full=True)
         assert made.type == pa.list_(pa.uint16())
         assert made.to_pylist() == expected
-    assert tokenizer.encode_arrow(pa.array([None, None], pa.string())).to_pylist() == [None, None]
-    counts = tokenizer.count_arrow(pa.array(texts))
+    assert encode_arrow(tokenizer, pa.array([None, None], pa.string())).to_pylist() == [None, None]
+    counts = count_arrow(tokenizer, pa.array(texts))
     assert counts.to_pylist() == [None if ids is None else len(ids) for ids in expected]
-    broken = tokenizer.encode_arrow(pa.array([b"a", b"AB\xff"])).to_pylist()
+    broken = encode_arrow(tokenizer, pa.array([b"a", b"AB\xff"])).to_pylist()
     assert broken == [tokenizer.encode("a"), tokenizer.encode_bytes(b"ab\xff")]
 
 
 def test_batches_that_are_wrong(tokenizer: Tokenizer) -> None:
-    function = tokenizer.batch("text")
+    function = batch_function(tokenizer, "text")
     with pytest.raises(ValueError, match="there is no column 'text': the batch has 'body', 'n'"):
         function({"body": ["a"], "n": [1]})
-    with pytest.raises(TypeError, match="column 'text' is one text, not a list: give map batched=True"):
+    with pytest.raises(TypeError, match="column 'text' is one text, not a list: call map with batched=True"):
         function({"text": "the"})
     for wrong in (["the"], "the", None):
         with pytest.raises(TypeError, match="a batch is a dict of lists"):
             function(wrong)
     with pytest.raises(TypeError, match="the name of a column is a str, not int"):
-        tokenizer.batch(5)  # type: ignore[arg-type]
+        batch_function(tokenizer, 5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="which do not fit into uint16"):
-        Tokenizer(None, None, {END: 2**16}).batch(dtype="uint16")
+        batch_function(Tokenizer(None, None, {END: 2**16}), dtype="uint16")
 
 
 def test_equal_functions(tokenizer: Tokenizer, small: Tokenizer) -> None:
-    one, other = tokenizer.batch("text"), Tokenizer(small.vocab, small.merges, [END]).batch("text")
+    one = batch_function(tokenizer, "text")
+    other = batch_function(Tokenizer(small.vocab, small.merges, [END]), "text")
     assert one == other
     assert hash(one) == hash(other)
     assert pickle.loads(pickle.dumps(one)) == one
     assert small.merge_counts is not None
     bare = Tokenizer(small.vocab, small.merges)  # remembers no training
-    assert pickle.dumps(small.batch()) == pickle.dumps(bare.batch())
+    assert pickle.dumps(batch_function(small)) == pickle.dumps(batch_function(bare))
     for different in (
-        tokenizer.batch("body"),
-        tokenizer.batch("text", out="ids"),
-        tokenizer.batch("text", dtype="uint16"),
-        tokenizer.batch("text", keep=False),
-        tokenizer.batch("text", special=False),
-        tokenizer.batch("text", workers=None),
-        small.batch("text"),
+        batch_function(tokenizer, "body"),
+        batch_function(tokenizer, "text", out="ids"),
+        batch_function(tokenizer, "text", dtype="uint16"),
+        batch_function(tokenizer, "text", keep=False),
+        batch_function(tokenizer, "text", special=False),
+        batch_function(tokenizer, "text", workers=None),
+        batch_function(small, "text"),
         5,
     ):
         assert one != different
@@ -118,7 +120,8 @@ def test_equal_functions(tokenizer: Tokenizer, small: Tokenizer) -> None:
 PICKLED = """
 import hashlib, pickle, sys
 from toksmith import Tokenizer
-function = Tokenizer.load(sys.argv[1]).batch("text", out="te" + "xt", dtype="uint16")
+from toksmith.engines import batch_function
+function = batch_function(Tokenizer.load(sys.argv[1]), "text", out="te" + "xt", dtype="uint16")
 function({"text": ["the theatre"]})
 print(*(hashlib.sha256(pickle.dumps(function, protocol)).hexdigest() for protocol in range(2, 6)))
 """
@@ -128,7 +131,7 @@ def test_the_pickle_is_the_same_in_every_process(tokenizer: Tokenizer, tmp_path:
     """`datasets` finds results in its cache by a hash of this pickle."""
     path = tmp_path / "tokenizer.json"
     tokenizer.save(path)
-    function = tokenizer.batch("text", out="text", dtype="uint16")
+    function = batch_function(tokenizer, "text", out="text", dtype="uint16")
     before = [hashlib.sha256(pickle.dumps(function, protocol)).hexdigest() for protocol in range(2, 6)]
     function({"text": ["the theatre", "there"]})
     assert [hashlib.sha256(pickle.dumps(function, protocol)).hexdigest() for protocol in range(2, 6)] == before

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from toksmith import PretokenCounts, Tokenizer, count_pretokens_from_iterator
+from toksmith.engines import count_arrow, encode_arrow
 
 pytest.importorskip("pyarrow", reason="needs pyarrow")
 
@@ -26,20 +27,20 @@ def test_polars(small: Tokenizer) -> None:
     pl: Any = pytest.importorskip("polars", reason=f"Polars {INSTALL}")
     frame = pl.DataFrame({"text": TEXTS, "n": range(5)})
     for series, rows in ((frame["text"], slice(0, 5)), (frame["text"][1:4], slice(1, 4))):
-        found = pl.Series("ids", small.encode_arrow(series))
+        found = pl.Series("ids", encode_arrow(small, series))
         assert found.dtype == pl.List(pl.UInt32)
         assert found.to_list() == expected(small)[rows]
-        narrow = pl.Series(small.encode_arrow(series, dtype="uint16"))
+        narrow = pl.Series(encode_arrow(small, series, dtype="uint16"))
         assert narrow.dtype == pl.List(pl.UInt16)
         assert narrow.to_list() == expected(small)[rows]
-        assert pl.Series(small.count_arrow(series)).to_list() == lengths(small)[rows]
+        assert pl.Series(count_arrow(small, series)).to_list() == lengths(small)[rows]
     chunks = pl.concat([frame, frame], rechunk=False)["text"]
-    assert pl.Series(small.encode_arrow(chunks)).to_list() == expected(small) * 2
-    assert pl.Series(small.encode_arrow(frame.select("text"))).to_list() == expected(small)
+    assert pl.Series(encode_arrow(small, chunks)).to_list() == expected(small) * 2
+    assert pl.Series(encode_arrow(small, frame.select("text"))).to_list() == expected(small)
     with pytest.raises(TypeError, match="cast it to its type of text"):
-        small.encode_arrow(frame["text"].cast(pl.Categorical))
+        encode_arrow(small, frame["text"].cast(pl.Categorical))
     with pytest.raises(TypeError, match="is of type int: texts are string"):
-        small.encode_arrow(frame["n"])
+        encode_arrow(small, frame["n"])
     counts = count_pretokens_from_iterator([text or "" for text in TEXTS])
     assert PretokenCounts.from_arrow(pl.DataFrame(counts.to_arrow())).items() == counts.items()
 
@@ -50,11 +51,11 @@ def test_duckdb(small: Tokenizer) -> None:
     with duckdb.connect() as connection:
         connection.execute("create table t (n integer, text varchar)")
         connection.executemany("insert into t values (?, ?)", list(enumerate(TEXTS)))
-        found = small.encode_arrow(connection.sql("select text from t order by n"))
+        found = encode_arrow(small, connection.sql("select text from t order by n"))
         assert pa.array(found).to_pylist() == expected(small)
-        assert small.encode_arrow(connection.sql("select text from t").arrow()).to_pylist() == expected(small)
+        assert encode_arrow(small, connection.sql("select text from t").arrow()).to_pylist() == expected(small)
         with pytest.raises(TypeError, match="has 2 columns: give one"):
-            small.encode_arrow(connection.sql("select * from t"))
+            encode_arrow(small, connection.sql("select * from t"))
         counts = count_pretokens_from_iterator([text or "" for text in TEXTS])
         table = counts.to_arrow()
         connection.register("counted", table)
@@ -67,8 +68,8 @@ def test_pandas(small: Tokenizer) -> None:
     pa: Any = pytest.importorskip("pyarrow")
     frame = pd.DataFrame({"text": TEXTS, "n": range(5)})
     for series in (frame["text"], frame["text"].astype(pd.ArrowDtype(pa.large_string()))):
-        assert pa.array(small.encode_arrow(series)).to_pylist() == expected(small)
-        made = pd.Series(pa.array(small.encode_arrow(series)).to_pandas(types_mapper=pd.ArrowDtype))
+        assert pa.array(encode_arrow(small, series)).to_pylist() == expected(small)
+        made = pd.Series(pa.array(encode_arrow(small, series)).to_pandas(types_mapper=pd.ArrowDtype))
         assert [None if ids is pd.NA else list(ids) for ids in made] == expected(small)
-        assert pa.array(small.encode_arrow(series[1:4])).to_pylist() == expected(small)[1:4]
-    assert pa.array(small.encode_arrow(frame[["text"]])).to_pylist() == expected(small)
+        assert pa.array(encode_arrow(small, series[1:4])).to_pylist() == expected(small)[1:4]
+    assert pa.array(encode_arrow(small, frame[["text"]])).to_pylist() == expected(small)

@@ -1,4 +1,4 @@
-"""Hugging Face `datasets`: `map` with `Tokenizer.batch`, its cache in another process, and processes of its own."""
+"""Hugging Face `datasets`: `map` with `batch_function`, its cache in another process, and processes of its own."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from toksmith import Tokenizer
+from toksmith.engines import batch_function
 
 pytest.importorskip("pyarrow", reason="needs pyarrow")
 if os.environ.get("HF_HUB_OFFLINE") != "1":
@@ -27,6 +28,7 @@ import os, sys
 os.environ["HF_HUB_OFFLINE"] = "1"
 import datasets
 from toksmith import Tokenizer
+from toksmith.engines import batch_function
 
 folder, form, processes = sys.argv[1], sys.argv[2], int(sys.argv[3]) or None
 datasets.disable_progress_bars()
@@ -34,7 +36,7 @@ dataset = datasets.Dataset.from_parquet(f"{folder}/texts.parquet", cache_dir=f"{
 if form == "arrow":
     dataset = dataset.with_format("arrow")
 tokenizer = Tokenizer.load(f"{folder}/tokenizer.json")
-made = dataset.map(tokenizer.batch("text", dtype="uint16"), batched=True, batch_size=30, num_proc=processes)
+made = dataset.map(batch_function(tokenizer, "text", dtype="uint16"), batched=True, batch_size=30, num_proc=processes)
 print(made._fingerprint, sorted(file["filename"] for file in made.cache_files))
 """
 
@@ -67,24 +69,31 @@ def test_a_new_process_finds_the_cache(form: str, processes: int, folder: Path) 
 def test_ids_of_a_mapped_dataset(form: str | None, small: Tokenizer, folder: Path) -> None:
     dataset = datasets.Dataset.from_parquet(str(folder / "texts.parquet"), cache_dir=str(folder / "cache"))
     for dtype in ("uint16", "uint32"):
-        made = dataset.with_format(form).map(small.batch("text", dtype=dtype), batched=True, batch_size=30)
+        made = dataset.with_format(form).map(batch_function(small, "text", dtype=dtype), batched=True, batch_size=30)
         assert made.column_names == ["text", "n", "input_ids"]
         assert made.features["input_ids"].feature.dtype == dtype
         assert made.with_format(None)["input_ids"][:] == [small.encode(text) for text in TEXTS]
         assert made.with_format(None)["n"][:] == [*range(len(TEXTS))]
     if form is None:
-        alone = dataset.map(small.batch("text"), batched=True, remove_columns=dataset.column_names)
+        alone = dataset.map(batch_function(small, "text"), batched=True, remove_columns=dataset.column_names)
     else:
-        alone = dataset.with_format(form).map(small.batch("text", keep=False), batched=True)
+        alone = dataset.with_format(form).map(batch_function(small, "text", keep=False), batched=True)
     assert alone.column_names == ["input_ids"]
 
 
 def test_the_fingerprint_follows_tokenizer_and_arguments(small: Tokenizer) -> None:
     from datasets.fingerprint import Hasher
 
-    function = small.batch("text")
+    function = batch_function(small, "text")
     before = Hasher.hash(function)
     function({"text": ["the theatre"]})
-    assert Hasher.hash(function) == before == Hasher.hash(Tokenizer(small.vocab, small.merges).batch("text"))
-    others = [small.shrink(300).batch("text"), small.batch("n"), small.batch(dtype="uint16"), small.batch(out="ids")]
+    assert (
+        Hasher.hash(function) == before == Hasher.hash(batch_function(Tokenizer(small.vocab, small.merges), "text"))
+    )
+    others = [
+        batch_function(small.shrink(300), "text"),
+        batch_function(small, "n"),
+        batch_function(small, dtype="uint16"),
+        batch_function(small, out="ids"),
+    ]
     assert len({before, *map(Hasher.hash, others)}) == 5

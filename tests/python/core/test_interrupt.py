@@ -47,6 +47,7 @@ if "encode_file" in sys.argv[1:]:
 
 import toksmith
 from toksmith import Tokenizer
+from toksmith.engines import count_arrow, encode_arrow
 
 trained = toksmith.train_from_iterator([text[:200_000]], 500)
 words_only = Tokenizer(trained.vocab, trained.merges, pattern=r"\w+|\W+|(?<=a)b")
@@ -104,8 +105,8 @@ CALLS = {
     "count": ("long_text()", "[trained.count(it) for _ in range(9)]"),
     "encode_batch": ("[text] * 1000", "trained.encode_batch(it, workers=2)"),
     "encode_batch on one thread": ("[text] * 1000", "trained.encode_batch(it, workers=1)"),
-    "encode_arrow": ("chunks()", "[trained.encode_arrow(it, workers=n) for n in (2, 1)]"),
-    "count_arrow": ("chunks()", "[trained.count_arrow(it) for _ in range(9)]"),
+    "encode_arrow": ("chunks()", "[encode_arrow(trained, it, workers=n) for n in (2, 1)]"),
+    "count_arrow": ("chunks()", "[count_arrow(trained, it) for _ in range(9)]"),
     "encode_iterable": ("None", "sum(trained.encode_iterable(itertools.repeat(text)))"),
     "encode_iterable, small pieces": ("None", "sum(trained.encode_iterable(itertools.repeat('ab cd')))"),
     "encode_with_offsets": ("long_text()", "trained.encode_with_offsets(it)"),

@@ -13,6 +13,7 @@ import pytest
 
 import toksmith
 from toksmith import Encoding, Tokenizer
+from toksmith.engines import batch_function
 
 TEXT = "the lowest of the low, naïve 日本 " * 20
 
@@ -73,7 +74,7 @@ USES: dict[str, Callable[[Tokenizer, Path], Any]] = {
     "tokenized, refused": _refused,
     "tokenized, stopped": _stopped,
     "tokenized, and read": _read_again,
-    "a function for batches": lambda tokenizer, _: tokenizer.batch("text")({"text": [TEXT]}),
+    "a function for batches": lambda tokenizer, _: batch_function(tokenizer, "text")({"text": [TEXT]}),
     "after an error": lambda tokenizer, _: _error(tokenizer),
 }
 

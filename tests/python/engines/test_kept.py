@@ -6,11 +6,11 @@ import gc
 import pickle
 
 from toksmith import Tokenizer
-from toksmith.engines import kept
+from toksmith.engines import batch_function, kept
 
 
 def test_an_unpickled_function_is_kept(small: Tokenizer) -> None:
-    function = kept.KeptFunction(Tokenizer(small.vocab, small.merges, ["<|kept|>"]).batch("text"))
+    function = kept.KeptFunction(batch_function(Tokenizer(small.vocab, small.merges, ["<|kept|>"]), "text"))
     data = pickle.dumps(function)
     batch = {"text": ["the theatre"]}
     expected = [small.encode("the theatre")]

@@ -17,6 +17,7 @@ from conftest import Soup
 
 import toksmith
 from toksmith import PretokenCounts, Tokenizer, count_pretokens_from_iterator, engines, train
+from toksmith.engines import batch_function
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
 if why := local_spark.missing():
@@ -129,7 +130,7 @@ def test_a_whole_corpus(name: str, session: Any, corpora: dict[str, str], tmp_pa
     documents: list[str | None] = [f"{text}\n\n" for text in corpora[name].split("\n\n")]
     counted = count_pretokens_from_iterator(text for text in documents if text is not None)
     tokenizer = train(counted, 20_000)
-    assert len(pickle.dumps(tokenizer.batch("text"))) > 200_000
+    assert len(pickle.dumps(batch_function(tokenizer, "text"))) > 200_000
     expected = [tokenizer.encode(text) for text in documents if text is not None]
     toksmith.tokenize(
         iter([text for text in documents if text is not None]), tokenizer, tmp_path / "one", shard_size=500_000
