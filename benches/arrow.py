@@ -1,4 +1,4 @@
-"""Times `Tokenizer.encode_arrow` beside `encode_batch_to_numpy` on the same documents. Ids are compared first.
+"""Times `encode_arrow` beside `encode_batch_to_numpy` on the same documents. Ids are compared first.
 
 usage: python benches/arrow.py TOKENIZER FILES... [--workers 1 2] [--rounds 7]
 
@@ -9,7 +9,7 @@ megabytes of text a second, by the wall clock and by the time of all processors,
     batch_to_numpy   a list of str to an array of ids
     encode_arrow     a column of `string` to lists of `uint32`; also to `uint16`, from `string_view`, from chunks
     count_arrow      only how many ids each text has
-    datasets         the function of `Tokenizer.batch` on a dict of lists, and on a table
+    datasets         `batch_function` on a dict of lists, and on a table
 """
 
 from __future__ import annotations

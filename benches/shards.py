@@ -103,14 +103,14 @@ def run_encode_arrow(job: dict[str, Any]) -> dict[str, Any]:
     told = {"seconds": 0.0, "cpu": 0.0}
     for batch in parquet.ParquetFile(job["source"]).iter_batches(20_000, columns=["text"]):
         texts = batch.column(0)
-        one = timed(functools.partial(tokenizer.encode_arrow, texts, special=False, workers=job["workers"]))
+        one = timed(functools.partial(encode_arrow, tokenizer, texts, special=False, workers=job["workers"]))
         told = {name: told[name] + one[name] for name in told} | {"megabytes": one["megabytes"]}
     return told
 
 
 def run_tokenize(job: dict[str, Any]) -> dict[str, Any]:
     import toksmith
-    from toksmith.data.writing import tokenize as module
+    from toksmith.data import tokenize as module
 
     tokenizer = toksmith.Tokenizer.from_pretrained(job["tokenizer"])
     tokenizer.encode("warm")
@@ -121,7 +121,7 @@ def run_tokenize(job: dict[str, Any]) -> dict[str, Any]:
     inner = module._Run.run
 
     def run(self: Any) -> Any:
-        runs.append(self.core)
+        runs.append(self._core)
         return inner(self)
 
     module._Run.run = run  # type: ignore[method-assign]
@@ -130,7 +130,8 @@ def run_tokenize(job: dict[str, Any]) -> dict[str, Any]:
             job["source"], tokenizer, job["out"], workers=job["workers"], document_separator=separator, special=False
         )
     )
-    *_, place, plan = runs[0].counts()
+    counts = runs[0].counts()
+    place, plan = counts.place_seconds, counts.plan_seconds
     return told | {"place": place / told["seconds"], "plan": plan / told["seconds"]}
 
 

@@ -16,7 +16,7 @@ from choices import Input, changed_bytes, changed_value
 
 import toksmith
 from toksmith import Tokenizer
-from toksmith.data.writing import tokenize as tokenizing
+from toksmith.data import tokenize as tokenizing
 
 TEXTS = [f"low lower {number} é中" * (number % 5) for number in range(12)]
 OPTIONS: list[dict[str, Any]] = [

@@ -15,7 +15,7 @@ TYPE_CHECKING = False  # not from `typing`, which takes as long to import as all
 if TYPE_CHECKING:
     from .compat.tiktoken.encoding import Encoding
     from .compat.tiktoken.registry import encoding_for_model, get_encoding, list_encoding_names
-    from .data.writing.tokenize import tokenize
+    from .data.tokenize import tokenize
     from .formats.published.models import encoding_name_for_model
     from .lab.measuring.compare import compare
     from .training.counting import count_pretokens, count_pretokens_from_iterator
@@ -54,7 +54,7 @@ _LAZY = {
     "encoding_name_for_model": "formats.published.models",
     "get_encoding": "compat.tiktoken.registry",
     "list_encoding_names": "compat.tiktoken.registry",
-    "tokenize": "data.writing.tokenize",
+    "tokenize": "data.tokenize",
     "train": "training.train",
     "train_bpe": "training.train",
     "train_from_iterator": "training.train",

@@ -25,7 +25,10 @@ __all__ = [
     "PostProcessor",
     "PretokenCounts",
     "Pretokenizer",
+    "ShardCounts",
     "ShardRun",
+    "ShardSnapshot",
+    "SkippedDocument",
     "SpecialSet",
     "TextStream",
     "Tokenizer",
@@ -466,44 +469,114 @@ def build_tokenizer(
 ) -> Tokenizer: ...
 
 class _Keeper(Protocol):
-    def finish(self, split: int, number: int, tokens: int, documents: int, hashes: WrittenHashes, /) -> Any: ...
-    def save(self, snapshot: tuple[Any, ...], /) -> Any: ...
+    def finish(self, split: int, number: int, tokens: int, documents: int, hashes: WrittenHashes, /) -> object: ...
+    def save(self, snapshot: ShardSnapshot, /) -> object: ...
+
+class _ShardOptions(Protocol):
+    splits: list[tuple[str, int]]
+    special: bool
+    replace: bool
+    skip: bool
+    wide: bool
+    separator: str | None
+    prepend: list[int]
+    append: list[int]
+    seed: int
+    shuffle: int | None
+    shuffle_buffer: int
+    shard_size: int
+    head_bytes: int
+    is_hashed: bool
+    workers: int
+    chunk_bytes: int
+    snapshot_seconds: float
+
+class _Source(Protocol):
+    @property
+    def path(self) -> str: ...
+    @property
+    def compression(self) -> str | None: ...
+    @property
+    def field(self) -> str | None: ...
+    @property
+    def seen(self) -> tuple[int, int] | None: ...
+    @property
+    def open(self) -> Callable[[], Any] | None: ...
+
+class _TextColumn(Protocol):
+    @property
+    def source(self) -> int: ...
+    @property
+    def texts(self) -> ArrowColumn: ...
+    @property
+    def progress(self) -> int: ...
 
 @final
 class ShardRun:
     def __new__(
         cls,
-        tokenizer: Any,
-        sources: Sequence[tuple[Any, ...]],
+        tokenizer: Tokenizer,
+        sources: Sequence[_Source],
         folder: str | PathLike[str],
-        *,
-        splits: Sequence[tuple[str, int]],
-        special: bool,
-        replace: bool,
-        skip: bool,
-        wide: bool,
-        separator: str | None,
-        prepend: Sequence[int],
-        append: Sequence[int],
-        seed: int,
-        shuffle: tuple[int, int] | None,
-        shard_ids: int,
-        head_bytes: int,
-        is_hashed: bool,
-        workers: int,
-        chunk_bytes: int,
-        snapshot_seconds: float,
-        snapshot: tuple[Any, ...] | None,
+        options: _ShardOptions,
+        snapshot: ShardSnapshot | None = None,
     ) -> ShardRun: ...
     def files(self, end: int, keeper: _Keeper | None, *, progress: _Report | None = None) -> None: ...
     def texts(
-        self,
-        end: int,
-        texts: Iterable[Any],
-        keeper: _Keeper | None,
-        *,
-        is_checked: bool,
-        progress: _Report | None = None,
+        self, texts: Iterable[str | bytes], keeper: _Keeper | None, *, progress: _Report | None = None
     ) -> None: ...
-    def finish(self, keeper: _Keeper | None) -> tuple[Any, ...]: ...
-    def counts(self) -> tuple[int, int, int, int, float, float]: ...
+    def columns(
+        self, end: int, columns: Iterable[_TextColumn], keeper: _Keeper | None, *, progress: _Report | None = None
+    ) -> None: ...
+    def finish(self, keeper: _Keeper | None) -> ShardSnapshot: ...
+    def counts(self) -> ShardCounts: ...
+
+@final
+class ShardSnapshot:
+    @staticmethod
+    def from_json(text: str) -> ShardSnapshot: ...
+    def to_json(self) -> str: ...
+    @property
+    def source(self) -> int: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def open_shards(self) -> list[int]: ...
+    @property
+    def split_tokens(self) -> list[int]: ...
+    @property
+    def split_documents(self) -> list[int]: ...
+    @property
+    def source_documents(self) -> list[int]: ...
+    @property
+    def text_bytes(self) -> int: ...
+    @property
+    def skipped(self) -> list[SkippedDocument]: ...
+    @property
+    def skipped_count(self) -> int: ...
+
+@final
+class SkippedDocument:
+    @property
+    def source(self) -> int: ...
+    @property
+    def line(self) -> int | None: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def reason(self) -> str: ...
+
+@final
+class ShardCounts:
+    @property
+    def documents(self) -> int: ...
+    @property
+    def tokens(self) -> int: ...
+    @property
+    def text_bytes(self) -> int: ...
+    @property
+    def source(self) -> int: ...
+    @property
+    def place_seconds(self) -> float: ...
+    @property
+    def plan_seconds(self) -> float: ...

@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
-use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyString};
+use xxhash_rust::xxh64::Xxh64;
 
 use super::arrow::PyArrowColumn;
 use crate::error::Result;
 use crate::room;
-use crate::shards::{Cursor, TextBatch, TextJob, Xxh64};
+use crate::shards::{Cursor, TextBatch, TextJob};
 
 /// About how many bytes of text are taken from Python at a time.
 const BATCH_BYTES: usize = 1 << 20;
@@ -81,11 +82,20 @@ impl Drop for HeldTexts {
     }
 }
 
-/// Takes texts from a Python iterator.
+/// Makes batches of texts from a Python iterator.
+pub(super) trait Feed {
+    /// The next batch of texts.
+    fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob<HeldTexts>>>;
+
+    /// Where texts wait that are no longer needed.
+    fn unneeded(&self) -> Dropped;
+}
+
+/// Takes str and bytes, the texts of one source.
 pub(super) struct TextFeed {
     texts: Py<PyAny>,
     at: Cursor,
-    digest: Option<Xxh64>,
+    digest: Xxh64,
     /// How many texts an earlier run has encoded and the iterator still has to pass over.
     to_pass: u64,
     /// The exception that the iterator raised after the last texts.
@@ -93,103 +103,35 @@ pub(super) struct TextFeed {
     dropped: Dropped,
 }
 
-/// The meaning of an item of the iterator.
-enum Item {
-    Text(HeldText),
-    Many(TextJob<HeldTexts>),
-    /// The next texts belong to this source.
-    Source(usize),
-    Passed,
-}
-
 impl TextFeed {
-    /// Takes the texts from a place on. If `is_checked`, `texts` begins with the texts before that place.
-    pub(super) fn new(texts: &Bound<'_, PyAny>, at: Cursor, is_checked: bool) -> PyResult<Self> {
-        let to_pass = if is_checked { at.offset } else { 0 };
-        let digest = is_checked.then(|| Xxh64::new(0));
+    /// Takes the texts from a place on. `texts` begins with the texts before that place.
+    pub(super) fn new(texts: &Bound<'_, PyAny>, at: Cursor) -> PyResult<Self> {
         Ok(TextFeed {
             texts: texts.try_iter()?.into_any().unbind(),
             at,
-            digest,
-            to_pass,
+            digest: Xxh64::new(0),
+            to_pass: at.offset,
             failed: None,
             dropped: Dropped::default(),
         })
     }
 
-    /// Where texts wait that are no longer needed.
-    pub(super) fn dropped(&self) -> Dropped {
-        self.dropped.clone()
-    }
-
-    /// The next batch of texts.
-    pub(super) fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob<HeldTexts>>> {
-        self.dropped.clear(py);
-        if let Some(error) = self.failed.take() {
-            return Err(error);
-        }
-        let first = self.at;
-        let (mut held, mut bytes) = (Vec::new(), 0);
-        while bytes < BATCH_BYTES && held.len() < BATCH_TEXTS {
-            match self.item(py) {
-                Ok(None) => break,
-                Ok(Some(Item::Passed)) => {}
-                Ok(Some(Item::Text(text))) => {
-                    bytes += text.bytes().len();
-                    room::push(&mut held, text)?;
-                }
-                Ok(Some(Item::Many(job))) => return Ok(Some(job)),
-                Ok(Some(Item::Source(source))) => {
-                    self.at = Cursor { source, ..Cursor::default() };
-                    return self.next(py);
-                }
-                // The texts before the failure are encoded first.
-                Err(error) if !held.is_empty() => {
-                    self.failed = Some(error);
-                    break;
-                }
-                Err(error) => return Err(error),
+    /// The next text that no earlier run has encoded.
+    fn text(&mut self, py: Python<'_>) -> PyResult<Option<HeldText>> {
+        while let Some(item) = self.texts.bind(py).try_iter()?.next().transpose()? {
+            let text = text_of(&item, self.at.offset - self.to_pass)?;
+            self.digest.update(&(text.bytes().len() as u64).to_le_bytes());
+            self.digest.update(text.bytes());
+            if self.to_pass == 0 {
+                self.at.offset += 1;
+                return Ok(Some(text));
+            }
+            self.to_pass -= 1;
+            if self.to_pass == 0 && self.digest.digest() != self.at.digest {
+                return Err(self.changed());
             }
         }
-        if held.is_empty() {
-            return if self.to_pass > 0 { Err(self.changed()) } else { Ok(None) };
-        }
-        self.at.digest = self.digest.as_ref().map_or(0, Xxh64::digest);
-        Ok(Some(self.job(Held::Texts(held), bytes as u64, first)))
-    }
-
-    /// The next item of the iterator.
-    fn item(&mut self, py: Python<'_>) -> PyResult<Option<Item>> {
-        let Some(item) = self.texts.bind(py).try_iter()?.next().transpose()? else { return Ok(None) };
-        if let Ok(source) = item.extract::<usize>() {
-            return Ok(Some(if source == self.at.source { Item::Passed } else { Item::Source(source) }));
-        }
-        if let Ok(many) = item.cast::<PyTuple>() {
-            return self.many(many).map(|job| Some(Item::Many(job)));
-        }
-        let text = self.text(&item)?;
-        if let Some(digest) = &mut self.digest {
-            digest.update(&(text.bytes().len() as u64).to_le_bytes());
-            digest.update(text.bytes());
-        }
-        if self.to_pass > 0 {
-            self.pass()?;
-            return Ok(Some(Item::Passed));
-        }
-        self.at.offset += 1;
-        Ok(Some(Item::Text(text)))
-    }
-
-    fn job(&self, held: Held, progress: u64, first: Cursor) -> TextJob<HeldTexts> {
-        let texts = HeldTexts { held, progress, dropped: self.dropped.clone() };
-        TextJob { source: first.source, first: first.offset, texts, end: self.at }
-    }
-
-    /// Passes over a text that an earlier run has encoded.
-    fn pass(&mut self) -> PyResult<()> {
-        self.to_pass -= 1;
-        let is_same = self.digest.as_ref().is_none_or(|digest| digest.digest() == self.at.digest);
-        if self.to_pass == 0 && !is_same { Err(self.changed()) } else { Ok(()) }
+        if self.to_pass > 0 { Err(self.changed()) } else { Ok(None) }
     }
 
     fn changed(&self) -> PyErr {
@@ -199,33 +141,107 @@ impl TextFeed {
              another folder"
         ))
     }
+}
 
-    /// The texts of a tuple of a column, none of which is null, and progress.
-    fn many(&mut self, many: &Bound<'_, PyTuple>) -> PyResult<TextJob<HeldTexts>> {
+impl Feed for TextFeed {
+    fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob<HeldTexts>>> {
+        self.dropped.clear(py);
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
         let first = self.at;
-        let (column, progress) = many.extract::<(Bound<'_, PyArrowColumn>, u64)>()?;
+        let (mut texts, mut bytes) = (Vec::new(), 0);
+        while bytes < BATCH_BYTES && texts.len() < BATCH_TEXTS {
+            match self.text(py) {
+                Ok(None) => break,
+                Ok(Some(text)) => {
+                    bytes += text.bytes().len();
+                    room::push(&mut texts, text)?;
+                }
+                // The texts before the failure are encoded first.
+                Err(error) if !texts.is_empty() => {
+                    self.failed = Some(error);
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if texts.is_empty() {
+            return Ok(None);
+        }
+        self.at.digest = self.digest.digest();
+        Ok(Some(job(Held::Texts(texts), bytes as u64, first, self.at, &self.dropped)))
+    }
+
+    fn unneeded(&self) -> Dropped {
+        self.dropped.clone()
+    }
+}
+
+/// Takes columns of Arrow, whose texts are read in place.
+pub(super) struct ColumnFeed {
+    columns: Py<PyAny>,
+    at: Cursor,
+    dropped: Dropped,
+}
+
+/// An object of Python with some texts of a source.
+#[derive(FromPyObject)]
+struct TextColumn<'py> {
+    source: usize,
+    texts: Bound<'py, PyArrowColumn>,
+    progress: u64,
+}
+
+impl ColumnFeed {
+    /// Takes the columns from a place on.
+    pub(super) fn new(columns: &Bound<'_, PyAny>, at: Cursor) -> PyResult<Self> {
+        let columns = columns.try_iter()?.into_any().unbind();
+        Ok(ColumnFeed { columns, at, dropped: Dropped::default() })
+    }
+}
+
+impl Feed for ColumnFeed {
+    fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob<HeldTexts>>> {
+        self.dropped.clear(py);
+        let Some(column) = self.columns.bind(py).try_iter()?.next().transpose()? else { return Ok(None) };
+        let TextColumn { source, texts: column, progress } = column.extract()?;
+        if source != self.at.source {
+            self.at = Cursor { source, ..Cursor::default() };
+        }
+        let first = self.at;
         let texts = column.get().column().texts()?;
         if texts.nulls > 0 {
             return Err(PyValueError::new_err("a text of the column is null"));
         }
         self.at.offset += texts.texts.len() as u64;
-        Ok(self.job(Held::Column(column.unbind()), progress, first))
+        Ok(Some(job(Held::Column(column.unbind()), progress, first, self.at, &self.dropped)))
     }
 
-    /// The text of an item. A lone surrogate becomes bytes that are not UTF-8.
-    fn text(&self, item: &Bound<'_, PyAny>) -> PyResult<HeldText> {
-        if let Ok(text) = item.cast::<PyString>() {
-            if let Ok(text) = PyBackedStr::try_from(text.clone()) {
-                return Ok(HeldText::Text(text));
-            }
-            let bytes = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
-            return Ok(HeldText::Bytes(bytes.extract()?));
-        }
-        item.extract().map(HeldText::Bytes).map_err(|_| {
-            let kind = item.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-            PyTypeError::new_err(format!("text number {} is {kind}: texts are str or bytes", self.at.offset))
-        })
+    fn unneeded(&self) -> Dropped {
+        self.dropped.clone()
     }
+}
+
+fn job(held: Held, progress: u64, first: Cursor, end: Cursor, dropped: &Dropped) -> TextJob<HeldTexts> {
+    let texts = HeldTexts { held, progress, dropped: dropped.clone() };
+    TextJob { source: first.source, first: first.offset, texts, end }
+}
+
+/// The text of an item, the text of this number. A lone surrogate becomes bytes that are not UTF-8.
+fn text_of(item: &Bound<'_, PyAny>, number: u64) -> PyResult<HeldText> {
+    if let Ok(text) = item.cast::<PyString>() {
+        if let Ok(text) = PyBackedStr::try_from(text.clone()) {
+            return Ok(HeldText::Text(text));
+        }
+        let bytes = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
+        return Ok(HeldText::Bytes(bytes.extract()?));
+    }
+    if let Ok(bytes) = item.cast::<PyBytes>() {
+        return Ok(HeldText::Bytes(bytes.clone().into()));
+    }
+    let kind = item.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+    Err(PyTypeError::new_err(format!("text number {number} is {kind}: texts are str or bytes")))
 }
 
 /// A reader of a binary file object of Python.
@@ -247,10 +263,10 @@ impl Read for PythonReader {
     fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
         let Some(file) = &self.0 else { return Ok(0) };
         let read = Python::attach(|py| {
-            let found = file.call_method1(py, "read", (room.len(),))?;
-            let found = found.bind(py).cast::<PyBytes>()?.as_bytes();
-            let count = found.len().min(room.len());
-            room[..count].copy_from_slice(&found[..count]);
+            let bytes = file.call_method1(py, "read", (room.len(),))?;
+            let bytes = bytes.bind(py).cast::<PyBytes>()?.as_bytes();
+            let count = bytes.len().min(room.len());
+            room[..count].copy_from_slice(&bytes[..count]);
             PyResult::Ok(count)
         });
         read.map_err(PythonReader::failed)

@@ -67,7 +67,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<decoder::TextStream>()?;
     module.add_class::<encoding::PySpecialSet>()?;
     module.add_class::<encoding::Encoding>()?;
+    module.add_class::<shards::PyShardCounts>()?;
     module.add_class::<shards::PyShardRun>()?;
+    module.add_class::<shards::PyShardSnapshot>()?;
+    module.add_class::<shards::PySkippedDocument>()?;
     module.add_class::<huggingface::HuggingFaceModel>()?;
     module.add_function(wrap_pyfunction!(json::parse_json, module)?)?;
     module.add_function(wrap_pyfunction!(rows::tokens_of_rows, module)?)?;

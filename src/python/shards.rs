@@ -8,83 +8,186 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::call;
-use super::counts::{GivenFile, input_file};
-use super::documents::{PythonReader, TextFeed};
+use super::counts::input_file;
+use super::documents::{ColumnFeed, Feed, PythonReader, TextFeed};
 use super::errors::raised;
 use super::file::PyWrittenHashes;
 use super::tokenizer::Tokenizer;
 use crate::error::Result;
 use crate::shards::{
-    Cursor, DocumentEncoder, Filling, Keeper, ShardOptions, ShardRun, Shuffle, Skipped, Snapshot, Source,
-    Split,
+    DocumentEncoder, Filling, Keeper, ShardOptions, ShardRun, Shuffle, Skipped, Snapshot, Source, Split,
 };
 use crate::source::WrittenHashes;
 
-/// A snapshot as a tuple:
-/// - the place (source, offset, digest, whether it is inside a document)
-/// - the number of lines before the place, and of documents behind it that are already in the shards
-/// - for each split the number of its open shard, and the ids and documents in that shard
-/// - the split of the document that continues behind the place
-/// - for each split the ids and documents in all its shards
-/// - the documents of each source
-/// - the bytes of text
-/// - the skipped documents (source, line, offset, reason)
-/// - the number of skipped documents
-type GivenSnapshot = (
-    (usize, u64, u64, bool),
-    (u64, u64),
-    Vec<(u32, u64, u64)>,
-    Option<usize>,
-    Vec<(u64, u64)>,
-    Vec<u64>,
-    u64,
-    Vec<(usize, Option<u64>, u64, Option<String>)>,
-    u64,
-);
+/// The state of a run between two jobs. It goes into the state file as JSON, and back.
+#[pyclass(frozen, name = "ShardSnapshot", module = "toksmith._core")]
+pub(super) struct PyShardSnapshot(Snapshot);
 
-fn snapshot_of(given: GivenSnapshot) -> Snapshot {
-    let (at, (lines, passed), shards, open, totals, documents, text_bytes, skipped, skipped_count) = given;
-    let (source, offset, digest, is_inside) = at;
-    let filling = |(ids, documents)| Filling { ids, documents };
-    Snapshot {
-        at: Cursor { source, offset, digest, is_inside },
-        lines,
-        passed,
-        shards: shards
-            .into_iter()
-            .map(|(number, ids, documents)| (number, filling((ids, documents))))
-            .collect(),
-        open,
-        totals: totals.into_iter().map(filling).collect(),
-        documents,
-        text_bytes,
-        skipped: skipped
-            .into_iter()
-            .map(|(source, line, offset, reason)| Skipped { source, line, offset, reason })
-            .collect(),
-        skipped_count,
+#[pymethods]
+impl PyShardSnapshot {
+    #[staticmethod]
+    fn from_json(text: &str) -> PyResult<Self> {
+        serde_json::from_str(text)
+            .map(PyShardSnapshot)
+            .map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    fn to_json(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// The index of the source that the next job begins in.
+    #[getter]
+    fn source(&self) -> usize {
+        self.0.at.source
+    }
+
+    /// Where in that source: decompressed bytes of a file, or texts.
+    #[getter]
+    fn offset(&self) -> u64 {
+        self.0.at.offset
+    }
+
+    /// For each split the number of its open shard. All shards with lower numbers are whole.
+    #[getter]
+    fn open_shards(&self) -> Vec<u32> {
+        self.0.shards.iter().map(|(number, _)| *number).collect()
+    }
+
+    /// The ids of each split.
+    #[getter]
+    fn split_tokens(&self) -> Vec<u64> {
+        self.0.totals.iter().map(|total| total.ids).collect()
+    }
+
+    /// The documents of each split.
+    #[getter]
+    fn split_documents(&self) -> Vec<u64> {
+        self.0.totals.iter().map(|total| total.documents).collect()
+    }
+
+    /// The documents of each source up to the last that has any.
+    #[getter]
+    fn source_documents(&self) -> Vec<u64> {
+        self.0.documents.clone()
+    }
+
+    #[getter]
+    fn text_bytes(&self) -> u64 {
+        self.0.text_bytes
+    }
+
+    /// Documents that were left out, the first 10,000.
+    #[getter]
+    fn skipped(&self) -> Vec<PySkippedDocument> {
+        self.0.skipped.iter().cloned().map(PySkippedDocument).collect()
+    }
+
+    /// How many documents were left out.
+    #[getter]
+    fn skipped_count(&self) -> u64 {
+        self.0.skipped_count
     }
 }
 
-fn given_of(snapshot: &Snapshot) -> GivenSnapshot {
-    let Snapshot { at, lines, passed, shards, open, totals, documents, text_bytes, skipped, skipped_count } =
-        snapshot.clone();
-    (
-        (at.source, at.offset, at.digest, at.is_inside),
-        (lines, passed),
-        shards.into_iter().map(|(number, filling)| (number, filling.ids, filling.documents)).collect(),
-        open,
-        totals.into_iter().map(|filling| (filling.ids, filling.documents)).collect(),
-        documents,
-        text_bytes,
-        skipped.into_iter().map(|one| (one.source, one.line, one.offset, one.reason)).collect(),
-        skipped_count,
-    )
+/// A document that was left out.
+#[pyclass(frozen, name = "SkippedDocument", module = "toksmith._core")]
+pub(super) struct PySkippedDocument(Skipped);
+
+#[pymethods]
+impl PySkippedDocument {
+    /// The index of its source.
+    #[getter]
+    fn source(&self) -> usize {
+        self.0.source
+    }
+
+    /// The line of a record, from 1, or the index of a text; None for any other source.
+    #[getter]
+    fn line(&self) -> Option<u64> {
+        self.0.line
+    }
+
+    /// What is wrong.
+    #[getter]
+    fn reason(&self) -> String {
+        let Skipped { reason, offset, .. } = &self.0;
+        reason.clone().unwrap_or_else(|| format!("not UTF-8 at byte {offset}"))
+    }
+
+    /// The offset of the line, or of the first invalid byte.
+    #[getter]
+    fn offset(&self) -> u64 {
+        self.0.offset
+    }
+}
+
+/// How far a run has come.
+#[pyclass(frozen, get_all, name = "ShardCounts", module = "toksmith._core")]
+pub(super) struct PyShardCounts {
+    documents: u64,
+    tokens: u64,
+    text_bytes: u64,
+    /// The index of the source that was placed last.
+    source: u64,
+    /// Seconds spent placing ids, which one thread at a time does.
+    place_seconds: f64,
+    /// Seconds spent making jobs, which one thread at a time does.
+    plan_seconds: f64,
+}
+
+/// The options of a run: an object of Python with these attributes.
+#[derive(FromPyObject)]
+pub(super) struct RunOptions {
+    /// The name of each split, and the number that the hashes of its documents are below.
+    splits: Vec<(String, u64)>,
+    special: bool,
+    replace: bool,
+    skip: bool,
+    wide: bool,
+    separator: Option<String>,
+    prepend: Vec<u32>,
+    append: Vec<u32>,
+    seed: u64,
+    shuffle: Option<u64>,
+    shuffle_buffer: u64,
+    shard_size: u64,
+    head_bytes: u64,
+    is_hashed: bool,
+    workers: usize,
+    chunk_bytes: u64,
+    snapshot_seconds: f64,
+}
+
+impl RunOptions {
+    fn in_folder(self, folder: PathBuf) -> PyResult<ShardOptions> {
+        if self.splits.is_empty() || self.separator.as_ref().is_some_and(String::is_empty) {
+            return Err(PyValueError::new_err("no split, or an empty separator"));
+        }
+        Ok(ShardOptions {
+            replace: self.replace,
+            skip: self.skip,
+            separator: self.separator.map(String::into_bytes),
+            prepend: self.prepend,
+            append: self.append,
+            wide: self.wide,
+            splits: self.splits.into_iter().map(|(name, below)| Split { name, below }).collect(),
+            seed: self.seed,
+            shuffle: self.shuffle.map(|seed| Shuffle { seed, buffer_ids: self.shuffle_buffer }),
+            shard_ids: self.shard_size,
+            head_bytes: self.head_bytes,
+            is_hashed: self.is_hashed,
+            workers: self.workers.max(1),
+            chunk_bytes: self.chunk_bytes,
+            snapshot_every: Duration::try_from_secs_f64(self.snapshot_seconds).unwrap_or(Duration::MAX),
+            folder,
+        })
+    }
 }
 
 /// An object of Python that receives shards and snapshots; worker threads call its methods. `finish(split, number,
-/// ids, documents, hashes)` completes a shard, and `save(snapshot)` stores the snapshot from which the run can continue. With
-/// None, neither is called.
+/// ids, documents, hashes)` completes a shard, and `save(snapshot)` stores the snapshot from which the run can
+/// continue. With None, neither is called.
 struct PythonKeeper(Option<Py<PyAny>>);
 
 impl Keeper for PythonKeeper {
@@ -96,14 +199,12 @@ impl Keeper for PythonKeeper {
 
     fn save(&self, snapshot: &Snapshot) -> Result<()> {
         let Some(keeper) = &self.0 else { return Ok(()) };
-        Python::attach(|py| keeper.call_method1(py, "save", (given_of(snapshot),)).map(drop)).map_err(raised)
+        let snapshot = PyShardSnapshot(snapshot.clone());
+        Python::attach(|py| keeper.call_method1(py, "save", (snapshot,)).map(drop)).map_err(raised)
     }
 }
 
 /// Turns sources into shards of ids.
-///
-/// `sources` are tuples as `Counting.files` takes them, each with a function that opens the source, or None. `splits`
-/// are tuples of a name and a number; a split takes documents with hashes below its number.
 ///
 /// The object that completes shards is an argument of each call and is not kept. It usually has a reference to this
 /// object, and Python's collector of cycles does not see references that an object of Rust has.
@@ -113,60 +214,34 @@ pub(super) struct PyShardRun {
     encoder: DocumentEncoder,
 }
 
-type GivenSource = (GivenFile, Option<Py<PyAny>>);
+/// A source: an object of Python with these attributes, a `toksmith.files.inputs.Source`.
+#[derive(FromPyObject)]
+pub(super) struct SourceRecord {
+    path: PathBuf,
+    compression: Option<String>,
+    field: Option<String>,
+    seen: Option<(u64, i128)>,
+    /// Opens the source in place of the path.
+    open: Option<Py<PyAny>>,
+}
 
 #[pymethods]
 impl PyShardRun {
     #[new]
-    #[pyo3(signature = (tokenizer, sources, folder, *, splits, special, replace, skip, wide, separator, prepend, append, seed, shuffle, shard_ids, head_bytes, is_hashed, workers, chunk_bytes, snapshot_seconds, snapshot))]
-    #[expect(clippy::too_many_arguments, reason = "keyword options, one each")]
+    #[pyo3(signature = (tokenizer, sources, folder, options, snapshot=None))]
     fn new(
         py: Python<'_>,
         tokenizer: &Tokenizer,
-        sources: Vec<GivenSource>,
+        sources: Vec<SourceRecord>,
         folder: PathBuf,
-        splits: Vec<(String, u64)>,
-        special: bool,
-        replace: bool,
-        skip: bool,
-        wide: bool,
-        separator: Option<String>,
-        prepend: Vec<u32>,
-        append: Vec<u32>,
-        seed: u64,
-        shuffle: Option<(u64, u64)>,
-        shard_ids: u64,
-        head_bytes: u64,
-        is_hashed: bool,
-        workers: usize,
-        chunk_bytes: u64,
-        snapshot_seconds: f64,
-        snapshot: Option<GivenSnapshot>,
+        options: RunOptions,
+        snapshot: Option<&PyShardSnapshot>,
     ) -> PyResult<Self> {
-        if splits.is_empty() || separator.as_ref().is_some_and(String::is_empty) {
-            return Err(PyValueError::new_err("no split, or an empty separator"));
-        }
+        let (special, workers) = (options.special, options.workers);
         let encoder = DocumentEncoder { encoder: tokenizer.encoder.clone(), special, workers };
         let sources = sources.into_iter().map(source_of).collect::<PyResult<Vec<_>>>()?;
-        let options = ShardOptions {
-            replace,
-            skip,
-            separator: separator.map(String::into_bytes),
-            prepend,
-            append,
-            wide,
-            splits: splits.into_iter().map(|(name, below)| Split { name, below }).collect(),
-            seed,
-            shuffle: shuffle.map(|(seed, buffer_ids)| Shuffle { seed, buffer_ids }),
-            shard_ids,
-            head_bytes,
-            is_hashed,
-            workers: workers.max(1),
-            chunk_bytes,
-            snapshot_every: Duration::try_from_secs_f64(snapshot_seconds).unwrap_or(Duration::MAX),
-            folder,
-        };
-        let snapshot = snapshot.map(snapshot_of);
+        let options = options.in_folder(folder)?;
+        let snapshot = snapshot.map(|snapshot| snapshot.0.clone());
         let run = call::long(py, None, move |_| ShardRun::open(options, sources, snapshot))?;
         Ok(PyShardRun { run, encoder })
     }
@@ -184,50 +259,77 @@ impl PyShardRun {
         call::long(py, progress, |control| self.run.files(&self.encoder, end, &keeper, control))
     }
 
-    /// Processes texts in place of the remaining sources before `end`. An item of the iterable is a str or bytes for
-    /// one text; a tuple of an `ArrowColumn` without nulls and the progress for several texts; or the number of the source
-    /// that the next texts belong to. If `is_checked`, the iterable begins with the texts of the earlier run,
-    /// which must be the same and are passed over. Otherwise it begins behind them.
-    #[pyo3(signature = (end, texts, keeper, *, is_checked, progress=None))]
+    /// Processes str and bytes in place of the next source. They begin with the texts that the run that is continued
+    /// has encoded, which must be the same and are passed over.
+    #[pyo3(signature = (texts, keeper, *, progress=None))]
     fn texts(
         &self,
         py: Python<'_>,
-        end: usize,
         texts: &Bound<'_, PyAny>,
         keeper: Option<Py<PyAny>>,
-        is_checked: bool,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let mut feed = TextFeed::new(texts, self.run.at(), is_checked)?;
-        let dropped = feed.dropped();
-        let keeper = PythonKeeper(keeper);
-        let done = call::long(py, progress, |control| {
-            let next = || Python::attach(|py| feed.next(py)).map_err(raised);
-            self.run.texts(&self.encoder, end, next, &keeper, control)
-        });
-        dropped.clear(py);
-        done
+        let at = self.run.at();
+        self.feed(py, at.source + 1, TextFeed::new(texts, at)?, keeper, progress)
+    }
+
+    /// Processes columns of texts in place of the remaining sources before `end`: objects with the attributes `source`
+    /// (its index), `texts` (an `ArrowColumn` without nulls) and `progress`. They begin at the place of the run.
+    #[pyo3(signature = (end, columns, keeper, *, progress=None))]
+    fn columns(
+        &self,
+        py: Python<'_>,
+        end: usize,
+        columns: &Bound<'_, PyAny>,
+        keeper: Option<Py<PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        self.feed(py, end, ColumnFeed::new(columns, self.run.at())?, keeper, progress)
     }
 
     /// Closes all shards, saves a last snapshot, and returns it.
-    fn finish(&self, py: Python<'_>, keeper: Option<Py<PyAny>>) -> PyResult<GivenSnapshot> {
+    fn finish(&self, py: Python<'_>, keeper: Option<Py<PyAny>>) -> PyResult<PyShardSnapshot> {
         let keeper = PythonKeeper(keeper);
-        let snapshot = call::long(py, None, |control| self.run.finish(&keeper, control))?;
-        Ok(given_of(&snapshot))
+        call::long(py, None, |control| self.run.finish(&keeper, control)).map(PyShardSnapshot)
     }
 
-    /// How far the run has come: documents, ids, bytes of text, and the index of the source; then the seconds spent
-    /// placing ids and making jobs, which one thread at a time does.
-    fn counts(&self) -> (u64, u64, u64, u64, f64, f64) {
+    /// How far the run has come.
+    fn counts(&self) -> PyShardCounts {
         let counts = self.run.counts();
-        let seconds = |nanos: u64| nanos as f64 / 1e9;
-        let (place, plan) = (seconds(counts.place_nanos), seconds(counts.plan_nanos));
-        (counts.documents, counts.ids, counts.text_bytes, counts.source, place, plan)
+        PyShardCounts {
+            documents: counts.documents,
+            tokens: counts.ids,
+            text_bytes: counts.text_bytes,
+            source: counts.source,
+            place_seconds: counts.place_nanos as f64 / 1e9,
+            plan_seconds: counts.plan_nanos as f64 / 1e9,
+        }
     }
 }
 
-fn source_of((file, open): GivenSource) -> PyResult<Source> {
-    let file = input_file(file)?;
+impl PyShardRun {
+    fn feed(
+        &self,
+        py: Python<'_>,
+        end: usize,
+        mut feed: impl Feed + Send,
+        keeper: Option<Py<PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let unneeded = feed.unneeded();
+        let keeper = PythonKeeper(keeper);
+        let result = call::long(py, progress, |control| {
+            let next = || Python::attach(|py| feed.next(py)).map_err(raised);
+            self.run.texts(&self.encoder, end, next, &keeper, control)
+        });
+        unneeded.clear(py);
+        result
+    }
+}
+
+fn source_of(record: SourceRecord) -> PyResult<Source> {
+    let SourceRecord { path, compression, field, seen, open } = record;
+    let file = input_file((path, compression, field, None, seen))?;
     let open = open.map(|open| {
         let opener: crate::shards::Opener = Arc::new(move || {
             Python::attach(|py| PythonReader::open(py, &open)).map_err(PythonReader::failed)

@@ -3,8 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use xxhash_rust::xxh64::xxh64;
+
 use super::encoded::Encoded;
-use super::hash::xxh64;
 use crate::error::Result;
 use crate::room;
 

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use xxhash_rust::xxh64::xxh64;
+
 use super::cuts::ChunkCutter;
 use super::encoded::Encoded;
 use super::encoder::DocumentEncoder;
-use super::hash::xxh64;
 use super::options::{HASHED_BYTES, ShardOptions};
 use super::plan::{Chunk, ChunkJob, Job, JobKind};
 use super::sources::{Skipped, Source};

@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
 use super::shard::{Filling, Shard};
 use super::sources::{Cursor, Skipped};
 
-/// The state of a run between two jobs: all that is needed to continue from there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The state of a run between two jobs: all that is needed to continue from there. Its JSON is part of the state file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Snapshot {
     /// The place in the sources.
     pub at: Cursor,

@@ -2,7 +2,7 @@
 //!
 //! - `sources`, `plan`, `streams`, `cuts`: files of all kinds → jobs of some chunks each. A chunk ends between two
 //!   documents, or where the document that it cuts can be cut without a change of its ids.
-//! - `documents`: a chunk → its documents; `encoder`, `encoded`: their ids as bytes, divided among the splits (`hash`).
+//! - `documents`: a chunk → its documents; `encoder`, `encoded`: their ids as bytes, divided among the splits.
 //! - `place`, `buffer`: where the ids of a job go, in the order of the jobs. This is the only serial step, and it
 //!   only adds up numbers; the next free worker writes the ids to that place (`write`, `shard`).
 //! - `ledger`: which jobs are written. A snapshot of the run is saved only when all jobs before it are written.
@@ -13,7 +13,6 @@ mod cuts;
 mod documents;
 mod encoded;
 mod encoder;
-mod hash;
 mod ledger;
 mod options;
 mod place;
@@ -27,7 +26,6 @@ mod write;
 
 pub use documents::TextBatch;
 pub use encoder::DocumentEncoder;
-pub use hash::Xxh64;
 pub use ledger::Snapshot;
 pub use options::{HASHED_BYTES, ShardOptions, Shuffle, Split};
 pub use run::{Counts, Keeper, ShardRun, TextJob};

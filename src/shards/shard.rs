@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 use crate::source::{WrittenHashes, write_at};
 
@@ -12,7 +14,8 @@ use crate::source::{WrittenHashes, write_at};
 pub(super) const INDEX_HEAD_BYTES: u64 = 128;
 
 /// How much a shard holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Filling {
     /// The number of its ids.
     pub ids: u64,

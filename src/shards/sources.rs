@@ -3,6 +3,8 @@
 use std::io::Read;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::source::{Compression, DocumentFormat, InputFile};
 
 /// Opens a source that has no path, such as a file on another machine.
@@ -33,7 +35,8 @@ impl Source {
 }
 
 /// A place in the sources, between two jobs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Cursor {
     /// The index of the source.
     pub source: usize,
@@ -53,7 +56,8 @@ impl Cursor {
 }
 
 /// A document that was left out, or that ends the run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Skipped {
     /// The index of its source.
     pub source: usize,

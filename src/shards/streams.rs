@@ -7,8 +7,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::Scope;
 use std::time::Duration;
 
+use xxhash_rust::xxh64::Xxh64;
+
 use super::cuts::{ChunkCutter, ChunkEnd};
-use super::hash::Xxh64;
 use super::options::ShardOptions;
 use super::sources::{Cursor, Source};
 use crate::control::Control;

@@ -15,7 +15,7 @@ FULL = r"""
 import json, resource, signal, sys
 from pathlib import Path
 import toksmith
-from toksmith.data.writing import tokenize as module
+from toksmith.data import tokenize as module
 
 module.CHUNK_BYTES, module.SNAPSHOT_SECONDS = 20_000, 0.0
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -40,7 +40,7 @@ begun = (out / ".toksmith-unfinished/state.json").exists()
 second = attempt(2_000_000)
 snapshot = json.loads((out / ".toksmith-unfinished/state.json").read_text())["state"]["snapshot"]
 attempt(1 << 40)
-print(json.dumps([first, second, begun, snapshot[2][0][1]]))
+print(json.dumps([first, second, begun, snapshot["shards"][0][1]["ids"]]))
 """
 
 

@@ -22,7 +22,7 @@ END = "<|endoftext|>"
 # The command, with a state behind nearly every job: little text has many moments to be killed in.
 COMMAND = """
 import sys
-from toksmith.data.writing import tokenize as module
+from toksmith.data import tokenize as module
 module.CHUNK_BYTES, module.SNAPSHOT_SECONDS = 4000, float(sys.argv.pop(1))
 from toksmith.cli import main
 main()
@@ -178,7 +178,7 @@ def test_a_child_of_a_run_that_ended_keeps_no_lock(end: str, tmp_path: Path) -> 
 STEPS = r"""
 import os, signal, sys
 from pathlib import Path
-from toksmith.data.writing import tokenize as module
+from toksmith.data import tokenize as module
 import toksmith, hashlib, json
 
 module.CHUNK_BYTES, module.SNAPSHOT_SECONDS = 20_000, 0.0

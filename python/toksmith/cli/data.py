@@ -81,7 +81,7 @@ def _checked(folder: str, found: list[str]) -> Iterator[bytes]:
     if not found:
         from ..data import manifest
 
-        shards = list(manifest.shards_of(manifest.read(folder)))
+        shards = list(manifest.read(folder).shards)
         size = sum(shard.bytes for shard in shards)
         yield f"{visible(folder)}: all is as it was written (shards: {len(shards):,}, bytes: {size:,})\n".encode()
 

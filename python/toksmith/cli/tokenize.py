@@ -12,10 +12,11 @@ import typer
 from .._internal import choices
 from .._internal.messages import printable
 from .._internal.numbers import counted
-from ..data.writing.folder import MANIFEST, UNFINISHED
-from ..data.writing.options import DEFAULT_BUFFER, DEFAULT_SHARD
-from ..data.writing.repair import REPAIR
-from ..data.writing.tokenize import tokenize as tokenizing
+from ..data import manifest as manifests
+from ..data.folder import UNFINISHED
+from ..data.options import DEFAULT_BUFFER, DEFAULT_SHARD
+from ..data.repair import REPAIR
+from ..data.tokenize import tokenize as tokenizing
 from . import streams
 from .options import (
     STRICT,
@@ -166,7 +167,7 @@ def tokenize(
     if "-" in sources:
         streams.tell_of_terminal()
     start = time.monotonic()
-    was_finished = (Path(out) / MANIFEST).exists()
+    was_finished = (Path(out) / manifests.NAME).exists()
     with streams.resumable(Path(out) / (REPAIR if was_finished else UNFINISHED), out):
         manifest = tokenizing(
             sources,

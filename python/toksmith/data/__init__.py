@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from .checking import differences
 from .dataset import Documents, TrainingData, open
-from .permutation import Permutation
-from .windows import Windows
+from .windows import Permutation, Windows
 
 __all__ = ["Documents", "Permutation", "TrainingData", "Windows", "differences", "open"]

@@ -8,26 +8,22 @@ import hashlib
 import itertools
 import operator
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
-from .._internal.lazy import LazyProperty
 from .._internal.messages import shown
+from ..tokenizer import Tokenizer
+from . import formats
 from . import manifest as manifests
-from . import shards
+from .manifest import Manifest, Split
 from .windows import Windows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import SupportsIndex, overload
-
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import DTypeLike, NDArray
 
-    from ..tokenizer import Tokenizer
-    from .manifest import Manifest, Split
-
-_MOST_OPEN = 128
+_MAX_OPEN = 128
 """Shards that stay mapped: each takes a file of the process, which may have 1,024 or fewer."""
 
 
@@ -66,18 +62,19 @@ class TrainingData:
         self._manifest = manifests.read(self.folder)
         self._digest = _digest_of(self.folder)
         if _digest is not None and _digest != self._digest:
-            raise ValueError(f"{self.folder}: the folder is not the one that was pickled: its manifest is another")
+            raise ValueError(f"{self.folder}: the folder has changed since this was pickled: another manifest")
+        self._tokenizer: Tokenizer | None = None
         self._part = _split_of(self._manifest, split)
         self._token_starts = [0, *itertools.accumulate(shard.tokens for shard in self._part.shards)]
         self._document_starts = [0, *itertools.accumulate(shard.documents for shard in self._part.shards)]
-        self._ids = functools.lru_cache(_MOST_OPEN)(self._open_ids)
-        self._index = functools.lru_cache(_MOST_OPEN)(self._open_index)
+        self._ids = functools.lru_cache(_MAX_OPEN)(self._open_ids)
+        self._index = functools.lru_cache(_MAX_OPEN)(self._open_index)
 
-    def _open_ids(self, number: int) -> shards.Ids:
-        return shards.open_ids(self._manifest, self._part.shards[number])
+    def _open_ids(self, number: int) -> formats.Ids:
+        return formats.open_ids(self._manifest, self._part.shards[number])
 
     def _open_index(self, number: int) -> NDArray[np.int64]:
-        return shards.open_index(self._manifest, self._part.shards[number])
+        return formats.open_index(self._manifest, self._part.shards[number])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopened, (str(self.folder), self.split, self._digest)
@@ -102,7 +99,7 @@ class TrainingData:
 
         return np.dtype(self._manifest.dtype)
 
-    @LazyProperty
+    @property
     def tokenizer(self) -> Tokenizer:
         """The tokenizer that made the ids; it is loaded at its first use.
 
@@ -110,7 +107,9 @@ class TrainingData:
             OSError: Its file cannot be read.
             ValueError: The file is damaged, or holds another tokenizer than the manifest names.
         """
-        return load_tokenizer(self._manifest)
+        if self._tokenizer is None:
+            self._tokenizer = load_tokenizer(self._manifest)
+        return self._tokenizer
 
     @property
     def documents(self) -> Documents:
@@ -120,12 +119,10 @@ class TrainingData:
     def __len__(self) -> int:
         return self._token_starts[-1]
 
-    if TYPE_CHECKING:
-
-        @overload
-        def __getitem__(self, place: SupportsIndex) -> int: ...
-        @overload
-        def __getitem__(self, place: slice) -> NDArray[Any]: ...
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> int: ...
+    @overload
+    def __getitem__(self, place: slice) -> NDArray[Any]: ...
 
     def __getitem__(self, place: SupportsIndex | slice) -> int | NDArray[Any]:
         """Return one id, or an array of the ids of a slice."""
@@ -141,19 +138,8 @@ class TrainingData:
 
     def read(self, start: int, stop: int) -> NDArray[Any]:
         """Return the ids from `start` to before `stop`, which must be within the split."""
-        import numpy as np
-
-        pieces = []
-        number = bisect.bisect_right(self._token_starts, start) - 1
-        while start < stop:
-            first, end = self._token_starts[number], min(stop, self._token_starts[number + 1])
-            if start < end:
-                pieces.append(self._ids(number)[start - first : end - first])
-                start = end
-            number += 1
-        if len(pieces) == 1:
-            return pieces[0]
-        return np.concatenate(pieces) if pieces else np.empty(0, self.dtype)
+        parts = formats.parts_of(self._token_starts, start, stop)
+        return formats.joined([self._ids(part.number)[part.start : part.stop] for part in parts], self.dtype)
 
     def windows(
         self,
@@ -165,7 +151,7 @@ class TrainingData:
         rank: int = 0,
         ranks: int = 1,
         epoch: int = 0,
-        dtype: Any = "int64",
+        dtype: DTypeLike = "int64",
     ) -> Windows:
         """Return windows of `length` ids for a training loop: a sequence of arrays.
 
@@ -262,8 +248,6 @@ class Documents:
 
 def load_tokenizer(manifest: Manifest) -> Tokenizer:
     """Load the tokenizer of a folder. See `TrainingData.tokenizer`."""
-    from ..tokenizer import Tokenizer
-
     path = manifest.folder / manifest.tokenizer_file
     tokenizer = Tokenizer.load(path)
     if tokenizer.fingerprint != manifest.fingerprint:
@@ -286,8 +270,8 @@ def _split_of(manifest: Manifest, name: str) -> Split:
     return manifest.splits[name]
 
 
-def _checked_index(given: SupportsIndex, count: int, what: str) -> int:
-    number = operator.index(given)
+def _checked_index(index: SupportsIndex, count: int, what: str) -> int:
+    number = operator.index(index)
     if not -count <= number < count:
         raise IndexError(f"there is no {what} {number:,}: there are {count:,}, numbered from 0 on")
     return number + count if number < 0 else number

@@ -1,34 +1,35 @@
-"""`manifest.json`: the content of a folder of training data."""
+"""`manifest.json`: the content of a folder of training data, as it is written and read."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from .._internal.choices import SHARD_FORMATS
 from .._internal.messages import shown
-from ..files import reading, text_files
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from ..files import reading, text_files, whole_files
 
 NAME = "manifest.json"
 VERSION = 2
-"""The version of the form of the folder. A reader refuses a later version."""
-_CHECKSUMS = {1: "sha256", 2: "blake3"}
-FILE_FORMATS = ("bin", "nanogpt", "llm.c", "megatron", "npy", "parquet")
+"""The version of the format of the folder. A reader refuses a later version."""
+TOKENIZER = "tokenizer.toksmith"
+"""The name of the file with the tokenizer."""
 WIDTHS = {"uint16": 2, "uint32": 4}
 """Types of ids, with their bytes."""
 HEADER_BYTES = {"bin": 0, "nanogpt": 0, "llm.c": 1024, "megatron": 0}
-"""Bytes before the ids, for the formats in which the rest of a shard is only ids."""
-_KIND = "toksmith training data"
+"""Bytes before the ids, for the formats in which the other bytes of a shard are only ids."""
+NPY_HEADER_BYTES = 128
+MEGATRON_HEADER_BYTES = 34
 REPAIR = "copy the folder again, or run the same toksmith tokenize again, which repairs it"
 """What to do about a damaged file; `--verify` finds those of the right size, too."""
-MEGATRON_HEAD = 34
-_NPY_HEAD = 128
+KIND = "toksmith training data"
+_CHECKSUMS = {1: "sha256", 2: "blake3"}
 _MAX_NAME = 255
-"""Most characters of the name of a file, which is what file systems allow."""
+"""The maximum length of the name of a file in file systems."""
 
 
 class Shard(NamedTuple):
@@ -74,6 +75,50 @@ class Manifest(NamedTuple):
     splits: dict[str, Split]
     content: dict[str, Any]
 
+    @property
+    def shards(self) -> Iterator[Shard]:
+        """The shards of all splits."""
+        return (shard for split in self.splits.values() for shard in split.shards)
+
+    def files_of(self, shard: Shard) -> list[File]:
+        """Return the files of a shard: its ids, its index, and Megatron's index."""
+        index_bytes = NPY_HEADER_BYTES + 8 * (shard.documents + 1)
+        files = [
+            File(shard.file, shard.bytes, shard.checksum),
+            File(shard.index_file, index_bytes, shard.index_checksum),
+        ]
+        if self.file_format == "megatron":
+            name = str(Path(shard.file).with_suffix(".idx"))
+            files.append(File(name, megatron_bytes(shard.documents), shard.idx_checksum))
+        return files
+
+
+def megatron_bytes(documents: int) -> int:
+    """Return the size of Megatron's index: a header, then length, place and number of each document."""
+    return MEGATRON_HEADER_BYTES + 4 * documents + 8 * documents + 8 * (documents + 1)
+
+
+class Outcome(NamedTuple):
+    """The figures of a run, besides those of its shards."""
+
+    split_tokens: list[int]
+    split_documents: list[int]
+    sources: list[dict[str, Any]]
+    """Name, bytes and documents of each source."""
+    text_bytes: int
+    """Bytes of the text of all documents."""
+    skipped: list[dict[str, str]]
+    """Documents that were left out, the first 10,000 of them."""
+    skipped_count: int
+    """How many were left out."""
+
+
+def write(folder: Path, content: dict[str, Any]) -> None:
+    """Write the manifest of a folder."""
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    # A name that is not UTF-8 has lone surrogates here, which JSON has escapes for: they read back as the name.
+    whole_files.write(folder / NAME, [text.encode(errors="backslashreplace"), b"\n"])
+
 
 def read(folder: str | os.PathLike[str]) -> Manifest:
     """Read the manifest of a folder, and compare the sizes of its shards with it.
@@ -93,35 +138,11 @@ def read(folder: str | os.PathLike[str]) -> Manifest:
     if not (path / NAME).is_file():
         raise FileNotFoundError(_unfinished(path))
     manifest = parse(text_files.text_of(reading.read(path / NAME), path / NAME), path)
-    for shard in shards_of(manifest):
+    for shard in manifest.shards:
         check_size(path / shard.file, shard.bytes)
         if not (path / shard.index_file).is_file():
             raise FileNotFoundError(_missing(path / shard.index_file))
     return manifest
-
-
-def shards_of(manifest: Manifest) -> Iterator[Shard]:
-    """Yield the shards of all splits."""
-    for split in manifest.splits.values():
-        yield from split.shards
-
-
-def files_of(manifest: Manifest, shard: Shard) -> list[File]:
-    """Return the files of a shard: its ids, its index, and Megatron's index."""
-    documents = shard.documents
-    files = [
-        File(shard.file, shard.bytes, shard.checksum),
-        File(shard.index_file, _NPY_HEAD + 8 * (documents + 1), shard.index_checksum),
-    ]
-    if manifest.file_format == "megatron":
-        name = str(Path(shard.file).with_suffix(".idx"))
-        files.append(File(name, megatron_bytes(documents), shard.idx_checksum))
-    return files
-
-
-def megatron_bytes(documents: int) -> int:
-    """Return the size of Megatron's index: a head, then length, place and number of each document."""
-    return MEGATRON_HEAD + 4 * documents + 8 * documents + 8 * (documents + 1)
 
 
 def _unfinished(folder: Path) -> str:
@@ -146,10 +167,10 @@ def check_size(path: Path, size: int) -> None:
     """
     if not path.is_file():
         raise FileNotFoundError(_missing(path))
-    found = path.stat().st_size
-    if found != size:
+    actual = path.stat().st_size
+    if actual != size:
         raise ValueError(
-            f"{path}: the file has {found:,} bytes, and {NAME} says {size:,}: it was cut off or replaced; {REPAIR}"
+            f"{path}: the file has {actual:,} bytes, and {NAME} says {size:,}: it was cut off or replaced; {REPAIR}"
         )
 
 
@@ -161,8 +182,8 @@ def parse(text: str, folder: Path) -> Manifest:
     """
     name = str(folder / NAME)
     content = text_files.parse_object(text, name, "manifest")
-    if content.get("format") != _KIND:
-        raise ValueError(f'{name}: not a manifest of training data: it has no "format": "{_KIND}"')
+    if content.get("format") != KIND:
+        raise ValueError(f'{name}: not a manifest of training data: it has no "format": "{KIND}"')
     version = content.get("version")
     if type(version) is not int or version < 1:
         raise ValueError(f"{name}: the version is {shown(version)}, not a whole number from 1 on")
@@ -177,20 +198,20 @@ def parse(text: str, folder: Path) -> Manifest:
         manifest = Manifest(
             folder,
             checksums,
-            _one_of(content, "file_format", FILE_FORMATS),
-            _one_of(content, "dtype", tuple(WIDTHS)),
+            _choice(content, "file_format", SHARD_FORMATS),
+            _choice(content, "dtype", tuple(WIDTHS)),
             _file_name(tokenizer, "file"),
             _field(tokenizer, "fingerprint", str),
             _field(tokenizer, "vocab_size", int),
             {split: _split(split, value, checksums) for split, value in _field(content, "splits", dict).items()},
             content,
         )
-        for shard in shards_of(manifest):
+        for shard in manifest.shards:
             _check_shard(shard, manifest)
     return manifest
 
 
-def _split(name: str, value: Any, checksums: str) -> Split:
+def _split(name: str, value: object, checksums: str) -> Split:
     if not isinstance(value, dict):
         raise ValueError(f"the split {shown(name)} is {type(value).__name__}, not an object")
     shards = [_shard(shard, checksums) for shard in _field(value, "shards", list)]
@@ -202,7 +223,7 @@ def _split(name: str, value: Any, checksums: str) -> Split:
     return split
 
 
-def _shard(value: Any, checksums: str) -> Shard:
+def _shard(value: object, checksums: str) -> Shard:
     if not isinstance(value, dict):
         raise ValueError(f"a shard is {type(value).__name__}, not an object")
     return Shard(
@@ -244,22 +265,21 @@ def _count(content: dict[str, Any], name: str) -> int:
     return value
 
 
-def _one_of(content: dict[str, Any], name: str, known: tuple[str, ...]) -> str:
+def _choice(content: dict[str, Any], name: str, choices: tuple[str, ...]) -> str:
     value: str = _field(content, name, str)
-    if value not in known:
-        raise ValueError(f"the field {shown(name)} is {shown(value)}, and this toksmith reads {', '.join(known)}")
+    if value not in choices:
+        raise ValueError(f"the field {shown(name)} is {shown(value)}, and this toksmith reads {', '.join(choices)}")
     return value
 
 
 def _file_name(content: dict[str, Any], name: str) -> str:
     """Return the name of a file in the folder: a manifest from a stranger must not lead out of the folder."""
     value: str = _field(content, name, str)
-    if (
-        not value
-        or value in (".", "..")
-        or not value.isprintable()
-        or len(value) > _MAX_NAME
-        or any(character in value for character in "/\\:")
-    ):
+    if not is_file_name(value) or not value.isprintable() or len(value) > _MAX_NAME:
         raise ValueError(f"the field {shown(name)} is {shown(value)}, not the name of a file in the folder")
     return value
+
+
+def is_file_name(name: object) -> bool:
+    """Return whether this is the name of a file, with no folder before it."""
+    return isinstance(name, str) and name not in ("", ".", "..") and not set(name) & set("/\\:\0")

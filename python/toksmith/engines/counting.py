@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from .. import _core, patterns
 from .._internal import arguments, memory
+from .._internal.choices import Errors, Unmatched
 from ..training import counter, counts_table
 from ..training.counts import PretokenCounts
 from .batches import column_of
 
-if TYPE_CHECKING:
-    from .._internal.choices import Errors, Unmatched
-
 DEFAULT_LIMIT = 256 << 20
 """Bytes of memory that the counts of a part may take. An engine runs several parts on a machine at a time."""
-_PIECES = 64
-"""The memory is checked after each piece of text, whose size is the limit divided by this number. A pretoken takes up
-to ten times its bytes, so a piece adds at most a sixth of the limit."""
-_LEAST_PIECE = 1 << 16
-"""Bytes of the smallest piece: a smaller one would take longer to set up than to count."""
-_MOST_BYTES = 1 << 30
-"""Most bytes of a batch: offsets of 32 bits can count twice as many."""
+_SLICES = 64
+"""The memory is checked after each slice of text, whose size is the limit divided by this number. A pretoken takes up
+to ten times its bytes, so a slice adds at most a sixth of the limit."""
+_MIN_SLICE_BYTES = 1 << 16
+"""A smaller slice would take longer to set up than to count."""
+_MAX_BATCH_BYTES = 1 << 30
+"""The maximum size of a batch: offsets of 32 bits can count twice as many bytes."""
 
 
 def counts_schema() -> Any:
@@ -72,13 +70,15 @@ def count_batches(
     def counting() -> _core.Counting:
         return counter.counter(specials, None, resolved, workers=threads, replace=replace, memory_limit=limit)
 
-    return _counted(batches, column, counting, replace, max(limit // _PIECES, _LEAST_PIECE))
+    return _counted(batches, column, counting, replace, max(limit // _SLICES, _MIN_SLICE_BYTES))
 
 
-def _counted(batches: Iterable[Any], column: str, counting: Any, replace: bool, piece: int) -> Iterator[Any]:
+def _counted(
+    batches: Iterable[Any], column: str, counting: Callable[[], _core.Counting], replace: bool, slice_bytes: int
+) -> Iterator[Any]:
     current = None
     for batch in batches:
-        for texts in _pieces(column_of(batch, column), piece):
+        for texts in _slices(column_of(batch, column), slice_bytes):
             current = current or counting()
             _core.count_texts(current, _core.ArrowColumn(texts), replace)
             if current.spills() > 0:
@@ -88,30 +88,24 @@ def _counted(batches: Iterable[Any], column: str, counting: Any, replace: bool, 
         yield from _batches(current.finish())
 
 
-def _pieces(texts: Any, most: int) -> Iterator[Any]:
-    """Yield a column in slices of at most so many bytes, or of one text."""
-    waiting = [texts]
+def _slices(table: Any, max_bytes: int) -> Iterator[Any]:
+    """Yield a column or a batch in slices of at most so many bytes, or of one row."""
+    waiting = [table]
     while waiting:
-        texts = waiting.pop()
-        if len(texts) > 1 and texts.nbytes > most:
-            half = len(texts) // 2
-            waiting += [texts.slice(half), texts.slice(0, half)]
-        elif len(texts):
-            yield texts
+        part = waiting.pop()
+        if len(part) > 1 and part.nbytes > max_bytes:
+            half = len(part) // 2
+            waiting += [part.slice(half), part.slice(0, half)]
+        elif len(part):
+            yield part
 
 
 def _batches(core: _core.PretokenCounts) -> Iterator[Any]:
     """Yield counts as batches of `counts_schema`."""
     schema = counts_schema()
     for batch in counts_table.batches(core, counts_table.plain_schema()):
-        waiting = [batch.select(["pretoken", "count"])]
-        while waiting:
-            rows = waiting.pop()
-            if rows.num_rows > 1 and rows.nbytes > _MOST_BYTES:
-                half = rows.num_rows // 2
-                waiting += [rows.slice(half), rows.slice(0, half)]
-            else:
-                yield rows.cast(schema)
+        for rows in _slices(batch.select(["pretoken", "count"]), _MAX_BATCH_BYTES):
+            yield rows.cast(schema)
 
 
 def sum_counts(

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import functools
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..data.writing.options import DEFAULT_SHARD
+from .._internal import arguments
+from .._internal.choices import Errors, Unmatched
+from ..data.options import ShardOptions
+from ..tokenizer import Tokenizer
 from ..training import train as training
-from . import options, tokenizing
+from ..training.counts import PretokenCounts
+from . import tokenizing
 from .counting import count_batches, sum_counts
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable
-
-    from .._internal.choices import Errors, OnError, ShardFormat, Unmatched
-    from ..tokenizer import Tokenizer
-    from ..training.counts import PretokenCounts
+    from typing_extensions import Unpack
 
 
 class Engine(ABC):
@@ -76,20 +76,14 @@ class Engine(ABC):
             pyspark.errors.PythonException: A worker of Spark failed; the same.
             ModuleNotFoundError: On Spark, the Python of the workers lacks toksmith, or what it needs.
         """
-        given = options.checked(
-            column,
-            special_tokens=special_tokens,
-            pattern=pattern,
-            unmatched=unmatched,
-            errors=errors,
-            memory_limit=memory_limit,
-            min_pretoken_count=min_pretoken_count,
-        )
-        count = functools.partial(count_batches, **given.of_parts)
-        sums = list(self._sums(data, column, count, given.least, partitions))
+        counted: dict[str, Any] = {"special_tokens": [*special_tokens], "pattern": pattern, "unmatched": unmatched}
+        of_part = counted | {"errors": errors, "memory_limit": memory_limit}
+        minimum = arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0)
+        count_batches([], column, **of_part)  # refuses wrong options before the engine starts anything
+        sums = list(self._sums(data, column, functools.partial(count_batches, **of_part), minimum, partitions))
         if any(batch.column("count").null_count for batch in sums):
             raise OverflowError("a pretoken occurs more than 2^63 - 1 times")
-        return sum_counts(sums, **given.of_sums)
+        return sum_counts(sums, **counted)
 
     def train(
         self,
@@ -125,7 +119,10 @@ class Engine(ABC):
             ValueError: An option is wrong; or `ties="first"` is given, which needs the order of the text.
             OverflowError: A pretoken occurs more than 2^63 - 1 times.
         """
-        options.refuse_first(learning, self.parts)
+        if learning.get("ties") == "first":
+            raise ValueError(
+                f'ties="first" goes by the order of the text, which {self.parts} do not tell: choose another rule'
+            )
         counts = self.count_pretokens(
             data,
             column,
@@ -147,17 +144,8 @@ class Engine(ABC):
         out: str | os.PathLike[str],
         *,
         order: str | None = None,
-        format: ShardFormat = "bin",
-        dtype: Any = None,
-        shard_size: int = DEFAULT_SHARD,
-        split: Any = None,
-        seed: int = 0,
-        append: str | int | Iterable[str | int] | None = None,
-        prepend: str | int | Iterable[str | int] = (),
         shuffle: None = None,
-        special: bool = True,
-        errors: Errors = "strict",
-        on_error: OnError = "stop",
+        **options: Unpack[ShardOptions],
     ) -> dict[str, Any]:
         """Encode the texts of a column into a folder of shards: the files of `toksmith.tokenize`, byte for byte.
 
@@ -171,23 +159,14 @@ class Engine(ABC):
         Args:
             data: A `ray.data.Dataset`, or a `pyspark.sql.DataFrame`.
             column: The name of the column of texts. Each that is not null is a document.
-            tokenizer: As in `toksmith.tokenize`; so are all others but `order`.
+            tokenizer: As in `toksmith.tokenize`.
             out: The folder. All machines see it under this name, as on a network file system.
             order: The name of a column of whole numbers, which differ for each document: the documents are sorted by
                 it, and the folder is the same for any parts. Without `order` the documents keep the engine's order:
                 the order of blocks or partitions, and of the rows in each.
-            format: "bin", "nanogpt", "llm.c", "megatron", "npy" or "parquet".
-            dtype: `uint16` or `uint32`; default: `uint16` if no id of the tokenizer needs more.
-            shard_size: A shard is closed when it has so many ids. No document is in two shards.
-            split: Names with their shares of the documents, as {"val": 0.01}.
-            seed: The seed of the hash that decides the split of a document.
-            append: Special tokens that end each document. "none" or () is none; without a choice, a tokenizer with a
-                token that ends a text gives a warning.
-            prepend: Special tokens that begin each document.
             shuffle: Refused: shuffle with the engine before, or order by a column of random numbers.
-            special: Whether special tokens in the text become their ids. Pass False for text that you do not trust.
-            errors: "strict" refuses text that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
-            on_error: "stop" ends the call at a text that is not UTF-8; "skip" leaves it out, and lists it.
+            options: `format`, `dtype`, `shard_size`, `split`, `seed`, `append`, `prepend`, `special`, `errors` and
+                `on_error` of `toksmith.tokenize`.
 
         Returns:
             The content of `manifest.json` in the folder. It has one source, the data as a whole.
@@ -203,26 +182,14 @@ class Engine(ABC):
         """
         if shuffle is not None:
             raise ValueError(f"shuffle is done by the engine here: {self.shuffles}")
-        given = {
-            "format": format,
-            "dtype": dtype,
-            "shard_size": shard_size,
-            "split": split,
-            "seed": seed,
-            "append": append,
-            "prepend": prepend,
-            "special": special,
-            "errors": errors,
-            "on_error": on_error,
-        }
-        run = tokenizing.Run(self.source, column, order, tokenizer, given)
+        run = tokenizing.Run(self.source, column, order, tokenizer, **options)
         return run.write(
             out, functools.partial(self._encoded, data, column, order), functools.partial(self._each, data)
         )
 
     @abstractmethod
     def _sums(
-        self, data: Any, column: str, count: Callable[..., Any], least: int, partitions: int | None
+        self, data: Any, column: str, count: Callable[..., Any], minimum: int, partitions: int | None
     ) -> Iterable[Any]:
         """Return tables of `pretoken` and `count` that sum what is counted in all parts.
 
@@ -230,11 +197,11 @@ class Engine(ABC):
             data: The data.
             column: The name of the column of texts.
             count: Takes batches of a part, and the name of their column of texts; yields batches of `counts_schema`.
-            least: Pretokens that occur less often in the whole are left out.
+            minimum: Pretokens that occur less often in the whole are left out.
             partitions: Partitions of the shuffle.
 
         Returns:
-            Tables; if `least` is above one, each pretoken is in only one of them. A sum that does not fit into 64
+            Tables; if `minimum` is above one, each pretoken is in only one of them. A sum that does not fit into 64
             bits is null.
         """
 

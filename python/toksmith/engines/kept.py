@@ -7,9 +7,9 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
-_KEPT: dict[str, Any] = {}
+_KEPT: dict[str, KeptFunction] = {}
 """The functions of this process by the digest of their pickles, the most recently used one at the end."""
-_MOST = 8
+_MAX_KEPT = 8
 """Functions that a process keeps; each may hold a tokenizer of some ten megabytes."""
 
 
@@ -33,8 +33,8 @@ class KeptFunction:
 
 def _kept(digest: str, data: bytes) -> KeptFunction:
     """Return the function of a pickle that this process keeps."""
-    found: KeptFunction = _KEPT.pop(digest, None) or KeptFunction(pickle.loads(data))
-    _KEPT[digest] = found
-    while len(_KEPT) > _MOST:
+    function = _KEPT.pop(digest, None) or KeptFunction(pickle.loads(data))
+    _KEPT[digest] = function
+    while len(_KEPT) > _MAX_KEPT:
         _KEPT.pop(next(iter(_KEPT)), None)
-    return found
+    return function

@@ -8,30 +8,35 @@ engine encodes twice has two pieces, and the shards are made of the one whose ro
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import platform
 import uuid
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from .. import _core
 from .._internal.messages import shown
-from ..data.writing import parquet_texts
-from ..data.writing.formats import Raw
-from ..data.writing.sources import Given
+from ..data import parquet_texts
+from ..data.formats import Raw
+from ..data.options import CoreOptions
+from ..data.parquet_texts import TextColumn
+from ..data.sources import Given as Source
 from ..files import parquet
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ..tokenizer import Tokenizer
+from ..tokenizer import Tokenizer
 
 PIECES = "pieces"
 """The folder of pieces."""
-_NO_SNAPSHOTS = 1e9
-"""Seconds between two states of a run, so many that there is none: a piece that is not whole is made anew."""
-_CHUNK_BYTES = 1 << 20
 _TEXT_TYPES = "string, large_string, string_view, binary, large_binary or binary_view"
+
+
+class SkippedText(NamedTuple):
+    """A text that was left out."""
+
+    number: int
+    """Its number in the part."""
+    reason: str
 
 
 class Piece(NamedTuple):
@@ -41,12 +46,11 @@ class Piece(NamedTuple):
     """Its folder."""
     texts: int
     """Texts of the part that are not null, including those that were left out."""
-    totals: list[tuple[int, int]]
-    """Ids and documents of each split."""
-    documents: int
+    split_tokens: list[int]
+    split_documents: list[int]
     text_bytes: int
-    skipped: list[tuple[int, int, str | None]]
-    """Texts that were left out, the first 10,000: number in the part, place in the text, what is wrong."""
+    skipped: list[SkippedText]
+    """Texts that were left out, the first 10,000."""
     skipped_count: int
     numbers: tuple[int, int] | None
     """The first and the last number of the column that orders the documents."""
@@ -58,18 +62,17 @@ class PieceJob(NamedTuple):
     work: str
     """The folder of the run; all machines see it under this name."""
     tokenizer: Tokenizer
-    for_core: dict[str, Any]
-    """Options of `ShardRun` that are the same for every piece."""
+    options: CoreOptions
     column: str
     """The name of the column of texts, for messages."""
     order: str | None
     """The name of the column of numbers."""
 
 
-def raw_of(work: str | Path, piece: str, split: str, tokens: int, documents: int, width: int) -> Raw:
+def raw_of(work: str | Path, piece: str, split: str, tokens: int, documents: int, dtype: str) -> Raw:
     """Return the files of a split of a piece."""
     folder = Path(work) / PIECES / piece
-    return Raw(folder / f"{split}-00000.ids", folder / f"{split}-00000.index", tokens, documents, width)
+    return Raw(folder / f"{split}-00000.ids", folder / f"{split}-00000.index", tokens, documents, dtype)
 
 
 def write_pieces(batches: Iterable[Any], job: PieceJob) -> Iterator[str]:
@@ -86,15 +89,34 @@ def write_pieces(batches: Iterable[Any], job: PieceJob) -> Iterator[str]:
         OSError: The folder cannot be written to.
     """
     texts = _Texts(batches, job)
-    chunks = iter(texts)
-    first = next(chunks, None)
-    if first is not None:
-        yield json.dumps(_written(texts, first, chunks, job))
+    columns = iter(texts)
+    first = next(columns, None)
+    if first is None:
+        return
+    folder = new_folder(job.work, PIECES)
+    name = f"column {shown(job.column)} of a part"
+    source = Source(name, name)
+    run = _core.ShardRun(job.tokenizer._core, [source], folder, job.options)
+    run.columns(1, itertools.chain([first], columns), None)
+    end = run.finish(None)
+    yield json.dumps(
+        Piece(
+            folder.name,
+            texts.count,
+            end.split_tokens,
+            end.split_documents,
+            end.text_bytes,
+            [SkippedText(text.line or 0, text.reason) for text in end.skipped],
+            end.skipped_count,
+            texts.numbers,
+        )
+    )
 
 
 def piece_of(row: str) -> Piece:
     """Return the piece that a row of `write_pieces` describes."""
-    return Piece(*json.loads(row))
+    piece = Piece(*json.loads(row))
+    return piece._replace(skipped=[SkippedText(*text) for text in piece.skipped])
 
 
 def new_folder(work: str, kind: str) -> Path:
@@ -112,42 +134,20 @@ def new_folder(work: str, kind: str) -> Path:
     return folder
 
 
-def _written(texts: _Texts, first: Any, rest: Iterator[Any], job: PieceJob) -> Piece:
-    folder, name = new_folder(job.work, PIECES), f"column {shown(job.column)} of a part"
-    run = _core.ShardRun(
-        job.tokenizer._core,
-        [Given(name, name).for_core],
-        folder,
-        chunk_bytes=_CHUNK_BYTES,
-        snapshot_seconds=_NO_SNAPSHOTS,
-        snapshot=None,
-        **job.for_core,
-    )
-
-    def chunks() -> Iterator[Any]:
-        yield first
-        yield from rest
-
-    run.texts(1, chunks(), None, is_checked=False)
-    totals, [documents], text_bytes, skipped, skipped_count = run.finish(None)[4:9]
-    listed = [(number, place, reason) for _, number, place, reason in skipped]
-    return Piece(folder.name, texts.count, totals, documents, text_bytes, listed, skipped_count, texts.numbers)
-
-
 class _Texts:
-    """The texts of a part that are not null, as `ShardRun.texts` takes them, and what was seen of them."""
+    """The texts of a part that are not null, and what was seen of them."""
 
     def __init__(self, batches: Iterable[Any], job: PieceJob) -> None:
         self._batches, self._job = batches, job
         self.count = 0
         self.numbers: tuple[int, int] | None = None
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[TextColumn]:
         for batch in self._batches:
             for rows in batch.to_batches() if hasattr(batch, "to_batches") else [batch]:
-                yield from self._of(rows)
+                yield from self._columns(rows)
 
-    def _of(self, rows: Any) -> Iterator[Any]:
+    def _columns(self, rows: Any) -> Iterator[TextColumn]:
         import pyarrow as pa
 
         cells = rows.column(0)
@@ -156,31 +156,30 @@ class _Texts:
         if not parquet.is_text(cells.type):
             raise TypeError(f"column {shown(self._job.column)} is of type {cells.type}: texts are {_TEXT_TYPES}")
         if self._job.order is not None:
-            self._look_at(rows.column(1).filter(cells.is_valid()))
+            self._check_order(rows.column(1).filter(cells.is_valid()), self._job.order)
         if cells.null_count:
             cells = cells.cast(pa.large_binary()).drop_null()
         self.count += len(cells)
-        yield from parquet_texts.chunks(cells, 0)
+        yield from parquet_texts.columns(cells, source=0, per_row=0)
 
-    def _look_at(self, numbers: Any) -> None:
-        """Check that the numbers rise."""
+    def _check_order(self, column: Any, order: str) -> None:
+        """Check that the numbers of the documents rise."""
         import pyarrow as pa
 
-        name = shown(self._job.order or "")
-        if not pa.types.is_integer(numbers.type):
-            raise TypeError(f"column {name} is of type {numbers.type}: documents are ordered by whole numbers")
-        if numbers.null_count:
-            raise ValueError(f"column {name} has no number for a document: each has one of its own")
-        if not len(numbers):
+        if not pa.types.is_integer(column.type):
+            raise TypeError(f"column {shown(order)} is of type {column.type}: documents are ordered by whole numbers")
+        if column.null_count:
+            raise ValueError(f"column {shown(order)} has no number for a document: each has one of its own")
+        if not len(column):
             return
-        found = numbers.to_numpy()
-        refused = found[1:][found[1:] <= found[:-1]].tolist()
-        first, last = int(found[0]), int(found[-1])
+        numbers = column.to_numpy()
+        repeated = numbers[1:][numbers[1:] <= numbers[:-1]].tolist()
+        first, last = int(numbers[0]), int(numbers[-1])
         if self.numbers is not None:
-            refused += [first] * (first <= self.numbers[1])
+            repeated += [first] * (first <= self.numbers[1])
             first = self.numbers[0]
-        if refused:
-            raise ValueError(not_rising(self._job.order or "", refused[0]))
+        if repeated:
+            raise ValueError(not_rising(order, repeated[0]))
         self.numbers = first, last
 
 

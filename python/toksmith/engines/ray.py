@@ -10,15 +10,13 @@ import contextlib
 import functools
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..tokenizer import Tokenizer
 from .batches import batch_function
 from .counting import counts_schema
 from .engine import Engine
 from .kept import KeptFunction
-
-if TYPE_CHECKING:
-    from ..tokenizer import Tokenizer
 
 __all__ = ["count_pretokens", "encode", "tokenize", "train"]
 
@@ -38,7 +36,7 @@ class _Ray(Engine):
     shuffles = "give dataset.random_shuffle(seed=...), or order= a column of random numbers"
 
     def _sums(
-        self, data: Any, column: str, count: Callable[..., Any], least: int, partitions: int | None
+        self, data: Any, column: str, count: Callable[..., Any], minimum: int, partitions: int | None
     ) -> Iterable[Any]:
         import pyarrow as pa
 
@@ -47,10 +45,10 @@ class _Ray(Engine):
         if partitions is None:
             partitions = -(-counted.size_bytes() // _PARTITION_BYTES)
         if partitions <= 1 or not counted.count():  # a shuffle would take longer than the sum
-            return [_sum(pa.concat_tables([counts_schema().empty_table(), *_tables(counted)]), least)]
+            return [_sum(pa.concat_tables([counts_schema().empty_table(), *_tables(counted)]), minimum)]
         group = functools.partial(_with_group, groups=_GROUPS * partitions)
         grouped = counted.map_batches(group, **_BLOCKS).groupby("group", num_partitions=partitions)
-        return _tables(grouped.map_groups(functools.partial(_sum, least=least), batch_format="pyarrow"))
+        return _tables(grouped.map_groups(functools.partial(_sum, minimum=minimum), batch_format="pyarrow"))
 
     def _encoded(self, data: Any, column: str, order: str | None, encode: Callable[..., Any]) -> list[str]:
         texts = data.select_columns([column] if order is None else [column, order])
@@ -68,8 +66,8 @@ class _Ray(Engine):
         try:
             return list(ray.get(waiting))
         except BaseException:
-            for one in waiting:
-                ray.cancel(one)
+            for result in waiting:
+                ray.cancel(result)
             raise
 
 
@@ -114,7 +112,7 @@ def _tables(dataset: Any) -> Iterator[Any]:
     return (table for table in map(ray.get, dataset.to_arrow_refs()) if table.num_rows)
 
 
-def _sum(group: Any, least: int) -> Any:
+def _sum(group: Any, minimum: int) -> Any:
     """Return the sum for each pretoken of a group; a sum that does not fit into 64 bits is null.
 
     Sums of Arrow wrap, so high and low halves are summed separately. Each half is below 2^32, and there are fewer
@@ -130,11 +128,11 @@ def _sum(group: Any, least: int) -> Any:
     halves = pa.table({"pretoken": group["pretoken"], "high": high, "low": low})
     sums = halves.group_by("pretoken").aggregate([("high", "sum"), ("low", "sum")])
     carried = pc.add(sums["high_sum"], pc.shift_right(sums["low_sum"], half))
-    rest = pc.bit_wise_and(sums["low_sum"], pa.scalar(2**32 - 1, pa.int64()))
+    low_half = pc.bit_wise_and(sums["low_sum"], pa.scalar(2**32 - 1, pa.int64()))
     fits = pc.less(carried, 2**31)
-    total = pc.add(pc.shift_left(pc.if_else(fits, carried, 0), half), rest)
+    total = pc.add(pc.shift_left(pc.if_else(fits, carried, 0), half), low_half)
     table = pa.table({"pretoken": sums["pretoken"], "count": pc.if_else(fits, total, None)})
-    return table.filter(pc.fill_null(pc.greater_equal(table["count"], least), True))
+    return table.filter(pc.fill_null(pc.greater_equal(table["count"], minimum), True))
 
 
 def _call(function: Callable[[str], str], name: str) -> str:

@@ -11,21 +11,19 @@ import functools
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._internal.messages import shown
+from ..tokenizer import Tokenizer
 from .batches import batch_function
 from .engine import Engine
 from .kept import KeptFunction
-
-if TYPE_CHECKING:
-    from ..tokenizer import Tokenizer
 
 __all__ = ["COUNTS", "count_pretokens", "encode", "encode_udf", "tokenize", "train"]
 
 COUNTS = "pretoken binary, count bigint"
 """Spark's schema of the batches of `toksmith.engines.count_batches`, for `mapInArrow`."""
-_MOST_ID = 2**31 - 1
+_MAX_ID = 2**31 - 1
 """The largest id in Spark, whose integers have signs."""
 
 
@@ -37,29 +35,29 @@ class _Spark(Engine):
     shuffles = "give frame.orderBy(rand(seed)), or order= a column of random numbers"
 
     def _sums(
-        self, data: Any, column: str, count: Callable[..., Any], least: int, partitions: int | None
+        self, data: Any, column: str, count: Callable[..., Any], minimum: int, partitions: int | None
     ) -> Iterator[Any]:
         texts = data.select(_texts(data, column)).toDF("text")
         function = KeptFunction(functools.partial(count, column="text"))
-        yield _collected(_summed(texts.mapInArrow(function, COUNTS), least, partitions))
+        yield _collected(_summed(texts.mapInArrow(function, COUNTS), minimum, partitions))
 
     def _encoded(self, data: Any, column: str, order: str | None, encode: Callable[..., Any]) -> list[str]:
         texts = data.select(_texts(data, column)).toDF("text")
         if order is not None:
             texts = (
-                data.select(_texts(data, column), _quoted(_one(data, order))).toDF("text", "number").orderBy("number")
+                data.select(_texts(data, column), _quoted(_unique(data, order)))
+                .toDF("text", "number")
+                .orderBy("number")
             )
         rows = texts.mapInArrow(KeptFunction(functools.partial(_rows, function=encode)), "part int, row string")
-        found = _collected(rows).sort_by("part")["row"]
-        return [str(row) for row in found.to_pylist()]
+        return _strings(_collected(rows))
 
     def _each(self, data: Any, function: Callable[[str], str], names: list[str]) -> list[str]:
         if not names:
             return []
         numbers = data.sparkSession.range(0, len(names), 1, len(names))  # a partition for each
         each = functools.partial(_each, function=function, names=names)
-        found = _collected(numbers.mapInArrow(KeptFunction(each), "part int, row string")).sort_by("part")["row"]
-        return [str(row) for row in found.to_pylist()]
+        return _strings(_collected(numbers.mapInArrow(KeptFunction(each), "part int, row string")))
 
 
 _ENGINE = _Spark()
@@ -88,6 +86,11 @@ def _collected(frame: Any) -> Any:
         ) from error
 
 
+def _strings(table: Any) -> list[str]:
+    """Return the rows of a table in the order of their parts."""
+    return [str(row) for row in table.sort_by("part")["row"].to_pylist()]
+
+
 def _texts(frame: Any, column: str) -> str:
     """Return the name of a column of texts as `select` takes it.
 
@@ -95,13 +98,13 @@ def _texts(frame: Any, column: str) -> str:
         ValueError: There is no such column, or there are several.
         TypeError: The column is of another type.
     """
-    kind = frame.schema.fields[frame.columns.index(_one(frame, column))].dataType.typeName()
+    kind = frame.schema.fields[frame.columns.index(_unique(frame, column))].dataType.typeName()
     if kind not in ("string", "binary", "char", "varchar"):
         raise TypeError(f"column {shown(column)} is of type {kind}: texts are of type string or binary")
     return _quoted(column)
 
 
-def _one(frame: Any, column: str) -> str:
+def _unique(frame: Any, column: str) -> str:
     """Return the name of a column that occurs exactly once.
 
     Raises:
@@ -118,14 +121,14 @@ def _quoted(column: str) -> str:
     return "`" + column.replace("`", "``") + "`"
 
 
-def _summed(counted: Any, least: int, partitions: int | None) -> Any:
+def _summed(counted: Any, minimum: int, partitions: int | None) -> Any:
     """Return one count for each pretoken; a sum that does not fit into 64 bits is null, with or without ANSI mode."""
     from pyspark.sql import functions
 
     if partitions is not None:
         counted = counted.repartition(partitions, "pretoken")
     sums = counted.groupBy("pretoken").agg(functions.expr("try_sum(count)").alias("count"))
-    return sums.where(f"count >= {least} OR count IS NULL") if least > 1 else sums
+    return sums.where(f"count >= {minimum} OR count IS NULL") if minimum > 1 else sums
 
 
 def _rows(batches: Iterable[Any], function: Callable[..., Any]) -> Iterator[Any]:
@@ -183,13 +186,13 @@ def encode(
     names = [field.name for field in fields]
     position = names.index(out) if out in names else len(names)
     fields[position : position + 1] = [types.StructField(out, _ids_type())]
-    given = frame if keep else frame.select(texts)
-    source = given.columns.index(column)
+    selected = frame if keep else frame.select(texts)
+    source = selected.columns.index(column)
     function = batch_function(tokenizer, str(source), out=str(position), keep=keep, special=special)
     encoded = functools.partial(
         _encoded, function=function, position=position, names=[field.name for field in fields]
     )
-    numbered = given.toDF(*map(str, range(len(given.columns))))  # mapInArrow takes no name with a dot
+    numbered = selected.toDF(*map(str, range(len(selected.columns))))  # mapInArrow takes no name with a dot
     return numbered.mapInArrow(KeptFunction(encoded), types.StructType(fields))
 
 
@@ -228,9 +231,8 @@ def _ids_type() -> Any:
 
 
 def _check_ids(tokenizer: Tokenizer) -> None:
-    most = tokenizer._core.max_id()
-    if most > _MOST_ID:
-        raise ValueError(f"the tokenizer has ids up to {most}: the integers of Spark go up to {_MOST_ID}")
+    if tokenizer.max_id > _MAX_ID:
+        raise ValueError(f"the tokenizer has ids up to {tokenizer.max_id}: the integers of Spark go up to {_MAX_ID}")
 
 
 def _encoded(batches: Iterable[Any], function: Any, position: int, names: list[str]) -> Iterator[Any]:

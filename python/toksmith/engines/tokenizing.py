@@ -2,41 +2,46 @@
 
 Workers encode each part once, as a piece. The driver finds out which documents of which pieces make each shard.
 Workers write the shards. The driver gives them their names, and writes the manifest.
+
+Until the end all files are in the hidden folder that a run of one machine uses too. A run on an engine is never
+continued, since nobody can tell whether its data are still the same: a later run begins anew, and removes the files
+that are left.
 """
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import errno
 import functools
 import json
+import os
+import shutil
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._internal.messages import shown
-from ..data.writing import manifest
-from ..data.writing.options import DEFAULT_BUFFER, Options
-from ..data.writing.tokenize import loaded_tokenizer
+from ..data.folder import ON_ENGINE, STATE, Folder, Shard
+from ..data.manifest import NAME, TOKENIZER, Outcome, is_file_name
+from ..data.options import Options, ShardOptions
+from ..data.tokenize import loaded_tokenizer, warn_of_skipped
+from ..files import text_files, whole_files
 from .kept import KeptFunction
-from .pieces import Piece, PieceJob, not_rising, piece_of, raw_of, write_pieces
-from .run_folder import RunFolder
-from .shard_files import SHARDS, ShardJob, write_shard
-from .shard_plan import ShardPlan, shard_plans
+from .pieces import PIECES, Piece, PieceJob, not_rising, piece_of, raw_of, write_pieces
+from .shards import SHARDS, ShardJob, ShardPlan, SplitOfPiece, shard_plans, write_shard
 
 if TYPE_CHECKING:
-    import os
-
     import numpy as np
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
-    WritePieces = Callable[[Callable[..., Any]], list[str]]
-    WriteShards = Callable[[Callable[..., Any], list[str]], list[str]]
+WritePieces = Callable[[Callable[..., Any]], list[str]]
+WriteShards = Callable[[Callable[[str], str], list[str]], list[str]]
 
-_MOST_LISTED = 10_000
-"""Most documents that are listed as left out, as on one machine."""
-# A piece has no head and no checksum, holds all documents of its part, and is written by one core.
-_OF_PIECES = {"head_bytes": 0, "is_hashed": False, "shard_ids": 2**62, "workers": 1}
+_MAX_LISTED = 10_000
+"""Documents that are listed as left out, as on one machine."""
 
 
 class Run:
@@ -47,24 +52,18 @@ class Run:
         column: The name of the column of texts.
         order: The name of the column of numbers that orders them, if any.
         tokenizer: What encodes them.
-        given: Options of `toksmith.tokenize`.
+        options: Options of `toksmith.tokenize`.
 
     Raises:
         ValueError: An option is wrong.
     """
 
-    def __init__(self, source: str, column: str, order: str | None, tokenizer: Any, given: dict[str, Any]) -> None:
+    def __init__(
+        self, source: str, column: str, order: str | None, tokenizer: object, **options: Unpack[ShardOptions]
+    ) -> None:
         self._source, self._column, self._order = source, column, order
         self._tokenizer = loaded_tokenizer(tokenizer)
-        self._options = Options(
-            self._tokenizer,
-            **given,
-            shuffle=None,
-            shuffle_buffer=DEFAULT_BUFFER,
-            document_separator=None,
-            workers=1,
-        )
-        manifest.check_format(self._options)
+        self._options = Options(self._tokenizer, **options)
 
     def write(self, out: str | os.PathLike[str], encode: WritePieces, write: WriteShards) -> dict[str, Any]:
         """Write a folder of shards, and return its manifest; see `Engine.tokenize`.
@@ -85,43 +84,90 @@ class Run:
                 f"out is a folder that all machines see, not {shown(str(out))}: mount it, and name its path"
             )
         options = self._options
-        plan = {
-            "tokenizer": self._tokenizer.fingerprint,
-            "options": options.told | {"field": None, "column": self._column, "order": self._order},
-            "sources": [[self._source, None, None]],
-        }
-        folder = RunFolder(Path(out).absolute(), plan, options.form, options.splits, options.width)
+        settings = options.settings | {"field": None, "column": self._column, "order": self._order}
+        sources = [[self._source, None, None]]
+        run = {"tokenizer": self._tokenizer.fingerprint, "options": settings, "sources": sources}
+        folder = RunFolder(Path(out).absolute(), run, options)
         with folder.begun(), folder.saving(self._tokenizer) as wait:
-            if options.unseparated is not None:
-                warnings.warn(options.unseparated, stacklevel=4)
+            if options.warning is not None:
+                warnings.warn(options.warning, stacklevel=4)
             pieces = self._pieces(folder, encode)
-            self._write_shards(_planned(pieces, options, folder), folder, write)
-            outcome = _outcome(pieces, self._source, len(options.splits))
-            told = manifest.manifest(self._tokenizer, options, folder, outcome)
+            _write_shards(_planned(pieces, folder), folder, write)
+            manifest = folder.manifest(self._tokenizer, _outcome(pieces, self._source, len(options.splits)))
             folder.publish_all()
             wait()
-            folder.write_manifest(told)
-        if told["totals"]["skipped"]:
-            warnings.warn(manifest.left_out(told, folder), stacklevel=3)
-        return told
+            folder.write_manifest(manifest)
+        warn_of_skipped(manifest, folder, stacklevel=4)
+        return manifest
 
     def _pieces(self, folder: RunFolder, encode: WritePieces) -> list[Piece]:
         """Return the pieces of all parts, in the order of the documents."""
-        for_core = self._options.for_core | _OF_PIECES
-        job = PieceJob(str(folder.unfinished), self._tokenizer, for_core, self._column, self._order)
+        # A piece has no header and no checksum, holds all documents of its part, and is written by one core; a piece
+        # that is not whole is made anew, so its run needs no state.
+        options = dataclasses.replace(
+            self._options.core, head_bytes=0, is_hashed=False, shard_size=2**62, workers=1, snapshot_seconds=1e9
+        )
+        job = PieceJob(str(folder.unfinished), self._tokenizer, options, self._column, self._order)
         pieces = [piece_of(row) for row in encode(KeptFunction(functools.partial(write_pieces, job=job)))]
         _check_order(pieces, self._order)
         return pieces
 
-    def _write_shards(self, shards: list[ShardPlan], folder: RunFolder, write: WriteShards) -> None:
-        """Let workers write all shards."""
-        names = [f"{folder.splits[shard.split]}-{shard.number:05}" for shard in shards]
-        for name, shard in zip(names, shards, strict=True):
-            (folder.unfinished / SHARDS / f"{name}.json").write_text(json.dumps(shard.ranges))
-        job = ShardJob(str(folder.unfinished), folder.form.name, folder.width)
-        written = write(functools.partial(write_shard, job=job), names)
-        for shard, told in zip(shards, written, strict=True):
-            folder.shards[shard.split, shard.number] = json.loads(told)
+
+class RunFolder(Folder):
+    """The folder of one run on an engine."""
+
+    @contextlib.contextmanager
+    def begun(self) -> Iterator[None]:
+        """Begin a run, and keep other processes from writing to the folder. An error removes what was not finished.
+
+        Raises:
+            FileExistsError: The folder holds a finished run, one that a single machine has begun, or something else.
+            OSError: The folder cannot be made, or another process writes to it.
+        """
+        if self.finished() is not None:
+            self.check_sources_are_known()
+        with self.locked():
+            self._clear()
+            try:
+                yield
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    if not (self.path / NAME).exists():
+                        self._clear()
+                    shutil.rmtree(self.unfinished)
+                raise
+
+    def _clear(self) -> None:
+        """Remove what an earlier run has left."""
+        if (self.unfinished / STATE).exists():
+            message = "the folder holds a run of toksmith.tokenize to go on with: finish it, or name another folder"
+            raise FileExistsError(errno.EEXIST, message, str(self.path))
+        for name in self._published_before():
+            (self.path / name).unlink(missing_ok=True)
+        for folder in (self.unfinished / PIECES, self.unfinished / SHARDS):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(exist_ok=True)  # a worker of an earlier run may still write
+        self._write_names([])
+
+    def _published_before(self) -> list[str]:
+        """Return the files to which an earlier run has given their final names, or was about to give them."""
+        path = self.unfinished / ON_ENGINE
+        if not path.exists():
+            return []
+        names = text_files.read_object(path, "state of a run on an engine").get("files")
+        if not isinstance(names, list) or not all(map(is_file_name, names)):
+            raise ValueError(f"{path}: this is no state of a run on an engine: remove it, or name another folder")
+        return names
+
+    def _write_names(self, names: list[str]) -> None:
+        text = json.dumps({"run": self.run, "files": names})
+        whole_files.write(self.unfinished / ON_ENGINE, [text.encode()])
+
+    def publish_all(self) -> None:
+        """Give all shards their final names, once they are known to be whole."""
+        self._write_names([TOKENIZER, *(name for shard in self.shards.values() for name in shard.files.values())])
+        for shard in self.shards.values():
+            self.publish(shard.files)
 
 
 def _check_order(pieces: list[Piece], order: str | None) -> None:
@@ -140,40 +186,54 @@ def _check_order(pieces: list[Piece], order: str | None) -> None:
         last = end
 
 
-def _planned(pieces: list[Piece], options: Options, folder: RunFolder) -> list[ShardPlan]:
+def _planned(pieces: list[Piece], folder: RunFolder) -> list[ShardPlan]:
     """Return all shards.
 
     Raises:
         FileNotFoundError: The driver does not see a piece.
     """
-    planned: list[ShardPlan] = []
+    plans: list[ShardPlan] = []
+    options = folder.options
     for split, name in enumerate(options.splits):
 
-        def starts_of(piece: str, tokens: int, documents: int, name: str = name) -> NDArray[np.int64]:
-            raw = raw_of(folder.unfinished, piece, name, tokens, documents, folder.width)
+        def starts_of(piece: SplitOfPiece, name: str = name) -> NDArray[np.int64]:
+            raw = raw_of(folder.unfinished, piece.piece, name, piece.tokens, piece.documents, options.dtype)
             if not raw.starts_file.exists():
                 message = "a worker has written this, and the driver does not see it: out is a folder that all see"
                 raise FileNotFoundError(errno.ENOENT, message, str(raw.starts_file))
             return raw.starts
 
-        of_split = ((piece.name, *piece.totals[split]) for piece in pieces)
-        planned += shard_plans(split, of_split, options.shard_size, starts_of)
-    return planned
+        parts = (SplitOfPiece(p.name, p.split_tokens[split], p.split_documents[split]) for p in pieces)
+        plans += shard_plans(split, parts, options.core.shard_size, starts_of)
+    return plans
 
 
-def _outcome(pieces: list[Piece], source: str, splits: int) -> manifest.Outcome:
+def _write_shards(plans: list[ShardPlan], folder: RunFolder, write: WriteShards) -> None:
+    """Let workers write all shards."""
+    names = [f"{folder.options.splits[plan.split]}-{plan.number:05}" for plan in plans]
+    for name, plan in zip(names, plans, strict=True):
+        (folder.unfinished / SHARDS / f"{name}.json").write_text(json.dumps(plan.ranges))
+    job = ShardJob(str(folder.unfinished), folder.options.form.name, folder.options.dtype)
+    rows = write(functools.partial(write_shard, job=job), names)
+    for plan, row in zip(plans, rows, strict=True):
+        folder.shards[plan.split, plan.number] = Shard(*json.loads(row))
+
+
+def _outcome(pieces: list[Piece], source: str, splits: int) -> Outcome:
     """Return the outcome of all parts together."""
-    totals = [
-        (sum(piece.totals[split][0] for piece in pieces), sum(piece.totals[split][1] for piece in pieces))
-        for split in range(splits)
-    ]
     skipped: list[dict[str, str]] = []
     before = 0
     for piece in pieces:
-        for number, place, reason in piece.skipped[: _MOST_LISTED - len(skipped)]:
-            why = reason or f"not UTF-8 at byte {place}"
-            skipped.append({"source": source, "place": f"text number {before + number}", "reason": why})
+        for text in piece.skipped[: _MAX_LISTED - len(skipped)]:
+            place = f"text number {before + text.number}"
+            skipped.append({"source": source, "place": place, "reason": text.reason})
         before += piece.texts
-    sources = [{"name": source, "bytes": None, "documents": sum(piece.documents for piece in pieces)}]
-    text_bytes, skipped_count = (sum(piece.text_bytes for piece in pieces), sum(p.skipped_count for p in pieces))
-    return manifest.Outcome(totals, sources, text_bytes, skipped, skipped_count)
+    documents = [sum(piece.split_documents[split] for piece in pieces) for split in range(splits)]
+    return Outcome(
+        [sum(piece.split_tokens[split] for piece in pieces) for split in range(splits)],
+        documents,
+        [{"name": source, "bytes": None, "documents": sum(documents)}],
+        sum(piece.text_bytes for piece in pieces),
+        skipped,
+        sum(piece.skipped_count for piece in pieces),
+    )

@@ -87,9 +87,8 @@ def test_the_fingerprint_follows_tokenizer_and_arguments(small: Tokenizer) -> No
     function = batch_function(small, "text")
     before = Hasher.hash(function)
     function({"text": ["the theatre"]})
-    assert (
-        Hasher.hash(function) == before == Hasher.hash(batch_function(Tokenizer(small.vocab, small.merges), "text"))
-    )
+    assert Hasher.hash(function) == before
+    assert Hasher.hash(batch_function(Tokenizer(small.vocab, small.merges), "text")) == before
     others = [
         batch_function(small.shrink(300), "text"),
         batch_function(small, "n"),

@@ -15,7 +15,7 @@ import shards_oracle
 
 import toksmith
 from toksmith import Tokenizer
-from toksmith.data.writing import tokenize as module
+from toksmith.data import tokenize as module
 
 END = "<|endoftext|>"
 STORIES = [f"low lower newest {number} " * (number % 7) for number in range(300)]
@@ -234,7 +234,7 @@ def test_a_repair_takes_up_one_that_ended(
 KILLED = r"""
 import os, signal, sys, warnings
 import toksmith
-from toksmith.data.writing import tokenize as module
+from toksmith.data import tokenize as module
 
 warnings.simplefilter("ignore")
 module.CHUNK_BYTES, module.SNAPSHOT_SECONDS = 3000, 0.0

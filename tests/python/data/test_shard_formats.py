@@ -13,7 +13,7 @@ from conftest import Soup
 
 import toksmith
 from toksmith import Tokenizer
-from toksmith.data.writing import tokenize as module
+from toksmith.data import tokenize as module
 
 END = "<|endoftext|>"
 DTYPES: dict[str, Any] = {"uint16": np.uint16, "uint32": np.uint32}

@@ -16,7 +16,7 @@ import shards_oracle
 
 import toksmith
 from toksmith import Tokenizer
-from toksmith.data.writing import tokenize as module
+from toksmith.data import tokenize as module
 
 GOOD = [f"low lower {number}" for number in range(40)]
 
@@ -173,20 +173,20 @@ def _resigned(change: Any) -> Any:
 
 
 STATES: dict[str, Any] = {
-    "a byte": lambda data: data.replace(b'"documents": 2', b'"documents": 3').replace(b"[0, ", b"[1, ", 1),
+    "a byte": lambda data: data.replace(b'"documents": 2', b'"documents": 3').replace(b'"source": 0', b'"source": 1', 1),
     "cut off": lambda data: data[:-9],
     "another file": lambda data: b"{}",
-    "version 1": lambda data: data.replace(b'"version": 2', b'"version": 1', 1),
+    "version 1": lambda data: data.replace(b'"version": 3', b'"version": 1', 1),
     "no snapshot": _resigned(lambda state: state.pop("snapshot")),
-    "no list": _resigned(lambda state: state["snapshot"].__setitem__(5, 7)),
-    "negative": _resigned(lambda state: state["snapshot"].__setitem__(6, -1)),
-    "no shard": _resigned(lambda state: state["snapshot"][2][0].__setitem__(0, 2**31)),
-    "a shard of no split": _resigned(lambda state: state["shards"].append([1, 0, {"parts": {}}])),
-    "a path": _resigned(lambda state: state["shards"].append([0, 9, {"parts": {"../x": "y"}}])),
-    "other splits": _resigned(lambda state: state["snapshot"][2].append([0, 0, 0])),
-    "too many sources": _resigned(lambda state: state["snapshot"][5].extend([1] * 9)),
-    "a place behind all": _resigned(lambda state: state["snapshot"][0].__setitem__(0, 9)),
-    "too much": _resigned(lambda state: state["snapshot"][4][0].__setitem__(0, 2**63)),
+    "no list": _resigned(lambda state: state["snapshot"].__setitem__("documents", 7)),
+    "negative": _resigned(lambda state: state["snapshot"].__setitem__("text_bytes", -1)),
+    "no shard": _resigned(lambda state: state["snapshot"]["shards"][0].__setitem__(0, 2**31)),
+    "a shard of no split": _resigned(lambda state: state["shards"].append([1, 0, {}, {}])),
+    "a path": _resigned(lambda state: state["shards"].append([0, 9, {"../x": "y"}, {}])),
+    "other splits": _resigned(lambda state: state["snapshot"]["shards"].append([0, {"ids": 0, "documents": 0}])),
+    "too many sources": _resigned(lambda state: state["snapshot"]["documents"].extend([1] * 9)),
+    "a place behind all": _resigned(lambda state: state["snapshot"]["at"].__setitem__("source", 9)),
+    "too much": _resigned(lambda state: state["snapshot"]["totals"][0].__setitem__("ids", 2**63)),
 }
 
 
@@ -226,10 +226,10 @@ def test_a_place_behind_its_file_is_refused(
         with pytest.raises(RuntimeError, match="mine"):
             toksmith.tokenize(source, tokenizer, out, workers=1)
     state = out / ".toksmith-unfinished/state.json"
-    place = json.loads(state.read_bytes())["state"]["snapshot"][0]
-    assert place[0] == 0
-    assert 0 < place[1] < source.stat().st_size < 5_000
-    behind = _resigned(lambda content: content["snapshot"][0].__setitem__(1, offset))
+    place = json.loads(state.read_bytes())["state"]["snapshot"]["at"]
+    assert place["source"] == 0
+    assert 0 < place["offset"] < source.stat().st_size < 5_000
+    behind = _resigned(lambda content: content["snapshot"]["at"].__setitem__("offset", offset))
     state.write_bytes(behind(state.read_bytes()))
     with pytest.raises(ValueError, match="does not fit its sources"):
         toksmith.tokenize(source, tokenizer, out, workers=1)

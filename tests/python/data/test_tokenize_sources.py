@@ -16,8 +16,8 @@ from conftest import Soup
 
 import toksmith
 from toksmith import Tokenizer
-from toksmith.data.writing import parquet_texts
-from toksmith.data.writing import tokenize as module
+from toksmith.data import parquet_texts
+from toksmith.data import tokenize as module
 
 END = "<|endoftext|>"
 
@@ -131,7 +131,7 @@ def test_going_on_in_the_middle(
                 toksmith.tokenize(sources(), tokenizer, out, workers=workers, **options)
         stopped += 1
         state = json.loads((out / ".toksmith-unfinished/state.json").read_text())
-        if stopped > 40 or state["state"]["snapshot"][0][0] >= (3 if kind == "mixed" else 1):
+        if stopped > 40 or state["state"]["snapshot"]["at"]["source"] >= (3 if kind == "mixed" else 1):
             break
     assert stopped > least
     toksmith.tokenize(sources(), tokenizer, out, **options)

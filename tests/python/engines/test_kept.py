@@ -29,7 +29,7 @@ def test_an_unpickled_function_is_kept(small: Tokenizer) -> None:
 def test_few_functions_are_kept() -> None:
     for number in range(30):
         pickle.loads(pickle.dumps(kept.KeptFunction([number].count)))
-    assert len(kept._KEPT) == kept._MOST
+    assert len(kept._KEPT) == kept._MAX_KEPT
     last = kept.KeptFunction([29].count)
     assert last._digest in kept._KEPT
     assert last(29) == 1

@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 
-from toksmith.engines.shard_plan import shard_plans
+from toksmith.engines.shards import SplitOfPiece, shard_plans
 
 
 def test_shards_are_those_of_a_loop() -> None:
@@ -28,13 +28,13 @@ def test_shards_are_those_of_a_loop() -> None:
                 expected[-1].append((str(piece), document))
                 held += length
 
-        given = [(str(number), sum(lengths), len(lengths)) for number, lengths in enumerate(pieces)]
+        given = [SplitOfPiece(str(number), sum(lengths), len(lengths)) for number, lengths in enumerate(pieces)]
         plans = list(
             shard_plans(
                 3,
                 given,
                 size,
-                lambda name, *_, of=pieces: np.array([0, *itertools.accumulate(of[int(name)])], np.int64),
+                lambda piece, of=pieces: np.array([0, *itertools.accumulate(of[int(piece.piece)])], np.int64),
             )
         )
         assert [(plan.split, plan.number) for plan in plans] == [(3, number) for number in range(len(expected))]

@@ -9,7 +9,7 @@ from character_cases import PIECES, make
 
 import toksmith
 from toksmith import Tokenizer
-from toksmith.data.writing import tokenize as module
+from toksmith.data import tokenize as module
 
 
 @pytest.mark.parametrize("kind", ["llama", "gemma", "metaspace_first_False", "nfkc"])

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._internal.messages import shown
-from ...data.writing import sources
+from ...data import sources
 from ...files import documents, inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ...data.writing.sources import Given
+    from ...data.sources import Given
 
 
 class Document(NamedTuple):

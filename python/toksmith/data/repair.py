@@ -9,34 +9,35 @@ from __future__ import annotations
 import errno
 import shutil
 import warnings
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from ... import _core
-from ..._internal import progress_lines
-from ..._internal.numbers import counted
-from ..._internal.progress import reporter
-from ...files import text_files
-from ...tokenizer import Tokenizer
-from .. import checking
-from .. import manifest as manifests
-from .folder import MANIFEST, TOKENIZER, Folder, write_manifest
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ..._internal.progress import Report
-    from ..manifest import Manifest
-    from .state import State
-
+from .. import _core
+from .._internal import progress_lines
+from .._internal.numbers import counted
+from .._internal.progress import Report, reporter
+from ..files import text_files
+from ..tokenizer import Tokenizer
+from . import checking
+from . import manifest as manifests
+from .folder import Folder, State
+from .manifest import NAME, TOKENIZER, Manifest
 
 REPAIR = ".toksmith-repair"
 _MAX_LISTED = 5
 
 
-def to_write(
-    folder: Folder, tokenizer: Tokenizer, verify: bool, progress: bool | str | Report
-) -> tuple[dict[str, Any] | None, Folder | None]:
-    """Return the manifest of a finished run, and the folder that is left to write to, if any.
+class Work(NamedTuple):
+    """What is left to do in a folder."""
+
+    manifest: dict[str, Any] | None
+    """The manifest, if the run was finished before."""
+    folder: Folder | None
+    """The folder to write to; None if nothing is left."""
+
+
+def work_left(folder: Folder, tokenizer: Tokenizer, verify: bool, progress: bool | str | Report) -> Work:
+    """Return what is left to do in the folder of a run.
 
     Args:
         folder: The folder of the run.
@@ -50,21 +51,21 @@ def to_write(
         OSError: A file cannot be read.
     """
     if _has_lost_manifest(folder, tokenizer):
-        message = f"{MANIFEST} is missing or damaged: all documents are encoded again to restore it"
+        message = f"{NAME} is missing or damaged: all documents are encoded again to restore it"
         warnings.warn(f"{folder.path}: {message}", stacklevel=3)
-        return None, Repair(folder, None)
-    finished = folder.finished()
-    if finished is None:
-        return None, folder
+        return Work(None, Repair(folder, None))
+    manifest = folder.finished()
+    if manifest is None:
+        return Work(None, folder)
     damaged = _damaged(folder, verify, progress)
     if not damaged:
         folder.check_sources_are_known()
-        return finished, None
+        return Work(manifest, None)
     warnings.warn(f"{folder.path}: {_described(damaged)}", stacklevel=3)
     if list(damaged) == [TOKENIZER]:
         tokenizer.save(folder.path / TOKENIZER)
-        return finished, None
-    return finished, Repair(folder, list(damaged))
+        return Work(manifest, None)
+    return Work(manifest, Repair(folder, list(damaged)))
 
 
 def _has_lost_manifest(folder: Folder, tokenizer: Tokenizer) -> bool:
@@ -73,7 +74,7 @@ def _has_lost_manifest(folder: Folder, tokenizer: Tokenizer) -> bool:
     if folder.unfinished.exists() or not path.is_file():
         return False
     try:
-        text_files.read_object(folder.path / MANIFEST, "manifest of toksmith")
+        text_files.read_object(folder.path / NAME, "manifest of toksmith")
         return False
     except (FileNotFoundError, ValueError):
         pass
@@ -97,7 +98,7 @@ def _described(damaged: dict[str, str]) -> str:
 
 
 def _manifest(path: Path) -> Manifest:
-    return manifests.parse(text_files.read_text(path / MANIFEST), path)
+    return manifests.parse(text_files.read_text(path / NAME), path)
 
 
 class Repair(Folder):
@@ -109,8 +110,7 @@ class Repair(Folder):
     """
 
     def __init__(self, finished: Folder, names: list[str] | None) -> None:
-        plan = finished.plan | {"repair": names}
-        super().__init__(finished.path / REPAIR, plan, finished.form, finished.splits, finished.width)
+        super().__init__(finished.path / REPAIR, finished.run | {"repair": names}, finished.options)
         self._finished, self._names = finished.path, names
 
     def state(self) -> State | None:
@@ -130,13 +130,13 @@ class Repair(Folder):
                 path.unlink()
         return None
 
-    def publish(self, parts: dict[str, str]) -> None:
+    def publish(self, files: dict[str, str]) -> None:
         """Keep the files of a shard that are needed, and remove the others."""
-        for part, name in parts.items():
-            if self._is_needed(self.unfinished / part, name):
-                super().publish({part: name})
+        for file, name in files.items():
+            if self._is_needed(self.unfinished / file, name):
+                super().publish({file: name})
             else:
-                (self.unfinished / part).unlink(missing_ok=True)
+                (self.unfinished / file).unlink(missing_ok=True)
 
     def _is_needed(self, new: Path, name: str) -> bool:
         if self._names is not None:
@@ -157,7 +157,7 @@ class Repair(Folder):
             path.replace(self._finished / path.name)
         if self._names is None:
             del manifest["run"]["repair"]
-            write_manifest(self._finished, manifest)
+            manifests.write(self._finished, manifest)
         shutil.rmtree(self.path, ignore_errors=True)
 
     def _new(self) -> list[Path]:
@@ -176,17 +176,16 @@ class Repair(Folder):
         if self._names is None:
             for path in self._new():
                 if (self._finished / path.name).exists():
-                    message = f"without a whole {MANIFEST}, and not what the same call writes now: remove this file"
+                    message = f"without a whole {NAME}, and not what the same call writes now: remove this file"
                     raise FileExistsError(errno.EEXIST, message, str(self._finished / path.name))
             return
         manifest = _manifest(self._finished)
-        parts = (manifests.files_of(manifest, shard) for shard in manifests.shards_of(manifest))
-        checksums = {file.name: file.checksum for files in parts for file in files}
+        checksums = {file.name: file.checksum for shard in manifest.shards for file in manifest.files_of(shard)}
         for path in self._new():
             expected = checksums.get(path.name)
             if not path.is_file() or expected not in (None, checking.checksum(manifest, path)):
                 raise ValueError(
                     f"{self._finished / path.name}: cannot be repaired: the same call now gives other bytes than "
-                    f"{MANIFEST} says. Nothing was changed. Did the texts, or the version of toksmith or pyarrow, "
+                    f"{NAME} says. Nothing was changed. Did the texts, or the version of toksmith or pyarrow, "
                     "change? Name another folder"
                 )

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..._internal.messages import shown
-from ...files import inputs, watching
+from .._internal.messages import shown
+from ..files import inputs, watching
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,0 +1,340 @@
+"""The folder that a run writes: whole shards and, until the end, the files that a later run needs to continue.
+
+A shard, its index and the state are written in a folder of their own. A shard takes its final name only after a
+state that counts it as whole is on the disk. The manifest comes last. So at any moment the folder is finished, or a
+later run can continue it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .. import _core
+from .._internal.messages import shown
+from ..files import new_file, text_files, whole_files
+from ..tokenizer import Tokenizer
+from . import manifest as manifests
+from .formats import Raw, complete
+from .manifest import TOKENIZER, Outcome, is_file_name
+from .options import Options
+
+UNFINISHED = ".toksmith-unfinished"
+STATE = "state.json"
+"""The state of a run of one machine."""
+ON_ENGINE = "engine.json"
+"""The file that a run on an engine has in place of a state."""
+_KIND = "toksmith unfinished run"
+_VERSION = 3
+_MAX_SHARDS = 2**32 - 1
+
+
+class SkippedRow(NamedTuple):
+    """A row of a table that was left out."""
+
+    source: int
+    text: int
+    """The number of texts of the source before the row."""
+    reason: str
+
+
+class Shard(NamedTuple):
+    """A whole shard: its files in the unfinished folder with their final names, and its entry in the manifest."""
+
+    files: dict[str, str]
+    entry: dict[str, Any]
+
+
+class State(NamedTuple):
+    """What a later run needs to continue.
+
+    The file of a state has a checksum, and each of its values is checked, so a damaged state is refused. A forged
+    state decides what the run writes, but the run touches no file outside its folder.
+    """
+
+    run: dict[str, Any]
+    """The settings that decide what the run writes; a later run must have the same."""
+    snapshot: _core.ShardSnapshot
+    skipped: list[SkippedRow]
+    shards: dict[tuple[int, int], Shard]
+    """The shards that are whole, by the number of the split and the number of the shard."""
+
+    def write(self, path: Path) -> None:
+        """Write the state; the file is whole afterwards, or as it was before."""
+        content = {
+            "run": self.run,
+            "snapshot": json.loads(self.snapshot.to_json()),
+            "skipped": self.skipped,
+            "shards": [[*key, *shard] for key, shard in self.shards.items()],
+        }
+        head = {"format": _KIND, "version": _VERSION, "sha256": _digest(content)}
+        whole_files.write(path, [json.dumps({**head, "state": content}).encode()])
+
+    @classmethod
+    def read(cls, path: Path) -> State:
+        """Read a state.
+
+        Raises:
+            OSError: The file cannot be read.
+            ValueError: It is not a file that `write` wrote.
+        """
+        # One error whatever is wrong: nobody writes such a file by hand.
+        with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
+            file = text_files.read_object(path, _KIND)
+            content = file["state"]
+            if (file["format"], file["version"], file["sha256"]) == (_KIND, _VERSION, _digest(content)):
+                return cls._of(content)
+        raise ValueError(
+            f"{path}: this is no whole state of a run of this version of toksmith: remove the folder {path.parent} "
+            "to begin anew"
+        )
+
+    @classmethod
+    def _of(cls, content: dict[str, Any]) -> State:
+        snapshot = _core.ShardSnapshot.from_json(json.dumps(content["snapshot"]))
+        skipped = [SkippedRow(*row) for row in content["skipped"]]
+        shards = {(split, number): Shard(files, entry) for split, number, files, entry in content["shards"]}
+        is_whole = (
+            isinstance(content["run"], dict)
+            and all(_is_count(row.source) and _is_count(row.text) and isinstance(row.reason, str) for row in skipped)
+            and all(_is_count(split) and _is_count(number) for split, number in shards)
+            and all(split < len(snapshot.open_shards) for split, _ in shards)
+            and all(isinstance(shard.entry, dict) for shard in shards.values())
+            and all(is_file_name(name) for shard in shards.values() for pair in shard.files.items() for name in pair)
+        )
+        for split, first in enumerate(snapshot.open_shards):
+            # All shards below the open one must be listed. Those are counted, so a forged number costs no time.
+            listed = sum(key[0] == split and key[1] < first for key in shards)
+            is_whole = is_whole and first <= _MAX_SHARDS and listed == first
+        if not is_whole:
+            raise ValueError("a value is of another type")
+        return cls(content["run"], snapshot, skipped, shards)
+
+
+def _digest(content: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value < 2**64
+
+
+class Folder:
+    """The folder of one run.
+
+    Args:
+        path: The folder; it is made if it is missing.
+        run: All settings that decide what the run writes, as JSON: a later run must have the same.
+        options: The options of the run.
+    """
+
+    def __init__(self, path: Path, run: dict[str, Any], options: Options) -> None:
+        self.path, self.run, self.options = path, run, options
+        self.unfinished = path / UNFINISHED
+        self.shards: dict[tuple[int, int], Shard] = {}
+        self._published: set[tuple[int, int]] = set()
+        self._lock = threading.Lock()
+
+    def finished(self) -> dict[str, Any] | None:
+        """Return the manifest, if the run was finished before.
+
+        Raises:
+            FileExistsError: The folder holds a finished run of something else, or files that are of no run.
+        """
+        path = self.path / manifests.NAME
+        if path.exists():
+            manifest = text_files.read_object(path, "manifest of toksmith")
+            self._compare(manifest.get("run"), "the finished run in")
+            shutil.rmtree(self.unfinished, ignore_errors=True)
+            return manifest
+        if self.path.exists() and not self.unfinished.exists() and any(self.path.iterdir()):
+            message = "the folder is not empty, and holds no run that could go on: name another one"
+            raise FileExistsError(errno.ENOTEMPTY, message, str(self.path))
+        return None
+
+    def check_sources_are_known(self) -> None:
+        """Check that the sources are files, so that they are known to be those of the finished run.
+
+        Raises:
+            FileExistsError: Some are pipes or texts.
+        """
+        if any(source[1] is None for source in self.run["sources"]):
+            raise FileExistsError(errno.EEXIST, "the folder holds a finished run: name another one", str(self.path))
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Make the folder, and keep other processes from writing to it.
+
+        Raises:
+            OSError: The folder cannot be made, or another process writes to it.
+        """
+        self.unfinished.mkdir(parents=True, exist_ok=True)
+        with new_file.locked(self.unfinished) as is_ours:
+            if not is_ours:
+                message = "another process writes to this folder: wait for it, or name another folder"
+                raise BlockingIOError(errno.EWOULDBLOCK, message, str(self.path))
+            yield
+
+    def state(self) -> State | None:
+        """Return the state to continue from, and publish the shards that it counts as whole; None at the beginning.
+
+        Raises:
+            ValueError: The run that was begun here had other sources, another tokenizer or other options; or its
+                state is damaged.
+            FileExistsError: The run that was begun here is one on an engine.
+        """
+        path = self.unfinished / STATE
+        if (self.unfinished / ON_ENGINE).exists():
+            message = "the folder holds a run on an engine that has not ended: remove it, or name another folder"
+            raise FileExistsError(errno.EEXIST, message, str(self.path))
+        if not path.exists():
+            return None
+        state = State.read(path)
+        self._compare(state.run, "the run that was begun in")
+        if len(state.snapshot.open_shards) != len(self.options.splits):
+            raise ValueError(f"{path}: the state is that of a run with other splits: name another folder")
+        self.shards |= state.shards
+        self._publish(state.snapshot)
+        return state
+
+    def _compare(self, before: object, what: str) -> None:
+        if not isinstance(before, dict):
+            raise ValueError(f"{what} {shown(str(self.path))} does not say what it was: name another folder")
+        for name, difference in _differences(before, self.run):
+            advice = "give the same to go on, or name another folder"
+            raise ValueError(f"{what} {shown(str(self.path))} had {name} {difference}: {advice}")
+
+    @contextlib.contextmanager
+    def saving(self, tokenizer: Tokenizer) -> Iterator[Callable[[], None]]:
+        """Write the tokenizer beside the shards while they are made; yield a function that waits until it is written.
+
+        Writing a large vocabulary takes so long that the end of a short run would wait for it.
+        """
+        errors: list[BaseException] = []
+
+        def save() -> None:
+            try:
+                tokenizer.save(self.unfinished / TOKENIZER, verify=False)
+            except BaseException as error:
+                errors.append(error)
+
+        thread = threading.Thread(target=save)
+        try:
+            thread.start()
+        except RuntimeError:  # the system starts no more threads
+            save()
+
+        def wait() -> None:
+            if thread.ident is not None:
+                thread.join()
+            if errors:
+                raise errors[0]
+            (self.unfinished / TOKENIZER).replace(self.path / TOKENIZER)
+
+        try:
+            yield wait
+        finally:
+            if thread.ident is not None:
+                thread.join()
+
+    def finish(self, split: int, number: int, tokens: int, documents: int, hashes: _core.WrittenHashes) -> None:
+        """Make a shard whole; the core calls it from its threads. `hashes` are those of its ids, as far as known."""
+        name = f"{self.options.splits[split]}-{number:05}"
+        ids, index = (self.unfinished / f"{name}.{suffix}" for suffix in ("ids", "index"))
+        raw, form = Raw(ids, index, tokens, documents, self.options.dtype), self.options.form
+        files, entry = complete(raw, form, form.stem(self.options.splits[split], number), hashes)
+        with self._lock:
+            self.shards[split, number] = Shard({path.name: final for path, final in files.items()}, entry)
+
+    def save(self, snapshot: _core.ShardSnapshot, skipped: list[SkippedRow]) -> None:
+        """Save a state, then publish the shards that it counts as whole; never called twice at once."""
+        with self._lock:
+            done = sorted(self.shards.items())
+        shards = {key: shard for key, shard in done if key[1] < snapshot.open_shards[key[0]]}
+        State(self.run, snapshot, skipped, shards).write(self.unfinished / STATE)
+        self._publish(snapshot)
+
+    def _publish(self, snapshot: _core.ShardSnapshot) -> None:
+        """Give whole shards their names. A shard that has its name already is left alone."""
+        for split, end in enumerate(snapshot.open_shards):
+            for number in range(end):
+                if (split, number) in self._published:
+                    continue
+                self.publish(self.shards[split, number].files)
+                self._published.add((split, number))
+                name = f"{self.options.splits[split]}-{number:05}.ids"
+                (self.unfinished / name).unlink(missing_ok=True)
+
+    def publish(self, files: dict[str, str]) -> None:
+        """Give the files of a shard their names. A file that has its name already is left alone."""
+        for file, name in files.items():
+            try:
+                (self.unfinished / file).replace(self.path / name)
+            except FileNotFoundError:
+                if not (self.path / name).exists():
+                    raise
+
+    def write_manifest(self, manifest: dict[str, Any]) -> None:
+        """Finish the run."""
+        manifests.write(self.path, manifest)
+        shutil.rmtree(self.unfinished, ignore_errors=True)
+
+    def manifest(self, tokenizer: Tokenizer, outcome: Outcome) -> dict[str, Any]:
+        """Return the manifest, once all shards are whole."""
+        settings = self.options.settings
+        head = {"file": TOKENIZER, "fingerprint": tokenizer.fingerprint, "vocab_size": tokenizer.vocab_size}
+        return {
+            "format": manifests.KIND,
+            "version": manifests.VERSION,
+            "tokenizer": head,
+            "file_format": settings["format"],
+            "dtype": settings["dtype"],
+            "options": {key: value for key, value in settings.items() if key not in ("format", "dtype")},
+            "splits": {
+                name: {
+                    "documents": outcome.split_documents[split],
+                    "tokens": outcome.split_tokens[split],
+                    "shards": [shard.entry for key, shard in sorted(self.shards.items()) if key[0] == split],
+                }
+                for split, name in enumerate(self.options.splits)
+            },
+            "sources": outcome.sources,
+            "skipped": outcome.skipped,
+            "totals": {
+                "documents": sum(outcome.split_documents),
+                "text_bytes": outcome.text_bytes,
+                "tokens": sum(outcome.split_tokens),
+                "skipped": outcome.skipped_count,
+            },
+            "run": self.run,
+        }
+
+
+def _differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield each setting that differs between two runs: its name, and both values."""
+    if before.get("tokenizer") != now["tokenizer"]:
+        yield "another tokenizer", f"(fingerprint {str(before.get('tokenizer'))[:12]}, not {now['tokenizer'][:12]})"
+    options = before.get("options")
+    options = options if isinstance(options, dict) else {}
+    for name, value in now["options"].items():
+        if options.get(name) != value:
+            yield name, f"{shown(options.get(name))}, not {shown(value)}"
+    sources = before.get("sources")
+    sources = sources if isinstance(sources, list) else []
+    for old, new in zip(sources, now["sources"], strict=False):
+        if not isinstance(old, list) or len(old) != len(new) or old[0] != new[0]:
+            name = old[0] if isinstance(old, list) and old else old
+            yield "the source", f"{shown(name)} where {shown(new[0])} is now"
+        elif old[1] != new[1]:
+            yield f"the source {shown(old[0])}", f"of {old[1]} bytes, which are {new[1]} now"
+        elif old[1:] != new[1:]:
+            yield f"the source {shown(old[0])}", "that was changed since then"
+    if len(sources) != len(now["sources"]):
+        yield "other sources:", f"{len(sources)} of them, not {len(now['sources'])}"

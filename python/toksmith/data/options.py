@@ -1,0 +1,262 @@
+"""The options of `tokenize`, checked before anything is read."""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+import re
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any, TypedDict
+
+from .._internal import arguments
+from .._internal.choices import ON_ERROR, Errors, OnError, ShardFormat
+from .._internal.messages import shown
+from ..encoding.file_encoding import is_wide
+from ..formats.huggingface import folder
+from ..tokenizer import Tokenizer
+from .formats import FORMATS, Format
+
+DEFAULT_SHARD = 100_000_000
+DEFAULT_BUFFER = 20_000_000
+NONE = "none"
+"""What `append` is if no token is wanted, unless a special token has this name."""
+REMAINDER = "train"
+"""The split of all documents that belong to no other."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+_HASHES = 2**64
+
+SpecialTokens = str | int | Iterable[str | int]
+
+
+class ShardOptions(TypedDict, total=False):
+    """How documents become shards, on one machine and on engines; see `tokenize`."""
+
+    format: ShardFormat
+    dtype: Any
+    shard_size: int
+    split: str | Iterable[str] | Mapping[str, float] | None
+    seed: int
+    append: SpecialTokens | None
+    prepend: SpecialTokens
+    special: bool
+    errors: Errors
+    on_error: OnError
+
+
+@dataclasses.dataclass
+class CoreOptions:
+    """The options in the form that the core takes."""
+
+    splits: list[tuple[str, int]]
+    """The name of each split, and the number that the hashes of its documents are below."""
+    special: bool
+    replace: bool
+    skip: bool
+    wide: bool
+    separator: str | None
+    prepend: list[int]
+    append: list[int]
+    seed: int
+    shuffle: int | None
+    shuffle_buffer: int
+    shard_size: int
+    head_bytes: int
+    workers: int
+    is_hashed: bool = True
+    chunk_bytes: int = 1 << 20
+    """Bytes of text that a thread takes at a time."""
+    snapshot_seconds: float = 5.0
+
+
+class Options:
+    """The options of a run.
+
+    Attributes:
+        form: The format of the shards.
+        core: The options for the core.
+        settings: All options that decide what is written, as the manifest keeps them.
+        warning: A warning that documents have no token between them, if the tokenizer has a token for that.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        *,
+        format: ShardFormat = "bin",
+        dtype: Any = None,
+        shard_size: int = DEFAULT_SHARD,
+        split: str | Iterable[str] | Mapping[str, float] | None = None,
+        seed: int = 0,
+        append: SpecialTokens | None = None,
+        prepend: SpecialTokens = (),
+        shuffle: int | None = None,
+        shuffle_buffer: int = DEFAULT_BUFFER,
+        special: bool = True,
+        document_separator: str | None = None,
+        errors: Errors = "strict",
+        on_error: OnError = "stop",
+        workers: int | None = None,
+    ) -> None:
+        self.form = format_of(format)
+        wide = is_wide(dtype, tokenizer.max_id >= 2**16)
+        shard_ids = _shard_ids(self.form, shard_size, wide, tokenizer)
+        shares = _shares(split)
+        prepended, appended = _names("prepend", prepend), _names("append", append)
+        if appended == [NONE] and NONE not in tokenizer.special_tokens:
+            appended = []
+        self.warning = _unseparated(tokenizer) if append is None and not prepended else None
+        arguments.one_of("on_error", on_error, ON_ERROR)
+        self.core = CoreOptions(
+            splits=_bounds(shares),
+            special=bool(special),
+            replace=arguments.replaces_invalid(errors),
+            skip=on_error == "skip",
+            wide=wide,
+            separator=arguments.checked_separator(document_separator),
+            prepend=_ids("prepend", prepended, tokenizer),
+            append=_ids("append", appended, tokenizer),
+            seed=_seed("seed", seed),
+            shuffle=None if shuffle is None else _seed("shuffle", shuffle),
+            shuffle_buffer=arguments.checked_limit("shuffle_buffer", shuffle_buffer, 1),
+            shard_size=shard_ids,
+            head_bytes=self.form.header_bytes,
+            workers=arguments.checked_workers(workers),
+        )
+        core = self.core
+        self.settings = {
+            "format": format,
+            "dtype": self.dtype,
+            "append": appended,
+            "prepend": prepended,
+            "shard_size": None if self.form.is_single else shard_ids,
+            "split": shares,
+            "seed": core.seed,
+            "shuffle": core.shuffle,
+            "shuffle_buffer": None if shuffle is None else core.shuffle_buffer,
+            "special": core.special,
+            "document_separator": core.separator,
+            "errors": errors,
+            "on_error": on_error,
+        }
+
+    @property
+    def dtype(self) -> str:
+        """The type of the ids."""
+        return "uint32" if self.core.wide else "uint16"
+
+    @property
+    def splits(self) -> list[str]:
+        """The names of the splits, the one of all other documents last."""
+        return [name for name, _ in self.core.splits]
+
+
+def format_of(name: str) -> Format:
+    """Return a format by its name."""
+    if name not in FORMATS:
+        raise ValueError(f"format is one of {', '.join(map(repr, FORMATS))}, not {shown(name)}")
+    if name == "parquet":
+        try:
+            import pyarrow.parquet  # noqa: F401
+        except ImportError:
+            raise ImportError("writing Parquet needs pyarrow: pip install 'toksmith[parquet]'") from None
+    return FORMATS[name]
+
+
+def _shard_ids(form: Format, shard_size: int, wide: bool, tokenizer: Tokenizer) -> int:
+    """Return the number of ids at which a shard is closed, if the format can have the ids of the tokenizer."""
+    limit = arguments.checked_limit("shard_size", shard_size, 1)
+    if limit > form.max_ids:
+        raise ValueError(f"shard_size is at most {form.max_ids:,} in the format {form.name}, not {limit:,}")
+    if form.name == "megatron" and wide and tokenizer.max_id >= 2**31:
+        raise ValueError(f"megatron has no ids of 2^31 or more, and the tokenizer has {tokenizer.max_id}")
+    if not form.is_single:
+        return limit
+    if tokenizer.max_id >= 2**16:
+        raise ValueError(
+            f"nanoGPT reads ids of uint16, up to 65,535, and the tokenizer has ids up to {tokenizer.max_id:,}: "
+            "name another format, or a smaller tokenizer"
+        )
+    if wide:
+        raise ValueError("dtype is uint16 in the format nanogpt, not uint32")
+    if limit != DEFAULT_SHARD:
+        raise ValueError("shard_size is for other formats than nanogpt, which has one file for each split")
+    return form.max_ids
+
+
+def _seed(name: str, value: int) -> int:
+    number = operator.index(value)
+    if not 0 <= number < _HASHES:
+        raise ValueError(f"{name} is a whole number from 0 to 2^64 - 1, not {shown(value)}")
+    return number
+
+
+def _shares(split: str | Iterable[str] | Mapping[str, float] | None) -> dict[str, float]:
+    """Return the share of each split by its name, from a mapping or from texts such as "val=0.01"."""
+    pairs: list[tuple[object, object]] = []
+    if isinstance(split, Mapping):
+        pairs += split.items()
+    else:
+        for text in [split] if isinstance(split, str) else split or []:
+            name, equals, share = str(text).partition("=")
+            if not equals:
+                raise ValueError(f"split is a name and a share, such as val=0.01, not {shown(text)}")
+            pairs.append((name, share))
+    shares: dict[str, float] = {}
+    for key, value in pairs:
+        if not isinstance(key, str) or not _NAME.fullmatch(key) or key == REMAINDER or key in shares:
+            raise ValueError(f"split: {shown(key)} is no name of a split, is there twice, or is {REMAINDER!r}")
+        try:
+            shares[key] = float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            raise ValueError(f"split: the share of {key} is a number, not {shown(value)}") from None
+        if not 0 < shares[key] < 1:
+            raise ValueError(f"split: the share of {key} is between 0 and 1, not {shown(value)}")
+    if sum(map(Fraction, shares.values())) >= 1:
+        raise ValueError("split: the shares leave no document for the rest")
+    return shares
+
+
+def _bounds(shares: dict[str, float]) -> list[tuple[str, int]]:
+    """Return a bound for each split: documents with a hash below it are in this split, or in one before it."""
+    total, bounds = Fraction(0), []
+    for name, share in shares.items():
+        total += Fraction(share)
+        bounds.append((name, int(total * _HASHES)))
+    return [*bounds, (REMAINDER, _HASHES - 1)]
+
+
+def _unseparated(tokenizer: Tokenizer) -> str | None:
+    end = folder.end_of_text(tokenizer._parts)
+    return end and (
+        "the documents have no token between them, and the tokenizer has one to end a text: choose "
+        f'append="{end}", or append="{NONE}"'
+    )
+
+
+def _names(option: str, tokens: SpecialTokens | None) -> list[str | int]:
+    if tokens is None:
+        return []
+    if isinstance(tokens, (str, int)):
+        tokens = [tokens]
+    if not isinstance(tokens, Iterable):
+        raise TypeError(f"{option} is a special token, or a list of them, not {type(tokens).__name__}")
+    return [token if isinstance(token, str) else operator.index(token) for token in tokens]
+
+
+def _ids(option: str, names: list[str | int], tokenizer: Tokenizer) -> list[int]:
+    specials = tokenizer.special_tokens
+    ids = []
+    for name in names:
+        if isinstance(name, int):
+            try:
+                tokenizer.token_bytes(name)
+            except KeyError:
+                raise ValueError(f"{option}: the tokenizer has no id {name}") from None
+            ids.append(name)
+        elif name in specials:
+            ids.append(specials[name])
+        else:
+            known = ", ".join(map(shown, list(specials)[:8])) or "none"
+            raise ValueError(f"{option}: {shown(name)} is no special token of the tokenizer, which has {known}")
+    return ids

@@ -1,0 +1,106 @@
+"""Texts of Parquet files, as Arrow arrays that the core reads in place: no text becomes a Python object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import _core
+from ..files import parquet, watching
+from .sources import Given as Source
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# Rows that are decoded at a time, and bytes of text that are handed on at a time.
+_ROWS = 4096
+_BYTES = 1 << 20
+
+
+class TextColumn(NamedTuple):
+    """Some texts of a source, as `ShardRun.columns` takes them."""
+
+    source: int
+    """The number of the source."""
+    texts: _core.ArrowColumn
+    """The texts, none of them null."""
+    progress: int
+    """The progress that they stand for."""
+
+
+def texts(source: Source, number: int, start: int, skip: Callable[[int, str], None] | None) -> Iterator[TextColumn]:
+    """Yield the texts of a Parquet file.
+
+    Args:
+        source: The file.
+        number: The number of the file among all sources.
+        start: How many of its texts to pass over.
+        skip: Called with the number of the text that would follow, and what is wrong, for each row without a text
+            that is left out. Without it, such a row is an error.
+    """
+    opened = source.open() if source.open is not None else open(source.path, "rb")  # noqa: PTH123, SIM115
+    with opened as file:
+        if source.open is None:
+            watching.check(file.fileno(), source.seen, source.name)
+        yield from _texts(parquet.opened(file, source.name), source, number, start, skip)
+        if source.open is None:
+            watching.check(file.fileno(), source.seen, source.name)
+
+
+def _texts(
+    table: Any, source: Source, number: int, start: int, skip: Callable[[int, str], None] | None
+) -> Iterator[TextColumn]:
+    import numpy as np
+    import pyarrow as pa
+
+    assert source.column is not None
+    row = count = 0
+    per_row = (source.seen[0] if source.seen else 0) / max(table.metadata.num_rows, 1)
+    for column in parquet.columns(table, source.column, source.name, _ROWS):
+        cells = valid = column
+        if cells.null_count:
+            cells = cells.cast(pa.large_binary())  # a kind of text that all functions of Arrow take
+            for before, null in enumerate(np.flatnonzero(cells.is_null().to_numpy(zero_copy_only=False)).tolist()):
+                reason = parquet.without_text(row + null, source.column)
+                if skip is None:
+                    raise ValueError(f"{source.name}: {reason}")
+                skip(count + null - before, reason)
+            valid = cells.drop_null()
+        row += len(cells)
+        new = valid.slice(min(max(start - count, 0), len(valid)))
+        count += len(valid)
+        yield from columns(new, number, per_row)
+
+
+def columns(cells: Any, source: int, per_row: float) -> Iterator[TextColumn]:
+    """Yield texts of about a megabyte together, in place.
+
+    Args:
+        cells: An array of pyarrow that holds texts, none of them null.
+        source: The number of the source.
+        per_row: The progress that a text stands for.
+    """
+    cells, offsets = _with_offsets(cells)
+    start = 0
+    while start < len(cells):
+        end = max(int(offsets.searchsorted(offsets[start] + _BYTES, "right")) - 1, start + 1)
+        texts = _core.ArrowColumn(cells.slice(start, end - start))
+        yield TextColumn(source, texts, round(per_row * (end - start)))
+        start = end
+
+
+def _with_offsets(cells: Any) -> tuple[Any, NDArray[np.int64]]:
+    """Return texts with the places in their buffer where each begins and the last ends."""
+    import numpy as np
+    import pyarrow as pa
+
+    kinds = {pa.string(): np.int32, pa.binary(): np.int32, pa.large_string(): np.int64, pa.large_binary(): np.int64}
+    if cells.type not in kinds:
+        # A cast imports `pyarrow.compute`, which takes 50 ms.
+        cells = cells.cast(pa.large_binary())
+    if not len(cells):
+        return cells, np.zeros(1, np.int64)
+    offsets = np.frombuffer(cells.buffers()[1], kinds[cells.type])
+    # Numbers of 64 bits, so that adding to one does not overflow.
+    return cells, offsets[cells.offset : cells.offset + len(cells) + 1].astype(np.int64)

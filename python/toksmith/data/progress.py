@@ -1,0 +1,133 @@
+"""How far a run is: bytes, documents, tokens, speed, time left and the current source."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from .. import _core
+from .._internal import progress_lines
+from .._internal.messages import printable
+from .._internal.numbers import counted
+from .._internal.progress import Report, bar
+from .sources import Given as Source
+
+_STAGE = "encode"
+_NAMES = {_STAGE: "tokenizing"}
+# Characters of the name of a source that a bar shows.
+_MAX_NAME = 40
+
+
+class Watch:
+    """Tells how far a run is; `report` gets (stage, done, total) in bytes of the sources, if there is one."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self.report: Report | None = None
+        self._sources = sources
+        sizes = [source.seen[0] if source.seen else 0 for source in sources]
+        self._before = [0, *itertools.accumulate(sizes)]
+        # The total is not known where a source has no size.
+        self._total = 0 if any(source.seen is None for source in sources) else self._before[-1]
+        self._core: _core.ShardRun | None = None
+        self._start = (0, 0)
+        self._done = 0
+
+    def begin(self, core: _core.ShardRun, source: int, offset: int) -> None:
+        """Watch a run that begins at a source, and at a place in it."""
+        self._core, self._start = core, (source, offset)
+
+    def report_of(self, first: int) -> Report | None:
+        """Return the callable to which the core reports while it reads sources from the number `first` on."""
+        report = self.report
+        if report is None:
+            return None
+        start, offset = self._start
+        first = max(first, start)
+        base, source = self._before[first], self._sources[first]
+        if (
+            first == start
+            and source.kind == "file"
+            and source.compression is None
+            and source.seen
+            and not source.open
+        ):
+            base += offset
+
+        def shifted(_stage: str, done: int, _total: int) -> None:
+            self._done = base + done
+            report(_STAGE, min(self._done, self._total) if self._total else self._done, self._total)
+
+        return shifted
+
+    def end(self, text_bytes: int) -> None:
+        """Report the end."""
+        if self.report is not None:
+            self.report(_STAGE, self._total or self._done or text_bytes, self._total)
+
+    def details(self) -> dict[str, int | str]:
+        """Return the figures of the run so far."""
+        if self._core is None:
+            return {}
+        counts = self._core.counts()
+        source = self._sources[min(counts.source, len(self._sources) - 1)].name
+        tokens, text_bytes = counts.tokens, counts.text_bytes
+        return {"documents": counts.documents, "tokens": tokens, "text_bytes": text_bytes, "source": source}
+
+    def facts(self) -> Callable[[int], list[str]]:
+        """Return a function that takes how many bytes are done, and returns the texts that a bar shows."""
+        start = time.monotonic()
+        first: tuple[int, int] | None = None
+
+        def shown(done: int) -> list[str]:
+            nonlocal first
+            if self._core is None:
+                return [""]
+            counts = self._core.counts()
+            first = first or (done, counts.tokens)
+            source = self._sources[min(counts.source, len(self._sources) - 1)].name
+            seconds = time.monotonic() - start
+            return facts(counts.documents, counts.tokens, source, done - first[0], counts.tokens - first[1], seconds)
+
+        return shown
+
+
+@contextlib.contextmanager
+def watching(progress: bool | str | Report, sources: Sequence[Source]) -> Iterator[Watch]:
+    """Watch a run in the way the caller asked for: as a bar, in lines of JSON, through a callable, or not at all.
+
+    Args:
+        progress: As in `tokenize`.
+        sources: The sources.
+    """
+    if isinstance(progress, str) and progress != "json":
+        raise ValueError(f'progress is True, False, "json" or a callable, not {progress!r}')
+    watch = Watch(sources)
+    with contextlib.ExitStack() as stack:
+        if callable(progress):
+            watch.report = progress
+        elif progress == "json":
+            watch.report = stack.enter_context(progress_lines.json_lines(watch.details))
+        elif progress and progress_lines.in_notebook():
+            watch.report = stack.enter_context(progress_lines.text_line(_NAMES))
+        elif progress:
+            watch.report = stack.enter_context(bar(_NAMES, watch.facts()))
+        yield watch
+
+
+def facts(documents: int, tokens: int, source: str, new_bytes: int, new_tokens: int, seconds: float) -> list[str]:
+    """Return the texts that a bar shows beside the share, the most important first.
+
+    >>> facts(1200, 2_500_000, "web/a.jsonl.zst", 9_000_000, 2_000_000, 2.0)
+    ['4.5 MB/s', '2.5 M tokens', '1,200 documents', '1.0 M tokens/s', 'web/a.jsonl.zst']
+    """
+    seconds = max(seconds, 1e-9)
+    name = printable(source)
+    return [
+        f"{new_bytes / seconds / 1e6:,.1f} MB/s",
+        f"{tokens / 1e6:,.1f} M tokens",
+        counted(documents, "document"),
+        f"{new_tokens / seconds / 1e6:,.1f} M tokens/s",
+        name if len(name) <= _MAX_NAME else f"…{name[1 - _MAX_NAME :]}",
+    ]

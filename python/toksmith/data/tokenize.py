@@ -1,0 +1,288 @@
+"""`toksmith.tokenize`: encoding documents into a folder of ids for training."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .. import _core
+from .._internal.choices import Errors, OnError, ShardFormat
+from .._internal.numbers import counted
+from .._internal.progress import Report
+from ..files import inputs
+from ..tokenizer import Tokenizer
+from . import manifest as manifests
+from . import parquet_texts, repair
+from .folder import Folder, SkippedRow
+from .manifest import Outcome
+from .options import DEFAULT_BUFFER, DEFAULT_SHARD, Options, SpecialTokens
+from .parquet_texts import TextColumn
+from .progress import Watch, watching
+from .sources import Given as Source
+from .sources import found, named
+
+# Bytes of text that a thread takes at a time, and seconds between two states. Tests change both.
+CHUNK_BYTES = 1 << 20
+SNAPSHOT_SECONDS = 5.0
+
+
+def tokenize(
+    sources: Any,
+    tokenizer: Any,
+    out: str | os.PathLike[str],
+    *,
+    format: ShardFormat = "bin",
+    dtype: Any = None,
+    shard_size: int = DEFAULT_SHARD,
+    split: str | Iterable[str] | Mapping[str, float] | None = None,
+    seed: int = 0,
+    append: SpecialTokens | None = None,
+    prepend: SpecialTokens = (),
+    shuffle: int | None = None,
+    shuffle_buffer: int = DEFAULT_BUFFER,
+    special: bool = True,
+    field: str | None = None,
+    column: str | None = None,
+    document_separator: str | None = None,
+    errors: Errors = "strict",
+    on_error: OnError = "stop",
+    verify: bool = False,
+    workers: int | None = None,
+    progress: bool | str | Report = False,
+) -> dict[str, Any]:
+    """Encode documents into a folder of shards, which training programs read as they are.
+
+    The same sources and options give the same bytes, for any number of workers. If the call ends early, for whatever
+    reason, the same call continues where it stopped and gives the same bytes. In a finished folder, files that are
+    missing or damaged are written again, as the manifest says, and all others are left as they are.
+
+    Memory does not grow with the size of the sources: some chunks of a megabyte of text for each worker, with their
+    ids. A record of JSON lines, a text of an iterable, and a document that cannot be cut are held whole in addition;
+    with `shuffle` also the buffer, and the ids of the longest document.
+
+    Args:
+        sources: A path, a glob, a folder, a URL that `fsspec` opens, or "-" for standard input; a list or tuple of
+            them; or any other iterable, of texts. The suffix of a name decides how a file is read, as for `train`.
+        tokenizer: A `Tokenizer`, an `Encoding`, or what `Tokenizer.from_pretrained` takes.
+        out: The folder. It is made; or it is the folder of an unfinished run, which the call continues.
+        format: "bin" (bare ids), "nanogpt" (the same in one file for each split, train.bin and val.bin), "llm.c",
+            "megatron", "npy" or "parquet".
+        dtype: `uint16` or `uint32`; default: `uint16` if no id of the tokenizer needs more.
+        shard_size: A shard is closed when it has so many ids. No document is in two shards.
+        split: Names with their shares of the documents, as {"val": 0.01} or "val=0.01". All other documents are
+            "train". The hash of a document decides its split, so its place among the others does not matter.
+        seed: The seed of that hash.
+        append: Special tokens that end each document. "none" or () is none; without a choice, a tokenizer with a
+            token that ends a text gives a warning.
+        prepend: Special tokens that begin each document.
+        shuffle: A seed. Documents are then shuffled within a buffer.
+        shuffle_buffer: Ids that the buffer holds.
+        special: Whether special tokens in the text become their ids. Pass False for text that you do not trust.
+        field: The name of the text in the lines of `.jsonl` files; default "text". With it, "-" is read as such a
+            file.
+        column: The column of the text in Parquet files; default "text".
+        document_separator: A string that separates documents in files of text; it becomes no id. Without it each such
+            file is a document.
+        errors: "strict" refuses text that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
+        on_error: "stop" ends the call at a document that cannot be read; "skip" leaves it out, and lists it.
+        verify: Whether to compare the files of a finished folder with their checksums, too, not only with their
+            sizes. Every byte is read.
+        workers: Threads at the most; default: all cores.
+        progress: True shows a bar on standard error, "json" writes lines of JSON there; a callable gets (stage, done,
+            total) in bytes of the sources.
+
+    Returns:
+        The content of `manifest.json` in the folder: shards with their sizes and checksums, documents and tokens of
+        each split and source, totals, documents that were left out.
+
+    Raises:
+        FileNotFoundError: A file is missing, or a glob or folder holds none.
+        FileExistsError: The folder has other contents.
+        ValueError: An option is wrong; a document cannot be read (names file and place); the folder holds a run with
+            other sources, another tokenizer or other options (names what differs); a damaged file cannot be repaired,
+            because the sources now give another one.
+        OSError: A file cannot be read or written, or has changed meanwhile; the disk is full. Afterwards the same
+            call continues the run.
+        ImportError: A file needs pyarrow or fsspec, which is not installed.
+    """
+    tokenizer = loaded_tokenizer(tokenizer)
+    options = Options(
+        tokenizer,
+        format=format,
+        dtype=dtype,
+        shard_size=shard_size,
+        split=split,
+        seed=seed,
+        append=append,
+        prepend=prepend,
+        shuffle=shuffle,
+        shuffle_buffer=shuffle_buffer,
+        special=special,
+        document_separator=document_separator,
+        errors=errors,
+        on_error=on_error,
+        workers=workers,
+    )
+    files = found(sources, field, column, Path(out))
+    if options.core.replace:
+        inputs.check_plain(_plain(files))
+    run = {
+        "tokenizer": tokenizer.fingerprint,
+        "options": options.settings | {"field": field, "column": column},
+        "sources": [[source.name, *(source.seen or (None, None))] for source in files],
+    }
+    work = repair.work_left(Folder(Path(out), run, options), tokenizer, verify, progress)
+    if work.folder is None:
+        return work.manifest or {}
+    if options.warning is not None:
+        warnings.warn(options.warning, stacklevel=2)
+    manifest = _write(work.folder, tokenizer, files, progress)
+    if work.manifest is not None:
+        return work.manifest
+    warn_of_skipped(manifest, work.folder, stacklevel=3)
+    return manifest
+
+
+def loaded_tokenizer(tokenizer: object) -> Tokenizer:
+    """Return the tokenizer of an argument: a `Tokenizer`, an `Encoding`, or what `Tokenizer.from_pretrained` takes.
+
+    Raises:
+        TypeError: It is none of these.
+    """
+    if isinstance(tokenizer, (str, os.PathLike)):
+        return Tokenizer.from_pretrained(tokenizer)
+    inner = getattr(tokenizer, "tokenizer", tokenizer)
+    if isinstance(inner, Tokenizer):
+        return inner
+    raise TypeError(
+        f"tokenizer is a Tokenizer, an Encoding, or a name or path of one, not {type(tokenizer).__name__}"
+    )
+
+
+def warn_of_skipped(manifest: dict[str, Any], folder: Folder, stacklevel: int) -> None:
+    """Warn of documents that were left out, if there are any."""
+    count = manifest["totals"]["skipped"]
+    if count:
+        were = "was" if count == 1 else "were"
+        message = f'{counted(count, "document")} {were} left out: see "skipped" in {folder.path / manifests.NAME}'
+        warnings.warn(message, stacklevel=stacklevel + 1)
+
+
+def _plain(files: list[Source]) -> list[inputs.Source]:
+    """Return the files of this machine, as the checks of training take them."""
+    return [
+        inputs.Source(source.path, source.compression, source.field, source.column)
+        for source in files
+        if source.kind == "file" and source.open is None and source.seen is not None
+    ]
+
+
+def _write(
+    folder: Folder, tokenizer: Tokenizer, sources: list[Source], progress: bool | str | Report
+) -> dict[str, Any]:
+    """Encode the sources into the folder, and return its manifest."""
+    with folder.locked(), watching(progress, sources) as watch, folder.saving(tokenizer) as wait:
+        run = _Run(tokenizer, sources, folder, watch)
+        try:
+            snapshot = run.run()
+        except ValueError as error:
+            raise named(inputs.explained(error, _plain(sources)), sources) from None
+        except OSError as error:
+            raise named(error, sources) from None
+        manifest = folder.manifest(tokenizer, _outcome(sources, snapshot, run.skipped))
+        wait()
+        folder.write_manifest(manifest)
+        watch.end(manifest["totals"]["text_bytes"])
+    return manifest
+
+
+class _Run:
+    """The core's run, and what Python adds to it."""
+
+    def __init__(self, tokenizer: Tokenizer, sources: list[Source], folder: Folder, watch: Watch) -> None:
+        self._sources, self._folder, self._watch = sources, folder, watch
+        state = folder.state()
+        self.skipped = [] if state is None else state.skipped
+        snapshot = None if state is None else state.snapshot
+        self._start = (0, 0) if snapshot is None else (snapshot.source, snapshot.offset)
+        options = dataclasses.replace(folder.options.core, chunk_bytes=CHUNK_BYTES, snapshot_seconds=SNAPSHOT_SECONDS)
+        self._core = _core.ShardRun(tokenizer._core, sources, folder.unfinished, options, snapshot)
+        watch.begin(self._core, *self._start)
+
+    def finish(self, split: int, number: int, tokens: int, documents: int, hashes: _core.WrittenHashes) -> None:
+        """Make a shard whole; the core calls it from its threads."""
+        self._folder.finish(split, number, tokens, documents, hashes)
+
+    def save(self, snapshot: _core.ShardSnapshot) -> None:
+        """Save a state; the core calls it, never twice at once."""
+        place = (snapshot.source, snapshot.offset)
+        self._folder.save(snapshot, [row for row in self.skipped if (row.source, row.text) < place])
+
+    def run(self) -> _core.ShardSnapshot:
+        """Encode all sources; return the last snapshot."""
+        first = 0
+        for kind, group in itertools.groupby(self._sources, lambda source: source.kind):
+            end = first + len(list(group))
+            if end > self._start[0]:
+                self._encode(kind, first, end)
+            first = end
+        return self._core.finish(self)
+
+    def _encode(self, kind: str, first: int, end: int) -> None:
+        """Encode some sources, all of one kind."""
+        report = self._watch.report_of(first)
+        if kind == "file":
+            self._core.files(end, self, progress=report)
+        elif kind == "column":
+            self._core.columns(end, self._columns(first, end), self, progress=report)
+        else:
+            texts: Any = self._sources[first].texts
+            self._core.texts([texts] if isinstance(texts, (str, bytes)) else texts, self, progress=report)
+
+    def _columns(self, first: int, end: int) -> Iterator[TextColumn]:
+        begun, offset = self._start
+        for number in range(max(first, begun), end):
+            start = offset if number == begun else 0
+            skip = functools.partial(self._skip, number) if self._folder.options.core.skip else None
+            yield from parquet_texts.texts(self._sources[number], number, start, skip)
+
+    def _skip(self, source: int, text: int, reason: str) -> None:
+        self.skipped.append(SkippedRow(source, text, reason))
+
+
+def _outcome(sources: Sequence[Source], snapshot: _core.ShardSnapshot, rows: list[SkippedRow]) -> Outcome:
+    """Return the outcome of all sources. `rows` are the rows of tables that were left out."""
+    skipped = [
+        {"source": sources[document.source].name, "place": _place(document, sources), "reason": document.reason}
+        for document in snapshot.skipped
+    ]
+    for row in rows:
+        place, _, reason = row.reason.partition(": ")
+        skipped.append({"source": sources[row.source].name, "place": place, "reason": reason})
+    documents = snapshot.source_documents
+    documents += [0] * (len(sources) - len(documents))
+    entries = [
+        {"name": source.name, "bytes": source.seen and source.seen[0], "documents": count}
+        for source, count in zip(sources, documents, strict=True)
+    ]
+    return Outcome(
+        snapshot.split_tokens,
+        snapshot.split_documents,
+        entries,
+        snapshot.text_bytes,
+        skipped,
+        snapshot.skipped_count + len(rows),
+    )
+
+
+def _place(document: _core.SkippedDocument, sources: Sequence[Source]) -> str:
+    if document.line is None:
+        return f"byte {document.offset}"
+    is_record = sources[document.source].field is not None
+    return f"line {document.line}" if is_record else f"text number {document.line}"

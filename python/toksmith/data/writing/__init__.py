@@ -1,1 +1,0 @@
-"""Encoding documents into shards of ids for training: `toksmith.tokenize`."""
