@@ -82,18 +82,14 @@ class Texts:
                 yield from self._of_file(one, language, read)
 
     def _of_file(self, given: Given, language: str | None, read: Callable[[int], object]) -> Iterator[Document]:
-        label = ""
-
-        def note(found: str) -> None:
-            nonlocal label
-            label = found
-
-        asked = None if self._language_field is None else (self._language_field, note)
         source = _source(given)
         try:
-            for pieces in documents.of(source, self._errors, read, self._separator, asked):
-                yield Document(given.name, language if asked is None else label, pieces)
-        except (OSError, ValueError) as error:
+            for document in documents.of(source, self._errors, read, self._separator, self._language_field):
+                label = language if self._language_field is None else document.label
+                yield Document(given.name, label, document.pieces)
+        except ValueError as error:
+            raise sources.named(inputs.explained(error, [source]), [given]) from None
+        except OSError as error:
             raise sources.named(error, [given]) from None
 
 
@@ -103,7 +99,7 @@ def _files_of(given: list[tuple[str | None, Given]]) -> Iterator[Given]:
 
 
 def _source(given: Given) -> inputs.Source:
-    return inputs.Source(given.path, given.compression, given.field, given.column)
+    return inputs.Source(given.path, given.compression, given.field, given.column, given.seen)
 
 
 def _given(on: Any, field: str | None, column: str | None) -> list[tuple[str | None, Given]]:
@@ -208,7 +204,7 @@ class Parallel:
         source = _source(given)
         if self._errors == "replace":
             inputs.check_plain([source])
-        return _lines(piece for pieces in documents.of(source, self._errors) for piece in pieces)
+        return _lines(piece for document in documents.of(source, self._errors) for piece in document.pieces)
 
 
 def _name(text: Any) -> str | None:
