@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
 from ..files import parquet, watching
-from .sources import Given as Source
+from ..files.inputs import Source
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,7 +56,7 @@ def _texts(
 
     assert source.column is not None
     row = count = 0
-    per_row = (source.seen[0] if source.seen else 0) / max(table.metadata.num_rows, 1)
+    per_row = (source.size or 0) / max(table.metadata.num_rows, 1)
     for column in parquet.columns(table, source.column, source.name, _ROWS):
         cells = valid = column
         if cells.null_count:

@@ -12,7 +12,7 @@ from .._internal import progress_lines
 from .._internal.messages import printable
 from .._internal.numbers import counted
 from .._internal.progress import Report, bar
-from .sources import Given as Source
+from ..files.inputs import Source
 
 _STAGE = "encode"
 _NAMES = {_STAGE: "tokenizing"}
@@ -26,10 +26,10 @@ class Watch:
     def __init__(self, sources: Sequence[Source]) -> None:
         self.report: Report | None = None
         self._sources = sources
-        sizes = [source.seen[0] if source.seen else 0 for source in sources]
+        sizes = [source.size or 0 for source in sources]
         self._before = [0, *itertools.accumulate(sizes)]
         # The total is not known where a source has no size.
-        self._total = 0 if any(source.seen is None for source in sources) else self._before[-1]
+        self._total = 0 if any(source.size is None for source in sources) else self._before[-1]
         self._core: _core.ShardRun | None = None
         self._start = (0, 0)
         self._done = 0

@@ -9,13 +9,14 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from .._internal.choices import Errors, OnError, ShardFormat
+from .._internal.choices import OnError, ShardFormat
 from .._internal.numbers import counted
 from .._internal.progress import Report
-from ..files import inputs
+from ..corpus import Corpus, CorpusOptions, TextSources
+from ..files.inputs import Source
 from ..tokenizer import Tokenizer
 from . import manifest as manifests
 from . import parquet_texts, repair
@@ -24,8 +25,9 @@ from .manifest import Outcome
 from .options import DEFAULT_BUFFER, DEFAULT_SHARD, Options, SpecialTokens
 from .parquet_texts import TextColumn
 from .progress import Watch, watching
-from .sources import Given as Source
-from .sources import found, named
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 # Bytes of text that a thread takes at a time, and seconds between two states. Tests change both.
 CHUNK_BYTES = 1 << 20
@@ -33,8 +35,8 @@ SNAPSHOT_SECONDS = 5.0
 
 
 def tokenize(
-    sources: Any,
-    tokenizer: Any,
+    sources: Corpus | TextSources,
+    tokenizer: object,
     out: str | os.PathLike[str],
     *,
     format: ShardFormat = "bin",
@@ -47,14 +49,11 @@ def tokenize(
     shuffle: int | None = None,
     shuffle_buffer: int = DEFAULT_BUFFER,
     special: bool = True,
-    field: str | None = None,
-    column: str | None = None,
-    document_separator: str | None = None,
-    errors: Errors = "strict",
     on_error: OnError = "stop",
     verify: bool = False,
     workers: int | None = None,
     progress: bool | str | Report = False,
+    **corpus_options: Unpack[CorpusOptions],
 ) -> dict[str, Any]:
     """Encode documents into a folder of shards, which training programs read as they are.
 
@@ -111,9 +110,10 @@ def tokenize(
             call continues the run.
         ImportError: A file needs pyarrow or fsspec, which is not installed.
     """
-    tokenizer = loaded_tokenizer(tokenizer)
+    corpus = Corpus.of(sources, **corpus_options).without(Path(out))
+    encoder = loaded_tokenizer(tokenizer)
     options = Options(
-        tokenizer,
+        encoder,
         format=format,
         dtype=dtype,
         shard_size=shard_size,
@@ -124,25 +124,22 @@ def tokenize(
         shuffle=shuffle,
         shuffle_buffer=shuffle_buffer,
         special=special,
-        document_separator=document_separator,
-        errors=errors,
+        document_separator=corpus.document_separator,
+        errors=corpus.errors,
         on_error=on_error,
         workers=workers,
     )
-    files = found(sources, field, column, Path(out))
-    if options.core.replace:
-        inputs.check_plain(_plain(files))
     run = {
-        "tokenizer": tokenizer.fingerprint,
-        "options": options.settings | {"field": field, "column": column},
-        "sources": [[source.name, *(source.seen or (None, None))] for source in files],
+        "tokenizer": encoder.fingerprint,
+        "options": options.settings | {"field": corpus.field, "column": corpus.column},
+        "sources": [[source.name, *(source.seen or (None, None))] for source in corpus.sources],
     }
-    work = repair.work_left(Folder(Path(out), run, options), tokenizer, verify, progress)
+    work = repair.work_left(Folder(Path(out), run, options), encoder, verify, progress)
     if work.folder is None:
         return work.manifest or {}
     if options.warning is not None:
         warnings.warn(options.warning, stacklevel=2)
-    manifest = _write(work.folder, tokenizer, files, progress)
+    manifest = _write(work.folder, encoder, corpus, progress)
     if work.manifest is not None:
         return work.manifest
     warn_of_skipped(manifest, work.folder, stacklevel=3)
@@ -174,27 +171,13 @@ def warn_of_skipped(manifest: dict[str, Any], folder: Folder, stacklevel: int) -
         warnings.warn(message, stacklevel=stacklevel + 1)
 
 
-def _plain(files: list[Source]) -> list[inputs.Source]:
-    """Return the files of this machine, as the checks of training take them."""
-    return [
-        inputs.Source(source.path, source.compression, source.field, source.column)
-        for source in files
-        if source.kind == "file" and source.open is None and source.seen is not None
-    ]
-
-
-def _write(
-    folder: Folder, tokenizer: Tokenizer, sources: list[Source], progress: bool | str | Report
-) -> dict[str, Any]:
-    """Encode the sources into the folder, and return its manifest."""
+def _write(folder: Folder, tokenizer: Tokenizer, corpus: Corpus, progress: bool | str | Report) -> dict[str, Any]:
+    """Encode the corpus into the folder, and return its manifest."""
+    sources = corpus.sources
     with folder.locked(), watching(progress, sources) as watch, folder.saving(tokenizer) as wait:
         run = _Run(tokenizer, sources, folder, watch)
-        try:
+        with corpus.naming():
             snapshot = run.run()
-        except ValueError as error:
-            raise named(inputs.explained(error, _plain(sources)), sources) from None
-        except OSError as error:
-            raise named(error, sources) from None
         manifest = folder.manifest(tokenizer, _outcome(sources, snapshot, run.skipped))
         wait()
         folder.write_manifest(manifest)
@@ -268,7 +251,7 @@ def _outcome(sources: Sequence[Source], snapshot: _core.ShardSnapshot, rows: lis
     documents = snapshot.source_documents
     documents += [0] * (len(sources) - len(documents))
     entries = [
-        {"name": source.name, "bytes": source.seen and source.seen[0], "documents": count}
+        {"name": source.name, "bytes": source.size, "documents": count}
         for source, count in zip(sources, documents, strict=True)
     ]
     return Outcome(

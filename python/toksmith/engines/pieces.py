@@ -22,8 +22,8 @@ from ..data import parquet_texts
 from ..data.formats import Raw
 from ..data.options import CoreOptions
 from ..data.parquet_texts import TextColumn
-from ..data.sources import Given as Source
 from ..files import parquet
+from ..files.inputs import Source
 from ..tokenizer import Tokenizer
 
 PIECES = "pieces"
@@ -94,8 +94,7 @@ def write_pieces(batches: Iterable[Any], job: PieceJob) -> Iterator[str]:
     if first is None:
         return
     folder = new_folder(job.work, PIECES)
-    name = f"column {shown(job.column)} of a part"
-    source = Source(name, name)
+    source = Source(f"column {shown(job.column)} of a part")
     run = _core.ShardRun(job.tokenizer._core, [source], folder, job.options)
     run.columns(1, itertools.chain([first], columns), None)
     end = run.finish(None)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..._internal import arguments
-from ..._internal.messages import shown
 from ..._internal.progress import reporter, summing
-from ...files import documents, inputs
+from ...corpus import Corpus
 from ...formats import records
 from . import merging, reach, results, text_figures, usage, vocabulary
 
@@ -85,18 +82,19 @@ def inspect(
     """See `Tokenizer.inspect`."""
     limit, threads = arguments.checked_limit("top", top, 0), arguments.checked_workers(workers)
     arguments.replaces_invalid(errors)
-    separator = arguments.checked_separator(document_separator)
-    sources = None if on is None else _sources(on, field, column)
-    if isinstance(sources, list) and errors == "replace":
-        inputs.check_plain(source for source in sources if source.path != inputs.DEVICE)
+    arguments.checked_separator(document_separator)
+    texts = on
+    if on is not None and not isinstance(on, Corpus):
+        texts = Corpus(on, field=field, column=column, document_separator=document_separator, errors=errors)
     looked_at = vocabulary.Vocabulary(parts)
     found = reach.reach(looked_at, threads)
     tree = merging.Tree(looked_at)
     used = None
-    if sources is not None:
+    if texts is not None:
         counter = usage.Counter(parts.core, looked_at.ids, special, threads)
         with reporter(progress) as report:
-            counter.add(_documents(sources, errors, separator, report))
+            read = summing(report, "encode", texts.total_bytes)
+            counter.add(document.pieces for document in texts.documents(read))
         used = text_figures.usage(looked_at, tree, found, counter, limit)
     return Inspection(
         sizes=vocabulary.sizes(looked_at),
@@ -109,39 +107,3 @@ def inspect(
         duplicates=vocabulary.duplicates(looked_at, limit),
         usage=used,
     )
-
-
-def _sources(on: Any, field: str | None, column: str | None) -> list[inputs.Source] | Iterable[str]:
-    """Return the files that the argument stands for, or its texts."""
-    if isinstance(on, (str, bytes, os.PathLike)):
-        on = [on]
-    if not isinstance(on, (list, tuple)):
-        if field is not None or column is not None:
-            raise ValueError("field and column are for files; texts were given")
-        if not isinstance(on, Iterable):
-            raise TypeError(f"on is paths, or an iterable of texts, not {type(on).__name__}")
-        return on
-    if not on:
-        raise ValueError("on names no file")
-    paths = [inputs.DEVICE if one == "-" else one for one in on]
-    if paths.count(inputs.DEVICE) > 1:
-        raise ValueError("standard input is given twice")
-    return inputs.of_files(paths, field, column, inputs.TEXTS_TO_ENCODE)
-
-
-def _documents(
-    sources: list[inputs.Source] | Iterable[str], errors: str, separator: str | None, report: Report | None
-) -> Iterator[Iterable[str]]:
-    if not isinstance(sources, list):
-        for text in sources:
-            if not isinstance(text, str):
-                raise TypeError(f"a text is a str, not {type(text).__name__}: {shown(text)}; for files give a list")
-            yield from [[text]] if separator is None else documents.split([text], separator)
-        return
-    read = summing(report, "encode", sum(_size(source.path) for source in sources))
-    for source in sources:
-        yield from documents.of(source, errors, read, separator)
-
-
-def _size(path: str) -> int:
-    return 0 if path == inputs.DEVICE else os.path.getsize(path)  # noqa: PTH202

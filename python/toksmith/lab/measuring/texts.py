@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._internal.messages import shown
-from ...data import sources
+from ...corpus import Corpus
 from ...files import documents, inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ...data.sources import Given
+    from ...files.inputs import Source as Given
 
 
 class Document(NamedTuple):
@@ -82,19 +82,20 @@ class Texts:
                 yield from self._of_file(one, language, read)
 
     def _of_file(self, given: Given, language: str | None, read: Callable[[int], object]) -> Iterator[Document]:
-        label = ""
-
-        def note(found: str) -> None:
-            nonlocal label
-            label = found
-
-        asked = None if self._language_field is None else (self._language_field, note)
         source = _source(given)
         try:
-            for pieces in documents.of(source, self._errors, read, self._separator, asked):
-                yield Document(given.name, language if asked is None else label, pieces)
-        except (OSError, ValueError) as error:
-            raise sources.named(error, [given]) from None
+            for document in documents.of(source, self._errors, read, self._separator, self._language_field):
+                label = language if self._language_field is None else document.label
+                yield Document(given.name, label, document.pieces)
+        except ValueError as error:
+            raise _named(inputs.explained(error, [source])) from None
+        except OSError as error:
+            raise _named(error) from None
+
+
+def _named(error: Exception) -> Exception:
+    has_name = getattr(error, "filename", None)
+    return error if has_name else type(error)(str(error).replace(inputs.DEVICE, "standard input"))
 
 
 def _files_of(given: list[tuple[str | None, Given]]) -> Iterator[Given]:
@@ -103,13 +104,13 @@ def _files_of(given: list[tuple[str | None, Given]]) -> Iterator[Given]:
 
 
 def _source(given: Given) -> inputs.Source:
-    return inputs.Source(given.path, given.compression, given.field, given.column)
+    return inputs.Source(given.path, given.compression, given.field, given.column, given.seen)
 
 
 def _given(on: Any, field: str | None, column: str | None) -> list[tuple[str | None, Given]]:
     """Return all sources, each with its language, or None."""
     if not isinstance(on, Mapping):
-        found: list[tuple[str | None, Given]] = [(None, one) for one in sources.found(on, field, column)]
+        found: list[tuple[str | None, Given]] = [(None, one) for one in Corpus(on, field=field, column=column).sources]
     else:
         found = [(str(language), one) for language, given in on.items() for one in _of_language(given, field, column)]
         if not found:
@@ -128,7 +129,7 @@ def _of_language(given: Any, field: str | None, column: str | None) -> list[Give
 
     If `field` or `column` fits none of the files of all languages, the caller raises the error.
     """
-    found = sources.found(given, None, None)
+    found = Corpus(given).sources
     return [
         one._replace(field=one.field and (field or one.field), column=one.column and (column or one.column))
         for one in found
@@ -202,13 +203,13 @@ class Parallel:
         name = _name(text)
         if name is None:
             return ("".join(document.pieces) for document in _of_texts(text, None))
-        [given] = sources.found(name, None, None)
+        [given] = Corpus(name).sources
         if given.open is not None or given.column is not None or given.field is not None:
             raise ValueError(f"{name}: parallel texts are files of text on this machine, a sentence a line")
         source = _source(given)
         if self._errors == "replace":
             inputs.check_plain([source])
-        return _lines(piece for pieces in documents.of(source, self._errors) for piece in pieces)
+        return _lines(piece for document in documents.of(source, self._errors) for piece in document.pieces)
 
 
 def _name(text: Any) -> str | None:
