@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import operator
 import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from . import choices
 from .messages import shown
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
-
     from typing_extensions import Buffer
 
 
@@ -75,6 +73,11 @@ def checked_workers(workers: int | None) -> int:
     return min(number, 1024)
 
 
+def thread_limit(workers: int | None) -> int | None:
+    """Return how many threads may be used; None lets the core decide, which knows the size of the text."""
+    return None if workers is None else checked_workers(workers)
+
+
 def special_names(special_tokens: Iterable[str]) -> list[str]:
     """Return the names, checked to be distinct and not empty before a file is read for an hour."""
     if hasattr(special_tokens, "items"):
@@ -129,6 +132,15 @@ def checked_texts(texts: Iterable[str]) -> Iterable[str]:
 def as_bytes(data: Buffer) -> bytes:
     """Return the data as bytes. bytes(data) would make so many zero bytes of an int."""
     return data if isinstance(data, bytes) else bytes(memoryview(data))
+
+
+def text_bytes(text: Buffer) -> bytes:
+    """Return a text that is given as bytes; the error names what else takes several texts."""
+    try:
+        return as_bytes(text)
+    except TypeError:
+        hint = "; encode_batch takes a list of texts" if isinstance(text, (list, tuple)) else ""
+        raise TypeError(f"a text is a str or bytes, not {type(text).__name__}{hint}") from None
 
 
 def checked_limit(name: str, value: int, least: int) -> int:

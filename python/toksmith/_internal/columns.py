@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from .messages import shown
+from collections.abc import Sequence
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from .messages import shown
 
 
 def place_of(name: str, names: Sequence[str]) -> int:

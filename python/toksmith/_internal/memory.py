@@ -9,12 +9,9 @@ from __future__ import annotations
 import contextlib
 import operator
 import os
+from typing import SupportsIndex
 
 from .messages import shown
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import SupportsIndex
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 

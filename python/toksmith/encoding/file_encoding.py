@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import struct
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .._internal.progress import reporter
+from .._core import Tokenizer as CoreTokenizer
+from .._internal.progress import Report, reporter
 from ..files import inputs, kinds, outputs, whole_files
-
-if TYPE_CHECKING:
-    from .._core import Tokenizer as CoreTokenizer
-    from .._internal.progress import Report
 
 # Bytes of the head of a `.npy` file: a multiple of 64, with room for any count.
 _HEAD = 128

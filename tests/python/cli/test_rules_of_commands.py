@@ -267,7 +267,7 @@ def example_folder(ready: Path, tiktoken_cache: Path) -> Path:
     parquet = pytest.importorskip("pyarrow.parquet")
     parquet.write_table(pa.table({"text": ["the low", "the new"]}), ready / "tables/a.parquet")
     (ready / "program.py").write_text("")
-    tokenizer.save_tiktoken(ready / "my.tiktoken")
+    tokenizer.save(ready / "my.tiktoken", format="tiktoken")
     tokenizer.encode_file(ready / "book.txt", ready / "corpus.npy")
     wide = toksmith.Tokenizer.from_pretrained(ready / "my.tiktoken", pattern="cl100k")
     wide.save_huggingface(ready / "hf")
