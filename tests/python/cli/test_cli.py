@@ -250,9 +250,9 @@ def test_ids_across_windows(folder: Path) -> None:
         (b"1_0", "standard input: number 1 is '1_0', not an id"),
         (b"1.5", "standard input: number 1 is '1.5', not an id"),
         (b"\xff\xfe", "standard input: number 1 is '\\\\xff\\\\xfe', not an id"),
-        (b"5 5 280", "standard input: number 3 is 280: there is no token of this id"),
-        (b"4294967296", "standard input: number 1 is 4294967296: there is no token of this id"),
-        (b"9" * 5000, f"standard input: number 1 is {'9' * 40}: there is no token of this id"),
+        (b"5 5 280", "standard input: number 3 is 280: no token has this id"),
+        (b"4294967296", "standard input: number 1 is 4294967296: no token has this id"),
+        (b"9" * 5000, f"standard input: number 1 is {'9' * 40}: no token has this id"),
         (b"1 " * 600_000 + b"x", "standard input: number 600001 is 'x', not an id"),
     ],
 )

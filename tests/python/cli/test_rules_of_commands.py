@@ -349,7 +349,7 @@ def test_an_option_with_one_value_is_given_once(command: str, option: str) -> No
     message = done.stderr.decode()
     assert (done.returncode, done.stdout) == (2, b"")
     assert message.startswith("toksmith: error: ")
-    assert message.endswith(f"{option} takes one value, and is given 2 times\n")
+    assert message.endswith(f"{option} takes one value, but appears 2 times\n")
 
 
 def test_options_that_may_be_repeated(ready: Path) -> None:
