@@ -36,13 +36,13 @@ def special_list(special_tokens: Iterable[str] | Mapping[str, int] | None) -> li
         return []
     if isinstance(special_tokens, (str, bytes)):
         raise TypeError(f"special_tokens is a list of names: write [{shown(special_tokens)}]")
-    given: Iterable[tuple[str, int | None]]
+    pairs: Iterable[tuple[str, int | None]]
     if hasattr(special_tokens, "items"):
-        given = ((name, _special_id(name, id)) for name, id in special_tokens.items())
+        pairs = ((name, _special_id(name, id)) for name, id in special_tokens.items())
     else:
-        given = ((name, None) for name in special_tokens)
+        pairs = ((name, None) for name in special_tokens)
     named = []
-    for name, id in given:  # one by one: a long range is refused at its first number
+    for name, id in pairs:  # one by one: a long range is refused at its first number
         if not isinstance(name, str):
             raise TypeError(f"a special token is a str, not {type(name).__name__}: {shown(name)}")
         try:
@@ -143,9 +143,9 @@ def text_bytes(text: Buffer) -> bytes:
         raise TypeError(f"a text is a str or bytes, not {type(text).__name__}{hint}") from None
 
 
-def checked_limit(name: str, value: int, least: int) -> int:
+def checked_limit(name: str, value: int, minimum: int) -> int:
     """Return a number of tokens."""
     number = operator.index(value)
-    if number < least:
-        raise ValueError(f"{name} is at least {least}, not {number}")
+    if number < minimum:
+        raise ValueError(f"{name} is at least {minimum}, not {number}")
     return min(number, 2**62)

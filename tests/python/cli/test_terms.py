@@ -261,7 +261,7 @@ def test_arrays_of_any_whole_numbers(dtype: str, folder: Path) -> None:
         ("a.npy", b"", (), "a.npy: not a NumPy file", 1),
         ("a.npy", np.zeros((2, 2), np.int32), (), "one-dimensional array of integers", 1),
         ("a.npy", np.zeros(2), (), "one-dimensional array of integers", 1),
-        ("a.npy", np.array([97, 999], np.uint16), (), "a.npy: number 2 is 999: there is no token", 1),
+        ("a.npy", np.array([97, 999], np.uint16), (), "a.npy: number 2 is 999: no token has this id", 1),
         ("a.npy", np.array([97, -1], np.int64), (), "a.npy: number 2 is", 1),
         ("cut.npy", np.arange(99, dtype=np.uint32), (), "its header says 99", 1),
         ("a.bin", b"a\0b", (), "the file ends inside a number of 16 bits", 1),
