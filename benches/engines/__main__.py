@@ -87,7 +87,7 @@ def encode(options: argparse.Namespace) -> None:
     print(f"{len(texts):,} documents, {size:,.1f} MB, {options.parts} parts, {options.rounds} rounds")
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        tokenizer.save_tiktoken(folder / functions.RANKS)
+        tokenizer.save(folder / functions.RANKS, format="tiktoken")
         tokenizer.save_huggingface(folder)
         for engine in options.engines:
             plan = plans.PLANS[engine](tokenizer, folder, str(tokenizer.pattern.pattern))

@@ -21,6 +21,7 @@ import corpus
 import pyarrow as pa
 import pyarrow.compute as pc
 
+import toksmith
 from toksmith import Tokenizer, count_pretokens_from_iterator, train
 from toksmith.engines import count_arrow
 from toksmith.training.counts import PretokenCounts
@@ -63,7 +64,7 @@ def compare(texts: list[str], options: argparse.Namespace) -> None:
             warnings.filterwarnings("ignore", message="no pair is left")
             largest = train(counts, max(options.sizes), workers=1)
         for size in sorted(options.sizes):
-            tokenizer = largest.shrink(min(size, largest.vocab_size))
+            tokenizer = toksmith.shrink(largest, min(size, largest.vocab_size))
             merges, tokens = list(tokenizer.merges), _tokens(tokenizer, chunks)
             if name == "all":
                 base[size] = merges, tokens

@@ -42,7 +42,7 @@ def _check(tokenizer: Tokenizer, pickled: bytes, ids: list[int]) -> None:
     assert tokenizer.encode_with_offsets(text)[0] == ids
     assert tokenizer.encode_batch([text, text]) == [ids, ids]
     if tokenizer.pipeline is None and not tokenizer._core.is_spelled():
-        pattern = tokenizer._pattern
+        pattern = tokenizer._parts.pattern
         merges = tokenizer.merges if tokenizer._core.has_merges() else None
         assert ids == reference.encode(
             text,
@@ -51,7 +51,7 @@ def _check(tokenizer: Tokenizer, pickled: bytes, ids: list[int]) -> None:
             tokenizer.special_tokens,
             pattern=pattern.compiled(),
             unmatched=pattern.unmatched,
-            ignore_merges=tokenizer.ignore_merges,
+            ignore_merges=tokenizer._core.ignores_merges(),
         )
         if pattern.unmatched == "keep":
             assert tokenizer.decode_bytes(ids) == text.encode()

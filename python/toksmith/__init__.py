@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .data.tokenize import tokenize
     from .formats.published.models import encoding_name_for_model
     from .lab.measuring.compare import compare
+    from .shrinking import shrink
     from .training.counting import count_pretokens, count_pretokens_from_iterator
     from .training.counts import PretokenCounts
     from .training.train import train, train_bpe, train_from_iterator
@@ -38,6 +39,7 @@ __all__ = [
     "encoding_name_for_model",
     "get_encoding",
     "list_encoding_names",
+    "shrink",
     "tokenize",
     "train",
     "train_bpe",
@@ -57,6 +59,7 @@ _LAZY = {
     "encoding_name_for_model": "formats.published.models",
     "get_encoding": "compat.tiktoken.registry",
     "list_encoding_names": "compat.tiktoken.registry",
+    "shrink": "shrinking",
     "tokenize": "data.tokenize",
     "train": "training.train",
     "train_bpe": "training.train",

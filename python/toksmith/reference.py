@@ -532,10 +532,10 @@ def encode_steps(word: bytes, merges_or_ranks: Sequence[Pair] | Mapping[bytes, i
     pieces = _single_bytes(word)
     while True:
         ranks = [(rank_of(*pair), i) for i, pair in enumerate(pairwise(pieces))]
-        found = [(rank, i) for rank, i in ranks if rank is not None]
-        if not found:
+        candidates = [(rank, i) for rank, i in ranks if rank is not None]
+        if not candidates:
             return
-        rank, i = min(found)
+        rank, i = min(candidates)
         left, right = pieces[i : i + 2]
         pieces = (*pieces[:i], left + right, *pieces[i + 2 :])
         yield Step(left, right, rank, pieces)
@@ -623,10 +623,10 @@ def _special_ids(vocab: Mapping[int, bytes], special_tokens: Iterable[str] | Map
         return dict(special_tokens)
     special_ids = {}
     for name in _checked_special_tokens(special_tokens):
-        found = [id_ for id_, token in vocab.items() if token == name.encode()]
-        if len(found) != 1:
-            raise ValueError(f"the vocabulary has {name!r} at {found}: give special_tokens as name → id")
-        special_ids[name] = found[0]
+        ids = [id_ for id_, token in vocab.items() if token == name.encode()]
+        if len(ids) != 1:
+            raise ValueError(f"the vocabulary has {name!r} at {ids}: give special_tokens as name → id")
+        special_ids[name] = ids[0]
     return special_ids
 
 
@@ -642,7 +642,7 @@ def _checked_special_tokens(special_tokens: Iterable[str]) -> list[str]:
         raise ValueError("a special token is empty")
     for token, count in Counter(tokens).items():
         if count > 1:
-            raise ValueError(f"the special token {token!r} is given {count} times")
+            raise ValueError(f"the special token {token!r} is listed {count} times")
     return tokens
 
 

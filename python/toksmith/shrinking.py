@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
 
 from ._core import Tokenizer as CoreTokenizer
+from .formats.huggingface.pipeline import Pipeline
 from .formats.parts import Parts
-
-if TYPE_CHECKING:
-    from .formats.huggingface.pipeline import Pipeline
+from .tokenizer import Tokenizer
 
 
-def shrink(parts: Parts, n: int) -> Parts:
-    """Return a tokenizer with `n` tokens; the given one if it has as many. See `Tokenizer.shrink`."""
+def shrink(tokenizer: Tokenizer, n: int) -> Tokenizer:
+    """Return a tokenizer of `n` tokens, special ones included: `tokenizer` without its last merges.
+
+    Special tokens whose ids are above all others move down to follow them; all other ids stay. For a trained
+    tokenizer the result is the same as training with `n`. Under rank semantics the last ranks are left out.
+
+    Raises:
+        ValueError: `n` is more than the number of tokens, less than the bytes and special tokens, or less than the
+            size of the tokenizer that this one was extended from; or a `pipeline` does more than the vocabulary says
+            (a normalizer, several stages, added tokens with conditions, a template).
+
+    >>> import toksmith
+    >>> counts = toksmith.PretokenCounts({b"low": 5, b"lower": 2})
+    >>> toksmith.shrink(toksmith.train(counts, 260), 258) == toksmith.train(counts, 258)
+    True
+    """
+    parts = _shrunk(tokenizer._parts, n)
+    return tokenizer if parts is tokenizer._parts else tokenizer._of(parts)
+
+
+def _shrunk(parts: Parts, n: int) -> Parts:
     size, has = operator.index(n), parts.core.vocab_size()
     specials, record = parts.special_tokens, parts.record
     least = max(256 + len(specials), record.least if record else 0)

@@ -1,40 +1,42 @@
-"""`Tokenizer`: text to ids and back.
-
-The parts of a tokenizer, its files and its identity are in its base `Definition`, explanations and views in the base
-`Showing`. Modules that take long to import (files, explanations) are imported on first use.
-"""
+"""`Tokenizer`: text to ids and back."""
 
 from __future__ import annotations
 
 import itertools
 import os
+import types
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 from . import patterns
 from ._core import Tokenizer as CoreTokenizer
-from ._internal import arguments
+from ._internal import arguments, choices
+from ._internal.choices import Errors, FileFormat, Unmatched
 from ._internal.messages import shown
+from ._internal.progress import Report
+from ._internal.views import ListView
+from .encoding import file_encoding, text_streaming
 from .encoding.decode_stream import DecodeStream
+from .formats import identity, load, load_ranks, save, sources
+from .formats.huggingface import read as huggingface
+from .formats.huggingface.pipeline import Pipeline
 from .formats.parts import Parts
-from .showing import Showing
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any, Literal, overload
-
     import numpy as np
-    from numpy.typing import NDArray
-    from typing_extensions import Buffer
-
-    from ._internal.choices import Errors, Unmatched
-    from ._internal.progress import Report
+    from numpy.typing import DTypeLike, NDArray
+    from typing_extensions import Buffer, Self
 
     Ids = Iterable[int] | NDArray[Any]
-    Pairs = Iterable[tuple[bytes, bytes]]
-    Specials = Iterable[str] | Mapping[str, int]
+
+StrPath = str | os.PathLike[str]
+Pairs = Iterable[tuple[bytes, bytes]]
+Specials = Iterable[str] | Mapping[str, int]
+SpecialToken = str | EllipsisType | None
 
 
-class Tokenizer(Showing):
+class Tokenizer:
     """A byte-level BPE tokenizer: a vocabulary, merges, special tokens and a pattern. Immutable.
 
     The constructor is that of Stanford CS336's assignment 1; `Tokenizer()` is the bare 256 bytes.
@@ -70,7 +72,10 @@ class Tokenizer(Showing):
     'the th'
     """
 
-    __slots__ = ()
+    __slots__ = ("__weakref__", "_core", "_parts")
+
+    _core: CoreTokenizer
+    _parts: Parts
 
     def __init__(
         self,
@@ -94,41 +99,54 @@ class Tokenizer(Showing):
         )
         self._fill(Parts(core, resolved))
 
+    @classmethod
+    def _of(cls, parts: Parts) -> Self:
+        made = cls.__new__(cls)
+        made._fill(parts)
+        return made
+
+    def _fill(self, parts: Parts) -> None:
+        if hasattr(self, "_parts"):
+            raise AttributeError("a Tokenizer is immutable: it is made once; make a new one")
+        object.__setattr__(self, "_parts", parts)
+        object.__setattr__(self, "_core", parts.core)
+        identity.register(parts)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"a Tokenizer is immutable: cannot set {name!r}; make a new one")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a Tokenizer is immutable: cannot delete {name!r}")
+
     # Text to ids
 
-    def encode(self, text: str, *, special: bool = True, workers: int | None = None) -> list[int]:
-        """Return the ids of `text`. A long text is encoded on up to `workers` threads (default: all cores).
+    def encode(self, text: str | Buffer, *, special: bool = True, workers: int | None = None) -> list[int]:
+        r"""Return the ids of `text`. A long text is encoded on up to `workers` threads (default: all cores).
 
         For text that you do not trust pass `special=False`, or use `encode_parts`: the author of a text with special
         tokens in it could end a document, or speak for another role of a chat.
 
+        Args:
+            text: A text, or bytes that need not be UTF-8. A byte that is not part of valid UTF-8 is a character of
+                its own that is no letter, number or space, as in `data.decode("utf-8", "surrogateescape")`;
+                `decode_bytes` gives it back.
+            special: Whether special tokens become their ids.
+            workers: Threads; default: all cores.
+
         Raises:
             ValueError: The text has a lone surrogate, which has no UTF-8; names the place.
+
+        >>> Tokenizer().encode("é"), Tokenizer().encode(b"\xff")
+        ([195, 169], [255])
         """
-        return self._core.encode(text, special, None if workers is None else arguments.checked_workers(workers))
-
-    def encode_ordinary(self, text: str) -> list[int]:
-        """Return the ids of `text`, with special tokens read as ordinary text."""
-        return self._core.encode(text, False)
-
-    def encode_bytes(self, data: Buffer, *, special: bool = True, workers: int | None = None) -> list[int]:
-        r"""Return the ids of bytes that need not be UTF-8; `decode_bytes` gives them back.
-
-        A byte that is not part of valid UTF-8 is a character of its own that is no letter, number or
-        space, as in `data.decode("utf-8", "surrogateescape")`.
-
-        >>> Tokenizer().encode_bytes(b"\xff")
-        [255]
-        """
-        return self._core.encode_bytes(
-            arguments.as_bytes(data), special, None if workers is None else arguments.checked_workers(workers)
-        )
+        limit = arguments.thread_limit(workers)
+        if isinstance(text, str):
+            return self._core.encode(text, special, limit)
+        return self._core.encode_bytes(arguments.text_bytes(text), special, limit)
 
     def encode_to_numpy(self, text: str, *, special: bool = True, workers: int | None = None) -> NDArray[np.uint32]:
         """Return the ids of `text` as an array of `uint32`, shape (n,); on threads as `encode` does."""
-        return self._core.encode_to_numpy(
-            text, special, None if workers is None else arguments.checked_workers(workers)
-        )
+        return self._core.encode_to_numpy(text, special, arguments.thread_limit(workers))
 
     def encode_batch(
         self, texts: Iterable[str], *, special: bool = True, workers: int | None = None
@@ -149,39 +167,37 @@ class Tokenizer(Showing):
             arguments.checked_texts(texts), special, arguments.checked_workers(workers)
         )
 
-    if TYPE_CHECKING:
-
-        @overload
-        def encode_file(
-            self,
-            path: str | os.PathLike[str],
-            out: None = None,
-            *,
-            dtype: Any = None,
-            workers: int | None = None,
-            special: bool = True,
-            errors: Errors = "strict",
-            progress: bool | Report = False,
-        ) -> NDArray[Any]: ...
-        @overload
-        def encode_file(
-            self,
-            path: str | os.PathLike[str],
-            out: str | os.PathLike[str],
-            *,
-            dtype: Any = None,
-            workers: int | None = None,
-            special: bool = True,
-            errors: Errors = "strict",
-            progress: bool | Report = False,
-        ) -> int: ...
+    @overload
+    def encode_file(
+        self,
+        path: StrPath,
+        out: None = None,
+        *,
+        dtype: DTypeLike | None = None,
+        workers: int | None = None,
+        special: bool = True,
+        errors: Errors = "strict",
+        progress: bool | Report = False,
+    ) -> NDArray[Any]: ...
+    @overload
+    def encode_file(
+        self,
+        path: StrPath,
+        out: StrPath,
+        *,
+        dtype: DTypeLike | None = None,
+        workers: int | None = None,
+        special: bool = True,
+        errors: Errors = "strict",
+        progress: bool | Report = False,
+    ) -> int: ...
 
     def encode_file(
         self,
-        path: str | os.PathLike[str],
-        out: str | os.PathLike[str] | None = None,
+        path: StrPath,
+        out: StrPath | None = None,
         *,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         workers: int | None = None,
         special: bool = True,
         errors: Errors = "strict",
@@ -213,8 +229,6 @@ class Tokenizer(Showing):
             ValueError: The file is not UTF-8 (names file and byte); it is JSON lines, Parquet, compressed or
                 otherwise no plain text; `out` is the file itself; or an id does not fit into `dtype`.
         """
-        from .encoding import file_encoding
-
         ids: NDArray[Any] | int = file_encoding.encode_file(
             self._core,
             path,
@@ -260,8 +274,6 @@ class Tokenizer(Showing):
         >>> [ids.tolist() for ids in Tokenizer().encode_chunks(["a", "b"])]
         [[97, 98]]
         """
-        from .encoding import text_streaming
-
         return text_streaming.arrays(self._core, iterable, special, arguments.checked_workers(workers))
 
     def encode_with_offsets(
@@ -293,7 +305,7 @@ class Tokenizer(Showing):
 
     def count(self, text: str, *, special: bool = True, workers: int | None = None) -> int:
         """Return how many ids `text` has, without building them; on up to `workers` threads, as `encode` does."""
-        return self._core.count(text, special, None if workers is None else arguments.checked_workers(workers))
+        return self._core.count(text, special, arguments.thread_limit(workers))
 
     def truncate(self, text: str, max_tokens: int, *, special: bool = True) -> str:
         """Return the longest prefix of at most `max_tokens` whole tokens of `encode(text)`.
@@ -359,14 +371,10 @@ class Tokenizer(Showing):
         """
         return self._core.decode_batch(batch, errors, starts)
 
-    if TYPE_CHECKING:
-
-        @overload
-        def decode_stream(self, ids: None = None, *, prompt: Ids = (), errors: str = "replace") -> DecodeStream: ...
-        @overload
-        def decode_stream(
-            self, ids: Iterable[int], *, prompt: Ids = (), errors: str = "replace"
-        ) -> Iterator[str]: ...
+    @overload
+    def decode_stream(self, ids: None = None, *, prompt: Ids = (), errors: str = "replace") -> DecodeStream: ...
+    @overload
+    def decode_stream(self, ids: Iterable[int], *, prompt: Ids = (), errors: str = "replace") -> Iterator[str]: ...
 
     def decode_stream(
         self, ids: Iterable[int] | None = None, *, prompt: Ids = (), errors: str = "replace"
@@ -384,3 +392,274 @@ class Tokenizer(Showing):
         """
         stream = DecodeStream(self, prompt=prompt, errors=errors)
         return stream if ids is None else stream.pieces(ids)
+
+    # What it is made of
+
+    def token_bytes(self, id: int) -> bytes:
+        """Return the bytes of a token; `KeyError` if no token has this id."""
+        return self._core.token_bytes(id)
+
+    def token_id(self, token: Buffer | str) -> int:
+        """Return the id of a token by its bytes; if a special token has the same bytes, the id of the ordinary one.
+
+        Raises:
+            KeyError: There is no such token.
+        """
+        return self._core.token_id(token.encode() if isinstance(token, str) else arguments.as_bytes(token))
+
+    @property
+    def vocab(self) -> Mapping[int, bytes]:
+        """Token bytes by id, special tokens included; read-only."""
+        return types.MappingProxyType(self._parts.vocab)
+
+    @property
+    def merges(self) -> Sequence[tuple[bytes, bytes]]:
+        """The merges in order; read-only. Under rank semantics, the pair that each token's bytes reach."""
+        return ListView(self._parts.merges)
+
+    @property
+    def merge_counts(self) -> Sequence[int | None] | None:
+        """How often the pair of each merge occurred when training chose it; read-only, saved by `save`.
+
+        The counts are in the order of `merges`. A count is None for a merge that was not chosen by its count: a merge
+        of an extended tokenizer without counts, or of a forced token. The whole is None for a tokenizer that was not
+        trained here. The counts are no part of the identity.
+
+        >>> import toksmith
+        >>> list(toksmith.train(toksmith.PretokenCounts({b"low": 5, b"lower": 2}), 258).merge_counts)
+        [7, 7]
+        """
+        counts = self._parts.merge_counts
+        return None if counts is None else ListView(counts)
+
+    @property
+    def special_tokens(self) -> Mapping[str, int]:
+        """Ids of the special tokens by name; read-only."""
+        return types.MappingProxyType(self._core.special_tokens())
+
+    @property
+    def pattern(self) -> Any:
+        """The pattern as a compiled `regex` pattern; None for no pretokenization.
+
+        Raises:
+            ValueError: The tokenizer splits in stages, as some Hugging Face tokenizers do: no single pattern does it.
+        """
+        return self._parts.pattern.compiled()
+
+    @property
+    def pipeline(self) -> Pipeline | None:
+        """The other steps of a Hugging Face tokenizer: normalizer, added tokens with conditions, template.
+
+        None for a tokenizer that has no such steps. See `docs/huggingface.md`.
+        """
+        return self._parts.pipeline
+
+    @property
+    def vocab_size(self) -> int:
+        """How many ids are in use."""
+        return self._core.vocab_size()
+
+    @property
+    def max_id(self) -> int:
+        """The highest id in use."""
+        return self._core.max_id()
+
+    # Files
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        name_or_path: StrPath,
+        *,
+        pattern: Any = ...,
+        special_tokens: Specials | None = None,
+        unmatched: Unmatched | None = None,
+    ) -> Self:
+        """Load a tokenizer by name or by path, whatever its format.
+
+        Args:
+            name_or_path: A published encoding ("o200k_base"); a model of OpenAI's ("gpt-4o"); a file of `save`; a
+                `tokenizer.json` or a folder with one; a folder with GPT-2's two files; or a rank file. A file or
+                folder goes before an encoding of the same name. The rank file of an encoding is looked for as by
+                `toksmith.get_encoding`, and downloaded if it is not found. Nothing else is downloaded.
+            pattern: For a rank file, which holds none (see `from_tiktoken`), and for GPT-2's two files.
+            special_tokens: For the same formats as `pattern`.
+            unmatched: For the same formats as `pattern`.
+
+        Raises:
+            OSError: There is nothing of this name, or a file cannot be read or downloaded.
+            ValueError: The file is malformed, or an option is given that the file holds itself, or one is missing.
+        """
+        return cls._of(sources.open_source(name_or_path, pattern, special_tokens, unmatched))
+
+    @classmethod
+    def from_files(
+        cls,
+        vocab_filepath: StrPath,
+        merges_filepath: StrPath,
+        special_tokens: Specials | None = None,
+        *,
+        pattern: Any = "gpt2",
+        unmatched: Unmatched = "keep",
+    ) -> Self:
+        """Load GPT-2's two files, `vocab.json` and `merges.txt`. They hold no pattern: give it if it is not GPT-2's.
+
+        Raises:
+            OSError: A file cannot be read.
+            ValueError: A file is malformed or inconsistent; names file and line.
+        """
+        return cls._of(load.gpt2(vocab_filepath, merges_filepath, special_tokens, pattern, unmatched))
+
+    @classmethod
+    def from_tiktoken(
+        cls,
+        path: StrPath,
+        *,
+        pattern: Any,
+        special_tokens: Specials | None = None,
+        unmatched: Unmatched | None = None,
+    ) -> Self:
+        """Load a rank file of tiktoken's. It holds no pattern and no special tokens: give them.
+
+        Warns if the file is a published one and special tokens of it are missing; `special_tokens=()` is for a
+        tokenizer without any.
+
+        The ids are those of `toksmith.Encoding` and of tiktoken, with special tokens in a text turned into their ids.
+
+        Args:
+            path: The file.
+            pattern: A name (`toksmith.patterns.NAMED`, or a published encoding), a regular expression in the dialect
+                of tiktoken's engine, or None. A compiled `regex` pattern is read in the dialect of `regex`.
+            special_tokens: As in `Tokenizer`.
+            unmatched: What becomes of text that the pattern does not match; by default it is dropped, as in tiktoken.
+
+        Raises:
+            OSError: The file cannot be read.
+            ValueError: The file is malformed, or lacks a single byte; names file and line. Or the pattern is broken,
+                has a part without an equal in `regex`, or looks like a name but is none.
+        """
+        return cls._of(load_ranks.load(path, pattern, special_tokens, unmatched))
+
+    @classmethod
+    def from_huggingface(cls, source: Any, *, dropout_seed: int | None = None) -> Self:
+        """Load a Hugging Face tokenizer, byte-level BPE or SentencePiece's BPE, with the same ids for every text.
+
+        Its normalizer, splitting and added tokens are part of the result. The tokens that its post-processor puts
+        around a text are in `pipeline.template`, and no method adds them by itself. See `docs/huggingface.md`.
+
+        Args:
+            source: The path of a `tokenizer.json`, or of a folder with one; a `tokenizers.Tokenizer`; or a fast
+                tokenizer of `transformers`.
+            dropout_seed: For a model with `dropout`: with a seed, the ids of a pretoken depend on the seed and the
+                pretoken alone; without one, they are drawn anew each time. No effect on other models.
+
+        Raises:
+            OSError: The file cannot be read.
+            ValueError: The file is malformed or inconsistent, or has a part that cannot be reproduced exactly; names
+                the part by its place in the file.
+        """
+        return cls._of(huggingface.read(source, dropout_seed))
+
+    @classmethod
+    def load(cls, path: StrPath) -> Self:
+        """Load a file that `save` wrote. Warns if its pattern runs under other Unicode tables than it was made with.
+
+        Raises:
+            OSError: The file cannot be read.
+            ValueError: The file is no such file, of a later version, or inconsistent; names what is wrong.
+        """
+        return cls._of(load.native(path))
+
+    def save(self, path: StrPath, *, format: FileFormat = "toksmith", verify: bool = True) -> None:
+        """Save the tokenizer to a file, or to a folder for GPT-2's two files.
+
+        Args:
+            path: The file, or folder; an older one is replaced.
+            format: "toksmith" is one JSON file with all parts of the tokenizer, which `load` reads and a person can
+                too. "tiktoken" is a rank file, without pattern and special tokens. "gpt2" is a folder with
+                `vocab.json` and `merges.txt`, without the pattern: a warning says so if it is not GPT-2's.
+                For Hugging Face's files see `save_huggingface`.
+            verify: Whether the file is read back, and its ids compared on a stress text, before it takes its name:
+                by toksmith, and by `tiktoken` or `tokenizers` for a format of theirs, if that is installed. That
+                takes about as long again as loading it.
+
+        Raises:
+            OSError: The file cannot be written.
+            ValueError: The format cannot hold the tokenizer (names the token); or the file, read back, gives other
+                ids. Nothing is written.
+        """
+        arguments.one_of("format", format, choices.FILE_FORMATS)
+        {"toksmith": save.native, "tiktoken": save.tiktoken, "gpt2": save.gpt2}[format](self._parts, path, verify)
+
+    def save_huggingface(
+        self,
+        folder: StrPath,
+        *,
+        bos_token: SpecialToken = ...,
+        eos_token: SpecialToken = ...,
+        unk_token: SpecialToken = ...,
+        pad_token: SpecialToken = ...,
+        chat_template: str | None = None,
+        model_max_length: int | None = None,
+        verify: bool = True,
+    ) -> None:
+        """Save as a folder that `tokenizers.Tokenizer` and `transformers.AutoTokenizer` load, with the same ids.
+
+        The folder gets `tokenizer.json`, `tokenizer_config.json` and `special_tokens_map.json`; under GPT-2's pattern
+        also `vocab.json` and `merges.txt`. Ids agree on all text but for code points that the Unicode version in
+        `tokenizers` puts into another class (docs/unicode.md). Other settings that came from a Hugging Face folder or
+        object are written unchanged, except those that the arguments replace.
+
+        Args:
+            folder: Where the files go; made if need be.
+            bos_token: The special token that begins a text. By default the one that the tokenizer came with, else one
+                with a usual name, if any; None: no such token.
+            eos_token: The special token that ends a text.
+            unk_token: The special token for unknown text. Byte-level BPE needs none.
+            pad_token: The special token that fills up a batch. By default one with a usual name, else the eos token.
+            chat_template: A Jinja template for `apply_chat_template`.
+            model_max_length: How many ids the model takes; None: no limit.
+            verify: Whether `tokenizer.json` is read back, by `tokenizers` if that is installed, and its ids compared
+                on a stress text, before anything is written. A vocabulary of 100,000 takes a few seconds.
+
+        Raises:
+            ValueError: A part of the tokenizer has no exact equal there: a pattern that Oniguruma would read
+                differently, a special token whose name spells another token (names the part); or a role is given to
+                a name that is no special token; or the file, read back, gives other ids. Nothing is written.
+        """
+        roles = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token, "pad_token": pad_token}
+        save.huggingface(self._parts, folder, roles, chat_template, model_max_length, verify)
+
+    # Identity
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256, in hex, of all parts of the tokenizer's identity: equal exactly for equal tokenizers."""
+        return identity.fingerprint(self._parts)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tokenizer):
+            return NotImplemented
+        return self._parts is other._parts or self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), *identity.pickled(self._parts))
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+    def __repr__(self) -> str:
+        pattern = self._parts.pattern.name or self._parts.pattern.text
+        return f"<Tokenizer of {self.vocab_size} tokens, {len(self.special_tokens)} special, pattern {pattern!r}>"
+
+
+def _restored(kind: type[Tokenizer], *content: Any) -> Tokenizer:
+    """Return the tokenizer of a pickle."""
+    identity.check("Tokenizer", isinstance(kind, type) and issubclass(kind, Tokenizer))
+    return kind._of(identity.restored(*content))

@@ -58,8 +58,8 @@ def prepare(folder: Path, count: int) -> None:
     (folder / "text.txt").write_text(text + "\n" + wide)
     tokenizer = toksmith.train_from_iterator([text[:400_000], wide[:100_000]], 12_000, special_tokens=["<|end|>"])
     tokenizer.save(folder / "saved.json")
-    tokenizer.save_tiktoken(folder / "ranks.tiktoken")
-    tokenizer.save_gpt2(folder / "gpt2")
+    tokenizer.save(folder / "ranks.tiktoken", format="tiktoken")
+    tokenizer.save(folder / "gpt2", format="gpt2")
     tokenizer.save_huggingface(folder / "hf")
     document = json.loads((folder / "hf/tokenizer.json").read_text())
     for form in (*FORMS, "Replace"):
@@ -206,8 +206,8 @@ def calls(inputs: Inputs) -> Kinds:
         "from_files": loading(lambda: Tokenizer.from_files(folder / "gpt2/vocab.json", folder / "gpt2/merges.txt")),
         "from_huggingface": loading(lambda: Tokenizer.from_huggingface(folder / "hf/tokenizer.json")),
         "save": saving(lambda path: fresh.save(path)),
-        "save_gpt2": saving(lambda path: fresh.save_gpt2(path)),
-        "save_tiktoken": saving(lambda path: fresh.save_tiktoken(path)),
+        "save_gpt2": saving(lambda path: fresh.save(path, format="gpt2")),
+        "save_tiktoken": saving(lambda path: fresh.save(path, format="tiktoken")),
         "save_huggingface": saving(lambda path: fresh.save_huggingface(path)),
         "pickle": ((lambda: pickle.dumps(fresh)), (lambda: fresh.encode(small))),
         "unpickle": loading(lambda: pickle.loads(inputs.pickled)),

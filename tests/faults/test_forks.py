@@ -85,9 +85,9 @@ def decoded(t):
 TOKENIZER = {
     "encode": lambda t: t.encode(text, workers=2),
     "encode, short": lambda t: t.encode(short),
-    "encode_ordinary": lambda t: t.encode_ordinary(short),
+    "encode_ordinary": lambda t: t.encode(short, special=False),
     "encode_to_numpy": lambda t: t.encode_to_numpy(text).tolist(),
-    "encode_bytes": lambda t: t.encode_bytes(text.encode() + b"\xff", workers=2),
+    "encode_bytes": lambda t: t.encode(text.encode() + b"\xff", workers=2),
     "encode_batch": lambda t: t.encode_batch(pieces, workers=2),
     "encode_batch_to_numpy": lambda t: [a.tolist() for a in t.encode_batch_to_numpy(pieces, workers=2)],
     "encode_iterable": lambda t: list(t.encode_iterable(pieces[:5])),
@@ -113,7 +113,7 @@ TOKENIZER = {
     "pickle": lambda t: pickle.loads(pickle.dumps(t)).encode(short),
     "save": lambda t: saved(lambda place: t.save(place / "it")),
     "save_huggingface": lambda t: saved(lambda place: t.save_huggingface(place, verify=False)),
-    "shrink": lambda t: t.shrink(t.vocab_size - 9).encode(short),
+    "shrink": lambda t: toksmith.shrink(t, t.vocab_size - 9).encode(short),
     "extend": lambda t: train_from_iterator(pieces[:3], t.vocab_size + 9, base=t, ties="bytes").encode(short),
     "train": lambda t: train_from_iterator(pieces[:3], 300, workers=2).merges,
     "count_pretokens": lambda t: count_pretokens(folder / "text", workers=2).most_common(9),
@@ -149,9 +149,9 @@ COUNTS = {
 
 first = train_from_iterator([text], 900, special_tokens=["<|x|>"])
 first.save(folder / "native")
-first.save_gpt2(folder / "gpt2")
+first.save(folder / "gpt2", format="gpt2")
 first.save_huggingface(folder / "huggingface")
-Tokenizer(first.vocab, None, pattern="cl100k").save_tiktoken(folder / "ranks", verify=False)
+Tokenizer(first.vocab, None, pattern="cl100k").save(folder / "ranks", verify=False, format="tiktoken")
 pickled = pickle.dumps(first)
 SUBJECTS = {
     "trained": (lambda: train_from_iterator([text], 900, special_tokens=["<|x|>"]), TOKENIZER),
@@ -161,7 +161,7 @@ SUBJECTS = {
     "huggingface": (lambda: Tokenizer.from_huggingface(folder / "huggingface/tokenizer.json"), TOKENIZER),
     "unpickled": (lambda: pickle.loads(pickled), TOKENIZER),
     "regex": (lambda: Tokenizer(first.vocab, first.merges, pattern=r"\w+|\W+|(?<=a)b"), TOKENIZER),
-    "shrunk": (lambda: first.shrink(700), TOKENIZER),
+    "shrunk": (lambda: toksmith.shrink(first, 700), TOKENIZER),
     "extended": (lambda: train_from_iterator(pieces[:9], 950, base=first), TOKENIZER),
     "Encoding": (lambda: Encoding.from_tiktoken(str(folder / "ranks"), pattern="cl100k"), ENCODING),
     "counts": (lambda: count_pretokens_from_iterator(pieces, workers=2), COUNTS),

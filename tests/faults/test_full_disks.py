@@ -66,8 +66,8 @@ def command(*args):
 
 WRITERS = {
     "save": lambda is_large: (large if is_large else small).save(folder / "t.json"),
-    "save_tiktoken": lambda is_large: (large if is_large else small).save_tiktoken(folder / "t.tiktoken"),
-    "save_gpt2": lambda is_large: (large if is_large else small).save_gpt2(folder / "gpt2"),
+    "save_tiktoken": lambda is_large: (large if is_large else small).save(folder / "t.tiktoken", format="tiktoken"),
+    "save_gpt2": lambda is_large: (large if is_large else small).save(folder / "gpt2", format="gpt2"),
     "save_huggingface": lambda is_large: (large if is_large else small).save_huggingface(folder / "hf"),
     "huggingface": lambda is_large: huggingface.Tokenizer(large if is_large else small).save(folder / "hf.json"),
     "minbpe": lambda is_large: basic(is_large, folder / "basic"),

@@ -55,8 +55,8 @@ def command(*args):
 WRITERS = {
     "save": lambda it: it.save("out/t.json", verify=False),
     "save, verified": lambda it: it.save("out/t.json"),
-    "save_tiktoken": lambda it: it.save_tiktoken("out/t.tiktoken"),
-    "save_gpt2": lambda it: it.save_gpt2("out/gpt2/deep"),
+    "save_tiktoken": lambda it: it.save("out/t.tiktoken", format="tiktoken"),
+    "save_gpt2": lambda it: it.save("out/gpt2/deep", format="gpt2"),
     "save_huggingface": lambda it: it.save_huggingface("out/hf", verify=False),
     "counts": lambda it: (old_counts if it is old else new_counts).save("out/counts"),
     "encode_file": lambda it: it.encode_file("text", "out/ids.npy", workers=1),

@@ -76,9 +76,9 @@ def counted(counts):
 
 CALLS = {
     "encode": lambda: tokenizer.encode(text, workers=4),
-    "encode_ordinary": lambda: tokenizer.encode_ordinary(text),
+    "encode_ordinary": lambda: tokenizer.encode(text, special=False),
     "encode_to_numpy": lambda: tokenizer.encode_to_numpy(text, workers=4).tolist(),
-    "encode_bytes": lambda: tokenizer.encode_bytes(text.encode(), workers=4),
+    "encode_bytes": lambda: tokenizer.encode(text.encode(), workers=4),
     "encode_batch": lambda: tokenizer.encode_batch(pieces, workers=4),
     "encode_batch_to_numpy": lambda: [a.tolist() for a in tokenizer.encode_batch_to_numpy(pieces, workers=4)],
     "encode_iterable": lambda: list(tokenizer.encode_iterable(pieces)),
@@ -138,7 +138,9 @@ def folder() -> Iterator[Path]:
     (path / "text.jsonl").write_text("\n".join(json.dumps({"text": line}) for line in lines))
     tokenizer = train_from_iterator(lines[:1000], 400, special_tokens=["<|x|>"])
     tokenizer.save(path / "tokenizer")
-    Tokenizer(tokenizer.vocab, None, ["<|x|>"], pattern="cl100k").save_tiktoken(path / "ranks", verify=False)
+    Tokenizer(tokenizer.vocab, None, ["<|x|>"], pattern="cl100k").save(
+        path / "ranks", verify=False, format="tiktoken"
+    )
     feeds = []
     for number in range(4):
         os.mkfifo(path / f"pipe{number}", 0o644)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import operator
 import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from . import choices
 from .messages import shown
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
-
     from typing_extensions import Buffer
 
 
@@ -38,13 +36,13 @@ def special_list(special_tokens: Iterable[str] | Mapping[str, int] | None) -> li
         return []
     if isinstance(special_tokens, (str, bytes)):
         raise TypeError(f"special_tokens is a list of names: write [{shown(special_tokens)}]")
-    given: Iterable[tuple[str, int | None]]
+    pairs: Iterable[tuple[str, int | None]]
     if hasattr(special_tokens, "items"):
-        given = ((name, _special_id(name, id)) for name, id in special_tokens.items())
+        pairs = ((name, _special_id(name, id)) for name, id in special_tokens.items())
     else:
-        given = ((name, None) for name in special_tokens)
+        pairs = ((name, None) for name in special_tokens)
     named = []
-    for name, id in given:  # one by one: a long range is refused at its first number
+    for name, id in pairs:  # one by one: a long range is refused at its first number
         if not isinstance(name, str):
             raise TypeError(f"a special token is a str, not {type(name).__name__}: {shown(name)}")
         try:
@@ -73,6 +71,11 @@ def checked_workers(workers: int | None) -> int:
     if number < 1:
         raise ValueError(f"workers is at least 1, not {number}")
     return min(number, 1024)
+
+
+def thread_limit(workers: int | None) -> int | None:
+    """Return how many threads may be used; None lets the core decide, which knows the size of the text."""
+    return None if workers is None else checked_workers(workers)
 
 
 def special_names(special_tokens: Iterable[str]) -> list[str]:
@@ -131,9 +134,18 @@ def as_bytes(data: Buffer) -> bytes:
     return data if isinstance(data, bytes) else bytes(memoryview(data))
 
 
-def checked_limit(name: str, value: int, least: int) -> int:
+def text_bytes(text: Buffer) -> bytes:
+    """Return a text that is given as bytes; the error names what else takes several texts."""
+    try:
+        return as_bytes(text)
+    except TypeError:
+        hint = "; encode_batch takes a list of texts" if isinstance(text, (list, tuple)) else ""
+        raise TypeError(f"a text is a str or bytes, not {type(text).__name__}{hint}") from None
+
+
+def checked_limit(name: str, value: int, minimum: int) -> int:
     """Return a number of tokens."""
     number = operator.index(value)
-    if number < least:
-        raise ValueError(f"{name} is at least {least}, not {number}")
+    if number < minimum:
+        raise ValueError(f"{name} is at least {minimum}, not {number}")
     return min(number, 2**62)

@@ -1,39 +1,45 @@
-"""The values of options that are one of a few names: each set is written only here.
-
-Each is a type for annotations, and a tuple for checks, messages and the command line, without an import of `typing`.
-"""
+"""The values of options that are one of a few names, each as a type and as a tuple."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Literal
+from typing import Literal, get_args
 
-    Ties = Literal["bytes", "ids", "smallest_ids", "first", "huggingface"]
-    SpecialIds = Literal["first", "after_bytes", "last"]
-    ByteOrder = Literal["value", "gpt2"]
-    Unmatched = Literal["keep", "drop"]
-    Errors = Literal["strict", "replace"]
-    OnError = Literal["stop", "skip"]
-    PlotFormat = Literal["svg", "png"]
-    GroupKind = Literal["language", "script", "file"]
-    ShardFormat = Literal["bin", "nanogpt", "llm.c", "megatron", "npy", "parquet"]
-
-TIES: tuple[Ties, ...] = ("bytes", "ids", "smallest_ids", "first", "huggingface")
+Ties = Literal["bytes", "ids", "smallest_ids", "first", "huggingface"]
+TIES: tuple[Ties, ...] = get_args(Ties)
 """Which of several pairs of equal count merges first."""
-SPECIAL_IDS: tuple[SpecialIds, ...] = ("first", "after_bytes", "last")
+
+SpecialIds = Literal["first", "after_bytes", "last"]
+SPECIAL_IDS: tuple[SpecialIds, ...] = get_args(SpecialIds)
 """Where the ids of special tokens are, relative to those of the bytes and the merges."""
-BYTE_ORDERS: tuple[ByteOrder, ...] = ("value", "gpt2")
+
+ByteOrder = Literal["value", "gpt2"]
+BYTE_ORDERS: tuple[ByteOrder, ...] = get_args(ByteOrder)
 """The order of the ids of the single bytes."""
-UNMATCHED: tuple[Unmatched, ...] = ("keep", "drop")
+
+Unmatched = Literal["keep", "drop"]
+UNMATCHED: tuple[Unmatched, ...] = get_args(Unmatched)
 """What becomes of text that a pattern does not match."""
-ERRORS: tuple[Errors, ...] = ("strict", "replace")
+
+Errors = Literal["strict", "replace"]
+ERRORS: tuple[Errors, ...] = get_args(Errors)
 """What becomes of bytes that are not UTF-8."""
-ON_ERROR: tuple[OnError, ...] = ("stop", "skip")
+
+OnError = Literal["stop", "skip"]
+ON_ERROR: tuple[OnError, ...] = get_args(OnError)
 """What becomes of a run when a document cannot be read."""
-SHARD_FORMATS: tuple[ShardFormat, ...] = ("bin", "nanogpt", "llm.c", "megatron", "npy", "parquet")
+
+FileFormat = Literal["toksmith", "gpt2", "tiktoken"]
+FILE_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
+"""The formats of a tokenizer's file that `Tokenizer.save` writes."""
+
+ShardFormat = Literal["bin", "nanogpt", "llm.c", "megatron", "npy", "parquet"]
+SHARD_FORMATS: tuple[ShardFormat, ...] = get_args(ShardFormat)
 """The formats of shards of ids."""
-PLOT_FORMATS: tuple[PlotFormat, ...] = ("svg", "png")
+
+PlotFormat = Literal["svg", "png"]
+PLOT_FORMATS: tuple[PlotFormat, ...] = get_args(PlotFormat)
 """The formats of plots as files."""
-GROUP_KINDS: tuple[GroupKind, ...] = ("language", "script", "file")
+
+GroupKind = Literal["language", "script", "file"]
+GROUP_KINDS: tuple[GroupKind, ...] = get_args(GroupKind)
 """By what documents are grouped when tokenizers are compared."""

@@ -1,25 +1,20 @@
-"""The available memory, and memory limits given as numbers or texts.
-
-Every training uses this module, so it does not import `pathlib` and `re`: that would take as long as counting a
-megabyte of text.
-"""
+"""The available memory, and memory limits as numbers or texts."""
 
 from __future__ import annotations
 
 import contextlib
 import operator
 import os
+import re
+from pathlib import Path
+from typing import SupportsIndex
 
 from .messages import shown
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import SupportsIndex
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
 
-def limit(given: int | str | SupportsIndex | None) -> int:
+def limit(value: int | str | SupportsIndex | None) -> int:
     """Return a limit in bytes: of a number, of a text such as "2GB" or "1.5 GiB", or half of the available memory.
 
     Raises:
@@ -28,42 +23,39 @@ def limit(given: int | str | SupportsIndex | None) -> int:
     >>> limit("2GB"), limit("1.5 MiB"), limit(10**9)
     (2000000000, 1572864, 1000000000)
     """
-    if given is None:
+    if value is None:
         return max(installed() // 2, 1 << 20)
-    if isinstance(given, str):
-        import re
-
-        found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([kmgt]i?|)b?\s*", given.lower())
-        if not found:
-            raise ValueError(f'memory_limit is a number of bytes or a text such as "2GB", not {shown(given)}')
-        number = int(float(found[1]) * _UNITS[found[2]])
+    if isinstance(value, str):
+        match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([kmgt]i?|)b?\s*", value.lower())
+        if not match:
+            raise ValueError(f'memory_limit is a number of bytes or a text such as "2GB", not {shown(value)}')
+        number = int(float(match[1]) * _UNITS[match[2]])
     else:
-        number = operator.index(given)
+        number = operator.index(value)
     if number < 1:
-        raise ValueError(f"memory_limit is at least 1 byte, not {shown(given)}")
+        raise ValueError(f"memory_limit is at least 1 byte, not {shown(value)}")
     return min(number, 2**62)
 
 
 def installed() -> int:
     """Return the bytes of memory that this process may have: the machine's, or less if its cgroup has a limit."""
     try:
-        most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
-        most = 8 << 30  # the system does not tell
+        memory = 8 << 30  # the system does not say
     for path in _cgroup_files():
-        with contextlib.suppress(OSError, ValueError), open(path, "rb") as file:
-            most = min(most, int(file.read()))
-    return most
+        with contextlib.suppress(OSError, ValueError), path.open() as file:
+            memory = min(memory, int(file.read()))
+    return memory
 
 
-def _cgroup_files() -> list[str]:
+def _cgroup_files() -> list[Path]:
     """Return the paths of files that may limit this process: those of its own group and of all groups around it."""
     try:
-        with open("/proc/self/cgroup", "rb") as file:
-            lines = os.fsdecode(file.read()).splitlines()
+        lines = Path("/proc/self/cgroup").read_text(errors="surrogateescape").splitlines()
     except OSError:
         return []
-    found = []
+    paths = []
     for line in lines:
         _, controllers, name = line.split(":", 2)
         if controllers == "":
@@ -75,6 +67,6 @@ def _cgroup_files() -> list[str]:
         # Each group has a limit. In a container only the root of the path that the host knows may exist.
         folder = f"{root}/{name.strip('/')}".rstrip("/")
         while len(folder) >= len(root):
-            found.append(f"{folder}/{limit_file}")
+            paths.append(Path(folder, limit_file))
             folder = folder.rpartition("/")[0]
-    return found
+    return paths

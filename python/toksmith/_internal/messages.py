@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 MAX_SHOWN = 80
-"""Most characters of a value that a message shows; its length is added."""
+"""Maximum number of characters of a value in a message; longer values are cut and their length is added."""
 
 
-def shown(value: Any, most: int = MAX_SHOWN) -> str:
+def shown(value: Any, max_length: int = MAX_SHOWN) -> str:
     r"""Return a value as an error shows it: its `repr`, or the beginning of that with the length of the value.
 
     Cost: bounded, whatever the size of the value.
 
     Args:
         value: The value.
-        most: Most characters of the value; its length is added.
+        max_length: Maximum number of characters of the value.
 
     >>> shown(b"th"), shown("a" * 1000)[-24:]
     ("b'th'", 'aaaaa… (1000 characters)')
     """
     if isinstance(value, (str, bytes, bytearray)):
-        return _shown_text(value, most)
+        return _shown_text(value, max_length)
     if isinstance(value, int) and value.bit_length() > 8 * MAX_SHOWN // 3:
         return f"a whole number of {value.bit_length()} bits"
     import reprlib
 
     short = reprlib.Repr()
-    short.maxstring = short.maxother = short.maxlong = most
+    short.maxstring = short.maxother = short.maxlong = max_length
     try:
         text = short.repr(value)
     except Exception:  # raised by a stranger's __repr__, or by a number with too many digits inside a list
         text = f"<{type(value).__name__}>"
-    return text if len(text) <= most else f"{text[:most]}…"
+    return text if len(text) <= max_length else f"{text[:max_length]}…"
 
 
 def printable(text: str) -> str:
@@ -46,9 +44,9 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-def _shown_text(value: str | bytes | bytearray, most: int) -> str:
-    text = repr(value[:most])
-    if len(value) <= most and len(text) <= 2 * most:
+def _shown_text(value: str | bytes | bytearray, max_length: int) -> str:
+    text = repr(value[:max_length])
+    if len(value) <= max_length and len(text) <= 2 * max_length:
         return text
     unit = "characters" if isinstance(value, str) else "bytes"
-    return f"{text[:most]}… ({len(value)} {unit})"
+    return f"{text[:max_length]}… ({len(value)} {unit})"

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from . import progress_lines
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
-
-    Report = Callable[[str, int, int], Any]
+Report = Callable[[str, int, int], Any]
 
 _NAMES = {
     "count": "counting pretokens",

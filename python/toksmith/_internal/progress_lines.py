@@ -5,14 +5,11 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
+from collections.abc import Callable, Iterator
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
-    Report = Callable[[str, int, int], Any]
-    Write = Callable[[str, int, int, float, bool], None]
+Report = Callable[[str, int, int], Any]
+Write = Callable[[str, int, int, float, bool], None]
 
 # Seconds between two lines of one stage.
 _TEXT_SECONDS = 0.5

@@ -38,7 +38,7 @@ from .view import view
 
 STATUSES = {
     0: "done",
-    1: "an error, or a difference that verify, data --check or bench has found",
+    1: "an error, or a difference that verify or data --check reports",
     2: "a command line that cannot be understood",
     130: "ended by Ctrl-C (SIGINT)",
     141: "ended because the reader of the output has gone (SIGPIPE)",
@@ -67,7 +67,7 @@ Each command has examples of its own: toksmith train --help"""
 def _epilog(text: str) -> str:
     """Return an epilog in which examples, which are indented, keep their lines: a mark before them says so."""
     paragraphs = text.split("\n\n")
-    return "\n\n".join(f"\b\n{one}" if one.startswith("  ") else one for one in paragraphs)
+    return "\n\n".join(f"\b\n{text}" if text.startswith("  ") else text for text in paragraphs)
 
 
 app = typer.Typer(
@@ -81,7 +81,7 @@ app = typer.Typer(
 for command in (
     train, encode, decode, tokenize, data, count, view, explain, inspect, compare, convert, fetch, verify, bench,
 ):  # fmt: skip
-    # A short help that is given is wrapped; one that typer takes from the help is cut off.
+    # An explicit short help is wrapped; the one that typer makes of the help is cut off.
     app.command(
         cls=Command,
         help=command.__doc__,
@@ -102,7 +102,7 @@ def _options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show where in the code an error comes from. Also behind the command.")
+        bool, typer.Option("--debug", help="Show a traceback on errors. May follow the command.")
     ] = False,
 ) -> None:
     """Take the options that stand before the command."""

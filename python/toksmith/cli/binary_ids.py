@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
+import itertools
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -24,16 +24,18 @@ def of_npy(windows: Iterable[bytes], name: str) -> Iterator[NDArray[Any]]:
         name: What to call it in an error.
 
     Raises:
-        ValueError: It is no NumPy file of one row of whole numbers, or it has fewer or more of them than it says.
+        ValueError: It is not a one-dimensional NumPy array of integers, or its length is not that of its header.
     """
-    rest = iter(windows)
-    dtype, count, data = _head(rest, name)
-    found = 0
-    for ids in _numbers(_joined(data, rest), dtype, name):
-        found += len(ids)
+    remaining = iter(windows)
+    dtype, count, data = _header(remaining, name)
+    read = 0
+    for ids in _numbers(itertools.chain([data], remaining), dtype, name):
+        read += len(ids)
         yield ids
-    if found != count:
-        raise ValueError(f"{name}: the file has {found:,} ids, and its head says {count:,}: it is damaged")
+    if read != count:
+        raise ValueError(
+            f"{name}: the file has {read:,} ids, but its header says {count:,}: it is corrupt or truncated"
+        )
 
 
 def of_bare(windows: Iterable[bytes], wide: bool, name: str) -> Iterator[NDArray[Any]]:
@@ -50,20 +52,20 @@ def of_bare(windows: Iterable[bytes], wide: bool, name: str) -> Iterator[NDArray
 def _numbers(windows: Iterable[bytes], dtype: np.dtype[Any], name: str) -> Iterator[NDArray[Any]]:
     import numpy as np
 
-    held = b""
+    partial = b""
     for window in windows:
-        data = held + window
+        data = partial + window
         whole = len(data) - len(data) % dtype.itemsize
-        held = data[whole:]
+        partial = data[whole:]
         yield np.frombuffer(data[:whole], dtype).astype(dtype.newbyteorder("="), copy=False)
-    if held:
+    if partial:
         raise ValueError(
             f"{name}: the file ends inside a number of {8 * dtype.itemsize} bits: give --dtype if its numbers have "
             "another size"
         )
 
 
-def _head(windows: Iterator[bytes], name: str) -> tuple[np.dtype[Any], int, bytes]:
+def _header(windows: Iterator[bytes], name: str) -> tuple[np.dtype[Any], int, bytes]:
     """Return the type and the number of the ids in a NumPy file, and what was read of its data."""
     import numpy as np
     from numpy.lib import format as npy
@@ -82,10 +84,5 @@ def _head(windows: Iterator[bytes], name: str) -> tuple[np.dtype[Any], int, byte
                 raise ValueError(f"{name}: not a NumPy file: {error}") from None
             data += window
     if len(shape) != 1 or not np.issubdtype(dtype, np.integer):
-        raise ValueError(f"{name}: ids are one row of whole numbers, not {dtype} of shape {shape}")
+        raise ValueError(f"{name}: ids are a one-dimensional array of integers, not {dtype} of shape {shape}")
     return dtype, shape[0], data[file.tell() :]
-
-
-def _joined(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from rest

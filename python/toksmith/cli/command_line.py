@@ -11,13 +11,13 @@ from .options import Progress, UsageError
 
 
 class Command(TyperCommand):
-    """A command that refuses an option with one value that is given several times: click would take the last."""
+    """A command that refuses to take a single-valued option twice: click would use the last."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments.
 
         Raises:
-            UsageError: An option with one value is given several times.
+            UsageError: A single-valued option appears several times.
         """
         if not ctx.resilient_parsing:
             _, _, order = self.make_parser(ctx).parse_args(args=list(args))
@@ -27,7 +27,7 @@ class Command(TyperCommand):
                     and param.param_type_name == "option"
                     and not (getattr(param, "multiple", False) or getattr(param, "is_flag", False))
                 ):
-                    raise UsageError(f"{' / '.join(param.opts)} takes one value, and is given {count} times")
+                    raise UsageError(f"{' / '.join(param.opts)} takes one value, but appears {count} times")
         return super().parse_args(ctx, args)
 
 
@@ -38,11 +38,8 @@ def with_progress_named(args: list[str]) -> list[str]:
     ['train', '--progress=bar', 'a.txt', '--progress=none', '--progress=json']
     """
     named: list[str] = []
-    options, rest = args, []
-    if "--" in args:
-        end = args.index("--")
-        options, rest = args[:end], args[end:]
-    for argument in options:
+    end = args.index("--") if "--" in args else len(args)
+    for argument in args[:end]:
         if named and named[-1] == "--progress":
             is_value = argument in Progress.__members__
             named[-1] = f"--progress={argument if is_value else 'bar'}"
@@ -51,7 +48,7 @@ def with_progress_named(args: list[str]) -> list[str]:
         named.append("--progress=none" if argument == "--no-progress" else argument)
     if named and named[-1] == "--progress":
         named[-1] = "--progress=bar"
-    return named + rest
+    return named + args[end:]
 
 
 def with_files_named(args: list[str]) -> list[str]:

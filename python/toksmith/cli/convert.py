@@ -126,7 +126,7 @@ def _save(tokenizer: Tokenizer, out: str, to: Format) -> None:
     elif to is Format.huggingface:
         tokenizer.save_huggingface(out)
     elif to is Format.tiktoken:
-        tokenizer.save_tiktoken(out)
+        tokenizer.save(out, format="tiktoken")
     elif to is Format.minbpe:
         from ..compat.minbpe import conversion
 
@@ -134,14 +134,14 @@ def _save(tokenizer: Tokenizer, out: str, to: Format) -> None:
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the warning below says that the file holds no pattern
-            tokenizer.save_gpt2(out)
+            tokenizer.save(out, format="gpt2")
 
 
 def _warn_of_losses(tokenizer: Tokenizer, out: str, to: Format) -> None:
     """Say which options load the file again, where it does not hold everything."""
     if to not in (Format.gpt2, Format.tiktoken):
         return
-    cut = tokenizer._pattern
+    cut = tokenizer._parts.pattern
     is_known = to is Format.gpt2 and cut.name == "gpt2"
     options = [] if is_known else ["--pattern", cut.name or cut.text or "none"]
     if cut.text is not None and cut.name is None and cut.unmatched != _UNMATCHED[to]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from .._internal.numbers import counted
-from .._internal.progress import reporter
+from .._internal.progress import Report, reporter
 from ..formats import sources
+from ..tokenizer import Tokenizer
 from . import binary_ids, streams
 from .options import (
     GivenPatternOption,
@@ -27,12 +29,6 @@ from .options import (
     load,
     special_tokens_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from .._internal.progress import Report
-    from ..tokenizer import Tokenizer
 
 EXAMPLES = """\
 Examples:
@@ -135,7 +131,7 @@ def _decoded(
 def _bytes_of(
     tokenizer: Tokenizer, parts: Iterable[Any], decode: Callable[[Any], bytes], name: str
 ) -> Iterator[bytes]:
-    """Yield the bytes of each part of the ids; names the first that is none."""
+    """Yield the bytes of each part of the ids; an error names the first invalid id."""
     done = 0
     for part in parts:
         try:
@@ -148,32 +144,32 @@ def _bytes_of(
 
 def _words(windows: Iterable[bytes]) -> Iterator[list[bytes]]:
     """Yield lists of words, none of them cut in two."""
-    held = b""
+    partial = b""
     for window in windows:
-        data = held + window.translate(_LIST_MARKS)
+        data = partial + window.translate(_LIST_MARKS)
         words = data.split()
         whole = data[-1:] in _SPACES
         # A word that is too long for an id is passed on even if it is cut: it is refused anyway.
-        held = b"" if whole or len(words[-1]) > _LONGEST else words.pop()
+        partial = b"" if whole or len(words[-1]) > _LONGEST else words.pop()
         yield words
-    yield held.split()
+    yield partial.split()
 
 
 def _of_words(tokenizer: Tokenizer, words: list[bytes]) -> bytes:
     if words and not b"".join(words).isdigit():
-        raise ValueError("not all of these are whole numbers")
+        raise ValueError("not all of these are integers")
     return tokenizer.decode_bytes(map(int, words))
 
 
 def _name_the_first_bad(tokenizer: Tokenizer, part: Sequence[Any], name: str, done: int) -> None:
     """Raise a `ValueError` that says which word or number of a part is no id; `done` of them came before it."""
-    for number, given in enumerate(part, done + 1):
+    for number, id in enumerate(part, done + 1):
         place = f"{name}: number {number}"
-        word = given if isinstance(given, bytes) else str(given).encode()
+        word = id if isinstance(id, bytes) else str(id).encode()
         shown = word[:40].decode("ascii", "backslashreplace")
         if not word.isdigit():
             raise ValueError(f"{place} is {shown!r}, not an id")
         try:
             tokenizer.token_bytes(int(word))
         except (KeyError, ValueError):
-            raise ValueError(f"{place} is {shown}: there is no token of this id") from None
+            raise ValueError(f"{place} is {shown}: no token has this id") from None

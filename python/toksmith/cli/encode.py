@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Generator, Iterator
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from .._internal.numbers import counted
-from .._internal.progress import reporter
+from .._internal.progress import Report, reporter
 from ..formats import sources
+from ..tokenizer import Tokenizer
 from . import streams
 from .options import (
     STRICT,
@@ -31,12 +33,6 @@ from .options import (
     load,
     special_tokens_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
-    from .._internal.progress import Report
-    from ..tokenizer import Tokenizer
 
 EXAMPLES = """\
 Examples:

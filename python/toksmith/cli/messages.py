@@ -47,7 +47,7 @@ OPTIONS = {
 _NAMES = "|".join(OPTIONS)
 _LONG_NAMES = "|".join(name for name in OPTIONS if "_" in name)
 # As in `errors="replace"`, `field='body'`, `min_pretoken_count=2` and `column=…`.
-_GIVEN = re.compile(rf"""(?<![\w./-])({_NAMES})=("[^"]*"|'[^']*'|…|[\w.]+)""")
+_ASSIGNED = re.compile(rf"""(?<![\w./-])({_NAMES})=("[^"]*"|'[^']*'|…|[\w.]+)""")
 # As in "leave pattern and unmatched out".
 _LEFT_OUT = re.compile(rf"\bleave ((?:{_NAMES})(?:(?:, | and |, and )(?:{_NAMES}))*) out\b")
 # A word with an underscore is the name of an argument, unless it is part of a path or in quotes.
@@ -67,15 +67,15 @@ def in_options(message: str) -> str:
     >>> in_options("they may take 150.0 MB, half of memory_limit. Raise it")
     'they may take 150.0 MB, half of --memory-limit. Raise it'
     """
-    message = _GIVEN.sub(_option_with_value, message)
-    message = _LEFT_OUT.sub(lambda found: f"leave {re.sub(_NAMES, _option, found[1])} out", message)
+    message = _ASSIGNED.sub(_option_with_value, message)
+    message = _LEFT_OUT.sub(lambda match: f"leave {re.sub(_NAMES, _option, match[1])} out", message)
     return _SUBJECT.sub(_option, _LONG.sub(_option, message))
 
 
-def _option(found: re.Match[str]) -> str:
-    return OPTIONS[found[0]]
+def _option(match: re.Match[str]) -> str:
+    return OPTIONS[match[0]]
 
 
-def _option_with_value(found: re.Match[str]) -> str:
-    value = found[2].strip("\"'")
-    return f"{OPTIONS[found[1]]} {'NAME' if value == '…' else shlex.quote(value)}"
+def _option_with_value(match: re.Match[str]) -> str:
+    value = match[2].strip("\"'")
+    return f"{OPTIONS[match[1]]} {'NAME' if value == '…' else shlex.quote(value)}"

@@ -70,7 +70,7 @@ def load(tokenizer: Tokenizer, threads: int) -> Iterator[Peer | Missing]:
 
 
 def _tiktoken(module: Any, tokenizer: Tokenizer, threads: int) -> tuple[Any, Any]:
-    pattern = tokenizer._pattern.text
+    pattern = tokenizer._parts.pattern.text
     if pattern is None:
         raise ValueError("it needs a pattern")
     with temporary.own_folder() as folder:
@@ -103,7 +103,7 @@ def _tokenizers(module: Any, tokenizer: Tokenizer, threads: int) -> tuple[Any, A
 
 
 def _gigatoken(module: Any, tokenizer: Tokenizer, threads: int) -> tuple[Any, Any]:
-    scheme = _SCHEMES.get(tokenizer._pattern.name or "")
+    scheme = _SCHEMES.get(tokenizer._parts.pattern.name or "")
     if scheme is None:
         raise ValueError("it does not have the pattern")
     with temporary.own_folder() as folder:
@@ -119,7 +119,7 @@ def _gigatoken(module: Any, tokenizer: Tokenizer, threads: int) -> tuple[Any, An
 
 def _ranks(tokenizer: Tokenizer, folder: str) -> Path:
     path = Path(folder, "ranks.tiktoken")
-    tokenizer.save_tiktoken(path, verify=False)
+    tokenizer.save(path, verify=False, format="tiktoken")
     return path
 
 

@@ -9,19 +9,16 @@ import glob
 import os
 import stat
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from .._internal import progress_lines
 from .._internal.messages import printable, shown
+from .._internal.progress import Report
 from ..files import kinds, outputs, watching, whole_files
 from ..lab.viewing.spans import visible
 from .options import Progress, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from .._internal.progress import Report
 
 WINDOW = 1 << 20
 
@@ -149,17 +146,17 @@ def text(path: str, errors: str = "strict", report: Report | None = None) -> Ite
     if path != "-":
         kinds.check_name(path)
     decoder = codecs.getincrementaldecoder("utf-8")(errors)
-    done = held = 0
+    done = undecoded = 0
     try:
         for window in windows(path, "encode", report):
             if done == 0:
                 kinds.check_head(input_name(path), window)
             yield decoder.decode(window)
             done += len(window)
-            held = len(decoder.getstate()[0])
+            undecoded = len(decoder.getstate()[0])
         yield decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
-        place = f"{input_name(path)}: not UTF-8 at byte {done - held + error.start}"
+        place = f"{input_name(path)}: not UTF-8 at byte {done - undecoded + error.start}"
         raise ValueError(f"{place}: give --errors replace to read invalid bytes as U+FFFD") from None
 
 

@@ -138,7 +138,7 @@ def _published(tiktoken: Any, name: str) -> Any:
 
 def _of_ranks(tiktoken: Any, source: str, ours: Tokenizer, pattern: str | None) -> Any:
     """Return what tiktoken makes of a tokenizer, if ranks can hold it: of a rank file with the pattern as given."""
-    if ours._pattern.text is None:
+    if ours._parts.pattern.text is None:
         raise ValueError(f"{source} has no pattern, and tiktoken needs one")
     from .. import patterns
     from ..formats.rank_file import read
@@ -148,8 +148,8 @@ def _of_ranks(tiktoken: Any, source: str, ours: Tokenizer, pattern: str | None) 
     else:
         with temporary.own_folder() as folder:
             ranks = Path(folder) / "ranks.tiktoken"
-            ours.save_tiktoken(ranks)
-            vocab, text = read(ranks), ours._pattern.text
+            ours.save(ranks, format="tiktoken")
+            vocab, text = read(ranks), ours._parts.pattern.text
     return tiktoken.Encoding(
         source,
         pat_str=text,

@@ -181,7 +181,7 @@ class Counted:
         self._tokenizer = tokenizer
         self._blocks = tokenizer.encode_chunks(self._measured(pieces), special=special)
         # A pattern may lose text. The stages around a core may do so on purpose.
-        self._held = 0 if tokenizer._pattern.unmatched == "drop" and tokenizer.pipeline is None else None
+        self._held = 0 if tokenizer._parts.pattern.unmatched == "drop" and tokenizer.pipeline is None else None
 
     def _measured(self, pieces: Iterable[str]) -> Iterator[str]:
         for piece in pieces:

@@ -85,7 +85,7 @@ class Tokenizer:
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of `text`."""
-        return self.tokenizer.encode_ordinary(text)
+        return self.tokenizer.encode(text, special=False)
 
     def batch_encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the ids of each text, encoded on all cores."""

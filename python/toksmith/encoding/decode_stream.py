@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import codecs
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal, Protocol
 
+from .._core import TextStream
+from .._core import Tokenizer as CoreTokenizer
 from ..formats import identity
+from ..formats.huggingface.pipeline import Pipeline
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any, Literal
 
-    from .._core import TextStream
-    from ..tokenizer import Tokenizer
+class Decoder(Protocol):
+    """What a stream needs of a `Tokenizer`."""
+
+    _core: CoreTokenizer
+
+    @property
+    def special_tokens(self) -> Mapping[str, int]:
+        """Ids of the special tokens by name."""
+
+    @property
+    def pipeline(self) -> Pipeline | None:
+        """The other steps of a Hugging Face tokenizer."""
 
 
 class DecodeStream:
@@ -40,7 +51,7 @@ class DecodeStream:
 
     def __init__(
         self,
-        tokenizer: Tokenizer,
+        tokenizer: Decoder,
         *,
         prompt: Iterable[int] = (),
         errors: str = "replace",
@@ -55,7 +66,7 @@ class DecodeStream:
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
         self._begin()
         if self._stages is None and not (self._spaces or self._skipped or unknown == "skip"):
-            self._decoder.decode(tokenizer.decode_bytes(prompt))
+            self._decoder.decode(tokenizer._core.decode_bytes(prompt))
         else:
             for id in prompt:
                 self.push(id)
@@ -81,7 +92,7 @@ class DecodeStream:
         try:
             if self._stages is not None:
                 return self._stages.push(id)
-            data = self._tokenizer.token_bytes(id)
+            data = self._tokenizer._core.token_bytes(id)
         except KeyError:
             if self._unknown == "error":
                 raise
@@ -105,8 +116,8 @@ class DecodeStream:
     def pieces(self, ids: Iterable[int]) -> Iterator[str]:
         """Yield the text of `ids`, piece by piece, and end it."""
         yield from filter(None, map(self.push, ids))
-        if rest := self.flush():
-            yield rest
+        if tail := self.flush():
+            yield tail
 
     def _values(self) -> tuple[Any, ...]:
         stages = None if self._stages is None else self._stages.state
@@ -128,7 +139,7 @@ class DecodeStream:
             self._stages.state = stages
 
 
-def _special_ids(tokenizer: Tokenizer) -> frozenset[int]:
+def _special_ids(tokenizer: Decoder) -> frozenset[int]:
     """Return the ids of the tokens that are special."""
     ids = dict.fromkeys(tokenizer.special_tokens.values(), True)
     if tokenizer.pipeline is not None:

@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 import struct
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .._internal.progress import reporter
+from .._core import Tokenizer as CoreTokenizer
+from .._internal.progress import Report, reporter
 from ..files import inputs, kinds, outputs, whole_files
 
-if TYPE_CHECKING:
-    from .._core import Tokenizer as CoreTokenizer
-    from .._internal.progress import Report
-
-# Bytes of the head of a `.npy` file: a multiple of 64, with room for any count.
+# Bytes of the header of a `.npy` file: a multiple of 64, large enough for any count.
 _HEAD = 128
-# Bytes that are read at a time; None leaves it to the core. Tests make it small, so that short texts have borders.
+# Bytes per read; None leaves it to the core. Tests make it small, so that short texts span several reads.
 WINDOW_BYTES: int | None = None
 
 
@@ -56,14 +53,14 @@ def is_wide(dtype: Any, default: bool) -> bool:
         return default
     import numpy as np
 
-    found = np.dtype(dtype)
-    if found not in (np.dtype("<u2"), np.dtype("<u4")):
-        raise ValueError(f"dtype is uint16 or uint32, not {found}")
-    return bool(found.itemsize == 4)
+    ids_dtype = np.dtype(dtype)
+    if ids_dtype not in (np.dtype("<u2"), np.dtype("<u4")):
+        raise ValueError(f"dtype is uint16 or uint32, not {ids_dtype}")
+    return bool(ids_dtype.itemsize == 4)
 
 
 def npy_head(count: int, dtype: str) -> bytes:
-    """Return the head of a `.npy` file of so many numbers of a type such as "<u2"; 128 bytes."""
+    """Return the header of a `.npy` file of `count` numbers of a type such as "<u2"; 128 bytes."""
     shape = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({count},), }}"
     magic = b"\x93NUMPY\x01\x00" + struct.pack("<H", _HEAD - 10)
     return magic + shape.encode().ljust(_HEAD - 11) + b"\n"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
 from .._core import Tokenizer as CoreTokenizer
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -55,8 +54,8 @@ def _chunks(core: CoreTokenizer, texts: Iterable[str], special: bool) -> Iterato
     for text in texts:
         if ready := chunker.push(text):
             yield ready
-    if rest := chunker.finish():
-        yield rest
+    if tail := chunker.finish():
+        yield tail
 
 
 class Chunker:
@@ -68,29 +67,29 @@ class Chunker:
     def __init__(self, core: CoreTokenizer, special: bool) -> None:
         self._core, self._special = core, special
         self._pieces: list[str] = []
-        self._held, self._wanted = 0, CHUNK_CHARACTERS
+        self._buffered, self._min_chunk = 0, CHUNK_CHARACTERS
 
     def push(self, text: str) -> str:
         """Take a piece; return the text that can be encoded now, often an empty one."""
         self._pieces.append(text)
-        self._held += len(text)
-        if self._held < self._wanted:
+        self._buffered += len(text)
+        if self._buffered < self._min_chunk:
             return ""
-        ready, rest = _split(self._core, self._pieces, self._special)
-        self._pieces, self._held = [rest], len(rest)
+        ready, tail = _split(self._core, self._pieces, self._special)
+        self._pieces, self._buffered = [tail], len(tail)
         # A text without a place to cut is searched again when it is twice as long, so that all searches are linear.
-        self._wanted = max(CHUNK_CHARACTERS, 2 * self._held)
+        self._min_chunk = max(CHUNK_CHARACTERS, 2 * self._buffered)
         return ready
 
     def finish(self) -> str:
-        """Return the rest of the text at its end."""
+        """Return the remaining text."""
         return "".join(self._pieces)
 
 
 def _split(core: CoreTokenizer, pieces: list[str], special: bool) -> tuple[str, str]:
-    """Return the joined pieces of an unfinished text in two parts: up to a late place for a cut, and the rest.
+    """Return the joined pieces of an unfinished text in two parts: up to a late cut, and the remainder.
 
-    Without such a place all text is in the rest. The list is changed, and of no more use. Pieces are cut before they
+    Without such a cut all text is in the remainder. The list is consumed. Pieces are cut before they
     are joined: copying the whole would take as long as encoding it.
     """
     tail = _last_pieces(pieces)
@@ -106,13 +105,13 @@ def _split(core: CoreTokenizer, pieces: list[str], special: bool) -> tuple[str, 
 
 
 def _last_pieces(pieces: list[str]) -> str:
-    """Take pieces off the end of a list, as many as a place for a cut can be expected in, and return them joined."""
-    taken: list[str] = []
-    held = 0
-    while pieces and held < _TAIL_CHARACTERS:
-        taken.append(pieces.pop())
-        held += len(taken[-1])
-    return "".join(reversed(taken))
+    """Pop enough pieces off the end of a list to expect a cut in them, and return them joined."""
+    last: list[str] = []
+    characters = 0
+    while pieces and characters < _TAIL_CHARACTERS:
+        last.append(pieces.pop())
+        characters += len(last[-1])
+    return "".join(reversed(last))
 
 
 def _cut(core: CoreTokenizer, text: str, special: bool, is_whole: bool) -> int:

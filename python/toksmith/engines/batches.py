@@ -129,16 +129,16 @@ class BatchFunction:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The records of a tokenizer's training and files are left out: equal tokenizers may differ in them.
-        state = (type(self.tokenizer), self.tokenizer.fingerprint, *identity.state(self.tokenizer))
+        state = (type(self.tokenizer), self.tokenizer.fingerprint, *identity.state(self.tokenizer._parts))
         return _restored, (*state, self.column, self.out, self.wide, self.keep, self.special, self.workers)
 
     def __repr__(self) -> str:
         return f"<function of batches: {shown(self.column)} to {shown(self.out)}, by {self.tokenizer!r}>"
 
 
-def _restored(kind: Any, digest: str, head: bytes, core: bytes, *options: Any) -> BatchFunction:
-    tokenizer: Any = identity.restore(kind, digest, head, core)
-    return BatchFunction(tokenizer, *options)
+def _restored(kind: type[Tokenizer], digest: str, head: bytes, core: bytes, *options: Any) -> BatchFunction:
+    identity.check("Tokenizer", isinstance(kind, type) and issubclass(kind, Tokenizer))
+    return BatchFunction(kind._of(identity.restored(digest, head, core)), *options)
 
 
 def column_of(batch: Any, name: str) -> Any:

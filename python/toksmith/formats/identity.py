@@ -2,90 +2,78 @@
 
 from __future__ import annotations
 
+import array
+import hashlib
+import json
+import pickle
 import weakref
+from typing import Any
 
 from .. import _core
+from . import head as heads
+from .parts import Parts
+from .training_record import Record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..compat.tiktoken.encoding import Encoding
-    from ..definition import Definition
-
-# The tokenizers of this process: those with a fingerprint by class and fingerprint, all others by address. Unpickling
-# a tokenizer of this process returns the existing object, and reads nothing.
-_by_fingerprint: weakref.WeakValueDictionary[tuple[type, str], Definition] = weakref.WeakValueDictionary()
-_without_fingerprint: weakref.WeakValueDictionary[int, Definition] = weakref.WeakValueDictionary()
+# The tokenizers of this process: those with a fingerprint by it, all others by address. Unpickling one of them shares
+# its parts, and reads nothing.
+_by_fingerprint: weakref.WeakValueDictionary[str, Parts] = weakref.WeakValueDictionary()
+_without_fingerprint: weakref.WeakValueDictionary[int, Parts] = weakref.WeakValueDictionary()
 
 
-def register(tokenizer: Definition) -> None:
+def register(parts: Parts) -> None:
     """Remember that this process has a tokenizer. Its fingerprint would take a fifth of the time of loading."""
-    _without_fingerprint[id(tokenizer)] = tokenizer
+    _without_fingerprint[id(parts)] = parts
 
 
-def fingerprint(tokenizer: Definition) -> str:
+def fingerprint(parts: Parts) -> str:
     """Return the SHA-256, in hex, of the state of a tokenizer, and remember the tokenizer by it."""
-    digest: str | None = tokenizer._cache.get("fingerprint")
-    if digest is None:
-        digest = _of_state(*state(tokenizer))
-        tokenizer._cache["fingerprint"] = digest
-        _by_fingerprint.setdefault((type(tokenizer), digest), tokenizer)
-        _without_fingerprint.pop(id(tokenizer), None)
-    return digest
+    if parts.fingerprint is None:
+        parts.fingerprint = _of_state(*state(parts))
+        _by_fingerprint.setdefault(parts.fingerprint, parts)
+        _without_fingerprint.pop(id(parts), None)
+    return parts.fingerprint
 
 
-def _here(kind: type[Definition], digest: str) -> Definition | None:
+def _of_this_process(digest: str) -> Parts | None:
     """Return the tokenizer of this process that has a fingerprint."""
-    if (kind, digest) not in _by_fingerprint:
-        for tokenizer in list(_without_fingerprint.values()):
-            if type(tokenizer) is kind:
-                fingerprint(tokenizer)
-    return _by_fingerprint.get((kind, digest))
+    if digest not in _by_fingerprint:
+        for parts in list(_without_fingerprint.values()):
+            fingerprint(parts)
+    return _by_fingerprint.get(digest)
 
 
-def reduced(tokenizer: Definition) -> tuple[Any, ...]:
-    """Return the content of a tokenizer's pickle: its state with its fingerprint, record and origin with digests."""
-    record, origin = _written_record(tokenizer), _written_origin(tokenizer)
-    rest: tuple[Any, ...] = (record or None, _digest(record)) if record or origin else ()
-    if origin:
-        rest += (origin, _digest(origin))
-    return restore, (type(tokenizer), fingerprint(tokenizer), *state(tokenizer), *rest)
-
-
-def state(tokenizer: Definition) -> tuple[bytes, bytes]:
+def state(parts: Parts) -> tuple[bytes, bytes]:
     """Return all parts of a tokenizer's identity: its head, and the state of the core."""
-    from . import head
-
-    return head.state(tokenizer._parts)
+    return heads.state(parts)
 
 
-def _written_record(tokenizer: Definition) -> bytes:
-    """Return the record of the training of a tokenizer, as its pickle holds it; empty if it has none."""
-    import json
-
-    return b"" if tokenizer._record is None else json.dumps(tokenizer._record.state()).encode()
-
-
-def _written_origin(tokenizer: Definition) -> bytes:
-    """Return the origin of a tokenizer, as its pickle holds it; empty if the origin is not known."""
-    import json
-
-    origin = tokenizer._parts.origin
-    return b"" if origin is None else json.dumps(origin.state()).encode()
+def pickled(parts: Parts) -> tuple[str | bytes, ...]:
+    """Return the content of a pickle: fingerprint, head and core; record and origin, each with its SHA-256."""
+    record, origin = _record_bytes(parts), _origin_bytes(parts)
+    extras = (record, _digest(record)) if record or origin else ()
+    if origin:
+        extras += (origin, _digest(origin))
+    return (fingerprint(parts), *state(parts), *extras)
 
 
-def restore(
-    kind: type[Definition],
+def _record_bytes(parts: Parts) -> bytes:
+    return b"" if parts.record is None else json.dumps(parts.record.state()).encode()
+
+
+def _origin_bytes(parts: Parts) -> bytes:
+    return b"" if parts.origin is None else json.dumps(parts.origin.state()).encode()
+
+
+def restored(
     digest: str,
     head: bytes,
     core: bytes,
-    record: bytes | None = None,
+    record: bytes = b"",
     record_digest: str = "",
-    origin: bytes | None = None,
+    origin: bytes = b"",
     origin_digest: str = "",
-) -> Definition:
-    """Return the tokenizer of this state: the one that this process has, or a new one with its record of training.
+) -> Parts:
+    """Return the tokenizer of a pickle: the one that this process has, or a new one with its record of training.
 
     Cost: one SHA-256 of the state, if this process does not have the tokenizer; else the record of its training is
     written once.
@@ -94,29 +82,20 @@ def restore(
         pickle.UnpicklingError: The state is not that of the fingerprint: the pickle is damaged.
         ValueError: The state is whole, but this version of toksmith or of `regex` cannot have such a tokenizer.
     """
-    check("Tokenizer", isinstance(kind, type) and hasattr(kind, "_parts") and isinstance(digest, str))
-    known = _here(kind, digest)
+    check("Tokenizer", isinstance(digest, str))
+    known = _of_this_process(digest)
     # An equal tokenizer may come from a file that holds no record of the training, or from another folder.
-    if known is not None and all(
-        written is None or written == written_there(known)
-        for written, written_there in ((record, _written_record), (origin, _written_origin))
-    ):
+    if known is not None and record in (b"", _record_bytes(known)) and origin in (b"", _origin_bytes(known)):
         return known
     check("Tokenizer", isinstance(head, bytes) and isinstance(core, bytes) and _of_state(head, core) == digest)
-    for written, its_digest in ((record, record_digest), (origin, origin_digest)):
-        check("Tokenizer", written is None or (isinstance(written, bytes) and _digest(written) == its_digest))
-    import json
-
-    from . import head as heads
-    from .parts import Parts
-    from .training_record import Record
-
-    content = json.loads(head)
-    pattern, pipeline = heads.pattern_and_pipeline(content, "the pickled tokenizer")
-    inner = _core.Tokenizer.from_state(core, list(content["special_tokens"].items()), pattern.core())
-    found = None if record is None else Record.of_state(json.loads(record))
-    parts = Parts(heads.with_pipeline(inner, pipeline), pattern, pipeline, found)
-    return kind._of(heads.with_origin(parts, None if origin is None else json.loads(origin)))
+    for content, its_digest in ((record, record_digest), (origin, origin_digest)):
+        check("Tokenizer", content == b"" or (isinstance(content, bytes) and _digest(content) == its_digest))
+    fields = json.loads(head)
+    pattern, pipeline = heads.pattern_and_pipeline(fields, "the pickled tokenizer")
+    inner = _core.Tokenizer.from_state(core, list(fields["special_tokens"].items()), pattern.core())
+    training = Record.of_state(json.loads(record)) if record else None
+    parts = Parts(heads.with_pipeline(inner, pipeline), pattern, pipeline, training)
+    return heads.with_origin(parts, json.loads(origin) if origin else None)
 
 
 def digest_of_encoding(state: Any) -> str:
@@ -125,9 +104,6 @@ def digest_of_encoding(state: Any) -> str:
     Raises:
         TypeError, ValueError, KeyError: `state` is no such state.
     """
-    import array
-    import json
-
     if isinstance(state, str):
         return _digest(state.encode(errors="surrogatepass"))
     ranks = state["mergeable_ranks"]
@@ -137,7 +113,7 @@ def digest_of_encoding(state: Any) -> str:
     return _digest(head, numbers.tobytes(), *ranks)
 
 
-def restore_encoding(kind: type[Encoding], state: Any, digest: str) -> Encoding:
+def restore_encoding(kind: type[Any], state: Any, digest: str) -> Any:
     """Return the encoding of this state.
 
     Raises:
@@ -146,7 +122,7 @@ def restore_encoding(kind: type[Encoding], state: Any, digest: str) -> Encoding:
     """
     check("Encoding", isinstance(kind, type) and hasattr(kind, "_of_ranks"))
     check_encoding(state, digest)
-    encoding = kind.__new__(kind)
+    encoding: Any = object.__new__(kind)
     encoding.__setstate__(state)
     return encoding
 
@@ -176,8 +152,6 @@ def check(kind: str, is_whole: bool) -> None:
         pickle.UnpicklingError: The content is not whole.
     """
     if not is_whole:
-        import pickle
-
         raise pickle.UnpicklingError(f"the pickle of the {kind} is damaged: it has another SHA-256")
 
 
@@ -186,9 +160,4 @@ def _of_state(head: bytes, core: bytes) -> str:
 
 
 def _digest(*parts: bytes) -> str:
-    import hashlib
-
-    found = hashlib.sha256()
-    for part in parts:
-        found.update(part)
-    return found.hexdigest()
+    return hashlib.sha256(b"".join(parts)).hexdigest()

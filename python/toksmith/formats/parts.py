@@ -24,7 +24,7 @@ class Parts:
         origin: The other settings of a Hugging Face folder or object; None for any other tokenizer.
     """
 
-    __slots__ = ("_merges", "_vocab", "core", "origin", "pattern", "pipeline", "record")
+    __slots__ = ("__weakref__", "_merges", "_vocab", "core", "fingerprint", "origin", "pattern", "pipeline", "record")
 
     def __init__(
         self,
@@ -36,6 +36,7 @@ class Parts:
     ) -> None:
         self.core: CoreTokenizer = core
         self.pattern, self.pipeline, self.record, self.origin = pattern, pipeline, record, origin
+        self.fingerprint: str | None = None
         self._vocab: dict[int, bytes] | None = None
         self._merges: list[tuple[bytes, bytes]] | None = None
 

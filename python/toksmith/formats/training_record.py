@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .. import _core
-    from ..training.options import Options
 
     Counts = list[int | None]
 
@@ -28,15 +27,14 @@ class Record:
         self._counts, self._learned = counts, learned
 
     @classmethod
-    def of_training(cls, options: Options, learned: _core.Learned) -> Record:
-        """Return the record of a training."""
-        least = options.vocab_size - options.max_merges
-        before: Counts = []
-        if options.base is not None:
-            before = [None] * len(options.base._core.merges())
-            if options.base._record and len(options.base._record.counts()) == len(before):
-                before = options.base._record.counts()
-        return cls(options.ties, least, before, learned)
+    def extending(
+        cls, base: Record | None, base_merges: int, ties: str, least: int, learned: _core.Learned
+    ) -> Record:
+        """Return the record of a training that began with the `base_merges` merges of a base."""
+        before: Counts = [None] * base_merges
+        if base is not None and len(base.counts()) == base_merges:
+            before = base.counts()
+        return cls(ties, least, before, learned)
 
     def counts(self) -> Counts:
         """Return the count of each merge."""

@@ -85,7 +85,7 @@ class Options:
         for name, value in (("special_ids", special_ids), ("byte_order", byte_order)):
             if value is not ...:
                 raise ValueError(f"{name} cannot be given with a base: its ids stay, and new ones follow the highest")
-        self.pattern = base._pattern
+        self.pattern = base._parts.pattern
         self.pattern_given = True
         drops = given_or(self.pattern.unmatched, unmatched)
         if pattern is ...:
@@ -94,7 +94,7 @@ class Options:
             given = patterns.resolve(pattern, drops)
         if given != self.pattern:
             raise ValueError(f"the base cuts text by {self.pattern}, not by {given}: leave pattern and unmatched out")
-        record = base._record
+        record = base._parts.record
         known = record.ties if record else ...
         if known is not ... and ties not in (..., known):
             raise ValueError(f"the base was trained with ties={shown(known)}, not {shown(ties)}: leave ties out")
@@ -166,7 +166,13 @@ class Options:
         layout = self._extended_ids() if self.base else self._ids(learned.added())
         base = self.base._core if self.base else None
         core = _core.build_tokenizer(learned, base, layout.bytes, layout.first, layout.specials, self.pattern.core())
-        return Tokenizer._of(Parts(core, self.pattern, None, Record.of_training(self, learned)))
+        return Tokenizer._of(Parts(core, self.pattern, None, self._record(learned)))
+
+    def _record(self, learned: _core.Learned) -> Record:
+        base = None if self.base is None else self.base._parts
+        base_merges = 0 if base is None else len(base.core.merges())
+        least = self.vocab_size - self.max_merges
+        return Record.extending(None if base is None else base.record, base_merges, self.ties, least, learned)
 
     def _ids(self, merges: int) -> Layout:
         """Give bytes, special tokens and merges their ids."""

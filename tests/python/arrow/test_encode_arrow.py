@@ -37,7 +37,7 @@ def texts(soup: Soup) -> list[str | None]:
 def expected(tokenizer: Tokenizer, texts: list[Any], special: bool = True) -> list[list[int] | None]:
     def ids(text: str | bytes) -> list[int]:
         data = text if isinstance(text, bytes) else text.encode()
-        return tokenizer.encode_bytes(data, special=special)
+        return tokenizer.encode(data, special=special)
 
     return [None if text is None else ids(text) for text in texts]
 

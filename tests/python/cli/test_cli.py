@@ -194,7 +194,7 @@ def test_formats(format: str, expected: str, folder: Path, tokenizer: toksmith.T
 
 def test_no_special(folder: Path, tokenizer: toksmith.Tokenizer) -> None:
     encoded = run("encode", "-t", "t.json", "--no-special", stdin=SPECIAL.encode(), cwd=folder).stdout
-    assert list(map(int, encoded.split())) == tokenizer.encode_ordinary(SPECIAL)
+    assert list(map(int, encoded.split())) == tokenizer.encode(SPECIAL, special=False)
 
 
 def test_encode_bytes_that_are_not_utf8(folder: Path, tmp_path: Path) -> None:
@@ -250,9 +250,9 @@ def test_ids_across_windows(folder: Path) -> None:
         (b"1_0", "standard input: number 1 is '1_0', not an id"),
         (b"1.5", "standard input: number 1 is '1.5', not an id"),
         (b"\xff\xfe", "standard input: number 1 is '\\\\xff\\\\xfe', not an id"),
-        (b"5 5 280", "standard input: number 3 is 280: there is no token of this id"),
-        (b"4294967296", "standard input: number 1 is 4294967296: there is no token of this id"),
-        (b"9" * 5000, f"standard input: number 1 is {'9' * 40}: there is no token of this id"),
+        (b"5 5 280", "standard input: number 3 is 280: no token has this id"),
+        (b"4294967296", "standard input: number 1 is 4294967296: no token has this id"),
+        (b"9" * 5000, f"standard input: number 1 is {'9' * 40}: no token has this id"),
         (b"1 " * 600_000 + b"x", "standard input: number 600001 is 'x', not an id"),
     ],
 )
@@ -297,7 +297,7 @@ def test_memory_does_not_follow_the_file(large: int, most: int, folder: Path, tm
 
 def test_tiktoken_rank_file(folder: Path, tokenizer: toksmith.Tokenizer, tmp_path: Path) -> None:
     ranks = tmp_path / "x.tiktoken"
-    tokenizer.save_tiktoken(ranks)
+    tokenizer.save(ranks, format="tiktoken")
     text = f"the lowest{SPECIAL}"
     same = toksmith.Tokenizer.from_tiktoken(ranks, pattern="gpt2", special_tokens={SPECIAL: 1000})
     args = ["-t", ranks, "--pattern", "gpt2", "--special-token", f"{SPECIAL}=1000"]
@@ -309,7 +309,7 @@ def test_tiktoken_rank_file(folder: Path, tokenizer: toksmith.Tokenizer, tmp_pat
 
 
 def test_gpt2_folder(folder: Path, tokenizer: toksmith.Tokenizer, tmp_path: Path) -> None:
-    tokenizer.save_gpt2(tmp_path)
+    tokenizer.save(tmp_path, format="gpt2")
     text = f"the lowest{SPECIAL}"
     encoded = run("encode", "-t", tmp_path, "--special-token", SPECIAL, stdin=text.encode()).stdout
     assert list(map(int, encoded.split())) == tokenizer.encode(text)
@@ -368,7 +368,7 @@ def test_explain_shows_merges_of_whole_pretokens(tmp_path: Path) -> None:
 
 def test_explain_without_special_tokens(folder: Path, tokenizer: toksmith.Tokenizer) -> None:
     shown = run("explain", "-t", "t.json", "--no-special", "--text", SPECIAL, cwd=folder).stdout.decode()
-    assert shown.splitlines()[-1] == " ".join(map(str, tokenizer.encode_ordinary(SPECIAL)))
+    assert shown.splitlines()[-1] == " ".join(map(str, tokenizer.encode(SPECIAL, special=False)))
 
 
 def test_explain_never_sends_controls_to_the_terminal(folder: Path) -> None:
@@ -614,7 +614,7 @@ def test_a_checkpoint_and_a_log_from_the_command_line(folder: Path, tmp_path: Pa
 
 def test_a_base_that_holds_no_pattern(tmp_path: Path) -> None:
     base = toksmith.train_from_iterator([CORPUS], 280, pattern="cl100k")
-    base.save_tiktoken(tmp_path / "base.tiktoken")
+    base.save(tmp_path / "base.tiktoken", format="tiktoken")
     (tmp_path / "more.txt").write_bytes(b"zz zzz zz" * 9)
     command = ["train", "more.txt", "--vocab-size", 284, "--base", "base.tiktoken", "-o", "t"]
     assert "holds no pattern" in error_of(*command, status=2, cwd=tmp_path)

@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     small = toksmith.train_from_iterator([TEXT], 280, special_tokens=["<|end|>"])
     small.save(folder / "small.json")
     Tokenizer().save(folder / "bytes.json")
-    toksmith.train_from_iterator([TEXT], 270).save_tiktoken(folder / "ranks.tiktoken")
+    toksmith.train_from_iterator([TEXT], 270).save(folder / "ranks.tiktoken", format="tiktoken")
     return folder
 
 

@@ -22,7 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tokenizer = toksmith.train_from_iterator([TEXT], 262, special_tokens=["<|end|>"], special_ids="last")
     tokenizer.save(folder / "t.json")
     tokenizer.save_huggingface(folder / "hf")
-    tokenizer.save_tiktoken(folder / "ranks.tiktoken")
+    tokenizer.save(folder / "ranks.tiktoken", format="tiktoken")
     (folder / "in.txt").write_text(TEXT)
     (folder / "ids").write_text(" ".join(map(str, tokenizer.encode(TEXT))))
     return folder

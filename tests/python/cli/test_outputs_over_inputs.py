@@ -23,7 +23,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tokenizer = toksmith.train(folder / "book.txt", 262)
     tokenizer.save(folder / "t.json")
     tokenizer.save_huggingface(folder / "hf")
-    tokenizer.save_tiktoken(folder / "ranks.tiktoken")
+    tokenizer.save(folder / "ranks.tiktoken", format="tiktoken")
     model = toksmith.compat.minbpe.RegexTokenizer()
     model.train("low low lower", 258)
     model.save(str(folder / "trained"))

@@ -267,7 +267,7 @@ def example_folder(ready: Path, tiktoken_cache: Path) -> Path:
     parquet = pytest.importorskip("pyarrow.parquet")
     parquet.write_table(pa.table({"text": ["the low", "the new"]}), ready / "tables/a.parquet")
     (ready / "program.py").write_text("")
-    tokenizer.save_tiktoken(ready / "my.tiktoken")
+    tokenizer.save(ready / "my.tiktoken", format="tiktoken")
     tokenizer.encode_file(ready / "book.txt", ready / "corpus.npy")
     wide = toksmith.Tokenizer.from_pretrained(ready / "my.tiktoken", pattern="cl100k")
     wide.save_huggingface(ready / "hf")
@@ -349,7 +349,7 @@ def test_an_option_with_one_value_is_given_once(command: str, option: str) -> No
     message = done.stderr.decode()
     assert (done.returncode, done.stdout) == (2, b"")
     assert message.startswith("toksmith: error: ")
-    assert message.endswith(f"{option} takes one value, and is given 2 times\n")
+    assert message.endswith(f"{option} takes one value, but appears 2 times\n")
 
 
 def test_options_that_may_be_repeated(ready: Path) -> None:

@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
     """A folder with a small trained tokenizer, its rank file, and a text."""
     trained = train_from_iterator(["the lowest of the low, the newest of the new " * 3], 270, special_ids="last")
     trained.save(tmp_path / "t.json")
-    trained.save_tiktoken(tmp_path / "t.tiktoken")
+    trained.save(tmp_path / "t.tiktoken", format="tiktoken")
     (tmp_path / "text.txt").write_text("the newest\nof the low\n" * 1000)
     return tmp_path
 
@@ -87,7 +87,7 @@ def test_a_difference_is_shown_with_its_place(folder: Path) -> None:
 def test_huggingface(folder: Path) -> None:
     tokenizers = pytest.importorskip("tokenizers")
     trained = Tokenizer.load(folder / "t.json")
-    trained.save_gpt2(folder / "gpt2")
+    trained.save(folder / "gpt2", format="gpt2")
     model = tokenizers.models.BPE.from_file(str(folder / "gpt2/vocab.json"), str(folder / "gpt2/merges.txt"))
     theirs = tokenizers.Tokenizer(model)
     theirs.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)

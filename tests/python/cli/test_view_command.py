@@ -59,7 +59,7 @@ def tokenizer() -> toksmith.Tokenizer:
 def folder(tmp_path_factory: pytest.TempPathFactory, tokenizer: toksmith.Tokenizer) -> Path:
     folder = tmp_path_factory.mktemp("view")
     tokenizer.save(folder / "t.json")
-    tokenizer.save_tiktoken(folder / "t.tiktoken")
+    tokenizer.save(folder / "t.tiktoken", format="tiktoken")
     toksmith.Tokenizer(special_tokens=[SPECIAL]).save(folder / "bytes.json")
     (folder / "in.txt").write_bytes(TEXT.encode())
     return folder
@@ -99,7 +99,7 @@ def test_lines_are_the_tokens(source: str, folder: Path, tokenizer: toksmith.Tok
 
 def test_no_special(folder: Path, tokenizer: toksmith.Tokenizer) -> None:
     shown = run("--text", SPECIAL, "-t", "t.json", "--no-special", "--lines", "--ids", cwd=folder)
-    assert [int(line.split("\t")[0]) for line in shown.splitlines()] == tokenizer.encode_ordinary(SPECIAL)
+    assert [int(line.split("\t")[0]) for line in shown.splitlines()] == tokenizer.encode(SPECIAL, special=False)
     assert "special" not in shown
     assert run("--text", SPECIAL, "-t", "t.json", cwd=folder).startswith(f"⟦{SPECIAL}⟧\n1 token, 7 bytes")
 

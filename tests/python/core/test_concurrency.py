@@ -18,8 +18,8 @@ Call = Callable[[Tokenizer, str], Any]
 
 CALLS: dict[str, Call] = {
     "encode": lambda t, text: t.encode(text),
-    "encode_ordinary": lambda t, text: t.encode_ordinary(text),
-    "encode_bytes": lambda t, text: t.encode_bytes(text.encode() + b"\xff"),
+    "encode_ordinary": lambda t, text: t.encode(text, special=False),
+    "encode_bytes": lambda t, text: t.encode(text.encode() + b"\xff"),
     "encode_to_numpy": lambda t, text: t.encode_to_numpy(text).tolist(),
     "encode_batch": lambda t, text: t.encode_batch([text, "a", text], workers=3),
     "encode_batch_to_numpy": lambda t, text: [a.tolist() for a in t.encode_batch_to_numpy([text, text], workers=2)],

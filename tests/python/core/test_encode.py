@@ -115,16 +115,18 @@ def test_equals_the_reference(small: Tokenizer, soup: Soup, name: str, semantics
     for _ in range(texts):
         text = with_specials(rng, soup(rng, rng.randrange(12)), specials)
         assert tokenizer.encode(text) == oracle(text), text
-        assert tokenizer.encode_ordinary(text) == tokenizer.encode(text, special=False) == oracle(text, False), text
+        assert (
+            tokenizer.encode(text, special=False) == tokenizer.encode(text, special=False) == oracle(text, False)
+        ), text
         data = bytearray(text.encode())
         for _ in range(rng.randrange(1, 5)):
             data.insert(
                 rng.randrange(len(data) + 1), rng.choice((0x80, 0xC3, 0xE6, 0xED, 0xF0, 0xFF, rng.randrange(256)))
             )
-        assert tokenizer.encode_bytes(bytes(data)) == oracle(bytes(data)), bytes(data)
-        assert tokenizer.encode_bytes(bytes(data), special=False) == oracle(bytes(data), False), bytes(data)
+        assert tokenizer.encode(bytes(data)) == oracle(bytes(data)), bytes(data)
+        assert tokenizer.encode(bytes(data), special=False) == oracle(bytes(data), False), bytes(data)
         if unmatched == "keep":
-            assert tokenizer.decode_bytes(tokenizer.encode_bytes(bytes(data))) == data
+            assert tokenizer.decode_bytes(tokenizer.encode(bytes(data))) == data
 
 
 @pytest.mark.parametrize("name", ["gpt2 files", "gpt2", "cl100k", "o200k"])
@@ -137,9 +139,9 @@ def test_published_vocabularies_equal_the_reference(
     for _ in range(12):
         text = with_specials(rng, soup(rng, 100), tokenizer.special_tokens)
         assert tokenizer.encode(text) == oracle(text), text
-        assert tokenizer.encode_ordinary(text) == oracle(text, False), text
+        assert tokenizer.encode(text, special=False) == oracle(text, False), text
         data = text.encode()[1:-1].replace(b"a", b"\xff")
-        assert tokenizer.encode_bytes(data) == oracle(data), data
+        assert tokenizer.encode(data) == oracle(data), data
 
 
 LETTERS = (b"a", b"b", b"c")
@@ -257,7 +259,7 @@ def classes_of_tiktoken() -> Callable[[str, str], bool]:
         )
         for name in ("L", "N", "M", "s")
     }
-    return lambda name, character: bool(asked[name].encode_ordinary(character))
+    return lambda name, character: bool(asked[name].encode(character, special=False))
 
 
 def classes_of_regex(name: str, character: str) -> bool:
@@ -349,10 +351,9 @@ def test_every_method_gives_the_ids_of_encode(several: list[Tokenizer], soup: So
                 assert array.tolist() == ids
                 assert tokenizer.count(text, special=special) == len(ids)
                 assert tokenizer.encode_with_offsets(text, special=special)[0] == ids
-                assert tokenizer.encode_bytes(text.encode(), special=special) == ids
+                assert tokenizer.encode(text.encode(), special=special) == ids
                 assert list(tokenizer.encode_iterable([text], special=special)) == ids
                 assert [id for step in tokenizer.explain(text, special=special) for id in step.ids] == ids
-            assert tokenizer.encode_ordinary(text) == tokenizer.encode(text, special=False)
 
 
 @pytest.mark.parametrize("workers", [1, 2, 7])
@@ -377,7 +378,7 @@ def test_batches(several: list[Tokenizer], soup: Soup, workers: int) -> None:
             assert (ids.dtype, starts.dtype) == (np.uint32, np.int64)
             assert starts.shape == (len(texts) + 1,)
             assert [ids[a:b].tolist() for a, b in itertools.pairwise(starts)] == expected
-        ordinary = [tokenizer.encode_ordinary(text) for text in many]
+        ordinary = [tokenizer.encode(text, special=False) for text in many]
         assert tokenizer.encode_batch(many, special=False, workers=workers) == ordinary
 
 
@@ -415,7 +416,6 @@ def test_many_threads_on_one_tokenizer(several: list[Tokenizer], soup: Soup) -> 
 def test_text_that_is_no_text(small: Tokenizer) -> None:
     methods = [
         small.encode,
-        small.encode_ordinary,
         small.encode_to_numpy,
         small.count,
         small.encode_with_offsets,
@@ -428,7 +428,7 @@ def test_text_that_is_no_text(small: Tokenizer) -> None:
         lambda text: small.encode_batch([text]),
     ]
     for method in methods:
-        for wrong in (None, 5, 1.5, b"a", ["a"]):
+        for wrong in (None, 5, 1.5, ["a"]):  # `encode` takes bytes
             with pytest.raises(TypeError):
                 method(wrong)
         for surrogate, at in (("\ud83d", 0), ("a\ud83d b", 1), ("é\ud83d\udc4d", 1)):
@@ -437,14 +437,13 @@ def test_text_that_is_no_text(small: Tokenizer) -> None:
 
 
 def test_bytes_that_are_no_bytes(small: Tokenizer) -> None:
-    assert small.encode_bytes(bytearray(b"abc")) == small.encode_bytes(memoryview(b"abc")) == small.encode("abc")
-    assert small.encode_bytes(np.frombuffer(b"abc", np.uint8)) == small.encode("abc")
-    for wrong in (None, 5, "a", ["a"], [1, 2]):
+    assert small.encode(bytearray(b"abc")) == small.encode(memoryview(b"abc")) == small.encode("abc")
+    assert small.encode(np.frombuffer(b"abc", np.uint8)) == small.encode("abc")
+    for wrong in (None, 5, ["a"], [1, 2]):
         with pytest.raises(TypeError):
-            small.encode_bytes(wrong)
-        if not isinstance(wrong, str):
-            with pytest.raises(TypeError):
-                small.token_id(wrong)
+            small.encode(wrong)
+        with pytest.raises(TypeError):
+            small.token_id(wrong)
 
 
 # Spans
@@ -530,7 +529,7 @@ def test_parts(small: Tokenizer, soup: Soup, pattern: str | None) -> None:
         assert got == expected_parts(tokenizer, oracle, parts), parts
         assert tokenizer.decode(got) == text
         assert tokenizer.encode_parts([(part, True) for part in texts]) == tokenizer.encode(text)
-        assert tokenizer.encode_parts((part, False) for part in texts) == tokenizer.encode_ordinary(text)
+        assert tokenizer.encode_parts((part, False) for part in texts) == tokenizer.encode(text, special=False)
 
 
 def test_no_special_token_comes_from_an_untrusted_part(several: list[Tokenizer], soup: Soup) -> None:
@@ -552,7 +551,7 @@ def test_no_special_token_comes_from_an_untrusted_part(several: list[Tokenizer],
             assert not ids_of & set(got), parts
             framed = tokenizer.encode_parts([(EOT, True), (hostile, False), (EOT, True)])
             eot = tokenizer.special_tokens[EOT]
-            assert framed == [eot, *tokenizer.encode_ordinary(hostile), eot]
+            assert framed == [eot, *tokenizer.encode(hostile, special=False), eot]
 
 
 def test_parts_that_are_none(small: Tokenizer) -> None:
@@ -760,8 +759,8 @@ def test_special_tokens(small: Tokenizer, specials: list[str], text: str, semant
         ids = tokenizer.encode(whole)
         assert ids == oracle(whole), whole
         assert tokenizer.decode(ids) == whole
-        assert tokenizer.encode_ordinary(whole) == oracle(whole, False)
-        assert not set(tokenizer.special_tokens.values()) & set(tokenizer.encode_ordinary(whole))
+        assert tokenizer.encode(whole, special=False) == oracle(whole, False)
+        assert not set(tokenizer.special_tokens.values()) & set(tokenizer.encode(whole, special=False))
         cut = reference.split_special(whole, specials)
         found = [i for i in ids if i in tokenizer.special_tokens.values()]
         assert found == [tokenizer.special_tokens[piece] for piece, is_special in cut if is_special]
@@ -782,15 +781,15 @@ def test_a_special_token_equal_to_an_ordinary_one(small: Tokenizer) -> None:
     tokenizer = Tokenizer(small.vocab, small.merges, [" the", "a"])
     assert tokenizer.special_tokens == {" the": small.max_id + 1, "a": small.max_id + 2}
     assert tokenizer.encode("in the a") == [*small.encode("in"), small.max_id + 1, 32, small.max_id + 2]
-    assert tokenizer.encode_ordinary("in the") == small.encode("in the")
-    assert the in tokenizer.encode_ordinary("in the")
+    assert tokenizer.encode("in the", special=False) == small.encode("in the")
+    assert the in tokenizer.encode("in the", special=False)
     assert tokenizer.token_id(" the") == the
     assert tokenizer.token_bytes(small.max_id + 1) == b" the"
     # With two ids of these bytes, the lower is special.
     twice = Tokenizer(vocab_of(b"xy", b"xy"), [(b"x", b"y")], ["xy"])
     assert twice.special_tokens == {"xy": 256}
     assert twice.encode("xy") == [256]
-    assert twice.encode_ordinary("xy") == [257]
+    assert twice.encode("xy", special=False) == [257]
 
 
 def test_where_special_tokens_get_their_ids(small: Tokenizer) -> None:

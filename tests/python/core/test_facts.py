@@ -22,7 +22,7 @@ def whole(tokenizer: Tokenizer, text: str) -> list[int]:
     assert tokenizer.encode_to_numpy(text).tolist() == ids
     assert list(tokenizer.encode_iterable([text])) == ids
     assert tokenizer.encode_batch([text, text], workers=2) == [ids, ids]
-    assert tokenizer.encode_bytes(text.encode()) == ids
+    assert tokenizer.encode(text.encode()) == ids
     assert tokenizer.encode_with_offsets(text)[0] == ids
     assert tokenizer.encode_parts([(text, True)]) == ids
     assert tokenizer.count(text) == len(ids)
@@ -80,10 +80,10 @@ def test_bytes_of_cl100k(cl100k: Tokenizer, published: Callable[..., Tokenizer])
     data = b" \xec\x8b\xa4\xed"
     assert cl100k.token_id(data) == 62085
     assert cl100k.decode_bytes([62085]) == data
-    assert published("cl100k_base", None).encode_bytes(data) == [62085]
+    assert published("cl100k_base", None).encode(data) == [62085]
     # Under the pattern the invalid byte is a character of no class, so it ends the word.
     word = cl100k.encode(" \uc2e4")
-    assert cl100k.encode_bytes(data) == [*word, cl100k.token_id(b"\xed")]
+    assert cl100k.encode(data) == [*word, cl100k.token_id(b"\xed")]
     pretokens = reference.pretokenize(data.decode("utf-8", "surrogateescape"), patterns.CL100K)
     assert [pretoken.encode("utf-8", "surrogateescape") for pretoken in pretokens] == [" \uc2e4".encode(), b"\xed"]
 
@@ -111,7 +111,7 @@ def test_a_special_token_as_text(gpt2: Tokenizer, cl100k: Tokenizer, o200k: Toke
         (o200k, 199999, [27, 91, 419, 1440, 919, 91, 29]),
     ):
         assert whole(tokenizer, EOT) == [id]
-        assert tokenizer.encode_ordinary(EOT) == ids
+        assert tokenizer.encode(EOT, special=False) == ids
         assert tokenizer.encode_parts([(EOT, False)]) == ids
 
 
@@ -204,7 +204,7 @@ def test_untrusted_text_makes_no_special_token(gpt2_files: tuple[Path, Path]) ->
     for hostile in (evil, "\x00123,456,789\x00", EOT):
         assert ids & set(tokenizer.encode(hostile))
         assert not ids & set(tokenizer.encode_parts([(hostile, False)]))
-        assert not ids & set(tokenizer.encode_ordinary(hostile))
+        assert not ids & set(tokenizer.encode(hostile, special=False))
     for first, second in (("<|im_", "end|>"), ("<|im_end", "|>"), ("<", "|im_end|>")):
         for trusted in ((True, False), (False, True), (False, False)):
             assert not ids & set(tokenizer.encode_parts(zip((first, second), trusted, strict=True)))

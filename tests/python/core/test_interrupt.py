@@ -101,7 +101,7 @@ CALLS = {
     "encode": ("long_text() * 2", "trained.encode(it)"),
     "encode, one pretoken": ("'ab' * 100_000_000", "trained.encode(it)"),
     "encode, in its merges": ("pairless()", "trained.encode(it)"),
-    "encode_bytes": ("(long_text() * 2).encode()", "trained.encode_bytes(it)"),
+    "encode_bytes": ("(long_text() * 2).encode()", "trained.encode(it)"),
     "count": ("long_text()", "[trained.count(it) for _ in range(9)]"),
     "encode_batch": ("[text] * 1000", "trained.encode_batch(it, workers=2)"),
     "encode_batch on one thread": ("[text] * 1000", "trained.encode_batch(it, workers=1)"),

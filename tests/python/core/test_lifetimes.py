@@ -62,7 +62,7 @@ USES: dict[str, Callable[[Tokenizer, Path], Any]] = {
     "saved": lambda tokenizer, folder: (tokenizer.save(folder / "a.json"), Tokenizer.load(folder / "a.json")),
     "pickled": lambda tokenizer, _: pickle.loads(pickle.dumps(tokenizer)),
     "copied": lambda tokenizer, _: copy.deepcopy(tokenizer),
-    "shrunk": lambda tokenizer, _: tokenizer.shrink(265),
+    "shrunk": lambda tokenizer, _: toksmith.shrink(tokenizer, 265),
     "extended": lambda tokenizer, _: toksmith.train_from_iterator([TEXT], 280, base=tokenizer),
     "views": lambda tokenizer, _: (tokenizer.vocab, tokenizer.merges, tokenizer.special_tokens, tokenizer.pipeline),
     "explained": lambda tokenizer, _: tokenizer.explain("lowest"),

@@ -173,7 +173,7 @@ def _resigned(change: Any) -> Any:
 
 
 STATES: dict[str, Any] = {
-    "a byte": lambda data: data.replace(b'"documents": 2', b'"documents": 3').replace(b'"source": 0', b'"source": 1', 1),
+    "a byte": lambda data: data.replace(b'"documents": 2', b'"documents": 3').replace(b'"lines": 0', b'"lines": 1'),
     "cut off": lambda data: data[:-9],
     "another file": lambda data: b"{}",
     "version 1": lambda data: data.replace(b'"version": 3', b'"version": 1', 1),

@@ -76,7 +76,7 @@ def counts(folder: Path) -> Path:
 
 def rank_file(folder: Path) -> Path:
     path = folder / "ranks.tiktoken"
-    Tokenizer().save_tiktoken(path)
+    Tokenizer().save(path, format="tiktoken")
     return path
 
 

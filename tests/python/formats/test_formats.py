@@ -113,7 +113,7 @@ def test_what_is_saved_is_loaded(name: str, tmp_path: Path) -> None:
     text = "the # o200k THE ab abc a b \u2028\\x41 中文 👍🏽<|a|>\r\n"
     assert loaded.encode(text) == tokenizer.encode(text)
     data = b"\xff\xfe\xe4\xb8\xb8\xad abc \\xff \x80"
-    assert loaded.encode_bytes(data) == tokenizer.encode_bytes(data)
+    assert loaded.encode(data) == tokenizer.encode(data)
     # The same tokenizer is the same file, to the byte; a path may be a str.
     loaded.save(str(tmp_path / "again.json"))
     assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
@@ -324,7 +324,7 @@ def test_files_that_cannot_be_read(load: Callable[[Any], Tokenizer], tmp_path: P
 
 
 def test_either_of_two_files_may_be_missing(tmp_path: Path) -> None:
-    Tokenizer().save_gpt2(tmp_path)
+    Tokenizer().save(tmp_path, format="gpt2")
     vocab, merges = tmp_path / "vocab.json", tmp_path / "merges.txt"
     Tokenizer.from_files(vocab, merges)
     with pytest.raises(FileNotFoundError, match=r"no\.json"):
@@ -343,7 +343,7 @@ def test_another_unicode_version_is_said(native: Callable[..., Path], recwarn: p
     assert caught[0].filename == __file__
     # The Unicode version is part of the tokenizer: this one runs under that of this machine.
     assert loaded == Tokenizer.load(native())
-    assert loaded._pattern.unicode == here
+    assert loaded._parts.pattern.unicode == here
     with pytest.warns(UserWarning, match="Unicode None"):
         Tokenizer.load(native(unicode=None))
     Tokenizer(pattern=None).save(path)
@@ -377,7 +377,7 @@ SPELLED = {spell(token): id for id, token in BYTES.items()}
 
 def test_gpt2_round_trip(tmp_path: Path) -> None:
     tokenizer = small()
-    tokenizer.save_gpt2(tmp_path / "new" / "folder")
+    tokenizer.save(tmp_path / "new" / "folder", format="gpt2")
     assert left_behind(tmp_path) == ["new/folder/merges.txt", "new/folder/vocab.json"]
     loaded = Tokenizer.from_files(tmp_path / "new/folder/vocab.json", str(tmp_path / "new/folder/merges.txt"), [EOT])
     assert loaded == tokenizer
@@ -390,14 +390,14 @@ def test_strange_tokens_in_gpt2s_files(merges: bool, tmp_path: Path) -> None:
     specials = ["<|a|>", "<|b c|>", "\U0001f600\u2028", "\\x42", "é\n"]
     tokenizer = strange(merges, specials)
     with pytest.warns(UserWarning, match=r"hold no pattern: load them with pattern='\\\\S\+\|\\\\s\+'"):
-        tokenizer.save_gpt2(tmp_path)
+        tokenizer.save(tmp_path, format="gpt2")
     loaded = Tokenizer.from_files(tmp_path / "vocab.json", tmp_path / "merges.txt", specials, pattern=r"\S+|\s+")
     assert loaded.vocab == tokenizer.vocab
     assert loaded.merges == tokenizer.merges
     assert loaded.special_tokens == tokenizer.special_tokens
     assert (loaded == tokenizer) is merges
     for token in (*STRANGE, b"".join(STRANGE)):
-        assert loaded.encode_bytes(token) == tokenizer.encode_bytes(token)
+        assert loaded.encode(token) == tokenizer.encode(token)
 
 
 @pytest.mark.parametrize("name", [pytest.param("gpt2", marks=pytest.mark.long), "gpt2_ranks"])
@@ -405,7 +405,7 @@ def test_published_gpt2_round_trip(
     name: str, gpt2: Tokenizer, gpt2_files: tuple[Path, Path], tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     tokenizer: Tokenizer = request.getfixturevalue(name)
-    tokenizer.save_gpt2(tmp_path)
+    tokenizer.save(tmp_path, format="gpt2")
     assert Tokenizer.from_files(tmp_path / "vocab.json", tmp_path / "merges.txt", [EOT]) == gpt2
     assert json.loads((tmp_path / "vocab.json").read_text(encoding="utf-8")) == json.loads(
         gpt2_files[0].read_text(encoding="utf-8")
@@ -435,8 +435,8 @@ def test_the_first_line_and_the_merge_of_two_hashes(tmp_path: Path) -> None:
     # `tokenizers` takes every such line for the first one, and loses the merge.
     pytest.importorskip("tokenizers", reason="reads such lines otherwise")
     with pytest.raises(ValueError, match=r"b'#versionx' has \[.*\] here and"):
-        tokenizer.save_gpt2(tmp_path)
-    tokenizer.save_gpt2(tmp_path, verify=False)
+        tokenizer.save(tmp_path, format="gpt2")
+    tokenizer.save(tmp_path, verify=False, format="gpt2")
     assert Tokenizer.from_files(tmp_path / "vocab.json", tmp_path / "merges.txt") == tokenizer
 
 
@@ -516,7 +516,7 @@ def test_tiktoken_round_trip(tmp_path: Path) -> None:
     )
     for tokenizer in (trained, TOKENIZERS["strange ranks"]()):
         path = tmp_path / "t.tiktoken"
-        tokenizer.save_tiktoken(path)
+        tokenizer.save(path, format="tiktoken")
         loaded = Tokenizer.from_tiktoken(path, pattern=tokenizer.pattern, special_tokens=tokenizer.special_tokens)
         assert loaded.vocab == tokenizer.vocab
         assert loaded.special_tokens == tokenizer.special_tokens
@@ -525,7 +525,7 @@ def test_tiktoken_round_trip(tmp_path: Path) -> None:
         specials = set(tokenizer.special_tokens.values())
         assert len(path.read_bytes().splitlines()) == tokenizer.vocab_size - len(specials)
         again = tmp_path / "again.tiktoken"
-        loaded.save_tiktoken(again)
+        loaded.save(again, format="tiktoken")
         assert again.read_bytes() == path.read_bytes()
 
 
@@ -533,7 +533,7 @@ def test_published_rank_files_round_trip(
     shared_data: Path, gpt2: Tokenizer, gpt2_ranks: Tokenizer, cl100k: Tokenizer, tmp_path: Path
 ) -> None:
     for tokenizer, name in ((gpt2, "gpt2"), (gpt2_ranks, "gpt2"), (cl100k, "cl100k_base")):
-        tokenizer.save_tiktoken(tmp_path / name)
+        tokenizer.save(tmp_path / name, format="tiktoken")
         assert (tmp_path / name).read_bytes() == (shared_data / f"vocabs/{name}.tiktoken").read_bytes()
 
 
@@ -599,9 +599,9 @@ def test_ranks_that_merges_cannot_hold(tmp_path: Path) -> None:
     with pytest.raises(
         ValueError, match=r"token 257 \(b'abcd'\) does not re-encode to itself.*save\(\) keeps everything"
     ):
-        tokenizer.save_gpt2(tmp_path / "folder")
+        tokenizer.save(tmp_path / "folder", format="gpt2")
     assert not (tmp_path / "folder").exists()
-    tokenizer.save_tiktoken(tmp_path / "t")
+    tokenizer.save(tmp_path / "t", format="tiktoken")
     assert Tokenizer.from_tiktoken(tmp_path / "t", pattern="gpt2").encode("abcd abcde") == tokenizer.encode(
         "abcd abcde"
     )
@@ -628,19 +628,19 @@ def test_ranks_that_merges_cannot_hold(tmp_path: Path) -> None:
 def test_merges_that_ranks_cannot_hold(tmp_path: Path, vocab: Any, merges: Any, message: str | None) -> None:
     tokenizer = Tokenizer(vocab, merges, pattern=None)
     if message is None:
-        tokenizer.save_tiktoken(tmp_path / "t")
+        tokenizer.save(tmp_path / "t", format="tiktoken")
         return
     with pytest.raises(ValueError, match=message):
-        tokenizer.save_tiktoken(tmp_path / "t")
+        tokenizer.save(tmp_path / "t", format="tiktoken")
     assert left_behind(tmp_path) == []
 
 
 def test_two_ids_for_the_same_bytes_in_a_vocabulary(tmp_path: Path) -> None:
     tokenizer = Tokenizer(vocab_of(b"ab"), [(b"a", b"b")], ["ab"])
     with pytest.raises(ValueError, match=r"vocab\.json cannot hold two ids, 256 and 257, for b'ab'"):
-        tokenizer.save_gpt2(tmp_path)
+        tokenizer.save(tmp_path, format="gpt2")
     assert left_behind(tmp_path) == []
-    tokenizer.save_tiktoken(tmp_path / "t")
+    tokenizer.save(tmp_path / "t", format="tiktoken")
     assert Tokenizer.from_tiktoken(tmp_path / "t", pattern="gpt2", special_tokens={"ab": 257}).special_tokens == {
         "ab": 257
     }
@@ -668,11 +668,11 @@ def test_what_is_saved_in_the_other_kind_encodes_all_text_alike(tmp_path: Path) 
         other = None
         try:
             if tokenizer._core.has_merges():
-                tokenizer.save_tiktoken(tmp_path / "t")
+                tokenizer.save(tmp_path / "t", format="tiktoken")
                 other = Tokenizer.from_tiktoken(tmp_path / "t", pattern=None)
             else:
                 with pytest.warns(UserWarning, match="no pattern"):
-                    tokenizer.save_gpt2(tmp_path)
+                    tokenizer.save(tmp_path, format="gpt2")
                 other = Tokenizer.from_files(tmp_path / "vocab.json", tmp_path / "merges.txt", pattern=None)
         except ValueError as error:
             assert "does not re-encode" in str(error) or "does not come after" in str(error)
@@ -708,8 +708,8 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 SAVES: dict[str, tuple[Callable[[Tokenizer, Path], None], list[str]]] = {
     "native": (lambda tokenizer, folder: tokenizer.save(folder / "t"), ["t"]),
-    "tiktoken": (lambda tokenizer, folder: tokenizer.save_tiktoken(folder / "t"), ["t"]),
-    "gpt2": (lambda tokenizer, folder: tokenizer.save_gpt2(folder), ["merges.txt", "vocab.json"]),
+    "tiktoken": (lambda tokenizer, folder: tokenizer.save(folder / "t", format="tiktoken"), ["t"]),
+    "gpt2": (lambda tokenizer, folder: tokenizer.save(folder, format="gpt2"), ["merges.txt", "vocab.json"]),
     "huggingface": (
         lambda tokenizer, folder: tokenizer.save_huggingface(folder),
         ["merges.txt", "special_tokens_map.json", "tokenizer.json", "tokenizer_config.json", "vocab.json"],
@@ -742,7 +742,7 @@ def test_a_failure_in_the_middle_leaves_the_old_file(tmp_path: Path) -> None:
 
 def test_of_two_files_both_are_new_or_neither(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = small(), Tokenizer()
-    first.save_gpt2(tmp_path)
+    first.save(tmp_path, format="gpt2")
     before = {name: (tmp_path / name).read_bytes() for name in left_behind(tmp_path)}
     calls = iter(range(10))
 
@@ -752,7 +752,7 @@ def test_of_two_files_both_are_new_or_neither(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(os, "fsync", fail_at_the_second)
     with pytest.raises(DiskFull):
-        second.save_gpt2(tmp_path)
+        second.save(tmp_path, format="gpt2")
     assert {name: (tmp_path / name).read_bytes() for name in left_behind(tmp_path)} == before
 
 

@@ -25,11 +25,11 @@ def folder(trained: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """The same tokenizer in every format, under names that say it and under some that do not."""
     trained.save(tmp_path / "own.json")
     trained.save(tmp_path / "own")
-    trained.save_gpt2(tmp_path / "pair")
+    trained.save(tmp_path / "pair", format="gpt2")
     (tmp_path / "release").mkdir()
     shutil.copy(tmp_path / "pair/vocab.json", tmp_path / "release/encoder.json")
     shutil.copy(tmp_path / "pair/merges.txt", tmp_path / "release/vocab.bpe")
-    trained.save_tiktoken(tmp_path / "ranks.tiktoken")
+    trained.save(tmp_path / "ranks.tiktoken", format="tiktoken")
     shutil.copy(tmp_path / "ranks.tiktoken", tmp_path / "ranks.model")
     trained.save_huggingface(tmp_path / "hf")
     shutil.copy(tmp_path / "hf/tokenizer.json", tmp_path / "of_huggingface")
@@ -103,7 +103,7 @@ def test_each_command_takes_a_name(tmp_path: Path) -> None:
 
 def test_a_path_goes_before_a_name(folder: Path, trained: Tokenizer) -> None:
     trained.save("gpt2")
-    trained.save_gpt2("gpt-4")
+    trained.save("gpt-4", format="gpt2")
     assert Tokenizer.from_pretrained("gpt2") == trained
     assert Tokenizer.from_pretrained("gpt-4", special_tokens=[SPECIAL]).encode(TEXT) == trained.encode(TEXT)
 

@@ -114,8 +114,8 @@ def test_files_cut_short(kind: str, tmp_path: Path) -> None:
     tokenizer = train_from_iterator(["low lower lowest newest widest"], 270, special_tokens=["<|end|>"])
     good = dict(GOOD)
     tokenizer.save(tmp_path / "native")
-    tokenizer.save_tiktoken(tmp_path / "tiktoken")
-    tokenizer.save_gpt2(tmp_path / "gpt2")
+    tokenizer.save(tmp_path / "tiktoken", format="tiktoken")
+    tokenizer.save(tmp_path / "gpt2", format="gpt2")
     good |= {name: (tmp_path / name).read_bytes() for name in ("native", "tiktoken")}
     good |= {name: next((tmp_path / "gpt2").glob(f"{name}.*")).read_bytes() for name in ("vocab", "merges")}
     rng = random.Random(kind)

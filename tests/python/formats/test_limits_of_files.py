@@ -326,7 +326,7 @@ def test_explain_of_a_long_pretoken() -> None:
 # Links
 
 
-@pytest.mark.parametrize("save", ["save", "save_tiktoken", "save_gpt2", "save_huggingface", "counts", "encode_file"])
+@pytest.mark.parametrize("save", ["save", "tiktoken", "gpt2", "save_huggingface", "counts", "encode_file"])
 def test_a_circle_of_links(save: str, tmp_path: Path) -> None:
     circle, other = tmp_path / "a", tmp_path / "b"
     circle.symlink_to(other)
@@ -337,6 +337,8 @@ def test_a_circle_of_links(save: str, tmp_path: Path) -> None:
     calls: dict[str, Callable[[], Any]] = {
         "counts": lambda: PretokenCounts({b"a": 1}).save(circle),
         "encode_file": lambda: tokenizer.encode_file(text, circle),
+        "gpt2": lambda: tokenizer.save(circle, format="gpt2"),
+        "tiktoken": lambda: tokenizer.save(circle, format="tiktoken"),
     }
     with pytest.raises(OSError, match="a") as caught:
         calls.get(save, lambda: getattr(tokenizer, save)(circle))()

@@ -175,7 +175,9 @@ def test_bytes_of_other_files(kind: str, tmp_path: Path) -> None:
     path = tmp_path / name
     (tmp_path / "vocab").write_text(json.dumps(huggingface()["model"]["vocab"]))
     if kind == "ranks":
-        Tokenizer({byte: bytes([byte]) for byte in range(256)} | {256: b"ab"}, pattern="gpt2").save_tiktoken(path)
+        Tokenizer({byte: bytes([byte]) for byte in range(256)} | {256: b"ab"}, pattern="gpt2").save(
+            path, format="tiktoken"
+        )
     elif kind == "counts":
         toksmith.count_pretokens_from_iterator(["low lower"]).save(path)
     elif kind == "minbpe":

@@ -84,4 +84,4 @@ def test_saving_a_published_encoding(tiktoken_cache: Path, tmp_path: Path, monke
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tiktoken_cache))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        Tokenizer.from_pretrained("gpt2").save_tiktoken(tmp_path / "ranks.tiktoken")
+        Tokenizer.from_pretrained("gpt2").save(tmp_path / "ranks.tiktoken", format="tiktoken")

@@ -19,8 +19,14 @@ BYTES = {byte: bytes([byte]) for byte in range(256)}
 
 EXPORTS: dict[str, tuple[Callable[..., None], str]] = {
     "native": (lambda tokenizer, folder, **options: tokenizer.save(folder / "file", **options), "file"),
-    "tiktoken": (lambda tokenizer, folder, **options: tokenizer.save_tiktoken(folder / "file", **options), "file"),
-    "gpt2": (lambda tokenizer, folder, **options: tokenizer.save_gpt2(folder / "new", **options), "new/merges.txt"),
+    "tiktoken": (
+        lambda tokenizer, folder, **options: tokenizer.save(folder / "file", **options, format="tiktoken"),
+        "file",
+    ),
+    "gpt2": (
+        lambda tokenizer, folder, **options: tokenizer.save(folder / "new", **options, format="gpt2"),
+        "new/merges.txt",
+    ),
     "huggingface": (
         lambda tokenizer, folder, **options: tokenizer.save_huggingface(folder / "new", **options),
         "new/tokenizer.json",
@@ -167,7 +173,7 @@ def test_files_that_are_no_regular_ones(tmp_path: Path) -> None:
         read.clear()
         reader = threading.Thread(target=lambda: read.extend(pipe.read_bytes()))
         reader.start()
-        Tokenizer().save_tiktoken(pipe, verify=verify)
+        Tokenizer().save(pipe, verify=verify, format="tiktoken")
         reader.join()
         assert read.startswith(b"AA== 0\n")
     assert left_behind(tmp_path) == ["pipe"]

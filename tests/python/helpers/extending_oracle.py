@@ -31,7 +31,7 @@ def best_pair(
     for word, count in words.items():
         if not count:
             continue
-        ids = base.encode_bytes(word, special=False)
+        ids = base.encode(word, special=False)
         for pair in itertools.pairwise(ids):
             if longest is None or len(tokens[pair[0]]) + len(tokens[pair[1]]) <= longest:
                 counts[pair] = counts.get(pair, 0) + count

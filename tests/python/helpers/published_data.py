@@ -49,7 +49,9 @@ def on(tokenizer: Tokenizer, pattern: str, isa: str | None) -> Tokenizer:
     merges = list(tokenizer.merges) if tokenizer._core.has_merges() else None
     pretokenizer = _core.Pretokenizer(pattern, isa=isa)
     made = Tokenizer.__new__(Tokenizer)
-    made._fill(Parts(_core.Tokenizer(ordinary, merges, list(specials.items()), pretokenizer), tokenizer._pattern))
+    made._fill(
+        Parts(_core.Tokenizer(ordinary, merges, list(specials.items()), pretokenizer), tokenizer._parts.pattern)
+    )
     return made
 
 

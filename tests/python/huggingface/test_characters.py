@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from character_cases import KINDS, META, PIECES, assert_same, by_definition, ids_of, make, model, text_of
 
+import toksmith
 from toksmith import Tokenizer, train_from_iterator
 
 
@@ -84,7 +85,7 @@ def test_long_texts_on_threads_and_other_ways_in(kind: str, tmp_path: Path) -> N
         pieces = [text[at : at + 700] for at in range(0, len(text), 700)]
         assert list(ours.encode_iterable(pieces)) == truth
         assert np.concatenate(list(ours.encode_chunks(pieces))).tolist() == truth
-        assert ours.encode_bytes(text.encode()) == truth
+        assert ours.encode(text.encode()) == truth
 
 
 @pytest.mark.parametrize("kind", ["llama", "gemma", "nfkc"])
@@ -153,9 +154,9 @@ def test_a_vocabulary_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda t, path: t.save_gpt2(path), "cannot hold merging of characters"),
-        (lambda t, path: t.save_tiktoken(path / "ranks"), "cannot hold merging of characters"),
-        (lambda t, path: t.shrink(1000), "cannot shrink a tokenizer that does more"),
+        (lambda t, path: t.save(path, format="gpt2"), "cannot hold merging of characters"),
+        (lambda t, path: t.save(path / "ranks", format="tiktoken"), "cannot hold merging of characters"),
+        (lambda t, path: toksmith.shrink(t, 1000), "cannot shrink a tokenizer that does more"),
         (lambda t, path: t.explain("a"), "explain shows merges of bytes"),
         (lambda t, path: t.encode("\ud800"), "surrogate"),
         (lambda t, path: train_from_iterator(["ab ab"], 4000, base=t), "the base has merging of characters"),

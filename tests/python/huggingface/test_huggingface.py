@@ -272,22 +272,22 @@ def test_templates(name: str, prefix: bool) -> None:
         for add in (False, True):
             truth = made.encode(*texts, add_special_tokens=add)
             parts = [encoded(ours, text) for text in texts]
-            if ours.template is None:
+            if ours.pipeline is None or ours.pipeline.template is None:
                 assert [id for part in parts for id in part.ids] == truth.ids
                 continue
-            found = ours.template.process(parts, add)
+            found = ours.pipeline.template.process(parts, add)
             assert [id for part in found for id in part.ids] == truth.ids
             assert [token for part in found for token in part.tokens] == truth.tokens
             assert [span for part in found for span in part.spans] == truth.offsets
             assert [type_id for part in found for type_id in part.type_ids] == truth.type_ids
             if add:
-                assert ours.template.ids(*(part.ids for part in parts)) == truth.ids
+                assert ours.pipeline.template.ids(*(part.ids for part in parts)) == truth.ids
 
 
 def test_the_template_tells_what_it_adds() -> None:
     made = make()
     made.post_processor = TEMPLATES["llama3"]
-    template = Tokenizer.from_huggingface(made).template
+    template = Tokenizer.from_huggingface(made).pipeline.template
     assert template is not None
     assert (template.added(), template.added(is_pair=True), template.trims_offsets) == (1, 2, True)
     assert [piece.sequence for piece in template.pair] == [None, "A", None, "B"]
@@ -310,7 +310,7 @@ def test_published_vocabularies(shared_data: Path, corpora: dict[str, str], patt
     if pattern == "qwen2":
         theirs.normalizer = normalizers.NFC()
     ours = Tokenizer.from_huggingface(theirs)
-    assert ours._pattern.name == pattern  # it runs as a scanner
+    assert ours._parts.pattern.name == pattern  # it runs as a scanner
     for corpus, text in corpora.items():
         start = random.Random(f"{pattern} {corpus}").randrange(len(text) - size)
         documents = documents_of(text[start : start + size])
@@ -327,7 +327,7 @@ def test_llama3_ignores_merges(shared_data: Path) -> None:
     data["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = patterns.CL100K_OLD
     theirs = tokenizers.Tokenizer.from_str(json.dumps(data))
     ours = Tokenizer.from_huggingface(theirs)
-    assert ours._pattern.name == "cl100k_old"
+    assert ours._parts.pattern.name == "cl100k_old"
     unreachable = [id for id, token in ours.vocab.items() if len(token) > 1][-3000:]
     for id in unreachable:
         text = ours.token_bytes(id).decode(errors="ignore")

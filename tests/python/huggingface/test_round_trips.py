@@ -19,6 +19,7 @@ from huggingface_peers import transformers_module
 from test_compat_transformers import plain
 from tokenizers import AddedToken, normalizers
 
+import toksmith
 from toksmith import Tokenizer
 
 pytestmark = pytest.mark.skipif(
@@ -257,7 +258,7 @@ def test_shrinking_keeps_roles(tmp_path: Path) -> None:
     core = Tokenizer.from_huggingface(
         transformers_module().PreTrainedTokenizerFast(tokenizer_object=regular, **OPTIONS["sides"])
     )
-    core.shrink(core.vocab_size - 5).save_huggingface(tmp_path)
+    toksmith.shrink(core, core.vocab_size - 5).save_huggingface(tmp_path)
     found = transformers_module().AutoTokenizer.from_pretrained(str(tmp_path))
     assert (found.eos_token, found.pad_token, found.padding_side) == ("<|endoftext|>", "<pad>", "left")
 

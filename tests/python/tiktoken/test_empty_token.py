@@ -139,7 +139,7 @@ def test_a_tokenizer_with_an_empty_token(path: Path, tmp_path: Path) -> None:
 def test_writing_the_empty_token(path: Path, tmp_path: Path) -> None:
     tokenizer = Tokenizer.from_tiktoken(path, pattern="gpt2", special_tokens=SPECIALS)
     saved, dumped = tmp_path / "saved.tiktoken", tmp_path / "dumped.tiktoken"
-    tokenizer.save_tiktoken(saved)
+    tokenizer.save(saved, format="tiktoken")
     dump_tiktoken_bpe(load_tiktoken_bpe(str(path)), dumped)
     assert saved.read_bytes() == dumped.read_bytes() == WHISPER
     assert load_theirs(str(saved)) == load_theirs(str(path))
@@ -161,4 +161,4 @@ def test_other_formats(path: Path, tmp_path: Path) -> None:
     assert again.encode(TEXT) == tokenizer.encode(TEXT) and again.decode([EMPTY, 97]) == "a"
     theirs = pytest.importorskip("tokenizers").Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     assert theirs.encode(TEXT).ids == tokenizer.encode(TEXT) and theirs.decode([EMPTY, 97]) == "a"
-    tokenizer.save_gpt2(tmp_path / "gpt2")
+    tokenizer.save(tmp_path / "gpt2", format="gpt2")

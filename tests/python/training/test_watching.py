@@ -30,7 +30,7 @@ class Recorder(Watcher):
 def check(recorder: Recorder, tokenizer: toksmith.Tokenizer, texts: list[str]) -> None:
     """Compare the last state with what the tokenizer makes of the texts, and its merges with the tokenizer's."""
     assert recorder.text_bytes == sum(len(text.encode()) for text in texts)
-    assert recorder.text_tokens == sum(len(tokenizer.encode_ordinary(text)) for text in texts)
+    assert recorder.text_tokens == sum(len(tokenizer.encode(text, special=False)) for text in texts)
     learned = [(left, right) for _, left, right, _ in reversed(recorder.last(1 << 30))]
     assert learned == list(tokenizer.merges)[len(tokenizer.merges) - len(learned) :]
     numbers = [number for number, _, _, _ in recorder.last(3)]

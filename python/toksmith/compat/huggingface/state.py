@@ -200,7 +200,7 @@ class State:
         """Return id, spelling and place of the tokens that the model makes of one spelled pretoken."""
         core = self.core
         id = self.model_id(spelled)
-        if id is not None and core.ignore_merges:
+        if id is not None and core._core.ignores_merges():
             return [(id, spelled, (0, len(spelled.encode())))]
         if self._merges_characters:
             return self._character_tokens(spelled)

@@ -39,7 +39,7 @@ class BasicTokenizer(BackedTokenizer):
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of `text`."""
-        return self.tokenizer.encode_ordinary(text)
+        return self.tokenizer.encode(text, special=False)
 
     def decode(self, ids: Iterable[int]) -> str:
         """Return the text of `ids`, with U+FFFD for bytes that are not UTF-8.

@@ -87,8 +87,8 @@ class RegexTokenizer(BackedTokenizer):
         If a subclass has its own `_encode_chunk`, it is called for each chunk.
         """
         if not self._has_own("_encode_chunk"):
-            return self.tokenizer.encode_ordinary(text)
-        chunks = self.tokenizer._pattern.searched().finditer(text)
+            return self.tokenizer.encode(text, special=False)
+        chunks = self.tokenizer._parts.pattern.searched().finditer(text)
         return [id for chunk in chunks for id in self._encode_chunk(chunk.group().encode())]
 
     def _encode_chunk(self, text_bytes: bytes) -> list[int]:
@@ -115,7 +115,7 @@ class RegexTokenizer(BackedTokenizer):
         if self._has_own("_encode_chunk") or self._has_own("encode_ordinary"):
             return self._encode_parts(text, special)
         if not special:
-            return self.tokenizer.encode_ordinary(text)
+            return self.tokenizer.encode(text, special=False)
         found: Any = _core.Encoding(self.tokenizer._core).encode(text, _set_of(tuple(special.items())), None)
         return list(found)
 

@@ -86,7 +86,7 @@ class Additions:
                 special_tokens=dict(specials),
             )
         if special_tokens is None:
-            warn_of_missing(path, data, made.tokenizer._pattern.name, stacklevel=2)
+            warn_of_missing(path, data, made.tokenizer._parts.pattern.name, stacklevel=2)
         return made
 
     @classmethod

@@ -43,7 +43,7 @@ class TokensBySize(NamedTuple):
 
 
 def curve(tokenizer: Tokenizer, counts: NDArray[np.int64]) -> TokensBySize:
-    """Return how many tokens a text has under `tokenizer.shrink(n)`, for every n that it takes.
+    """Return how many tokens a text has under `toksmith.shrink(tokenizer, n)`, for every n that it takes.
 
     A tokenizer with a normalizer, added tokens or other parts before its merges, which `shrink` refuses, keeps them.
 
@@ -56,7 +56,7 @@ def curve(tokenizer: Tokenizer, counts: NDArray[np.int64]) -> TokensBySize:
     """
     joined = _joined(tokenizer)
     size = tokenizer.vocab_size
-    least = max(256 + len(tokenizer.special_tokens), tokenizer._record.least if tokenizer._record else 0)
+    least = max(256 + len(tokenizer.special_tokens), tokenizer._parts.record.least if tokenizer._parts.record else 0)
     applied = np.zeros(len(joined), np.int64)
     uses = np.zeros(tokenizer.max_id + 1, np.int64)
     uses[: len(counts)] = counts

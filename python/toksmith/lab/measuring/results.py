@@ -191,7 +191,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Point:
-    """The compression of `tokenizer.shrink(vocab_size)` on all documents.
+    """The compression of `toksmith.shrink(tokenizer, vocab_size)` on all documents.
 
     Attributes:
         vocab_size: The number of its tokens, special ones included.

@@ -110,7 +110,9 @@ def _source(given: Given) -> inputs.Source:
 def _given(on: Any, field: str | None, column: str | None) -> list[tuple[str | None, Given]]:
     """Return all sources, each with its language, or None."""
     if not isinstance(on, Mapping):
-        found: list[tuple[str | None, Given]] = [(None, one) for one in Corpus(on, field=field, column=column).sources]
+        found: list[tuple[str | None, Given]] = [
+            (None, one) for one in Corpus(on, field=field, column=column).sources
+        ]
     else:
         found = [(str(language), one) for language, given in on.items() for one in _of_language(given, field, column)]
         if not found:

@@ -54,7 +54,7 @@ def test_sizes(looked: Looked) -> None:
     assert sizes.free_ids == len(set(range(max(tokenizer.vocab))) - set(tokenizer.vocab))
     assert sizes.token_bytes == len(b"".join(tokens.values()))
     assert sizes.merges == len(tokenizer.merges)
-    assert sizes.whole_pretokens == tokenizer.ignore_merges == (sizes.rule == "ranks")
+    assert sizes.whole_pretokens == tokenizer._core.ignores_merges() == (sizes.rule == "ranks")
 
 
 def test_lengths(looked: Looked) -> None:

@@ -55,7 +55,7 @@ def counted(request: pytest.FixtureRequest, corpora: dict[str, str]) -> Counted:
             if is_special:
                 uses[tokenizer.special_tokens[piece]] += 1
                 continue
-            for pretoken in tokenizer._pattern.core().split(piece.encode()):
+            for pretoken in tokenizer._parts.pattern.core().split(piece.encode()):
                 # Plain merging, step by step; a whole pretoken that is a token is made by its own merges, too.
                 if pretoken not in steps:
                     made = [step.left + step.right for step in reference.encode_steps(pretoken, rank_of)]

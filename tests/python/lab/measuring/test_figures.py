@@ -115,7 +115,7 @@ def test_use_and_renyi_efficiency(tokenizers: dict[str, Tokenizer], texts: list[
     for alpha in (2.5, 1, 3, 0.5):
         found = toksmith.compare(tokenizers, iter(texts), alpha=alpha, resamples=0)
         for use, tokenizer in zip(found.uses, tokenizers.values(), strict=True):
-            ids = [id for text in texts for id in tokenizer.encode_ordinary(text)]
+            ids = [id for text in texts for id in tokenizer.encode(text, special=False)]
             ordinary = set(tokenizer.vocab) - set(tokenizer.special_tokens.values())
             assert (use.vocab_size, use.used) == (len(ordinary), len(set(ids)))
             expected = oracle.renyi_efficiency(ids, len(ordinary), alpha)
@@ -141,14 +141,14 @@ def test_overlaps(found: Comparison, tokenizers: dict[str, Tokenizer], texts: li
             (one.second, first, one.second_tokens_shared),
         ):
             tokenizer = tokenizers[name]
-            made = [tokenizer.token_bytes(id) for text in texts for id in tokenizer.encode_ordinary(text)]
+            made = [tokenizer.token_bytes(id) for text in texts for id in tokenizer.encode(text, special=False)]
             assert share == approx(sum(token in others for token in made) / len(made))
 
 
 def test_the_documents_that_differ_most(
     found: Comparison, tokenizers: dict[str, Tokenizer], texts: list[str]
 ) -> None:
-    counts = {name: [len(one.encode_ordinary(text)) for text in texts] for name, one in tokenizers.items()}
+    counts = {name: [len(one.encode(text, special=False)) for text in texts] for name, one in tokenizers.items()}
     able = [number for number, text in enumerate(texts) if len(text.encode()) >= 100]
     for name in ("small", "mixed"):
         ratio = {number: counts[name][number] / counts["bytes"][number] for number in able}
@@ -162,7 +162,7 @@ def test_the_documents_that_differ_most(
             assert one.passage.text in texts[one.document]
             for side, tokens in ((one.first, one.passage.first_tokens), (name, one.passage.second_tokens)):
                 assert tokens is not None
-                assert [token.id for token in tokens] == tokenizers[side].encode_ordinary(one.passage.text)
+                assert [token.id for token in tokens] == tokenizers[side].encode(one.passage.text, special=False)
                 assert b"".join(token.bytes for token in tokens) == one.passage.text.encode()
 
 

@@ -137,4 +137,4 @@ def test_what_needs_regex_is_refused() -> None:
 
 
 def test_no_pattern_has_no_stages() -> None:
-    assert pretokens.stages(Tokenizer(pattern=None)._pattern) == []
+    assert pretokens.stages(Tokenizer(pattern=None)._parts.pattern) == []

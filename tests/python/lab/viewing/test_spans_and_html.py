@@ -159,7 +159,7 @@ def test_a_view_in_a_notebook_and_in_print() -> None:
     assert counts == f"{tokens} tokens, {size} bytes, {size / tokens:.2f} bytes per token"
     assert read.text.endswith(counts)
     assert shown.count("<style>") == shown.count("</style>") == 1
-    assert trained.view(text, special=False).ids == trained.encode_ordinary(text)
+    assert trained.view(text, special=False).ids == trained.encode(text, special=False)
     assert "⟦" not in str(trained.view(text, special=False))
 
 
