@@ -18,7 +18,6 @@ import typer
 from .. import __version__
 from .._internal.messages import printable
 from . import streams
-from .bench import bench
 from .command_line import Command, with_files_named, with_progress_named, without_debug
 from .compare import compare
 from .convert import convert
@@ -38,7 +37,7 @@ from .view import view
 
 STATUSES = {
     0: "done",
-    1: "an error, or a difference that verify, data --check or bench has found",
+    1: "an error, or a difference that verify or data --check has found",
     2: "a command line that cannot be understood",
     130: "ended by Ctrl-C (SIGINT)",
     141: "ended because the reader of the output has gone (SIGPIPE)",
@@ -79,7 +78,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    train, encode, decode, tokenize, data, count, view, explain, inspect, compare, convert, fetch, verify, bench,
+    train, encode, decode, tokenize, data, count, view, explain, inspect, compare, convert, fetch, verify,
 ):  # fmt: skip
     # A short help that is given is wrapped; one that typer takes from the help is cut off.
     app.command(
