@@ -44,7 +44,7 @@ TESTS: dict[str, tuple[list[str], list[str]]] = {
     "python/toksmith/engines/": ([f"{PYTHON}/engines"], []),
     "python/toksmith/formats/": ([f"{PYTHON}/formats"], []),
     "python/toksmith/formats/huggingface/": ([f"{PYTHON}/huggingface"], []),
-    "python/toksmith/lab/measuring/": ([f"{PYTHON}/lab/measuring", f"{PYTHON}/cli/test_compare_command.py"], []),
+    "python/toksmith/lab/comparison/": ([f"{PYTHON}/lab/comparison", f"{PYTHON}/cli/test_compare_command.py"], []),
     "python/toksmith/reference.py": ([f"{PYTHON}/core/test_reference.py"], []),
     "python/toksmith/regex_dialects/": ([f"{PYTHON}/dialects"], []),
     "python/toksmith/samples/": ([f"{PYTHON}/docs"], []),

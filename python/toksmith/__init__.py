@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from .compat.tiktoken.registry import encoding_for_model, get_encoding, list_encoding_names
     from .data.writing.tokenize import tokenize
     from .formats.published.models import encoding_name_for_model
-    from .lab.measuring.compare import compare
+    from .lab.comparison.compare import compare
+    from .lab.explanation import explain
+    from .lab.inspection.inspect import inspect
+    from .lab.view import view
     from .training.counting import count_pretokens, count_pretokens_from_iterator
     from .training.counts import PretokenCounts
     from .training.train import train, train_bpe, train_from_iterator
@@ -34,12 +37,15 @@ __all__ = [
     "count_pretokens_from_iterator",
     "encoding_for_model",
     "encoding_name_for_model",
+    "explain",
     "get_encoding",
+    "inspect",
     "list_encoding_names",
     "tokenize",
     "train",
     "train_bpe",
     "train_from_iterator",
+    "view",
 ]
 
 
@@ -47,17 +53,20 @@ __all__ = [
 _LAZY = {
     "Encoding": "compat.tiktoken.encoding",
     "PretokenCounts": "training.counts",
-    "compare": "lab.measuring.compare",
+    "compare": "lab.comparison.compare",
     "count_pretokens": "training.counting",
     "count_pretokens_from_iterator": "training.counting",
     "encoding_for_model": "compat.tiktoken.registry",
     "encoding_name_for_model": "formats.published.models",
+    "explain": "lab.explanation",
     "get_encoding": "compat.tiktoken.registry",
+    "inspect": "lab.inspection.inspect",
     "list_encoding_names": "compat.tiktoken.registry",
     "tokenize": "data.writing.tokenize",
     "train": "training.train",
     "train_bpe": "training.train",
     "train_from_iterator": "training.train",
+    "view": "lab.view",
 }
 # Packages that are attributes before somebody imports them: `toksmith.compat.tiktoken`, `toksmith.data.open`.
 _PACKAGES = {"compat", "data", "engines", "lab"}

@@ -23,12 +23,9 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer, Self
 
     from ._core import Tokenizer as CoreTokenizer
-    from ._internal.choices import Errors
-    from ._internal.progress import Report
     from .formats.huggingface.pipeline import Pipeline
     from .formats.huggingface.template import Template
     from .formats.training_record import Record
-    from .lab.inspection.inspect import Inspection
     from .patterns import Pattern
 
     StrPath = str | os.PathLike[str]
@@ -165,63 +162,6 @@ class Definition(Loading):
     @property
     def _record(self) -> Record | None:
         return self._parts.record
-
-    def inspect(
-        self,
-        on: Any = None,
-        *,
-        top: int = 10,
-        special: bool = True,
-        field: str | None = None,
-        column: str | None = None,
-        document_separator: str | None = None,
-        errors: Errors = "strict",
-        workers: int | None = None,
-        progress: bool | Report = False,
-    ) -> Inspection:
-        """Return what the vocabulary is made of, which tokens no text is encoded to, and how texts use it.
-
-        `print` shows it, a notebook draws it, and `to_dict` gives plain data. The figures are defined in
-        `docs/inspecting.md`.
-
-        Args:
-            on: Texts to count the uses of tokens on: a path, a glob, a folder, or "-" for standard input; a list or
-                tuple of these; or any other iterable, of texts. None looks at the vocabulary alone.
-            top: How many tokens each list of examples has at most.
-            special: Whether special tokens in the texts become their ids.
-            field: The name of the text in each line of JSON; "text" by default.
-            column: The column of the text in Parquet files; "text" by default.
-            document_separator: A string between two documents of a text.
-            errors: "strict" refuses files that are not UTF-8, "replace" reads invalid bytes as U+FFFD.
-            workers: Threads; default: all cores.
-            progress: True shows a bar on standard error; a callable gets (stage, done, total), in bytes.
-
-        Cost: each token is encoded once, and texts are encoded once: some seconds for a vocabulary of 200,000 and
-        100 MB. Memory does not grow with the length of texts, beyond the longest record of JSON lines or Parquet.
-
-        Raises:
-            OSError: A file cannot be read, or changes meanwhile.
-            ValueError: A file is not UTF-8, is damaged, or a record has no text; names file and place.
-
-        >>> import toksmith
-        >>> found = toksmith.Tokenizer().inspect(iter(["low low", "lower"]))
-        >>> found.usage.tokens, found.usage.most_used[0]
-        (12, Used(id=108, token=b'l', uses=3))
-        """
-        from .lab.inspection import inspect
-
-        return inspect.inspect(
-            self._parts,
-            on,
-            top=top,
-            special=special,
-            field=field,
-            column=column,
-            document_separator=document_separator,
-            errors=errors,
-            workers=workers,
-            progress=progress,
-        )
 
     def shrink(self, n: int) -> Self:
         """Return a tokenizer of `n` tokens, special ones included: this one without its last merges.

@@ -1,8 +1,7 @@
 """`Tokenizer`: text to ids and back.
 
-The parts of a tokenizer, its files and its identity are in its base `Definition`, explanations and views in the base
-`Showing`, and columns of Arrow in the base `ArrowColumns`. Modules that take long to import (files, explanations) are
-imported on first use.
+The parts of a tokenizer, its files and its identity are in its bases `Definition` and
+`ArrowColumns`. Modules that take long to import (files) are imported on first use.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from ._internal.messages import shown
 from .encoding.arrow_columns import ArrowColumns
 from .encoding.decode_stream import DecodeStream
 from .formats.parts import Parts
-from .showing import Showing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     Specials = Iterable[str] | Mapping[str, int]
 
 
-class Tokenizer(Showing, ArrowColumns):
+class Tokenizer(ArrowColumns):
     """A byte-level BPE tokenizer: a vocabulary, merges, special tokens and a pattern. Immutable.
 
     The constructor is that of Stanford CS336's assignment 1; `Tokenizer()` is the bare 256 bytes.

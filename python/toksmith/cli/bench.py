@@ -13,7 +13,7 @@ import typer
 
 from .._internal import arguments
 from .._internal.tables import aligned
-from ..lab.viewing.spans import visible
+from ..lab.spans import visible
 from . import streams
 from .options import (
     STRICT,

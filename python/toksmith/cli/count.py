@@ -12,7 +12,7 @@ from .._internal import arguments
 from .._internal.progress import reporter, summing
 from .._internal.tables import columns
 from ..files import inputs
-from ..lab.viewing.spans import visible
+from ..lab.spans import visible
 from . import streams
 from .options import (
     DOCUMENTS,

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING
 from .._internal import progress_lines
 from .._internal.messages import printable, shown
 from ..files import kinds, outputs, watching, whole_files
-from ..lab.viewing.spans import visible
+from ..lab.spans import visible
 from .options import Progress, UsageError
 
 if TYPE_CHECKING:

@@ -1,112 +1,90 @@
-"""`Tokenizer.inspect`: a vocabulary at a glance, and how texts use it."""
+"""A vocabulary at a glance, and how texts use it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..._internal import arguments
-from ..._internal.messages import shown
-from ..._internal.progress import reporter, summing
+from ..._internal.choices import Errors
+from ..._internal.progress import Report, reporter, summing
 from ...files import documents, inputs
-from ...formats import records
-from . import merging, reach, results, text_figures, usage, vocabulary
-
-if TYPE_CHECKING:
-    from ..._internal.choices import Errors
-    from ..._internal.progress import Report
-    from ...formats.parts import Parts
-
-
-@dataclass(frozen=True, repr=False)
-class Inspection:
-    """The result of `Tokenizer.inspect`. `print` shows it, a notebook draws it, and `to_dict` gives plain data.
-
-    Attributes:
-        sizes: How large the vocabulary is, and by which rules it encodes.
-        special: The special tokens, by id.
-        lengths: How long the ordinary tokens are.
-        contents: What they are made of.
-        partial: Which of them are no whole characters.
-        reach: Which of them some text is encoded to, and which ones no text is encoded to.
-        merging: How they are merged.
-        duplicates: Which of them differ only by case or by a space.
-        usage: How the texts use the vocabulary; None without texts.
-    """
-
-    sizes: results.Sizes
-    special: tuple[results.VocabularyToken, ...]
-    lengths: results.Lengths
-    contents: results.Contents
-    partial: results.Partial
-    reach: results.Reach
-    merging: results.Merging
-    duplicates: results.Duplicates
-    usage: results.Usage | None
-
-    def to_dict(self) -> dict[str, Any]:
-        r"""Return everything but the arrays as dicts, lists, numbers and str.
-
-        In the str of a token a byte that is not text is `\xNN`, and a backslash is `\\`.
-        """
-        found: dict[str, Any] = records.plain(self)
-        return found
-
-    def __repr__(self) -> str:
-        texts = "" if self.usage is None else f", {self.usage.tokens:,} in texts"
-        return f"<Inspection of {self.sizes.tokens:,} tokens{texts}; print it>"
-
-    def __str__(self) -> str:
-        from . import drawing
-
-        return drawing.as_text(self)
-
-    def _repr_html_(self) -> str:
-        from . import drawing
-
-        return drawing.as_html(self)
+from ...tokenizer import Tokenizer
+from ..text import at_least, quoted
+from . import vocabulary as figures
+from .reach import reach
+from .report import Inspection
+from .usage import Counter, usage
 
 
 def inspect(
-    parts: Parts,
-    on: Any,
+    tokenizer: Tokenizer,
+    on: Any = None,
     *,
-    top: int,
-    special: bool,
-    field: str | None,
-    column: str | None,
-    document_separator: str | None,
-    errors: Errors,
-    workers: int | None,
-    progress: bool | Report,
+    top: int = 10,
+    special: bool = True,
+    field: str | None = None,
+    column: str | None = None,
+    document_separator: str | None = None,
+    errors: Errors = "strict",
+    workers: int | None = None,
+    progress: bool | Report = False,
 ) -> Inspection:
-    """See `Tokenizer.inspect`."""
-    limit, threads = arguments.checked_limit("top", top, 0), arguments.checked_workers(workers)
+    """Return what the vocabulary is made of, which tokens no text is encoded to, and how texts use it.
+
+    `print` shows it, a notebook draws it, and `to_dict` gives plain data. The figures are defined in
+    `docs/inspecting.md`.
+
+    Args:
+        tokenizer: The tokenizer.
+        on: Texts to count the uses of tokens on: a path, a glob, a folder, or "-" for standard input; a list or
+            tuple of these; or any other iterable, of texts. None looks at the vocabulary alone.
+        top: How many tokens each list of examples has at most.
+        special: Whether special tokens in the texts become their ids.
+        field: The name of the text in each line of JSON; "text" by default.
+        column: The column of the text in Parquet files; "text" by default.
+        document_separator: A string between two documents of a text.
+        errors: "strict" refuses files that are not UTF-8, "replace" reads invalid bytes as U+FFFD.
+        workers: Threads; default: all cores.
+        progress: True shows a bar on standard error; a callable gets (stage, done, total), in bytes.
+
+    Cost: each token is encoded once, and texts are encoded once: some seconds for a vocabulary of 200,000 and
+    100 MB. Memory does not grow with the length of texts, beyond the longest record of JSON lines or Parquet.
+
+    Raises:
+        OSError: A file cannot be read, or changes meanwhile.
+        ValueError: A file is not UTF-8, is damaged, or a record has no text; names file and place.
+
+    >>> import toksmith
+    >>> usage = toksmith.inspect(toksmith.Tokenizer(), iter(["low low", "lower"])).usage
+    >>> usage.tokens, usage.most_used[0]
+    (12, Used(id=108, token=b'l', uses=3))
+    """
+    top = at_least("top", top, 0)
     arguments.replaces_invalid(errors)
     separator = arguments.checked_separator(document_separator)
     sources = None if on is None else _sources(on, field, column)
     if isinstance(sources, list) and errors == "replace":
         inputs.check_plain(source for source in sources if source.path != inputs.DEVICE)
-    looked_at = vocabulary.Vocabulary(parts)
-    found = reach.reach(looked_at, threads)
-    tree = merging.Tree(looked_at)
+    vocabulary = figures.Vocabulary(tokenizer)
+    reached = reach(vocabulary, workers)
+    tree = figures.Tree(vocabulary)
     used = None
     if sources is not None:
-        counter = usage.Counter(parts.core, looked_at.ids, special, threads)
+        counter = Counter(tokenizer, vocabulary.ids, special, workers)
         with reporter(progress) as report:
             counter.add(_documents(sources, errors, separator, report))
-        used = text_figures.usage(looked_at, tree, found, counter, limit)
+        used = usage(vocabulary, tree, reached, counter, top)
     return Inspection(
-        sizes=vocabulary.sizes(looked_at),
-        special=tuple(looked_at.token(id) for id in sorted(looked_at.special)),
-        lengths=vocabulary.lengths(looked_at, limit),
-        contents=vocabulary.contents(looked_at),
-        partial=vocabulary.partial(looked_at, limit),
-        reach=found,
-        merging=merging.merging(looked_at, tree, limit),
-        duplicates=vocabulary.duplicates(looked_at, limit),
+        sizes=figures.sizes(vocabulary),
+        special=tuple(vocabulary.token(id) for id in sorted(vocabulary.special)),
+        lengths=figures.lengths(vocabulary, top),
+        contents=figures.contents(vocabulary),
+        partial=figures.partial(vocabulary, top),
+        reach=reached,
+        merging=figures.merging(vocabulary, tree, top),
+        duplicates=figures.duplicates(vocabulary, top),
         usage=used,
     )
 
@@ -123,7 +101,7 @@ def _sources(on: Any, field: str | None, column: str | None) -> list[inputs.Sour
         return on
     if not on:
         raise ValueError("on names no file")
-    paths = [inputs.DEVICE if one == "-" else one for one in on]
+    paths = [inputs.DEVICE if path == "-" else path for path in on]
     if paths.count(inputs.DEVICE) > 1:
         raise ValueError("standard input is given twice")
     return inputs.of_files(paths, field, column, inputs.TEXTS_TO_ENCODE)
@@ -135,7 +113,7 @@ def _documents(
     if not isinstance(sources, list):
         for text in sources:
             if not isinstance(text, str):
-                raise TypeError(f"a text is a str, not {type(text).__name__}: {shown(text)}; for files give a list")
+                raise TypeError(f"a text is a str, not {type(text).__name__}: {quoted(text)}; for files give a list")
             yield from [[text]] if separator is None else documents.split([text], separator)
         return
     read = summing(report, "encode", sum(_size(source.path) for source in sources))
