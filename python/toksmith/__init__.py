@@ -15,6 +15,7 @@ TYPE_CHECKING = False  # not from `typing`, which takes as long to import as all
 if TYPE_CHECKING:
     from .compat.tiktoken.encoding import Encoding
     from .compat.tiktoken.registry import encoding_for_model, get_encoding, list_encoding_names
+    from .corpus import Corpus
     from .data.writing.tokenize import tokenize
     from .formats.published.models import encoding_name_for_model
     from .lab.comparison.compare import compare
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Corpus",
     "DecodeStream",
     "Encoding",
     "PretokenCounts",
@@ -51,6 +53,7 @@ __all__ = [
 
 # The modules of the names that are imported on first use, so that encoding alone does not wait for them.
 _LAZY = {
+    "Corpus": "corpus",
     "Encoding": "compat.tiktoken.encoding",
     "PretokenCounts": "training.counts",
     "compare": "lab.comparison.compare",

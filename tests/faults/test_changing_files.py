@@ -1,6 +1,5 @@
 """Files that change while they are read: an error that names the file, never a result of some of its bytes."""
 
-import contextlib
 import functools
 import gzip
 import json
@@ -10,7 +9,6 @@ import re
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,16 +17,16 @@ from unittest import mock
 import pytest
 from child import run
 
-from toksmith import Tokenizer, count_pretokens, train
+from toksmith import Corpus, Tokenizer, count_pretokens, train
 from toksmith.cli import streams
 from toksmith.encoding import file_encoding
 from toksmith.files import inputs, parquet, watching
-from toksmith.training import counter, subprocesses
+from toksmith.training import counter
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
 
 END = "<|endoftext|>"
-# A pattern that is not compiled: the look behind is never tried. It is counted in several processes.
+# A pattern that is not compiled: the look behind is never tried.
 IN_REGEX = r"\p{L}+|\s+|.|(?<=a)b"
 TEXT = "".join(f"low lower newest {n * 7919 % 10007}{END if n % 9 == 8 else ' '}" for n in range(3_000))
 
@@ -195,77 +193,14 @@ def test_a_column(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", list(CHANGES))
-def test_processes_that_count(
-    change: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Files are cut in parts by their sizes, and then opened by other processes."""
-    monkeypatch.setattr(subprocesses, "LEAST_BYTES", 1)
-    start = subprocesses._start
+def test_changes_before_a_file_is_opened(change: Callable[[Path], None], tmp_path: Path) -> None:
     for name in ("a.txt", "a.txt.gz", "a.jsonl"):
-        file, rest = tmp_path / name, tmp_path / "b.txt"
+        file = tmp_path / name
         file.write_bytes(KINDS[name](TEXT))
-        rest.write_text(TEXT)
-        changed: list[bool] = []
-
-        def change_first(*arguments: Any, file: Path = file, changed: list[bool] = changed) -> Any:
-            if not changed:
-                changed.append(True)
-                change(file)
-            return start(*arguments)
-
-        monkeypatch.setattr(subprocesses, "_start", change_first)
-        with pytest.raises(OSError, match=f"^{file}: the file {CHANGES[change]}") as error:
-            count_pretokens([file, rest], special_tokens=[END], pattern=IN_REGEX, workers=2)
-        assert error.value.args == (str(error.value),)
-        assert changed
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
-def test_a_process_that_reads_on_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A change while another process has the file open, far from its end."""
-    monkeypatch.setattr(subprocesses, "LEAST_BYTES", 1)
-    file = tmp_path / "a.txt"
-    start = subprocesses._start
-    watchers: list[threading.Thread] = []
-    was_open: list[bool] = []
-
-    def change_when_open(process: subprocess.Popen[str]) -> None:
-        while process.poll() is None:
-            if is_open_in(process.pid, file):
-                lengthen(file)
-                was_open.append(True)
-                return
-            time.sleep(0.0005)
-
-    def start_and_watch(*arguments: Any) -> Any:
-        process = start(*arguments)
-        if not watchers:
-            watchers.append(threading.Thread(target=change_when_open, args=[process], daemon=True))
-            watchers[0].start()
-        return process
-
-    monkeypatch.setattr(subprocesses, "_start", start_and_watch)
-    # The file is open for a moment for each part that is read. A busy machine may look too late, so it looks again.
-    for _ in range(20):
-        file.write_text(TEXT * 200)
-        watchers.clear()
-        try:
-            count_pretokens(file, special_tokens=[END], pattern=IN_REGEX, workers=2)
-        except OSError as error:
-            assert re.search(f"{file}: the file (became longer|was changed)", str(error))
-            break
-        watchers[0].join()
-        assert not was_open, "a change was not noticed"
-    else:
-        pytest.fail("the file was never seen open")
-
-
-def is_open_in(process: int, file: Path) -> bool:
-    found = []
-    for link in Path(f"/proc/{process}/fd").glob("*"):
-        with contextlib.suppress(OSError):  # closed meanwhile
-            found.append(str(link.readlink()))
-    return str(file) in found
+        corpus = Corpus([file])
+        change(file)
+        with pytest.raises(OSError, match=f"^{file}: the file {CHANGES[change]}"):
+            count_pretokens(corpus)
 
 
 @pytest.mark.parametrize("change", [change for change in CHANGES if change is not replace])

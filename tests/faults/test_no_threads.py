@@ -10,13 +10,11 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from child import Limits, run
 
-from toksmith import Tokenizer, count_pretokens, train_from_iterator
-from toksmith.training import subprocesses
+from toksmith import Tokenizer, train_from_iterator
 
 pytestmark = [
     pytest.mark.alone,
@@ -29,14 +27,13 @@ PROGRAM = r"""
 import itertools, pathlib, warnings
 import numpy, regex, rich.progress, toksmith.cli, toksmith.cli.app
 from toksmith import *
-from toksmith.training import counter, counts, subprocesses, train as training
+from toksmith.training import counter, counts, train as training
 from toksmith.cli import app
 from toksmith.compat import huggingface
 
 folder = pathlib.Path(sys.argv[1])
 numbers, pipes = itertools.count(), itertools.count()
 warnings.simplefilter("ignore")
-subprocesses.LEAST_BYTES = 1 << 18
 path = str(folder / "text")
 text = (folder / "text").read_text()
 pieces = [text[at : at + 3000] for at in range(0, len(text), 3000)]
@@ -159,26 +156,3 @@ def folder() -> Iterator[Path]:
 def test_every_call_goes_on_with_the_threads_there_are(threads: int, folder: Path) -> None:
     outcome = run(PROGRAM, folder, limits=Limits(threads=threads), timeout=120)
     assert (outcome.status, outcome.out) == (0, ""), outcome.told
-
-
-def test_parts_whose_process_does_not_start_are_counted_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "some words, <|x|> and 12 more.\n" * 20_000
-    (tmp_path / "text").write_text(text)
-    monkeypatch.setattr(subprocesses, "LEAST_BYTES", 1 << 17)
-    start, failing, started = subprocess.Popen, set[int](), list[bool]()
-
-    def starts(*arguments: Any, **options: Any) -> Any:
-        started.append(len(started) % 4 not in failing)
-        if not started[-1]:
-            raise BlockingIOError(11, "Resource temporarily unavailable")
-        return start(*arguments, **options)
-
-    monkeypatch.setattr(subprocess, "Popen", starts)
-    found = []
-    for numbers in ([0], [1, 2], [0, 1, 2, 3], []):
-        failing.clear()
-        failing.update(numbers)
-        counts = count_pretokens(tmp_path / "text", pattern=r"\w+|\W+|(?<=a)b", special_tokens=["<|x|>"], workers=4)
-        found.append((dict(counts.items()), counts.total))
-    assert found == [found[0]] * 4
-    assert (len(started), started.count(False)) == (16, 7)

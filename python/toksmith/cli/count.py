@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Annotated, NamedTuple
 
 import typer
 
 from .._internal import arguments
 from .._internal.progress import reporter, summing
 from .._internal.tables import columns
-from ..files import inputs
+from ..corpus import Corpus
+from ..encoding import text_streaming
 from ..lab.spans import visible
+from ..tokenizer import Tokenizer
 from . import streams
 from .options import (
     DOCUMENTS,
@@ -20,7 +22,6 @@ from .options import (
     STRICT,
     TOKENIZER,
     ColumnOption,
-    Errors,
     ErrorsOption,
     FieldOption,
     GivenPatternOption,
@@ -36,11 +37,6 @@ from .options import (
     load,
     special_tokens_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from ..tokenizer import Tokenizer
 
 EXAMPLES = f"""\
 Examples:
@@ -95,50 +91,29 @@ def count(
 ) -> None:
     """Count the tokens of files, as wc counts words."""
     streams.check_inputs(files or [], text, argument="FILES")
-    given = streams.Input(None, text)
     loaded = load(tokenizer, pattern, special_tokens_of(special_tokens, special_file), unmatched)
     threads = arguments.checked_workers(workers)
-    separator = arguments.checked_separator(document_separator)
-    sources = list(_sources(files or ["-"], field, column))
-    if errors.value == "replace":
-        inputs.check_plain(source for source in sources if source is not None)
-    total = sum(0 if source is None else os.path.getsize(source.path) for source in sources)  # noqa: PTH202
-    found: list[tuple[str, Count]] = []
+    paths = files or ["-"]
+    corpus = Corpus(
+        paths if text is None else iter([text]),
+        field=field,
+        column=column,
+        document_separator=document_separator,
+        errors=errors.value,
+    )
+    if text is None and "-" in paths:
+        streams.tell_of_terminal()
+    counts: list[tuple[str, Count]] = []
     # A bar is gone before the output comes, so both may be on one terminal.
     with streams.reporting(progress, "") as how, reporter(how) as report:
-        read = summing(report, "encode", total)
-        for source in sources:
-            name = given.name if source is None else source.path
-            texts = _documents(source or given, errors, read, separator)
-            counted = _count(loaded, texts, not no_special, threads)
-            found.append((name, counted))
-    streams.write("-", [_as_json(found) if as_json else _as_lines(found)])
-
-
-def _sources(files: list[str], field: str | None, column: str | None) -> Iterator[inputs.Source | None]:
-    """Yield the files; None for what is no file."""
-    paths = [path for file in files for path in ([None] if file == "-" else inputs.expand(file))]
-    named = [path for path in paths if path is not None]
-    # All files are checked together: `field` is no error if one of them has fields.
-    found = iter(inputs.of_files(named, field, column) if named else ())
-    for path in paths:
-        yield None if path is None else next(found)
-
-
-def _documents(
-    source: inputs.Source | streams.Input, errors: Errors, read: Callable[[int], object], separator: str | None
-) -> Iterator[Iterable[str]]:
-    from ..files import documents
-
-    if isinstance(source, inputs.Source):
-        return documents.of(source, errors.value, read, separator)
-    text = source.text(errors.value)
-    return iter([text]) if separator is None else documents.split(text, separator)
+        read = summing(report, "encode", corpus.total_bytes)
+        for source in corpus.sources:
+            texts = (document.pieces for document in corpus.documents_of(source, read))
+            counts.append((source.name if text is None else "--text", _count(loaded, texts, not no_special, threads)))
+    streams.write("-", [_as_json(counts) if as_json else _as_lines(counts)])
 
 
 def _count(tokenizer: Tokenizer, texts: Iterable[Iterable[str]], special: bool, workers: int) -> Count:
-    from ..encoding import text_streaming
-
     tokens = number = size = 0
 
     def measured(pieces: Iterable[str]) -> Iterator[str]:
@@ -153,17 +128,17 @@ def _count(tokenizer: Tokenizer, texts: Iterable[Iterable[str]], special: bool, 
     return Count(tokens, number, size)
 
 
-def _total(found: list[tuple[str, Count]]) -> Count:
-    return Count(*(sum(numbers) for numbers in zip(*(count for _, count in found), strict=True)))
+def _total(counts: list[tuple[str, Count]]) -> Count:
+    return Count(*(sum(numbers) for numbers in zip(*(count for _, count in counts), strict=True)))
 
 
-def _as_lines(found: list[tuple[str, Count]]) -> bytes:
-    rows = [(*map(str, count), visible(name)) for name, count in found]
-    if len(found) > 1:
-        rows.append((*map(str, _total(found)), "total"))
+def _as_lines(counts: list[tuple[str, Count]]) -> bytes:
+    rows = [(*map(str, count), visible(name)) for name, count in counts]
+    if len(counts) > 1:
+        rows.append((*map(str, _total(counts)), "total"))
     return columns(rows).encode()
 
 
-def _as_json(found: list[tuple[str, Count]]) -> bytes:
-    content = {"files": [{"name": name} | count._asdict() for name, count in found], "total": _total(found)._asdict()}
-    return json.dumps(content, ensure_ascii=True).encode() + b"\n"
+def _as_json(counts: list[tuple[str, Count]]) -> bytes:
+    files = [{"name": name} | count._asdict() for name, count in counts]
+    return json.dumps({"files": files, "total": _total(counts)._asdict()}).encode() + b"\n"

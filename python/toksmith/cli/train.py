@@ -13,7 +13,7 @@ from ..files import inputs, temporary
 from ..formats import sources
 from ..training import options
 from ..training import train as training
-from . import dry_runs, streams, train_screen
+from . import streams, train_screen
 from .options import (
     FILES,
     STRICT,
@@ -52,7 +52,6 @@ Examples:
       -o larger.json
   toksmith train 'web/*.jsonl.zst' --field text --memory-limit 4GB \\
       --vocab-size 50000 -o tokenizer.json
-  toksmith train books/ --vocab-size 32000 --dry-run
 
 Each file is a document, and special tokens separate documents in a file. The
 result depends on the text and the options alone, not on the number of threads
@@ -76,19 +75,9 @@ def train(
         typer.Option("--vocab-size", metavar="N", help="The number of tokens: 256 bytes, special tokens and merges."),
     ],
     out: Annotated[
-        str | None,
-        typer.Option(
-            "-o", "--output", metavar="OUT", help="The tokenizer to write; - is standard output.", show_default=False
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run",
-            help="Read a sample of the files, say how long the training will take and how much memory, and write "
-            "nothing.",
-        ),
-    ] = False,
+        str,
+        typer.Option("-o", "--output", metavar="OUT", help="The tokenizer to write; - is standard output."),
+    ],
     special_tokens: SpecialsOption = None,
     special_file: TrainingSpecialsFileOption = None,
     pattern: TrainingPatternOption = None,
@@ -184,14 +173,11 @@ def train(
     progress: ProgressOption = None,
 ) -> None:
     """Train a tokenizer on files, and save it."""
-    if out is None and not dry_run:
-        raise UsageError("Missing option '-o' / '--output': name the file to write, or give --dry-run")
     streams.check_inputs(files, None, None, argument="FILES")
     for path in (out, log):
         if path is not None:
             streams.check(path, _inputs(files, base, checkpoint))
-    if out is not None:
-        _check_out(out)
+    _check_out(out)
     layout: dict[str, Any] = {
         "special_tokens": _special_names(special_tokens, special_file),
         "min_frequency": min_frequency,
@@ -208,19 +194,7 @@ def train(
     if pattern is not None:
         how["pattern"] = pattern_of(pattern)
     # A wrong option is an error before standard input is read to its end.
-    checked = options.Options(vocab_size, **layout, **how)
-    if out is None or dry_run:
-        found = dry_runs.estimated(
-            files,
-            checked,
-            workers=workers,
-            min_pretoken_count=min_pretoken_count,
-            field=field,
-            column=column,
-            document_separator=document_separator,
-        )
-        streams.write("-", [dry_runs.shown(found, checked, memory_limit).encode()])
-        return
+    options.Options(vocab_size, **layout, **how)
     with contextlib.ExitStack() as stack:
         if checkpoint is not None:
             stack.enter_context(streams.resumable(Path(checkpoint), out))

@@ -1,47 +1,45 @@
-"""The documents of files, as text: of all kinds of files that training reads, for uses that need more than counts."""
+"""The documents of files and of iterables, as text."""
 
 from __future__ import annotations
 
 import codecs
 import itertools
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from .. import _core
-from . import inputs, parquet, text_files
+from . import parquet, text_files
+from .inputs import Source
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+Read = Callable[[int], object]
 
-    from .inputs import Source
 
-    # The name of another field or column of a record, and a callable that gets its text before the record is yielded.
-    Label = tuple[str, Callable[[str], object]]
+class Document(NamedTuple):
+    """A document with the name of its source. Its text comes in pieces, to be taken before the next document."""
+
+    source: str
+    pieces: Iterable[str]
+    label: str | None = None
 
 
 def of(
-    source: Source,
-    errors: str,
-    read: Callable[[int], object] | None = None,
-    separator: str | None = None,
-    label: Label | None = None,
-) -> Iterator[Iterable[str]]:
-    """Yield the documents of a file, each as the pieces of its text; a piece is some megabytes at the most.
-
-    Take all pieces of a document before the next document.
+    source: Source, errors: str, read: Read | None = None, separator: str | None = None, label: str | None = None
+) -> Iterator[Document]:
+    """Yield the documents of a source; a piece of one is some megabytes at the most.
 
     Memory does not grow with the size of a file of text. A record and its line are each held whole.
 
     Args:
-        source: The file.
+        source: The file, or the texts.
         errors: "strict" refuses bytes that are not UTF-8, "replace" reads them as U+FFFD.
-        read: Gets the number of bytes of the file that were read, before each piece.
-        separator: A string between two documents of a file of text. With it, documents without text are left out.
-        label: The name of a second field, or column, that must hold text, and a callable that gets this text before
-            each document is yielded. A file of plain text has none.
+        read: Called with the number of bytes of the file that were read, before each piece.
+        separator: A string between two documents of a text. With it, documents without text are left out.
+        label: The name of a second field, or column, whose text becomes the label of each document.
 
     Raises:
         OSError: The file cannot be read, or changes meanwhile.
         ValueError: The file is not UTF-8, is damaged, or a record has no text; names file and place.
+        TypeError: One of the texts is no text.
         ImportError: The file is Parquet, and pyarrow is not installed.
     """
     if source.column is not None:
@@ -49,8 +47,10 @@ def of(
     elif source.field is not None:
         yield from _records(source, source.field, errors, read, label)
     else:
-        text = _text(source, errors, read)
-        yield from [text] if separator is None else split(text, separator)
+        texts = [_text(source, errors, read)] if source.texts is None else _decoded(source.texts, errors)
+        for pieces in texts:
+            for document in [pieces] if separator is None else split(pieces, separator):
+                yield Document(source.name, document)
 
 
 def split(pieces: Iterable[str], separator: str) -> Iterator[Iterable[str]]:
@@ -65,23 +65,37 @@ def split(pieces: Iterable[str], separator: str) -> Iterator[Iterable[str]]:
 
 def _numbered(pieces: Iterable[str], separator: str) -> Iterator[tuple[int, str]]:
     """Yield the pieces of documents, each with the number of its document."""
-    number, held = 0, ""
+    number, pending = 0, ""
     for piece in pieces:
-        *ended, rest = (held + piece).split(separator)
+        *ended, tail = (pending + piece).split(separator)
         for text in ended:
             if text:
                 yield number, text
             number += 1
         # The end of a piece may be the beginning of a separator.
-        kept = next((size for size in range(len(separator) - 1, 0, -1) if rest.endswith(separator[:size])), 0)
-        held = rest[len(rest) - kept :]
-        if len(rest) > kept:
-            yield number, rest[: len(rest) - kept]
-    if held:
-        yield number, held
+        overlap = next((size for size in range(len(separator) - 1, 0, -1) if tail.endswith(separator[:size])), 0)
+        pending = tail[len(tail) - overlap :]
+        if len(tail) > overlap:
+            yield number, tail[: len(tail) - overlap]
+    if pending:
+        yield number, pending
 
 
-def _blocks(source: Source, read: Callable[[int], object] | None) -> Iterator[bytes]:
+def _decoded(texts: Iterable[object], errors: str) -> Iterator[Iterable[str]]:
+    for number, text in enumerate(texts, 1):
+        if isinstance(text, bytes):
+            try:
+                text = text.decode("utf-8", errors)
+            except UnicodeDecodeError as error:
+                raise text_files.not_utf8(f"text number {number}", error.start) from None
+        if not isinstance(text, str):
+            raise TypeError(
+                f"text number {number} is {type(text).__name__}: texts are str or bytes; paths are given as a list"
+            )
+        yield [text]
+
+
+def _blocks(source: Source, read: Read | None) -> Iterator[bytes]:
     stream = _core.ByteStream(source.path, source.compression)
     while block := stream.read():
         if read:
@@ -89,34 +103,27 @@ def _blocks(source: Source, read: Callable[[int], object] | None) -> Iterator[by
         yield block
 
 
-def _text(source: Source, errors: str, read: Callable[[int], object] | None) -> Iterator[str]:
+def _text(source: Source, errors: str, read: Read | None) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder("utf-8")(errors)
-    done = held = 0
+    done = pending = 0
     try:
         for block in _blocks(source, read):
             yield decoder.decode(block)
             done += len(block)
-            held = len(decoder.getstate()[0])
+            pending = len(decoder.getstate()[0])
         yield decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
-        raise inputs.explained(text_files.not_utf8(source.path, done - held + error.start), [source]) from None
+        raise text_files.not_utf8(source.path, done - pending + error.start) from None
 
 
-def _rows(source: Source, errors: str, label: Label | None) -> Iterator[Iterable[str]]:
+def _rows(source: Source, errors: str, label: str | None) -> Iterator[Document]:
     texts = parquet.texts([source], errors)
-    if label is None:
-        for text in texts:
-            yield [text]
-        return
-    name, take = label
-    for text, named in zip(texts, parquet.texts([source._replace(column=name)], errors), strict=True):
-        take(named)
-        yield [text]
+    labels = itertools.repeat(None) if label is None else parquet.texts([source._replace(column=label)], errors)
+    for text, name in zip(texts, labels, strict=label is not None):
+        yield Document(source.name, [text], name)
 
 
-def _records(
-    source: Source, field: str, errors: str, read: Callable[[int], object] | None, label: Label | None
-) -> Iterator[Iterable[str]]:
+def _records(source: Source, field: str, errors: str, read: Read | None, label: str | None) -> Iterator[Document]:
     offset = 0
     for number, line in enumerate(_lines(_blocks(source, read)), 1):
         json = _checked(line, errors, source.path, offset)
@@ -125,34 +132,32 @@ def _records(
         if json.strip():
             try:
                 text = _core.record_text(json, field, errors == "replace")
-                if label is not None:
-                    _take_label(json, errors, *label)
+                name = None if label is None else _label(json, errors, label)
             except ValueError as error:
                 raise ValueError(f"{source.path}: line {number} (byte {offset}): {error}") from None
-            yield [text]
+            yield Document(source.name, [text], name)
         offset += len(line)
 
 
-def _take_label(json: bytes, errors: str, name: str, take: Callable[[str], object]) -> None:
+def _label(json: bytes, errors: str, name: str) -> str:
     try:
-        label = _core.record_text(json, name, errors == "replace")
+        return _core.record_text(json, name, errors == "replace")
     except ValueError as error:
-        # The rest of the message tells how to name the field of the text.
+        # The end of the message says how to name the field of the text.
         raise ValueError(str(error).partition(": name ")[0]) from None
-    take(label)
 
 
 def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the lines of a stream, with their ends; the last one may have none."""
-    held: list[bytes] = []
+    pending: list[bytes] = []
     for block in blocks:
         first, *others = block.split(b"\n")
-        held.append(first)
+        pending.append(first)
         for line in others:
-            yield b"".join(itertools.chain(held, [b"\n"]))
-            held = [line]
-    if rest := b"".join(held):
-        yield rest
+            yield b"".join(itertools.chain(pending, [b"\n"]))
+            pending = [line]
+    if last := b"".join(pending):
+        yield last
 
 
 def _checked(line: bytes, errors: str, name: str, offset: int) -> bytes:

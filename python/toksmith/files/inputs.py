@@ -1,74 +1,110 @@
-"""Where texts to train on come from: paths, globs and folders; plain, compressed, or in records.
-
-Paths are str: training on one file need not wait for the import of `pathlib` and `glob`.
-"""
+"""Files of texts: paths, globs, folders and URLs, each file with the kind and compression that its name tells."""
 
 from __future__ import annotations
 
-import collections
 import errno
-import itertools
+import functools
 import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import IO, NamedTuple
 
 from .._internal.messages import shown
+from . import globs, kinds, watching
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-    from typing import Any, NamedTuple
-
-    from .. import _core
-
-    class _Fields(NamedTuple):
-        path: str
-        compression: str | None = None
-        field: str | None = None
-        column: str | None = None
-        span: tuple[int, int] | None = None
-        seen: tuple[int, int] | None = None
-
-else:
-    _Fields = collections.namedtuple("_Fields", "path compression field column span seen", defaults=(None,) * 5)
-
+STANDARD_INPUT = "-"
+DEVICE = "/dev/stdin"
+"""Standard input as a file."""
 _COMPRESSIONS = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd", ".xz": "xz"}
 _LINES = (".jsonl", ".ndjson")
 _PARQUET = (".parquet", ".pq")
 _MAX_NAME = 255
 """Characters of a name in an error: no longer one can be a file's."""
-DEVICE = "/dev/stdin"
-"""Standard input as a file."""
+_TEXTS_HINT = "texts are given as an iterator, as iter([text])"
 
 
-class Source(_Fields):
-    """A file, with the facts that its name tells.
+class Source(NamedTuple):
+    """A file, or an iterable of texts.
 
     `compression` is "gzip", "zstd", "xz" or None. `field` is the name of the text in each line of JSON, and `column`
-    its name in each row of a Parquet file. `span` is the range of bytes to read, None for all. `seen` is the size and
-    the time of change of the file when it was first looked at, None if that happens when it is opened.
+    its name in each row of a Parquet file. `seen` is the size and the time of change of a file; None for a pipe or
+    texts, which have neither. `open` opens a file that is not on this machine. `texts` stands in place of a file.
     """
 
-    __slots__ = ()
+    path: str
+    compression: str | None = None
+    field: str | None = None
+    column: str | None = None
+    seen: watching.Stamp | None = None
+    open: Callable[[], IO[bytes]] | None = None
+    texts: Iterable[object] | None = None
+
+    @property
+    def name(self) -> str:
+        """What to call the source in a message."""
+        return "standard input" if self.path == DEVICE else self.path
+
+    @property
+    def kind(self) -> str:
+        """Who reads it: "texts" and "column" come through Python, "file" is read by the core."""
+        if self.texts is not None:
+            return "texts"
+        return "file" if self.column is None else "column"
+
+    @property
+    def size(self) -> int | None:
+        """The number of bytes, if it is known."""
+        return None if self.seen is None else self.seen.size
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether this is a regular file of this machine."""
+        return self.open is None and self.seen is not None
+
+    def is_in(self, folder: Path) -> bool:
+        """Return whether this is a regular file in a folder of this machine."""
+        return self.is_regular and folder.absolute() in Path(self.path).absolute().parents
 
 
-TEXTS_TO_TRAIN = "texts are for train_from_iterator and count_pretokens_from_iterator"
-TEXTS_TO_ENCODE = "texts are given as an iterator, as iter([text])"
+def find(paths: Iterable[str | bytes | os.PathLike[str]], field: str | None, column: str | None) -> list[Source]:
+    """Return the files that paths, globs, folders, URLs and "-" stand for, in a fixed order, with the kind of each.
 
-
-def of_files(files: Any, field: str | None, column: str | None, hint: str = "") -> list[Source]:
-    """Return the files that `files` stands for, in a fixed order, with the kind of each.
+    Args:
+        paths: The files.
+        field: The name of the text in each line of JSON; if it is given for "-", the lines of "-" are JSON.
+        column: The name of the column of the text in Parquet.
 
     Raises:
-        OSError: There is no such file, or a glob or a folder holds none.
-        ValueError: `field` or `column` is given, and no file has fields or columns.
+        OSError: There is no such file, or a glob or a folder has none.
+        TypeError: An element is no path.
+        ValueError: There is no path, or no file has a use for `field` or `column`.
     """
-    sources = [source_of(path, field, column) for path in expand(files, hint)]
-    for name, given, suffixes in (("field", field, _LINES), ("column", column, _PARQUET)):
-        if given is not None and not isinstance(given, str):
-            raise TypeError(f"{name} is a name, not {type(given).__name__}")
-        if given is not None and not any(getattr(source, name) for source in sources):
-            raise ValueError(f"{name}={shown(given)} is for files that end in {' or '.join(suffixes)}: there is none")
+    for name, value in (("field", field), ("column", column)):
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"{name} is a name, not {type(value).__name__}")
+    sources = [source for path in paths for source in _sources_of(path, field, column)]
+    if not sources:
+        raise ValueError("no source is given")
+    for name, value, suffixes in (("field", field, _LINES), ("column", column, _PARQUET)):
+        if value is not None and not any(getattr(source, name) for source in sources):
+            raise ValueError(f"{name}={shown(value)} is for files that end in {' or '.join(suffixes)}: there is none")
+    if sum(source.path == DEVICE for source in sources) > 1:
+        raise ValueError("standard input is given twice")
     return sources
+
+
+def _sources_of(item: object, field: str | None, column: str | None) -> Iterator[Source]:
+    if not isinstance(item, (str, bytes, os.PathLike)):
+        raise TypeError(f"a source is a path, not {type(item).__name__}; for a list of texts give iter(texts)")
+    path = os.fsdecode(item)
+    if path == STANDARD_INPUT:
+        yield Source(DEVICE, field=field)
+    elif "://" in path and not Path(path).exists():
+        yield from _remote(path, field, column)
+    else:
+        for name in expand(path):
+            yield source_of(name, field, column)._replace(seen=watching.stamp(name))
 
 
 def source_of(path: str, field: str | None = None, column: str | None = None) -> Source:
@@ -77,14 +113,88 @@ def source_of(path: str, field: str | None = None, column: str | None = None) ->
     >>> source_of("a/web.jsonl.zst", field="content")[1:4]
     ('zstd', 'content', None)
     """
-    stem, kind = os.path.splitext(path)
-    compression = _COMPRESSIONS.get(kind.lower())
-    kind = (kind if compression is None else os.path.splitext(stem)[1]).lower()
-    if kind in _LINES:
+    stem, suffix = os.path.splitext(path)
+    compression = _COMPRESSIONS.get(suffix.lower())
+    suffix = (suffix if compression is None else os.path.splitext(stem)[1]).lower()
+    if suffix in _LINES:
         return Source(path, compression, field="text" if field is None else field)
-    if kind in _PARQUET and compression is None:
+    if suffix in _PARQUET and compression is None:
         return Source(path, column="text" if column is None else column)
     return Source(path, compression)
+
+
+def _remote(url: str, field: str | None, column: str | None) -> Iterator[Source]:
+    try:
+        import fsspec
+    except ImportError:
+        raise ImportError(f"reading {shown(url)} needs fsspec: pip install 'toksmith[remote]'") from None
+    system, path = fsspec.core.url_to_fs(url)
+    if any(mark in path for mark in "*?["):
+        matches = (name for name in system.glob(path) if not Path(name).name.startswith("."))
+        names = sorted(name for name in matches if system.isfile(name))
+    elif system.isdir(path):
+        names = sorted(name for name in system.find(path) if not Path(name).name.startswith("."))
+    else:
+        names = [path]
+    if not names:
+        raise FileNotFoundError(f"no file matches {shown(url)}")
+    for name in names:
+        size = system.size(name)
+        yield source_of(name, field, column)._replace(
+            path=system.unstrip_protocol(name),
+            seen=None if size is None else watching.Stamp(int(size), 0),
+            open=functools.partial(system.open, name, "rb"),
+        )
+
+
+def expand(path: str | bytes | os.PathLike[str]) -> list[str]:
+    """Return the files of a path, a glob or a folder, in a fixed order.
+
+    Raises:
+        OSError: There is no such file, or a glob or a folder has none.
+        ValueError: The path is empty, or has a null character.
+    """
+    name = os.fsdecode(path)
+    if not name:
+        raise ValueError("a path is empty: for the current folder give '.'")
+    if "\0" in name:
+        raise ValueError(f"a path cannot hold a null character: {shown(name)}")
+    place = Path(name)
+    try:
+        is_folder = stat.S_ISDIR(place.stat().st_mode)
+    except OSError as error:
+        if not globs.is_glob(name):
+            raise _with_hint(error, name, _TEXTS_HINT) from None
+        files = sorted(file for file in map(Path, globs.matches(name)) if file.is_file())
+        if not files:
+            raise FileNotFoundError(f"no file matches {shown(name)} ({_TEXTS_HINT})") from None
+        return [str(file) for file in files]
+    if not is_folder:
+        return [name]
+    visible = (file for file in place.rglob("*") if not _is_hidden(file.relative_to(place)))
+    files = sorted(file for file in visible if file.is_file())
+    if not files:
+        raise FileNotFoundError(f"the folder {shown(name)} holds no file")
+    return [str(file) for file in files]
+
+
+def check_exists(name: str, hint: str) -> None:
+    """Check that there is a file of this name; the error has the hint, and a long name is cut in it."""
+    try:
+        Path(name).stat()
+    except OSError as error:
+        raise _with_hint(error, name, hint) from None
+
+
+def _with_hint(error: OSError, name: str, hint: str) -> OSError:
+    if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
+        return error
+    short = name if len(name) <= _MAX_NAME else f"{name[:_MAX_NAME]}… ({len(name)} characters)"
+    return OSError(error.errno, f"{error.strerror} ({hint})", short)
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
 
 
 def check_plain(sources: Iterable[Source]) -> None:
@@ -92,10 +202,8 @@ def check_plain(sources: Iterable[Source]) -> None:
 
     Where invalid bytes are replaced, no other check would notice: compressed text would be counted as it is.
     """
-    from . import kinds
-
     for source in sources:
-        if source.compression is None and source.field is None and source.column is None:
+        if source.is_regular and source.compression is None and source.field is None and source.kind == "file":
             kinds.check_for_training(source.path)
 
 
@@ -107,85 +215,3 @@ def explained(error: ValueError, sources: Iterable[Source]) -> ValueError:
     except (ValueError, OSError) as better:
         return better if isinstance(better, ValueError) else error
     return error
-
-
-def count(counting: _core.Counting, sources: Iterable[Source], replace: bool, report: Any) -> None:
-    """Count files, in order."""
-    for is_table, group in itertools.groupby(sources, lambda source: source.column is not None):
-        if is_table:
-            from . import parquet
-
-            texts = parquet.texts(group, "replace" if replace else "strict")
-            counting.texts(texts, replace=replace, progress=report)
-        else:
-            counting.files(
-                [(one.path, one.compression, one.field, one.span, one.seen) for one in group], progress=report
-            )
-
-
-def expand(files: Any, hint: str = "") -> list[str]:
-    """Return the files of a path, a glob, a folder, or a list of them, in a fixed order.
-
-    Args:
-        files: The files.
-        hint: What takes texts, for the error of a file that does not exist: it may be a text.
-    """
-    if isinstance(files, (str, bytes, os.PathLike)):
-        return _one(files, hint)
-    try:
-        given = iter(files)
-    except TypeError:
-        raise TypeError(f"files are paths, not {type(files).__name__}; for text use train_from_iterator") from None
-    found = [path for one in given for path in _one(one, hint)]
-    if not found:
-        raise ValueError("no file is given to train on")
-    return found
-
-
-def _one(file: Any, hint: str) -> list[str]:
-    if not isinstance(file, (str, bytes, os.PathLike)):
-        raise TypeError(f"files are paths, not {type(file).__name__}; for text use train_from_iterator")
-    name = os.fsdecode(file)
-    if not name:
-        raise ValueError("a path is empty: for the current folder give '.'")
-    if "\0" in name:
-        raise ValueError(f"a path cannot hold a null character: {shown(name)}")
-    if os.path.isfile(name):
-        return [name]
-    from pathlib import Path
-
-    if os.path.isdir(name):
-        folder = Path(name)
-        found = sorted(p for p in folder.rglob("*") if p.is_file() and not _is_hidden(p.relative_to(folder)))
-        if not found:
-            raise FileNotFoundError(f"the folder {shown(name)} holds no file")
-        return [str(path) for path in found]
-    from . import globs
-
-    if os.path.exists(name):
-        return [name]
-    if not globs.is_glob(name):
-        check_exists(name, hint)
-        return [name]
-    found = sorted(path for path in map(Path, globs.matches(name)) if path.is_file())
-    if not found:
-        raise FileNotFoundError(f"no file matches {shown(name)}{_behind(hint)}")
-    return [str(path) for path in found]
-
-
-def check_exists(name: str, hint: str) -> None:
-    """Check that there is a file of this name; the error has the hint, and a long name is cut in it."""
-    try:
-        os.stat(name)
-    except OSError as error:
-        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
-            short = name if len(name) <= _MAX_NAME else f"{name[:_MAX_NAME]}… ({len(name)} characters)"
-            raise OSError(error.errno, f"{error.strerror}{_behind(hint)}", short) from None
-
-
-def _behind(hint: str) -> str:
-    return f" ({hint})" if hint else ""
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)

@@ -5,21 +5,24 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from collections.abc import Iterator
+from typing import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
-    Stamp = tuple[int, int]
+class Stamp(NamedTuple):
+    """The size of a file, and the time of its last change in nanoseconds."""
+
+    size: int
+    modified: int
 
 
 def stamp(file: int | str | os.PathLike[str]) -> Stamp | None:
-    """Return the size and the time of the last change, in ns, of a regular file; None for a pipe or a device.
+    """Return the stamp of a regular file; None for a pipe or a device.
 
     `file` is a path or the number of an open file.
     """
     status = os.stat(file)  # noqa: PTH116  a number has no Path
-    return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
+    return Stamp(status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
 
 
 def check(file: int | str | os.PathLike[str], seen: Stamp | None, name: str) -> None:
@@ -34,10 +37,10 @@ def check(file: int | str | os.PathLike[str], seen: Stamp | None, name: str) -> 
     how = ""
     if now is None:
         what = "was replaced by something that is no file"
-    elif now[0] != seen[0]:
-        what = "became shorter" if now[0] < seen[0] else "became longer"
-        how = f", from {seen[0]} to {now[0]} bytes"
-    elif seen[0] == 0:
+    elif now.size != seen.size:
+        what = "became shorter" if now.size < seen.size else "became longer"
+        how = f", from {seen.size} to {now.size} bytes"
+    elif seen.size == 0:
         return  # a file of Linux's /proc has size 0, and the time of the call
     else:
         what = "was changed"

@@ -1,31 +1,29 @@
-"""Counting pretokens: the public functions. Patterns of `regex` are counted in processes, all others on threads."""
+"""Counting pretokens: the public functions."""
 
 from __future__ import annotations
 
-import os
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from .. import _core, patterns
 from .._internal import arguments, memory
 from .._internal.progress import reporter
-from ..files import inputs
+from ..corpus import Corpus, TextSources
+from ..files import parquet
 from . import counter, coverage
 from .counts import PretokenCounts
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
+    from typing_extensions import Unpack
 
-    from .._internal.choices import Errors, Unmatched
+    from .._internal.choices import Unmatched
     from .._internal.progress import Report
-    from ..patterns import Pattern
-
-    Path_ = str | os.PathLike[str]
-    Files = Path_ | Iterable[Path_]
+    from ..corpus import CorpusOptions
 
 
 def count_pretokens(
-    files: Files,
+    sources: Corpus | TextSources,
     *,
     special_tokens: Iterable[str] = (),
     pattern: Any = "gpt2",
@@ -33,24 +31,18 @@ def count_pretokens(
     workers: int | None = None,
     memory_limit: int | str | None = None,
     min_pretoken_count: int = 1,
-    field: str | None = None,
-    column: str | None = None,
-    document_separator: str | None = None,
     progress: bool | Report = False,
-    errors: Errors = "strict",
+    **corpus: Unpack[CorpusOptions],
 ) -> PretokenCounts:
-    """Count the pretokens of files, in parallel and in bounded memory.
+    """Count the pretokens of texts, in parallel and in bounded memory.
 
     Args:
-        files: A path, a glob, a folder, or a list of them. The suffix of a name decides how a file is read: `.gz`,
-            `.zst` and `.xz` are decompressed; each line of a `.jsonl` (or `.ndjson`, also compressed) is a JSON
-            object and each row of a `.parquet` (which needs pyarrow) a record, and each record is a document; every
-            other file is text, a document each. No file is read whole; pipes are read as they come.
+        sources: A path, a glob, a folder, "-" for standard input, or a list of them; any other iterable, of texts; or
+            a `Corpus`. No file is read whole; pipes are read as they come. Texts are taken one by one.
         special_tokens: They separate documents and are not counted.
-        pattern: What cuts text into pretokens, as in `Tokenizer`.
+        pattern: What cuts the text into pretokens, as in `Tokenizer`.
         unmatched: As in `Tokenizer`.
-        workers: Threads at the most; default: all cores. A pattern that `regex` runs is counted in as many processes,
-            where the files are large enough to make up for their start.
+        workers: Maximum number of threads; default: all cores. A pattern that `regex` runs takes one.
         memory_limit: Bytes, or a text such as "2GB", for the tables, the buffers and the result of counting; default:
             half of what the machine, or the process's cgroup, has. Counts that do not fit go to a temporary file (in
             `tempfile.gettempdir()`) meanwhile; the result is the same, and has to fit into half of the limit. This
@@ -58,14 +50,11 @@ def count_pretokens(
             document, or a single pretoken, without a place to cut it. Tables and buffers are never smaller than for
             a limit of 32 MB, so with a smaller limit the peak is up to 30 MB above it.
         min_pretoken_count: Pretokens that occur less often are left out of the result.
-        field: The name of the text in the lines of `.jsonl` files; default "text".
-        column: The column of the text in Parquet files; default "text".
-        document_separator: A string that separates documents in files of text like a special token, but is no token.
         progress: True shows a bar on standard error; a callable gets (stage, done, total), in bytes of the files.
-        errors: "strict" refuses text that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
+        corpus: How the texts are read: the options `field`, `column`, `document_separator` and `errors` of `Corpus`.
 
     Raises:
-        FileNotFoundError: A file is missing, or a glob or folder holds none.
+        FileNotFoundError: A file is missing, or a glob or folder has none.
         ValueError: An option is wrong; a file is not UTF-8, is damaged, or a record has no text (names file and
             place).
         OSError: A file cannot be read, or its size or its time of change differs after reading: count a growing
@@ -76,107 +65,49 @@ def count_pretokens(
     Warns:
         UserWarning: The pattern matches almost nothing of the text.
     """
-    _check_uncounted(files)
-    specials = arguments.special_names(special_tokens)
-    separator = arguments.checked_separator(document_separator)
-    resolved = patterns.resolve(pattern, unmatched)
-    options: dict[str, Any] = {
-        "workers": arguments.checked_workers(workers),
-        "replace": arguments.replaces_invalid(errors),
-        "memory_limit": memory.limit(memory_limit),
-        "min_count": arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0),
-    }
-    found = inputs.of_files(files, field, column, inputs.TEXTS_TO_TRAIN)
-    counting = counter.counter(specials, separator, resolved, **options)
-    # The core runs a pattern of `regex` on one thread at a time: only more processes are faster.
-    in_processes = options["workers"] > 1 and resolved.engine().engine == "regex"
-    if options["replace"]:
-        inputs.check_plain(found)
-    with reporter(progress) as report:
-        try:
-            if not in_processes or not _count_in_processes(
-                counting, found, specials, separator, resolved, options, report
-            ):
-                inputs.count(counting, found, options["replace"], report)
-        except ValueError as error:
-            raise inputs.explained(error, found) from None
-        core = counting.finish()
-    coverage.warn_if_hardly_any(core, resolved)
-    return PretokenCounts._of(core, resolved, specials)
-
-
-def _count_in_processes(
-    counting: _core.Counting,
-    found: list[inputs.Source],
-    specials: list[str],
-    separator: str | None,
-    pattern: Pattern,
-    options: dict[str, Any],
-    report: Report | None,
-) -> bool:
-    """Count files in several processes, if they are large enough to make up for the start of one."""
-    from . import subprocesses
-
-    limit = options["memory_limit"]
-    most = max(limit // subprocesses.LEAST_LIMIT - 1, 1)
-    cut_at = [name.encode() for name in counter.separators(specials, separator)]
-    parts = subprocesses.parts(found, min(options["workers"], most), cut_at)
-    if len(parts) == 1:
-        return False
-    job = {
-        "special_tokens": specials,
-        "separator": separator,
-        "pattern": pattern.text,
-        "flags": pattern.flags,
-        "unmatched": pattern.unmatched,
-        "replace": options["replace"],
-        "memory_limit": max(limit // (len(parts) + 1), 1),
-    }
-    for counts in subprocesses.count(parts, job, report):
-        counting.add(counts._core)
-    return True
-
-
-def count_pretokens_from_iterator(
-    texts: Iterable[str | bytes],
-    *,
-    special_tokens: Iterable[str] = (),
-    pattern: Any = "gpt2",
-    unmatched: Unmatched = "keep",
-    workers: int | None = None,
-    memory_limit: int | str | None = None,
-    min_pretoken_count: int = 1,
-    document_separator: str | None = None,
-    progress: bool | Report = False,
-    errors: Errors = "strict",
-) -> PretokenCounts:
-    """Count the pretokens of texts, each a document of its own. A bare str or bytes is one text.
-
-    The texts are taken one by one, and only a few are held at a time. Options and errors are those of
-    `count_pretokens`.
-    """
-    _check_uncounted(texts)
-    specials = arguments.special_names(special_tokens)
-    resolved = patterns.resolve(pattern, unmatched)
-    replace = arguments.replaces_invalid(errors)
-    counting = counter.counter(
-        specials,
-        arguments.checked_separator(document_separator),
-        resolved,
-        workers=arguments.checked_workers(workers),
-        replace=replace,
-        memory_limit=memory.limit(memory_limit),
-        min_count=arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0),
-    )
-    items = [texts] if isinstance(texts, (str, bytes)) else texts
-    with reporter(progress) as report:
-        counting.texts(items, replace=replace, progress=report)
-        core = counting.finish()
-    coverage.warn_if_hardly_any(core, resolved)
-    return PretokenCounts._of(core, resolved, specials)
-
-
-def _check_uncounted(documents: Any) -> None:
-    """Refuse counts, which could be taken for an iterable of bytes."""
-    if isinstance(documents, PretokenCounts):
+    if isinstance(sources, PretokenCounts):
         raise TypeError("PretokenCounts are counted already; give them to train")
+    names, resolved = arguments.special_names(special_tokens), patterns.resolve(pattern, unmatched)
+    threads, limit = arguments.checked_workers(workers), memory.limit(memory_limit)
+    min_count = arguments.checked_limit("min_pretoken_count", min_pretoken_count, 0)
+    texts = Corpus.of(sources, **corpus)
+    texts.check_local()
+    counting = counter.counter(
+        names,
+        texts.document_separator,
+        resolved,
+        workers=threads,
+        replace=texts.replaces_invalid,
+        memory_limit=limit,
+        min_count=min_count,
+    )
+    with reporter(progress) as report, texts.naming():
+        _count(counting, texts, report)
+        core = counting.finish()
+    coverage.warn_if_hardly_any(core, resolved)
+    return PretokenCounts._of(core, resolved, names)
+
+
+def _count(counting: _core.Counting, texts: Corpus, report: Report | None) -> None:
+    replace = texts.replaces_invalid
+    for kind, group in itertools.groupby(texts.sources, lambda source: source.kind):
+        if kind == "file":
+            files = [(file.path, file.compression, file.field, None, file.seen) for file in group]
+            counting.files(files, progress=report)
+        elif kind == "column":
+            counting.texts(parquet.texts(group, texts.errors), replace=replace, progress=report)
+        else:
+            for source in group:
+                counting.texts(source.texts or (), replace=replace, progress=report)
+
+
+def count_pretokens_from_iterator(texts: Iterable[str | bytes], **options: Any) -> PretokenCounts:
+    """Count the pretokens of texts, each a document. A bare str or bytes is one text. See `count_pretokens`."""
+    return count_pretokens(as_iterator(texts), **options)
+
+
+def as_iterator(texts: Iterable[str | bytes]) -> Iterator[str | bytes]:
+    """Return an iterator over texts. It is never taken for paths, as a list would be."""
+    if isinstance(texts, PretokenCounts):
+        raise TypeError("PretokenCounts are counted already; give them to train")
+    return iter([texts] if isinstance(texts, (str, bytes)) else texts)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .._internal.progress import Report
+    from ..corpus import FilePath
     from ..tokenizer import Tokenizer
-    from .counting import Path_
     from .counts import PretokenCounts
     from .options import Options
 
@@ -59,7 +59,7 @@ def _room(counts: PretokenCounts) -> int:
 class Run:
     """A training with its checkpoint and its log, both checked before any text is read."""
 
-    def __init__(self, options: Options, checkpoint: Path_ | None, seconds: float, log: Path_ | None) -> None:
+    def __init__(self, options: Options, checkpoint: FilePath | None, seconds: float, log: FilePath | None) -> None:
         self.options, self.log = options, log
         self.seconds = float(seconds)
         if not self.seconds >= 0:

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from ..files import inputs, outputs
-from .counting import count_pretokens, count_pretokens_from_iterator
+from collections.abc import Iterable
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any
+
+from ..corpus import Corpus, FilePath, TextSources
+from ..files import outputs
+from .counting import as_iterator, count_pretokens
 from .counts import PretokenCounts, with_options_of
 from .options import Options, taken_by
 from .run import Run
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from types import EllipsisType
-    from typing import Any
+    from typing_extensions import Unpack
 
-    from .._internal.choices import ByteOrder, Errors, SpecialIds, Ties, Unmatched
+    from .._internal.choices import ByteOrder, SpecialIds, Ties, Unmatched
     from .._internal.progress import Report
+    from ..corpus import CorpusOptions
     from ..tokenizer import Tokenizer
-    from .counting import Files, Path_
 
 
 def train(
-    files: Files | PretokenCounts,
+    sources: Corpus | TextSources | PretokenCounts,
     vocab_size: int,
     *,
     special_tokens: Iterable[str] = (),
@@ -37,23 +39,20 @@ def train(
     workers: int | None = None,
     memory_limit: int | str | None = None,
     min_pretoken_count: int = 1,
-    field: str | None = None,
-    column: str | None = None,
-    document_separator: str | None = None,
     progress: bool | Report = False,
-    errors: Errors = "strict",
-    checkpoint: Path_ | None = None,
+    checkpoint: FilePath | None = None,
     checkpoint_seconds: float = 30.0,
-    log: Path_ | None = None,
+    log: FilePath | None = None,
+    **corpus: Unpack[CorpusOptions],
 ) -> Tokenizer:
-    """Train a tokenizer on files.
+    """Train a tokenizer on texts.
 
     The result depends on nothing but the text and the options: not on threads, chunks or the machine.
 
     Args:
-        files: A path, a glob, a folder, a list of them, or `PretokenCounts`. Never text. Each file is a document, or
-            each of its records (see `count_pretokens` for the kinds of files); nothing is counted across two.
-            Files are read as bytes: no newline translation, a BOM stays.
+        sources: A path, a glob, a folder, "-" for standard input, or a list of them; any other iterable, of texts; a
+            `Corpus`; or `PretokenCounts`. Each file is a document, or each of its records (see `Corpus` for the kinds
+            of files); nothing is counted across two.
         vocab_size: Tokens of the result: 256 bytes, the special tokens, and merges.
         special_tokens: They separate documents, and are never counted, split or merged. Each has at most 4,096 bytes.
         pattern: What cuts text into pretokens, as in `Tokenizer`; default: "gpt2".
@@ -80,17 +79,14 @@ def train(
             times), and some 400 bytes for each merge. The counts take 32 bytes for each different pretoken, and the
             bytes of those that have more than 15.
         min_pretoken_count: Pretokens that occur less often are left out, which changes the result.
-        field: The name of the text in the lines of `.jsonl` files; default "text".
-        column: The column of the text in Parquet files; default "text".
-        document_separator: A string that separates documents in files of text, and is no token.
         progress: True shows a bar on standard error; a callable gets (stage, done, total).
-        errors: "strict" refuses a file that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
         checkpoint: A file to which the merges so far are written, every `checkpoint_seconds` and when the call is
             interrupted. A later call with the same text and options continues from it, with the same result as
             without the interruption. The file holds no counts: text is counted again (count once with
             `count_pretokens` and `save` where that takes long). The file stays when the training is done.
         checkpoint_seconds: Time between two writes.
         log: A file that is written in the end, `.csv` or `.jsonl`: a row for each merge, with parts, count and bytes.
+        corpus: How the texts are read: the options `field`, `column`, `document_separator` and `errors` of `Corpus`.
 
     Raises:
         FileNotFoundError: A file is missing, or a glob or folder holds none.
@@ -111,57 +107,29 @@ def train(
     """
     given = locals()
     options = Options(vocab_size, **taken_by(Options.__init__, given))
-    if isinstance(files, PretokenCounts):
-        for name in ("field", "column", "document_separator"):
-            if given[name] is not None:
-                raise ValueError(f"{name} says how text is read, and these are counts: leave it out")
-        counts = _matching(files, options)
+    run = Run(options, checkpoint, checkpoint_seconds, log)
+    if isinstance(sources, PretokenCounts):
+        for name in corpus:
+            raise ValueError(f"{name} says how text is read, and these are counts: leave it out")
+        counts = _matching(sources, options)
         if min_pretoken_count != 1:
             counts = counts.at_least(min_pretoken_count)
-        run = Run(options, checkpoint, checkpoint_seconds, log)
     else:
-        run = Run(options, checkpoint, checkpoint_seconds, log)
+        texts = Corpus.of(sources, **corpus)
         if log is not None:
-            outputs.check_not_read(log, inputs.expand(files, inputs.TEXTS_TO_TRAIN))
-        counts = count_pretokens(files, **{**taken_by(count_pretokens, given), **options.for_counting})
-    return run.learn(counts, progress, consume_counts=not isinstance(files, PretokenCounts))
+            outputs.check_not_read(log, texts.paths)
+        counting = {**taken_by(count_pretokens, given), **options.for_counting}
+        counts = count_pretokens(texts, **counting)
+    return run.learn(counts, progress, consume_counts=not isinstance(sources, PretokenCounts))
 
 
-def train_from_iterator(
-    texts: Iterable[str | bytes],
-    vocab_size: int,
-    *,
-    special_tokens: Iterable[str] = (),
-    pattern: Any | EllipsisType = ...,
-    unmatched: Unmatched | EllipsisType = ...,
-    ties: Ties | EllipsisType = ...,
-    special_ids: SpecialIds | EllipsisType = ...,
-    byte_order: ByteOrder | EllipsisType = ...,
-    min_frequency: int = 1,
-    max_token_length: int | None = None,
-    forced_tokens: Iterable[str | bytes] = (),
-    base: Tokenizer | None = None,
-    workers: int | None = None,
-    memory_limit: int | str | None = None,
-    min_pretoken_count: int = 1,
-    document_separator: str | None = None,
-    progress: bool | Report = False,
-    errors: Errors = "strict",
-    checkpoint: Path_ | None = None,
-    checkpoint_seconds: float = 30.0,
-    log: Path_ | None = None,
-) -> Tokenizer:
-    """Train a tokenizer on texts, each a document of its own. A bare str or bytes is one text. See `train`."""
-    given = locals()
-    options = Options(vocab_size, **taken_by(Options.__init__, given))
-    run = Run(options, checkpoint, checkpoint_seconds, log)
-    counting = {**taken_by(count_pretokens_from_iterator, given), **options.for_counting}
-    counts = count_pretokens_from_iterator(texts, **counting)
-    return run.learn(counts, progress, consume_counts=True)
+def train_from_iterator(texts: Iterable[str | bytes], vocab_size: int, **options: Any) -> Tokenizer:
+    """Train a tokenizer on texts, each a document. A bare str or bytes is one text. See `train`."""
+    return train(as_iterator(texts), vocab_size, **options)
 
 
 def train_bpe(
-    input_path: Path_, vocab_size: int, special_tokens: Iterable[str], **options: Any
+    input_path: FilePath, vocab_size: int, special_tokens: Iterable[str], **options: Any
 ) -> tuple[dict[int, bytes], list[tuple[bytes, bytes]]]:
     """Train on a file and return vocabulary and merges, as CS336's assignment 1 asks.
 

@@ -12,9 +12,9 @@ import pytest
 from command import TOKSMITH, run_command
 
 import toksmith
-from toksmith import Tokenizer
+from toksmith import Corpus, Tokenizer
 from toksmith.encoding import text_streaming
-from toksmith.files import documents, inputs
+from toksmith.files import documents
 
 SPECIAL = "<|endoftext|>"
 TEXTS = ["the lowest of the low", "", f"žluťoučký{SPECIAL} 日本\r\n", "low\u2028 lower\n\n new"]
@@ -57,7 +57,8 @@ def row(tokenizer: Tokenizer, texts: list[str], special: bool = True) -> list[in
 
 
 def test_every_kind_of_file(folder: Path, tokenizer: Tokenizer) -> None:
-    shown = run("-t", "t.json", "in", "lines.jsonl*", "-", "--field", "body", cwd=folder, stdin=TEXTS[2].encode())
+    stdin = json.dumps({"body": TEXTS[2]}).encode()
+    shown = run("-t", "t.json", "in", "lines.jsonl*", "-", "--field", "body", cwd=folder, stdin=stdin)
     found = {line.split(maxsplit=3)[3]: [int(word) for word in line.split()[:3]] for line in shown.splitlines()}
     expected = {f"in/{number}.txt": row(tokenizer, [text]) for number, text in enumerate(TEXTS)}
     expected["in/4.txt.gz"] = row(tokenizer, [TEXTS[2] * 9])
@@ -182,8 +183,7 @@ def test_counting_pieces_is_counting_the_whole(pattern: str | None, monkeypatch:
 def test_documents_are_those_of_training(folder: Path) -> None:
     """The texts of all kinds of files, read in Python, have the counts that the core reads from the files."""
     names = [folder / "in", folder / "lines.jsonl", folder / "lines.jsonl.xz"]
-    sources = inputs.of_files(names, "body", None)
-    texts = ["".join(pieces) for source in sources for pieces in documents.of(source, "strict")]
+    texts = ["".join(document.pieces) for document in Corpus(names, field="body").documents()]
     assert len(texts) == 5 + 2 * len(TEXTS)
     counted = toksmith.count_pretokens(names, field="body")
     assert toksmith.count_pretokens_from_iterator(texts).items() == counted.items()
@@ -194,8 +194,7 @@ def test_records_over_the_borders_of_blocks(tmp_path: Path) -> None:
     texts = ["é" * rng.randrange(300_000) for _ in range(12)]
     lines = "\r\n".join(json.dumps({"text": text}, ensure_ascii=False) for text in texts)
     (tmp_path / "a.jsonl").write_bytes(lines.encode())
-    [source] = inputs.of_files(tmp_path / "a.jsonl", None, None)
-    assert ["".join(pieces) for pieces in documents.of(source, "strict")] == texts
+    corpus = Corpus(tmp_path / "a.jsonl")
     read: list[int] = []
-    list(documents.of(source, "strict", read.append))
+    assert ["".join(document.pieces) for document in corpus.documents(read.append)] == texts
     assert sum(read) == (tmp_path / "a.jsonl").stat().st_size

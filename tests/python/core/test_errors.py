@@ -190,11 +190,13 @@ def test_globs_and_folders_that_hold_nothing(files: Files) -> None:
         fails(FileNotFoundError, r"no file matches '.*\*\.none'", take, str(files.folder / "*.none"))
         fails(FileNotFoundError, "no file matches", take, [files.text, str(files.folder / "no[1-3]")])
         fails(FileNotFoundError, "folder '.*nothing' holds no file", take, nothing)
-        fails(ValueError, "no file is given", take, [])
+        fails(ValueError, "no source is given", take, [])
         fails(ValueError, "null character", take, "a\0b")
         fails((ValueError, OSError), "path|No such file", take, "")  # type: ignore[arg-type]
-        for wrong in (None, 5, [None], [files.text, 1.5]):
-            fails(TypeError, "files are paths.* train_from_iterator", take, wrong)
+        for wrong in (None, 5):
+            fails(TypeError, "sources are paths, or an iterable of texts", take, wrong)
+        for wrong in ([None], [files.text, 1.5]):
+            fails(TypeError, r"a source is a path.* give iter\(texts\)", take, wrong)
 
 
 def test_bytes_that_are_not_utf8(files: Files) -> None:
@@ -895,17 +897,16 @@ if __name__ == "__main__":
 
 def test_a_text_in_place_of_a_file(tmp_path: Path) -> None:
     tokenizer = toksmith.Tokenizer()
-    to_train = r"texts are for train_from_iterator and count_pretokens_from_iterator"
-    to_encode = r"texts are given as an iterator, as iter\(\[text\]\)"
+    hint_of_sources = r"texts are given as an iterator, as iter\(\[text\]\)"
     for call, hint in (
-        (lambda given: toksmith.train(given, 300), to_train),
-        (lambda given: toksmith.train_bpe(given, 300, []), to_train),
-        (toksmith.count_pretokens, to_train),
-        (lambda given: toksmith.compare([tokenizer], given), to_encode),
-        (lambda given: toksmith.compare([tokenizer], {"en": given}), to_encode),
-        (lambda given: toksmith.compare([tokenizer], parallel={"en": given, "de": given}), to_encode),
-        (tokenizer.inspect, to_encode),
-        (lambda given: toksmith.tokenize(given, tokenizer, tmp_path / "out"), to_encode),
+        (lambda given: toksmith.train(given, 300), hint_of_sources),
+        (lambda given: toksmith.train_bpe(given, 300, []), hint_of_sources),
+        (toksmith.count_pretokens, hint_of_sources),
+        (lambda given: toksmith.compare([tokenizer], given), hint_of_sources),
+        (lambda given: toksmith.compare([tokenizer], {"en": given}), hint_of_sources),
+        (lambda given: toksmith.compare([tokenizer], parallel={"en": given, "de": given}), hint_of_sources),
+        (tokenizer.inspect, hint_of_sources),
+        (lambda given: toksmith.tokenize(given, tokenizer, tmp_path / "out"), hint_of_sources),
         (tokenizer.encode_file, "a text is for encode"),
     ):
         for text in ("the cat sat", "the cat sat\n" * 1000):
@@ -913,7 +914,7 @@ def test_a_text_in_place_of_a_file(tmp_path: Path) -> None:
                 call(text)
             assert len(str(caught.value)) < 600
     for given in (["the cat sat", "on"], "is it so?"):
-        with pytest.raises(FileNotFoundError, match=to_train):
+        with pytest.raises(FileNotFoundError, match=hint_of_sources):
             toksmith.train(given, 300)
     assert not list(tmp_path.iterdir())
 

@@ -64,7 +64,6 @@ def test_shards_and_their_manifest(folder: Path, tmp_path: Path, form: str) -> N
     "arguments",
     [
         ["train", "GOOD", "-o", "OUT.json", "--vocab-size", "260", "--progress", "json", "--log", "OUT.csv"],
-        ["train", "GOOD", "--vocab-size", "260", "--dry-run"],
         ["tokenize", "GOOD", "-t", "TOKENIZER", "-o", "OUT", "--progress", "json"],
         ["encode", "TEXT", "-t", "TOKENIZER", "-o", "OUT.npy"],
         ["count", "GOOD", "-t", "TOKENIZER"],

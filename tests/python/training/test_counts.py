@@ -9,7 +9,6 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -392,18 +391,8 @@ print(os.listdir(sys.argv[1]))
     assert "TMPDIR" in done.stdout and "[]" in done.stdout, done
 
 
-@pytest.fixture
-def no_least(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Start processes for however little."""
-    from toksmith.training import subprocesses
-
-    monkeypatch.setattr(subprocesses, "LEAST_BYTES", 1)
-    yield
-
-
-@pytest.mark.usefixtures("no_least")
-def test_regex_patterns_in_processes(documents: list[str], tmp_path: Path) -> None:
-    pattern = r"\p{L}+|\s+|."
+def test_patterns_of_regex(documents: list[str], tmp_path: Path) -> None:
+    pattern = r"\p{L}+|\s+|(?<=a)b|."
     joined = END.join(documents)
     (tmp_path / "a.txt").write_bytes(joined.encode())
     (tmp_path / "b.txt.gz").write_bytes(gzip.compress(joined.encode()))
@@ -413,19 +402,6 @@ def test_regex_patterns_in_processes(documents: list[str], tmp_path: Path) -> No
     (tmp_path / "b.txt").write_bytes(b"abc \xff")
     with pytest.raises(ValueError, match=r"b.txt: not UTF-8 at byte 4"):
         count_pretokens(tmp_path, special_tokens=[END], pattern=pattern, workers=3)
-    (tmp_path / "b.txt.gz").unlink()
-    with pytest.raises(FileNotFoundError):
-        count_pretokens([tmp_path / "a.txt", tmp_path / "none.txt"], pattern=pattern, workers=3)
-
-
-def test_files_are_only_cut_at_separators_that_stand_alone(tmp_path: Path) -> None:
-    from toksmith.training.subprocesses import _stands_alone
-
-    assert _stands_alone(b"<s>", [b"<s>", b"<a>", b"<b>"])
-    assert not _stands_alone(b"aba", [b"aba"])
-    assert not _stands_alone(b"ab", [b"<s>", b"ab", b"bc"])
-    assert not _stands_alone(b"ab", [b"xaby", b"ab"])
-    assert not _stands_alone(b"xaby", [b"xaby", b"ab"])
 
 
 LIMITED = """

@@ -14,9 +14,7 @@ import pytest
 import shards_oracle
 
 import toksmith
-from toksmith import Tokenizer, _core
-from toksmith.files import documents, inputs
-from toksmith.training import sampling
+from toksmith import Corpus, Tokenizer, _core
 
 # As `json.dumps` writes them; the last one stands in another field alone.
 TEXTS = ["low \ud83d lower", "\ude00\ud83d\ude00\ud83d", 'a "b" \\ud83d \x07', "low newest"]
@@ -69,11 +67,8 @@ def test_lone_surrogates_are_refused_or_replaced(door: str, file: Path, tokenize
         assert found == EXPECTED[door](tokenizer)
 
 
-def test_documents_and_samples_replace_them(file: Path) -> None:
-    [source] = inputs.of_files(file, None, None)
-    assert ["".join(pieces) for pieces in documents.of(source, "replace")] == READ
-    [stretch] = sampling.stretches([source], 1000)
-    assert list(stretch.texts) == READ
+def test_documents_replace_them(file: Path) -> None:
+    assert ["".join(document.pieces) for document in Corpus(file, errors="replace").documents()] == READ
 
 
 def test_lines_with_them_can_be_left_out(file: Path, tokenizer: Tokenizer) -> None:

@@ -503,7 +503,9 @@ def test_files_by_name_glob_folder_and_list(tmp_path: Path) -> None:
     assert seen(str(folder / "c[1].txt")) == [b"zz"]  # a file of this name goes before a glob
     assert seen(bytes(folder / "a.txt")) == [b"xx"]
     assert seen([folder / "b.txt", str(folder / "a.txt")]) == [b"yy", b"xx"]  # the order of a list counts
-    assert seen(iter([str(folder / "deep"), folder / "a.txt"])) == [b"ww", b"xx"]
+    assert seen((str(folder / "deep"), folder / "a.txt")) == [b"ww", b"xx"]
+    with pytest.raises(TypeError, match=r"PosixPath|WindowsPath"):
+        seen(folder.glob("*.txt"))  # any other iterable is of texts
 
 
 def test_files_are_documents_read_as_bytes(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from ...files import inputs, watching
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Stamp = tuple[int, int]
+    from ...files.watching import Stamp
 
 STANDARD_INPUT = "-"
 
@@ -102,7 +102,7 @@ def _of_path(path: str, field: str | None, column: str | None) -> Iterator[Given
     elif "://" in path and not Path(path).exists():
         yield from _remote(path, field, column)
     else:
-        for name in inputs.expand([path], inputs.TEXTS_TO_ENCODE):
+        for name in inputs.expand(path):
             source = inputs.source_of(name, field, column)
             seen = watching.stamp(name)
             yield Given(name, name, source.compression, source.field, source.column, seen)
@@ -127,7 +127,7 @@ def _remote(url: str, field: str | None, column: str | None) -> Iterator[Given]:
         size = system.size(name)
         source = inputs.source_of(name, field, column)
         full = system.unstrip_protocol(name)
-        seen = None if size is None else (int(size), 0)
+        seen = None if size is None else watching.Stamp(int(size), 0)
         opener = _opener(system, name)
         yield Given(full, full, source.compression, source.field, source.column, seen, opener)
 

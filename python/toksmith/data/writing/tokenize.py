@@ -182,7 +182,7 @@ def loaded_tokenizer(given: Any) -> Tokenizer:
 def _plain(given: list[Given]) -> list[inputs.Source]:
     """Return the files of this machine, as the checks of training take them."""
     return [
-        inputs.Source(one.path, one.compression, one.field, one.column)
+        inputs.Source(one.path, one.compression, one.field, one.column, one.seen)
         for one in given
         if one.kind == "file" and one.open is None and one.seen is not None
     ]

@@ -89,7 +89,10 @@ class Parallel:
             raise ValueError("parallel texts need two languages or more")
         self.languages = [str(language) for language in texts]
         # Texts that are not given by a path are kept, since they are read twice: for the figures, and for parity.
-        self._texts = [text if _name(text) is not None else list(text) for text in texts.values()]
+        self._texts: list[str | list[str]] = [
+            os.fsdecode(text) if isinstance(text, (str, bytes, os.PathLike)) else list(text)
+            for text in texts.values()
+        ]
         self._errors = errors
 
     def sentences(self) -> Iterator[tuple[str, ...]]:
@@ -117,24 +120,20 @@ class Parallel:
 
     def documents(self) -> Iterator[Document]:
         """Yield each sentence in each language as a document."""
-        names = [_name(text) or language for language, text in zip(self.languages, self._texts, strict=True)]
+        both = zip(self.languages, self._texts, strict=True)
+        names = [text if isinstance(text, str) else language for language, text in both]
         for row in self.sentences():
             for language, name, sentence in zip(self.languages, names, row, strict=True):
                 yield Document(name, language, [sentence])
 
-    def _lines_of(self, text: object) -> Iterator[str]:
-        name = _name(text)
-        corpus = Corpus(iter(text) if name is None else [name], errors=self._errors)
-        if name is None:
-            return ("".join(document.pieces) for document in corpus.documents())
+    def _lines_of(self, text: str | list[str]) -> Iterator[str]:
+        corpus = Corpus([text] if isinstance(text, str) else iter(text), errors=self._errors)
         [source] = corpus.sources
+        if source.texts is not None:
+            return ("".join(document.pieces) for document in corpus.documents())
         if source.open is not None or source.column is not None or source.field is not None:
-            raise ValueError(f"{name}: parallel texts are files of text on this machine, a sentence a line")
+            raise ValueError(f"{text}: parallel texts are files of text on this machine, a sentence a line")
         return _lines(piece for document in corpus.documents() for piece in document.pieces)
-
-
-def _name(text: object) -> str | None:
-    return os.fsdecode(text) if isinstance(text, (str, bytes, os.PathLike)) else None
 
 
 def _lines(pieces: Iterable[str]) -> Iterator[str]:

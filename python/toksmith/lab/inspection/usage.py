@@ -101,7 +101,7 @@ def usage(vocabulary: Vocabulary, tree: Tree, reach: Reach, counter: Counter, to
     parts = np.zeros(len(ids), np.bool_)
     parts[list(tree.parts(counts))] = True
     unused = ordinary & (counts == 0) & ~parts
-    never = {token.id for token in (*reach.unreachable, *reach.undecided)}
+    never = {token.id for token in reach.unreachable} | {token.id for token in reach.undecided}
     candidates = (
         VocabularyToken(ids[place], tokens[place])
         for place in np.flatnonzero(unused).tolist()

@@ -1,0 +1,186 @@
+"""`Corpus`: where texts come from, and how they are read."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
+
+from ._internal import arguments
+from .files import documents, inputs
+from .files.documents import Document
+from .files.inputs import Source
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._internal.choices import Errors
+
+FilePath = str | os.PathLike[str]
+TextSources = FilePath | Iterable[str | bytes | os.PathLike[str]]
+"""A path, a list or tuple of paths, or any other iterable, of texts."""
+
+
+class CorpusOptions(TypedDict, total=False):
+    """How texts are read: the options of `Corpus`, which every function that reads texts takes as well."""
+
+    field: str | None
+    column: str | None
+    document_separator: str | None
+    errors: Errors
+
+
+class Corpus:
+    """Texts from files, from standard input or from an iterable. All functions that read texts take a corpus.
+
+    The suffix of a name decides how a file is read: `.gz`, `.zst` and `.xz` are decompressed; each line of a `.jsonl`
+    (or `.ndjson`, also compressed) is a JSON object and each row of a `.parquet` (which needs pyarrow) a record, and
+    each record is a document; every other file is text, a document each. Files are read as bytes: no newline
+    translation, a BOM stays.
+
+    Args:
+        sources: A path, a glob, a folder, a URL that `fsspec` opens, or "-" for standard input; a list or tuple of
+            them; or any other iterable, of texts, each a document.
+        field: The name of the text in the lines of `.jsonl` files; default "text". With it, "-" is read as such a
+            file.
+        column: The column of the text in Parquet files; default "text".
+        document_separator: A string that separates documents in files of text, and is no token.
+        errors: "strict" refuses text that is not UTF-8, "replace" reads invalid bytes as U+FFFD.
+
+    Raises:
+        FileNotFoundError: A file is missing, or a glob or folder has none.
+        ValueError: An option is wrong, or no file has a use for `field` or `column`; with "replace", also a file that
+            is no text.
+        ImportError: A URL needs fsspec, which is not installed.
+
+    >>> corpus = Corpus(iter(["one|two", "three"]), document_separator="|")
+    >>> ["".join(document.pieces) for document in corpus.documents()]
+    ['one', 'two', 'three']
+    """
+
+    __slots__ = ("document_separator", "errors", "sources")
+
+    sources: list[Source]
+    """The files, in the order in which they are read; or the iterable, as the only source."""
+
+    def __init__(
+        self,
+        sources: TextSources,
+        *,
+        field: str | None = None,
+        column: str | None = None,
+        document_separator: str | None = None,
+        errors: Errors = "strict",
+    ) -> None:
+        self.errors = errors
+        replaces_invalid = arguments.replaces_invalid(errors)
+        self.document_separator = arguments.checked_separator(document_separator)
+        if isinstance(sources, (str, bytes, os.PathLike)):
+            sources = [sources]
+        if isinstance(sources, (list, tuple)):
+            self.sources = inputs.find(sources, field, column)
+            if replaces_invalid:
+                inputs.check_plain(self.sources)
+        else:
+            if field is not None or column is not None:
+                raise ValueError("field and column are for files: leave them out for texts")
+            if not isinstance(sources, Iterable):
+                raise TypeError(f"sources are paths, or an iterable of texts, not {type(sources).__name__}")
+            self.sources = [Source("texts", texts=sources)]
+
+    @classmethod
+    def of(cls, sources: Corpus | TextSources, **options: Unpack[CorpusOptions]) -> Corpus:
+        """Return the corpus of an argument, which may be a corpus already.
+
+        Raises:
+            ValueError: Options are given beside a corpus, which has its own.
+        """
+        if not isinstance(sources, Corpus):
+            return cls(sources, **options)
+        if options:
+            raise ValueError(f"a Corpus has options of its own: leave {', '.join(options)} out")
+        return sources
+
+    def without(self, folder: Path) -> Corpus:
+        """Return the corpus without the files in a folder, such as one that is written.
+
+        Raises:
+            ValueError: All files are in the folder.
+        """
+        corpus = Corpus.__new__(Corpus)
+        corpus.errors, corpus.document_separator = self.errors, self.document_separator
+        corpus.sources = [source for source in self.sources if not source.is_in(folder)]
+        if not corpus.sources:
+            raise ValueError("no source is given")
+        return corpus
+
+    @property
+    def replaces_invalid(self) -> bool:
+        """Whether bytes that are not UTF-8 are read as U+FFFD."""
+        return self.errors == "replace"
+
+    @property
+    def paths(self) -> list[str]:
+        """The files of this machine that are read; "-" is standard input."""
+        local = (source for source in self.sources if source.texts is None and source.open is None)
+        return [inputs.STANDARD_INPUT if source.path == inputs.DEVICE else source.path for source in local]
+
+    @property
+    def total_bytes(self) -> int:
+        """The bytes of all files; 0 if they are not known."""
+        sizes = [source.size for source in self.sources]
+        return 0 if None in sizes else sum(size or 0 for size in sizes)
+
+    def check_local(self) -> None:
+        """Check that all files are on this machine.
+
+        Raises:
+            ValueError: A file is read through `fsspec`.
+        """
+        for source in self.sources:
+            if source.open is not None:
+                raise ValueError(f"{source.name}: only tokenize reads files of other machines: download it first")
+
+    def documents(self, read: Callable[[int], object] | None = None, label: str | None = None) -> Iterator[Document]:
+        """Yield all documents, in order. Memory grows neither with their number nor with the size of a file of text.
+
+        Args:
+            read: Called with the number of bytes of a file that were read since the last call.
+            label: The name of a second field or column, whose text becomes the label of each document.
+
+        Raises:
+            OSError: A file cannot be read, or changes meanwhile.
+            ValueError: A file is not UTF-8, is damaged, is not on this machine, or a record has no text; names file
+                and place.
+            TypeError: An element of the iterable is no text.
+            ImportError: A file is Parquet, and pyarrow is not installed.
+        """
+        self.check_local()
+        for source in self.sources:
+            yield from self.documents_of(source, read, label)
+
+    def documents_of(
+        self, source: Source, read: Callable[[int], object] | None = None, label: str | None = None
+    ) -> Iterator[Document]:
+        """Yield the documents of one of the sources. See `documents`."""
+        with self.naming():
+            yield from documents.of(source, self.errors, read, self.document_separator, label)
+
+    @contextlib.contextmanager
+    def naming(self) -> Iterator[None]:
+        """Make an error of reading say what kind of file is no text, and call standard input by this name."""
+        try:
+            yield
+        except (OSError, ValueError) as error:
+            better = inputs.explained(error, self.sources) if isinstance(error, ValueError) else error
+            if inputs.STANDARD_INPUT in self.paths and inputs.DEVICE in str(better) and not _has_file_name(better):
+                better = type(better)(str(better).replace(inputs.DEVICE, "standard input"))
+            if better is error:
+                raise
+            raise better from None
+
+
+def _has_file_name(error: Exception) -> bool:
+    return isinstance(error, OSError) and error.filename is not None
