@@ -9,8 +9,8 @@ import typer
 
 from .._internal.progress import reporter
 from .._internal.tables import aligned
-from ..lab.viewing import terminal
-from ..lab.viewing.spans import Spans, visible
+from ..lab import terminal
+from ..lab.spans import Spans, visible
 from . import streams
 from .options import Progress, ProgressOption, UsageError
 

@@ -24,6 +24,7 @@ ROOMS = {
     "formats": "every file of a tokenizer to what it is made of, and back; published encodings",
     "encoding": "files, streams, batches and columns to ids, and ids that arrive one by one",
     "tokenizer": "`Tokenizer`: text to ids, and back",
+    "anatomy": "what a tokenizer is made of, for tools that analyse it",
     "shrinking": "a tokenizer without its last merges",
     "training": "files to counts, counts to merges, merges to a tokenizer",
     "data": "folders of training data: documents to shards of ids, and back",
