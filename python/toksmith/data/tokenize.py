@@ -168,7 +168,7 @@ def warn_of_skipped(manifest: dict[str, Any], folder: Folder, stacklevel: int) -
     if count:
         were = "was" if count == 1 else "were"
         message = f'{counted(count, "document")} {were} left out: see "skipped" in {folder.path / manifests.NAME}'
-        warnings.warn(message, stacklevel=stacklevel + 1)
+        warnings.warn(message, stacklevel=stacklevel)
 
 
 def _write(folder: Folder, tokenizer: Tokenizer, corpus: Corpus, progress: bool | str | Report) -> dict[str, Any]:
