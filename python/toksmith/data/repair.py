@@ -183,7 +183,7 @@ class Repair(Folder):
         checksums = {file.name: file.checksum for shard in manifest.shards for file in manifest.files_of(shard)}
         for path in self._new():
             expected = checksums.get(path.name)
-            if not path.is_file() or expected not in (None, checking.checksum(manifest, path)):
+            if not path.is_file() or expected not in (None, _core.checksum(path)[1]):
                 raise ValueError(
                     f"{self._finished / path.name}: cannot be repaired: the same call now gives other bytes than "
                     f"{NAME} says. Nothing was changed. Did the texts, or the version of toksmith or pyarrow, "
