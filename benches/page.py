@@ -18,7 +18,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "tests/python/helpers"
 import browser
 
 from toksmith import Tokenizer
-from toksmith.lab.viewing import page
+from toksmith.lab import page
 
 DATA = Path(__file__).resolve().parents[2] / "shared/data"
 PATTERNS = {"gpt2": "gpt2", "cl100k_base": "cl100k", "o200k_base": "o200k"}

@@ -97,6 +97,7 @@ def run_encode_arrow(job: dict[str, Any]) -> dict[str, Any]:
     from pyarrow import parquet
 
     from toksmith import Tokenizer
+    from toksmith.engines import encode_arrow
 
     tokenizer = Tokenizer.from_pretrained(job["tokenizer"])
     tokenizer.encode("warm")

@@ -1,7 +1,7 @@
 """Fuzz targets in turn: `python fuzz/run.py --seconds 60 [target …]`. Exits with 1 if one of them found something.
 
 Inputs that reach something new are kept in `target/fuzz/corpus`, those that fail in `target/fuzz/found`. With
-`--keep` the inputs of that folder that reach the most become the corpus in the tree (`fuzz/corpus`).
+`--keep` the inputs of that folder that reach the most become those of the archive in the tree (`fuzz/corpus.tar.xz`).
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import archive
 
 HERE = Path(__file__).parent
 WORK = HERE.parent / "target/fuzz"
@@ -74,9 +75,7 @@ def fuzz(target: str, seconds: int, executions: int) -> tuple[int, bool]:
     found, corpus = WORK / "found" / target, WORK / "corpus" / target
     for folder in (found, corpus):
         folder.mkdir(parents=True, exist_ok=True)
-    seeds = HERE / "corpus" / target
-    folders = [str(corpus), *([str(seeds)] if seeds.is_dir() else [])]
-    options = ["-len_control=20", f"-artifact_prefix={found}/", *folders]
+    options = ["-len_control=20", f"-artifact_prefix={found}/", str(corpus), str(seeds_of(target))]
     log = WORK / f"{target}.log"
     start = time.monotonic()
     status, said = run(target, [f"-max_total_time={seconds}", *options], log)
@@ -97,26 +96,34 @@ def executed(said: str) -> int:
     return int(count[1]) if count else 0
 
 
+def seeds_of(target: str) -> Path:
+    """Return a folder with the inputs of a target that are in the tree."""
+    archive.unpack(WORK / "seeds", target)
+    folder = WORK / "seeds" / target
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def keep(target: str) -> None:
     """Choose the inputs that together reach the most for the tree. Those of a name that somebody gave them stay."""
-    seeds, corpus = HERE / "corpus" / target, WORK / "corpus" / target
+    seeds, corpus = seeds_of(target), WORK / "corpus" / target
     with tempfile.TemporaryDirectory() as folder:
         chosen = list(corpus.iterdir())
         if target in RUST:  # atheris cannot start itself anew, which merging needs
-            folders = [folder, *(str(path) for path in (seeds, corpus) if path.is_dir())]
+            folders = [folder, str(seeds), str(corpus)]
             run(target, ["-set_cover_merge=1", "-use_counters=0", *folders], WORK / f"{target}-keep.log")
             chosen = list(Path(folder).iterdir())
         chosen.sort(key=lambda path: (-path.stat().st_size, path.name))
-        seeds.mkdir(parents=True, exist_ok=True)
-        for old in seeds.iterdir():
-            if re.fullmatch("[0-9a-f]{12}", old.name):
-                old.unlink()
+        inputs = {
+            name: data for name, data in archive.read().items() if not re.fullmatch(f"{target}/[0-9a-f]{{12}}", name)
+        }
         # The largest reach the furthest.
         size = 0
         for path in chosen[:: max(1, len(chosen) // MOST_FILES)][:MOST_FILES]:
             size += path.stat().st_size
             if size <= MOST_BYTES:
-                shutil.copy(path, seeds / path.name[:12])
+                inputs[f"{target}/{path.name[:12]}"] = path.read_bytes()
+    archive.write(inputs)
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""Write the table of docs/patterns.md, and the patterns below it, from tests/data/published_patterns.json.
+"""Write the table of docs/patterns.md from tests/data/published_patterns.json.
 
 usage: python scripts/write_patterns_page.py
 """
@@ -18,10 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "tests" / "data" / "published_patterns.json"
 PAGE = ROOT / "docs" / "patterns.md"
 BEGIN, END = "<!-- patterns -->\n", "<!-- end of patterns -->\n"
-HEAD = ("Models", "Pattern", "Same as", "Dialect", "Source", "Family", "Engine", "Test")
-# What is compared with the library that the pattern is of; and what is compared with `regex` alone.
-TESTS = dict.fromkeys(("huggingface", "tiktoken"), "dialects/test_published_patterns.py")
-ANY_TEST = "dialects/test_compiled.py"
+HEAD = ("Same as", "Engine", "Models")
 
 Entry = dict[str, Any]
 
@@ -73,43 +70,26 @@ def _of_stage(kind: str, argument: Any) -> str:
 
 
 def table(rows: list[Entry]) -> str:
-    """Return the table as Markdown."""
-    lines = [_line(HEAD), "|" + "---|" * len(HEAD)]
+    """Return the table as Markdown: the models of each named pattern and engine, each model in its first row."""
+    models: dict[tuple[str, str], list[str]] = {}
+    listed: set[str] = set()
     for row in rows:
-        runs, same = engine(row), row.get("same_as")
-        tested = "none" if runs == "refused" else f"`{TESTS.get(row['dialect'], ANY_TEST)}`"
-        link = f"[{row['id']}](#{anchor(row['id'])})"
-        source = f"{row['source']} ({row['evidence']})"
-        models = ", ".join(row["models"])
-        name = f"`{same}`" if same else "–"
-        lines.append(_line((models, link, name, row["dialect"], source, row["family"], runs, tested)))
+        name = f"`{row['same_as']}`" if "same_as" in row else "–"
+        models.setdefault((name, engine(row)), []).extend(model for model in row["models"] if model not in listed)
+        listed |= {*row["models"]}
+    lines = [_line(HEAD), "|" + "---|" * len(HEAD)]
+    lines += [_line((*key, ", ".join(names))) for key, names in models.items()]
     return "\n".join(lines) + "\n"
 
 
 def _line(cells: tuple[str, ...]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def anchor(heading: str) -> str:
-    """Return the anchor that code hosts give a heading of this page."""
-    return heading.lower().replace(".", "").replace("+", "").replace(" ", "-")
-
-
-def section(row: Entry) -> str:
-    """Return the heading, the note and the stages of an entry. One stage a line, as JSON."""
-    stages = "\n".join(json.dumps(stage, ensure_ascii=True) for stage in row["stages"])
-    note = f"{row['note']}\n\n" if "note" in row else ""
-    return f"### {row['id']}\n\n{note}```json\n{stages}\n```\n"
+    return "| " + " | ".join(cells) + " |"
 
 
 def page() -> str:
     """Return the page with a new table."""
-    rows = entries()
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    after = rest.partition(END)[2]
-    sections = "\n".join(section(row) for row in rows)
-    title = "## The patterns\n\nEach line is a stage, as JSON, with its string escapes.\n"
-    return f"{before}{BEGIN}\n{table(rows)}\n{title}\n{sections}\n{END}{after}"
+    before, _, tail = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    return f"{before}{BEGIN}\n{table(entries())}\n{END}{tail.partition(END)[2]}"
 
 
 if __name__ == "__main__":

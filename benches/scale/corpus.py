@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pyarrow import parquet
 
-from toksmith.lab import scripts
+from toksmith.lab.characters import scripts_of
 
 END = "<|endoftext|>"
 LOOKED_AT = 4000
@@ -35,7 +35,7 @@ def megabytes(texts: list[str]) -> float:
 def by_script(texts: list[str]) -> dict[str, list[str]]:
     """Return documents by the script that most of their letters belong to."""
     letters = [collections.Counter(filter(str.isalpha, text[:LOOKED_AT])) for text in texts]
-    script_of = scripts.find("".join(sorted(set().union(*letters))))
+    script_of = scripts_of("".join(sorted(set().union(*letters))))
     found: dict[str, list[str]] = {}
     for text, counted in zip(texts, letters, strict=True):
         in_script: collections.Counter[str] = collections.Counter()

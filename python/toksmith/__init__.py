@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from .corpus import Corpus
     from .data.tokenize import tokenize
     from .formats.published.models import encoding_name_for_model
-    from .lab.measuring.compare import compare
+    from .lab.comparison.compare import compare
+    from .lab.explanation import explain
+    from .lab.inspection.inspect import inspect
+    from .lab.view import view
     from .shrinking import shrink
     from .training.counting import count_pretokens, count_pretokens_from_iterator
     from .training.counts import PretokenCounts
@@ -37,13 +40,16 @@ __all__ = [
     "count_pretokens_from_iterator",
     "encoding_for_model",
     "encoding_name_for_model",
+    "explain",
     "get_encoding",
+    "inspect",
     "list_encoding_names",
     "shrink",
     "tokenize",
     "train",
     "train_bpe",
     "train_from_iterator",
+    "view",
 ]
 
 
@@ -52,18 +58,21 @@ _LAZY = {
     "Corpus": "corpus",
     "Encoding": "compat.tiktoken.encoding",
     "PretokenCounts": "training.counts",
-    "compare": "lab.measuring.compare",
+    "compare": "lab.comparison.compare",
     "count_pretokens": "training.counting",
     "count_pretokens_from_iterator": "training.counting",
     "encoding_for_model": "compat.tiktoken.registry",
     "encoding_name_for_model": "formats.published.models",
+    "explain": "lab.explanation",
     "get_encoding": "compat.tiktoken.registry",
+    "inspect": "lab.inspection.inspect",
     "list_encoding_names": "compat.tiktoken.registry",
     "shrink": "shrinking",
     "tokenize": "data.tokenize",
     "train": "training.train",
     "train_bpe": "training.train",
     "train_from_iterator": "training.train",
+    "view": "lab.view",
 }
 # Packages that are attributes before somebody imports them: `toksmith.compat.tiktoken`, `toksmith.data.open`.
 _PACKAGES = {"compat", "data", "engines", "lab"}

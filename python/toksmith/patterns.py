@@ -100,7 +100,7 @@ SPELLINGS: dict[str, str] = {
     NANOCHAT.replace(r"\p{N}{1,2}", r"\p{N}{1,3}"): "cl100k_old",
 }
 """Published spellings, with the name of the pattern that each is proven equal to in
-tests/python/dialects/test_patterns.py."""
+tests/python/regex_dialects/test_patterns.py."""
 
 # All flags of `regex` but TEMPLATE, which does nothing, and DEBUG, which prints.
 _FLAGS = 0x1FDFE

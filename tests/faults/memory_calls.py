@@ -25,7 +25,7 @@ import numpy.random  # noqa: F401 - an import under a limit would be what fails
 import toksmith
 from toksmith import PretokenCounts, Tokenizer
 from toksmith.engines import count_arrow, encode_arrow
-from toksmith.lab.viewing.page import document
+from toksmith.lab.page import document
 
 try:
     import pyarrow
@@ -180,9 +180,9 @@ def calls(inputs: Inputs) -> Kinds:
         "truncate": both(lambda of: fresh.truncate(of, 400_000), text, small),
         "split": both(lambda of: fresh.split(of, 20, 3), text, small),
         "split_wide": both(lambda of: fresh.split(of, 2, 1), wide, wide[:300]),
-        "explain": both(lambda of: repr(fresh.explain(of)), text[:60_000], small),
-        "view": both(lambda of: fresh.view(of, ids=True)._repr_html_(), text[:1_000_000], small),
-        "inspect": ((lambda: fresh.inspect(on=iter(texts[:200])).to_dict()), (lambda: fresh.encode(small))),
+        "explain": both(lambda of: repr(toksmith.explain(fresh, of)), text[:60_000], small),
+        "view": both(lambda of: toksmith.view(fresh, of, ids=True)._repr_html_(), text[:1_000_000], small),
+        "inspect": ((lambda: toksmith.inspect(fresh, on=iter(texts[:200])).to_dict()), (lambda: fresh.encode(small))),
         "compare": both(lambda of: toksmith.compare([fresh, whole], iter(of)).to_json(), texts[:40], texts[:2]),
         "page": saving(lambda path: document.write(path, {"it": fresh})),
         "decode": both(fresh.decode, ids, few),

@@ -28,7 +28,7 @@ import toksmith
 from toksmith import PretokenCounts, Tokenizer
 from toksmith.formats.published import rank_cache
 from toksmith.compat import huggingface, minbpe
-from toksmith.lab.viewing.page import document
+from toksmith.lab.page import document
 
 warnings.simplefilter("ignore")
 folder = Path(sys.argv[2])
@@ -66,7 +66,7 @@ CALLS = {
     "counts.save, a table": lambda: words.save(folder / "counts.parquet"),
     "counts.load": lambda: PretokenCounts.load("counts"),
     "encode_file": lambda: large.encode_file("text", folder / "ids.npy", workers=2),
-    "inspect": lambda: large.inspect(on="text"),
+    "inspect": lambda: toksmith.inspect(large, on="text"),
     "compare": lambda: toksmith.compare([small, large], "text").to_html(),
     "page": lambda: document.write(folder / "page.html", {"large": large}),
     "encode_to_numpy": lambda: large.encode_to_numpy(text * 30),

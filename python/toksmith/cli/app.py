@@ -18,7 +18,6 @@ import typer
 from .. import __version__
 from .._internal.messages import printable
 from . import streams
-from .bench import bench
 from .command_line import Command, with_files_named, with_progress_named, without_debug
 from .compare import compare
 from .convert import convert
@@ -79,7 +78,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    train, encode, decode, tokenize, data, count, view, explain, inspect, compare, convert, fetch, verify, bench,
+    train, encode, decode, tokenize, data, count, view, explain, inspect, compare, convert, fetch, verify,
 ):  # fmt: skip
     # An explicit short help is wrapped; the one that typer makes of the help is cut off.
     app.command(

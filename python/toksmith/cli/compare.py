@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from .._internal import choices, numbers
+import toksmith
+
 from .._internal.numbers import counted
-from .._internal.tables import aligned
+from .._internal.numbers import size as bytes_as_text
 from ..files import inputs, outputs
 from ..formats import sources
-from ..lab.viewing import terminal
-from ..lab.viewing.spans import Spans, visible
+from ..lab import terminal
+from ..lab.comparison import plots as drawing
+from ..lab.comparison.comparison import Comparison
+from ..lab.spans import visible
+from ..tokenizer import Tokenizer
 from . import streams
 from .options import (
     DOCUMENTS,
     FILES,
     STRICT,
-    Choice,
     ColumnOption,
     ErrorsOption,
     FieldOrInputOption,
@@ -30,40 +34,27 @@ from .options import (
     JsonOption,
     ProgressOption,
     SeparatorOption,
+    Specials,
     SpecialsFileOption,
     TextOption,
+    Unmatched,
     UsageError,
     WorkersOption,
-    choice_of,
     load_all,
     special_tokens_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..lab.measuring.comparison import Comparison
-    from ..lab.measuring.results import Difference
-    from ..lab.measuring.tables import Section
-    from ..tokenizer import Tokenizer
-
-    PlotFormat = Choice
-else:
-    PlotFormat = choice_of("PlotFormat", choices.PLOT_FORMATS)
-
-_SVG = PlotFormat("svg")
 
 EXAMPLES = f"""\
 Examples:
 
   toksmith compare gpt-4o gpt2 tokenizer.json --on books/
-  toksmith compare mine=tokenizer.json gpt2 --on book.txt --html report.html
+  toksmith compare mine=tokenizer.json gpt2 --on book.txt -o report.html
   toksmith compare gpt2 gpt-4o --text 'the lowest price'
   toksmith compare gpt2 tokenizer.json --on web.jsonl --language-field lang
   toksmith compare gpt2 gpt-4o --json \\
       --language en=en.txt --language de=de.txt
   toksmith compare gpt2 gpt-4o --parallel en=en.txt --parallel de=de.txt
-  cat book.txt | toksmith compare gpt2 tokenizer.json --on - --markdown
+  cat book.txt | toksmith compare gpt2 tokenizer.json --on - -o table.md
 
 {DOCUMENTS} All other tokenizers are
 compared with the first. Special tokens in the text are read as ordinary text.
@@ -113,15 +104,20 @@ def compare(
         ),
     ] = None,
     as_json: JsonOption = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Write Markdown.")] = False,
-    html: Annotated[
-        str | None, typer.Option("--html", metavar="OUT", help="Write a report to this file too: one HTML page.")
+    output: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="OUT",
+            help="Write the result to this file too, as its suffix says: .html is a report with plots, .md Markdown, "
+            ".json all figures. Repeat it for each file.",
+        ),
     ] = None,
     plots: Annotated[
         str | None,
-        typer.Option("--plots", metavar="OUT", help="Write the plots to this folder too. Needs matplotlib."),
+        typer.Option("--plots", metavar="OUT", help="Write the plots as SVG to this folder too. Needs matplotlib."),
     ] = None,
-    plot_format: Annotated[PlotFormat, typer.Option("--plot-format", help="What kind of file a plot is.")] = _SVG,
     field: FieldOrInputOption = None,
     column: ColumnOption = None,
     document_separator: SeparatorOption = None,
@@ -153,42 +149,20 @@ def compare(
     progress: ProgressOption = None,
 ) -> None:
     """Compare tokenizers on texts: compression, vocabularies, languages."""
-    if as_json and as_markdown:
-        raise UsageError("--json and --markdown are two things to write: give one of them")
-    if on and language:
-        raise UsageError("--on and --language both name files: give each file to one of them")
-    if text is not None and language:
-        raise UsageError("--language and --text are mutually exclusive")
-    if text is None and not (on or language or parallel):
-        raise UsageError("name what to compare on, with --on, --text, --language or --parallel")
+    _check_usage(on, text, language, parallel)
     streams.check_inputs(on or [], text, argument="--on")
     if "-" in (on or []):
         streams.tell_of_terminal()
-    from ..lab.measuring.compare import compare as comparing
-    from ..lab.measuring.plots import MISSING, TITLES, available
-
-    if html is not None:
-        streams.check(html, _inputs(tokenizers, on, language, parallel))
-    if plots is not None:
-        for name in TITLES:
-            plot = Path(plots, f"{name}.{plot_format.value}")
-            outputs.check_not_read(plot, _inputs(tokenizers, on, language, parallel))
-    if plots is not None and not available():
-        raise ImportError(MISSING)
-    named = _named_tokenizers(tokenizers)
-    all_of_them = load_all(list(named.values()), pattern, special_tokens_of(special_tokens, special_file), unmatched)
-    loaded = {name: tokenizer for name, (_, tokenizer) in zip(named, all_of_them, strict=True)}
-    options: dict[str, Any] = {"errors": errors.value}
-    with streams.reporting(progress, "-") as how:
-        found = comparing(
+    pictures = [] if plots is None else [str(Path(plots, f"{name}.svg")) for name in drawing.TITLES]
+    _check_outputs(output or [], pictures, list(_inputs(tokenizers, on, language, parallel)))
+    loaded = _loaded(tokenizers, pattern, special_tokens_of(special_tokens, special_file), unmatched)
+    with streams.reporting(progress, "-") as report:
+        comparison = toksmith.compare(
             loaded,
             _languages(language) if language else on if text is None else iter([text]),
             parallel=_parallel(parallel),
             reference=reference,
-            field=field,
-            column=column,
             language_field=language_field,
-            document_separator=document_separator,
             alpha=alpha,
             sizes=size,
             examples=examples,
@@ -196,64 +170,92 @@ def compare(
             level=level,
             seed=seed,
             workers=workers,
-            progress=how,
-            **options,
+            progress=report,
+            field=field,
+            column=column,
+            document_separator=document_separator,
+            errors=errors.value,
         )
-    if html is not None:
-        written = streams.write(html, [found.to_html().encode()])
-        streams.say_written(html, numbers.size(written), progress)
+    for out in output or []:
+        written = streams.write(out, [_FORMS[Path(out).suffix](comparison).encode()])
+        streams.say_written(out, bytes_as_text(written), progress)
     if plots is not None:
-        drawn = found.save_plots(plots, plot_format.value)
+        drawn = comparison.save_plots(plots)
         streams.say_written(plots, counted(len(drawn), "plot"), progress)
-    if as_json:
-        streams.write("-", [found.to_json().encode(), b"\n"])
-    elif as_markdown:
-        streams.write("-", [found.to_markdown().encode()])
-    elif html != "-":
-        streams.write("-", (part.encode() for part in _as_text(found, loaded)))
+    shown = f"{comparison.to_json()}\n" if as_json else comparison.to_text(colours=terminal.has_colours())
+    streams.write("-", [shown.encode()])
 
 
-def _named_tokenizers(given: list[str]) -> dict[str, str]:
-    """Return what each tokenizer is loaded from, by its name: the one in NAME=TOKENIZER, else what was given."""
-    found: dict[str, str] = {}
-    for argument in given:
+_FORMS = {".html": Comparison.to_html, ".md": Comparison.to_markdown, ".json": Comparison.to_json}
+
+
+def _check_usage(
+    on: list[str] | None, text: str | None, language: list[str] | None, parallel: list[str] | None
+) -> None:
+    if on and language:
+        raise UsageError("--on and --language are mutually exclusive")
+    if text is not None and language:
+        raise UsageError("--language and --text are mutually exclusive")
+    if text is None and not (on or language or parallel):
+        raise UsageError("name what to compare on, with --on, --text, --language or --parallel")
+
+
+def _check_outputs(files: list[str], pictures: list[str], read: list[str | Path]) -> None:
+    """Check the files to write before any work is done for them."""
+    for out in files:
+        if Path(out).suffix not in _FORMS:
+            raise UsageError(f"--output ends in {', '.join(_FORMS)}: {visible(out)} does not")
+        streams.check(out, read)
+    for picture in pictures:
+        outputs.check_not_read(picture, read)
+    if pictures and not drawing.available():
+        raise ImportError(drawing.MISSING)
+
+
+def _loaded(
+    arguments: list[str], pattern: str | None, specials: Specials | None, unmatched: Unmatched | None
+) -> dict[str, Tokenizer]:
+    """Return the tokenizers by their names: the name in NAME=TOKENIZER, else the whole argument."""
+    named: dict[str, str] = {}
+    for argument in arguments:
         name, equals, source = argument.partition("=")
         if not equals or not name or os.path.exists(argument):  # noqa: PTH110
             name, source = argument, argument
-        if name in found:
+        if name in named:
             raise UsageError(f"two tokenizers are called {name}: give one another name, as NAME=TOKENIZER")
-        found[name] = source
-    return found
+        named[name] = source
+    loaded = load_all(list(named.values()), pattern, specials, unmatched)
+    return {name: tokenizer for name, (_, tokenizer) in zip(named, loaded, strict=True)}
 
 
 def _inputs(
     tokenizers: list[str], on: list[str] | None, language: list[str] | None, parallel: list[str] | None
 ) -> Iterator[str | Path]:
     """Yield the files that are read."""
-    for one in tokenizers:
-        for source in filter(None, (one, one.partition("=")[2])):
+    for argument in tokenizers:
+        for source in filter(None, (argument, argument.partition("=")[2])):
             yield from sources.files_of(source)
-    named = (one.partition("=")[2] for one in (*(language or ()), *(parallel or ())))
+    named = (argument.partition("=")[2] for argument in (*(language or ()), *(parallel or ())))
     for file in filter(None, (*(on or ()), *named)):
         if file != "-":
             yield from inputs.expand(file)
 
 
-def _languages(given: list[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for argument in given:
+def _languages(arguments: list[str]) -> dict[str, list[str]]:
+    files: dict[str, list[str]] = {}
+    for argument in arguments:
         name, file = _named("--language", argument)
-        found.setdefault(name, []).append(file)
-    return found
+        files.setdefault(name, []).append(file)
+    return files
 
 
-def _parallel(given: list[str] | None) -> dict[str, str] | None:
-    if not given:
+def _parallel(arguments: list[str] | None) -> dict[str, str] | None:
+    if not arguments:
         return None
-    found = dict(_named("--parallel", argument) for argument in given)
-    if len(found) < len(given):
+    files = dict(_named("--parallel", argument) for argument in arguments)
+    if len(files) < len(arguments):
         raise UsageError("--parallel names a language twice: each has one file")
-    return found
+    return files
 
 
 def _named(option: str, argument: str) -> tuple[str, str]:
@@ -261,39 +263,3 @@ def _named(option: str, argument: str) -> tuple[str, str]:
     if not (name and equals and file):
         raise UsageError(f"{option} is NAME=FILE, such as de=german.txt, not {visible(argument)}")
     return name, file
-
-
-def _as_text(found: Comparison, loaded: dict[str, Tokenizer]) -> Iterator[str]:
-    from ..lab.measuring import tables
-
-    group = found.all
-    yield f"{tables.about(group)}, {counted(group.words, 'word')}\n"
-    for section in tables.of(found):
-        note = f"  {visible(section.note)}\n" if section.note else ""
-        yield f"\n{section.title}\n{note}{_table(section)}"
-    for one in found.differences:
-        yield from _difference(one, loaded)
-
-
-def _table(section: Section) -> str:
-    """Return a table. A row without cells is a heading: it is in no column, and the rows below it are indented."""
-    has_headings = any(not row.cells for row in section.rows)
-    indent = "    " if has_headings else "  "
-    rows = [("", *map(visible, section.header))]
-    rows += [(f"{indent}{visible(row.label)}", *row.cells) for row in section.rows if row.cells]
-    lines = iter(aligned(rows).splitlines())
-    found = [next(lines)]
-    for row in section.rows:
-        found.append(next(lines) if row.cells else f"  {visible(row.label)}")
-    return "\n".join(found) + "\n"
-
-
-def _difference(one: Difference, loaded: dict[str, Tokenizer]) -> Iterator[str]:
-    from ..lab.measuring import tables
-
-    colours = terminal.has_colours()
-    yield f"\n{tables.change(one.second_count / one.first_count)}  {visible(tables.what(one))}\n"
-    for name, tokens in ((one.first, one.passage.first_tokens), (one.second, one.passage.second_tokens)):
-        if tokens is not None:
-            yield f"  {visible(name)}, {counted(len(tokens), 'token')}:\n"
-            yield from terminal.drawn(Spans(loaded[name]), [[token.id for token in tokens]], colours=colours)

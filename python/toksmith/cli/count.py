@@ -13,7 +13,7 @@ from .._internal.progress import reporter, summing
 from .._internal.tables import columns
 from ..corpus import Corpus
 from ..encoding import text_streaming
-from ..lab.viewing.spans import visible
+from ..lab.spans import visible
 from ..tokenizer import Tokenizer
 from . import streams
 from .options import (

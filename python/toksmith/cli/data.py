@@ -12,8 +12,8 @@ from .._internal.progress import reporter
 from .._internal.tables import aligned
 from ..data import checking, dataset, manifest
 from ..data.manifest import Manifest
-from ..lab.viewing import terminal
-from ..lab.viewing.spans import Spans, visible
+from ..lab import terminal
+from ..lab.spans import Spans, visible
 from . import streams
 from .options import Progress, ProgressOption, UsageError
 

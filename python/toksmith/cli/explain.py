@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
-from ..lab.viewing.flow import SPECIAL_STYLE, STYLES
-from ..lab.viewing.spans import shown
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+import toksmith
+
+from ..lab.explanation import Explanation
+from ..lab.spans import shown
+from ..lab.terminal import SPECIAL_STYLE, STYLES
 from . import streams
 from .options import (
     STRICT,
@@ -22,14 +30,6 @@ from .options import (
     load,
     special_tokens_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from rich.table import Table
-    from rich.text import Text
-
-    from ..lab.explanation import Explanation
 
 EXAMPLES = """\
 Examples:
@@ -66,14 +66,12 @@ def explain(
     source = streams.Input(file, text)
     loaded = load(tokenizer, pattern, special_tokens_of(special_tokens, special_file), unmatched)
     whole = "".join(source.text(errors.value))
-    found = loaded.explain(whole, special=not no_special)
-    streams.write("-", [_rendered(merge_table(found), _summary(whole, found)).encode()])
+    explanations = toksmith.explain(loaded, whole, special=not no_special)
+    streams.write("-", [_rendered(merge_table(explanations), _summary(whole, explanations)).encode()])
 
 
 def _rendered(table: Table, summary: str) -> str:
     """Return what a terminal shows, with colours; or plain text of any width for all else."""
-    from rich.console import Console
-
     console = Console()
     if not console.is_terminal:
         console = Console(file=io.StringIO(), width=1 << 20, color_system=None)
@@ -85,9 +83,6 @@ def _rendered(table: Table, summary: str) -> str:
 
 def merge_table(explanations: Iterable[Explanation]) -> Table:
     """Return the merges of each pretoken as a table."""
-    from rich import box
-    from rich.table import Table
-
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("pretoken", "rank", "pair", "pieces", "ids"):
         table.add_column(name, justify="right" if name == "rank" else "left", overflow="fold")
@@ -100,8 +95,6 @@ def merge_table(explanations: Iterable[Explanation]) -> Table:
 
 def _rows(explanation: Explanation) -> Iterator[tuple[Text | str, ...]]:
     """Yield the rows of one pretoken: its bytes, each merge, and the ids in the last."""
-    from rich.text import Text
-
     ids = " ".join(map(str, explanation.ids))
     name = Text(shown(explanation.text), SPECIAL_STYLE if explanation.special else "bold")
     if explanation.special:
@@ -126,8 +119,6 @@ def _rows(explanation: Explanation) -> Iterator[tuple[Text | str, ...]]:
 
 
 def _pieces(pieces: Sequence[bytes]) -> Text:
-    from rich.text import Text
-
     styled = [Text(shown(piece), STYLES[index % 2]) for index, piece in enumerate(pieces[:MAX_PIECES])]
     if len(pieces) > MAX_PIECES:
         styled.append(Text(f"… {len(pieces) - MAX_PIECES:,} more"))

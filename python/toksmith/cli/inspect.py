@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+import toksmith
+
 from . import streams
 from .options import (
     DOCUMENTS,
@@ -77,8 +79,8 @@ def inspect(
 ) -> None:
     """Show what a vocabulary is made of, which tokens no text gives, and what texts use of it."""
     if not on:
-        for name, given in (("FILES", files), ("--field", field), ("--column", column)):
-            if given:
+        for name, value in (("FILES", files), ("--field", field), ("--column", column)):
+            if value:
                 raise UsageError(f"{name} is for texts: give --on before the files")
     streams.check_inputs([*(on or []), *(files or [])], text, argument="--on")
     if "-" in (on or []):
@@ -86,8 +88,9 @@ def inspect(
     chosen: Any = errors.value
     loaded = load(tokenizer, pattern, special_tokens_of(special_tokens, special_file), unmatched)
     # A bar is gone before the output comes, so both may be on one terminal.
-    with streams.reporting(progress, "") as how:
-        found = loaded.inspect(
+    with streams.reporting(progress, "") as report:
+        inspection = toksmith.inspect(
+            loaded,
             [*on, *(files or [])] if on else None if text is None else iter([text]),
             top=top,
             special=not no_special,
@@ -96,7 +99,7 @@ def inspect(
             document_separator=document_separator,
             errors=chosen,
             workers=workers,
-            progress=how,
+            progress=report,
         )
-    shown = json.dumps(found.to_dict(), ensure_ascii=True) if as_json else str(found)
+    shown = json.dumps(inspection.to_dict(), ensure_ascii=True) if as_json else str(inspection)
     streams.write("-", [shown.encode(), b"\n"])

@@ -17,7 +17,7 @@ from .._internal import progress_lines
 from .._internal.messages import printable, shown
 from .._internal.progress import Report
 from ..files import kinds, outputs, watching, whole_files
-from ..lab.viewing.spans import visible
+from ..lab.spans import visible
 from .options import Progress, UsageError
 
 WINDOW = 1 << 20

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from .._internal.progress import Bars
-from ..lab.viewing.spans import shown
+from ..lab.spans import shown
 from ..training.watching import Watcher
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from ..files import temporary
 from ..formats import first_difference, sources, stress
 from ..formats.first_difference import Side
 from ..formats.published import encodings, rank_cache
-from ..lab.viewing.spans import visible
+from ..lab.spans import visible
 from . import streams
 from .options import (
     TOKENIZER,

@@ -5,17 +5,23 @@ from __future__ import annotations
 import contextlib
 import itertools
 import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any, TypeAlias
 
 import typer
+from numpy.typing import NDArray
 
+from .. import anatomy
+from .._internal.numbers import size
 from ..files import temporary
 from ..formats import sources
-from ..lab.viewing import flow, terminal
-from ..lab.viewing.spans import Spans, visible
-from ..lab.viewing.view import LIMIT
-from . import page, streams
+from ..lab import terminal
+from ..lab.page.document import document
+from ..lab.spans import Spans, visible
+from ..lab.view import LIMIT
+from ..tokenizer import Tokenizer
+from . import streams
 from .options import (
     STRICT,
     ErrorsOption,
@@ -32,15 +38,7 @@ from .options import (
     special_tokens_of,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from ..tokenizer import Tokenizer
-
-    Text = Callable[[], Iterator[str]]
+Text: TypeAlias = "Callable[[], Iterator[str]]"
 
 EXAMPLES = f"""\
 Examples:
@@ -95,7 +93,7 @@ def view(
 ) -> None:
     """Show the tokens of a text in colours, for one tokenizer or several."""
     if limit is not None and no_limit:
-        raise UsageError("--limit and --all are two things to do: give one of them")
+        raise UsageError("--limit and --all are mutually exclusive")
     if limit is not None and limit < 0:
         raise UsageError(f"--limit is at least 0, not {limit}")
     if html is not None and (ids or as_lines or no_limit or no_special or limit is not None):
@@ -103,12 +101,11 @@ def view(
     source = streams.Input(file, text)
     if html is not None:
         # A page without a text begins with nothing, and not with standard input.
-        read = [] if file is None else source.files
-        streams.check(html, itertools.chain(*map(sources.files_of, tokenizers), read))
+        streams.check(html, itertools.chain(*map(sources.files_of, tokenizers), [] if file is None else source.files))
     loaded = load_all(tokenizers, pattern, special_tokens_of(special_tokens, special_file), unmatched)
     if html is not None:
         is_empty = file is None and text is None
-        page.write(html, loaded, "" if is_empty else "".join(source.text(errors.value)))
+        _write_page(html, loaded, "" if is_empty else "".join(source.text(errors.value)))
         return
     if limit is None and not no_limit and terminal.is_terminal():
         limit = LIMIT
@@ -118,8 +115,33 @@ def view(
             streams.write("-", map(str.encode, drawing.of_all(loaded, opened)))
         except (KeyboardInterrupt, SystemExit):
             if drawing.colours:
-                streams.write("-", [flow.END.encode()])  # the output may have been cut off inside a colour
+                streams.write("-", [terminal.END.encode()])  # the output may have been cut off inside a colour
             raise
+
+
+def _write_page(path: str, tokenizers: Sequence[tuple[str, Tokenizer]], text: str) -> None:
+    """Write a page of tokenizers, each with the name after `-t`, and say how large it is."""
+    named: dict[str, Tokenizer] = {}
+    for source, tokenizer in tokenizers:
+        named[_new_name(source, named)] = tokenizer
+    written = streams.write(path, [document(named, text).encode()])
+    streams.say_written(path, f"{size(written)}, {visible(', '.join(named))}")
+
+
+def _new_name(source: str, named: dict[str, Tokenizer]) -> str:
+    """Return the name of a tokenizer in a page: of a path its last part, with a number where it is taken.
+
+    >>> _new_name("models/one/tokenizer.json", {}), _new_name("o200k_base", {})
+    ('one/tokenizer.json', 'o200k_base')
+    """
+    path = Path(source)
+    generic = path.name in ("tokenizer.json", "vocab.json", "merges.txt")
+    name = "/".join(path.parts[-2:]) if generic else path.name or source
+    number = 2
+    while name in named:
+        name = f"{name.partition(' (')[0]} ({number})"
+        number += 1
+    return name
 
 
 @contextlib.contextmanager
@@ -136,9 +158,6 @@ def _opened(source: streams.Input, errors: str, is_read_again: bool) -> Iterator
         yield lambda: source.text(errors)
 
 
-# The drawing
-
-
 class Drawing:
     """How the tokens of a text are written."""
 
@@ -148,23 +167,22 @@ class Drawing:
 
     def of_all(self, tokenizers: Sequence[tuple[str, Tokenizer]], text: Text) -> Iterator[str]:
         """Yield the drawings for all tokenizers, one below the other, with their names if there are several."""
+        are_several = len(tokenizers) > 1
         for number, (name, tokenizer) in enumerate(tokenizers):
             if self.as_lines:
-                yield from self._lines(visible(name) if len(tokenizers) > 1 else None, tokenizer, text)
+                ids = tokenizer.encode_chunks(text(), special=self.special)
+                shown_name = visible(name) if are_several else None
+                yield from terminal.lines(Spans(tokenizer), self._first(ids), ids=self.ids, name=shown_name)
                 continue
-            if len(tokenizers) > 1:
-                yield "\n" * (number > 0) + terminal.heading(visible(name), self.colours)
+            if are_several:
+                heading = f"{terminal.BOLD}{visible(name)}{terminal.END}" if self.colours else visible(name)
+                yield "\n" * (number > 0) + f"{heading}\n"
             yield from self._drawn(tokenizer, text)
-
-    def _lines(self, name: str | None, tokenizer: Tokenizer, text: Text) -> Iterator[str]:
-        ids = tokenizer.encode_chunks(text(), special=self.special)
-        first = ids if self.limit is None else _first(ids, self.limit)
-        return flow.lines(Spans(tokenizer), first, ids=self.ids, name=name)
 
     def _drawn(self, tokenizer: Tokenizer, text: Text) -> Iterator[str]:
         counted = Counted(tokenizer, text(), self.special)
         if self.limit != 0:
-            first = counted.ids() if self.limit is None else _first(counted.ids(), self.limit)
+            first = self._first(counted.ids())
             yield from terminal.drawn(Spans(tokenizer), first, colours=self.colours, ids=self.ids)
         for _ in counted.ids():  # those that are not drawn are counted
             pass
@@ -172,16 +190,27 @@ class Drawing:
             yield terminal.more(counted.tokens - self.limit)
         yield counted.line()
 
+    def _first(self, blocks: Iterable[NDArray[Any]]) -> Iterator[NDArray[Any]]:
+        """Yield the ids that are drawn, and ask for no block behind them."""
+        remaining = self.limit
+        for block in blocks if remaining != 0 else ():
+            yield block if remaining is None else block[:remaining]
+            if remaining is not None:
+                remaining -= len(block)
+                if remaining <= 0:
+                    return
+
 
 class Counted:
-    """The ids of a text, in arrays that are given out once, and how many there were."""
+    """The ids of a text, in arrays that are yielded once, and how many there were."""
 
     def __init__(self, tokenizer: Tokenizer, pieces: Iterable[str], special: bool) -> None:
         self.tokens = self.bytes = 0
         self._tokenizer = tokenizer
         self._blocks = tokenizer.encode_chunks(self._measured(pieces), special=special)
-        # A pattern may lose text. The stages around a core may do so on purpose.
-        self._held = 0 if tokenizer._parts.pattern.unmatched == "drop" and tokenizer.pipeline is None else None
+        # A pattern may lose text. The steps of a pipeline may do so on purpose.
+        drops = anatomy.pattern(tokenizer).unmatched == "drop" and tokenizer.pipeline is None
+        self._bytes_of_tokens = 0 if drops else None
 
     def _measured(self, pieces: Iterable[str]) -> Iterator[str]:
         for piece in pieces:
@@ -189,27 +218,17 @@ class Counted:
             yield piece
 
     def ids(self) -> Iterator[NDArray[Any]]:
-        """Yield the arrays that were not given out yet."""
+        """Yield the arrays that were not yielded yet."""
         for block in self._blocks:
             self.tokens += len(block)
-            if self._held is not None:
-                self._held += len(self._tokenizer.decode_bytes(block))
+            if self._bytes_of_tokens is not None:
+                self._bytes_of_tokens += len(self._tokenizer.decode_bytes(block))
             yield block
 
     def line(self) -> str:
         """Return the counts, and what the pattern has lost."""
         line = terminal.counts(self.tokens, self.bytes)
-        if self._held is not None and self._held < self.bytes:
-            line += f"; {self.bytes - self._held:,} bytes are in no token: the pattern does not match them"
+        if self._bytes_of_tokens is not None and self._bytes_of_tokens < self.bytes:
+            lost = self.bytes - self._bytes_of_tokens
+            line += f"; {lost:,} bytes are in no token: the pattern does not match them"
         return line + "\n"
-
-
-def _first(blocks: Iterable[NDArray[Any]], limit: int) -> Iterator[NDArray[Any]]:
-    """Yield the first ids of blocks, and ask for no block behind them."""
-    if limit == 0:
-        return
-    for block in blocks:
-        yield block[:limit]
-        limit -= len(block)
-        if limit <= 0:
-            return

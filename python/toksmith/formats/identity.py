@@ -50,7 +50,7 @@ def state(parts: Parts) -> tuple[bytes, bytes]:
 def pickled(parts: Parts) -> tuple[str | bytes, ...]:
     """Return the content of a pickle: fingerprint, head and core; record and origin, each with its SHA-256."""
     record, origin = _record_bytes(parts), _origin_bytes(parts)
-    extras = (record, _digest(record)) if record or origin else ()
+    extras: tuple[str | bytes, ...] = (record, _digest(record)) if record or origin else ()
     if origin:
         extras += (origin, _digest(origin))
     return (fingerprint(parts), *state(parts), *extras)

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import overload
 
-from .. import reference
-from .._internal.messages import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..formats.parts import Parts
+from .. import anatomy, reference
+from ..tokenizer import Tokenizer
+from .text import quoted
 
 
 class Step:
@@ -51,7 +47,7 @@ class Step:
         """The pieces of the pretoken after this step."""
         return self._steps.pieces(self._index + 1)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[bytes | int | tuple[bytes, ...]]:
         return iter((self.left, self.right, self.rank, self.pieces))
 
     def __eq__(self, other: object) -> bool:
@@ -60,7 +56,7 @@ class Step:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"Step(left={shown(self.left)}, right={shown(self.right)}, rank={self.rank})"
+        return f"Step(left={quoted(self.left)}, right={quoted(self.right)}, rank={self.rank})"
 
 
 class Steps(Sequence[Step]):
@@ -74,7 +70,7 @@ class Steps(Sequence[Step]):
     def pieces(self, count: int) -> tuple[bytes, ...]:
         """Return the pieces after the first `count` merges. A merge removes the cut in its middle."""
         gone = {middle for _, middle, _, _ in self._merges[:count]}
-        cuts = [0, *(at for at in range(1, len(self._word)) if at not in gone), len(self._word)]
+        cuts = [0, *(place for place in range(1, len(self._word)) if place not in gone), len(self._word)]
         return tuple(self._word[start:end] for start, end in itertools.pairwise(cuts))
 
     def __len__(self) -> int:
@@ -122,41 +118,43 @@ class Explanation:
         return not self.special and len(self.text) - len(self.steps) == len(self.ids)
 
 
-def explain(parts: Parts, text: str, special: bool, cache: dict[str, Any]) -> list[Explanation]:
-    """Return the explanation of each pretoken and special token of `text`, in order.
+def explain(tokenizer: Tokenizer, text: str, *, special: bool = True) -> list[Explanation]:
+    """Return how each pretoken of `text` is encoded: every merge with its pair and rank, and the ids.
+
+    Where a pretoken that is a token is encoded without merging, `whole` is True, and the merges are shown all the
+    same. For people and for tests: it runs in plain Python, with memory linear in the text.
 
     Args:
-        parts: The tokenizer.
-        text: The text that is encoded.
-        special: Whether special tokens become their ids.
-        cache: Where the ranks of pairs are kept for the next call.
+        tokenizer: The tokenizer.
+        text: Any text.
+        special: Whether special tokens in the text become their ids.
+
+    Raises:
+        ValueError: The text has a lone surrogate; or the tokenizer merges characters, or changes the text first.
+
+    >>> import toksmith
+    >>> tokenizer = toksmith.train_from_iterator(["low low lower"], 258)
+    >>> [step.pieces for step in toksmith.explain(tokenizer, "low")[0].steps]
+    [(b'l', b'ow'), (b'low',)]
     """
-    if parts.pipeline is not None and parts.pipeline.merges_characters:
+    if anatomy.character_tokens(tokenizer) is not None:
         raise ValueError("explain shows merges of bytes; this tokenizer merges characters (see docs/huggingface.md)")
-    parts.core.count(text, special)  # raises the error that encoding would raise
-    if parts.pipeline is not None:
-        parts.pipeline.check_unchanged(parts.core, text, special, "explain")
-    ids = {token: id for id, token in parts.ordinary.items()}
-    if "ranks" not in cache:
-        cache["ranks"] = reference.rank_function(parts.merges if parts.core.has_merges() else ids)
-    return list(_explain(parts, text, special, ids, cache["ranks"]))
-
-
-def _explain(
-    parts: Parts, text: str, special: bool, ids: dict[bytes, int], ranks: reference.RankFunction
-) -> Iterator[Explanation]:
-    specials = parts.special_tokens if special else {}
-    split, wholes = parts.pattern.core().split, parts.core.ignores_merges()
+    anatomy.check_plain(tokenizer, text, special, "explain")
+    ids = {token: id for id, token in anatomy.ordinary_tokens(tokenizer).items()}
+    rank_of = reference.rank_function(tokenizer.merges if anatomy.has_merges(tokenizer) else ids)
+    split, ignores_merges = anatomy.pattern(tokenizer).core().split, anatomy.ignores_merges(tokenizer)
+    specials = tokenizer.special_tokens if special else {}
+    explanations = []
     for piece, is_special in reference.split_special(text, specials):
         if is_special:
-            yield Explanation(piece.encode(), [specials[piece]], [], special=True)
+            explanations.append(Explanation(piece.encode(), [specials[piece]], [], special=True))
             continue
         for pretoken in split(piece.encode()):
-            steps = steps_of(pretoken, ranks)
-            if wholes and pretoken in ids:
-                yield Explanation(pretoken, [ids[pretoken]], steps, whole=True)
-            else:
-                yield Explanation(pretoken, [ids[piece] for piece in steps.pieces(len(steps))], steps)
+            steps = steps_of(pretoken, rank_of)
+            whole = ignores_merges and pretoken in ids
+            tokens = (pretoken,) if whole else steps.pieces(len(steps))
+            explanations.append(Explanation(pretoken, [ids[token] for token in tokens], steps, whole=whole))
+    return explanations
 
 
 def steps_of(word: bytes, rank_of: reference.RankFunction) -> Steps:

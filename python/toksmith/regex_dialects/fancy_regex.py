@@ -3,7 +3,7 @@ r"""Regular expressions of other engines, written for the `regex` package.
 A pattern of a tiktoken encoding is in the dialect of fancy-regex, which differs from that of `regex`: `$` matches
 only at the end of the text, `\h` is a hexadecimal digit, sets are nested and intersected, `(?i)` holds to the end of
 its group and has no Turkish letters. `translate` writes every part in a form that both engines read alike, or refuses
-the pattern and names the part. tests/python/dialects/test_dialects.py runs each construct in both engines.
+the pattern and names the part. tests/python/regex_dialects/test_dialects.py runs each construct in both engines.
 
 The classes of characters, such as letters, are not translated: they follow the Unicode version of the engine
 (docs/unicode.md).

@@ -1,9 +1,9 @@
 r"""From Oniguruma's regular expressions, the dialect of Hugging Face's files, to those of the `regex` package.
 
 Each construct that is translated has a spelling in `regex` that means the same; the two engines are compared in
-tests/python/dialects/test_oniguruma.py. Any other construct is refused by name. Sources: Oniguruma's doc/RE for its
-default syntax, and the engine itself as `tokenizers` carries it. The dialects differ more than they seem to: `$` is
-the end of a line, `{1,3}+` repeats, `\w` has other characters, and `(?i)` folds differently.
+tests/python/regex_dialects/test_oniguruma.py. Any other construct is refused by name. Sources: Oniguruma's doc/RE for
+its default syntax, and the engine itself as `tokenizers` carries it. The dialects differ more than they seem to: `$`
+is the end of a line, `{1,3}+` repeats, `\w` has other characters, and `(?i)` folds differently.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import toksmith
 from toksmith import Tokenizer
 from toksmith._internal import numbers
 from toksmith.cli.messages import OPTIONS
-from toksmith.lab.measuring import tables
+from toksmith.lab.comparison.comparison import change, sections
 
 TEXT = "the lowest of the low, the newest of the new: žluťoučký 日本\n" * 4
 
@@ -56,13 +56,13 @@ def test_the_tables(folder: Path) -> None:
     expected = toksmith.compare({name: folder / name for name in ("small.json", "bytes.json")}, str(folder / "in"))
     assert shown.startswith("2 documents, ")
     words = re.sub(r" +", " ", shown)
-    for section in tables.of(expected):
+    for section in sections(expected):
         assert f"\n{section.title}\n" in shown
         for row in section.rows:
             line = " ".join([row.label, *row.cells])
             assert line.replace(f"{folder}/", "") in words, line
     first = expected.differences[0]
-    assert f"\n{tables.change(first.second_count / first.first_count)}  in/" in shown
+    assert f"\n{change(first.second_count / first.first_count)}  in/" in shown
     assert "the│␣low" in shown or "t│h│e" in shown
 
 

@@ -50,8 +50,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "data": ("tokens", "--document", "1"),
     "verify": ("tokenizer.json", "--against", "huggingface", "--with", "hf", "book.txt"),
 }
-"""Commands that write to standard output, with arguments that make them; `bench` loads other libraries, and has
-tests of its own."""
+"""Commands that write to standard output, with arguments that make them."""
 
 
 @pytest.fixture(scope="module")
@@ -285,7 +284,7 @@ EXAMPLES = [
     for command in ["", *COMMANDS]
     for example in examples_of(run_command(*filter(None, [command]), "--help").stdout.decode())
 ]
-SLOW = re.compile(r"toksmith (verify|convert gpt-4o|bench -t gpt-4o)")
+SLOW = re.compile(r"toksmith (verify|convert gpt-4o)")
 """Other libraries make the same tokenizer: seconds each."""
 
 

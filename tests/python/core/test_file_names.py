@@ -78,7 +78,6 @@ def test_shards_and_their_manifest(folder: Path, tmp_path: Path, form: str) -> N
         ["compare", "TOKENIZER", "b=TOKENIZER", "--on", "GOOD", "--html", "OUT.html", "--plots", "OUT"],
         ["compare", f"{NAME}=TOKENIZER", "b=TOKENIZER", "--language", f"{NAME}=TEXT"],
         ["convert", "TOKENIZER", "OUT", "--to", "huggingface"],
-        ["bench", "TEXT", "-t", "TOKENIZER", "--rounds", "1"],
     ],
     ids=lambda arguments: "-".join(word.strip("-") for word in arguments if word.isascii() and word.islower()),
 )

@@ -1,5 +1,6 @@
 """Every input of the corpus once through its fuzz target, without the fuzzer."""
 
+import lzma
 import sys
 import warnings
 from pathlib import Path
@@ -7,19 +8,28 @@ from pathlib import Path
 import pytest
 
 FUZZ = Path(__file__).parents[3] / "fuzz"
-sys.path.insert(0, str(FUZZ / "python"))
+sys.path[:0] = [str(FUZZ), str(FUZZ / "python")]
 with warnings.catch_warnings():
+    import archive
     import targets
 
 
 @pytest.mark.parametrize("name", targets.ALL)
 @pytest.mark.filterwarnings("ignore")
 def test_the_corpus_holds(name: str) -> None:
-    for path in sorted((FUZZ / "corpus" / name).glob("*")):
+    for path, data in archive.read(name).items():
         try:
-            targets.ALL[name](path.read_bytes())
+            targets.ALL[name](data)
         except Exception as error:
             raise AssertionError(path) from error
+
+
+def test_an_archive_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive.unpack(tmp_path / "inputs")
+    monkeypatch.setattr(archive, "ARCHIVE", tmp_path / "corpus.tar.xz")
+    archive.pack(tmp_path / "inputs")
+    made, stored = (lzma.decompress(path.read_bytes()) for path in (archive.ARCHIVE, FUZZ / "corpus.tar.xz"))
+    assert made == stored
 
 
 def test_the_targets_in_rust_are_locked_to_the_same_crates() -> None:

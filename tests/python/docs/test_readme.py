@@ -15,13 +15,11 @@ ROOT = next(folder for folder in Path(__file__).resolve().parents if (folder / "
 GUIDES = (
     "README.md",
     "docs/comparing.md",
-    "docs/arrow.md",
     "docs/data.md",
     "docs/encoding.md",
+    "docs/engines.md",
     "docs/exports.md",
-    "docs/page.md",
     "docs/inspecting.md",
-    "docs/special-tokens.md",
     "docs/training.md",
 )
 COMMANDS = "docs/cli.md"

@@ -85,7 +85,7 @@ def test_the_same_as_the_tokenizer(encoding: Encoding, soup: Soup) -> None:
             assert tokenizer.encode(text, special=special) == encoding.encode(text, **options)
             assert tokenizer.truncate(text, 5, special=special) == encoding.truncate(text, 5, **options)
             assert tokenizer.split(text, 9, 2, special=special) == encoding.split(text, 9, 2, **options)
-            assert tokenizer.explain(text, special=special) == encoding.explain(text, **options)
+            assert toksmith.explain(tokenizer, text, special=special) == encoding.explain(text, **options)
 
 
 def test_surrogates_are_replaced_as_in_encode(encoding: Encoding) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ...encoding.decode_stream import DecodeStream
     from ...lab.explanation import Explanation
-    from ...lab.viewing.view import View
+    from ...lab.view import View
     from ...patterns import Pattern
     from ...tokenizer import Ids
 
@@ -168,7 +168,9 @@ class Additions:
         text = self._checked(text, allowed_special, disallowed_special)
         core, special = self._core_for(text, allowed_special)
         of_all = self.tokenizer if core is self._core else self._with(core)
-        return of_all.explain(text, special=special)
+        from ...lab import explanation
+
+        return explanation.explain(of_all, text, special=special)
 
     def view(
         self,
@@ -194,7 +196,9 @@ class Additions:
         text = self._checked(text, allowed_special, disallowed_special)
         core, special = self._core_for(text, allowed_special)
         of_all = self.tokenizer if core is self._core else self._with(core)
-        return of_all.view(text, special=special, ids=ids, limit=limit)
+        from ...lab import view
+
+        return view.view(of_all, text, special=special, ids=ids, limit=limit)
 
     def encode_parts(
         self,

@@ -9,12 +9,12 @@ A token is *reachable* if a text was found that has it among its ids. It is *unr
 - **Whole pretokens.** Some tokenizers look up a whole pretoken before they merge. There a token that merging does not
   make is in a result only if it is a pretoken, and so whole characters. The pattern can prove that it never is one.
 - **The pattern.** A token lies inside one pretoken, which is a match of the pattern. An automaton that accepts all
-  matches, and some more texts, accepts no text with the token inside (`regex_dialects.inside`).
+  matches, and some more texts, accepts no text with the token inside (`anatomy.inside`).
 - **Neighbours.** If two tokens stand side by side in a result, then merging the bytes of both alone gives these two,
   for the same reason as above. A token that begins or ends inside a character has a neighbour in its pretoken that
   completes the character. The token is unreachable if merging or the pattern rules out every token of the vocabulary
-  as this neighbour (`neighbours`).
-- **UTF-8.** A text is UTF-8, and no UTF-8 has the bytes of the token. Only `encode_bytes` gives it.
+  as this neighbour (`Neighbours`).
+- **UTF-8.** A text is UTF-8, and no UTF-8 has the bytes of the token. Only encoding bytes gives it.
 
 A token with neither a text nor a proof is *undecided*.
 """
@@ -24,18 +24,15 @@ from __future__ import annotations
 import collections
 import functools
 import itertools
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
 
-from ... import patterns
-from ...regex_dialects import inside, steps
+import numpy as np
+
+from ... import anatomy, reference
+from ..explanation import steps_of
 from . import utf8
-from .neighbours import Neighbours
 from .results import Reach, Unreachable, VocabularyToken
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from .vocabulary import Vocabulary
+from .vocabulary import Vocabulary
 
 # Texts to put before and after a token to find a text for it: an example of each class of characters in patterns.
 _AROUND = (
@@ -56,7 +53,7 @@ _MAX_PAIRS = 1 << 17
 _BATCH = 1 << 22
 
 
-def reach(vocabulary: Vocabulary, workers: int) -> Reach:
+def reach(vocabulary: Vocabulary, workers: int | None) -> Reach:
     """Return which ordinary tokens `encode` can give.
 
     Cost: each token is encoded once. For each of the few tokens that are still undecided then, up to some thousand
@@ -64,72 +61,71 @@ def reach(vocabulary: Vocabulary, workers: int) -> Reach:
     """
     undecided = _without_text(vocabulary, workers)
     unreachable, undecided = _proved(vocabulary, undecided)
-    undecided = _searched(vocabulary, {one: _texts(one.token) for one in undecided}, workers)
+    undecided = _searched(vocabulary, {token: _texts(token.token) for token in undecided}, workers)
     alone, undecided = _beside_others(vocabulary, undecided, workers)
     unreachable = sorted([*unreachable, *alone])
     return Reach(
         reachable=len(vocabulary.ordinary) - len(unreachable) - len(undecided),
         unreachable=tuple(unreachable),
         undecided=tuple(undecided),
-        by_reason=dict(sorted(collections.Counter(one.reason for one in unreachable).items())),
+        by_reason=dict(sorted(collections.Counter(token.reason for token in unreachable).items())),
     )
 
 
-def _without_text(vocabulary: Vocabulary, workers: int) -> list[VocabularyToken]:
+def _without_text(vocabulary: Vocabulary, workers: int | None) -> list[VocabularyToken]:
     """Return the tokens that are not among the ids of their own text, and that no other rule makes reachable."""
-    pipeline = vocabulary.parts.pipeline
-    found = {token.id for token in pipeline.added_tokens} if pipeline is not None else set()
-    characters = vocabulary.parts.core.characters()
-    if characters is not None and characters[1] is not None:
-        found.add(characters[1])  # the unknown token, which stands for any character that is no token
-    tried = [(id, text) for id, text in vocabulary.texts.items() if id not in found and text]
-    found |= _given(vocabulary, tried, workers)
-    return [one for one in vocabulary.ordinary if one.id not in found]
+    pipeline = vocabulary.tokenizer.pipeline
+    reachable = {token.id for token in pipeline.added_tokens} if pipeline is not None else set()
+    if vocabulary.character_tokens is not None and vocabulary.character_tokens.unknown is not None:
+        reachable.add(vocabulary.character_tokens.unknown)  # it stands for any character that is no token
+    texts = [(id, text) for id, text in vocabulary.texts.items() if id not in reachable and text]
+    reachable |= _among_ids(vocabulary, texts, workers)
+    return [token for token in vocabulary.ordinary if token.id not in reachable]
 
 
-def _given(vocabulary: Vocabulary, tried: list[tuple[int, str]], workers: int) -> set[int]:
-    """Return the ids that are among the ids of their text; `tried` are pairs of an id and a text for it."""
-    import numpy as np
+def _among_ids(vocabulary: Vocabulary, texts: list[tuple[int, str]], workers: int | None) -> set[int]:
+    """Return the ids that are among the ids of their text; `texts` are pairs of an id and a text for it."""
+    ids_with_text: set[int] = set()
+    for batch in _batches(texts):
+        expected = np.array([id for id, _ in batch], np.int64)
+        ids, starts = vocabulary.tokenizer.encode_batch_to_numpy(
+            [text for _, text in batch], special=False, workers=workers
+        )
+        matches = np.concatenate([[0], np.cumsum(ids == np.repeat(expected, np.diff(starts)))])
+        ids_with_text.update(expected[matches[starts[1:]] > matches[starts[:-1]]].tolist())
+    return ids_with_text
 
-    found: set[int] = set()
-    for batch in _batches(tried):
-        wanted = np.array([id for id, _ in batch], np.int64)
-        ids, starts = vocabulary.parts.core.encode_batch_to_numpy([text for _, text in batch], False, workers)
-        matches = np.concatenate([[0], np.cumsum(ids == np.repeat(wanted, np.diff(starts)))])
-        found.update(wanted[matches[starts[1:]] > matches[starts[:-1]]].tolist())
-    return found
 
-
-def _batches(tried: list[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
-    held: list[tuple[int, str]] = []
+def _batches(texts: list[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+    batch: list[tuple[int, str]] = []
     size = 0
-    for one in tried:
-        held.append(one)
-        size += len(one[1])
+    for item in texts:
+        batch.append(item)
+        size += len(item[1])
         if size >= _BATCH:
-            yield held
-            held, size = [], 0
-    if held:
-        yield held
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _proved(vocabulary: Vocabulary, tokens: list[VocabularyToken]) -> tuple[list[Unreachable], list[VocabularyToken]]:
-    """Return the tokens that are proved to be unreachable, and the rest."""
-    core: Any = vocabulary.parts.core
-    merged = dict(core.unmade())
-    wholes, pattern = core.ignores_merges(), automaton(vocabulary)
-    proved, rest = [], []
-    for id, token in tokens:
-        reason = _reason(token, id in merged, wholes, pattern)
+    """Return the tokens that are proved to be unreachable, and the others."""
+    merged = anatomy.merged_differently(vocabulary.tokenizer)
+    ignores_merges = anatomy.ignores_merges(vocabulary.tokenizer)
+    pattern = anatomy.inside(anatomy.pattern(vocabulary.tokenizer))
+    proved, others = [], []
+    for token in tokens:
+        reason = _reason(token.token, token.id in merged, ignores_merges, pattern)
         if reason is None:
-            rest.append(VocabularyToken(id, token))
+            others.append(token)
         else:
-            instead = tuple(merged.get(id, ())) if "merges" in reason else ()
-            proved.append(Unreachable(id, token, reason, instead))
-    return proved, rest
+            instead = tuple(merged.get(token.id, ())) if "merges" in reason else ()
+            proved.append(Unreachable(*token, reason, instead))
+    return proved, others
 
 
-def _reason(token: bytes, is_merged_away: bool, wholes: bool, pattern: inside.Inside | None) -> str | None:
+def _reason(token: bytes, is_merged_away: bool, ignores_merges: bool, pattern: anatomy.Inside | None) -> str | None:
     """Return why no text gives a token, a key of `REASONS`; None without a proof."""
     if not token:
         return "empty"
@@ -137,38 +133,17 @@ def _reason(token: bytes, is_merged_away: bool, wholes: bool, pattern: inside.In
         return "utf8"
     firsts, text, last = utf8.shape(token)
     if is_merged_away:
-        if not wholes or firsts or last:
+        if not ignores_merges or firsts or last:
             return "merges"  # a pretoken is whole characters
         return "merges and pattern" if pattern is not None and not pattern.may_be(text) else None
     return "pattern" if pattern is not None and not pattern.may_hold(text, firsts, last) else None
 
 
-def automaton(vocabulary: Vocabulary) -> inside.Inside | None:
-    """Return an automaton that accepts every pretoken; None if none is known for this pattern."""
-    pattern = vocabulary.parts.pattern
-    # None for: patterns in stages; another version of Unicode, which may put a character into another class; patterns
-    # without a name that keep unmatched text, since that text is a pretoken too; patterns that are not regular.
-    known = type(pattern) is patterns.Pattern and pattern.text is not None
-    if not known or pattern.text is None or pattern.unicode != patterns.installed_unicode():
-        return None
-    if pattern.name is None and pattern.unmatched == "keep":
-        return None
-    return _automaton_of(pattern.text, pattern.compiled().flags)
-
-
-@functools.lru_cache(maxsize=4)
-def _automaton_of(text: str, flags: int) -> inside.Inside | None:
-    try:
-        return inside.Inside(steps.steps(text, flags))
-    except ValueError:
-        return None
-
-
 def _searched(
-    vocabulary: Vocabulary, texts: Mapping[VocabularyToken, Iterator[str]], workers: int
+    vocabulary: Vocabulary, texts: Mapping[VocabularyToken, Iterator[str]], workers: int | None
 ) -> list[VocabularyToken]:
     """Return the tokens that are among the ids of none of the texts that are tried for each."""
-    waiting = {one.id: one for one in texts}
+    waiting = {token.id: token for token in texts}
     room = _MAX_CHARACTERS
     for _ in range(_MAX_TRIES // _ROUND):
         for ids in _groups(list(waiting)):
@@ -176,7 +151,7 @@ def _searched(
             room -= sum(len(text) + 1 for _, text in tried)
             if room < 0:
                 return list(waiting.values())
-            for id in _given(vocabulary, tried, workers):
+            for id in _among_ids(vocabulary, tried, workers):
                 waiting.pop(id, None)
     return list(waiting.values())
 
@@ -187,18 +162,20 @@ def _groups(ids: list[int]) -> Iterator[list[int]]:
 
 
 def _beside_others(
-    vocabulary: Vocabulary, tokens: list[VocabularyToken], workers: int
+    vocabulary: Vocabulary, tokens: list[VocabularyToken], workers: int | None
 ) -> tuple[list[Unreachable], list[VocabularyToken]]:
     """Return the tokens that need a neighbour and can have none, and those that stay undecided."""
-    if not tokens or vocabulary.parts.core.characters() is not None:
+    if not tokens or vocabulary.character_tokens is not None:
         return [], tokens
-    pattern, neighbours = automaton(vocabulary), Neighbours(vocabulary)
+    pattern, neighbours = anatomy.inside(anatomy.pattern(vocabulary.tokenizer)), Neighbours(vocabulary)
     looked_at = tokens[: _MAX_PAIRS // max(neighbours.count, 1)]
-    pairs = {one: neighbours.pairs(one.token, pattern) for one in looked_at}
-    proved = [Unreachable(*one, "neighbours", ()) for one, found in pairs.items() if found == []]
-    texts = {one: itertools.chain.from_iterable(map(_texts_of, found)) for one, found in pairs.items() if found}
-    rest = _searched(vocabulary, texts, workers)
-    return proved, [one for one in tokens if one in rest or pairs.get(one) is None]
+    pairs = {token: neighbours.pairs(token.token, pattern) for token in looked_at}
+    proved = [Unreachable(*token, "neighbours", ()) for token, joined in pairs.items() if joined == []]
+    texts = {
+        token: itertools.chain.from_iterable(map(_texts_of, joined)) for token, joined in pairs.items() if joined
+    }
+    undecided = _searched(vocabulary, texts, workers)
+    return proved, [token for token in tokens if token in undecided or pairs.get(token) is None]
 
 
 def _texts_of(pair: bytes) -> Iterator[str]:
@@ -225,3 +202,61 @@ def _surroundings() -> list[tuple[str, str]]:
     numbered = itertools.product(enumerate(_AROUND), repeat=2)
     ordered = sorted(numbered, key=lambda pair: pair[0][0] + pair[1][0])
     return [(before, after) for (_, before), (_, after) in ordered[1:]]
+
+
+# Pairs of tokens with more bytes than this are not merged here; they are taken to be possible.
+_MAX_BYTES = 64
+_CONTINUATIONS = bytes(range(0x80, 0xC0))
+
+
+class Neighbours:
+    """The tokens that begin or end inside a character, and which two of them can stand side by side."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        tokenizer = vocabulary.tokenizer
+        ids = {token: id for id, token in vocabulary.ordinary}
+        self._rank_of = reference.rank_function(tokenizer.merges if anatomy.has_merges(tokenizer) else ids)
+        broken = [token for id, token in vocabulary.ordinary if id not in vocabulary.texts and utf8.is_in_text(token)]
+        self._befores = [token for token in broken if _ends_inside(token) or not token.strip(_CONTINUATIONS)]
+        self._afters = [token for token in broken if _begins_inside(token)]
+
+    @property
+    def count(self) -> int:
+        """The number of tokens that are tried beside another one."""
+        return len(self._befores) + len(self._afters)
+
+    def pairs(self, token: bytes, pattern: anatomy.Inside | None) -> list[bytes] | None:
+        """Return the bytes of a token joined with each neighbour that can complete its first or last character.
+
+        If both characters are incomplete, the pairs are those that complete the last one.
+
+        Returns:
+            None if both characters are whole, so that no neighbour is needed. An empty list if one of them is
+            incomplete and no token can complete it.
+        """
+        pairs: list[bytes] | None = None
+        if _begins_inside(token):
+            pairs = [before + token for before in self._befores if self._may_meet(before, token, pattern)]
+        if pairs != [] and _ends_inside(token):
+            pairs = [token + after for after in self._afters if self._may_meet(token, after, pattern)]
+        return pairs
+
+    def _may_meet(self, left: bytes, right: bytes, pattern: anatomy.Inside | None) -> bool:
+        both = left + right
+        if not utf8.is_in_text(both):
+            return False
+        firsts, text, last = utf8.shape(both)
+        if pattern is not None and not pattern.may_hold(text, firsts, last):
+            return False
+        if len(both) > _MAX_BYTES:
+            return True
+        steps = steps_of(both, self._rank_of)
+        return steps.pieces(len(steps)) == (left, right)
+
+
+def _begins_inside(token: bytes) -> bool:
+    return token[0] in _CONTINUATIONS
+
+
+def _ends_inside(token: bytes) -> bool:
+    return utf8.shape(token).last is not None

@@ -8,15 +8,15 @@ is. Two things are held whole: a record of JSON lines or Parquet, and a text tha
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Iterable, Iterator, Sequence
 
-from ...encoding import text_streaming
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
+from ...tokenizer import Tokenizer
+from .results import Reach, Usage, Used, VocabularyToken, Zipf
+from .vocabulary import Tree, Vocabulary, top_saved
 
 # Characters of short documents that are encoded together.
 _BATCH = 1 << 21
@@ -26,19 +26,17 @@ class Counter:
     """Counts the ids, documents, bytes and characters of texts.
 
     Args:
-        core: The core of a tokenizer.
+        tokenizer: The tokenizer.
         ids: All its ids, ascending.
         special: Whether special tokens in a text become their ids.
-        workers: Threads.
+        workers: Threads; None for all cores.
 
     Attributes:
         counts: The uses of each of `ids`, `int64`.
     """
 
-    def __init__(self, core: Any, ids: Sequence[int], special: bool, workers: int) -> None:
-        import numpy as np
-
-        self._core, self._special, self._workers = core, special, workers
+    def __init__(self, tokenizer: Tokenizer, ids: Sequence[int], special: bool, workers: int | None) -> None:
+        self._tokenizer, self._special, self._workers = tokenizer, special, workers
         self._ids = np.array(ids, np.int64)
         # `bincount` by id needs memory up to the highest id. Sparse ids are looked up first, and counted by place.
         self._slots = ids[-1] + 1 if ids and ids[-1] < 4 * len(ids) + (1 << 16) else 0
@@ -47,7 +45,7 @@ class Counter:
 
     def add(self, documents: Iterable[Iterable[str]]) -> None:
         """Count documents, each the pieces of its text."""
-        held: list[str] = []
+        batch: list[str] = []
         size = 0
         for document in documents:
             self.documents += 1
@@ -55,18 +53,17 @@ class Counter:
             first = _first(pieces, _BATCH)
             length = sum(map(len, first))
             if length >= _BATCH:
-                for ids in text_streaming.arrays(
-                    self._core, itertools.chain(first, pieces), self._special, self._workers
-                ):
+                whole = itertools.chain(first, pieces)
+                for ids in self._tokenizer.encode_chunks(whole, special=self._special, workers=self._workers):
                     self._count(ids)
                 continue
-            held.append("".join(first))
+            batch.append("".join(first))
             size += length
-            if size >= _BATCH or len(held) >= _BATCH // 16:
-                self._add_batch(held)
-                held, size = [], 0
-        if held:
-            self._add_batch(held)
+            if size >= _BATCH or len(batch) >= _BATCH // 16:
+                self._add_batch(batch)
+                batch, size = [], 0
+        if batch:
+            self._add_batch(batch)
 
     def _measured(self, pieces: Iterable[str]) -> Iterator[str]:
         for piece in pieces:
@@ -75,11 +72,10 @@ class Counter:
             yield piece
 
     def _add_batch(self, texts: list[str]) -> None:
-        self._count(self._core.encode_batch_to_numpy(texts, self._special, self._workers)[0])
+        ids, _ = self._tokenizer.encode_batch_to_numpy(texts, special=self._special, workers=self._workers)
+        self._count(ids)
 
     def _count(self, ids: NDArray[np.uint32]) -> None:
-        import numpy as np
-
         if self._slots:
             self.counts += np.bincount(ids, minlength=self._slots)[self._ids]
         else:
@@ -89,8 +85,90 @@ class Counter:
 def _first(pieces: Iterator[str], size: int) -> list[str]:
     """Take pieces until they have so many characters, or end."""
     taken: list[str] = []
-    held = 0
-    while held < size and (piece := next(pieces, None)) is not None:
+    count = 0
+    while count < size and (piece := next(pieces, None)) is not None:
         taken.append(piece)
-        held += len(piece)
+        count += len(piece)
     return taken
+
+
+def usage(vocabulary: Vocabulary, tree: Tree, reach: Reach, counter: Counter, top: int) -> Usage:
+    """Return how the counted texts use a vocabulary."""
+    counts, ids, tokens = counter.counts, vocabulary.ids, vocabulary.tokens
+    ordinary = np.array([id not in vocabulary.special for id in ids], np.bool_)
+    single, partial = _no_characters(vocabulary)
+    total = int(counts.sum())
+    parts = np.zeros(len(ids), np.bool_)
+    parts[list(tree.parts(counts))] = True
+    unused = ordinary & (counts == 0) & ~parts
+    never = {token.id for token in reach.unreachable} | {token.id for token in reach.undecided}
+    candidates = (
+        VocabularyToken(ids[place], tokens[place])
+        for place in np.flatnonzero(unused).tolist()
+        if len(tokens[place]) > 1 and ids[place] in vocabulary.texts and ids[place] not in never
+    )
+    applied = tree.applied(counts)
+    order = np.argsort(-counts, kind="stable")
+    singles, partials = int(counts[single].sum()), int(counts[partial].sum())
+    return Usage(
+        documents=counter.documents,
+        bytes=counter.bytes,
+        characters=counter.characters,
+        tokens=total,
+        special=int(counts[~ordinary].sum()),
+        bytes_per_token=_over(counter.bytes, total),
+        characters_per_token=_over(counter.characters, total),
+        single_bytes=singles,
+        single_bytes_share=_over(singles, total),
+        partial=partials,
+        partial_share=_over(partials, total),
+        used=int((ordinary & (counts > 0)).sum()),
+        used_once=int((ordinary & (counts == 1)).sum()),
+        parts_only=int((ordinary & (counts == 0) & parts).sum()),
+        unused=int(unused.sum()),
+        half=int(np.searchsorted(2 * np.cumsum(counts[order]), total)) + 1 if total else 0,
+        most_used=tuple(
+            Used(ids[place], tokens[place], int(counts[place])) for place in order[:top].tolist() if counts[place]
+        ),
+        candidates=tuple(itertools.islice(candidates, top)),
+        zipf=zipf(counts),
+        merged=int(applied.sum()),
+        most_saved=top_saved(vocabulary, tree, applied, top),
+        idle_merges=int(((np.array(tree.left) >= 0) & (applied == 0)).sum()),
+        counts=counts,
+        applied=applied,
+    )
+
+
+def _over(number: int, total: int) -> float:
+    return number / total if total else 0.0
+
+
+def _no_characters(vocabulary: Vocabulary) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which tokens are single bytes of a character, and which are no whole characters, in order of ids."""
+    of_bytes = () if vocabulary.character_tokens is None else vocabulary.character_tokens.bytes
+    single, partial = [], []
+    for id, token in zip(vocabulary.ids, vocabulary.tokens, strict=True):
+        is_partial = id not in vocabulary.texts and id not in vocabulary.special
+        partial.append(is_partial)
+        single.append(id in of_bytes if of_bytes else is_partial and len(token) == 1)
+    return np.array(single, np.bool_), np.array(partial, np.bool_)
+
+
+def zipf(counts: NDArray[np.int64]) -> Zipf | None:
+    """Return how uses fall with the rank; None if fewer than two tokens are used."""
+    falling = -np.sort(-counts[counts > 0])
+    if len(falling) < 2:
+        return None
+    exponents = np.arange(0, math.floor(10 * math.log10(len(falling))) + 1) / 10
+    ranks = np.unique(np.append(np.round(10**exponents), len(falling)).astype(np.int64))
+    ranks = ranks[ranks <= len(falling)]
+    x, y = np.log10(ranks), np.log10(falling[ranks - 1])
+    x, y = x - x.mean(), y - y.mean()
+    slope = float(x @ y / (x @ x))
+    spread = float(y @ y)
+    return Zipf(
+        slope=slope,
+        r_squared=float((x @ y) ** 2 / (x @ x) / spread) if spread else 1.0,
+        points=tuple(zip(ranks.tolist(), falling[ranks - 1].tolist(), strict=True)),
+    )

@@ -5,12 +5,10 @@ from __future__ import annotations
 import codecs
 import itertools
 import random
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from ...regex_dialects.inside import Codes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from ...anatomy import Codes
 
 _CONTINUATIONS = range(0x80, 0xC0)
 # The first byte of a character of two, three and four bytes.
@@ -27,17 +25,17 @@ def is_in_text(data: bytes) -> bool:
     >>> is_in_text(b"\xa9 \xe2\x80"), is_in_text(b"\xff"), is_in_text(b"\xed\xa0"), is_in_text(b"\x80" * 4)
     (True, False, False, False)
     """
-    head, rest = _apart(data)
+    head, tail = _apart(data)
     if len(head) > 3:
         return False
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        decoder.decode(rest)
+        decoder.decode(tail)
     except UnicodeDecodeError:
         return False
     begun = decoder.getstate()[0]
     # Python refuses some characters, such as surrogates, only after their last byte.
-    return not begun or any(_last(begun).meet(*one) for one in _CHARACTERS[_length(begun[0])])
+    return not begun or any(_last(begun).meet(*codes) for codes in _CHARACTERS[_length(begun[0])])
 
 
 class Shape(NamedTuple):
@@ -61,11 +59,11 @@ def shape(data: bytes) -> Shape:
     >>> shape(b"a\xe2\x80")
     Shape(firsts=[], text='a', last=Codes(low=8192, width=64, period=0, least=0))
     """
-    head, rest = _apart(data)
+    head, tail = _apart(data)
     # If no character follows these bytes, more bytes of their own character may follow.
-    firsts = [_first(head, after) for after in range(1 if rest else 4 - len(head))] if head else []
+    firsts = [_first(head, after) for after in range(1 if tail else 4 - len(head))] if head else []
     decoder = codecs.getincrementaldecoder("utf-8")()
-    text = decoder.decode(rest)
+    text = decoder.decode(tail)
     begun = decoder.getstate()[0]
     return Shape(firsts, text, _last(begun) if begun else None)
 
@@ -108,12 +106,12 @@ def texts_with(data: bytes) -> Iterator[str]:
     >>> next(texts_with(b"\xe6\x97")).encode()[:2] == b"\xe6\x97"
     True
     """
-    head, rest = _apart(data)
-    if not rest:
+    head, tail = _apart(data)
+    if not tail:
         yield from _valid(before + data + after for before, after in _around(len(head)))
         return
     decoder = codecs.getincrementaldecoder("utf-8")()
-    decoder.decode(rest)
+    decoder.decode(tail)
     begun = decoder.getstate()[0]
     befores = list(_befores(len(head))) if head else [b""]
     afters = list(_runs(_length(begun[0]) - len(begun))) if begun else [b""]

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import collections
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from functools import cached_property
 
-from ..._internal.lazy import LazyProperty
-from .. import scripts
-from . import kinds as kinds_of
-from .results import Contents, Duplicates, Lengths, Partial, Sizes, VocabularyToken
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import anatomy
+from ...tokenizer import Tokenizer
+from ..characters import KINDS, distinct, kinds_of, scripts_of
+from .results import Contents, Duplicates, Lengths, Merging, Partial, Saved, Sizes, VocabularyToken
 from .utf8 import is_in_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ...formats.parts import Parts
 
 META = "\u2581"
 """The character that SentencePiece writes for a space."""
@@ -24,7 +23,7 @@ class Vocabulary:
     """The tokens of a tokenizer, in the forms that are asked for more than once.
 
     Attributes:
-        parts: The tokenizer.
+        tokenizer: The tokenizer.
         ids: All ids, ascending.
         tokens: The bytes of each of `ids`.
         special: The ids of special tokens.
@@ -32,26 +31,23 @@ class Vocabulary:
         texts: The ordinary tokens that are whole characters: id → text.
     """
 
-    def __init__(self, parts: Parts) -> None:
-        self.parts = parts
-        self.ids = sorted(parts.vocab)
-        self.tokens = [parts.vocab[id] for id in self.ids]
-        self.special = frozenset(parts.special_tokens.values())
-        self.ordinary = [VocabularyToken(id, parts.vocab[id]) for id in self.ids if id not in self.special]
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+        self._vocab = tokenizer.vocab
+        self.ids = sorted(self._vocab)
+        self.tokens = [self._vocab[id] for id in self.ids]
+        self.special = frozenset(tokenizer.special_tokens.values())
+        self.ordinary = [self.token(id) for id in self.ids if id not in self.special]
         self.texts = {id: text for id, token in self.ordinary if (text := text_of(token)) is not None}
 
-    @LazyProperty
-    def bytes_of_characters(self) -> frozenset[int]:
-        """The ids of the tokens for single bytes, where merging begins with characters; else empty.
-
-        They encode the bytes of characters that are no token.
-        """
-        found = self.parts.core.characters()
-        return frozenset() if found is None else frozenset(found[0])
+    @cached_property
+    def character_tokens(self) -> anatomy.CharacterTokens | None:
+        """The tokens for unknown characters and their bytes, where merging begins with characters; else None."""
+        return anatomy.character_tokens(self.tokenizer)
 
     def token(self, id: int) -> VocabularyToken:
         """Return a token by its id."""
-        return VocabularyToken(id, self.parts.vocab[id])
+        return VocabularyToken(id, self._vocab[id])
 
 
 def text_of(token: bytes) -> str | None:
@@ -64,27 +60,27 @@ def text_of(token: bytes) -> str | None:
 
 def sizes(vocabulary: Vocabulary) -> Sizes:
     """Return how large a vocabulary is, and by which rules it encodes."""
-    parts = vocabulary.parts
-    core: Any = parts.core
-    rule = "merges" if core.has_merges() else "ranks"
+    tokenizer = vocabulary.tokenizer
+    pattern = anatomy.pattern(tokenizer)
+    rule = "merges" if anatomy.has_merges(tokenizer) else "ranks"
     return Sizes(
         tokens=len(vocabulary.ids),
         ordinary=len(vocabulary.ordinary),
         special=len(vocabulary.ids) - len(vocabulary.ordinary),
-        max_id=core.max_id(),
-        free_ids=core.max_id() + 1 - len(vocabulary.ids),
+        max_id=tokenizer.max_id,
+        free_ids=tokenizer.max_id + 1 - len(vocabulary.ids),
         token_bytes=sum(len(token) for _, token in vocabulary.ordinary),
-        merges=len(core.merges()),
-        rule=rule if core.characters() is None else "characters",
-        whole_pretokens=core.ignores_merges(),
-        pattern=parts.pattern.name or parts.pattern.text,
+        merges=len(tokenizer.merges),
+        rule=rule if vocabulary.character_tokens is None else "characters",
+        whole_pretokens=anatomy.ignores_merges(tokenizer),
+        pattern=pattern.name or pattern.text,
     )
 
 
 def lengths(vocabulary: Vocabulary, top: int) -> Lengths:
     """Return how long the ordinary tokens are, with the `top` longest."""
     sized = [len(token) for _, token in vocabulary.ordinary]
-    longest = sorted(vocabulary.ordinary, key=lambda one: (-len(one.token), one.id))[:top]
+    longest = sorted(vocabulary.ordinary, key=lambda token: (-len(token.token), token.id))[:top]
     return Lengths(
         by_bytes=_counted(sized),
         by_characters=_counted(map(len, vocabulary.texts.values())),
@@ -100,26 +96,27 @@ def _counted(numbers: Iterable[int]) -> dict[int, int]:
 
 def contents(vocabulary: Vocabulary) -> Contents:
     """Return what the ordinary tokens are made of."""
-    classes = kinds_of.of_characters(vocabulary.texts.values())
-    script_of = scripts.find(kinds_of.different(vocabulary.texts.values()))
-    kinds = collections.Counter(_kind(text, classes) for text in vocabulary.texts.values())
-    kinds["partial"] = len(vocabulary.ordinary) - len(vocabulary.texts)
-    found = collections.Counter(_script(text, script_of) for text in vocabulary.texts.values())
+    texts = vocabulary.texts.values()
+    characters = distinct(texts)
+    kind_of, script_of = kinds_of(characters), scripts_of(characters)
+    kinds = collections.Counter(_kind(text, kind_of) for text in texts)
+    kinds["partial"] = len(vocabulary.ordinary) - len(texts)
+    scripts = collections.Counter(_script(text, script_of) for text in texts)
     return Contents(
-        kinds={kind: kinds[kind] for kind in kinds_of.KINDS},
-        leading_space=sum(len(text) > 1 and text[0] in (" ", META) for text in vocabulary.texts.values()),
-        scripts=dict(sorted(found.items(), key=lambda one: (-one[1], one[0]))),
+        kinds={kind: kinds[kind] for kind in KINDS},
+        leading_space=sum(len(text) > 1 and text[0] in (" ", META) for text in texts),
+        scripts=dict(sorted(scripts.items(), key=lambda item: (-item[1], item[0]))),
     )
 
 
-def _kind(text: str, classes: dict[str, str]) -> str:
-    kinds = set(map(classes.__getitem__, without_space(text)))
+def _kind(text: str, kind_of: dict[str, str]) -> str:
+    kinds = set(map(kind_of.__getitem__, without_space(text)))
     return kinds.pop() if len(kinds) == 1 else "mixed" if kinds else "other"
 
 
 def _script(text: str, script_of: dict[str, str]) -> str:
-    found = set(map(script_of.__getitem__, text)) - {"Common", "Inherited"}
-    return "Common" if not found else found.pop() if len(found) == 1 else "several"
+    scripts = set(map(script_of.__getitem__, text)) - {"Common", "Inherited"}
+    return "Common" if not scripts else scripts.pop() if len(scripts) == 1 else "several"
 
 
 def without_space(text: str) -> str:
@@ -129,15 +126,15 @@ def without_space(text: str) -> str:
 
 def partial(vocabulary: Vocabulary, top: int) -> Partial:
     """Return which ordinary tokens are no whole characters."""
-    found = [one for one in vocabulary.ordinary if one.id not in vocabulary.texts]
-    counts = collections.Counter(_part(token) for _, token in found)
+    tokens = [token for token in vocabulary.ordinary if token.id not in vocabulary.texts]
+    counts = collections.Counter(_part(token) for _, token in tokens)
     return Partial(
-        tokens=len(found),
+        tokens=len(tokens),
         single_bytes=counts["single"],
         inside_character=counts["inside"],
         across_characters=counts["across"],
         in_no_text=counts["nowhere"],
-        examples=tuple(one for one in found if len(one.token) > 1)[:top],
+        examples=tuple(token for token in tokens if len(token.token) > 1)[:top],
     )
 
 
@@ -168,4 +165,78 @@ def duplicates(vocabulary: Vocabulary, top: int) -> Duplicates:
         by_both=len(by_both),
         by_both_tokens=sum(map(len, by_both)),
         largest=tuple(tuple(map(vocabulary.token, ids)) for ids in largest),
+    )
+
+
+class Tree:
+    """The last merge of each token. A token is named by its place among all ids in ascending order.
+
+    Attributes:
+        left: The left part of each token; -1 for a token that no merge makes.
+        right: The right part of each token; -1 likewise.
+        order: The tokens that a merge makes, each after its parts.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        left, right = anatomy.last_merges(vocabulary.tokenizer)
+        self.left: list[int] = left.tolist()
+        self.right: list[int] = right.tolist()
+        merged = (place for place, part in enumerate(self.left) if part >= 0)
+        self.order = sorted(merged, key=lambda place: len(vocabulary.tokens[place]))
+
+    def depths(self) -> list[int]:
+        """Return the depth of each token: 0 without a merge, else 1 more than that of its deeper part."""
+        depths = [0] * len(self.left)
+        for place in self.order:
+            depths[place] = 1 + max(depths[self.left[place]], depths[self.right[place]])
+        return depths
+
+    def applied(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how often the last merge of each token was applied in a text whose tokens have these counts.
+
+        The merge of a token is applied for each use of the token, and for each use of a token that it is a part of.
+        """
+        uses = counts.tolist()
+        for place in reversed(self.order):
+            if number := uses[place]:
+                uses[self.left[place]] += number
+                uses[self.right[place]] += number
+        return np.where(np.array(self.left) >= 0, np.array(uses, np.int64), 0)
+
+    def parts(self, counts: NDArray[np.int64]) -> set[int]:
+        """Return the tokens that are a part, or a part of a part and so on, of a token that is used."""
+        parts: set[int] = set()
+        uses = counts.tolist()
+        for place in reversed(self.order):
+            if uses[place] or place in parts:
+                parts |= {self.left[place], self.right[place]}
+        return parts
+
+
+def merging(vocabulary: Vocabulary, tree: Tree, top: int) -> Merging:
+    """Return how deep the merges of ordinary tokens are."""
+    depths = tree.depths()
+    ordinary = [place for place, id in enumerate(vocabulary.ids) if id not in vocabulary.special]
+    merged = [depths[place] for place in ordinary if depths[place]]
+    deepest = sorted((place for place in ordinary if depths[place]), key=lambda place: (-depths[place], place))[:top]
+    chain = deepest[:1]
+    while chain and depths[chain[-1]]:
+        left, right = tree.left[chain[-1]], tree.right[chain[-1]]
+        chain.append(left if depths[left] >= depths[right] else right)
+    return Merging(
+        by_depth=dict(sorted(collections.Counter(depths[place] for place in ordinary).items())),
+        mean_depth=sum(merged) / max(len(merged), 1),
+        deepest=tuple((vocabulary.token(vocabulary.ids[place]), depths[place]) for place in deepest),
+        chain=tuple(vocabulary.token(vocabulary.ids[place]) for place in reversed(chain)),
+    )
+
+
+def top_saved(vocabulary: Vocabulary, tree: Tree, applied: NDArray[np.int64], top: int) -> tuple[Saved, ...]:
+    """Return the merges that were applied most."""
+    ids, tokens = vocabulary.ids, vocabulary.tokens
+    best = np.argsort(-applied, kind="stable")[:top].tolist()
+    return tuple(
+        Saved(ids[place], tokens[place], ids[tree.left[place]], ids[tree.right[place]], int(applied[place]))
+        for place in best
+        if applied[place]
     )

@@ -8,9 +8,10 @@ import re
 
 import pytest
 
+import toksmith
 from toksmith import Tokenizer
 from toksmith.formats import native
-from toksmith.lab.inspection.inspect import Inspection
+from toksmith.lab.inspection.report import Inspection
 
 HOSTILE = [
     b"\x1b[31mred",
@@ -31,7 +32,9 @@ def hostile() -> Inspection:
     vocab = {byte: bytes([byte]) for byte in range(256)} | dict(enumerate(HOSTILE, 256))
     specials = {"<|\x1b]0;x\x07|>": 400, "<b>bold</b>": 401}
     tokenizer = Tokenizer(vocab, None, specials, pattern="\x1b\\[0m|.+", unmatched="drop")
-    return tokenizer.inspect(iter([b"".join(HOSTILE[:4]).decode() + "<b>bold</b>", HOSTILE[2].decode()]), top=40)
+    return toksmith.inspect(
+        tokenizer, iter([b"".join(HOSTILE[:4]).decode() + "<b>bold</b>", HOSTILE[2].decode()]), top=40
+    )
 
 
 def test_no_control_character_is_printed(hostile: Inspection) -> None:
@@ -101,15 +104,15 @@ def test_an_inspection_is_frozen(hostile: Inspection) -> None:
 
 
 def test_the_vocabulary_comes_before_the_texts() -> None:
-    lines = str(Tokenizer().inspect(iter(["a b"]))).splitlines()
+    lines = str(toksmith.inspect(Tokenizer(), iter(["a b"]))).splitlines()
     groups = [line.partition(":")[0] for line in lines if line[:1] not in ("", " ")]
     assert groups == ["Vocabulary"] * 7 + ["Texts"] * 3
 
 
 def test_without_texts_and_without_examples() -> None:
-    found = Tokenizer().inspect(top=0)
+    found = toksmith.inspect(Tokenizer(), top=0)
     assert found.usage is None
     assert "Texts: " not in str(found)
     assert "usage" in found.to_dict()
     assert found.lengths.longest == ()
-    assert found == Tokenizer().inspect(top=0)
+    assert found == toksmith.inspect(Tokenizer(), top=0)

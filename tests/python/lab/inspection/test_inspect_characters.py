@@ -10,6 +10,7 @@ pytest.importorskip("tokenizers")
 
 from character_cases import KINDS, by_definition, make, text_of, vocab_and_merges
 
+import toksmith
 from toksmith import Tokenizer
 
 CHECKED = ("llama", "gemma", "metaspace_first_False", "spaces_left", "bare")
@@ -21,7 +22,7 @@ def test_unreachable_tokens_are_in_no_text(kind: str) -> None:
     tokenizer = Tokenizer.from_huggingface(make(kind))
     rng = random.Random(kind)
     texts = [text_of(rng, 40) for _ in range(300)]
-    found = tokenizer.inspect(iter(texts))
+    found = toksmith.inspect(tokenizer, iter(texts))
     unreachable = {one.id for one in found.reach.unreachable}
     assert unreachable
     uses = collections.Counter(itertools.chain.from_iterable(map(tokenizer.encode, texts)))
@@ -38,7 +39,7 @@ def test_unreachable_tokens_are_in_no_text(kind: str) -> None:
 
 def test_bytes_that_characters_stand_for() -> None:
     """A byte of ASCII that is a token as a character is never a token as a byte; no text has bytes such as 0xFF."""
-    found = Tokenizer.from_huggingface(make("bare")).inspect()
+    found = toksmith.inspect(Tokenizer.from_huggingface(make("bare")))
     vocab, _ = vocab_and_merges()
     reasons = {one.id: one.reason for one in found.reach.unreachable}
     for byte in range(0x80):
@@ -59,5 +60,5 @@ def test_merges_are_those_of_the_definition() -> None:
     for token, id in list(vocab.items())[259::23]:
         pieces = by_definition(token)
         assert (id in made) is (pieces == [id] and len(token) > 1), token
-    depths = tokenizer.inspect().merging.by_depth
+    depths = toksmith.inspect(tokenizer).merging.by_depth
     assert sum(count for depth, count in depths.items() if depth) == len(made)

@@ -16,9 +16,8 @@ import regex
 
 import toksmith
 from toksmith import Tokenizer, reference
-from toksmith.lab import scripts
-from toksmith.lab.inspection import kinds as kinds_of
-from toksmith.lab.inspection.inspect import Inspection
+from toksmith.lab import characters
+from toksmith.lab.inspection.report import Inspection
 
 
 class Looked(NamedTuple):
@@ -40,7 +39,7 @@ def looked(request: pytest.FixtureRequest) -> Looked:
         text = token.decode("utf-8", "replace")
         if text.encode() == token:
             texts[id] = text
-    return Looked(tokenizer, tokenizer.inspect(top=7), tokens, texts)
+    return Looked(tokenizer, toksmith.inspect(tokenizer, top=7), tokens, texts)
 
 
 def test_sizes(looked: Looked) -> None:
@@ -89,7 +88,7 @@ def test_kinds(looked: Looked) -> None:
         expected["mixed" if len(kinds) > 1 else kinds.pop()] += 1
     expected["partial"] = len(tokens) - len(texts)
     assert found.contents.leading_space == leading
-    assert set(found.contents.kinds) == set(kinds_of.KINDS)
+    assert set(found.contents.kinds) == set(characters.KINDS)
     assert sum(found.contents.kinds.values()) == len(tokens)
     assert all(abs(count - expected[kind]) <= 3 for kind, count in found.contents.kinds.items())
 
@@ -97,7 +96,7 @@ def test_kinds(looked: Looked) -> None:
 def test_scripts_of_tokens(looked: Looked) -> None:
     _, found, _, texts = looked
     assert sum(found.contents.scripts.values()) == len(texts)
-    assert not set(found.contents.scripts) - set(scripts.SCRIPTS) - {"several", "Unknown"}
+    assert not set(found.contents.scripts) - set(characters.SCRIPTS) - {"several", "Unknown"}
     shared = r"\p{Script=Common}\p{Script=Inherited}"
     for script in ("Latin", "Greek", "Cyrillic", "Arabic", "Han", "Hiragana", "Katakana", "Thai"):
         alone = regex.compile(rf"[\p{{Script={script}}}{shared}]+")
@@ -121,7 +120,7 @@ def test_scripts_of_characters_are_those_of_perl() -> None:
     done = subprocess.run(["perl", "-e", program], input=points, capture_output=True, encoding="utf-8")
     if done.returncode != 0:
         pytest.skip(f"this perl has no tables of scripts: {done.stderr[:80]}")
-    script_of = scripts.find(kinds_of.different(sample))
+    script_of = characters.scripts_of(characters.distinct(sample))
     theirs = dict(zip(sample, done.stdout.split(), strict=True))
     differing = [one for one in sample if script_of[one].lower() != theirs[one].lower() != "unknown"]
     assert len(differing) <= 5, [(one, script_of[one], theirs[one]) for one in differing[:10]]
@@ -199,7 +198,7 @@ def test_depths(looked: Looked) -> None:
 def test_ids_with_gaps_and_an_empty_token() -> None:
     vocab = {byte: bytes([byte]) for byte in range(256)} | {300: b"ab", 4_000_000_000: b"abc", 400: b""}
     tokenizer = Tokenizer(vocab, [(b"a", b"b"), (b"ab", b"c")], {"<|x|>": 500}, pattern=None)
-    found = tokenizer.inspect(iter(["abcab<|x|>"]))
+    found = toksmith.inspect(tokenizer, iter(["abcab<|x|>"]))
     assert (found.sizes.free_ids, found.sizes.max_id) == (4_000_000_001 - 260, 4_000_000_000)
     assert found.merging.by_depth == {0: 257, 1: 1, 2: 1}
     assert [one.reason for one in found.reach.unreachable if not one.token] == ["empty"]
@@ -219,11 +218,11 @@ def test_a_vocabulary_of_merges_that_are_listed_for_each_cut() -> None:
         (256, 257),
         (98, 257),
     ]
-    assert tokenizer.inspect().merging.by_depth == {0: 256, 1: 2, 2: 2}
+    assert toksmith.inspect(tokenizer).merging.by_depth == {0: 256, 1: 2, 2: 2}
 
 
 def test_the_bare_bytes() -> None:
-    found = Tokenizer().inspect()
+    found = toksmith.inspect(Tokenizer())
     assert (found.merging.by_depth, found.merging.deepest, found.merging.chain) == ({0: 256}, (), ())
     assert found.reach.by_reason == {"utf8": 13}
     assert "mean depth      0.00" in str(found)
@@ -242,7 +241,7 @@ def test_bad_arguments(small: Tokenizer) -> None:
         ({"document_separator": ""}, ValueError, "document_separator is empty"),
     ):
         with pytest.raises(error, match=message):
-            small.inspect(**given)  # type: ignore[arg-type]
+            toksmith.inspect(small, **given)  # type: ignore[arg-type]
 
 
 def test_a_hugging_face_pipeline_and_its_added_tokens(tmp_path: Path) -> None:
@@ -256,7 +255,7 @@ def test_a_hugging_face_pipeline_and_its_added_tokens(tmp_path: Path) -> None:
     content["normalizer"] = {"type": "Lowercase"}
     (tmp_path / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
     tokenizer = Tokenizer.from_huggingface(tmp_path)
-    found = tokenizer.inspect(iter(["THE qqq low"]))
+    found = toksmith.inspect(tokenizer, iter(["THE qqq low"]))
     assert id not in {one.id for one in found.reach.unreachable}
     assert found.usage is not None
     assert found.usage.tokens == len(tokenizer.encode("THE qqq low"))

@@ -1,4 +1,4 @@
-"""`Tokenizer.inspect(on=…)`: each figure against plain code that encodes and counts, on real text."""
+"""`toksmith.inspect(tokenizer, on=…)`: each figure against plain code that encodes and counts, on real text."""
 
 import collections
 import gzip
@@ -14,7 +14,7 @@ import pytest
 
 import toksmith
 from toksmith import Tokenizer, reference
-from toksmith.lab.inspection import results, text_figures, usage
+from toksmith.lab.inspection import results, usage
 
 EOT = "<|endoftext|>"
 
@@ -41,7 +41,7 @@ def counted(request: pytest.FixtureRequest, corpora: dict[str, str]) -> Counted:
         tokenizer = toksmith.train_from_iterator(texts, 600, special_tokens=[EOT])
     else:
         tokenizer = request.getfixturevalue(names[request.param])
-    inspected = tokenizer.inspect(iter(texts), top=12)
+    inspected = toksmith.inspect(tokenizer, iter(texts), top=12)
     found = inspected.usage
     assert found is not None
     uses: collections.Counter[int] = collections.Counter()
@@ -155,11 +155,11 @@ def test_zipf(counted: Counted) -> None:
 
 
 def test_zipf_of_few_tokens() -> None:
-    assert text_figures.zipf(np.array([0, 5])) is None
-    same = text_figures.zipf(np.array([3, 3, 0]))
+    assert usage.zipf(np.array([0, 5])) is None
+    same = usage.zipf(np.array([3, 3, 0]))
     assert same is not None
     assert (same.slope, same.r_squared, same.points) == (0.0, 1.0, ((1, 3), (2, 3)))
-    assert [rank for rank, _ in text_figures.zipf(np.arange(1, 1001)).points][-2:] == [794, 1000]  # type: ignore[union-attr]
+    assert [rank for rank, _ in usage.zipf(np.arange(1, 1001)).points][-2:] == [794, 1000]  # type: ignore[union-attr]
 
 
 # Where the text comes from
@@ -174,7 +174,7 @@ def test_documents_of_all_lengths(corpora: dict[str, str], monkeypatch: pytest.M
     monkeypatch.setattr(usage, "_BATCH", 5000)
     text = corpora["multi"][:60_000]
     documents = [text[:10], "", text[10:400], text[400:30_000], text[30_000:30_100], text[30_100:]]
-    counter = usage.Counter(gpt2._core, sorted(gpt2.vocab), True, 2)
+    counter = usage.Counter(gpt2, sorted(gpt2.vocab), True, 2)
     counter.add(pieces(document, 700) for document in documents)
     expected = collections.Counter(id for document in documents for id in gpt2.encode(document))
     assert {id: count for id, count in enumerate(counter.counts.tolist()) if count} == expected
@@ -196,7 +196,7 @@ def test_files_of_all_kinds(tmp_path: Path, tokenizer: Tokenizer) -> None:
     (tmp_path / "bad.txt").write_bytes(b"ab\xff")
 
     def figures(on: Any, **options: Any) -> tuple[int, int, int]:
-        found = tokenizer.inspect(on, **options).usage
+        found = toksmith.inspect(tokenizer, on, **options).usage
         assert found is not None
         return found.documents, found.bytes, found.tokens
 
@@ -227,7 +227,7 @@ def test_files_of_all_kinds(tmp_path: Path, tokenizer: Tokenizer) -> None:
 def test_parquet(tmp_path: Path, tokenizer: Tokenizer) -> None:
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     parquet.write_table(pa.table({"words": ["the low", "", "日本"]}), tmp_path / "a.parquet")
-    found = tokenizer.inspect(tmp_path / "a.parquet", column="words").usage
+    found = toksmith.inspect(tokenizer, tmp_path / "a.parquet", column="words").usage
     assert found is not None
     assert (found.documents, found.bytes, found.tokens) == (
         3,
@@ -238,7 +238,7 @@ def test_parquet(tmp_path: Path, tokenizer: Tokenizer) -> None:
 
 @pytest.mark.long
 def test_a_whole_corpus(corpora: dict[str, str], o200k: Tokenizer) -> None:
-    found = o200k.inspect(iter(corpora.values())).usage
+    found = toksmith.inspect(o200k, iter(corpora.values())).usage
     assert found is not None
     for text in corpora.values():
         found.counts[:] -= np.bincount(o200k.encode_to_numpy(text), minlength=o200k.max_id + 1)[sorted(o200k.vocab)]

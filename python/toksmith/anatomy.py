@@ -1,0 +1,112 @@
+"""What a tokenizer is made of, beyond the methods of `Tokenizer`, for tools that analyse it, such as `lab`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import patterns
+from ._core import CompiledPattern, character_kinds
+from .formats.huggingface.file_patterns import steps_of
+from .formats.huggingface.pipeline import Staged
+from .regex_dialects.inside import Codes, Inside
+from .regex_dialects.steps import steps
+from .tokenizer import Tokenizer
+
+__all__ = ["CharacterTokens", "Codes", "CompiledPattern", "Inside", "Staged", "character_kinds"]
+
+
+class CharacterTokens(NamedTuple):
+    """Tokens of a vocabulary of characters: those that spell the bytes of other characters, and the unknown token."""
+
+    bytes: frozenset[int]
+    unknown: int | None
+
+
+def ordinary_tokens(tokenizer: Tokenizer) -> dict[int, bytes]:
+    """Return the tokens that are not special, by id."""
+    return tokenizer._parts.ordinary
+
+
+def has_merges(tokenizer: Tokenizer) -> bool:
+    """Return whether merges are a list; if not, any pair whose bytes are a token merges, the lowest id first."""
+    return tokenizer._core.has_merges()
+
+
+def ignores_merges(tokenizer: Tokenizer) -> bool:
+    """Return whether a pretoken that is a token is encoded to that token before any merge."""
+    return tokenizer._core.ignores_merges()
+
+
+def character_tokens(tokenizer: Tokenizer) -> CharacterTokens | None:
+    """Return the tokens for unknown characters, if merging begins with characters; None if it begins with bytes."""
+    characters = tokenizer._core.characters()
+    return None if characters is None else CharacterTokens(frozenset(characters[0]), characters[1])
+
+
+def last_merges(tokenizer: Tokenizer) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the two parts of each token, as places among all ids in ascending order; -1 if no merge makes it."""
+    return tokenizer._core.last_pairs()
+
+
+def merged_differently(tokenizer: Tokenizer) -> dict[int, list[int]]:
+    """Return the tokens whose bytes alone are merged to other ids, with these ids."""
+    return dict(tokenizer._core.unmade())
+
+
+def min_size(tokenizer: Tokenizer) -> int:
+    """Return the smallest vocabulary that the tokenizer can be shrunk to."""
+    record = tokenizer._parts.record
+    return max(256 + len(tokenizer.special_tokens), record.least if record else 0)
+
+
+def pattern(tokenizer: Tokenizer) -> patterns.Pattern:
+    """Return the pattern, with its engine and what becomes of text that it does not match."""
+    return tokenizer._parts.pattern
+
+
+def check_plain(tokenizer: Tokenizer, text: str, special: bool, purpose: str) -> None:
+    """Check that a text is encoded as it stands, without a step before the merges that changes it.
+
+    Raises:
+        ValueError: It is not; names the purpose and the steps. Or the text cannot be encoded.
+    """
+    tokenizer.count(text, special=special)
+    if tokenizer.pipeline is not None:
+        tokenizer.pipeline.check_unchanged(tokenizer._core, text, special, purpose)
+
+
+def huggingface_files(tokenizer: Tokenizer) -> Mapping[str, Any]:
+    """Return the other files of a Hugging Face folder, such as `tokenizer_config.json`, by name, as JSON has them."""
+    origin = tokenizer._parts.origin
+    return {} if origin is None else origin.files
+
+
+def normalizer(name: str) -> Callable[[str], str]:
+    """Return a normalizer of Hugging Face tokenizers by its name, such as "NFC", with the core's Unicode version."""
+    return steps_of(normalizer={"type": name}).normalize
+
+
+def inside(pattern: patterns.Pattern) -> Inside | None:
+    """Return an automaton that accepts every text that can be inside a pretoken; None if none is known.
+
+    There is none for patterns in stages; for another version of Unicode, which may put a character into another
+    class; for patterns without a name that keep unmatched text, since that is a pretoken too; and for patterns that
+    are not regular.
+    """
+    known = type(pattern) is patterns.Pattern and pattern.unicode == patterns.installed_unicode()
+    if not known or pattern.text is None or (pattern.name is None and pattern.unmatched == "keep"):
+        return None
+    return _inside(pattern.text, pattern.compiled().flags)
+
+
+@functools.lru_cache(maxsize=4)
+def _inside(text: str, flags: int) -> Inside | None:
+    try:
+        return Inside(steps(text, flags))
+    except ValueError:
+        return None

@@ -1,0 +1,185 @@
+"""Tokenizers of any library with one interface, which gives the ids of a batch of texts in one array."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import anatomy
+from ...tokenizer import Tokenizer
+from ..text import quoted
+from .results import Passage, PassageToken
+
+Batch: TypeAlias = "tuple[NDArray[np.uint32], NDArray[np.int64]]"
+
+
+class Encoder:
+    """A tokenizer that is compared.
+
+    Args:
+        name: Its name in the results.
+        encode: Takes texts and returns their ids in one array of `uint32`, and the places in it where each text
+            begins and the last one ends, `int64` of shape (texts + 1,). Special tokens are read as ordinary text, if
+            the library can do so.
+        vocab: The bytes of its ordinary tokens by id; None if they are not known.
+        tokenizer: The tokenizer, if it is one of this package.
+        workers: Threads.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        encode: Callable[[Sequence[str]], Batch],
+        vocab: Mapping[int, bytes] | None = None,
+        tokenizer: Tokenizer | None = None,
+        workers: int = 1,
+    ) -> None:
+        self.name, self.encode, self.vocab, self.tokenizer = name, encode, vocab, tokenizer
+        self._workers = workers
+
+    def encode_long(self, pieces: Iterable[str]) -> Iterator[NDArray[np.uint32]]:
+        """Yield the ids of one long text, made on all threads if the library can do so."""
+        if self.tokenizer is None:
+            return iter([self.encode(["".join(pieces)])[0]])
+        return self.tokenizer.encode_chunks(pieces, special=False, workers=self._workers)
+
+    def tokens(self, text: str) -> tuple[PassageToken, ...] | None:
+        """Return the tokens of a text, to be shown; None if their bytes are not known."""
+        ids = self.encode([text])[0].tolist()
+        if self.tokenizer is not None:
+            return tuple(PassageToken(id, self.tokenizer.token_bytes(id)) for id in ids)
+        vocab = self.vocab
+        if vocab is None or not all(id in vocab for id in ids):
+            return None
+        return tuple(PassageToken(id, vocab[id]) for id in ids)
+
+    @property
+    def vocab_size(self) -> int | None:
+        """The number of its ordinary tokens; None if it is not known."""
+        return None if self.vocab is None else len(self.vocab)
+
+
+def encoders_of(tokenizers: Any, workers: int) -> list[Encoder]:
+    """Return the encoders of the tokenizers that `compare` was given.
+
+    Args:
+        tokenizers: A mapping of names to tokenizers, or a list of them.
+        workers: Threads of each.
+
+    Raises:
+        TypeError: One of them is no tokenizer.
+        ValueError: There is none, or two have the same name.
+        OSError: One is given by a path or a name that does not exist.
+    """
+    if isinstance(tokenizers, (str, bytes, os.PathLike)) or hasattr(tokenizers, "encode"):
+        tokenizers = [tokenizers]
+    named = tokenizers.items() if isinstance(tokenizers, Mapping) else _named(tokenizers)
+    encoders = [_encoder_of(str(name), tokenizer, workers) for name, tokenizer in named]
+    if not encoders:
+        raise ValueError("no tokenizer is given")
+    names = [encoder.name for encoder in encoders]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two tokenizers are called {quoted(name)}: give a mapping of names to tokenizers")
+    return encoders
+
+
+def _named(tokenizers: Iterable[Any]) -> Iterable[tuple[str, Any]]:
+    for number, tokenizer in enumerate(tokenizers, 1):
+        if isinstance(tokenizer, (str, bytes, os.PathLike)):
+            yield os.fsdecode(tokenizer), tokenizer
+        else:
+            name = getattr(tokenizer, "name", None) or getattr(tokenizer, "name_or_path", None)
+            yield (name if isinstance(name, str) else f"tokenizer {number}"), tokenizer
+
+
+def _encoder_of(name: str, tokenizer: Any, workers: int) -> Encoder:
+    if isinstance(tokenizer, (str, bytes, os.PathLike)):
+        tokenizer = Tokenizer.from_pretrained(os.fsdecode(tokenizer))
+    inner = getattr(tokenizer, "tokenizer", None)
+    if isinstance(inner, Tokenizer):  # `Encoding`
+        tokenizer = inner
+    if isinstance(tokenizer, Tokenizer):
+        ours = tokenizer
+        encode = functools.partial(ours.encode_batch_to_numpy, special=False, workers=workers)
+        return Encoder(name, encode, anatomy.ordinary_tokens(ours), ours, workers)
+    if not callable(getattr(tokenizer, "encode", None)):
+        raise TypeError(f"{quoted(name)} is no tokenizer: {type(tokenizer).__name__} has no method encode")
+    return Encoder(name, _foreign_encode(tokenizer, workers), _foreign_vocab(tokenizer))
+
+
+def _foreign_encode(tokenizer: Any, workers: int) -> Callable[[Sequence[str]], Batch]:
+    """Return the fastest call of another library's tokenizer that adds no tokens of its own."""
+    if hasattr(tokenizer, "encode_ordinary_batch"):  # tiktoken
+        return lambda texts: _joined(tokenizer.encode_ordinary_batch(list(texts), num_threads=workers))
+    if hasattr(tokenizer, "encode_batch_fast"):  # tokenizers
+        encode = functools.partial(tokenizer.encode_batch_fast, add_special_tokens=False)
+        return lambda texts: _joined(list(map(_ids, encode(list(texts)))))
+    if hasattr(tokenizer, "convert_ids_to_tokens") and callable(tokenizer):  # transformers
+        encode = functools.partial(tokenizer.encode, add_special_tokens=False, verbose=False)
+        return lambda texts: _joined(list(map(encode, texts)))
+    return lambda texts: _joined([_ids(tokenizer.encode(text)) for text in texts])
+
+
+def _ids(encoded: Any) -> Sequence[int]:
+    ids: Sequence[int] = getattr(encoded, "ids", encoded)
+    return ids
+
+
+def _joined(rows: Sequence[Sequence[int]]) -> Batch:
+    starts = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum([len(row) for row in rows], out=starts[1:])
+    ids = np.concatenate([np.zeros(0, np.uint32), *(np.asarray(row, np.uint32) for row in rows)])
+    return ids, starts
+
+
+def _foreign_vocab(tokenizer: Any) -> dict[int, bytes] | None:
+    """Return the bytes of tokens by id for a tokenizer of tiktoken. No other library has a method for them."""
+    ranks = getattr(tokenizer, "_mergeable_ranks", None)
+    if not isinstance(ranks, dict):
+        return None
+    return {id: token for token, id in ranks.items() if isinstance(token, bytes)}
+
+
+# About how many bytes of UTF-8 a passage has. The limit in characters follows from the document's bytes a character.
+SHOWN_BYTES = 240
+
+
+def passage_of(text: str, first: Encoder, second: Encoder, more: bool) -> Passage:
+    """Return the passage of a text on which two tokenizers differ most.
+
+    A longer text is cut into passages, at whitespace if there is some, and each passage is encoded by itself.
+
+    Args:
+        text: The document.
+        first: The tokenizer that the other one is compared with.
+        second: The other tokenizer.
+        more: Whether to choose the passage with most tokens of `second` for each token of `first`; else with fewest.
+    """
+    length = max(1, SHOWN_BYTES * len(text) // len(text.encode()))
+    passages = _passages(text, length)
+    if len(passages) > 1:
+        ratios = np.diff(second.encode(passages)[1]) / np.maximum(np.diff(first.encode(passages)[1]), 1)
+        sizes = np.array([len(passage) for passage in passages])
+        # A passage of less than half of the length, as the last may be, is not chosen.
+        order = np.where(sizes >= length // 2, ratios if more else -ratios, -np.inf)
+        passages = [passages[int(order.argmax())]]
+    [passage] = passages
+    return Passage(passage, first.tokens(passage), second.tokens(passage))
+
+
+def _passages(text: str, length: int) -> list[str]:
+    passages, start = [], 0
+    while start < len(text):
+        stop = start + length
+        if stop < len(text):
+            # At the last whitespace in the second half.
+            stop = next((place for place in range(stop, stop - length // 2, -1) if text[place].isspace()), stop)
+        passages.append(text[start:stop])
+        start = stop
+    return passages

@@ -1,0 +1,205 @@
+"""The plots of a comparison, drawn by matplotlib: for notebooks, as files, and inside the report."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import io
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+from ..spans import visible
+from ..text import quoted
+from .results import Curve, Estimate
+
+Format: TypeAlias = Literal["svg", "png"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+Row: TypeAlias = "tuple[str, Sequence[Estimate | None]]"
+
+MISSING = "plots need matplotlib: pip install 'toksmith[plots]'"
+TITLES = {
+    "compression": "Bytes per token",
+    "parity": "Tokens for the same sentences",
+    "curve": "Compression by size of the vocabulary",
+}
+GROUPS_DRAWN = 20
+"""The most groups that a plot shows; tables show more."""
+
+# Colours that are readable on white and on black.
+_COLOURS = ("#3b7ddd", "#e07b26", "#2f9e62", "#c9489b", "#8b6fd6", "#a8862a", "#2a9fb0", "#d64a4a")
+_MARKERS = "osD^vPXp"
+# Colours of text and of lines. In the report the page's own colours replace them.
+_INK, _GRID = "#1f2329", "#d4d9df"
+_STYLE: dict[Any, Any] = {
+    "font.family": "sans-serif",
+    "font.size": 9.5,
+    "text.color": _INK,
+    "text.parse_math": False,
+    "axes.edgecolor": _GRID,
+    "axes.labelcolor": _INK,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": _GRID,
+    "grid.linewidth": 0.7,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "xtick.major.size": 0,
+    "ytick.major.size": 0,
+    "legend.frameon": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "toksmith",
+}
+# The width of a plot in inches.
+_WIDTH = 5.6
+
+
+class Plot(NamedTuple):
+    """What a plot shows: rows of estimates, one for each tokenizer, or curves.
+
+    Attributes:
+        name: A key of `TITLES`.
+        tokenizers: The names of the tokenizers.
+        rows: The estimates of each group.
+        curves: The curves.
+        axis: The text below the horizontal axis.
+    """
+
+    name: str
+    tokenizers: Sequence[str]
+    rows: Sequence[Row]
+    curves: Sequence[Curve]
+    axis: str
+
+
+def draw(plot: Plot, axes: Any) -> Any:
+    """Draw a plot, on new axes of pyplot if none are given. See `Comparison.plot`."""
+    # The figure comes before the style: the first one loads the backend, and what that sets would end with the style.
+    # In Jupyter no figure but the first would be shown.
+    new = _imported("matplotlib.pyplot").figure(figsize=_size(plot), layout="constrained") if axes is None else None
+    with _style():
+        axes = axes if new is None else new.subplots()
+        (_curves if plot.name == "curve" else _rows)(plot, axes)
+    return axes
+
+
+def picture(plot: Plot, format: Format) -> bytes:
+    """Return a plot as the content of a file."""
+    if format not in FORMATS:
+        raise ValueError(f"format is one of {', '.join(map(repr, FORMATS))}, not {quoted(format)}")
+    with _style():
+        figure = _imported("matplotlib.figure").Figure(figsize=_size(plot), layout="constrained")
+        (_curves if plot.name == "curve" else _rows)(plot, figure.subplots())
+        file = io.BytesIO()
+        # A picture depends on the comparison alone: no date, no version.
+        nothing = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}[format]
+        figure.savefig(file, format=format, dpi=160, metadata=nothing)
+    return file.getvalue()
+
+
+def inline(plot: Plot) -> str:
+    """Return a plot as an `svg` element in the colours of the page that it stands in."""
+    text = picture(plot, "svg").decode()
+    text = text[text.index("<svg") :]
+    # Ids of groups are removed: nothing refers to them, and they would not be unique with several plots on a page.
+    # The background is removed, so that the page shows through.
+    text = re.sub(r'<g id="[^"]*"', "<g", text)
+    text = re.sub(r"\s*<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = text.replace("fill: #ffffff", "fill: none").replace(_INK, "currentColor").replace(_GRID, "var(--line)")
+    return text.replace("<svg ", f'<svg role="img" aria-label="{TITLES[plot.name]}" ', 1)
+
+
+def available() -> bool:
+    """Return whether matplotlib is installed."""
+    return importlib.util.find_spec("matplotlib") is not None
+
+
+def _imported(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise ImportError(MISSING) from None
+
+
+@contextlib.contextmanager
+def _style() -> Iterator[None]:
+    with _imported("matplotlib").rc_context(_STYLE), warnings.catch_warnings():
+        # A name may have characters that the font here lacks. An SVG is drawn with the fonts of whoever views it.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
+
+
+def _size(plot: Plot) -> tuple[float, float]:
+    return _WIDTH, 3.6 if plot.name == "curve" else 1.1 + len(plot.rows) * (0.14 + 0.08 * len(plot.tokenizers))
+
+
+def _rows(plot: Plot, axes: Any) -> None:
+    """Draw estimates with their intervals: a row for each group, in it a mark for each tokenizer."""
+    count = len(plot.tokenizers)
+    step = 0.6 / count
+    drawn = []
+    for number in range(count):
+        shift = (number - (count - 1) / 2) * step
+        estimates = [(row + shift, of_row[number]) for row, (_, of_row) in enumerate(plot.rows)]
+        marks = [(place, estimate) for place, estimate in estimates if estimate is not None]
+        colour = _COLOURS[number % len(_COLOURS)]
+        for place, estimate in marks:
+            if estimate.low is not None and estimate.high is not None:
+                ends = [estimate.low, estimate.high]
+                axes.plot(ends, [place, place], color=colour, linewidth=1.6, solid_capstyle="round")
+        values, places = [estimate.value for _, estimate in marks], [place for place, _ in marks]
+        marker = _MARKERS[number % len(_MARKERS)]
+        drawn += axes.plot(values, places, linestyle="none", marker=marker, markersize=4.5, color=colour)
+    axes.set_yticks(range(len(plot.rows)), [_short(name) for name, _ in plot.rows])
+    axes.set_ylim(len(plot.rows) - 0.5, -0.5)
+    _finish(axes, drawn, plot.tokenizers)
+    if plot.name == "parity":
+        axes.axvline(1, color=_INK, linewidth=1)
+        low, high = axes.get_xlim()
+        axes.set_xlim(min(low, 0.95), max(high, 1.05))
+    else:
+        axes.set_xlim(left=0)
+    axes.set_xlabel(plot.axis)
+
+
+def _curves(plot: Plot, axes: Any) -> None:
+    drawn, names = [], []
+    for number, curve in enumerate(plot.curves):
+        points = [
+            (point.vocab_size, point.bytes_per_token) for point in curve.points if point.bytes_per_token is not None
+        ]
+        if not points:
+            continue
+        sizes, values = zip(*points, strict=True)
+        marker, colour = _MARKERS[number % len(_MARKERS)], _COLOURS[number % len(_COLOURS)]
+        drawn += axes.plot(sizes, values, marker=marker, markersize=4, color=colour, linewidth=1.6)
+        names.append(curve.tokenizer)
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter(lambda size, _: f"{size:,.0f}")
+    axes.xaxis.get_major_locator().set_params(numticks=7)
+    axes.tick_params(axis="x", which="minor", size=0)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(plot.axis)
+    axes.set_ylabel("bytes per token")
+    _finish(axes, drawn, names)
+
+
+def _finish(axes: Any, drawn: Sequence[Any], names: Sequence[str]) -> None:
+    # A label that begins with an underscore would be left out.
+    labels = [f" {_short(name)}" if name.startswith("_") else _short(name) for name in names]
+    # As many in a row as there is room for.
+    columns = min(len(labels), max(1, 60 // (max(map(len, labels)) + 6)))
+    legend = axes.legend(drawn, labels, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2)
+    # A dollar in a name is no formula. Labels are drawn after the style ends, so each needs the setting itself.
+    for text in [*legend.get_texts(), *axes.get_yticklabels(), axes.xaxis.label]:
+        text.set_parse_math(False)
+
+
+def _short(name: str) -> str:
+    """Return a name of at most 32 visible characters: its end, which tells files apart."""
+    text = visible(name)
+    return text if len(text) <= 32 else f"…{text[-31:]}"

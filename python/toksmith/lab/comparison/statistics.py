@@ -1,0 +1,227 @@
+"""The figures of a comparison: of groups of documents, of vocabularies, and of parallel texts."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .encoders import Encoder
+from .measure import Table
+from .results import Estimate, Figures, Group, Overlap, Parity, Premium
+from .texts import Parallel
+
+# More documents than this are first divided among so many blocks at random, and blocks are drawn instead. The
+# intervals hardly change, and time and memory depend on the number of blocks instead of the number of documents.
+BLOCKS = 2000
+# Fewer documents than this say too little about others: there is no interval.
+MIN_DOCUMENTS = 8
+
+
+class Bootstrap:
+    """Draws documents with replacement, as many as there are, again and again: the percentile bootstrap.
+
+    The drawn documents depend only on the seed and on the number of documents, so all ratios of one set of documents
+    use the same draws.
+
+    Args:
+        resamples: How often documents are drawn.
+        level: The share of the resamples that an interval holds, such as 0.95.
+        seed: The seed of the random numbers.
+    """
+
+    def __init__(self, resamples: int, level: float, seed: int) -> None:
+        self.resamples, self.level, self.seed = resamples, level, seed
+        self._of_blocks: NDArray[np.float64] | None = None
+
+    def sums(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the sums of each resample, of shape (resamples, columns).
+
+        Args:
+            columns: Numbers of each document, of shape (columns, documents).
+        """
+        count = columns.shape[1]
+        sums: NDArray[np.float64]
+        if count <= BLOCKS:
+            sums = self._times(count) @ columns.T.astype(np.float64)
+            return sums
+        block = np.random.default_rng([self.seed, count]).permutation(count) % BLOCKS
+        block_sums = np.stack([np.bincount(block, column, BLOCKS) for column in columns])
+        if self._of_blocks is None:
+            self._of_blocks = self._times(BLOCKS)
+        sums = self._of_blocks @ block_sums.T
+        return sums
+
+    def _times(self, count: int) -> NDArray[np.float64]:
+        """Return how often each of `count` documents is drawn, of shape (resamples, documents)."""
+        drawn = np.random.default_rng(self.seed).integers(0, count, (self.resamples, count))
+        drawn += np.arange(self.resamples)[:, None] * count
+        times = np.bincount(drawn.ravel(), minlength=self.resamples * count)
+        return times.reshape(self.resamples, count).astype(np.float64)
+
+    def ratios(self, columns: NDArray[np.int64], pairs: list[tuple[int, int]]) -> list[Estimate | None]:
+        """Return the ratio of the sums of each pair of columns; None where the second is 0.
+
+        Args:
+            columns: As in `sums`.
+            pairs: Two column numbers each: the dividend and the divisor.
+        """
+        totals = columns.sum(axis=1)
+        drawn = self.sums(columns) if columns.shape[1] >= MIN_DOCUMENTS and self.resamples else None
+        return [self._ratio(totals, drawn, above, below) for above, below in pairs]
+
+    def _ratio(
+        self, totals: NDArray[np.int64], drawn: NDArray[np.float64] | None, above: int, below: int
+    ) -> Estimate | None:
+        if not totals[below]:
+            return None
+        value = float(totals[above] / totals[below])
+        if drawn is None:
+            return Estimate(value)
+        # In a resample the divisor may be 0, such as the number of words.
+        has_any = drawn[:, below] > 0
+        if not has_any.any():
+            return Estimate(value)
+        ratios = drawn[has_any, above] / drawn[has_any, below]
+        low, high = np.quantile(ratios, [(1 - self.level) / 2, (1 + self.level) / 2])
+        return Estimate(value, float(low), float(high))
+
+
+def groups_of(table: Table, tokenizers: list[str], bootstrap: Bootstrap) -> list[Group]:
+    """Return the group of all documents, then those by language, script and file, the largest of each first."""
+    groups = [_group("all", "all", table, tokenizers, bootstrap)]
+    for by, column in (("language", table.language), ("script", table.script), ("file", table.file)):
+        # Groups are found by sorting: a scan for each name would be slow with as many files as documents.
+        order = np.argsort(column, kind="stable")
+        numbers, starts = np.unique(column[order], return_index=True)
+        rows = zip(numbers.tolist(), np.split(order, starts[1:]), strict=True)
+        same_kind = [
+            _group(by, table.names[number], table.rows(chosen), tokenizers, bootstrap)
+            for number, chosen in rows
+            if table.names[number]
+        ]
+        groups += sorted(same_kind, key=lambda group: -group.bytes)
+    return groups
+
+
+def _group(by: str, name: str, table: Table, tokenizers: list[str], bootstrap: Bootstrap) -> Group:
+    # Bytes, characters, words, and the tokens of each tokenizer.
+    columns = np.stack([table.bytes, table.characters, table.words, *table.tokens])
+    pairs: list[tuple[int, int]] = []
+    for tokens in range(3, len(columns)):
+        pairs += [(0, tokens), (tokens, 2), (tokens, 1), (tokens, 3)]
+    ratios = bootstrap.ratios(columns, pairs)
+    has_spaces = 2 * table.unspaced.sum() < table.letters.sum() or not table.letters.any()
+    totals = columns.sum(axis=1).tolist()
+    figures = []
+    for number, tokenizer in enumerate(tokenizers):
+        per_token, per_word, per_character, relative = ratios[4 * number : 4 * number + 4]
+        per_word = per_word if has_spaces else None
+        figures.append(Figures(tokenizer, totals[3 + number], per_token, per_word, per_character, relative))
+    size, characters, words = totals[:3]
+    return Group(by, name, len(table.bytes), size, characters, words, tuple(figures))
+
+
+def renyi_efficiency(counts: NDArray[np.int64], vocab_size: int | None, alpha: float) -> float | None:
+    """Return the Rényi entropy of the tokens of a text, divided by the most that the vocabulary allows.
+
+    This is H_α(p) / log |V| with H_α(p) = log(Σ p^α) / (1 − α), where p is the share of each token of the text and
+    |V| the number of ordinary tokens; for α = 1 it is Shannon's entropy. Zouhar, Meister, Gastaldi, Du, Sachan and
+    Cotterell ("Tokenization and the Noiseless Channel", ACL 2023) define it, and find that for α = 2.5 it correlates
+    with the quality of translation. None if the size of the vocabulary is not known.
+    """
+    if vocab_size is None or vocab_size < 2 or not counts.any():
+        return None
+    shares = counts[counts > 0] / counts.sum()
+    if alpha == 1:
+        entropy = float(-(shares * np.log(shares)).sum())
+    elif math.isinf(alpha):
+        entropy = float(-np.log(shares.max()))
+    else:
+        entropy = float(np.log((shares**alpha).sum()) / (1 - alpha))
+    return max(0.0, entropy) / math.log(vocab_size)  # of one token, -0.0
+
+
+def overlap(
+    first: Encoder, second: Encoder, first_counts: NDArray[np.int64], second_counts: NDArray[np.int64]
+) -> Overlap:
+    """Return the tokens that the vocabularies of two tokenizers share, by the bytes of their ordinary tokens."""
+    assert first.vocab is not None and second.vocab is not None
+    mine, theirs = set(first.vocab.values()), set(second.vocab.values())
+    shared = mine & theirs
+    return Overlap(
+        first=first.name,
+        second=second.name,
+        first_size=len(mine),
+        second_size=len(theirs),
+        shared=len(shared),
+        jaccard=len(shared) / len(mine | theirs),
+        first_tokens_shared=_share(first, first_counts, shared),
+        second_tokens_shared=_share(second, second_counts, shared),
+    )
+
+
+def _share(encoder: Encoder, counts: NDArray[np.int64], shared: set[bytes]) -> float | None:
+    """Return the share of the tokens of the text that are tokens of both vocabularies."""
+    assert encoder.vocab is not None
+    ids = [id for id, token in encoder.vocab.items() if token in shared and id < len(counts)]
+    return float(counts[ids].sum() / counts.sum()) if counts.any() else None
+
+
+# Sentences that are encoded together, in each language.
+_SENTENCES = 1 << 14
+
+
+def parity_of(parallel: Parallel, reference: str, encoders: list[Encoder], bootstrap: Bootstrap) -> list[Parity]:
+    """Return each language of parallel texts, the reference first.
+
+    The premium is the number of tokens of all sentences in a language, divided by that in the reference. For its
+    interval, sentences are drawn together with their translations.
+
+    Raises:
+        OSError, ValueError: As `Parallel.sentences`.
+    """
+    columns = _columns(parallel, encoders)
+    languages = parallel.languages
+    base = languages.index(reference)
+    width = len(encoders) + 2
+    order = [base, *(number for number in range(len(languages)) if number != base)]
+    # A row of columns for each language: bytes, characters, and the tokens of each tokenizer.
+    pairs = [(number * width + column, base * width + column) for number in order for column in range(width)]
+    ratios = bootstrap.ratios(columns.reshape(len(languages) * width, -1), pairs)
+    totals = columns.sum(axis=2)
+    parities = []
+    for place, number in enumerate(order):
+        size, characters, *premiums = ratios[place * width : (place + 1) * width]
+        tokens = totals[number, 2:].tolist()
+        named = zip(encoders, tokens, premiums, strict=True)
+        parities.append(
+            Parity(
+                languages[number],
+                reference,
+                columns.shape[2],
+                size,
+                characters,
+                tuple(Premium(encoder.name, count, premium) for encoder, count, premium in named),
+            )
+        )
+    return parities
+
+
+def _columns(parallel: Parallel, encoders: list[Encoder]) -> np.ndarray[tuple[int, int, int], np.dtype[np.int64]]:
+    """Return bytes, characters and tokens of each sentence: shape (languages, 2 + tokenizers, sentences)."""
+    parts = []
+    rows = parallel.sentences()
+    while batch := list(itertools.islice(rows, _SENTENCES)):
+        part = np.empty((len(parallel.languages), 2 + len(encoders), len(batch)), np.int64)
+        for number, sentences in enumerate(zip(*batch, strict=True)):
+            part[number, 0] = [len(sentence.encode()) for sentence in sentences]
+            part[number, 1] = [len(sentence) for sentence in sentences]
+            for column, encoder in enumerate(encoders, 2):
+                part[number, column] = np.diff(encoder.encode(sentences)[1])
+        parts.append(part)
+    if not parts:
+        raise ValueError("the parallel texts are empty")
+    return np.concatenate(parts, axis=2)

@@ -1,0 +1,151 @@
+"""The documents that tokenizers are compared on, each with its file and its language."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from ...corpus import Corpus, CorpusOptions, TextSources
+from ..text import quoted
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Sources: TypeAlias = "Corpus | TextSources"
+
+
+class Document(NamedTuple):
+    """A document: its file or name, its language, and its text in pieces, which are read before the next document."""
+
+    file: str
+    language: str | None
+    pieces: Iterable[str]
+
+
+class Texts:
+    """The texts of a comparison, of one or several languages.
+
+    Args:
+        on: A corpus, what makes one, or a mapping of languages to these.
+        language_field: The name of the language in each line of JSON and in each row of Parquet.
+        **options: Options of `Corpus`.
+    """
+
+    def __init__(
+        self, on: Sources | Mapping[str, Sources], language_field: str | None, **options: Unpack[CorpusOptions]
+    ) -> None:
+        if isinstance(on, Mapping) and language_field is not None:
+            raise ValueError("a mapping of languages and language_field are mutually exclusive")
+        self._language_field = language_field
+        self._corpora: list[tuple[str | None, Corpus]]
+        if isinstance(on, Mapping):
+            self._corpora = [(str(language), Corpus.of(sources, **options)) for language, sources in on.items()]
+        else:
+            self._corpora = [(None, Corpus.of(on, **options))]
+        if not self._corpora:
+            raise ValueError("no source is given")
+        for _, corpus in self._corpora:
+            corpus.check_local()
+            plain = next((one.name for one in corpus.sources if one.field is None and one.column is None), None)
+            if language_field is not None and plain is not None:
+                raise ValueError(f"{plain} has no records, and so no field {quoted(language_field)} with a language")
+
+    @property
+    def total_bytes(self) -> int:
+        """The bytes of all files; 0 if they are not known."""
+        sizes = [corpus.total_bytes for _, corpus in self._corpora]
+        return sum(sizes) if all(sizes) else 0
+
+    def documents(self, read: Callable[[int], object]) -> Iterator[Document]:
+        """Yield all documents, in order. `read` is called with the number of bytes of a file that were read.
+
+        Raises:
+            OSError, ValueError, TypeError, ImportError: As `Corpus.documents`.
+        """
+        for language, corpus in self._corpora:
+            in_memory = corpus.sources[0].texts is not None
+            for document in corpus.documents(read, self._language_field):
+                name = language if in_memory and language is not None else document.source
+                yield Document(name, document.label if language is None else language, document.pieces)
+
+
+class Parallel:
+    """The same sentences in several languages.
+
+    Args:
+        texts: A mapping of languages to files with a sentence a line, or to lists of sentences.
+        errors: "strict" or "replace", as in `Corpus`.
+    """
+
+    def __init__(
+        self,
+        texts: Mapping[str, str | os.PathLike[str] | Iterable[str]],
+        errors: Literal["strict", "replace"] = "strict",
+    ) -> None:
+        if not isinstance(texts, Mapping):
+            raise TypeError(f"parallel texts are a mapping of languages to files, not {type(texts).__name__}")
+        if len(texts) < 2:
+            raise ValueError("parallel texts need two languages or more")
+        self.languages = [str(language) for language in texts]
+        # Texts that are not given by a path are kept, since they are read twice: for the figures, and for parity.
+        self._texts: list[str | list[str]] = [
+            os.fsdecode(text) if isinstance(text, (str, bytes, os.PathLike)) else list(text)
+            for text in texts.values()
+        ]
+        self._errors = errors
+
+    def sentences(self) -> Iterator[tuple[str, ...]]:
+        """Yield the sentences, each in all languages.
+
+        Raises:
+            OSError: A file cannot be read.
+            ValueError: The texts have different numbers of lines, or one is not UTF-8.
+        """
+        rows = [self._lines_of(text) for text in self._texts]
+        done = 0
+        while True:
+            row = [next(lines, None) for lines in rows]
+            sentences = tuple(sentence for sentence in row if sentence is not None)
+            if not sentences:
+                return
+            if len(sentences) < len(row):
+                short = self.languages[row.index(None)]
+                longer = next(name for name, line in zip(self.languages, row, strict=True) if line is not None)
+                raise ValueError(
+                    f"parallel texts differ in length: {short} ends after {done} lines, and {longer} goes on"
+                )
+            done += 1
+            yield sentences
+
+    def documents(self) -> Iterator[Document]:
+        """Yield each sentence in each language as a document."""
+        both = zip(self.languages, self._texts, strict=True)
+        names = [text if isinstance(text, str) else language for language, text in both]
+        for row in self.sentences():
+            for language, name, sentence in zip(self.languages, names, row, strict=True):
+                yield Document(name, language, [sentence])
+
+    def _lines_of(self, text: str | list[str]) -> Iterator[str]:
+        corpus = Corpus([text] if isinstance(text, str) else iter(text), errors=self._errors)
+        [source] = corpus.sources
+        if source.texts is not None:
+            return ("".join(document.pieces) for document in corpus.documents())
+        if source.open is not None or source.column is not None or source.field is not None:
+            raise ValueError(f"{text}: parallel texts are files of text on this machine, a sentence a line")
+        return _lines(piece for document in corpus.documents() for piece in document.pieces)
+
+
+def _lines(pieces: Iterable[str]) -> Iterator[str]:
+    r"""Yield lines without their ends, which are \n or \r\n. Text after the last end is a line if it is not empty.
+
+    >>> list(_lines(["a\r", "\n\nb", "c"]))
+    ['a', '', 'bc']
+    """
+    unfinished = ""
+    for piece in pieces:
+        *lines, unfinished = (unfinished + piece).split("\n")
+        for line in lines:
+            yield line.removesuffix("\r")
+    if unfinished:
+        yield unfinished.removesuffix("\r")

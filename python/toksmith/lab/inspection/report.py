@@ -1,0 +1,346 @@
+"""The result of an inspection: as data, as text for a terminal, and as HTML for a notebook."""
+
+from __future__ import annotations
+
+import html
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from .. import text
+from ..spans import shown, visible
+from . import results
+
+
+@dataclass(frozen=True, repr=False)
+class Inspection:
+    """The result of `toksmith.inspect`. `print` shows it, a notebook draws it, and `to_dict` gives plain data.
+
+    Attributes:
+        sizes: How large the vocabulary is, and by which rules it encodes.
+        special: The special tokens, by id.
+        lengths: How long the ordinary tokens are.
+        contents: What they are made of.
+        partial: Which of them are no whole characters.
+        reach: Which of them some text is encoded to, and which ones no text is encoded to.
+        merging: How they are merged.
+        duplicates: Which of them differ only by case or by a space.
+        usage: How the texts use the vocabulary; None without texts.
+    """
+
+    sizes: results.Sizes
+    special: tuple[results.VocabularyToken, ...]
+    lengths: results.Lengths
+    contents: results.Contents
+    partial: results.Partial
+    reach: results.Reach
+    merging: results.Merging
+    duplicates: results.Duplicates
+    usage: results.Usage | None
+
+    def to_dict(self) -> dict[str, Any]:
+        r"""Return everything but the arrays as dicts, lists, numbers and str.
+
+        In the str of a token a byte that is not text is `\xNN`, and a backslash is `\\`.
+        """
+        return {name: text.plain(getattr(self, name)) for name in self.__dataclass_fields__}
+
+    def __repr__(self) -> str:
+        texts = "" if self.usage is None else f", {self.usage.tokens:,} in texts"
+        return f"<Inspection of {self.sizes.tokens:,} tokens{texts}; print it>"
+
+    def __str__(self) -> str:
+        return "\n".join(map(_text, sections(self))).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return "\n".join(map(_html, sections(self)))
+
+
+MAX_CHARACTERS = 60
+"""Characters of a token that are shown: of a longer one, its beginning and its length."""
+MAX_ROWS = 16
+"""Rows of a table. A distribution has one row more, with the sum of the rest."""
+_BAR = 30
+"""Characters of the longest bar of a distribution."""
+
+
+class Table(NamedTuple):
+    """Rows of cells under a head. One column has words, the last or else the first; all others have numbers."""
+
+    head: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    ends_with_words: bool = True
+
+
+class Section(NamedTuple):
+    """A section: pairs of a name and a figure, lines of words, then tables, in this order."""
+
+    title: str
+    facts: Sequence[tuple[str, ...]]
+    tables: list[Table]
+    words: Sequence[str] = ()
+
+
+def sections(inspection: Inspection) -> list[Section]:
+    """Return everything that is shown, in order: the vocabulary, then the texts."""
+    makers = (_sizes, _contents, _lengths, _merging, _partial, _reach, _duplicates)
+    vocabulary = [make(inspection) for make in makers]
+    texts = [] if inspection.usage is None else _usage(inspection, inspection.usage)
+    named = (("Vocabulary", vocabulary), ("Texts", texts))
+    return [section._replace(title=f"{name}: {section.title}") for name, group in named for section in group]
+
+
+def word(token: bytes) -> str:
+    """Return a token as one visible word, cut if it is long.
+
+    >>> word(b" a"), word(b"=" * 100)[-14:]
+    ('␣a', '=… (100 bytes)')
+    """
+    text = shown(token[: 4 * MAX_CHARACTERS])
+    return text if len(text) <= MAX_CHARACTERS else f"{text[:MAX_CHARACTERS]}… ({len(token):,} bytes)"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.2f}%" if whole else "-"
+
+
+def _sizes(inspection: Inspection) -> Section:
+    sizes = inspection.sizes
+    rules = {
+        "merges": "a list of merges, in its order",
+        "ranks": "any pair whose bytes are a token, the lowest id first",
+        "characters": "a list of merges, from characters",
+    }
+    pattern = "none" if sizes.pattern is None else visible(sizes.pattern)
+    facts = [
+        ("tokens", f"{sizes.tokens:,}"),
+        ("  ordinary", f"{sizes.ordinary:,}"),
+        ("  special", f"{sizes.special:,}"),
+        ("highest id", f"{sizes.max_id:,}"),
+        ("ids without a token", f"{sizes.free_ids:,}"),
+        ("bytes of ordinary tokens", f"{sizes.token_bytes:,}"),
+        ("merges", f"{sizes.merges:,}"),
+    ]
+    words = [f"What merges: {rules[sizes.rule]}.", f"The pattern: {_cut(pattern)}"]
+    if sizes.whole_pretokens:
+        words.append("A pretoken that is a token stands for itself, before any merge.")
+    rows = [(str(id), word(token)) for id, token in inspection.special[:MAX_ROWS]]
+    tables = [Table(("id", f"special token{_of(rows, inspection.special)}"), rows)] if rows else []
+    return Section("sizes", facts, tables, words)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_CHARACTERS else f"{text[:MAX_CHARACTERS]}…"
+
+
+def _of(rows: Sequence[object], whole: Sequence[object]) -> str:
+    """Return the addition to a head that says how many rows a shortened table has, of how many."""
+    return f" (the first {len(rows):,} of {len(whole):,})" if len(rows) < len(whole) else ""
+
+
+def _contents(inspection: Inspection) -> Section:
+    ordinary, contents = inspection.sizes.ordinary, inspection.contents
+    whole = sum(contents.scripts.values())
+    kinds = [(kind, f"{count:,}", _share(count, ordinary)) for kind, count in contents.kinds.items() if count]
+    named = [(script, f"{count:,}", _share(count, whole)) for script, count in contents.scripts.items()]
+    facts = [("begin with a space", f"{contents.leading_space:,}  {_share(contents.leading_space, ordinary)}")]
+    if len(named) > MAX_ROWS:
+        others = sum(itertools.islice(contents.scripts.values(), MAX_ROWS, None))
+        named[MAX_ROWS:] = [(f"{len(named) - MAX_ROWS} others", f"{others:,}", _share(others, whole))]
+    tables = [
+        Table(("kind", "tokens", "share"), kinds, ends_with_words=False),
+        Table(("script", "tokens", "share"), named, ends_with_words=False),
+    ]
+    return Section("what ordinary tokens are made of", facts, [table for table in tables if table.rows])
+
+
+def _lengths(inspection: Inspection) -> Section:
+    lengths = inspection.lengths
+    facts = [("mean, in bytes", f"{lengths.mean_bytes:.2f}"), ("median, in bytes", f"{lengths.median_bytes:,}")]
+    tables = [_distribution("bytes", lengths.by_bytes), _distribution("characters", lengths.by_characters)]
+    rows = [(str(id), f"{len(token):,}", word(token)) for id, token in lengths.longest]
+    tables.append(Table(("id", "bytes", "longest tokens"), rows))
+    return Section("lengths", facts, [table for table in tables if table.rows])
+
+
+def _distribution(name: str, counts: Mapping[int, int]) -> Table:
+    """Return a table of numbers with how many tokens have each, and a bar."""
+    rows = [(str(number), count) for number, count in itertools.islice(counts.items(), MAX_ROWS)]
+    others = list(counts)[MAX_ROWS:]
+    if others:
+        label = f"{others[0]}-{others[-1]}" if len(others) > 1 else str(others[0])
+        rows.append((label, sum(counts[number] for number in others)))
+    longest, total = max((count for _, count in rows), default=1), sum(counts.values())
+    drawn = [(n, f"{count:,}", _share(count, total), "█" * round(_BAR * count / longest)) for n, count in rows]
+    return Table((name, "tokens", "share", ""), drawn)
+
+
+def _merging(inspection: Inspection) -> Section:
+    merging = inspection.merging
+    facts = [
+        ("mean depth", f"{merging.mean_depth:.2f}"),
+        ("greatest depth", f"{max(merging.by_depth, default=0):,}"),
+    ]
+    rows = [(str(item.id), str(depth), word(item.token)) for item, depth in merging.deepest]
+    tables = [_distribution("depth", merging.by_depth)]
+    if rows:
+        tables.append(Table(("id", "depth", "deepest tokens"), rows))
+        chain = [(str(id), str(depth), word(token)) for depth, (id, token) in enumerate(merging.chain)]
+        tables.append(Table(("id", "depth", "the longest chain of merges"), chain))
+    return Section("depth of merges", facts, [table for table in tables if table.rows])
+
+
+def _partial(inspection: Inspection) -> Section:
+    partial, ordinary = inspection.partial, inspection.sizes.ordinary
+    facts = [
+        (name, f"{count:,}  {_share(count, ordinary)}")
+        for name, count in (
+            ("tokens", partial.tokens),
+            ("  single bytes", partial.single_bytes),
+            ("  several bytes of one character", partial.inside_character),
+            ("  a part of a character, and others", partial.across_characters),
+            ("  in no UTF-8 text", partial.in_no_text),
+        )
+    ]
+    return Section("tokens that are no whole characters", facts, _tokens("lowest ids", partial.examples))
+
+
+def _tokens(title: str, tokens: Iterable[results.VocabularyToken]) -> list[Table]:
+    rows = [(str(id), word(token)) for id, token in tokens]
+    return [Table(("id", title), rows)] if rows else []
+
+
+def _reach(inspection: Inspection) -> Section:
+    reach = inspection.reach
+    facts = [
+        ("reachable: a text was found", f"{reach.reachable:,}"),
+        ("unreachable: proved", f"{len(reach.unreachable):,}"),
+        *((f"  {reason}", f"{count:,}") for reason, count in reach.by_reason.items()),
+        ("undecided", f"{len(reach.undecided):,}"),
+    ]
+    tables = []
+    for reason in reach.by_reason:
+        chosen = [item for item in reach.unreachable if item.reason == reason]
+        rows = [(str(item.id), word(item.token), _instead(item)) for item in chosen[:MAX_ROWS]]
+        title = f"{results.REASONS[reason]}{_of(rows, chosen)}"
+        if any(item.instead for item in chosen):
+            tables.append(Table(("id", "token", title), rows))
+        else:
+            tables.append(Table(("id", title), [row[:2] for row in rows]))
+    undecided = reach.undecided[:MAX_ROWS]
+    tables += _tokens(f"undecided{_of(undecided, reach.undecided)}", undecided)
+    return Section("tokens that no text gives", facts, tables)
+
+
+def _instead(item: results.Unreachable) -> str:
+    ids = item.instead
+    more = f" … ({len(ids):,})" if len(ids) > 8 else ""
+    return f"-> {' '.join(map(str, ids[:8]))}{more}" if ids else ""
+
+
+def _duplicates(inspection: Inspection) -> Section:
+    same = inspection.duplicates
+    facts = [
+        ("pairs that differ by a space in front", f"{same.by_space:,}"),
+        ("groups that differ by case", f"{same.by_case:,} of {same.by_case_tokens:,} tokens"),
+        ("groups that differ by either", f"{same.by_both:,} of {same.by_both_tokens:,} tokens"),
+    ]
+    rows = [(str(len(group)), " ".join(word(token) for _, token in group)) for group in same.largest]
+    return Section("near duplicates", facts, [Table(("tokens", "largest groups"), rows)] if rows else [])
+
+
+def _usage(inspection: Inspection, usage: results.Usage) -> Iterator[Section]:
+    facts = [
+        ("documents", f"{usage.documents:,}"),
+        ("bytes", f"{usage.bytes:,}"),
+        ("characters", f"{usage.characters:,}"),
+        ("tokens", f"{usage.tokens:,}"),
+        ("  special", f"{usage.special:,}"),
+        ("bytes per token", f"{usage.bytes_per_token:.4f}"),
+        ("characters per token", f"{usage.characters_per_token:.4f}"),
+        ("single bytes of characters", f"{usage.single_bytes:,}  {_share(usage.single_bytes, usage.tokens)}"),
+        ("no whole characters", f"{usage.partial:,}  {_share(usage.partial, usage.tokens)}"),
+    ]
+    yield Section("sizes", facts, [])
+    yield _used(inspection, usage)
+    yield _saved(usage)
+
+
+def _used(inspection: Inspection, usage: results.Usage) -> Section:
+    ordinary = inspection.sizes.ordinary
+    counts = (
+        ("used", usage.used),
+        ("  once", usage.used_once),
+        ("only as a part of others", usage.parts_only),
+        ("never", usage.unused),
+    )
+    facts = [(name, f"{count:,}  {_share(count, ordinary)}") for name, count in counts]
+    facts.append(("make half of the text", f"{usage.half:,}"))
+    if usage.zipf is not None:
+        facts.append(("slope of uses over rank", f"{usage.zipf.slope:.3f}  (R² {usage.zipf.r_squared:.3f})"))
+    rows = [(f"{uses:,}", _share(uses, usage.tokens), str(id), word(token)) for id, token, uses in usage.most_used]
+    tables = [Table(("uses", "share", "id", "most used tokens"), rows)] if rows else []
+    title = "candidates for glitch tokens: reachable, never used, lowest ids"
+    return Section("use of ordinary tokens", facts, [*tables, *_tokens(title, usage.candidates)])
+
+
+def _saved(usage: results.Usage) -> Section:
+    facts = [
+        ("merges that were applied, each saving a token", f"{usage.merged:,}"),
+        ("merges never applied", f"{usage.idle_merges:,}"),
+    ]
+    rows = [
+        (
+            f"{item.applied:,}",
+            _share(item.applied, usage.merged),
+            f"{item.left} + {item.right}",
+            str(item.id),
+            word(item.token),
+        )
+        for item in usage.most_saved
+    ]
+    return Section(
+        "what merges saved", facts, [Table(("applied", "share", "parts", "id", "token"), rows)] if rows else []
+    )
+
+
+_STYLE = (
+    "text-align:{};padding:0 1em 0 0;border:0;background:none;vertical-align:top;white-space:pre-wrap;"
+    "overflow-wrap:anywhere"
+)
+
+
+def _text(section: Section) -> str:
+    """Return plain text of any width, without control characters."""
+    lines = list(section.words)
+    if section.facts:
+        lines.insert(0, text.aligned(section.facts))
+    for table in section.tables:
+        lines += ["", text.aligned([table.head, *table.rows], words_last=table.ends_with_words)]
+    indented = (f"  {line}".rstrip() for part in lines for line in part.split("\n"))
+    return "\n".join([visible(section.title), *indented]) + "\n"
+
+
+def _html(section: Section) -> str:
+    """Return a fragment of HTML without scripts. All text of tokens is escaped."""
+    parts = [f"<details open><summary><b>{html.escape(section.title)}</b></summary>"]
+    if section.facts:
+        parts.append(_table((), section.facts, False))
+    parts += [f"<div>{html.escape(line)}</div>" for line in section.words]
+    parts += [_table(table.head, table.rows, table.ends_with_words) for table in section.tables]
+    return "\n".join([*parts, "</details>"])
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]], ends_with_words: bool) -> str:
+    words = len(rows[0]) - 1 if rows and ends_with_words else 0
+
+    def row(cells: tuple[str, ...], tag: str) -> str:
+        written = (
+            f'<{tag} style="{_STYLE.format("left" if place == words else "right")}">{html.escape(cell)}</{tag}>'
+            for place, cell in enumerate(cells)
+        )
+        return f"<tr>{''.join(written)}</tr>"
+
+    lines = [*([row(head, "th")] if head else []), *(row(cells, "td") for cells in rows)]
+    return f'<table style="margin:0 0 .5em 1em">{"".join(lines)}</table>'

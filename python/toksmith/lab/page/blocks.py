@@ -1,0 +1,34 @@
+"""Columns of numbers as text: compressed, in base64. `unpack.js` reads them."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def packed(columns: Sequence[ArrayLike]) -> str:
+    """Return columns of numbers below 2^32 as a text of letters, digits and `+/=`.
+
+    Each column is its length and then its numbers byte by byte: first the lowest byte of all numbers, last the
+    highest. Bytes of one rank are alike, so this compresses better than number by number.
+    """
+    parts = []
+    for column in columns:
+        numbers = np.asarray(column, "<u4")
+        parts += [np.array([len(numbers)], "<u4").tobytes(), numbers.view(np.uint8).reshape(-1, 4).T.tobytes()]
+    return base64.b64encode(zlib.compress(b"".join(parts), 9)).decode()
+
+
+def steps(numbers: ArrayLike) -> NDArray[np.int64]:
+    """Return, for each number, its distance from the number after the previous one.
+
+    For 0, 1, 2, … these are zeros. A step back is a large number, since distances are taken modulo 2^32.
+    """
+    places = np.asarray(numbers, np.int64)
+    if len(places):
+        places = (places - np.concatenate([[-1], places[:-1]]) - 1) & 0xFFFF_FFFF
+    return places

@@ -1,0 +1,76 @@
+"""The tokens of a text, drawn in a notebook or as plain text."""
+
+from __future__ import annotations
+
+import html
+
+from ..tokenizer import Tokenizer
+from . import notebook, terminal
+from . import spans as spans_of
+from .spans import Span
+from .text import at_least
+
+LIMIT = 2000
+"""Tokens that are drawn by default; of a longer text, the first ones."""
+
+
+class View:
+    """The result of `view`: drawn with colours in a notebook, as plain text when it is printed.
+
+    Attributes:
+        text: The text.
+        ids: All its ids.
+        limit: How many tokens are drawn at most.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, text: str, *, special: bool, show_ids: bool, limit: int) -> None:
+        self.text, self.limit = text, limit
+        self.ids = tokenizer.encode(text, special=special)
+        self._tokenizer, self._show_ids = tokenizer, show_ids
+
+    @property
+    def spans(self) -> list[Span]:
+        """The spans of the first `limit` tokens."""
+        return spans_of.of_ids(self._tokenizer, self.ids[: self.limit])
+
+    def __str__(self) -> str:
+        table = spans_of.Spans(self._tokenizer)
+        drawn = terminal.drawn(table, [self.ids[: self.limit]], colours=False, ids=self._show_ids)
+        return f"{''.join(drawn)}{self._more()}{self._counts()}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        shown, more = notebook.tokens(self.spans, ids=self._show_ids), html.escape(self._more())
+        return f'<div>{notebook.STYLE}{shown}<div class="toksmith-counts">{more} {self._counts()}</div></div>'
+
+    def _more(self) -> str:
+        return terminal.more(len(self.ids) - self.limit)
+
+    def _counts(self) -> str:
+        return terminal.counts(len(self.ids), len(self.text.encode()))
+
+
+def view(tokenizer: Tokenizer, text: str, *, special: bool = True, ids: bool = False, limit: int = LIMIT) -> View:
+    r"""Return a view of the tokens of `text`: coloured in a notebook, plain text when it is printed.
+
+    Whitespace, characters that cannot be seen and bytes that are no whole characters are shown as marks;
+    escape sequences and HTML in the text are shown, never obeyed. See docs/viewing.md.
+
+    Args:
+        tokenizer: The tokenizer.
+        text: Any text.
+        special: Whether special tokens in the text become their ids.
+        ids: Whether the id stands below each token.
+        limit: How many tokens are drawn at most; all are counted.
+
+    Raises:
+        ValueError: The text has a lone surrogate; or `limit` is negative.
+
+    >>> import toksmith
+    >>> toksmith.view(toksmith.Tokenizer(special_tokens=["<|end|>"]), "a b<|end|>", ids=True)
+    a │␣ │b │⟦<|end|>⟧
+    97│32│98│256
+    4 tokens, 10 bytes, 2.50 bytes per token
+    """
+    return View(tokenizer, text, special=special, show_ids=ids, limit=at_least("limit", limit, 0))

@@ -1,1 +1,0 @@
-"""Tokens drawn for people: in a terminal, in a notebook, in a page."""

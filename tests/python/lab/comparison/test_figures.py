@@ -1,0 +1,237 @@
+"""Every figure of `toksmith.compare` against plain code, on real text."""
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import measuring_oracle as oracle
+import numpy as np
+import pytest
+from pytest import approx
+
+import toksmith
+from toksmith import Tokenizer
+from toksmith.encoding import text_streaming
+from toksmith.lab.comparison import measure, statistics
+from toksmith.lab.comparison.comparison import Comparison
+from toksmith.lab.comparison.results import Group
+
+ROOT = Path(__file__).resolve().parents[4]
+SPECIAL = "<|endoftext|>"
+
+# Sentences of the Universal Declaration of Human Rights, article 1.
+RIGHTS = {
+    "en": "All human beings are born free and equal in dignity and rights. They have reason and conscience.",
+    "de": "Alle Menschen sind frei und gleich an Würde und Rechten geboren. Sie haben Vernunft und Gewissen.",
+    "ru": "Все люди рождаются свободными и равными в своем достоинстве и правах. Они наделены разумом и совестью.",
+    "el": "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι στην αξιοπρέπεια και τα δικαιώματα. Είναι προικισμένοι.",
+    "zh": "人人生而自由，在尊严和权利上一律平等。他们赋有理性和良心，并应以兄弟关系的精神相对待。",
+    "ja": "すべての人間は、生れながらにして自由であり、かつ、尊厳と権利とについて平等である。",
+    "ko": "모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다. 인간은 이성과 양심을 부여받았다.",
+    "th": "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ ต่างมีเหตุผลและมโนธรรม",
+}
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[str]:
+    """Documents of this repository, and of many scripts; some are empty, one has no letter."""
+    prose = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/training.md"))
+    return [
+        *oracle.documents(prose, 60, 1),
+        *RIGHTS.values(),
+        "12 + 30 = 42\n👍",
+        f"a{SPECIAL}b",
+        " \n ",
+        "",
+        "日本のtest",
+    ]
+
+
+@pytest.fixture(scope="module")
+def tokenizers() -> dict[str, Tokenizer]:
+    prose = (ROOT / "docs/data.md").read_text(encoding="utf-8")
+    return {
+        "bytes": Tokenizer(),
+        "small": toksmith.train_from_iterator([prose], 500, special_tokens=[SPECIAL]),
+        "mixed": toksmith.train_from_iterator([prose, *RIGHTS.values()], 900, pattern="o200k"),
+    }
+
+
+@pytest.fixture(scope="module")
+def found(tokenizers: dict[str, Tokenizer], texts: list[str]) -> Comparison:
+    return toksmith.compare(tokenizers, iter(texts), resamples=40, level=0.8, seed=7, examples=4)
+
+
+def check(group: Group, texts: list[str], tokenizers: dict[str, Tokenizer], **drawn: Any) -> None:
+    """Compare all figures of a group with those of plain code."""
+    rows = {name: oracle.sizes(texts, one.encode_ordinary) for name, one in tokenizers.items()}
+    first = [row[3] for row in rows[next(iter(tokenizers))]]
+    has_spaces = not any(oracle.script_of(character) in oracle.UNSPACED for text in texts for character in text)
+    for figures, (name, of_texts) in zip(group.figures, rows.items(), strict=True):
+        size, characters, words, tokens = zip(*of_texts, strict=True)
+        assert (group.documents, group.bytes) == (len(texts), sum(size))
+        assert (group.characters, group.words) == (sum(characters), sum(words))
+        assert (figures.tokenizer, figures.tokens) == (name, sum(tokens))
+        pairs = {
+            "bytes_per_token": (size, tokens),
+            "tokens_per_word": (tokens, words),
+            "tokens_per_character": (tokens, characters),
+            "relative": (tokens, first),
+        }
+        for key, (above, below) in pairs.items():
+            estimate = getattr(figures, key)
+            if not sum(below) or (key == "tokens_per_word" and estimate is None and not has_spaces):
+                assert estimate is None
+                continue
+            assert estimate.value == approx(sum(above) / sum(below), rel=1e-12)
+            if len(texts) < statistics.MIN_DOCUMENTS or not drawn:
+                assert estimate.low is estimate.high is None
+            else:
+                assert (estimate.low, estimate.high) == approx(oracle.interval(above, below, **drawn), rel=1e-12)
+
+
+def test_all_documents(found: Comparison, tokenizers: dict[str, Tokenizer], texts: list[str]) -> None:
+    check(found.all, texts, tokenizers, resamples=40, level=0.8, seed=7)
+
+
+def test_by_script(found: Comparison, tokenizers: dict[str, Tokenizer], texts: list[str]) -> None:
+    expected: dict[str, list[str]] = {}
+    for text in texts:
+        expected.setdefault(oracle.dominating(text), []).append(text)
+    groups = {group.name: group for group in found.by("script")}
+    assert set(groups) == set(expected) == {
+        "Latin", "Cyrillic", "Greek", "Han", "Japanese", "Hangul", "Thai", "no script",
+    }  # fmt: skip
+    for name, of_script in expected.items():
+        check(groups[name], of_script, tokenizers, resamples=40, level=0.8, seed=7)
+    sizes = [group.bytes for group in found.by("script")]
+    assert sizes == sorted(sizes, reverse=True)
+    for name in ("Han", "Japanese", "Thai"):
+        assert all(figures.tokens_per_word is None for figures in groups[name].figures)
+    assert groups["Hangul"].figures[0].tokens_per_word is not None
+
+
+def test_use_and_renyi_efficiency(tokenizers: dict[str, Tokenizer], texts: list[str]) -> None:
+    for alpha in (2.5, 1, 3, 0.5):
+        found = toksmith.compare(tokenizers, iter(texts), alpha=alpha, resamples=0)
+        for use, tokenizer in zip(found.uses, tokenizers.values(), strict=True):
+            ids = [id for text in texts for id in tokenizer.encode(text, special=False)]
+            ordinary = set(tokenizer.vocab) - set(tokenizer.special_tokens.values())
+            assert (use.vocab_size, use.used) == (len(ordinary), len(set(ids)))
+            expected = oracle.renyi_efficiency(ids, len(ordinary), alpha)
+            assert use.renyi_efficiency == approx(expected, rel=1e-12)
+
+
+def test_overlaps(found: Comparison, tokenizers: dict[str, Tokenizer], texts: list[str]) -> None:
+    names = list(tokenizers)
+    assert [(one.first, one.second) for one in found.overlaps] == list(itertools.combinations(names, 2))
+    for one in found.overlaps:
+        first, second = (
+            {
+                token
+                for id, token in tokenizers[name].vocab.items()
+                if id not in tokenizers[name].special_tokens.values()
+            }
+            for name in (one.first, one.second)
+        )
+        assert (one.first_size, one.second_size, one.shared) == (len(first), len(second), len(first & second))
+        assert one.jaccard == approx(len(first & second) / len(first | second))
+        for name, others, share in (
+            (one.first, second, one.first_tokens_shared),
+            (one.second, first, one.second_tokens_shared),
+        ):
+            tokenizer = tokenizers[name]
+            made = [tokenizer.token_bytes(id) for text in texts for id in tokenizer.encode(text, special=False)]
+            assert share == approx(sum(token in others for token in made) / len(made))
+
+
+def test_the_documents_that_differ_most(
+    found: Comparison, tokenizers: dict[str, Tokenizer], texts: list[str]
+) -> None:
+    counts = {name: [len(one.encode(text, special=False)) for text in texts] for name, one in tokenizers.items()}
+    able = [number for number, text in enumerate(texts) if len(text.encode()) >= 100]
+    for name in ("small", "mixed"):
+        ratio = {number: counts[name][number] / counts["bytes"][number] for number in able}
+        fewer = sorted((number for number in able if ratio[number] < 1), key=lambda number: ratio[number])[:4]
+        shown = [one for one in found.differences if one.second == name]
+        assert [one.document for one in shown] == fewer  # bytes are never fewer
+        for one in shown:
+            assert one.first == "bytes"
+            assert (one.first_count, one.second_count) == (counts["bytes"][one.document], counts[name][one.document])
+            assert one.difference == approx(ratio[one.document] - 1)
+            assert one.passage.text in texts[one.document]
+            for side, tokens in ((one.first, one.passage.first_tokens), (name, one.passage.second_tokens)):
+                assert tokens is not None
+                assert [token.id for token in tokens] == tokenizers[side].encode(one.passage.text, special=False)
+                assert b"".join(token.bytes for token in tokens) == one.passage.text.encode()
+
+
+def test_documents_with_more_tokens(tokenizers: dict[str, Tokenizer], texts: list[str]) -> None:
+    pair = {"mixed": tokenizers["mixed"], "bytes": tokenizers["bytes"]}
+    found = toksmith.compare(pair, iter(texts), examples=2, resamples=0)
+    assert [one.difference > 0 for one in found.differences] == [True, True]
+    assert found.differences[0].difference >= found.differences[1].difference
+    assert toksmith.compare(pair, iter(texts), examples=0).differences == ()
+
+
+def test_the_passage_that_shows_the_difference(tokenizers: dict[str, Tokenizer]) -> None:
+    prose = " ".join((ROOT / "docs/training.md").read_text(encoding="utf-8").split())
+    russian = " ".join([RIGHTS["ru"]] * 2)
+    text = f"{prose[:3000]} {russian} {prose[3000:5000]}"
+    for second, passage_of_russian in (("mixed", True), ("bytes", False)):
+        pair = {"small": tokenizers["small"], second: tokenizers[second]}
+        [one] = toksmith.compare(pair, iter([text]), resamples=0).differences
+        assert one.passage.text in text
+        assert len(one.passage.text.encode()) < 600
+        assert ("рождаются" in one.passage.text) is passage_of_russian
+        assert (one.difference < 0) is passage_of_russian
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", r"\w+|\W", r"(?<!x)\w+|\W+", None])
+def test_the_size_of_batches_changes_nothing(
+    pattern: str | None, texts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Of long documents too, whose parts are encoded one by one."""
+    chosen = {
+        "one": toksmith.train_from_iterator(texts, 400, pattern=pattern),
+        "two": toksmith.train_from_iterator(texts, 700, pattern=pattern, special_tokens=[SPECIAL]),
+    }
+    for number, text in enumerate([*texts, "".join(texts)]):
+        (tmp_path / f"{number:03}.txt").write_bytes(text.encode())
+    expected = toksmith.compare(chosen, str(tmp_path), resamples=3, workers=1)
+    monkeypatch.setattr(measure, "BATCH_CHARACTERS", 700)
+    monkeypatch.setattr(measure, "LONG_CHARACTERS", 500)
+    monkeypatch.setattr(text_streaming, "CHUNK_CHARACTERS", 200)
+    monkeypatch.setattr(text_streaming, "_TAIL_CHARACTERS", 50)
+    assert toksmith.compare(chosen, str(tmp_path), resamples=3, workers=2).to_dict() == expected.to_dict()
+
+
+def test_many_documents_are_drawn_in_blocks() -> None:
+    """The interval is about that of drawing documents."""
+    rng = np.random.default_rng(3)
+    columns = np.stack([rng.integers(1, 400, 9000), rng.integers(1, 100, 9000)])
+    [estimate] = statistics.Bootstrap(400, 0.9, 0).ratios(columns, [(0, 1)])
+    assert estimate is not None and estimate.low is not None and estimate.high is not None
+    drawn = rng.integers(0, 9000, (400, 9000))
+    ratios = columns[0][drawn].sum(axis=1) / columns[1][drawn].sum(axis=1)
+    low, high = np.quantile(ratios, [0.05, 0.95])
+    assert (estimate.low, estimate.high) == approx((low, high), abs=0.25 * (high - low))
+    assert estimate.value == approx(columns[0].sum() / columns[1].sum())
+
+
+def test_nothing_to_divide_by() -> None:
+    columns = np.array([[3] * 20, [0] * 20, [0] * 19 + [1]])
+    of_nothing, of_one = statistics.Bootstrap(50, 0.9, 0).ratios(columns, [(0, 1), (0, 2)])
+    assert of_nothing is None
+    assert of_one is not None and of_one.value == 60 and of_one.low is not None
+    [none_drawn] = statistics.Bootstrap(1, 0.9, 3).ratios(np.array([[1] * 8, [0] * 7 + [1]]), [(0, 1)])
+    assert none_drawn is not None
+
+
+@pytest.mark.long
+def test_whole_corpora(corpora: dict[str, str], gpt2_ranks: Tokenizer, o200k: Tokenizer) -> None:
+    for text in corpora.values():
+        texts = text.split(f"{SPECIAL}\n")[:1500]
+        chosen = {"gpt2": gpt2_ranks, "o200k": o200k}
+        found = toksmith.compare(chosen, iter(texts), resamples=5)
+        check(found.all, texts, chosen, resamples=5, level=0.95, seed=0)

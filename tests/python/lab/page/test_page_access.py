@@ -1,0 +1,170 @@
+"""The page of tokens for everybody: rules of axe, contrast, the system's theme, what a screen reader is told."""
+
+import importlib.metadata
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import browser
+import pytest
+
+from toksmith import Tokenizer
+from toksmith.lab import page
+
+TEXT = "lower <|end|> the lowest\n\n\tžluť 日本 \u200b\u202e\n    return"
+
+
+@pytest.fixture(scope="module")
+def opened(chromium: browser.Browser, tmp_path_factory: pytest.TempPathFactory, small: Tokenizer) -> browser.Browser:
+    folder = tmp_path_factory.mktemp("page")
+    path = folder / "page.html"
+    special = Tokenizer(dict(small.vocab), list(small.merges), ["<|end|>"])
+    special.save_huggingface(folder, chat_template="{% for one in messages %}{{ one.content }}<|end|>\n{% endfor %}")
+    special = Tokenizer.from_huggingface(folder)
+    page.write(path, {"special": special, "small": small}, text=TEXT)
+    chromium.open(path)
+    return chromium
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    """The program that checks a page against the rules of WCAG and others."""
+    files = importlib.metadata.files("axe-core-python") or []
+    [path] = [file.locate() for file in files if file.name == "axe.min.js"]
+    return Path(str(path)).read_text(encoding="utf-8")
+
+
+def findings(chromium: browser.Browser) -> Any:
+    """Return the rules that the page breaks or may break, with the elements, and how many contrasts were compared."""
+    return chromium.evaluate(
+        """axe.run(document).then((found) => ({
+            broken: [...found.violations, ...found.incomplete].flatMap(
+                (rule) => rule.nodes.map((node) => [rule.id, node.html, node.failureSummary])),
+            contrasts: found.passes.find((rule) => rule.id === "color-contrast")?.nodes.length ?? 0,
+        }))"""
+    )
+
+
+CONVERSATION = (
+    "(select => { select.value = 'Chat template of special'; select.dispatchEvent(new Event('change')); })"
+    "(document.getElementById('sample'))"
+)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_rule_of_axe_is_broken(opened: browser.Browser, axe: str, scheme: str, width: int) -> None:
+    opened.evaluate(f"{axe}; 1")
+    opened.media(scheme)
+    opened.size(width, 844, mobile=width < 600)
+    opened.evaluate("document.querySelector('.tokens').children[0].children[3].click()")
+    opened.frames()
+    for change in ("", "document.querySelector('.close').click()", CONVERSATION):
+        opened.evaluate(change)
+        opened.frames()
+        found = findings(opened)
+        assert found["broken"] == []
+        assert found["contrasts"] > 20
+
+
+def test_axe_sees_the_page(opened: browser.Browser, axe: str) -> None:
+    """So that a rule that finds nothing is known to look."""
+    opened.evaluate(f"{axe}; 1")
+    opened.media("light")
+    change = (
+        "document.querySelector('.token').style.color = '{}'; document.getElementById('clear').textContent = '{}'"
+    )
+    opened.evaluate(change.format("#ccc", ""))
+    rules = {rule for rule, _, _ in findings(opened)["broken"]}
+    assert {"color-contrast", "button-name"} <= rules
+    opened.evaluate(change.format("", "Clear"))
+
+
+def test_every_click_of_the_theme_button_changes_what_is_seen(opened: browser.Browser) -> None:
+    def background() -> Any:
+        return opened.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    def click() -> None:
+        opened.evaluate("document.getElementById('theme').click()")
+
+    def label() -> Any:
+        opened.frames()  # the system's change is told with the next frame
+        return opened.evaluate("document.getElementById('theme').innerText")
+
+    opened.media("light")
+    light = background()
+    opened.media("dark")
+    dark = background()
+    assert light != dark
+    for system, first, second in (("light", light, dark), ("dark", dark, light)):
+        opened.media(system)
+        for expected in (first, second, first):
+            assert background() == expected
+            assert label() == ("Dark theme" if expected == light else "Light theme")
+            click()
+        click()
+    # A theme that is the system's follows the system; another one stays.
+    opened.media("light")
+    assert background() == light
+    click()
+    opened.media("dark")
+    assert background() == dark
+    opened.evaluate("localStorage.removeItem('toksmith-theme')")
+    opened.media("light")
+
+
+LOOK = "[look.backgroundColor, look.boxShadow, look.borderTopStyle, look.borderBottomStyle].join()"
+
+
+def test_tokens_differ_in_more_than_colour(opened: browser.Browser) -> None:
+    """Neighbours have different tint or edge, equal ones too, and every kind of token a look of its own."""
+    write(opened, TEXT + " the" * 5 + "<|end|>" * 3 + "\u200b" * 3)
+    look = f"((look) => {LOOK})(getComputedStyle(token))"
+    looks = opened.evaluate(f"[...document.querySelectorAll('.block')[0].children].map((token) => {look})")
+    assert all(one != two for one, two in pairwise(looks))
+    gap = "document.querySelectorAll('.token')[1].getBoundingClientRect().left - "
+    gap += "document.querySelectorAll('.token')[0].getBoundingClientRect().right"
+    assert opened.evaluate(gap) >= 2
+
+
+def test_equal_tokens_have_one_colour_wherever_they_are(opened: browser.Browser) -> None:
+    """In both tokenizers, at each place, and in the details."""
+    write(opened, TEXT * 2)
+    query = "[token.textContent, getComputedStyle(token).backgroundColor]"
+    shown = opened.evaluate(f"[...document.querySelectorAll('.token')].map((token) => {query})")
+    assert len({token for token, _ in shown}) == len({*map(tuple, shown)}) > 20
+    assert len({colour for _, colour in shown}) == 9  # of all tints, and of special tokens
+    opened.evaluate("document.querySelectorAll('.token')[2].click()")
+    colour = "getComputedStyle(document.querySelector('{}')).backgroundColor"
+    assert opened.evaluate(colour.format(".facts .chip")) == opened.evaluate(colour.format(".token.picked"))
+
+
+def write(opened: browser.Browser, text: str) -> None:
+    event = "box.dispatchEvent(new Event('input'))"
+    opened.evaluate(f"(box => {{ box.value = {json.dumps(text)}; {event} }})(document.getElementById('text'))")
+    opened.frames()
+
+
+def test_counts_are_read_out_after_a_pause_alone(opened: browser.Browser) -> None:
+    opened.evaluate(
+        "globalThis.read = []; new MutationObserver(() => read.push(document.getElementById('status').textContent))"
+        ".observe(document.getElementById('status'), { childList: true });"
+        "document.getElementById('text').value = ''; document.getElementById('text').focus()"
+    )
+    for letter in "the low":
+        opened.type(letter)
+    opened.wait_for("read.length > 0")
+    read = opened.evaluate("read")
+    assert len(read) == 1
+    assert read[0].startswith("7 characters. special: ")
+    live = opened.evaluate("document.querySelectorAll('[aria-live], [role=status], [role=alert], [role=log]').length")
+    assert live == 3  # the counts, messages of buttons, why a conversation has no text
+
+
+def test_page_does_not_scroll_sideways_on_a_phone(opened: browser.Browser) -> None:
+    long = "a" * 300 + " " * 300 + "日" * 100
+    opened.size(390, 844, mobile=True)
+    write(opened, long)
+    assert opened.evaluate("document.documentElement.scrollWidth") == 390
+    opened.size(1280, 844)

@@ -1,0 +1,212 @@
+"""What tokens are for display: marks that can be read back, HTML that no text gets out of, views of a tokenizer."""
+
+import html.parser
+import itertools
+import re
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import toksmith
+from toksmith.lab import notebook, spans, terminal
+
+SPECIAL = "<|end|>"
+HOSTILE = '<script>alert("x")</script> &amp; \'"><b onclick=x> \x1b[31m \u202eabc\u2066 -->]]> </style>'
+
+bare = toksmith.Tokenizer(special_tokens=[SPECIAL])
+trained = toksmith.train_from_iterator(
+    ["the lowest 日本 é नमस्ते <script>\n\n</script> of the low" * 3], 294, special_tokens=[SPECIAL]
+)
+
+
+def read_back(word: str) -> bytes:
+    """Return the bytes behind the marks of a word, by one regular expression."""
+    named = {"n": b"\n", "r": b"\r", "t": b"\t", "\\": b"\\"}
+
+    def one(found: re.Match[str]) -> bytes:
+        if found[1]:
+            return bytes([int(found[1], 16)])
+        if found[2]:
+            return chr(int(found[2], 16)).encode()
+        return named[found[3]] if found[3] else {"␣": b" ", "◌": b""}.get(found[0], found[0].encode())
+
+    pattern = r"\\x([0-9a-f]{2})|\\u\{([0-9a-f]+)\}|\\([nrt\\])|."
+    return b"".join(one(found) for found in re.finditer(pattern, word, re.DOTALL))
+
+
+@given(st.one_of(st.binary(max_size=12), st.text(max_size=12).map(str.encode)))
+@example("\u0301a".encode())
+@example(b"\\xff\xff\\")
+@example("\ufe0f\u3164\u2800\U000e0100\u00ad\u200b\u202e".encode())
+def test_marks_can_be_read_back(token: bytes) -> None:
+    """But for the signs that stand for a space and a place, which a text can have too."""
+    word = spans.shown(token)
+    assert not re.search(r"\s", word)
+    assert all(character.isprintable() for character in word)
+    if not set(token.decode(errors="replace")) & set("␣◌"):
+        assert read_back(word) == token
+        assert read_back(spans.spaced(token)) == token
+    parts = spans.marked(token)
+    assert "".join(text for text, _ in parts) == spans.spaced(token)
+    assert all(left[1] != right[1] for left, right in itertools.pairwise(parts))
+
+
+def test_every_character_can_be_seen() -> None:
+    """Of all there are, none is shown that is a control, a format, a space, or a variation selector."""
+    hidden = set("\u034f\u115f\u1160\u2800\u3164\uffa0") | {chr(point) for point in range(0xFE00, 0xFE10)}
+    kept = [character for character in map(chr, range(0x110000)) if spans.visible(character) == character]
+    assert not hidden & set(kept)
+    assert {unicodedata.category(one) for one in kept if one != " "}.isdisjoint({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})
+    assert len(kept) > 140_000
+
+
+def test_a_combining_character_stands_on_a_circle() -> None:
+    assert spans.shown("\u0301a\u0301".encode()) == "◌\u0301a\u0301"
+
+
+@given(st.text(max_size=30))
+def test_characters_of_spans(text: str) -> None:
+    found = spans.of_text(bare, text, special=False)
+    expected = [character for character in text for _ in character.encode()]
+    assert spans.characters(found) == expected
+    assert [span.partial for span in found] == [len(character.encode()) > 1 for character in expected]
+    long = spans.of_text(trained, text)
+    assert b"".join(span.token for span in long) == text.encode()
+    for span, whole in zip(long, spans.characters(long), strict=True):
+        assert span.token in whole.encode()
+        assert (span.token == whole.encode()) is not span.partial
+
+
+def test_bytes_of_no_character() -> None:
+    assert spans.characters(spans.of_ids(bare, [255, 97, 0xC3])) == ["", "a", ""]
+    assert spans.of_ids(bare, [256]) == [(256, SPECIAL.encode(), SPECIAL, True, False)]
+    with pytest.raises(KeyError):
+        spans.of_ids(bare, [999])
+
+
+class Parser(html.parser.HTMLParser):
+    """Collects the text and the tags of HTML as a browser reads it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = ""
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attributes)))
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.text += data
+
+
+def parsed(source: str) -> Parser:
+    parser = Parser()
+    parser.feed(source)
+    parser.close()
+    assert parser.open == []
+    return parser
+
+
+@given(st.one_of(st.text(max_size=40), st.sampled_from([HOSTILE, SPECIAL, "\n\n", ""])))
+def test_no_text_gets_out_of_its_html(text: str) -> None:
+    for tokenizer in (bare, trained):
+        found = spans.of_text(tokenizer, text)
+        read = parsed(notebook.tokens(found))
+        assert read.text == "".join(spans.spaced(span.token) for span in found)
+        assert {tag for tag, _ in read.tags} <= {"div", "span", "i", "br"}
+        boxes = [attributes for tag, attributes in read.tags if tag == "span"]
+        assert len(boxes) == len(found)
+        for number, (box, span) in enumerate(zip(boxes, found, strict=True)):
+            assert box.keys() == {"class", "title"}
+            first, *rest = str(box["class"]).split()
+            assert first == ("special" if span.special else "ab"[number % 2])
+            assert rest == (["partial"] if span.partial else [])
+            assert str(box["title"]).startswith(f"id {span.id}, ")
+            assert span.token.hex(" ") in str(box["title"])
+        ids = parsed(notebook.tokens(found, ids=True))
+        assert ids.text == "".join(spans.shown(span.token) + str(span.id) for span in found)
+
+
+def test_a_title_says_what_a_part_is_part_of() -> None:
+    shown = notebook.tokens(spans.of_text(bare, "é" + SPECIAL))
+    assert 'title="id 195, byte c3, part of é"' in shown
+    assert "special token" in shown
+    long = toksmith.train_from_iterator(["=" * 500], 263)
+    assert notebook.tokens(spans.of_text(long, "=" * 128)).count("3d") <= 64
+
+
+# Views
+
+
+def test_a_view_in_a_notebook_and_in_print() -> None:
+    text = f"the low{HOSTILE}{SPECIAL}"
+    view = toksmith.view(trained, text)
+    assert view.ids == trained.encode(text)
+    assert str(view) == repr(view)
+    shown = view._repr_html_()
+    read = parsed(shown)
+    counts = str(view).splitlines()[-1]
+    tokens, size = len(view.ids), len(text.encode())
+    assert counts == f"{tokens} tokens, {size} bytes, {size / tokens:.2f} bytes per token"
+    assert read.text.endswith(counts)
+    assert shown.count("<style>") == shown.count("</style>") == 1
+    assert toksmith.view(trained, text, special=False).ids == trained.encode(text, special=False)
+    assert "⟦" not in str(toksmith.view(trained, text, special=False))
+
+
+def test_a_view_draws_the_first_and_counts_all() -> None:
+    view = toksmith.view(bare, "x" * 3000)
+    assert str(view).count("x") == 2000
+    assert "… and 1,000 more tokens\n3,000 tokens, 3,000 bytes" in str(view)
+    assert view._repr_html_().count(">x<") == len(view.spans) == 2000
+    few = toksmith.view(bare, "x" * 3000, limit=2, ids=True)
+    assert str(few) == "x  │x\n120│120\n… and 2,998 more tokens\n3,000 tokens, 3,000 bytes, 1.00 bytes per token"
+    assert "… and 2,998 more tokens" in few._repr_html_()
+    with pytest.raises(ValueError, match="limit is at least 0, not -1"):
+        toksmith.view(bare, "x", limit=-1)
+    with pytest.raises(ValueError, match="surrogate"):
+        toksmith.view(bare, "\ud800")
+
+
+def test_a_view_of_an_encoding() -> None:
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    encoding = toksmith.Encoding("e", pat_str=".", mergeable_ranks=ranks, special_tokens={SPECIAL: 256})
+    assert str(encoding.view("ab")).startswith("a│b\n2 tokens")
+    with pytest.raises(ValueError, match="disallowed special token"):
+        encoding.view(SPECIAL)
+    assert encoding.view(SPECIAL, allowed_special="all").ids == [256]
+    assert str(encoding.view(SPECIAL, allowed_special="all", ids=True)).startswith(f"⟦{SPECIAL}⟧\n256")
+    assert encoding.view(SPECIAL, disallowed_special=()).ids == list(SPECIAL.encode())
+
+
+def test_a_tokenizer_with_a_pipeline() -> None:
+    """Tokens that were added as ordinary ones are not marked; what a normalizer leaves out is in no token."""
+    pytest.importorskip("tokenizers")
+    from huggingface_cases import ADDED, make
+    from tokenizers import normalizers
+
+    tokenizer = toksmith.Tokenizer.from_huggingface(make(normalizer=normalizers.Lowercase(), added=ADDED))
+    text = "The King [M] is <s>SO<|end|> É"
+    for special in (True, False):
+        view = toksmith.view(tokenizer, text, special=special)
+        assert view.ids == tokenizer.encode(text, special=special)
+        assert b"".join(span.token for span in view.spans) == tokenizer.decode_bytes(view.ids)
+        marked = [span.text for span in view.spans if span.special]
+        assert marked == (["[M]", "<s>", "<|end|>"] if special else [])
+        assert [span.text for span in view.spans][:2] == ["the␣", "king"]
+
+
+def test_what_is_drawn_is_made_once() -> None:
+    calls = []
+    made = terminal.Made(lambda key: calls.append(key) or key * 2)
+    assert [made[key] for key in (1, 2, 1)] == [2, 4, 2]
+    assert calls == [1, 2]
