@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
 
 import typer
 
 from .._internal.progress import reporter
 from .._internal.tables import aligned
+from ..data import checking, dataset, manifest
+from ..data.manifest import Manifest
 from ..lab import terminal
 from ..lab.spans import Spans, visible
 from . import streams
 from .options import Progress, ProgressOption, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
-
-    from ..data.manifest import Manifest
 
 EXAMPLES = """\
 Examples:
@@ -45,48 +42,40 @@ def data(
         bool, typer.Option("--check", help="Compare sizes and checksums of all files with the manifest.")
     ] = False,
     document: Annotated[
-        int | None,
-        typer.Option("--document", metavar="N", help="Show the tokens of document N, the first of which is 0."),
+        int | None, typer.Option(metavar="N", help="Show the tokens of document N, the first of which is 0.")
     ] = None,
     split: Annotated[
-        str | None, typer.Option("--split", metavar="NAME", help="The split of the document. Default: train.")
+        str | None, typer.Option(metavar="NAME", help="The split of the document. Default: train.")
     ] = None,
     progress: ProgressOption = None,
 ) -> None:
     """Show what is in a folder of training data, check it, or show a document of it."""
     if check and document is not None:
-        raise UsageError("--check and --document are two things to do: give one of them")
+        raise UsageError("--check and --document are mutually exclusive")
     if split is not None and document is None:
         raise UsageError("--split says where the document is: give --document N")
-    from ..data import checking, manifest
-
     if check:
-        with streams.reporting(progress, folder) as how, reporter(how) as report:
-            found = list(checking.differences(folder, report))
-        streams.write("-", _checked(folder, found))
-        if found:
-            advice = "copy these files again, or run the same toksmith tokenize with --verify, which repairs them"
-            if progress is not Progress.json:
-                print(f"toksmith: {visible(folder)}: {advice}", file=sys.stderr)
-            raise typer.Exit(1)
+        _check(folder, progress)
     elif document is not None:
         streams.write("-", _document(folder, split or "train", document))
     else:
         streams.write("-", [_summary(manifest.read(folder)).encode()])
 
 
-def _checked(folder: str, found: list[str]) -> Iterator[bytes]:
-    for line in found:
-        yield f"{visible(line)}\n".encode()
-    if not found:
-        from ..data import manifest
-
-        shards = list(manifest.read(folder).shards)
-        size = sum(shard.bytes for shard in shards)
-        yield f"{visible(folder)}: all is as it was written (shards: {len(shards):,}, bytes: {size:,})\n".encode()
-
-
-# What is in it
+def _check(folder: str, progress: Progress | None) -> None:
+    with streams.reporting(progress, folder) as how, reporter(how) as report:
+        lines = list(checking.differences(folder, report))
+    is_whole = not lines
+    if is_whole:
+        sizes = [shard.bytes for shard in manifest.read(folder).shards]
+        lines = [f"{folder}: all is as it was written (shards: {len(sizes):,}, bytes: {sum(sizes):,})"]
+    streams.write("-", (f"{visible(line)}\n".encode() for line in lines))
+    if is_whole:
+        return
+    if progress is not Progress.json:
+        advice = "copy these files again, or run the same toksmith tokenize with --verify, which repairs them"
+        print(f"toksmith: {visible(folder)}: {advice}", file=sys.stderr)
+    raise typer.Exit(1)
 
 
 def _summary(manifest: Manifest) -> str:
@@ -117,60 +106,41 @@ def _sources(content: Mapping[str, Any]) -> Iterator[str]:
     sources, skipped = (_objects(content.get(name)) for name in ("sources", "skipped"))
     if sources:
         rows = [("source", "bytes", "documents")]
-        rows += [
-            (visible(str(one.get("name"))), _number(one.get("bytes")), _number(one.get("documents")))
-            for one in sources[:MAX_SOURCES]
-        ]
+        for source in sources[:MAX_SOURCES]:
+            numbers = (source.get("bytes"), source.get("documents"))
+            size, documents = (f"{number:,}" if isinstance(number, int) else "?" for number in numbers)
+            rows.append((visible(str(source.get("name"))), size, documents))
         more = f"and {len(sources) - MAX_SOURCES:,} more\n" if len(sources) > MAX_SOURCES else ""
         yield aligned(rows) + more
     if skipped:
-        lines = [f"skipped documents: {len(skipped):,}\n"]
-        for one in skipped[:MAX_SOURCES]:
-            lines.append(visible(f"  {one.get('source')}, {one.get('place')}: {one.get('reason')}") + "\n")
+        lines = [f"skipped documents: {len(skipped):,}"]
+        for document in skipped[:MAX_SOURCES]:
+            lines.append(visible(f"  {document.get('source')}, {document.get('place')}: {document.get('reason')}"))
         if len(skipped) > MAX_SOURCES:
-            lines.append(f"  and {len(skipped) - MAX_SOURCES:,} more\n")
-        yield "".join(lines)
+            lines.append(f"  and {len(skipped) - MAX_SOURCES:,} more")
+        yield "\n".join(lines) + "\n"
 
 
-def _objects(value: Any) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def _number(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else "?"
-
-
-# A document
+def _objects(value: object) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _document(folder: str, split: str, number: int) -> Iterator[bytes]:
-    from ..data import dataset
-
     opened = dataset.open(folder, split)
     try:
         start, stop = opened.documents.bounds(number)
     except IndexError as error:
         raise ValueError(f"{folder}: {error}") from None
-    tokenizer, ids = opened.tokenizer, opened.read(start, stop).tolist()
-    spans = Spans(tokenizer)
-    try:
-        drawn = terminal.drawn(spans, [ids], colours=True) if terminal.has_colours() else _lines(spans, ids, start)
-        yield from map(str.encode, drawn)
-    except KeyError:
-        place = next(place for place, id in enumerate(ids) if not _is_there(spans, id))
-        raise ValueError(
-            f"the id at {start + place:,} is {ids[place]}, and the tokenizer of the folder has none"
-        ) from None
-
-
-def _lines(spans: Spans, ids: list[int], start: int) -> Iterator[str]:
+    spans, ids = Spans(opened.tokenizer), opened.read(start, stop).tolist()
+    for place, id in enumerate(ids, start):
+        try:
+            spans[id]
+        except KeyError:
+            message = f"the id at {place:,} is {id}, and the tokenizer of the folder has none"
+            raise ValueError(message) from None
+    if terminal.has_colours():
+        yield from map(str.encode, terminal.drawn(spans, [ids], colours=True))
+        return
     for place, id in enumerate(ids, start):
         mark = "\tspecial" if spans[id].special else ""
-        yield f"{place}\t{id}\t{spans[id].text}{mark}\n"
-
-
-def _is_there(spans: Spans, id: int) -> bool:
-    try:
-        return bool(spans[id])
-    except KeyError:
-        return False
+        yield f"{place}\t{id}\t{spans[id].text}{mark}\n".encode()

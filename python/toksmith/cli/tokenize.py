@@ -33,7 +33,6 @@ from .options import (
     SeparatorOption,
     SpecialsFileOption,
     TokenizerOption,
-    UsageError,
     WorkersOption,
     choice_of,
     load,
@@ -62,9 +61,11 @@ finished, files of it that are missing or damaged are written again."""
 
 if TYPE_CHECKING:
     Format = Choice
+    Dtype = Choice
     OnError = Choice
 else:
     Format = choice_of("Format", choices.SHARD_FORMATS)
+    Dtype = choice_of("Dtype", tuple(manifests.WIDTHS))
     OnError = choice_of("OnError", choices.ON_ERROR)
 _BIN, _STOP = Format("bin"), OnError("stop")
 
@@ -83,56 +84,41 @@ def tokenize(
     format: Annotated[
         Format,
         typer.Option(
-            "--format",
             help="bin: bare ids; nanogpt: the same, in one file for each split, train.bin and val.bin with --split "
-            "val=0.0005; llm.c: ids behind a head; megatron: .bin and .idx; npy: "
-            "NumPy files; parquet: a list of ids in each row.",
+            "val=0.0005; llm.c: ids behind a header; megatron: .bin and .idx; npy: NumPy files; parquet: a list of "
+            "ids in each row.",
         ),
     ] = _BIN,
     dtype: Annotated[
-        str | None,
-        typer.Option(
-            "--dtype",
-            metavar="[uint16|uint32]",
-            help="The type of the ids. Default: uint16 if no id of the tokenizer needs more.",
-        ),
+        Dtype | None,
+        typer.Option(help="The type of the ids. Default: uint16 if no id of the tokenizer needs more."),
     ] = None,
-    shard_size: Annotated[
-        int, typer.Option("--shard-size", metavar="N", help="Close a shard when it has N ids.")
-    ] = DEFAULT_SHARD,
+    shard_size: Annotated[int, typer.Option(metavar="N", help="Close a shard when it has N ids.")] = DEFAULT_SHARD,
     split: Annotated[
         list[str] | None,
         typer.Option(
-            "--split",
             metavar="NAME=SHARE",
-            help="Put this share of the documents into a split of its own, such as val=0.01. Repeat the option for "
-            "each split.",
+            help="A split of its own for this share of the documents, such as val=0.01. Repeat the option for each.",
         ),
     ] = None,
     seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="The seed of the hash that divides documents among splits.")
+        int, typer.Option(metavar="N", help="The seed of the hash that divides documents among splits.")
     ] = 0,
     append: Annotated[
         list[str] | None,
         typer.Option(
-            "--append",
-            metavar="TOKEN",
-            help="A special token that ends each document, or none. Repeat the option for more.",
+            metavar="TOKEN", help="A special token that ends each document, or none. Repeat the option for more."
         ),
     ] = None,
     prepend: Annotated[
         list[str] | None,
-        typer.Option(
-            "--prepend",
-            metavar="TOKEN",
-            help="A special token that begins each document. Repeat the option for more.",
-        ),
+        typer.Option(metavar="TOKEN", help="A special token that begins each document. Repeat the option for more."),
     ] = None,
     shuffle: Annotated[
-        int | None, typer.Option("--shuffle", metavar="SEED", help="Shuffle the documents within a buffer.")
+        int | None, typer.Option(metavar="SEED", help="Shuffle the documents within a buffer.")
     ] = None,
     shuffle_buffer: Annotated[
-        int, typer.Option("--shuffle-buffer", metavar="N", help="The number of ids in the buffer.")
+        int, typer.Option(metavar="N", help="The number of ids in the buffer.")
     ] = DEFAULT_BUFFER,
     no_special: NoSpecialOption = False,
     field: FieldOrInputOption = None,
@@ -140,14 +126,12 @@ def tokenize(
     document_separator: SeparatorOption = None,
     errors: ErrorsOption = STRICT,
     on_error: Annotated[
-        OnError,
-        typer.Option("--on-error", help="Stop at a document that cannot be read, or skip it and list it."),
+        OnError, typer.Option(help="Stop at a document that cannot be read, or skip it and list it.")
     ] = _STOP,
     verify: Annotated[
         bool,
         typer.Option(
-            "--verify",
-            help="If OUT is finished, compare its files with their checksums, not only with their sizes.",
+            "--verify", help="If OUT is finished, compare its files with their checksums, not only with their sizes."
         ),
     ] = False,
     workers: WorkersOption = None,
@@ -158,9 +142,7 @@ def tokenize(
     progress: ProgressOption = None,
 ) -> None:
     """Turn documents into a folder of ids for training."""
-    if dtype not in (None, "uint16", "uint32"):
-        raise UsageError(f"--dtype is uint16 or uint32, not {dtype}")
-    chosen: dict[str, Any] = {"format": format.value, "errors": errors.value, "on_error": on_error.value}
+    choice: dict[str, Any] = {"format": format.value, "errors": errors.value, "on_error": on_error.value}
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     shows_bar = progress is Progress.bar or (progress is None and is_terminal)
     streams.check_inputs(sources, None, None, argument="SOURCES")
@@ -173,7 +155,7 @@ def tokenize(
             sources,
             load(tokenizer, pattern, special_tokens_of(special_tokens, special_file), unmatched),
             out,
-            dtype=dtype,
+            dtype=dtype and dtype.value,
             shard_size=shard_size,
             split=split,
             seed=seed,
@@ -188,7 +170,7 @@ def tokenize(
             verify=verify,
             workers=workers,
             progress="json" if progress is Progress.json else shows_bar,
-            **chosen,
+            **choice,
         )
     if progress in (None, Progress.bar):
         name = f"{out} is complete" if was_finished else out

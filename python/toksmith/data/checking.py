@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from .. import _core
 from .._internal.messages import shown
@@ -14,7 +12,6 @@ from . import dataset, formats
 from . import manifest as manifests
 from .manifest import File, Manifest, Shard
 
-_BLOCK_BYTES = 1 << 20
 _MISSING = "it is missing"
 
 
@@ -55,32 +52,13 @@ def damaged(manifest: Manifest, verify: bool, report: Report | None = None) -> I
         yield from _damaged(manifest, shard, read)
 
 
-def checksum(manifest: Manifest, path: Path, read: Callable[[int], object] = lambda _: None) -> str:
-    """Return the checksum of a file, of the kind in the manifest; `read` gets the number of bytes of each block."""
-    if manifest.checksums == "sha256":
-        digest = hashlib.sha256()
-        with path.open("rb", buffering=0) as file:
-            while block := file.read(_BLOCK_BYTES):
-                digest.update(block)
-                read(len(block))
-        return digest.hexdigest()
-    before = 0
-
-    def progress(_stage: str, done: int, _total: int) -> None:
-        nonlocal before
-        read(done - before)
-        before = done
-
-    return _core.checksum(path, progress=progress)[1]
-
-
 def _reading(manifest: Manifest, report: Report | None) -> Callable[[int], None]:
     files = (file for shard in manifest.shards for file in manifest.files_of(shard))
     return summing(report, "check", sum(file.bytes for file in files))
 
 
 def _damaged(manifest: Manifest, shard: Shard, read: Callable[[int], None] | None) -> Iterator[tuple[File, str]]:
-    """Yield the damaged files of a shard. Checksums are compared if there is a `read`."""
+    """Yield the damaged files of a shard. Checksums are compared if `read` is there."""
     for file in manifest.files_of(shard):
         path = manifest.folder / file.name
         size = path.stat().st_size if path.is_file() else None
@@ -89,10 +67,21 @@ def _damaged(manifest: Manifest, shard: Shard, read: Callable[[int], None] | Non
         elif size != file.bytes:
             yield file, f"it has {size:,} bytes, and {manifests.NAME} says {file.bytes:,}"
         elif read is not None and file.checksum is not None:
-            actual = checksum(manifest, path, read)
-            if actual != file.checksum:
-                kind = {"blake3": "BLAKE3", "sha256": "SHA-256"}[manifest.checksums]
-                yield file, f"the {kind} is {actual}, and {manifests.NAME} says {shown(file.checksum)}"
+            checksum = _core.checksum(path, progress=_steps(read))[1]
+            if checksum != file.checksum:
+                yield file, f"the BLAKE3 is {checksum}, and {manifests.NAME} says {shown(file.checksum)}"
+
+
+def _steps(read: Callable[[int], None]) -> Callable[[str, int, int], None]:
+    """Return a report of how much is done that calls `read` with the bytes since the last report."""
+    before = 0
+
+    def report(_stage: str, done: int, _total: int) -> None:
+        nonlocal before
+        read(done - before)
+        before = done
+
+    return report
 
 
 def _check_tokenizer(manifest: Manifest) -> Iterator[str]:

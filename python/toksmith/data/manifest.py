@@ -15,7 +15,7 @@ from ..files import reading, text_files, whole_files
 
 NAME = "manifest.json"
 VERSION = 2
-"""The version of the format of the folder. A reader refuses a later version."""
+"""The version of the format of the folder."""
 TOKENIZER = "tokenizer.toksmith"
 """The name of the file with the tokenizer."""
 WIDTHS = {"uint16": 2, "uint32": 4}
@@ -27,13 +27,12 @@ MEGATRON_HEADER_BYTES = 34
 REPAIR = "copy the folder again, or run the same toksmith tokenize again, which repairs it"
 """What to do about a damaged file; `--verify` finds those of the right size, too."""
 KIND = "toksmith training data"
-_CHECKSUMS = {1: "sha256", 2: "blake3"}
 _MAX_NAME = 255
 """The maximum length of the name of a file in file systems."""
 
 
 class Shard(NamedTuple):
-    """A file of ids, with the file that says where its documents begin, and the checksums of both."""
+    """A file of ids, with the file that says where its documents begin, and the BLAKE3 of both."""
 
     file: str
     index_file: str
@@ -63,10 +62,9 @@ class Split(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """The content of a folder. `content` is the whole object of the file, `checksums` "blake3" or "sha256"."""
+    """The content of a folder. `content` is the whole object of the file."""
 
     folder: Path
-    checksums: str
     file_format: str
     dtype: str
     tokenizer_file: str
@@ -185,25 +183,21 @@ def parse(text: str, folder: Path) -> Manifest:
     if content.get("format") != KIND:
         raise ValueError(f'{name}: not a manifest of training data: it has no "format": "{KIND}"')
     version = content.get("version")
-    if type(version) is not int or version < 1:
-        raise ValueError(f"{name}: the version is {shown(version)}, not a whole number from 1 on")
-    if version > VERSION:
-        raise ValueError(
-            f"{name}: version {version} of the format, and this toksmith reads versions up to {VERSION}: install a "
-            "newer one"
-        )
+    if type(version) is not int:
+        raise ValueError(f"{name}: the version is {shown(version)}, not a whole number")
+    if version != VERSION:
+        advice = "install a newer one" if version > VERSION else "write the folder again"
+        raise ValueError(f"{name}: version {version} of the format, and this toksmith reads {VERSION}: {advice}")
     with text_files.naming(name):
         tokenizer = _field(content, "tokenizer", dict)
-        checksums = _CHECKSUMS[version]
         manifest = Manifest(
             folder,
-            checksums,
             _choice(content, "file_format", SHARD_FORMATS),
             _choice(content, "dtype", tuple(WIDTHS)),
             _file_name(tokenizer, "file"),
             _field(tokenizer, "fingerprint", str),
             _field(tokenizer, "vocab_size", int),
-            {split: _split(split, value, checksums) for split, value in _field(content, "splits", dict).items()},
+            {split: _split(split, value) for split, value in _field(content, "splits", dict).items()},
             content,
         )
         for shard in manifest.shards:
@@ -211,10 +205,10 @@ def parse(text: str, folder: Path) -> Manifest:
     return manifest
 
 
-def _split(name: str, value: object, checksums: str) -> Split:
+def _split(name: str, value: object) -> Split:
     if not isinstance(value, dict):
         raise ValueError(f"the split {shown(name)} is {type(value).__name__}, not an object")
-    shards = [_shard(shard, checksums) for shard in _field(value, "shards", list)]
+    shards = [_shard(shard) for shard in _field(value, "shards", list)]
     split = Split(_count(value, "documents"), _count(value, "tokens"), shards)
     for what in ("documents", "tokens"):
         total, parts = getattr(split, what), sum(getattr(shard, what) for shard in shards)
@@ -223,7 +217,7 @@ def _split(name: str, value: object, checksums: str) -> Split:
     return split
 
 
-def _shard(value: object, checksums: str) -> Shard:
+def _shard(value: object) -> Shard:
     if not isinstance(value, dict):
         raise ValueError(f"a shard is {type(value).__name__}, not an object")
     return Shard(
@@ -232,9 +226,9 @@ def _shard(value: object, checksums: str) -> Shard:
         _count(value, "documents"),
         _count(value, "tokens"),
         _count(value, "bytes"),
-        _field(value, checksums, str),
-        _field(value, f"index_{checksums}", str),
-        _field(value, f"idx_{checksums}", str) if f"idx_{checksums}" in value else None,
+        _field(value, "blake3", str),
+        _field(value, "index_blake3", str),
+        _field(value, "idx_blake3", str) if "idx_blake3" in value else None,
     )
 
 

@@ -134,15 +134,19 @@ def tokenize(
         "options": options.settings | {"field": corpus.field, "column": corpus.column},
         "sources": [[source.name, *(source.seen or (None, None))] for source in corpus.sources],
     }
-    work = repair.work_left(Folder(Path(out), run, options), encoder, verify, progress)
-    if work.folder is None:
-        return work.manifest or {}
+    folder = Folder(Path(out), run, options)
+    finished = folder.finished()
+    if finished is not None:
+        repaired = repair.repair_of(folder, encoder, verify, progress)
+        if repaired is None:
+            return finished
+        folder = repaired
     if options.warning is not None:
         warnings.warn(options.warning, stacklevel=2)
-    manifest = _write(work.folder, encoder, corpus, progress)
-    if work.manifest is not None:
-        return work.manifest
-    warn_of_skipped(manifest, work.folder, stacklevel=3)
+    manifest = _write(folder, encoder, corpus, progress)
+    if finished is not None:
+        return finished
+    warn_of_skipped(manifest, folder, stacklevel=3)
     return manifest
 
 
@@ -168,7 +172,7 @@ def warn_of_skipped(manifest: dict[str, Any], folder: Folder, stacklevel: int) -
     if count:
         were = "was" if count == 1 else "were"
         message = f'{counted(count, "document")} {were} left out: see "skipped" in {folder.path / manifests.NAME}'
-        warnings.warn(message, stacklevel=stacklevel + 1)
+        warnings.warn(message, stacklevel=stacklevel)
 
 
 def _write(folder: Folder, tokenizer: Tokenizer, corpus: Corpus, progress: bool | str | Report) -> dict[str, Any]:

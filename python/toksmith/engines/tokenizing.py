@@ -131,11 +131,15 @@ class RunFolder(Folder):
             try:
                 yield
             except BaseException:
-                with contextlib.suppress(OSError):
-                    if not (self.path / NAME).exists():
-                        self._clear()
-                    shutil.rmtree(self.unfinished)
+                self._clean()
                 raise
+
+    def _clean(self) -> None:
+        """Remove all files of a failed run, as far as possible; of a finished run, remove the files left over."""
+        with contextlib.suppress(OSError):
+            if not (self.path / NAME).exists():
+                self._clear()
+            shutil.rmtree(self.unfinished)
 
     def _clear(self) -> None:
         """Remove what an earlier run has left."""

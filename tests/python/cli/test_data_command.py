@@ -1,6 +1,5 @@
 """`toksmith data`: what a folder holds, its checksums, and a document as tokens."""
 
-import hashlib
 import json
 import os
 import signal
@@ -85,25 +84,6 @@ def test_check(folder: Path) -> None:
     assert "another" not in run(folder)  # only --check reads the bytes
 
 
-def test_version_1_has_sums_of_another_kind(folder: Path) -> None:
-    path = folder / "manifest.json"
-    manifest = json.loads(path.read_text()) | {"version": 1}
-    shards = [shard for split in manifest["splits"].values() for shard in split["shards"]]
-    for shard in shards:
-        del shard["blake3"], shard["index_blake3"]
-        shard["sha256"] = hashlib.sha256((folder / shard["file"]).read_bytes()).hexdigest()
-        shard["index_sha256"] = hashlib.sha256((folder / shard["index"]).read_bytes()).hexdigest()
-    path.write_text(json.dumps(manifest))
-    assert "all is as it was written (shards: 3, bytes: " in run(folder, "--check")
-    index = folder / shards[1]["index"]
-    index.write_bytes(index.read_bytes()[:-1] + b"\1")
-    [line] = run(folder, "--check", status=1).splitlines()
-    assert line.startswith(f"{index}: the SHA-256 is ")
-    manifest["version"] = 2
-    path.write_text(json.dumps(manifest))
-    assert "manifest.json: the field 'blake3' is missing" in run(folder, "--check", status=1)
-
-
 def test_a_document_in_a_pipe(folder: Path, tokenizer: toksmith.Tokenizer) -> None:
     start = 0
     for number, text in enumerate(TEXTS):
@@ -160,7 +140,7 @@ def test_a_document_on_a_terminal(folder: Path, tokenizer: toksmith.Tokenizer) -
         (("out", "--document", 4), 1, "out: there is no document 4: there are 4, numbered from 0 on"),
         (("out", "--document", 0, "--split", "test"), 1, "no split 'test': there is 'train', 'val'"),
         (("out", "--split", "val"), 2, "--split says where the document is"),
-        (("out", "--check", "--document", 1), 2, "--check and --document are two things"),
+        (("out", "--check", "--document", 1), 2, "--check and --document are mutually exclusive"),
         ((), 2, "Missing argument 'FOLDER'"),
     ],
 )

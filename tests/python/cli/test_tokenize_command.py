@@ -172,7 +172,7 @@ def test_json_lines_of_progress(place: Path) -> None:
 
 WRONG = {
     "missing": (["missing.txt"], 1, "missing.txt: No such file"),
-    "dtype": (["a.jsonl", "--dtype", "int8"], 2, "--dtype is uint16 or uint32, not int8"),
+    "dtype": (["a.jsonl", "--dtype", "int8"], 2, "Invalid value for '--dtype'"),
     "format": (["a.jsonl", "--format", "bun"], 2, "Invalid value for '--format'"),
     "split": (["a.jsonl", "--split", "val"], 1, "--split is a name and a share, such as val=0.01, not 'val'"),
     "append": (["a.jsonl", "--append", "<|eot|>"], 1, "append: '<|eot|>' is no special token"),

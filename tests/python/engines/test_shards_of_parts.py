@@ -231,7 +231,7 @@ def test_after_an_error_at_the_end(
     def failing_behind_it(folder: Any, told: dict[str, Any]) -> None:
         write(folder, told)
         folder.unfinished.mkdir()
-        folder._write_names([name for shard in folder.shards.values() for name in shard["parts"].values()])
+        folder._write_names([name for shard in folder.shards.values() for name in shard.files.values()])
         raise error
 
     monkeypatch.setattr(RunFolder, "write_manifest", failing)
