@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::call;
-use super::counts::{GivenFile, input_file};
+use super::counts::PyInputFile;
 use super::documents::{PythonReader, TextFeed};
 use super::errors::raised;
 use super::file::PyWrittenHashes;
@@ -113,7 +113,7 @@ pub(super) struct PyShardRun {
     encoder: DocumentEncoder,
 }
 
-type GivenSource = (GivenFile, Option<Py<PyAny>>);
+type GivenSource = (PyInputFile, Option<Py<PyAny>>);
 
 #[pymethods]
 impl PyShardRun {
@@ -227,7 +227,7 @@ impl PyShardRun {
 }
 
 fn source_of((file, open): GivenSource) -> PyResult<Source> {
-    let file = input_file(file)?;
+    let file = file.into_input()?;
     let open = open.map(|open| {
         let opener: crate::shards::Opener = Arc::new(move || {
             Python::attach(|py| PythonReader::open(py, &open)).map_err(PythonReader::failed)

@@ -6,10 +6,10 @@ import importlib
 import importlib.metadata
 import itertools
 import os
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..files import temporary
 from ..formats import rank_file
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _tiktoken(module: Any, tokenizer: Tokenizer, threads: int) -> tuple[Any, Any
     pattern = tokenizer._pattern.text
     if pattern is None:
         raise ValueError("it needs a pattern")
-    with temporary.own_folder() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         ranks = _ranks(tokenizer, folder)
         vocab = rank_file.read(ranks)
     encoding = module.Encoding(
@@ -92,7 +92,7 @@ def _tiktoken(module: Any, tokenizer: Tokenizer, threads: int) -> tuple[Any, Any
 
 
 def _tokenizers(module: Any, tokenizer: Tokenizer, threads: int) -> tuple[Any, Any]:
-    with temporary.own_folder() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         tokenizer.save_huggingface(folder, verify=False)
         loaded = module.Tokenizer.from_file(str(Path(folder, "tokenizer.json")))
 
@@ -106,7 +106,7 @@ def _gigatoken(module: Any, tokenizer: Tokenizer, threads: int) -> tuple[Any, An
     scheme = _SCHEMES.get(tokenizer._pattern.name or "")
     if scheme is None:
         raise ValueError("it does not have the pattern")
-    with temporary.own_folder() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         ranks = _ranks(tokenizer, folder)
         loaded = module.Tokenizer.from_tiktoken(str(ranks), scheme, dict(tokenizer.special_tokens))
 

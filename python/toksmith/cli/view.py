@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import itertools
 import stat
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..files import temporary
+from ..files.new_file import NewFile
 from ..formats import sources
 from ..lab.viewing import flow, terminal
 from ..lab.viewing.spans import Spans, visible
@@ -127,8 +128,8 @@ def _opened(source: streams.Input, errors: str, is_read_again: bool) -> Iterator
     """Yield what returns the text in pieces, each time anew."""
     path = source.path
     if is_read_again and path is not None and (path == "-" or not stat.S_ISREG(Path(path).stat().st_mode)):
-        with temporary.file() as spool:
-            with streams.naming(temporary.folder()):
+        with NewFile(Path(tempfile.gettempdir()), "text") as spool:
+            with streams.naming(tempfile.gettempdir()):
                 spool.file.writelines(map(str.encode, source.text(errors)))
                 spool.file.flush()
             yield lambda: streams.text(str(spool.path), errors)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .. import _core
-    from ..training.options import Options
+    from .._internal.choices import Ties
 
     Counts = list[int | None]
 
@@ -23,20 +23,9 @@ class Record:
 
     __slots__ = ("_counts", "_learned", "least", "ties")
 
-    def __init__(self, ties: str, least: int, counts: Counts, learned: _core.Learned | None = None) -> None:
+    def __init__(self, ties: Ties, least: int, counts: Counts, learned: _core.Learned | None = None) -> None:
         self.ties, self.least = ties, least
         self._counts, self._learned = counts, learned
-
-    @classmethod
-    def of_training(cls, options: Options, learned: _core.Learned) -> Record:
-        """Return the record of a training."""
-        least = options.vocab_size - options.max_merges
-        before: Counts = []
-        if options.base is not None:
-            before = [None] * len(options.base._core.merges())
-            if options.base._record and len(options.base._record.counts()) == len(before):
-                before = options.base._record.counts()
-        return cls(options.ties, least, before, learned)
 
     def counts(self) -> Counts:
         """Return the count of each merge."""

@@ -44,7 +44,7 @@ class Given(NamedTuple):
     @property
     def for_core(self) -> tuple[Any, ...]:
         """The description of the source that the core takes."""
-        return ((self.path, self.compression, self.field, None, self.seen), self.open)
+        return (inputs.Source(self.path, self.compression, self.field, None, self.seen), self.open)
 
 
 def found(sources: Any, field: str | None, column: str | None, out: Path | None = None) -> list[Given]:
