@@ -6,10 +6,9 @@ use super::collect::{ResultOptions, collect};
 use super::counts::PretokenCounts;
 use super::options::CountOptions;
 use super::places::Span;
-use super::slot::CountSlot;
 use super::spill::SpillFile;
 use super::worker::{SharedCounts, Worker};
-use crate::control::{Control, PRETOKENS_PER_CHECK};
+use crate::control::Control;
 use crate::error::Result;
 use crate::pretokenize::Pretokenizer;
 use crate::room;
@@ -47,25 +46,6 @@ impl Counting {
         worker.document(text, place, &self.specials, &self.pretokenizer, control)?;
         worker.finish(control)?;
         self.span(place, text.len() as u64);
-        Ok(())
-    }
-
-    /// Adds counts from elsewhere. Their places come after all places that were used so far.
-    ///
-    /// # Errors
-    /// [`crate::Error::Interrupted`], [`crate::Error::Spill`].
-    pub fn add(&mut self, counts: &PretokenCounts, control: &Control) -> Result<()> {
-        let end = counts.end_place();
-        let place = self.take_places(end);
-        let mut arena = Vec::new();
-        for (number, (pretoken, count, first)) in counts.iter().enumerate() {
-            if number % PRETOKENS_PER_CHECK == 0 {
-                control.check()?;
-            }
-            arena.clear();
-            self.shared.add(&CountSlot::of(pretoken, count, place + first, &mut arena)?, &arena)?;
-        }
-        self.span(place, end);
         Ok(())
     }
 

@@ -193,12 +193,6 @@ impl PretokenCounts {
         self.slots.bytes()
     }
 
-    /// Bytes of the text that was counted: of each pretoken as often as it occurs; or the highest `u64`.
-    pub fn text_bytes(&self) -> u64 {
-        let bytes = self.words().map(|(word, count)| count.saturating_mul(word.len() as u64));
-        bytes.fold(0, u64::saturating_add)
-    }
-
     /// The count of a pretoken; `None` if it is not there. The first call looks at all pretokens, to make an index.
     ///
     /// # Errors

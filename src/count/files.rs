@@ -77,12 +77,8 @@ impl Counting {
             if is_plain(file, &meta) {
                 let source = SourceFile::open(&file.path, seen, control)?;
                 let place = self.take_places(stretch * source.size);
-                let (start, end) = file.range.unwrap_or((0, source.size));
-                total += end - start;
-                let chunks = match file.range {
-                    Some(_) => vec![Chunk { start, end, place: place + stretch * start }],
-                    None => chunks::plan(&source, place, stretch, self, control)?,
-                };
+                total += source.size;
+                let chunks = chunks::plan(&source, place, stretch, self, control)?;
                 units.extend(chunks.into_iter().map(|chunk| WorkUnit::Chunk(number, chunk)));
                 sources.push(Some(source));
             } else {

@@ -24,11 +24,6 @@ pub(super) struct PairTally {
     places: u32,
 }
 
-/// The weighted number of all pairs.
-pub(super) fn total(tallies: &[PairTally]) -> u64 {
-    tallies.iter().map(|tally| tally.count).fold(0, u64::saturating_add)
-}
-
 /// Calls `visit` with the position, the left token and the right token of every pair in the corpus.
 #[inline]
 fn for_each_pair(

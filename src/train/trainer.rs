@@ -50,10 +50,6 @@ pub(super) struct Trainer<'c, T> {
     /// The positions of the pair in the current block of postings.
     hits: Vec<u32>,
     merges: Vec<Merge>,
-    /// The weighted number of pairs in the text.
-    pairs: u64,
-    /// Weight of the occurrences of the pair that overlap a merged one.
-    overlapping: u64,
     /// The number of tokens that may still be added.
     room: usize,
     /// The index has every pair that occurs at least this often. Rarer pairs exist in the corpus only.
@@ -102,8 +98,6 @@ impl<'c, T: Corpus> Trainer<'c, T> {
             after: Neighbours::default(),
             hits: vec![0; POSTINGS_PER_BLOCK],
             merges,
-            pairs: 0,
-            overlapping: 0,
             room: left,
             threshold: floor,
             floor,
@@ -115,8 +109,7 @@ impl<'c, T: Corpus> Trainer<'c, T> {
         match vocab {
             None => trainer.index_bytes()?,
             Some(vocab) => {
-                trainer.pairs = trainer.corpus.pairs();
-                let guess = scan::threshold_of_total(trainer.pairs, trainer.corpus.len(), left);
+                let guess = scan::threshold_of_total(trainer.corpus.pairs(), trainer.corpus.len(), left);
                 trainer.index_pairs(guess.max(floor), |token| vocab.tokens().bytes_at(token).to_vec())?;
             }
         }
@@ -127,7 +120,6 @@ impl<'c, T: Corpus> Trainer<'c, T> {
     /// Indexes the pairs of bytes before the first merge.
     fn index_bytes(&mut self) -> Result<()> {
         let tallies = scan::tally_bytes(&self.corpus, self.control)?;
-        self.pairs = scan::total(&tallies);
         if self.longest >= 2 {
             let guess = scan::first_threshold(&tallies, self.corpus.len(), self.room);
             // Most merges complete a word, so the last of them is about as frequent as the rarest of that
@@ -162,10 +154,9 @@ impl<'c, T: Corpus> Trainer<'c, T> {
     /// Learns all merges that there is room for. Returns `false` before that if the corpus must be laid out
     /// anew.
     pub(super) fn run(&mut self, saver: &mut Saver<'_>) -> Result<bool> {
-        saver.show(&self.merges, self.pairs)?;
         while self.room > 0 {
             self.check_control(WORK_PER_MERGE)?;
-            saver.offer(&self.merges, self.pairs)?;
+            saver.offer(&self.merges)?;
             match self.queue.pop(&mut self.index, &self.corpus, &self.tokens)? {
                 Some(pair) => {
                     if self.must_lay_out_after(pair)? {
@@ -178,7 +169,6 @@ impl<'c, T: Corpus> Trainer<'c, T> {
                 None => break,
             }
         }
-        saver.show(&self.merges, self.pairs)?;
         Ok(true)
     }
 
@@ -246,7 +236,6 @@ impl<'c, T: Corpus> Trainer<'c, T> {
             self.after.make_room(hits)?;
             self.rewrite(&pair, token, hits, postings.clone());
         }
-        self.pairs = self.pairs.saturating_sub(pair.count - std::mem::take(&mut self.overlapping));
         self.lower_counts(&pair, token);
         self.add_pairs(token)?;
         self.index.tidy();
@@ -290,7 +279,6 @@ impl<'c, T: Corpus> Trainer<'c, T> {
                 && (self.corpus.token(position) != pair.left
                     || self.corpus.token(position + step) != pair.right)
             {
-                self.overlapping += self.corpus.weight(position);
                 continue;
             }
             let weight = self.corpus.weight(position);

@@ -336,32 +336,6 @@ def test_a_fork_waits_for_the_import_of_what_the_child_may_need(tmp_path: Path) 
     assert (outcome.status, outcome.out) == (0, "0\n"), outcome.told
 
 
-TEMPORARY = r"""
-import os, tempfile, threading, time
-from toksmith.files import temporary
-
-looks, look = threading.Event(), tempfile._get_default_tempdir
-def slowly():
-    looks.set()
-    time.sleep(1)
-    return look()
-tempfile._get_default_tempdir = slowly
-thread = threading.Thread(target=temporary.folder)
-thread.start()
-looks.wait()
-process = os.fork()
-if process == 0:
-    temporary.folder()
-    os._exit(0)
-print(os.waitpid(process, 0)[1])
-"""
-
-
-def test_a_fork_waits_for_the_locks_of_tempfile(tmp_path: Path) -> None:
-    outcome = run(TEMPORARY, tmp_path, timeout=60)
-    assert (outcome.status, outcome.out) == (0, "0\n"), outcome.told
-
-
 REGISTRY = r"""
 import os, threading, time
 from toksmith.compat.tiktoken import registry

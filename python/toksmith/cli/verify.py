@@ -6,13 +6,13 @@ import contextlib
 import importlib
 import importlib.metadata
 import os
+import tempfile
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..files import temporary
 from ..formats import first_difference, sources, stress
 from ..formats.first_difference import Side
 from ..formats.published import encodings, rank_cache
@@ -130,7 +130,7 @@ def _published(tiktoken: Any, name: str) -> Any:
     name = "r50k_base" if name == "gpt2" else name
     file = encodings.ENCODINGS[name].file
     data = encodings.rank_file(file)  # before TIKTOKEN_CACHE_DIR names another folder
-    with temporary.own_folder() as folder, _environment("TIKTOKEN_CACHE_DIR", folder):
+    with tempfile.TemporaryDirectory() as folder, _environment("TIKTOKEN_CACHE_DIR", folder):
         key = rank_cache.cache_key(encodings.FILES[file].url)
         (Path(folder) / key).write_bytes(data)
         return tiktoken.get_encoding(name)
@@ -146,7 +146,7 @@ def _of_ranks(tiktoken: Any, source: str, ours: Tokenizer, pattern: str | None) 
     if sources.kind_of(source) == "ranks" and pattern is not None:
         vocab, text = read(source), patterns.expression(pattern_of(pattern) or "")
     else:
-        with temporary.own_folder() as folder:
+        with tempfile.TemporaryDirectory() as folder:
             ranks = Path(folder) / "ranks.tiktoken"
             ours.save(ranks, format="tiktoken")
             vocab, text = read(ranks), ours._parts.pattern.text

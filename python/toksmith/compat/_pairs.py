@@ -31,7 +31,7 @@ def learn(texts: Iterable[str], vocab_size: int, pattern: Pattern, ties: Ties) -
         raise ValueError(f"vocab_size must be at least 256, the single bytes, and at most 2^32 - 1, not {size}")
     counts = count_pretokens_from_iterator(texts, pattern=pattern)
     learned = _core.learn_merges(counts._core, size - 256, ties=ties)
-    return [(left, right, count) for left, right, _, count in learned.items()]
+    return [(merge.left, merge.right, merge.count) for merge in learned.merges()]
 
 
 def tokenizer_of(merges: Iterable[Pair], pattern: Pattern, special_tokens: Mapping[str, int]) -> Tokenizer:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .. import _core
+    from .._internal.choices import Ties
 
     Counts = list[int | None]
 
@@ -22,19 +23,9 @@ class Record:
 
     __slots__ = ("_counts", "_learned", "least", "ties")
 
-    def __init__(self, ties: str, least: int, counts: Counts, learned: _core.Learned | None = None) -> None:
+    def __init__(self, ties: Ties, least: int, counts: Counts, learned: _core.Learned | None = None) -> None:
         self.ties, self.least = ties, least
         self._counts, self._learned = counts, learned
-
-    @classmethod
-    def extending(
-        cls, base: Record | None, base_merges: int, ties: str, least: int, learned: _core.Learned
-    ) -> Record:
-        """Return the record of a training that began with the `base_merges` merges of a base."""
-        before: Counts = [None] * base_merges
-        if base is not None and len(base.counts()) == base_merges:
-            before = base.counts()
-        return cls(ties, least, before, learned)
 
     def counts(self) -> Counts:
         """Return the count of each merge."""

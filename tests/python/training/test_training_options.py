@@ -3,7 +3,6 @@
 import csv
 import gc
 import json
-import os
 import pickle
 import random
 import subprocess
@@ -225,17 +224,6 @@ def test_a_training_imports_nothing_that_takes_long(tmp_path: Path) -> None:
         "assert not slow & (set(sys.modules) - before), slow & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_the_temporary_folder_is_that_of_tempfile(tmp_path: Path) -> None:
-    code = (
-        "from toksmith.files import temporary as t; first = t.folder(); import tempfile\n"
-        "assert first == t.folder() == tempfile.gettempdir()"
-    )
-    missing = str(tmp_path / "missing")
-    for given in ({}, {"TMPDIR": str(tmp_path)}, {"TEMP": str(tmp_path)}, {"TMPDIR": missing}, {"TMPDIR": ""}):
-        names = {name: value for name, value in os.environ.items() if name not in ("TMPDIR", "TEMP", "TMP")}
-        subprocess.run([sys.executable, "-c", code], check=True, env=names | given)
 
 
 def test_pickles_find_a_tokenizer_whose_fingerprint_nobody_asked_for() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import functools
 import json
+import tempfile
 import types
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ except ImportError as error:
     ) from error
 
 from ..._internal.messages import shown
-from ...files import temporary, text_files, whole_files
+from ...files import text_files, whole_files
 from ...formats.huggingface import folder, origin
 from ..huggingface.tokenizers import Tokenizer
 
@@ -220,7 +221,7 @@ def _of_origin(parts: Any, given: dict[str, Any], options: dict[str, Any]) -> To
         )
     config.pop("auto_map", None)  # the class is loaded already, and the code that auto_map names is not here
     files[origin.CONFIG] = origin.as_json(config)
-    with temporary.own_folder() as made:
+    with tempfile.TemporaryDirectory() as made:
         if origin.MODEL in parts.origin.files:
             files[origin.MODEL] = origin.as_json(parts.origin.files[origin.MODEL])
         for name, content in files.items():

@@ -10,12 +10,13 @@ from __future__ import annotations
 import copy
 import json
 import os
+import tempfile
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..._internal.messages import shown
-from ...files import reading, temporary, text_files
+from ...files import reading, text_files
 from .pipeline import Pipeline
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def _files_of_object(source: Any) -> Files:
     light = copy.copy(source)
     light.__dict__["_save_pretrained"] = lambda *_args, **_options: ()
     try:
-        with temporary.own_folder() as folder:
+        with tempfile.TemporaryDirectory() as folder:
             light.save_pretrained(folder)
             return _files_in(Path(folder))
     except Exception as error:  # a class from elsewhere may raise any error

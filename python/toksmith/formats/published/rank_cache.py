@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,9 +56,7 @@ def _tiktoken_folder() -> tuple[Path | None, bool]:
     for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
         if (named := os.environ.get(variable)) is not None:
             return (Path(named) if named else None), True
-    from ...files import temporary
-
-    return Path(temporary.folder()) / "data-gym-cache", False
+    return Path(tempfile.gettempdir()) / "data-gym-cache", False
 
 
 def places(url: str, *, plain: bool = True) -> Iterator[Path]:
