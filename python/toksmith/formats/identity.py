@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import pickle
 import weakref
+from typing import Any, Protocol
 
 from .. import _core
+from . import native
+from .parts import Parts
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
-    from ..compat.tiktoken.encoding import Encoding
-    from ..definition import Definition
+class Identified(Protocol):
+    """A tokenizer: its parts, and what was made of them once."""
+
+    _parts: Parts
+    _cache: dict[str, Any]
+
+    @classmethod
+    def _of(cls, parts: Parts) -> Identified: ...
+
 
 # The tokenizers of this process: those with a fingerprint by class and fingerprint, all others by address. Unpickling
 # a tokenizer of this process returns the existing object, and reads nothing.
-_by_fingerprint: weakref.WeakValueDictionary[tuple[type, str], Definition] = weakref.WeakValueDictionary()
-_without_fingerprint: weakref.WeakValueDictionary[int, Definition] = weakref.WeakValueDictionary()
+_by_fingerprint: weakref.WeakValueDictionary[tuple[type, str], Identified] = weakref.WeakValueDictionary()
+_without_fingerprint: weakref.WeakValueDictionary[int, Identified] = weakref.WeakValueDictionary()
 
 
-def register(tokenizer: Definition) -> None:
+def register(tokenizer: Identified) -> None:
     """Remember that this process has a tokenizer. Its fingerprint would take a fifth of the time of loading."""
     _without_fingerprint[id(tokenizer)] = tokenizer
 
 
-def fingerprint(tokenizer: Definition) -> str:
+def fingerprint(tokenizer: Identified) -> str:
     """Return the SHA-256, in hex, of the state of a tokenizer, and remember the tokenizer by it."""
     digest: str | None = tokenizer._cache.get("fingerprint")
     if digest is None:
@@ -35,7 +45,7 @@ def fingerprint(tokenizer: Definition) -> str:
     return digest
 
 
-def _here(kind: type[Definition], digest: str) -> Definition | None:
+def _here(kind: type[Identified], digest: str) -> Identified | None:
     """Return the tokenizer of this process that has a fingerprint."""
     if (kind, digest) not in _by_fingerprint:
         for tokenizer in list(_without_fingerprint.values()):
@@ -44,39 +54,34 @@ def _here(kind: type[Definition], digest: str) -> Definition | None:
     return _by_fingerprint.get((kind, digest))
 
 
-def reduced(tokenizer: Definition) -> tuple[Any, ...]:
+def reduced(tokenizer: Identified) -> tuple[Any, ...]:
     """Return the content of a tokenizer's pickle: its state with its fingerprint, record and origin with digests."""
     record, origin = _written_record(tokenizer), _written_origin(tokenizer)
-    rest: tuple[Any, ...] = (record or None, _digest(record)) if record or origin else ()
+    tail: tuple[Any, ...] = (record or None, _digest(record)) if record or origin else ()
     if origin:
-        rest += (origin, _digest(origin))
-    return restore, (type(tokenizer), fingerprint(tokenizer), *state(tokenizer), *rest)
+        tail += (origin, _digest(origin))
+    return restore, (type(tokenizer), fingerprint(tokenizer), *state(tokenizer), *tail)
 
 
-def state(tokenizer: Definition) -> tuple[bytes, bytes]:
+def state(tokenizer: Identified) -> tuple[bytes, bytes]:
     """Return all parts of a tokenizer's identity: its head, and the state of the core."""
-    from . import head
-
-    return head.state(tokenizer._parts)
+    return native.state(tokenizer._parts)
 
 
-def _written_record(tokenizer: Definition) -> bytes:
+def _written_record(tokenizer: Identified) -> bytes:
     """Return the record of the training of a tokenizer, as its pickle holds it; empty if it has none."""
-    import json
+    record = tokenizer._parts.record
+    return b"" if record is None else json.dumps(record.state()).encode()
 
-    return b"" if tokenizer._record is None else json.dumps(tokenizer._record.state()).encode()
 
-
-def _written_origin(tokenizer: Definition) -> bytes:
+def _written_origin(tokenizer: Identified) -> bytes:
     """Return the origin of a tokenizer, as its pickle holds it; empty if the origin is not known."""
-    import json
-
     origin = tokenizer._parts.origin
     return b"" if origin is None else json.dumps(origin.state()).encode()
 
 
 def restore(
-    kind: type[Definition],
+    kind: type[Identified],
     digest: str,
     head: bytes,
     core: bytes,
@@ -84,7 +89,7 @@ def restore(
     record_digest: str = "",
     origin: bytes | None = None,
     origin_digest: str = "",
-) -> Definition:
+) -> Identified:
     """Return the tokenizer of this state: the one that this process has, or a new one with its record of training.
 
     Cost: one SHA-256 of the state, if this process does not have the tokenizer; else the record of its training is
@@ -105,63 +110,11 @@ def restore(
     check("Tokenizer", isinstance(head, bytes) and isinstance(core, bytes) and _of_state(head, core) == digest)
     for written, its_digest in ((record, record_digest), (origin, origin_digest)):
         check("Tokenizer", written is None or (isinstance(written, bytes) and _digest(written) == its_digest))
-    import json
-
-    from . import head as heads
-    from .parts import Parts
-    from .training_record import Record
-
     content = json.loads(head)
-    pattern, pipeline = heads.pattern_and_pipeline(content, "the pickled tokenizer")
+    pattern, pipeline = native.pattern_and_pipeline(content, "the pickled tokenizer")
     inner = _core.Tokenizer.from_state(core, list(content["special_tokens"].items()), pattern.core())
-    found = None if record is None else Record.of_state(json.loads(record))
-    parts = Parts(heads.with_pipeline(inner, pipeline), pattern, pipeline, found)
-    return kind._of(heads.with_origin(parts, None if origin is None else json.loads(origin)))
-
-
-def digest_of_encoding(state: Any) -> str:
-    """Return the SHA-256, in hex, of the state of an `Encoding`: a name, or its arguments.
-
-    Raises:
-        TypeError, ValueError, KeyError: `state` is no such state.
-    """
-    import array
-    import json
-
-    if isinstance(state, str):
-        return _digest(state.encode(errors="surrogatepass"))
-    ranks = state["mergeable_ranks"]
-    specials = sorted(state["special_tokens"].items())
-    numbers = array.array("Q", (number for token, rank in ranks.items() for number in (len(token), rank)))
-    head = json.dumps([state["name"], state["pat_str"], specials, len(ranks)]).encode()
-    return _digest(head, numbers.tobytes(), *ranks)
-
-
-def restore_encoding(kind: type[Encoding], state: Any, digest: str) -> Encoding:
-    """Return the encoding of this state.
-
-    Raises:
-        pickle.UnpicklingError: The state is not that of the digest: the pickle is damaged.
-        ValueError: The state is whole, but the encoding cannot be made here.
-    """
-    check("Encoding", isinstance(kind, type) and hasattr(kind, "_of_ranks"))
-    check_encoding(state, digest)
-    encoding = kind.__new__(kind)
-    encoding.__setstate__(state)
-    return encoding
-
-
-def check_encoding(state: Any, digest: str) -> None:
-    """Refuse the state of an encoding that has another digest.
-
-    Raises:
-        pickle.UnpicklingError: The state has another digest.
-    """
-    try:
-        found = digest_of_encoding(state)
-    except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
-        found = ""
-    check("Encoding", found == digest)
+    states = (None if written is None else json.loads(written) for written in (record, origin))
+    return kind._of(native.parts_of(inner, pattern, pipeline, *states))
 
 
 def digest_of_values(*values: Any) -> str:
@@ -176,9 +129,7 @@ def check(kind: str, is_whole: bool) -> None:
         pickle.UnpicklingError: The content is not whole.
     """
     if not is_whole:
-        import pickle
-
-        raise pickle.UnpicklingError(f"the pickle of the {kind} is damaged: it has another SHA-256")
+        raise pickle.UnpicklingError(f"the pickle of the {kind} is damaged: checksum mismatch")
 
 
 def _of_state(head: bytes, core: bytes) -> str:
@@ -186,9 +137,7 @@ def _of_state(head: bytes, core: bytes) -> str:
 
 
 def _digest(*parts: bytes) -> str:
-    import hashlib
-
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for part in parts:
-        found.update(part)
-    return found.hexdigest()
+        digest.update(part)
+    return digest.hexdigest()

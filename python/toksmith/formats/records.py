@@ -19,8 +19,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return escape(value)
     if dataclasses.is_dataclass(value):
-        fields = (one for one in dataclasses.fields(value) if not one.metadata.get("left_out"))
-        return {one.name: plain(getattr(value, one.name)) for one in fields}
+        fields = (field for field in dataclasses.fields(value) if not field.metadata.get("left_out"))
+        return {field.name: plain(getattr(value, field.name)) for field in fields}
     if hasattr(value, "_asdict"):
         return {name: plain(part) for name, part in value._asdict().items()}
     if isinstance(value, dict):
