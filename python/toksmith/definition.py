@@ -258,9 +258,9 @@ class Definition(Loading):
             OSError: The file cannot be written.
             ValueError: The file, read back, is not this tokenizer. Nothing is written.
         """
-        from .formats import save
+        from .formats import native
 
-        save.native(self._parts, path, verify)
+        native.save(self._parts, path, verify)
 
     def save_gpt2(self, folder: StrPath, *, verify: bool = True) -> None:
         """Save as `vocab.json` and `merges.txt` in `folder`, which is made if need be.
@@ -276,9 +276,9 @@ class Definition(Loading):
                 itself (names the token); or a special token has the bytes of an ordinary one; or the files, read
                 back, give other ids. Nothing is written.
         """
-        from .formats import save
+        from .formats import gpt2
 
-        save.gpt2(self._parts, folder, verify)
+        gpt2.save(self._parts, folder, verify)
 
     def save_tiktoken(self, path: StrPath, *, verify: bool = True) -> None:
         """Save the ordinary tokens as a rank file of tiktoken's. It holds no pattern and no special tokens.
@@ -291,9 +291,9 @@ class Definition(Loading):
             ValueError: Under rank semantics some text could have other ids: a token does not re-encode to itself, or
                 ids do not rise with the merges; or the file, read back, gives other ids. Nothing is written.
         """
-        from .formats import save
+        from .formats import ranks
 
-        save.tiktoken(self._parts, path, verify)
+        ranks.save(self._parts, path, verify)
 
     def save_huggingface(
         self,
@@ -331,10 +331,10 @@ class Definition(Loading):
                 differently, a special token whose name spells another token (names the part); or a role is given to
                 a name that is no special token; or the file, read back, gives other ids. Nothing is written.
         """
-        from .formats import save
+        from .formats.huggingface import folder as huggingface_folder
 
         roles = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token, "pad_token": pad_token}
-        save.huggingface(self._parts, folder, roles, chat_template, model_max_length, verify)
+        huggingface_folder.save(self._parts, folder, roles, chat_template, model_max_length, verify)
 
     # Identity
 

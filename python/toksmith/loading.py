@@ -71,9 +71,9 @@ class Loading:
             OSError: A file cannot be read.
             ValueError: A file is malformed or inconsistent; names file and line.
         """
-        from .formats import load
+        from .formats import gpt2
 
-        return cls._of(load.gpt2(vocab_filepath, merges_filepath, special_tokens, pattern, unmatched))
+        return cls._of(gpt2.load(vocab_filepath, merges_filepath, special_tokens, pattern, unmatched))
 
     @classmethod
     def from_tiktoken(
@@ -103,9 +103,9 @@ class Loading:
             ValueError: The file is malformed, or lacks a single byte; names file and line. Or the pattern is broken,
                 has a part without an equal in `regex`, or looks like a name but is none.
         """
-        from .formats import load_ranks
+        from .formats import ranks
 
-        return cls._of(load_ranks.load(path, pattern, special_tokens, unmatched))
+        return cls._of(ranks.load(path, pattern, special_tokens, unmatched))
 
     @classmethod
     def from_huggingface(cls, source: Any, *, dropout_seed: int | None = None) -> Self:
@@ -137,6 +137,6 @@ class Loading:
             OSError: The file cannot be read.
             ValueError: The file is no such file, of a later version, or inconsistent; names what is wrong.
         """
-        from .formats import load
+        from .formats import native
 
-        return cls._of(load.native(path))
+        return cls._of(native.load(path))

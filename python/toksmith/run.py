@@ -7,14 +7,12 @@ installed.
 from __future__ import annotations
 
 import importlib
+import os
 import runpy
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from .compat import aliases
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _KNOWN = {**aliases.STAND_INS, "transformers": "toksmith.compat.huggingface"}
 """Names that `--as` takes: libraries with a stand-in, and `transformers`, whose tokenizers get toksmith inside."""
@@ -33,17 +31,17 @@ def main(arguments: Sequence[str]) -> None:
     Raises:
         SystemExit: The arguments name no program, or a library without a stand-in; or the program raises it.
     """
-    rest, names = list(arguments), ["tiktoken"]
-    while rest and rest[0].startswith("--as"):
-        option, equals, value = rest.pop(0).partition("=")
-        if option != "--as" or not (equals or rest):
+    arguments, names = list(arguments), ["tiktoken"]
+    while arguments and arguments[0].startswith("--as"):
+        option, equals, value = arguments.pop(0).partition("=")
+        if option != "--as" or not (equals or arguments):
             raise SystemExit(USAGE)
-        names = (value if equals else rest.pop(0)).split(",")
-    if rest[:1] in (["-h"], ["--help"]):
+        names = (value if equals else arguments.pop(0)).split(",")
+    if arguments[:1] in (["-h"], ["--help"]):
         print(USAGE, end="")
         return
-    as_module = rest[:1] == ["-m"]
-    program = rest[1:] if as_module else rest
+    as_module = arguments[:1] == ["-m"]
+    program = arguments[1:] if as_module else arguments
     if not program or program[0].startswith("-"):
         raise SystemExit(USAGE)
     for name in names:
@@ -53,8 +51,6 @@ def main(arguments: Sequence[str]) -> None:
         sys.path[0] = ""
         runpy.run_module(program[0], run_name="__main__", alter_sys=True)
     else:
-        import os
-
         sys.path[0] = os.path.dirname(os.path.abspath(program[0]))  # noqa: PTH100, PTH120
         runpy.run_path(program[0], run_name="__main__")
 

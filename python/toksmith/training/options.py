@@ -166,7 +166,15 @@ class Options:
         layout = self._extended_ids() if self.base else self._ids(learned.added())
         base = self.base._core if self.base else None
         core = _core.build_tokenizer(learned, base, layout.bytes, layout.first, layout.specials, self.pattern.core())
-        return Tokenizer._of(Parts(core, self.pattern, None, Record.of_training(self, learned)))
+        parts = None if self.base is None else self.base._parts
+        record = Record.of_training(
+            self.ties,
+            self.vocab_size - self.max_merges,
+            0 if parts is None else len(parts.core.merges()),
+            None if parts is None else parts.record,
+            learned,
+        )
+        return Tokenizer._of(Parts(core, self.pattern, None, record))
 
     def _ids(self, merges: int) -> Layout:
         """Give bytes, special tokens and merges their ids."""
@@ -207,7 +215,7 @@ def given_or(default: Any, value: Any) -> Any:
 def _byte_order(name: str) -> Sequence[int]:
     if name == "value":
         return range(256)
-    from ..formats.gpt2 import BYTE_ORDER
+    from ..formats.spelling import BYTE_ORDER
 
     return BYTE_ORDER
 

@@ -13,7 +13,7 @@ from published_data import VOCABULARIES, read_ranks
 from training_data import END, SPECIAL_IDS, TIES, assert_equal, quietly, random_corpus
 
 from toksmith import PretokenCounts, Tokenizer, count_pretokens_from_iterator, train, train_from_iterator
-from toksmith.formats.gpt2 import spell
+from toksmith.formats.spelling import spell
 
 Published = dict[str, str]
 

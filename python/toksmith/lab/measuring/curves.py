@@ -56,7 +56,7 @@ def curve(tokenizer: Tokenizer, counts: NDArray[np.int64]) -> TokensBySize:
     """
     joined = _joined(tokenizer)
     size = tokenizer.vocab_size
-    least = max(256 + len(tokenizer.special_tokens), tokenizer._record.least if tokenizer._record else 0)
+    least = max(256 + len(tokenizer.special_tokens), tokenizer._record.initial_tokens if tokenizer._record else 0)
     applied = np.zeros(len(joined), np.int64)
     uses = np.zeros(tokenizer.max_id + 1, np.int64)
     uses[: len(counts)] = counts

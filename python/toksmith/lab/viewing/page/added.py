@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from . import normalization
 
 if TYPE_CHECKING:
-    from ....formats.huggingface.added import AddedToken
+    from ....formats.huggingface.pipeline import AddedToken
     from ....formats.parts import Parts
 
 
