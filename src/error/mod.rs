@@ -117,6 +117,15 @@ pub enum Error {
         second: u32,
     },
 
+    /// A line of a file that is malformed.
+    #[error("line {line}: {reason}")]
+    Line {
+        /// Its number, from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+
     /// A byte value that has no token.
     #[error(
         "the vocabulary has no token for the single byte 0x{byte:02x}: all 256 are needed, or some text could not be encoded"

@@ -71,6 +71,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<huggingface::HuggingFaceModel>()?;
     module.add_function(wrap_pyfunction!(rows::tokens_of_rows, module)?)?;
     module.add_function(wrap_pyfunction!(rows::merges_of_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(rows::tokens_of_ranks, module)?)?;
     module.add_class::<file::PyWrittenHashes>()?;
     module.add_function(wrap_pyfunction!(file::checksum, module)?)?;
     module.add_class::<training::Learned>()?;

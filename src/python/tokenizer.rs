@@ -92,14 +92,14 @@ impl Tokenizer {
         Self::of_state(py, state, &special_specs(special_tokens)?, &pretokenizer.inner)
     }
 
-    /// The tokenizer of a rank file; None if a line is not in the form that tiktoken writes.
+    /// The tokenizer of a rank file.
     #[staticmethod]
     fn from_ranks(
         py: Python<'_>,
         file: &[u8],
         special_tokens: Vec<(String, Option<i128>)>,
         pretokenizer: &PyPretokenizer,
-    ) -> PyResult<Option<Self>> {
+    ) -> PyResult<Self> {
         Self::of_ranks(py, file, &special_specs(special_tokens)?, &pretokenizer.inner)
     }
 

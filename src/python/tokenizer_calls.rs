@@ -70,14 +70,13 @@ impl Tokenizer {
         file: &[u8],
         specials: &[SpecialSpec],
         pretokenizer: &Pretokenizer,
-    ) -> PyResult<Option<Self>> {
+    ) -> PyResult<Self> {
         let encoder = call::long(py, None, move |_| {
             room::check_available(4 * file.len())?;
-            let Some(lines) = RankLines::parse(file) else { return Ok(None) };
-            let vocab = Vocab::of_views(lines.tokens(), None, specials)?;
-            Encoder::try_new(vocab, pretokenizer.clone()).map(Some)
+            let vocab = Vocab::of_views(RankLines::parse(file)?.tokens(), None, specials)?;
+            Encoder::try_new(vocab, pretokenizer.clone())
         })?;
-        Ok(encoder.map(|encoder| Tokenizer::of(Arc::new(encoder))))
+        Ok(Tokenizer::of(Arc::new(encoder)))
     }
 
     /// The ids of a text as a list.

@@ -342,7 +342,7 @@ from toksmith.compat.tiktoken import registry
 
 holds = threading.Event()
 def hold():
-    with registry._lock:
+    with registry._lock():
         holds.set()
         time.sleep(60)
 threading.Thread(target=hold, daemon=True).start()

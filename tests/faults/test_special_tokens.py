@@ -13,7 +13,7 @@ from child import Limits, run
 
 import toksmith
 from toksmith.compat.minbpe import RegexTokenizer
-from toksmith.formats.gpt2 import spell
+from toksmith.formats.spelling import spell
 
 HARD = """
 import toksmith

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from .. import _core
 from .._internal import memory
 from .._internal.progress import reporter
-from ..formats.gpt2 import BYTE_ORDER
 from ..formats.parts import Parts
+from ..formats.spelling import BYTE_ORDER
 from ..formats.training_record import Record
 from ..tokenizer import Tokenizer
 from .checkpoint import Checkpoint

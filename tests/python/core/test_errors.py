@@ -22,7 +22,7 @@ import pytest
 
 import toksmith
 from toksmith import DecodeStream, PretokenCounts, Tokenizer
-from toksmith.formats.gpt2 import spell
+from toksmith.formats.spelling import spell
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 AB = {**BYTES, 256: b"ab"}

@@ -167,7 +167,7 @@ def test_encodings_are_copied_and_pickled(tmp_path: Path) -> None:
     for other in (copy.copy(made), copy.deepcopy(made), *(pickle.loads(pickle.dumps(made, p)) for p in range(6))):
         assert parts(other) == parts(made)
     for state in (5, None, [], (1, 2)):
-        with pytest.raises(TypeError, match="the state of an Encoding is"):
+        with pytest.raises(TypeError):
             Encoding.__new__(Encoding).__setstate__(state)
 
 

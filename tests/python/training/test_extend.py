@@ -14,7 +14,7 @@ from training_data import END, SPECIAL_IDS, TIES, assert_equal, quietly, random_
 
 import toksmith
 from toksmith import PretokenCounts, Tokenizer, count_pretokens_from_iterator, train, train_from_iterator
-from toksmith.formats.gpt2 import spell
+from toksmith.formats.spelling import spell
 
 Published = dict[str, str]
 

@@ -16,15 +16,19 @@ from tokenizers import Tokenizer as HFTokenizer
 from tokenizers import models, pre_tokenizers, trainers
 from training_data import END, TIES, assert_equal, quietly
 
-from toksmith import PretokenCounts, Tokenizer, reference, train, train_from_iterator
+from toksmith import PretokenCounts, Tokenizer, _core, reference, train, train_from_iterator
 from toksmith._internal import memory
-from toksmith.formats.gpt2 import unspell
-from toksmith.formats.native import unescape
+from toksmith.formats.spelling import unspell
 
 Published = dict[str, str]
 
 
 # The longest token
+
+
+def token_of(text: str) -> bytes:
+    """Return the token that a text in a log stands for."""
+    return _core.tokens_of_rows([[0, text]])[0]
 
 
 def naive_up_to(counts: dict[bytes, int], merges: int, longest: int) -> list[tuple[bytes, bytes]]:
@@ -174,11 +178,11 @@ def test_the_log_has_a_row_for_each_merge(suffix: str, tmp_path: Path) -> None:
     else:
         rows = [json.loads(line) for line in data.splitlines()]
     assert [int(row["merge"]) for row in rows] == list(range(1, len(tokenizer.merges) + 1))
-    assert [(unescape(row["left"]), unescape(row["right"])) for row in rows] == tokenizer.merges
+    assert [(token_of(row["left"]), token_of(row["right"])) for row in rows] == tokenizer.merges
     counts = [int(row["count"]) if row["count"] not in ("", None) else None for row in rows]
     assert counts == tokenizer.merge_counts
     for row in rows:
-        token = unescape(row["token"])
+        token = token_of(row["token"])
         assert tokenizer.token_bytes(int(row["id"])) == token
         assert int(row["bytes"]) == len(token)
 

@@ -5,22 +5,21 @@ A change of a part gives a new state, with a new `toksmith.Tokenizer`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ... import _core
 from ..._internal.lazy import LazyProperty
 from ..._internal.messages import shown
-from ...formats.gpt2 import spell, unspell
+from ...formats import verification
 from ...formats.huggingface import characters, read, write
 from ...formats.huggingface.pipeline import Pipeline
 from ...formats.parts import Parts
+from ...formats.spelling import spell, unspell
 from ...tokenizer import Tokenizer as Native
 from . import components, ids_of
 from .added import Added, Row
 from .components import Decoder, Normalizer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 Content = dict[str, Any]
 
@@ -79,9 +78,9 @@ class State:
 
     def content(self) -> Content:
         """Return the content of a `tokenizer.json`: a new dictionary, of parts that must not be changed."""
-        found = dict(self._source) if self._source is not None else write.tokenizer_object(self.core._parts)
-        found["added_tokens"] = list(self.added.rows.values())
-        return found
+        content = dict(self._source) if self._source is not None else write.tokenizer_object(self.core._parts)
+        content["added_tokens"] = list(self.added.rows.values())
+        return content
 
     @LazyProperty
     def settings(self) -> Content:
@@ -94,8 +93,8 @@ class State:
     def part(self, name: str) -> Content | None:
         """Return the normalizer, pre-tokenizer or decoder, as the file has it."""
         if self._source is not None:
-            found: Content | None = self._source.get(name)
-            return found
+            part: Content | None = self._source.get(name)
+            return part
         if self.settings:
             return self.settings.get(name)
         return write.pre_tokenizer(self.core._parts) if name == "pre_tokenizer" else _own_decoder(name)
@@ -153,8 +152,8 @@ class State:
     def model_id(self, token: str) -> int | None:
         """Return the id that the model has for a token; None if it has none."""
         if self._source is not None:
-            found: int | None = self._source["model"]["vocab"].get(token)
-            return found
+            model_id: int | None = self._source["model"]["vocab"].get(token)
+            return model_id
         id = self.added.ids.get(token)
         if id is not None:
             return None if id in self.added.beside else id
@@ -205,14 +204,14 @@ class State:
         if self._merges_characters:
             return self._character_tokens(spelled)
         data = b"".join(byte for c in spelled if (byte := unspell(c)) is not None)
-        found: list[tuple[int, str, tuple[int, int]]] = []
+        tokens: list[tuple[int, str, tuple[int, int]]] = []
         at = 0
         for id in self._bare.encode_bytes(data, False):
             token = spell(core.token_bytes(id))
             end = at + len(token.encode())
-            found.append((id, token, (at, end)))
+            tokens.append((id, token, (at, end)))
             at = end
-        return found
+        return tokens
 
     def _character_tokens(self, spelled: str) -> list[tuple[int, str, tuple[int, int]]]:
         core = self.core._core
@@ -244,9 +243,7 @@ class State:
     @LazyProperty
     def _bare(self) -> _core.Tokenizer:
         """The model alone: it takes each text as one pretoken."""
-        from ...formats import verification
-
-        return verification._bare(self.core._parts)
+        return verification.bare(self.core._parts)
 
     # Ids to text
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import functools
 import warnings
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import Any
 
 from ..._internal.forks import no_fork
 from ..huggingface.tokenizers import Tokenizer
 from . import pretrained
-
-if TYPE_CHECKING:
-    from types import TracebackType
-
-    from typing_extensions import Self
 
 Backend: Any = pretrained.ToksmithTokenizer.__base__  # the class around a `tokenizers.Tokenizer`
 
@@ -61,7 +57,7 @@ class Installed:
             if _installed is self:
                 _installed = None
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Installed:
         return self
 
     def __exit__(
