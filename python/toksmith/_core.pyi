@@ -39,7 +39,6 @@ __all__ = [
     "counts_to_arrow",
     "fingerprint",
     "learn_merges",
-    "make_first_arrays",
     "merges_of_rows",
     "overlap",
     "parse_json",
@@ -454,7 +453,6 @@ def learn_merges(
     progress: _Report | None = None,
     forget: bool = False,
 ) -> Learned: ...
-def make_first_arrays() -> None: ...
 def fingerprint(counts: PretokenCounts) -> str: ...
 def build_tokenizer(
     learned: Learned,

@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use hashbrown::HashTable;
+use once_cell::race::OnceBox;
 
-use super::ordered::{CountTable, Ordered, Slots, Unordered};
+use super::ordered::{CountTable, Ordered, Slots, Unordered, into_value};
 use super::places::{Span, sort_by_place};
 use super::slot::{CountSlot, copied, hash_long, store};
 use crate::control::{Control, PRETOKENS_PER_CHECK};
 use crate::error::{Error, Result};
-use crate::once::Once;
 use crate::pretokenize::key::Key;
 use crate::room;
 
@@ -34,7 +34,7 @@ pub struct PretokenCounts {
 
 /// Finds a pretoken's slot by its hash. Made when a pretoken is first looked up.
 #[derive(Debug, Default)]
-struct Index(Once<Arc<HashTable<u32>>>);
+struct Index(OnceBox<Arc<HashTable<u32>>>);
 
 impl Clone for Index {
     fn clone(&self) -> Self {
@@ -126,7 +126,7 @@ impl PretokenCounts {
         items: impl Iterator<Item = CountedPretoken<'a>>,
         control: &Control,
     ) -> Result<()> {
-        let index = std::mem::take(&mut self.index).0.into_inner();
+        let index = into_value(std::mem::take(&mut self.index).0);
         let mut index = index.map_or_else(|| self.make_index(control), Ok)?;
         let Slots { slots: mut all, mut long } = std::mem::take(&mut self.slots).into_slots();
         for (number, (pretoken, count, first)) in items.enumerate() {
@@ -154,7 +154,7 @@ impl PretokenCounts {
             }
         }
         self.slots = Slots { slots: all, long }.into();
-        self.index = Index(Arc::new(index).into());
+        self.index = Index(OnceBox::with_value(Box::new(Arc::new(index))));
         Ok(())
     }
 
@@ -205,13 +205,7 @@ impl PretokenCounts {
     /// Same as [`PretokenCounts::from_items`].
     pub fn get(&self, pretoken: &[u8], control: &Control) -> Result<Option<u64>> {
         self.check_memory_for_order()?;
-        let index = match self.index.0.get() {
-            Some(index) => index,
-            None => {
-                let made = self.make_index(control)?;
-                self.index.0.get_or_make(|| Arc::new(made))
-            }
-        };
+        let index = self.index.0.get_or_try_init(|| Ok(Box::new(Arc::new(self.make_index(control)?))))?;
         if pretoken.is_empty() {
             return Ok(None);
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use once_cell::race::OnceBox;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
@@ -12,7 +13,6 @@ use super::{arrays, call, ids, objects, text};
 use crate::decode;
 use crate::encode::{Encoder, SortedTokens, SpecialSet};
 use crate::error::Error;
-use crate::once::Once;
 use crate::room;
 
 /// Special tokens for single calls, each with its id.
@@ -64,7 +64,7 @@ impl PySpecialSet {
 #[pyclass(frozen, module = "toksmith._core")]
 pub(super) struct Encoding {
     encoder: Arc<Encoder>,
-    sorted: Once<SortedTokens>,
+    sorted: OnceBox<SortedTokens>,
 }
 
 /// The first special token of `refused` in a text; `None` if none occurs.
@@ -81,7 +81,7 @@ fn refusal<'py>(
 impl Encoding {
     #[new]
     fn new(tokenizer: &Tokenizer) -> Self {
-        Encoding { encoder: tokenizer.encoder.clone(), sorted: Once::new() }
+        Encoding { encoder: tokenizer.encoder.clone(), sorted: OnceBox::new() }
     }
 
     #[pyo3(signature = (text, allowed, refused))]
@@ -222,7 +222,7 @@ impl Encoding {
 
 impl Encoding {
     fn sorted(&self) -> &SortedTokens {
-        self.sorted.get_or_make(|| SortedTokens::new(self.encoder.vocab()))
+        self.sorted.get_or_init(|| Box::new(SortedTokens::new(self.encoder.vocab())))
     }
 
     /// Calls `take` with the bytes of each id.

@@ -6,6 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use once_cell::race::OnceBox;
 use rustc_hash::FxHashSet;
 
 use super::build::{SpecialSpec, check_ids};
@@ -234,8 +235,8 @@ impl Vocab {
         };
         Ok(Vocab {
             tokens,
-            ordinary: Arc::new(ordinary.into()),
-            pairs: Arc::new(pairs.into()),
+            ordinary: Arc::new(OnceBox::with_value(Box::new(ordinary))),
+            pairs: Arc::new(OnceBox::with_value(Box::new(pairs))),
             trained: None,
             semantics: Semantics::Merges,
             whole: false, // the model itself looks for whole pretokens

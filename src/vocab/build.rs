@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use once_cell::race::OnceBox;
 use rustc_hash::FxHashMap;
 
 use super::ordinary::Ordinary;
@@ -126,8 +127,8 @@ fn build(
     let whole = semantics == Semantics::Ranks;
     Ok(Vocab {
         tokens,
-        ordinary: Arc::new(ordinary.into()),
-        pairs: Arc::new(pairs.into()),
+        ordinary: Arc::new(OnceBox::with_value(Box::new(ordinary))),
+        pairs: Arc::new(OnceBox::with_value(Box::new(pairs))),
         trained: None,
         semantics,
         whole,

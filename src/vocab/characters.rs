@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use once_cell::race::OnceBox;
+
 use super::build::SpecialSpec;
 use super::ordinary::Ordinary;
 use super::reach;
@@ -46,8 +48,8 @@ impl Vocab {
         let unreachable = reach::not_made(&tokens, &pairs)?;
         Ok(Vocab {
             tokens,
-            ordinary: Arc::new(ordinary.into()),
-            pairs: Arc::new(pairs.into()),
+            ordinary: Arc::new(OnceBox::with_value(Box::new(ordinary))),
+            pairs: Arc::new(OnceBox::with_value(Box::new(pairs))),
             trained: None,
             semantics: Semantics::Merges,
             whole: false,

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use once_cell::race::OnceBox;
+
 use super::ordinary::Ordinary;
 use super::reach;
 use super::tokens::TokenBytes;
 use crate::error::{Error, Result};
 use crate::merge::Pairs;
-use crate::once::Once;
 use crate::room;
 use crate::special::Specials;
 
@@ -41,9 +42,9 @@ pub struct CharacterTokens {
 pub struct Vocab {
     pub(super) tokens: TokenBytes,
     /// Ordinary tokens by their bytes.
-    pub(super) ordinary: Arc<Once<Ordinary>>,
+    pub(super) ordinary: Arc<OnceBox<Ordinary>>,
     /// The table of merges.
-    pub(super) pairs: Arc<Once<Pairs>>,
+    pub(super) pairs: Arc<OnceBox<Pairs>>,
     /// For a vocabulary whose merges were all trained from the bytes: the index of the token that the first
     /// merge makes; later merges make the tokens that follow. Such a vocabulary needs no checks, and
     /// `ordinary` and `pairs` are made when they are first used.
@@ -102,12 +103,12 @@ impl Vocab {
     /// The table of merges, by index.
     #[inline]
     pub(crate) fn pairs(&self) -> &Pairs {
-        self.pairs.get_or_make(|| trained_pairs(self))
+        self.pairs.get_or_init(|| Box::new(trained_pairs(self)))
     }
 
     #[inline]
     fn ordinary(&self) -> &Ordinary {
-        self.ordinary.get_or_make(|| trained_tokens(self))
+        self.ordinary.get_or_init(|| Box::new(trained_tokens(self)))
     }
 
     /// Whether there are ordinary tokens that merging their own bytes does not make.

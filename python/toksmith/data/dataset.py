@@ -11,7 +11,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._internal.lazy import LazyProperty
 from .._internal.messages import shown
 from . import manifest as manifests
 from . import shards
@@ -70,6 +69,7 @@ class TrainingData:
         self._part = _split_of(self._manifest, split)
         self._token_starts = [0, *itertools.accumulate(shard.tokens for shard in self._part.shards)]
         self._document_starts = [0, *itertools.accumulate(shard.documents for shard in self._part.shards)]
+        self._tokenizer: Tokenizer | None = None
         self._ids = functools.lru_cache(_MOST_OPEN)(self._open_ids)
         self._index = functools.lru_cache(_MOST_OPEN)(self._open_index)
 
@@ -102,7 +102,7 @@ class TrainingData:
 
         return np.dtype(self._manifest.dtype)
 
-    @LazyProperty
+    @property
     def tokenizer(self) -> Tokenizer:
         """The tokenizer that made the ids; it is loaded at its first use.
 
@@ -110,7 +110,10 @@ class TrainingData:
             OSError: Its file cannot be read.
             ValueError: The file is damaged, or holds another tokenizer than the manifest names.
         """
-        return load_tokenizer(self._manifest)
+        # No `cached_property`: its lock, before Python 3.12, would stay locked in a child that is forked meanwhile.
+        if self._tokenizer is None:
+            self._tokenizer = load_tokenizer(self._manifest)
+        return self._tokenizer
 
     @property
     def documents(self) -> Documents:

@@ -6,8 +6,6 @@ import contextlib
 import os
 import sys
 
-from .._internal.forks import no_fork
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,8 +28,7 @@ def folder() -> str:
             return os.path.abspath(first)
     import tempfile
 
-    with no_fork:
-        return tempfile.gettempdir()
+    return tempfile.gettempdir()
 
 
 def file() -> NewFile:
@@ -60,8 +57,7 @@ def own_folder() -> Iterator[str]:
 
     _remove_abandoned()
     while True:
-        with no_fork:
-            path = tempfile.mkdtemp(_SUFFIX, _PREFIX)
+        path = tempfile.mkdtemp(_SUFFIX, _PREFIX)
         with contextlib.ExitStack() as stack:
             # Before the folder is locked, another process may take it for an abandoned one.
             with contextlib.suppress(FileNotFoundError):

@@ -57,7 +57,7 @@ impl Encoder {
             self.answer(Request { text: bytes, specials, worker: 0, is_first }, &mut ids, control)?;
             return Ok(ids);
         }
-        let workers = self.useful_workers(workers, text.len());
+        let workers = self.useful_workers(workers, text.len())?;
         let chunks = self.chunks(text, specials, chunk_size(workers, text.len(), specials))?;
         self.encode_chunks(text, &chunks, specials, (workers, is_first), control)
     }
@@ -92,7 +92,7 @@ impl Encoder {
             self.answer(Request { text, specials, worker: 0, is_first }, &mut count, control)?;
             return Ok(count.0);
         }
-        let workers = self.useful_workers(workers, text.len());
+        let workers = self.useful_workers(workers, text.len())?;
         let chunks = self.chunks(text, specials, chunk_size(workers, text.len(), specials))?;
         let workers = workers.min(chunks.len());
         let spare = BufferPool::default();

@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 from typing import TYPE_CHECKING, Any
 
-from ..._internal.lazy import LazyProperty
 from .. import scripts
 from . import kinds as kinds_of
 from .results import Contents, Duplicates, Lengths, Partial, Sizes, VocabularyToken
@@ -38,16 +37,10 @@ class Vocabulary:
         self.tokens = [parts.vocab[id] for id in self.ids]
         self.special = frozenset(parts.special_tokens.values())
         self.ordinary = [VocabularyToken(id, parts.vocab[id]) for id in self.ids if id not in self.special]
+        # The tokens for single bytes, where merging begins with characters: they encode characters that are no token.
+        characters = parts.core.characters()
+        self.bytes_of_characters = frozenset(() if characters is None else characters[0])
         self.texts = {id: text for id, token in self.ordinary if (text := text_of(token)) is not None}
-
-    @LazyProperty
-    def bytes_of_characters(self) -> frozenset[int]:
-        """The ids of the tokens for single bytes, where merging begins with characters; else empty.
-
-        They encode the bytes of characters that are no token.
-        """
-        found = self.parts.core.characters()
-        return frozenset() if found is None else frozenset(found[0])
 
     def token(self, id: int) -> VocabularyToken:
         """Return a token by its id."""
