@@ -21,7 +21,7 @@ pub(crate) const MAX_COUNT: u64 = 1 << 63;
 /// Pretokens with their counts and the places of their first occurrences, in the order of these places.
 ///
 /// Memory: 32 bytes for each pretoken, and the bytes of those with more than 15. A place is the number of
-/// bytes before the first occurrence in all documents, one behind the other; only the order of places has a
+/// bytes before the first occurrence in all documents, one after the other; only the order of places has a
 /// meaning.
 #[derive(Clone, Debug, Default)]
 pub struct PretokenCounts {
@@ -211,8 +211,8 @@ impl PretokenCounts {
         }
         let (_, hash) = sought(pretoken, 1, 0);
         let Slots { slots, long } = self.slots.slots();
-        let found = index.find(hash, |&at| slots[at as usize].pretoken(long) == pretoken);
-        Ok(found.map(|&at| slots[at as usize].count))
+        let position = index.find(hash, |&at| slots[at as usize].pretoken(long) == pretoken);
+        Ok(position.map(|&at| slots[at as usize].count))
     }
 
     /// A place after all occurrences; for documents their bytes of text.
@@ -268,11 +268,11 @@ impl PretokenCounts {
         places.into_iter().map(item).collect()
     }
 
-    /// A copy without the pretokens that occur less often than `least`.
-    pub fn at_least(&self, least: u64) -> Self {
+    /// A copy without the pretokens that occur less often than `min_count`.
+    pub fn at_least(&self, min_count: u64) -> Self {
         let (mut slots, mut long, mut total) = (Vec::new(), Vec::new(), 0);
         let all = self.slots.slots();
-        for slot in all.slots.iter().filter(|slot| slot.count >= least) {
+        for slot in all.slots.iter().filter(|slot| slot.count >= min_count) {
             total += slot.count;
             let pretoken = slot.pretoken(&all.long);
             slots.push(if slot.is_long() { slot.moved_to(copied(&mut long, pretoken)) } else { *slot });
@@ -325,8 +325,8 @@ fn sought(pretoken: &[u8], count: u64, first: u64) -> (CountSlot, u64) {
     (slot, slot.hash())
 }
 
-fn sum(one: u64, other: u64) -> Option<u64> {
-    one.checked_add(other).filter(|&sum| sum <= MAX_COUNT)
+fn sum(left: u64, right: u64) -> Option<u64> {
+    left.checked_add(right).filter(|&sum| sum <= MAX_COUNT)
 }
 
 fn overflow(pretoken: &[u8]) -> Error {

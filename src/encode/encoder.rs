@@ -26,7 +26,7 @@ use crate::special::Specials;
 use crate::vocab::Vocab;
 
 /// Bytes of text after which a scratch gets a cache of its own. Making one writes megabytes and takes 4 to 8 ms,
-/// longer than encoding a small text. The value was chosen without measurement.
+/// longer than encoding a small text.
 const OWN_CACHE_BYTES: usize = 1 << 18;
 /// Calls for fewer bytes of text than this are small: making a cache, which takes milliseconds, would delay them
 /// most.

@@ -19,7 +19,7 @@ use crate::pretokenize::ENDS;
 use crate::pretokenize::key::{Key, Length};
 use crate::simd::{self, Isa, Kernel, Simd};
 
-/// The most ids that the hits of a run have, and one more for the last copy of a fixed size.
+/// The maximum number of ids that the hits of a run have, and one more for the last copy of a fixed size.
 const MAX_HIT_IDS: usize = MAX_INLINE_IDS * ENDS + 1;
 
 /// Working memory: the keys of a run, the indices of their buckets, and what was found there.

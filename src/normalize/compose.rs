@@ -118,7 +118,7 @@ impl Classes {
     }
 }
 
-/// The first character at or behind `from` whose first byte does not say that composition leaves it unchanged.
+/// The first character at or after `from` whose first byte does not say that composition leaves it unchanged.
 fn next_not_inert(text: &[u8], from: usize) -> Option<usize> {
     let (blocks, _) = text[from..].as_chunks::<64>();
     // A whole block is looked at without a branch, so that compilers make vector code of it.

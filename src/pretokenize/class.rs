@@ -126,7 +126,7 @@ fn decode_beyond_ascii(text: &[u8], at: usize) -> (Class, usize) {
     decode_four(first_four(&text[at..]))
 }
 
-/// The first bytes of a text, with zeros behind its end: a zero continues no sequence.
+/// The first bytes of a text, with zeros after its end: a zero continues no sequence.
 #[inline(always)]
 fn first_four(text: &[u8]) -> [u8; 4] {
     text.first_chunk::<4>().copied().unwrap_or_else(|| {
@@ -148,7 +148,7 @@ pub(super) fn char_start(text: &[u8], end: usize) -> usize {
     end - (2..=4).find(multibyte).unwrap_or(end.min(1))
 }
 
-/// [`decode_beyond_ascii`] for a character that `bytes` begin with; zeros stand for what lies behind the text.
+/// [`decode_beyond_ascii`] for a character that `bytes` begin with; zeros stand for what lies after the text.
 #[inline(always)]
 pub(super) fn decode_four(bytes: [u8; 4]) -> (Class, usize) {
     match decode_multibyte(bytes) {

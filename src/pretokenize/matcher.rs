@@ -106,9 +106,9 @@ impl Matcher {
             }
             Matcher::Named(named, isa) => Scanner::new(*named, *isa, text).ranges().try_for_each(on_match),
             Matcher::Compiled(automaton) => {
-                CompiledScanner::new(automaton, text, false).for_each(|found| on_match(found).map(|()| true))
+                CompiledScanner::new(automaton, text, false).for_each(|range| on_match(range).map(|()| true))
             }
-            Matcher::Outside(splitter) => splitter.split(text, &mut |found| on_match(found).map(|()| true)),
+            Matcher::Outside(splitter) => splitter.split(text, &mut |range| on_match(range).map(|()| true)),
         }
     }
 

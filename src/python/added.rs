@@ -13,6 +13,6 @@ pub(super) fn overlap(
     first: Vec<PyBackedBytes>,
     second: Vec<PyBackedBytes>,
 ) -> PyResult<bool> {
-    let owned = |all: Vec<PyBackedBytes>| all.iter().map(|one| one.to_vec()).collect();
+    let owned = |all: Vec<PyBackedBytes>| all.iter().map(|bytes| bytes.to_vec()).collect();
     call::long(py, None, move |_| special::overlap(owned(first), owned(second)))
 }

@@ -19,23 +19,23 @@ const BATCH_BYTES: usize = 1 << 20;
 const BATCH_TEXTS: usize = 1 << 12;
 
 /// An object of Python that holds text.
-enum HeldText {
+enum PythonText {
     Text(PyBackedStr),
     Bytes(PyBackedBytes),
 }
 
-impl HeldText {
+impl PythonText {
     fn bytes(&self) -> &[u8] {
         match self {
-            HeldText::Text(text) => text.as_bytes(),
-            HeldText::Bytes(bytes) => bytes,
+            PythonText::Text(text) => text.as_bytes(),
+            PythonText::Bytes(bytes) => bytes,
         }
     }
 }
 
 /// Objects of Python that hold the texts of a batch.
-enum Held {
-    Texts(Vec<HeldText>),
+enum TextOwners {
+    Texts(Vec<PythonText>),
     Column(Py<PyArrowColumn>),
 }
 
@@ -44,7 +44,7 @@ enum Held {
 /// If another thread dropped an object of Python, PyO3 would put it into a list that the whole process shares, under a
 /// lock; a child that is forked at that moment would wait for the lock at its next call.
 #[derive(Clone, Default)]
-pub(super) struct Dropped(Arc<Mutex<Vec<Held>>>);
+pub(super) struct Dropped(Arc<Mutex<Vec<TextOwners>>>);
 
 impl Dropped {
     /// Drops the texts that wait.
@@ -55,17 +55,17 @@ impl Dropped {
 }
 
 /// A batch of texts. Any thread may drop it.
-pub(super) struct HeldTexts {
-    held: Held,
+pub(super) struct PythonTexts {
+    owners: TextOwners,
     progress: u64,
     dropped: Dropped,
 }
 
-impl TextBatch for HeldTexts {
+impl TextBatch for PythonTexts {
     fn texts(&self) -> Result<Vec<&[u8]>> {
-        match &self.held {
-            Held::Texts(texts) => room::collected(texts.iter().map(HeldText::bytes)),
-            Held::Column(column) => Ok(column.get().column().texts()?.texts),
+        match &self.owners {
+            TextOwners::Texts(texts) => room::collected(texts.iter().map(PythonText::bytes)),
+            TextOwners::Column(column) => Ok(column.get().column().texts()?.texts),
         }
     }
 
@@ -74,10 +74,10 @@ impl TextBatch for HeldTexts {
     }
 }
 
-impl Drop for HeldTexts {
+impl Drop for PythonTexts {
     fn drop(&mut self) {
-        let held = std::mem::replace(&mut self.held, Held::Texts(Vec::new()));
-        self.dropped.0.lock().unwrap_or_else(PoisonError::into_inner).push(held);
+        let owners = std::mem::replace(&mut self.owners, TextOwners::Texts(Vec::new()));
+        self.dropped.0.lock().unwrap_or_else(PoisonError::into_inner).push(owners);
     }
 }
 
@@ -95,8 +95,8 @@ pub(super) struct TextFeed {
 
 /// The meaning of an item of the iterator.
 enum Item {
-    Text(HeldText),
-    Many(TextJob<HeldTexts>),
+    Text(PythonText),
+    Many(TextJob<PythonTexts>),
     /// The next texts belong to this source.
     Source(usize),
     Passed,
@@ -123,20 +123,20 @@ impl TextFeed {
     }
 
     /// The next batch of texts.
-    pub(super) fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob<HeldTexts>>> {
+    pub(super) fn next(&mut self, py: Python<'_>) -> PyResult<Option<TextJob<PythonTexts>>> {
         self.dropped.clear(py);
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
         let first = self.at;
-        let (mut held, mut bytes) = (Vec::new(), 0);
-        while bytes < BATCH_BYTES && held.len() < BATCH_TEXTS {
+        let (mut texts, mut bytes) = (Vec::new(), 0);
+        while bytes < BATCH_BYTES && texts.len() < BATCH_TEXTS {
             match self.item(py) {
                 Ok(None) => break,
                 Ok(Some(Item::Passed)) => {}
                 Ok(Some(Item::Text(text))) => {
                     bytes += text.bytes().len();
-                    room::push(&mut held, text)?;
+                    room::push(&mut texts, text)?;
                 }
                 Ok(Some(Item::Many(job))) => return Ok(Some(job)),
                 Ok(Some(Item::Source(source))) => {
@@ -144,18 +144,18 @@ impl TextFeed {
                     return self.next(py);
                 }
                 // The texts before the failure are encoded first.
-                Err(error) if !held.is_empty() => {
+                Err(error) if !texts.is_empty() => {
                     self.failed = Some(error);
                     break;
                 }
                 Err(error) => return Err(error),
             }
         }
-        if held.is_empty() {
+        if texts.is_empty() {
             return if self.to_pass > 0 { Err(self.changed()) } else { Ok(None) };
         }
         self.at.digest = self.digest.as_ref().map_or(0, Xxh64::digest);
-        Ok(Some(self.job(Held::Texts(held), bytes as u64, first)))
+        Ok(Some(self.job(TextOwners::Texts(texts), bytes as u64, first)))
     }
 
     /// The next item of the iterator.
@@ -180,8 +180,8 @@ impl TextFeed {
         Ok(Some(Item::Text(text)))
     }
 
-    fn job(&self, held: Held, progress: u64, first: Cursor) -> TextJob<HeldTexts> {
-        let texts = HeldTexts { held, progress, dropped: self.dropped.clone() };
+    fn job(&self, owners: TextOwners, progress: u64, first: Cursor) -> TextJob<PythonTexts> {
+        let texts = PythonTexts { owners, progress, dropped: self.dropped.clone() };
         TextJob { source: first.source, first: first.offset, texts, end: self.at }
     }
 
@@ -195,13 +195,13 @@ impl TextFeed {
     fn changed(&self) -> PyErr {
         let count = self.at.offset;
         PyValueError::new_err(format!(
-            "the first {count} texts are not those of the run that is to go on: give the same ones, or begin in \
+            "the first {count} texts differ from those of the unfinished run: pass the same texts, or start again in \
              another folder"
         ))
     }
 
     /// The texts of a tuple of a column, none of which is null, and progress.
-    fn many(&mut self, many: &Bound<'_, PyTuple>) -> PyResult<TextJob<HeldTexts>> {
+    fn many(&mut self, many: &Bound<'_, PyTuple>) -> PyResult<TextJob<PythonTexts>> {
         let first = self.at;
         let (column, progress) = many.extract::<(Bound<'_, PyArrowColumn>, u64)>()?;
         let texts = column.get().column().texts()?;
@@ -209,19 +209,19 @@ impl TextFeed {
             return Err(PyValueError::new_err("a text of the column is null"));
         }
         self.at.offset += texts.texts.len() as u64;
-        Ok(self.job(Held::Column(column.unbind()), progress, first))
+        Ok(self.job(TextOwners::Column(column.unbind()), progress, first))
     }
 
     /// The text of an item. A lone surrogate becomes bytes that are not UTF-8.
-    fn text(&self, item: &Bound<'_, PyAny>) -> PyResult<HeldText> {
+    fn text(&self, item: &Bound<'_, PyAny>) -> PyResult<PythonText> {
         if let Ok(text) = item.cast::<PyString>() {
             if let Ok(text) = PyBackedStr::try_from(text.clone()) {
-                return Ok(HeldText::Text(text));
+                return Ok(PythonText::Text(text));
             }
             let bytes = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
-            return Ok(HeldText::Bytes(bytes.extract()?));
+            return Ok(PythonText::Bytes(bytes.extract()?));
         }
-        item.extract().map(HeldText::Bytes).map_err(|_| {
+        item.extract().map(PythonText::Bytes).map_err(|_| {
             let kind = item.get_type().name().map(|name| name.to_string()).unwrap_or_default();
             PyTypeError::new_err(format!("text number {} is {kind}: texts are str or bytes", self.at.offset))
         })
@@ -247,10 +247,10 @@ impl Read for PythonReader {
     fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
         let Some(file) = &self.0 else { return Ok(0) };
         let read = Python::attach(|py| {
-            let found = file.call_method1(py, "read", (room.len(),))?;
-            let found = found.bind(py).cast::<PyBytes>()?.as_bytes();
-            let count = found.len().min(room.len());
-            room[..count].copy_from_slice(&found[..count]);
+            let data = file.call_method1(py, "read", (room.len(),))?;
+            let data = data.bind(py).cast::<PyBytes>()?.as_bytes();
+            let count = data.len().min(room.len());
+            room[..count].copy_from_slice(&data[..count]);
             PyResult::Ok(count)
         });
         read.map_err(PythonReader::failed)

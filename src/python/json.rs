@@ -15,8 +15,8 @@ use crate::room;
 pub(super) fn parse_json<'py>(py: Python<'py>, text: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     room::check_available(text.len())?; // a string with escapes is unpacked into a buffer of its own
     let mut json = serde_json::Deserializer::from_str(text);
-    let found = Value(py).deserialize(&mut json);
-    Ok(found.ok().filter(|_| json.end().is_ok()))
+    let value = Value(py).deserialize(&mut json);
+    Ok(value.ok().filter(|_| json.end().is_ok()))
 }
 
 /// Makes a Python object of a JSON value.

@@ -61,7 +61,7 @@ pub struct TextJob<T> {
     pub first: u64,
     /// The texts.
     pub texts: T,
-    /// The place in the sources behind the texts.
+    /// The place in the sources after the texts.
     pub end: Cursor,
 }
 

@@ -20,7 +20,7 @@ pub struct Saver<'a> {
     shown: Instant,
 }
 
-/// The least time between two calls of `show`. Chosen without measurement: what people can follow.
+/// The minimum time between two calls of `show`. People cannot follow faster ones.
 const SHOW_INTERVAL: Duration = Duration::from_millis(100);
 
 impl<'a> Saver<'a> {

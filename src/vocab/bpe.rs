@@ -229,7 +229,7 @@ impl Vocab {
             characters.iter().flat_map(|characters| characters.bytes.iter().chain(&characters.outside));
         let ordinary = ordinary(&tokens, apart.copied().collect());
         let pairs = Pairs::of_spelled(bpe);
-        let unreachable = match is_random {
+        let unmergeable = match is_random {
             true => (0..tokens.len() as u32).collect(),
             false => reach::not_made(&tokens, &pairs)?,
         };
@@ -241,7 +241,7 @@ impl Vocab {
             semantics: Semantics::Merges,
             whole: false, // the model itself looks for whole pretokens
             merges,
-            unreachable,
+            unmergeable,
             specials,
             special_ids,
             characters,
@@ -269,9 +269,10 @@ impl Vocab {
         self.spelled().is_some_and(|bpe| bpe.options.dropout.is_random())
     }
 
-    /// Appends the ids of a pretoken to `ids`, and for each the bytes of the pretoken that it covers to `spans`, for a
-    /// vocabulary that does not [cover text exactly](Vocab::covers_text_exactly). They are where `tokenizers` has them:
-    /// a character that is left out moves the spans behind it. What would be beyond the pretoken is at its last byte.
+    /// Appends the ids of a pretoken to `ids`, and for each the bytes of the pretoken that it covers to `spans`, for
+    /// a vocabulary that does not [cover text exactly](Vocab::covers_text_exactly). They are where `tokenizers` has
+    /// them: a character that is left out moves the spans after it. What would be beyond the pretoken is at its last
+    /// byte.
     ///
     /// # Errors
     /// [`Error::MissingUnknown`], [`Error::Interrupted`], [`Error::OutOfMemory`].

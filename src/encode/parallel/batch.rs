@@ -68,7 +68,7 @@ impl Encoder {
     ///
     /// # Errors
     /// Same as [`Encoder::encode`].
-    pub fn encode_batch_to_one<'a>(
+    pub fn encode_batch_joined<'a>(
         &'a self,
         texts: &[&[u8]],
         special: impl Into<SpecialTokens<'a>>,
@@ -78,7 +78,7 @@ impl Encoder {
         self.encode_column(texts, special, (workers, usize::MAX), control)
     }
 
-    /// [`Encoder::encode_batch_to_one`] with ids of any type. More than `max_ids` ids are an error.
+    /// [`Encoder::encode_batch_joined`] with ids of any type. More than `max_ids` ids are an error.
     ///
     /// # Errors
     /// Same as [`Encoder::encode`]; [`Error::TooManyIds`]; [`Error::IdTooWide`].
@@ -98,7 +98,7 @@ impl Encoder {
         let size = |run: &Range<usize>| texts[run.clone()].iter().map(|text| text.len()).sum();
         if workers == 1 && T::IS_WIDE {
             for run in runs {
-                if let Some(ids) = T::as_found(&mut all.ids) {
+                if let Some(ids) = T::as_u32(&mut all.ids) {
                     self.add_run(0, &texts[run.clone()], active, ids, &mut starts, control)?;
                 }
                 check_count(all.ids.len(), max_ids)?;
@@ -106,7 +106,7 @@ impl Encoder {
             }
             return Ok(EncodedBatch { ids: all.finish(), starts });
         }
-        // Reused by the next runs: freeing memory and having the system clear it anew takes long.
+        // Reused by the next runs: freeing memory and having the system clear it again takes long.
         let spare = BufferPool::default();
         let mut runs = runs.into_iter();
         let work = |worker, run: Range<usize>| {

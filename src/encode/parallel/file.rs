@@ -18,7 +18,7 @@ pub struct FileOptions {
     pub special: bool,
     /// Whether invalid UTF-8 is read as U+FFFD; else it is an error.
     pub replace: bool,
-    /// The greatest number of threads.
+    /// The maximum number of threads.
     pub workers: usize,
     /// About how many bytes a thread takes at a time.
     pub window_bytes: u64,

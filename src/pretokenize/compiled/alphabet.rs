@@ -49,9 +49,9 @@ impl Alphabet {
             }
             runs.push((range, *numbers.entry(members).or_insert(next as Symbol)));
         }
-        let mut found = vec![SymbolSet::EMPTY; sets.len()];
+        let mut symbols_of = vec![SymbolSet::EMPTY; sets.len()];
         for (members, &class) in &numbers {
-            for (set, _) in found.iter_mut().zip(members).filter(|(_, is_member)| **is_member) {
+            for (set, _) in symbols_of.iter_mut().zip(members).filter(|(_, is_member)| **is_member) {
                 *set = set.union(SymbolSet::of([class]));
             }
         }
@@ -67,7 +67,7 @@ impl Alphabet {
         }
         let (block_starts, classes) = table(&runs);
         Ok(Alphabet {
-            sets: found,
+            sets: symbols_of,
             end: numbers.len() as Symbol,
             of_ascii: std::array::from_fn(|byte| class_of(byte as u32)),
             invalid,

@@ -10,7 +10,7 @@
 //! 4. The table becomes two small automata, if it can, which find the pretokens without going back ([`bimachine`]).
 //! 5. A scanner reads windows of a text with these ([`window`]), or else one entry of the table for each character
 //!    ([`scan`]).
-//! 6. For other programs, the transitions of the table are given out as plain data ([`plain`]).
+//! 6. For other programs, the transitions of the table are handed out as plain data ([`plain`]).
 //!
 //! Patterns that this engine cannot express are refused with the name of the cause ([`Unsupported`]), and run in the
 //! `regex` package.

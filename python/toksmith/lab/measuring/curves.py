@@ -110,7 +110,7 @@ def _joined(tokenizer: Tokenizer) -> list[tuple[int, int, int]]:
     if len(made) < len(parts.ordinary):
         missing = next(token for id, token in parts.ordinary.items() if id not in made)
         raise ValueError(f"no merge makes {missing!r}")
-    if core.has_merges() and core.ignores_merges() and (bad := core.first_unreachable()) is not None:
+    if core.has_merges() and core.ignores_merges() and (bad := core.first_unmergeable()) is not None:
         raise ValueError(f"merging its bytes does not make {vocab[bad]!r}")
     return joined
 
