@@ -197,7 +197,7 @@ impl Kernel for FindU16<'_> {
     #[inline(always)]
     fn run<L: Simd>(self, simd: L) -> (usize, usize) {
         // Always copies room for all ids of a slot: a copy of fixed size is one store, and the next copy overwrites
-        // what is too much.
+        // the excess.
         self.0.find(simd, |ids, len, bucket, slot| simd::put(ids, len, &bucket.ids_u16(slot)))
     }
 }

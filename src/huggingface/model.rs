@@ -49,7 +49,7 @@ fn merges_of(raw: &RawMerges, names: &Names, prefix_len: usize) -> Result<Vec<[u
     let mut made = String::new();
     for (at, &row) in raw.rows.iter().enumerate() {
         let parts = [raw.parts.get(2 * at), raw.parts.get(2 * at + 1)];
-        // The original takes so many bytes off the second part, whatever they are.
+        // The original removes that many bytes of the second part, whatever they are.
         let end = parts[1].get(prefix_len..).ok_or_else(|| {
             let reason =
                 format!("the token {} is shorter than the continuing_subword_prefix", quoted(parts[1]));

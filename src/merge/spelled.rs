@@ -303,7 +303,7 @@ impl SpelledBpe {
         self.add_unknown(symbols, unknown)
     }
 
-    /// Adds the unknown token for so many bytes, if there are any.
+    /// Adds the unknown token for a number of bytes, if there are any.
     fn add_unknown(&self, symbols: &mut Vec<Symbol>, len: Option<usize>) -> Result<()> {
         match (&self.unknown, len) {
             (Unknown::Token(token), Some(len)) => add(symbols, *token, len),

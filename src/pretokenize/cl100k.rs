@@ -4,8 +4,8 @@ use super::bits::{Carry, fill, next_byte, next_char, reaches_end, without_runs_i
 use super::block::BlockClasses;
 use super::rules::{BlockPosition, NO_FALLBACK, Rules, Starts, last_spaces, with_contractions};
 
-/// `DIGITS`: the most digits of a group, 1, 2 or 3. `TRAILING`: whether whitespace at the end of the text is one
-/// pretoken (`\s++$`), with or without newlines. `MARKS`: whether marks count as letters, not as punctuation.
+/// `DIGITS`: the maximum number of digits of a group, 1 to 3. `TRAILING`: whether whitespace at the end of the text
+/// is one pretoken (`\s++$`), with or without newlines. `MARKS`: whether marks count as letters, not as punctuation.
 pub(super) struct Cl100k<const DIGITS: u32, const TRAILING: bool, const MARKS: bool>;
 
 impl<const DIGITS: u32, const TRAILING: bool, const MARKS: bool> Rules for Cl100k<DIGITS, TRAILING, MARKS> {

@@ -2,7 +2,7 @@
 
 use super::unicode_tables::{BLOCK_OF, BLOCKS};
 
-/// The classes of characters that the named patterns tell apart.
+/// The classes of characters that the named patterns distinguish.
 ///
 /// The numbers are those of the tables. Letters are the highest ones, so that one comparison finds them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -10,7 +10,7 @@ use super::unicode_tables::{BLOCK_OF, BLOCKS};
 pub enum Class {
     /// Punctuation, symbols, controls, unassigned; and each byte that is not part of valid UTF-8.
     Other = 0,
-    /// `\s`, that is White_Space: not U+001C to U+001F, which `re` of Python takes for whitespace.
+    /// `\s`, that is White_Space: not U+001C to U+001F, which `re` of Python treats as whitespace.
     Space = 1,
     /// `\p{N}`.
     Number = 2,

@@ -19,7 +19,7 @@
 //! and a table says which are cuts.
 //!
 //! All this holds under the class tables of older Unicode versions too: `\s` is the same in all of them, and they
-//! take characters that they do not know yet for punctuation. So a character that the tables here call a letter may
+//! treat characters that they do not know yet as punctuation. So a character that the tables here call a letter may
 //! be punctuation elsewhere, but not the other way round.
 
 use std::sync::Arc;

@@ -66,7 +66,7 @@ pub enum Matcher {
     Words,
     /// Runs of characters of one script, without the characters of no script in front.
     Scripts,
-    /// So many characters at a time, at least one; the last match may have fewer.
+    /// A number of characters at a time, at least one; the last match may have fewer.
     Length(usize),
     /// A named pattern, which matches everything.
     Named(Named, Isa),

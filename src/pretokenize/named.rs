@@ -15,7 +15,7 @@ pub enum Named {
     Cl100k,
     /// [`Named::Cl100k`] with `\s*[\r\n]+|\s+(?!\S)|\s+` at its end.
     Cl100kOld,
-    /// The pattern of GPT-4o, which tells upper from lower case.
+    /// The pattern of GPT-4o, which distinguishes upper and lower case.
     O200k,
     /// [`Named::Cl100kOld`] with `\p{N}` in place of `\p{N}{1,3}`.
     Qwen2,

@@ -1,4 +1,4 @@
-//! The rules of the patterns that resemble o200k, which tell upper from lower case and take marks for letters.
+//! The rules of the patterns that resemble o200k, which distinguish upper and lower case and treat marks as letters.
 //!
 //! A word is `[upper caseless]*[lower caseless]+` or, if that does not match, capitals alone. So a capital starts a
 //! new word after a small letter (also if caseless letters stand between the two). It also starts one after a

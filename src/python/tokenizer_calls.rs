@@ -188,7 +188,7 @@ impl Tokenizer {
         ids::to_list(py, &ids)
     }
 
-    /// The longest prefix of a text with at most so many tokens.
+    /// The longest prefix of a text with at most `max_tokens` tokens.
     pub(super) fn truncated<'py>(
         &self,
         py: Python<'py>,
@@ -202,7 +202,7 @@ impl Tokenizer {
         objects::string(py, &text[piece.range])
     }
 
-    /// The pieces of a text with at most so many tokens each, and so many in two of them.
+    /// The pieces of a text with at most `max_tokens` tokens each, of which neighbours share `overlap`.
     pub(super) fn pieces_of<'py>(
         &self,
         py: Python<'py>,

@@ -32,7 +32,7 @@ pub struct Snapshot {
     pub skipped_count: u64,
 }
 
-/// No run has so many bytes, ids or documents. Sums of smaller numbers, and their products with the bytes of an id,
+/// No run has that many bytes, ids or documents. Sums of smaller numbers, and their products with the bytes of an id,
 /// fit into 64 bits.
 const MAX_NUMBER: u64 = 1 << 56;
 

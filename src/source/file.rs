@@ -149,7 +149,7 @@ fn copy_at(whole: &[u8], at: u64, room: &mut [u8]) -> usize {
     count
 }
 
-/// Writes bytes at a place of a file, and has the system begin to bring many of them to the disk. The position of the
+/// Writes bytes at a place of a file, and has the system begin to write them to the disk. The position of the
 /// file is not used, since threads share it.
 pub(crate) fn write_at(file: &File, bytes: &[u8], at: u64) -> std::io::Result<()> {
     #[cfg(unix)]

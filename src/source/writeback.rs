@@ -3,7 +3,7 @@
 
 use std::fs::File;
 
-/// Asks the system to begin now to bring `len` bytes of a file, from `at` on, to the disk, and does not wait for it.
+/// Asks the system to begin now to write `len` bytes of a file, from `at` on, to the disk, and does not wait for it.
 ///
 /// Otherwise the system begins when the file is synced: the call would then wait, with nothing left to do. Where the
 /// system has no such request, nothing happens.

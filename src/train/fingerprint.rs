@@ -2,7 +2,7 @@
 
 use crate::hashing::{GOLDEN, MIXER, fold};
 
-/// A fingerprint of 128 bits of words with their counts, in this order. It tells different inputs apart, but
+/// A fingerprint of 128 bits of words with their counts, in this order. It distinguishes different inputs, but
 /// not inputs that were made to collide.
 pub fn fingerprint<'w>(words: impl Iterator<Item = (&'w [u8], u64)>) -> [u64; 2] {
     // Digits of pi: numbers that nobody chose.

@@ -9,7 +9,7 @@ pub struct TokenBytes {
     slots: Vec<TokenSlot>,
     /// Whether slots are indexed by id; otherwise by the token's index.
     by_id: bool,
-    /// So many tokens from the first on have their index as their id.
+    /// The number of tokens, from the first on, whose id is their index.
     dense: u32,
     /// The ids of all tokens after these.
     later_ids: Vec<u32>,
@@ -110,7 +110,7 @@ impl TokenBytes {
         Some(TokenBytes { slots, by_id: self.by_id, dense, later_ids, long, len })
     }
 
-    /// About how many bytes a table with so many more tokens takes, besides the bytes of these.
+    /// About how many bytes a table with that many more tokens takes, besides the bytes of these.
     pub(super) fn memory_with(&self, more: usize) -> usize {
         let slots = self.slots.len().max(MAX_SPARSENESS * (self.len + more) + FREE_SLOTS);
         SLOT_BYTES * slots + self.long.len() + 4 * (self.len + more)

@@ -85,7 +85,7 @@ const RING_WORDS_PER_BUCKET: u32 = 5;
 /// Words of the overflow ring for each bucket of a cache of seeds, as a power of two. Of 200,000 seeds a fifth have
 /// no room in their buckets.
 const RING_WORDS_PER_SEED_BUCKET: u32 = 4;
-/// log2 of the most buckets of a cache of seeds.
+/// log2 of the maximum number of buckets of a cache of seeds.
 const MAX_SEED_BUCKET_BITS: u32 = 17;
 /// Tokens of this id or a higher one are not put into a scratch's own cache: all 200,000 tokens of a large
 /// vocabulary would leave little room for words. With 131,072, or with all, no text was faster.
@@ -95,7 +95,7 @@ const MAX_BYTES_AT_ONCE: usize = 64;
 /// A scratch gets a cache only if the system would give this many times its memory, since the result of the call
 /// needs memory, too.
 const MEMORY_MARGIN: usize = 4;
-/// log2 of the fewest buckets of a cache of seeds.
+/// log2 of the minimum number of buckets of a cache of seeds.
 const MIN_SEED_BUCKET_BITS: u32 = 6;
 
 impl Cache {

@@ -12,7 +12,7 @@ use crate::simd;
 /// Words of the ring for each bucket of the index, as a power of two. The index takes 4 MB beside a ring of 32 MB. With
 /// half as many buckets, a second pass over a text of many languages takes a sixth longer.
 const RING_WORDS_PER_INDEX_BUCKET: u32 = 7;
-/// log2 of the fewest words of a ring. A record of the longest pretoken has some 1,300.
+/// log2 of the minimum number of words of a ring. A record of the longest pretoken has some 1,300.
 const MIN_RING_BITS: u32 = 12;
 
 /// The first 2 MB of a ring are in small pages, since a short text writes a few of them; the rest is in huge ones.

@@ -28,7 +28,7 @@ pub(in crate::encode) struct StagedOutput<'a, S> {
     pub(in crate::encode) sink: &'a mut S,
     vocab: &'a Vocab,
     staged: &'a mut StagingBuffer,
-    /// How many ids are gathered; for a sink that only counts, how many it was not told of yet.
+    /// How many ids are gathered; for a sink that only counts, how many it has not received yet.
     len: usize,
     /// Whether [`StagedOutput::take_gathered`] will ask for the gathered ids.
     is_holding: bool,
@@ -50,7 +50,7 @@ impl<'a, S: Sink> StagedOutput<'a, S> {
             let source = ids.all[ids.from..].first_chunk::<COPIED_IDS>();
             let room = self.staged.0[self.len..].first_chunk_mut::<COPIED_IDS>();
             match (source, room) {
-                // Always copies `COPIED_IDS` ids, and the next copy overwrites what is too much: a copy of exactly
+                // Always copies `COPIED_IDS` ids, and the next copy overwrites the excess: a copy of exactly
                 // `count` ids would be a call of `memcpy`.
                 (Some(source), Some(room)) if count <= COPIED_IDS => *room = *source,
                 _ => return self.add_many(ids.ids()),

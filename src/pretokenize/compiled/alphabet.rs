@@ -1,4 +1,4 @@
-//! Classes of characters: characters that no set of a pattern tells apart are in one class.
+//! Classes of characters: characters that no set of a pattern distinguishes are in one class.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -35,7 +35,7 @@ impl Alphabet {
     /// them into ASCII and others, so that the class tells whether a character is one byte long.
     ///
     /// # Errors
-    /// There are too many classes, or the sets tell bytes apart that are not UTF-8.
+    /// There are too many classes, or the sets distinguish bytes that are not UTF-8.
     pub fn new(sets: &[Vec<Range<u32>>]) -> Result<Self, Unsupported> {
         let mut dividing = sets.to_vec();
         dividing.push(std::iter::once(0..128).collect());

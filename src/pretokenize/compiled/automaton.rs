@@ -61,7 +61,7 @@ impl Automaton {
         self.table.len() / (self.classes() + 1)
     }
 
-    /// How many classes of characters the pattern tells apart.
+    /// How many classes of characters the pattern distinguishes.
     pub fn classes(&self) -> usize {
         usize::from(self.alphabet.end())
     }

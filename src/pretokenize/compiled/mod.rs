@@ -1,7 +1,7 @@
 //! Patterns compiled to an automaton over classes of characters: the engine for patterns without a scanner.
 //!
 //! 1. The sets of a pattern (`\p{L}`, `[^\s]`, one letter) divide all characters into classes: two characters are
-//!    in one class if no set tells them apart. Most patterns need fewer than twenty ([`alphabet`]).
+//!    in one class if no set distinguishes them. Most patterns need fewer than twenty ([`alphabet`]).
 //! 2. The pattern becomes a program of instructions with priorities, as a backtracking engine would try them
 //!    ([`program`]). A lookahead is an instruction that looks at the class of the next character.
 //! 3. The program becomes a table: one row for each list of instructions that can be alive at once, in the order

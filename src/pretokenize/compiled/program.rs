@@ -13,11 +13,11 @@ pub(super) type Address = u32;
 pub(super) enum Instruction {
     /// Takes a character of these classes, and continues.
     Take(SymbolSet, Address),
-    /// Goes on if one of these symbols follows.
+    /// Continues if one of these symbols follows.
     Check(SymbolSet, Address),
-    /// Goes on if [`Expression::LineEnd`] holds here.
+    /// Continues if [`Expression::LineEnd`] holds here.
     CheckLineEnd(Address),
-    /// Goes on at each of these instructions, the first one first.
+    /// Continues at each of these instructions, the first one first.
     Try(Vec<Address>),
     /// A match ends here.
     Match,

@@ -13,8 +13,8 @@ use crate::simd::{ENDS, Isa};
 
 /// Bytes that are read without windows after no cut was found for the end of one.
 const BYTES_WITHOUT_WINDOWS: usize = 1 << 12;
-/// Once this many bytes after a match were read in vain, searches are watched by [`Failures`]. It is longer than
-/// nearly all runs of spaces.
+/// Once this many bytes after a match were read without another one, searches are watched by [`Failures`]. It is longer
+/// than nearly all runs of spaces.
 const WATCHED_BYTES: usize = 256;
 
 /// Finds the pretokens of a text.
@@ -26,7 +26,7 @@ pub struct CompiledScanner<'t> {
     keeps_unmatched: bool,
     /// Where the next pretoken begins.
     start: usize,
-    /// Matches before this place are searched one by one, since much text was read in vain.
+    /// Matches before this place are searched one by one, since much text was read without a match.
     watched_until: usize,
     failures: Failures,
     passed: Vec<Passed>,
