@@ -6,7 +6,6 @@
 'lower<|endoftext|>'
 """
 
-from ._internal import forks as forks  # guards every later fork of this process
 from .encoding.decode_stream import DecodeStream
 from .tokenizer import Tokenizer
 

@@ -14,8 +14,8 @@ use crate::pretokenize::Pretokenizer;
 use crate::room;
 use crate::special::Specials;
 
-/// Bytes of text for which a worker's table is made if nobody knows how much text will come. The table grows
-/// with the text; the first size was chosen without measurement.
+/// Bytes of text for which a worker's table is made if nobody knows how much text will come. The table grows with the
+/// text.
 pub(super) const UNKNOWN_TEXT_BYTES: u64 = 1 << 20;
 
 /// Finds and counts the pretokens of documents. Special tokens separate documents and are not counted.
@@ -58,7 +58,7 @@ impl Counting {
         let (partitions, spill) = self.shared.into_partitions();
         let limit = self.options.memory_limit;
         let wanted = ResultOptions {
-            least: self.options.min_count,
+            min_count: self.options.min_count,
             bytes: limit.map(|limit| (limit / 2).max(1 << 19)),
             workers: self.options.workers,
         };

@@ -79,7 +79,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(training::learn_merges, module)?)?;
     module.add_function(wrap_pyfunction!(training::fingerprint, module)?)?;
     module.add_function(wrap_pyfunction!(training::build_tokenizer, module)?)?;
-    module.add_function(wrap_pyfunction!(arrays::make_first_arrays, module)?)?;
     make_cells(module.py())?;
     module.add("UNICODE_VERSION", UNICODE_VERSION)?;
     module.add("REGEX_VERSION", REGEX_VERSION)

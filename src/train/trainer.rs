@@ -21,14 +21,14 @@ const POSTINGS_PER_BLOCK: usize = 1 << 8;
 
 /// Work between two checks of the control, in postings: some tens of microseconds.
 const WORK_PER_CHECK: usize = 1 << 12;
-/// The work of a merge beside its postings, in postings. Both were chosen without measurement.
+/// The work of a merge beside its postings, in postings.
 const WORK_PER_MERGE: usize = 1 << 6;
 
-/// The factor by which the threshold is lowered when no pair is left above it. Chosen without measurement;
-/// higher first thresholds with several scans made multi 1.5 to 2 times slower.
+/// The factor by which the threshold is lowered when no pair is left above it. Higher first thresholds with several
+/// scans made multi 1.5 to 2 times slower.
 const THRESHOLD_DIVISOR: u64 = 8;
 
-/// Merges for which memory is reserved at the start. Chosen without measurement.
+/// Merges for which memory is reserved at the start.
 const RESERVED_MERGES: usize = 1 << 16;
 
 /// Marks a neighbour whose pair is not indexed.
@@ -54,12 +54,12 @@ pub(super) struct Trainer<'c, T> {
     room: usize,
     /// The index has every pair that occurs at least this often. Rarer pairs exist in the corpus only.
     threshold: u64,
-    /// The lowest threshold: the least count of a pair that is merged.
+    /// The lowest threshold: the minimum count of a pair that is merged.
     floor: u64,
-    /// The most bytes of a token.
+    /// The maximum number of bytes of a token.
     longest: u32,
     /// The vocabulary that laid out the corpus, if it has tokens that merging does not make.
-    unreachable_vocab: Option<&'c Vocab>,
+    unmergeable_vocab: Option<&'c Vocab>,
     /// Work since the last check of the control, in postings.
     unchecked: usize,
     control: &'c Control<'c>,
@@ -102,7 +102,7 @@ impl<'c, T: Corpus> Trainer<'c, T> {
             threshold: floor,
             floor,
             longest: options.max_token_length,
-            unreachable_vocab: vocab.filter(|vocab| vocab.has_unreachable()),
+            unmergeable_vocab: vocab.filter(|vocab| vocab.has_unmergeable()),
             unchecked: 0,
             control,
         };
@@ -152,7 +152,7 @@ impl<'c, T: Corpus> Trainer<'c, T> {
     }
 
     /// Learns all merges that there is room for. Returns `false` before that if the corpus must be laid out
-    /// anew.
+    /// again.
     pub(super) fn run(&mut self, saver: &mut Saver<'_>) -> Result<bool> {
         while self.room > 0 {
             self.check_control(WORK_PER_MERGE)?;
@@ -197,18 +197,18 @@ impl<'c, T: Corpus> Trainer<'c, T> {
     }
 
     /// Whether a pair becomes a token for which other merges of the vocabulary wait. If so, the merge is
-    /// recorded, and the words are then encoded anew, which has its effects.
+    /// recorded, and the words are then encoded again, which has its effects.
     ///
     /// This needs tokens that merging did not make so far. Under merges semantics the pair becomes one of
     /// them, and listed merges with that token become possible at once; under rank semantics the pair becomes
     /// a part of such a token.
     fn must_lay_out_after(&mut self, pair: u32) -> Result<bool> {
-        let Some(vocab) = self.unreachable_vocab else { return Ok(false) };
+        let Some(vocab) = self.unmergeable_vocab else { return Ok(false) };
         let (left, right) = self.index.tokens(pair);
         let bytes = self.tokens.joined(left, right);
         let token = match vocab.ordinary_index(&bytes) {
             Some(token) => token,
-            None if vocab.semantics() == Semantics::Ranks && vocab.ends_an_unreachable(&bytes) => {
+            None if vocab.semantics() == Semantics::Ranks && vocab.ends_an_unmergeable(&bytes) => {
                 self.tokens.len() as u32
             }
             None => return Ok(false),
@@ -248,18 +248,18 @@ impl<'c, T: Corpus> Trainer<'c, T> {
     fn find(&mut self, pair: &Pair, postings: Range<usize>) -> usize {
         let step = self.tokens.length(pair.left);
         let length = step + self.tokens.length(pair.right);
-        let mut found = 0;
+        let mut count = 0;
         let mut around = 0;
         for &position in self.index.postings(postings) {
-            self.hits[found] = position;
+            self.hits[count] = position;
             let live = (self.corpus.token(position) == pair.left)
                 & (self.corpus.token(position + step) == pair.right);
-            found += usize::from(live);
+            count += usize::from(live);
             around |= self.corpus.token(position - 1) | self.corpus.token(position + length);
         }
         // These reads bring the neighbours into the cache for `rewrite`; the compiler must not remove them.
         std::hint::black_box(around);
-        found
+        count
     }
 
     /// Merges the collected occurrences and adds up their neighbours. Meanwhile prefetches the cells of the

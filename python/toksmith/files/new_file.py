@@ -210,14 +210,14 @@ def is_own(path: str | os.PathLike[str], is_folder: bool = False) -> bool:
     return is_kind and (not hasattr(os, "geteuid") or status.st_uid == os.geteuid())
 
 
-_locked: set[int] = set()
+_locked_descriptors: set[int] = set()
 """The descriptors of `locked`, which a child closes."""
 
 
 def _unlock_in_child() -> None:
     # A child keeps the locks of its parent as long as it has these descriptors open, even if the parent is gone.
-    while _locked:
-        os.close(_locked.pop())
+    while _locked_descriptors:
+        os.close(_locked_descriptors.pop())
 
 
 if hasattr(os, "register_at_fork"):
@@ -240,12 +240,14 @@ def locked(path: str | os.PathLike[str], *, needed: bool = False) -> Iterator[bo
         return
     mode = os.O_RDONLY if Path(path).is_dir() else os.O_RDWR  # some network file systems lock what is open to write
     descriptor = os.open(path, mode | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    _locked.add(descriptor)
+    _locked_descriptors.add(descriptor)
     try:
         yield _lock(descriptor, needed)
     finally:
-        if descriptor in _locked:  # else this is a child
-            _locked.remove(descriptor)
+        if descriptor in _locked_descriptors:  # else this is a child
+            with contextlib.suppress(OSError):  # a child that another thread forks at this moment has no lock either
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
+            _locked_descriptors.remove(descriptor)
             os.close(descriptor)
 
 

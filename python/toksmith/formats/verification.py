@@ -62,7 +62,7 @@ def check_reachable(core: _core.Tokenizer) -> None:
     substring property of BPE: a pair that one of them merges and the other does not would be a token that does not
     re-encode to itself.
     """
-    broken = core.first_unreachable()
+    broken = core.first_unmergeable()
     if broken is not None:
         raise ValueError(f"token {broken} ({shown(core.token_bytes(broken))}) does not re-encode to itself")
 

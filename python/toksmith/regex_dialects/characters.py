@@ -10,8 +10,6 @@ import functools
 import re
 import weakref
 
-from .._internal.lazy import LazyProperty
-
 Ranges = tuple[tuple[int, int], ...]
 """Code points; the end of each range is exclusive."""
 
@@ -22,9 +20,17 @@ _OPPOSITE_CLASS = re.compile(r"\\([DSWP])")
 
 
 class _AllCharacters:
-    @LazyProperty
+    _text: str | None = None
+
+    @property
     def text(self) -> str:
         """The `str` of all code points in order, surrogates included: 4 MB, made in 3 ms when first asked for."""
+        if self._text is None:
+            self._text = self._code_points()
+        return self._text
+
+    @staticmethod
+    def _code_points() -> str:
         in_utf32 = bytearray(4 * CODE_POINTS)  # the lowest byte of each first; the highest is zero
         in_utf32[0::4] = bytes(range(256)) * (CODE_POINTS >> 8)
         in_utf32[1::4] = b"".join(bytes([byte]) * 256 for byte in range(256)) * (CODE_POINTS >> 16)

@@ -171,10 +171,10 @@ def test_parquet_and_mixed_files(documents: list[str], tmp_path: Path) -> None:
 
 def test_what_is_wrong_in_a_file_is_said(tmp_path: Path) -> None:
     cases = {
-        "x.gz": (gzip.compress(b"text" * 1000)[:-9], "x.gz: this is no whole gzip file"),
-        "y.gz": (b"plain text", "y.gz: this is no whole gzip file"),
-        "x.xz": (lzma.compress(b"text" * 1000)[:-9], "x.xz: this is no whole xz file"),
-        "x.zst": (b"plain text", "x.zst: this is no whole Zstandard file"),
+        "x.gz": (gzip.compress(b"text" * 1000)[:-9], "x.gz: not a complete gzip file"),
+        "y.gz": (b"plain text", "y.gz: not a complete gzip file"),
+        "x.xz": (lzma.compress(b"text" * 1000)[:-9], "x.xz: not a complete xz file"),
+        "x.zst": (b"plain text", "x.zst: not a complete Zstandard file"),
         "z.gz": (gzip.compress(b"abc \xff"), "z.gz: not UTF-8 at byte 4"),
         "a.jsonl": (b'{"text": "a"}\n\n{"body": 1}', r"a.jsonl: line 3 \(byte 15\): there is no field .text., only"),
         "b.jsonl": (b'{"text": null}', "b.jsonl: line 1 .*is null"),

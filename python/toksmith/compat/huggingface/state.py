@@ -5,11 +5,11 @@ A change of a part gives a new state, with a new `toksmith.Tokenizer`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ... import _core
-from ..._internal.lazy import LazyProperty
 from ..._internal.messages import shown
 from ...formats import verification
 from ...formats.huggingface import characters, read, write
@@ -59,7 +59,7 @@ class State:
         name = self._added_spelling.get(id)
         return self.core._core.spelled(id) if name is None else name
 
-    @LazyProperty
+    @functools.cached_property
     def _added_spelling(self) -> dict[int, str]:
         """The original's spelling of each added id: the normalized content if the token is normalized."""
         normalizer = Normalizer.of(self.part("normalizer")) if self.added.rows else None
@@ -82,7 +82,7 @@ class State:
         content["added_tokens"] = list(self.added.rows.values())
         return content
 
-    @LazyProperty
+    @property
     def settings(self) -> Content:
         """Post-processor, truncation and padding as the tokenizer came with them."""
         parts = self.core._parts
@@ -226,7 +226,7 @@ class State:
             at += length
         return tokens
 
-    @LazyProperty
+    @functools.cached_property
     def _spelling_of_model(self) -> characters.Spelling:
         return characters.Spelling(self.core._core, self._spaces_are_plain, {})
 
@@ -240,7 +240,7 @@ class State:
         pipeline = None if self._made is None else self._made.pipeline
         return pipeline is not None and pipeline.merges_characters
 
-    @LazyProperty
+    @functools.cached_property
     def _bare(self) -> _core.Tokenizer:
         """The model alone: it takes each text as one pretoken."""
         return verification.bare(self.core._parts)
@@ -252,7 +252,7 @@ class State:
         vocab, skipped = self.core.vocab, self._skipped if skip_special_tokens else ()
         return [id for id in ids_of.checked(ids) if id in vocab and id not in skipped]
 
-    @LazyProperty
+    @functools.cached_property
     def _skipped(self) -> set[int]:
         return {id for id, name in self._added_spelling.items() if name in self.added.once_special}
 
@@ -264,7 +264,7 @@ class State:
         decoder = Decoder.of(self.part("decoder"))
         return [" ".join(some) if decoder is None else decoder.decode(some) for some in tokens]
 
-    @LazyProperty
+    @functools.cached_property
     def _decodes_bytes(self) -> bool:
         """Whether the decoder turns the spellings of tokens into the bytes of these tokens."""
         names = {row["content"]: self._added_spelling[id] for id, row in self.added.rows.items()}

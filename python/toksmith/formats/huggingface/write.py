@@ -131,7 +131,7 @@ def merges_of(parts: Parts) -> tuple[Merges, bool]:
     merges = [made[token] for token in sorted(made, key=ranks.__getitem__)]
     whole = patterns.resolve(None).core()
     as_list = _core.Tokenizer({id: token for token, id in ranks.items()}, merges, [], whole)
-    return merges, as_list.first_unreachable() is not None
+    return merges, as_list.first_unmergeable() is not None
 
 
 def ordinary_ids(parts: Parts) -> dict[bytes, int]:
