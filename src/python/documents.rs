@@ -223,7 +223,13 @@ impl Feed for ColumnFeed {
     }
 }
 
-fn job(owners: TextOwners, progress: u64, first: Cursor, end: Cursor, dropped: &Dropped) -> TextJob<PythonTexts> {
+fn job(
+    owners: TextOwners,
+    progress: u64,
+    first: Cursor,
+    end: Cursor,
+    dropped: &Dropped,
+) -> TextJob<PythonTexts> {
     let texts = PythonTexts { owners, progress, dropped: dropped.clone() };
     TextJob { source: first.source, first: first.offset, texts, end }
 }
