@@ -8,7 +8,6 @@ Any other pattern has its meaning in the `regex` package; the core compiles it i
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 from . import _core
@@ -347,8 +346,3 @@ def explain(pattern: Any, dialect: Literal["regex", "tiktoken"] = "regex") -> En
     regex: a look behind, at character 0
     """
     return (of_tiktoken(pattern) if dialect == "tiktoken" else resolve(pattern)).engine()
-
-
-def names() -> Iterator[str]:
-    """Yield the names of all named patterns."""
-    yield from NAMED

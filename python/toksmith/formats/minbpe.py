@@ -77,12 +77,7 @@ def load(path: str | os.PathLike[str]) -> Parts:
 
 
 def read(path: str | os.PathLike[str]) -> Model:
-    """Return the content of a model file.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: The file is no model file, or breaks off; names file and line.
-    """
+    """Return the content of a model file."""
     return _parsed(text_files.read_text(path), os.fspath(path))
 
 
@@ -180,11 +175,7 @@ def prefix_of(path: str | os.PathLike[str]) -> str:
 
 
 def write(prefix: str, model: Model, vocab: Mapping[int, bytes]) -> None:
-    """Write `prefix`.model and `prefix`.vocab, byte for byte as minbpe does, as UTF-8.
-
-    Raises:
-        ValueError: The pattern or a special token has a line break: the file has each of them on one line.
-    """
+    """Write `prefix`.model and `prefix`.vocab, byte for byte as minbpe does, as UTF-8."""
     text = _written(model)
     if _parsed(text, f"{prefix}.model") != model:
         raise ValueError(f"{prefix}.model would not hold this tokenizer: nothing was written")

@@ -100,11 +100,7 @@ def pattern_and_pipeline(head: dict[str, Any], name: str) -> tuple[patterns.Patt
 def parts_of(
     core: _core.Tokenizer, pattern: patterns.Pattern, pipeline: Pipeline | None, record: Any, origin: Any
 ) -> Parts:
-    """Return a tokenizer of a core, pattern and pipeline, and of the states of its record and origin, or None.
-
-    Raises:
-        ValueError: A state is malformed, or the origin belongs to another tokenizer.
-    """
+    """Return a tokenizer of a core, pattern and pipeline, and of the states of its record and origin, or None."""
     if pipeline is not None:
         core = pipeline.around(core)
     parts = Parts(
@@ -227,11 +223,7 @@ def _core_of(content: dict[str, Any], pattern: patterns.Pattern) -> _core.Tokeni
 
 
 def _character_ids(content: dict[str, Any]) -> tuple[list[int], int | None, list[int]]:
-    """Return the field `characters`: ids of the 256 bytes or none, of the unknown token, of those outside merging.
-
-    Raises:
-        ValueError: The field is malformed.
-    """
+    """Return the field `characters`: ids of the 256 bytes or none, of the unknown token, of those outside merging."""
     in_bytes, unknown, outside = (content.get(name) for name in ("bytes", "unknown", "outside"))
     is_whole = isinstance(in_bytes, list) and len(in_bytes) in (0, 256) and isinstance(outside, list)
     if not is_whole or not all(map(_is_id, [*(in_bytes or ()), *(outside or ())])):

@@ -177,9 +177,6 @@ def published(name: str) -> Parts:
     """Return a published encoding: its rank file is looked for on this machine, else downloaded.
 
     Of several special tokens that have one id (`o200k_harmony` has two), the tokenizer has the first.
-
-    Raises:
-        FileNotFoundError, ValueError: As `rank_cache.obtain`.
     """
     file, pat_str, special_tokens, _ = encodings.ENCODINGS[name]
     first: dict[int, str] = {}

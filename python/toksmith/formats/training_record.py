@@ -59,11 +59,7 @@ class Record:
 
     @classmethod
     def of_state(cls, state: Any) -> Record:
-        """Return the record of a `state`.
-
-        Raises:
-            ValueError: `state` is no such state.
-        """
+        """Return the record of a `state`."""
         fields = state if isinstance(state, dict) else {}
         ties, initial_tokens, counts = (fields.get(name) for name in ("ties", "least", "merge_counts"))
         if ties not in choices.TIES:

@@ -165,11 +165,7 @@ def _truncation_of(content: Content | None) -> Content | None:
 
 
 def padding_of(content: Content | None) -> Content | None:
-    """Return the padding of a `tokenizer.json` as `enable_padding` takes it.
-
-    Raises:
-        ValueError: A length is none that encodings may have.
-    """
+    """Return the padding of a `tokenizer.json` as `enable_padding` takes it."""
     if content is None:
         return None
     fixed = content["strategy"]

@@ -204,12 +204,7 @@ def _reduced(encoding: Encoding) -> tuple[Callable[..., Encoding], tuple[object,
 
 
 def restored(name: str, digest: str) -> Encoding:
-    """Return the encoding of this name, which is pickled with a digest.
-
-    Raises:
-        pickle.UnpicklingError: The digest belongs to another name: the pickle is damaged.
-        FileNotFoundError, ValueError: As `get_encoding`.
-    """
+    """Return the encoding of this name, which is pickled with a digest."""
     core.check_digest(name, digest)
     copy = Encoding.__new__(Encoding)
     copy.__dict__ = get_encoding(name).__dict__

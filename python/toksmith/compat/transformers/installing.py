@@ -7,7 +7,6 @@ import warnings
 from types import TracebackType
 from typing import Any
 
-from ..._internal.forks import no_fork
 from ..huggingface.tokenizers import Tokenizer
 from . import pretrained
 
@@ -50,12 +49,11 @@ class Installed:
     def uninstall(self) -> None:
         """Let `transformers` make its own tokenizers again. Tokenizers that were made before stay as they are."""
         global _installed
-        with no_fork:  # one thread at a time
-            if self._original is not None:
-                Backend.__init__ = self._original
-                self._original = None
-            if _installed is self:
-                _installed = None
+        if self._original is not None:
+            Backend.__init__ = self._original
+            self._original = None
+        if _installed is self:
+            _installed = None
 
     def __enter__(self) -> Installed:
         return self
@@ -79,8 +77,7 @@ def install() -> Installed:
         ImportError: `transformers` is not installed.
     """
     global _installed
-    with no_fork:  # one thread at a time
-        if _installed is None:
-            _installed = Installed()
-            _installed._start()
-        return _installed
+    if _installed is None:
+        _installed = Installed()
+        _installed._start()
+    return _installed

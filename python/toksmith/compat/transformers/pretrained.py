@@ -114,11 +114,7 @@ def _restored(kind: Any, state: dict[str, Any]) -> ToksmithTokenizer:
 
 
 def swapped(tokenizer: Any) -> ToksmithTokenizer:
-    """Return a fast tokenizer of `transformers`, with toksmith inside; everything else of it is copied.
-
-    Raises:
-        ValueError: Its class is not around a `tokenizers.Tokenizer`, or it has a part that is not supported.
-    """
+    """Return a fast tokenizer of `transformers`, with toksmith inside; everything else of it is copied."""
     if isinstance(tokenizer, ToksmithTokenizer):
         return tokenizer
     kind = type(tokenizer)
@@ -133,11 +129,7 @@ def swapped(tokenizer: Any) -> ToksmithTokenizer:
 
 
 def adapter_of(backend: Any, name: str) -> Tokenizer:
-    """Return the adapter that gives the same results as a `tokenizers.Tokenizer`.
-
-    Raises:
-        ValueError: A part of the backend is not supported; names the part.
-    """
+    """Return the adapter that gives the same results as a `tokenizers.Tokenizer`."""
     with text_files.naming(name):
         made = Tokenizer.from_str(backend.to_str())
     made.encode_special_tokens = backend.encode_special_tokens

@@ -76,11 +76,7 @@ class Origin:
         return Origin(None, frozenset(), files)
 
     def check(self, pattern: patterns.Pattern, pipeline: Pipeline | None, special_tokens: Mapping[str, int]) -> None:
-        """Check that the parts of the `tokenizer.json` belong to a tokenizer.
-
-        Raises:
-            ValueError: They do not: they come from a file that was changed.
-        """
+        """Check that the parts of the `tokenizer.json` belong to a tokenizer."""
         if self.content is None:
             return
         names = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "added_tokens")
@@ -102,11 +98,7 @@ class Origin:
 
     @classmethod
     def of_state(cls, state: Any) -> Origin:
-        """Return the origin of a `state`.
-
-        Raises:
-            ValueError: `state` is no such state.
-        """
+        """Return the origin of a `state`."""
         fields = state if isinstance(state, dict) else {}
         content, beside, files = (fields.get(name) for name in ("content", "beside", "files"))
         is_whole = isinstance(files, dict) and isinstance(beside, list) and isinstance(content, (dict, type(None)))
