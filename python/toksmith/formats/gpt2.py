@@ -126,7 +126,7 @@ def read_merges(path: str | os.PathLike[str]) -> dict[tuple[bytes, bytes], int]:
             raise ValueError(f"{name}, line {number}: expected two tokens with one space between, got {shown(line)}")
         first = merges.setdefault((parts[0], parts[1]), number)
         if first != number:
-            raise ValueError(f"{name}, line {number}: the merge {shown(line)} is there already, in line {first}")
+            raise ValueError(f"{name}, line {number}: the merge {shown(line)} repeats line {first}")
     return merges
 
 

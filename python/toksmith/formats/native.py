@@ -154,7 +154,7 @@ def _verify(parts: Parts, paths: list[Path]) -> None:
     texts = verification.stress_texts(parts)
     verification.compare("the file", texts, verification.encoder(parts.core), verification.encoder(loaded.core))
     if state(loaded) != state(parts):
-        raise ValueError("the file, read back, is another tokenizer, and was not written")
+        raise ValueError("the file, read back, differs from this tokenizer: nothing was written")
 
 
 def escape(token: bytes) -> str:
@@ -217,7 +217,7 @@ def _core_of(content: dict[str, Any], pattern: patterns.Pattern) -> _core.Tokeni
     ids = {token: id for id, token in tokens.items() if id not in apart}
     for left, right in merges or ():
         if left not in ids or right not in ids:
-            raise ValueError(f"the merge ({shown(left)}, {shown(right)}) is of a token that is not there")
+            raise ValueError(f"the merge ({shown(left)}, {shown(right)}) refers to a missing token")
     pairs = [(ids[left], ids[right]) for left, right in merges or ()]
     return _core.character_tokenizer(tokens, pairs, in_bytes, unknown, outside, specials, pattern.core())
 

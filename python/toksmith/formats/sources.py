@@ -129,7 +129,7 @@ def _unknown(source: str) -> OSError:
     question = f": did you mean {close[0]!r}?" if close else "."
     hub = " Nothing is downloaded from the Hugging Face Hub: give the folder of a download." if "/" in source else ""
     return FileNotFoundError(
-        f"{shown(source)} is no file, no folder, no published encoding and no model of one{question} "
+        f"{shown(source)} is neither a file nor a folder, a published encoding or the name of a model{question} "
         f"Encodings are {', '.join(encodings.ENCODINGS)}.{hub}"
     )
 

@@ -89,7 +89,7 @@ def _check(before: State, trainer: Any, specials: list[Any]) -> None:
         if getattr(trainer, name, None):
             raise ValueError(f"{name}: byte-level tokenizers have none, leave it out")
     if getattr(trainer, "max_token_length", None) is not None:
-        raise ValueError("max_token_length: it counts otherwise there; use toksmith.train, or leave it out")
+        raise ValueError("max_token_length has another meaning in tokenizers: use toksmith.train, or leave it out")
     alphabet = set(trainer.initial_alphabet)
     missing = [c for c in PreTokenizer.alphabet() if c not in alphabet]
     if missing:

@@ -139,9 +139,7 @@ def _find_constructors() -> dict[str, Constructor]:
     for module in modules:
         for name, constructor in _constructors_of(module).items():
             if name in constructors:
-                raise ValueError(
-                    f"Duplicate encoding name {name}: the tiktoken plug-in {module} has one that is there already"
-                )
+                raise ValueError(f"Duplicate encoding name {name}: the tiktoken plug-in {module} repeats it")
             constructors[name] = constructor
     return constructors
 

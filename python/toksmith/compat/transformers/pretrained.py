@@ -192,7 +192,7 @@ def _of_object(tokenizer: Any, changes: dict[str, Any]) -> ToksmithTokenizer:
     names = made.get_vocab() if changes else {}
     for name, value in changes.items():
         if name in folder.ROLES and value is not None and str(value) not in names:
-            raise ValueError(f"{name} is {shown(str(value))}, which is no token of this tokenizer")
+            raise ValueError(f"{name} is {shown(str(value))}, which is not a token of this tokenizer")
         setattr(made, name, value)
         made.init_kwargs[name] = value
     return made

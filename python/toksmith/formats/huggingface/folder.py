@@ -45,7 +45,7 @@ def roles(parts: Parts, chosen: Mapping[str, Any]) -> dict[str, str]:
             if name is None and role == "pad_token":
                 name = by_role.get("eos_token")
         elif name is not None and name not in parts.special_tokens:
-            raise ValueError(f"{role} is {shown(name)}, which is no special token of this tokenizer")
+            raise ValueError(f"{role} is {shown(name)}, which is not a special token of this tokenizer")
         if name is not None:
             by_role[role] = name
     return by_role
@@ -142,7 +142,7 @@ def _changed(
         if name is ...:
             continue
         if name is not None and name not in parts.special_tokens:
-            raise ValueError(f"{role} is {shown(name)}, which is no special token of this tokenizer")
+            raise ValueError(f"{role} is {shown(name)}, which is not a special token of this tokenizer")
         config[role] = name
         specials.pop(role, None)
         if name is not None and specials:

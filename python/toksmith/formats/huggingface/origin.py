@@ -106,7 +106,9 @@ class Origin:
             raise ValueError(f"the field 'huggingface' is {shown(state)}, not what save() writes")
         for name, value in (files or {}).items():
             if not is_known(name) or not isinstance(value, dict if name in _OBJECTS else str):
-                raise ValueError(f"the field 'huggingface' holds {shown(name)}, which is no file that is read")
+                raise ValueError(
+                    f"the field 'huggingface' holds {shown(name)}, which is not a file that toksmith reads"
+                )
         if content is not None and not (isinstance(content.get("model"), dict) and "added_tokens" in content):
             raise ValueError("the field 'huggingface' has no parts of a tokenizer.json")
         return cls(content, frozenset(beside or ()), files or {})

@@ -48,7 +48,7 @@ class Staged(patterns.Pattern):
         """Return None if nothing is cut; refuse anything else, which is no pattern of `regex`."""
         if self.text is None:
             return None
-        raise ValueError(f"this tokenizer splits in stages ({self.text}): no one pattern stands for them")
+        raise ValueError(f"this tokenizer splits in stages ({self.text}): no single pattern describes it")
 
     def core(self) -> _core.Pretokenizer:
         """Return what the core runs."""
@@ -232,4 +232,4 @@ def _check_row(row: Any, place: str) -> None:
     for flag in _FLAGS:
         checks.field(row, flag, bool, place)
     if len(row) != 2 + len(_FLAGS):
-        raise checks.refused(place, "fields that are not known")
+        raise checks.refused(place, "unknown fields")
