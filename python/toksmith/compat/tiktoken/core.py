@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import array
 import hashlib
+import itertools
 import json
 import os
 import pickle
@@ -456,12 +457,8 @@ class Encoding:
         >>> chat.encode_parts([("<|end|>", False), ("<|end|>", True)]) == [*b"<|end|>", 256]
         True
         """
-        joined: list[tuple[str, bool]] = []
-        for text, trusted in parts:
-            if joined and joined[-1][1] == bool(trusted):
-                joined[-1] = (joined[-1][0] + text, bool(trusted))
-            else:
-                joined.append((text, bool(trusted)))
+        groups = itertools.groupby(parts, key=lambda part: bool(part[1]))
+        joined = [("".join(text for text, _ in group), trusted) for trusted, group in groups]
         checked = [
             (self._checked(text, allowed_special, disallowed_special if trusted else ()), trusted)
             for text, trusted in joined

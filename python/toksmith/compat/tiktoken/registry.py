@@ -15,13 +15,13 @@ import os
 import pkgutil
 import sys
 import threading
-import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..._internal.messages import shown
 from ...formats.published import encodings, models
-from . import core, load
+from .. import aliases
+from . import core
 from .core import Encoding
 
 Constructor = Callable[[], dict[str, Any]]
@@ -170,25 +170,8 @@ def _as_tiktoken() -> Iterator[None]:
     if "tiktoken" in sys.modules or importlib.util.find_spec("tiktoken") is not None:
         yield
         return
-    stand_in = _stand_in()
-    sys.modules.update(stand_in)
-    try:
+    with aliases.Installation("tiktoken"):
         yield
-    finally:
-        for name in stand_in:
-            sys.modules.pop(name, None)
-
-
-def _stand_in() -> dict[str, types.ModuleType]:
-    """Return the modules of tiktoken by name, made of the modules of this folder."""
-    model, whole = types.ModuleType("tiktoken.model"), types.ModuleType("tiktoken")
-    vars(model).update(vars(models), encoding_for_model=encoding_for_model)
-    parts = {"core": core, "load": load, "model": model, "registry": sys.modules[__name__]}
-    public = (Encoding, encoding_for_model, models.encoding_name_for_model, get_encoding, list_encoding_names)
-    vars(whole).update(
-        parts, **{value.__name__: value for value in public}, __version__=TIKTOKEN_VERSION, __path__=[]
-    )
-    return {"tiktoken": whole, **{f"tiktoken.{name}": part for name, part in parts.items()}}
 
 
 # Pickles
