@@ -47,13 +47,7 @@ class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not t
 
     @classmethod
     def from_pretrained(cls, pretrained_model_name_or_path: Any, *inputs: Any, **options: Any) -> ToksmithTokenizer:
-        """Load a folder, or the name of a model, as `AutoTokenizer.from_pretrained` does.
-
-        Raises:
-            OSError: There is no such folder, or it cannot be read.
-            ValueError: Its tokenizer has a part that is not supported, or is of a class that is not around a
-                `tokenizers.Tokenizer`; names it.
-        """
+        """Load a folder, or the name of a model, as `AutoTokenizer.from_pretrained` does."""
         return swapped(AutoTokenizer.from_pretrained(pretrained_model_name_or_path, *inputs, **options))
 
     @property
@@ -63,11 +57,7 @@ class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not t
         return adapter._tokenizer
 
     def train_new_from_iterator(self, *args: Any, **options: Any) -> Any:
-        """Return a tokenizer of the same kind with another vocabulary, which toksmith learns from texts.
-
-        Raises:
-            ValueError: An option of the training has no equal in toksmith; names it.
-        """
+        """Return a tokenizer of the same kind with another vocabulary, which toksmith learns from texts."""
         return _trains_with_toksmith(self._model_class().train_new_from_iterator)(self, *args, **options)
 
     @classmethod
