@@ -8,7 +8,6 @@ Any other pattern has its meaning in the `regex` package; the core compiles it i
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 from . import _core
@@ -217,7 +216,7 @@ def of_source(text: str | None, flags: int, unmatched: choices.Unmatched) -> Pat
     if text is None:
         return Pattern(None, 0, None, unmatched, None)
     if flags & ~_FLAGS:
-        raise ValueError(f"the flags {flags:#x} of the pattern {shown(text)} are not ones that cut text")
+        raise ValueError(f"the flags {flags:#x} of the pattern {shown(text)} are not supported")
     name = SPELLINGS.get(text) if flags == 0 else None
     if name is not None:
         return Pattern(text, flags, name, unmatched, _core.UNICODE_VERSION)
@@ -347,8 +346,3 @@ def explain(pattern: Any, dialect: Literal["regex", "tiktoken"] = "regex") -> En
     regex: a look behind, at character 0
     """
     return (of_tiktoken(pattern) if dialect == "tiktoken" else resolve(pattern)).engine()
-
-
-def names() -> Iterator[str]:
-    """Yield the names of all named patterns."""
-    yield from NAMED

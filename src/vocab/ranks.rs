@@ -45,12 +45,13 @@ impl RankLines {
     }
 
     fn add(&mut self, line: &[u8]) -> std::result::Result<(), String> {
-        let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
-        let (token, digits) = match (fields.next(), fields.next(), fields.next()) {
-            (None, ..) => return Ok(()),
-            (Some(token), Some(digits), None) => (token, digits),
-            _ => return Err(format!("expected a token in base64 and its id, got {}", show(line))),
-        };
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            return Ok(());
+        }
+        let expected = || format!("expected a token in base64 and its id, got {}", show(line));
+        let end = line.iter().position(u8::is_ascii_whitespace).ok_or_else(expected)?;
+        let (token, digits) = (&line[..end], line[end..].trim_ascii_start());
         let start = self.bytes.len();
         if token.iter().any(|&byte| byte != b'=') {
             self.bytes.resize(start + token.len(), 0);
@@ -59,8 +60,10 @@ impl RankLines {
                 .map_err(|_| format!("{} is not base64", show(token)))?;
             self.bytes.truncate(start + len);
         }
-        let id = number(digits)
-            .ok_or_else(|| format!("the id {} is not a whole number below 2^32", show(digits)))?;
+        let id = number(digits).ok_or_else(|| match digits.iter().any(u8::is_ascii_whitespace) {
+            true => expected(),
+            false => format!("the id {} is not a whole number below 2^32", show(digits)),
+        })?;
         if self.is_repeated(id) {
             return Err(format!("the id {id} of {} belongs to another token", show(&self.bytes[start..])));
         }

@@ -75,5 +75,7 @@ def _file_of(name: str) -> str:
             name = models.encoding_name_for_model(name)
         except KeyError:
             known = ", ".join(encodings.ENCODINGS)
-            raise ValueError(f"{name} is no published encoding, and no model of one: known are {known}") from None
+            raise ValueError(
+                f"{name} is neither a published encoding nor a model with one: known encodings are {known}"
+            ) from None
     return encodings.ENCODINGS[name].file

@@ -168,7 +168,7 @@ def _huggingface(source: str) -> tuple[Side, Iterable[str]]:
     tokenizers = _imported("tokenizers")
     path = Path(source) / "tokenizer.json" if Path(source).is_dir() else Path(source)
     if not sources.is_huggingface(source):
-        raise UsageError(f"{source} is no tokenizer.json: give the file that tokenizers reads as --with FILE")
+        raise UsageError(f"{source} is not a tokenizer.json: give the file that tokenizers reads as --with FILE")
     try:
         theirs = tokenizers.Tokenizer.from_buffer(path.read_bytes())  # it opens no file whose name is not UTF-8
     except Exception as error:  # it has no classes of its own

@@ -58,7 +58,7 @@ class Tokenizer:
             TypeError: `iterator` is no iterable of str, or one str.
         """
         if isinstance(iterator, (str, bytes)):
-            raise TypeError(f"one {type(iterator).__name__} is no iterator of texts: pass [text]")
+            raise TypeError(f"expected an iterable of texts, got one {type(iterator).__name__}: pass [text]")
         if operator.index(buffer_size) < 1:
             raise ValueError(f"buffer_size is {buffer_size}, less than 1")
         spelling = GPT4_PATTERN if pattern is None else pattern

@@ -27,11 +27,7 @@ _Specials = Iterable[str] | Mapping[str, int]
 
 
 def tokens_of_merges(text: str) -> list[bytes]:
-    """Return the tokens of a merges file in the order of GPT-2's ids: its 256 bytes, then the token of each line.
-
-    Raises:
-        ValueError: A line is not two spelled tokens; names it.
-    """
+    """Return the tokens of a merges file in the order of GPT-2's ids: its 256 bytes, then the token of each line."""
     tokens = [bytes([byte]) for byte in BYTE_ORDER]
     for number, line in enumerate(text.split("\n")[1:-1], 2):
         parts = [unspell(part) for part in line.split()]
@@ -130,7 +126,7 @@ def read_merges(path: str | os.PathLike[str]) -> dict[tuple[bytes, bytes], int]:
             raise ValueError(f"{name}, line {number}: expected two tokens with one space between, got {shown(line)}")
         first = merges.setdefault((parts[0], parts[1]), number)
         if first != number:
-            raise ValueError(f"{name}, line {number}: the merge {shown(line)} is there already, in line {first}")
+            raise ValueError(f"{name}, line {number}: the merge {shown(line)} repeats line {first}")
     return merges
 
 

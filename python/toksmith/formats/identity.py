@@ -101,11 +101,7 @@ def digest_of_values(*values: Any) -> str:
 
 
 def check(kind: str, is_whole: bool) -> None:
-    """Refuse the content of a damaged pickle.
-
-    Raises:
-        pickle.UnpicklingError: The content is not whole.
-    """
+    """Refuse the content of a damaged pickle."""
     if not is_whole:
         raise pickle.UnpicklingError(f"the pickle of the {kind} is damaged: checksum mismatch")
 

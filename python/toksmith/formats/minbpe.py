@@ -77,12 +77,7 @@ def load(path: str | os.PathLike[str]) -> Parts:
 
 
 def read(path: str | os.PathLike[str]) -> Model:
-    """Return the content of a model file.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: The file is no model file, or breaks off; names file and line.
-    """
+    """Return the content of a model file."""
     return _parsed(text_files.read_text(path), os.fspath(path))
 
 
@@ -91,7 +86,7 @@ def _parsed(text: str, name: str) -> Model:
     if not lines or lines[0].strip() != VERSION:
         raise ValueError(f"{name}, line 1: expected {shown(VERSION)}, got {shown((lines or [''])[0])}")
     if len(lines) < 3:
-        raise ValueError(f"{name}: the file breaks off before the number of special tokens, in line 3")
+        raise ValueError(f"{name}: the file ends before the number of special tokens, in line 3")
     count = _number(lines[2].strip(), f"{name}, line 3")
     if count > len(lines) - 3:
         raise ValueError(f"{name}, line 3: {count} special tokens, but only {len(lines) - 3} lines follow")
@@ -120,7 +115,7 @@ def _parsed_merges(lines: list[str], first: int, name: str) -> dict[Pair, int]:
         if max(left, right) >= len(lengths):
             raise ValueError(f"{place}: {left} {right}: there is no token {max(left, right)} yet")
         if (left, right) in merges:
-            raise ValueError(f"{place}: {left} {right} is there already, as the merge into {merges[left, right]}")
+            raise ValueError(f"{place}: {left} {right} is already the merge into {merges[left, right]}")
         merges[left, right] = len(lengths)
         lengths.append(lengths[left] + lengths[right])
         total += lengths[-1]
@@ -180,11 +175,7 @@ def prefix_of(path: str | os.PathLike[str]) -> str:
 
 
 def write(prefix: str, model: Model, vocab: Mapping[int, bytes]) -> None:
-    """Write `prefix`.model and `prefix`.vocab, byte for byte as minbpe does, as UTF-8.
-
-    Raises:
-        ValueError: The pattern or a special token has a line break: the file has each of them on one line.
-    """
+    """Write `prefix`.model and `prefix`.vocab, byte for byte as minbpe does, as UTF-8."""
     text = _written(model)
     if _parsed(text, f"{prefix}.model") != model:
         raise ValueError(f"{prefix}.model would not hold this tokenizer: nothing was written")

@@ -100,11 +100,7 @@ def pattern_and_pipeline(head: dict[str, Any], name: str) -> tuple[patterns.Patt
 def parts_of(
     core: _core.Tokenizer, pattern: patterns.Pattern, pipeline: Pipeline | None, record: Any, origin: Any
 ) -> Parts:
-    """Return a tokenizer of a core, pattern and pipeline, and of the states of its record and origin, or None.
-
-    Raises:
-        ValueError: A state is malformed, or the origin belongs to another tokenizer.
-    """
+    """Return a tokenizer of a core, pattern and pipeline, and of the states of its record and origin, or None."""
     if pipeline is not None:
         core = pipeline.around(core)
     parts = Parts(
@@ -158,7 +154,7 @@ def _verify(parts: Parts, paths: list[Path]) -> None:
     texts = verification.stress_texts(parts)
     verification.compare("the file", texts, verification.encoder(parts.core), verification.encoder(loaded.core))
     if state(loaded) != state(parts):
-        raise ValueError("the file, read back, is another tokenizer, and was not written")
+        raise ValueError("the file, read back, differs from this tokenizer: nothing was written")
 
 
 def escape(token: bytes) -> str:
@@ -221,17 +217,13 @@ def _core_of(content: dict[str, Any], pattern: patterns.Pattern) -> _core.Tokeni
     ids = {token: id for id, token in tokens.items() if id not in apart}
     for left, right in merges or ():
         if left not in ids or right not in ids:
-            raise ValueError(f"the merge ({shown(left)}, {shown(right)}) is of a token that is not there")
+            raise ValueError(f"the merge ({shown(left)}, {shown(right)}) refers to a missing token")
     pairs = [(ids[left], ids[right]) for left, right in merges or ()]
     return _core.character_tokenizer(tokens, pairs, in_bytes, unknown, outside, specials, pattern.core())
 
 
 def _character_ids(content: dict[str, Any]) -> tuple[list[int], int | None, list[int]]:
-    """Return the field `characters`: ids of the 256 bytes or none, of the unknown token, of those outside merging.
-
-    Raises:
-        ValueError: The field is malformed.
-    """
+    """Return the field `characters`: ids of the 256 bytes or none, of the unknown token, of those outside merging."""
     in_bytes, unknown, outside = (content.get(name) for name in ("bytes", "unknown", "outside"))
     is_whole = isinstance(in_bytes, list) and len(in_bytes) in (0, 256) and isinstance(outside, list)
     if not is_whole or not all(map(_is_id, [*(in_bytes or ()), *(outside or ())])):

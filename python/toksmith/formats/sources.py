@@ -129,7 +129,7 @@ def _unknown(source: str) -> OSError:
     question = f": did you mean {close[0]!r}?" if close else "."
     hub = " Nothing is downloaded from the Hugging Face Hub: give the folder of a download." if "/" in source else ""
     return FileNotFoundError(
-        f"{shown(source)} is no file, no folder, no published encoding and no model of one{question} "
+        f"{shown(source)} is neither a file nor a folder, a published encoding or the name of a model{question} "
         f"Encodings are {', '.join(encodings.ENCODINGS)}.{hub}"
     )
 
@@ -177,9 +177,6 @@ def published(name: str) -> Parts:
     """Return a published encoding: its rank file is looked for on this machine, else downloaded.
 
     Of several special tokens that have one id (`o200k_harmony` has two), the tokenizer has the first.
-
-    Raises:
-        FileNotFoundError, ValueError: As `rank_cache.obtain`.
     """
     file, pat_str, special_tokens, _ = encodings.ENCODINGS[name]
     first: dict[int, str] = {}

@@ -50,19 +50,15 @@ class Record:
 
     @classmethod
     def of_state(cls, state: Any) -> Record:
-        """Return the record of a `state`.
-
-        Raises:
-            ValueError: `state` is no such state.
-        """
+        """Return the record of a `state`."""
         fields = state if isinstance(state, dict) else {}
         ties, initial_tokens, counts = (fields.get(name) for name in ("ties", "least", "merge_counts"))
         if ties not in choices.TIES:
-            raise ValueError(f"the training was under the tie rule {shown(ties)}, which there is not")
+            raise ValueError(f"the training was under the tie rule {shown(ties)}, which is not known")
         if type(initial_tokens) is not int or not 256 <= initial_tokens < 2**32:
-            raise ValueError(f"the training began with {shown(initial_tokens)} tokens, not a number from 256 on")
+            raise ValueError(f"the training began with {shown(initial_tokens)} tokens, not at least 256")
         if not isinstance(counts, list):
-            raise ValueError("the counts of the merges are no list")
+            raise ValueError("the counts of the merges are not a list")
         for index, count in enumerate(counts):
             if count is not None and (type(count) is not int or not 0 < count <= 2**63):
                 raise ValueError(f"the count of merge number {index} is {shown(count)}, not between 1 and 2^63")

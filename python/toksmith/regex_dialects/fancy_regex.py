@@ -69,11 +69,7 @@ def translate(pattern: str) -> str:
 
 @functools.lru_cache(maxsize=64)
 def analyse(pattern: str) -> Written:
-    """Return the translation of a pattern, in which empty matches are left as they are.
-
-    Raises:
-        ValueError: As `translate`.
-    """
+    """Return the translation of a pattern, in which empty matches are left as they are."""
     size_limit.check_length(pattern)
     try:
         return _Translator(pattern).whole()

@@ -47,11 +47,7 @@ def translate(pattern: str) -> str:
 
 @functools.lru_cache(maxsize=64)
 def analyse(pattern: str) -> Translation:
-    """Return the translation of a pattern, and whether it may match the empty text.
-
-    Raises:
-        ValueError: As `translate`.
-    """
+    """Return the translation of a pattern, and whether it may match the empty text."""
     if len(pattern) > MAX_LENGTH:
         raise ValueError(f"the pattern {shown(pattern)} has more than {MAX_LENGTH} characters")
     parser = _Parser(pattern)
@@ -75,9 +71,6 @@ def check_total(parts: Iterable[Any]) -> None:
         parts: The normalizer, the pre-tokenizer and the decoder of the file, as JSON. A pattern is a field `Regex`.
             A pattern that cannot be translated, or is too large by itself, does not count: it is refused where it is
             read.
-
-    Raises:
-        ValueError: The patterns have more than `size_limit.MAX_PARTS` parts.
     """
     total, pending = 0, list(parts)
     while pending:

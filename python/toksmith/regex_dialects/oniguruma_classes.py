@@ -5,8 +5,8 @@ A class takes one character, and is written without set operations, as version 0
 
 from __future__ import annotations
 
-import collections
 import re
+from typing import NamedTuple
 
 from .._internal.messages import printable, shown
 from . import case_folding, characters
@@ -186,10 +186,11 @@ class ClassReader:
         return self.pattern[self.at - 1]
 
 
-class _Union(collections.namedtuple("_Union", "items nested")):
+class _Union(NamedTuple):
     """A union of characters and of classes."""
 
-    __slots__ = ()
+    items: str
+    nested: tuple[str, ...]
 
     def written(self) -> str:
         """Return an expression for one of the characters."""

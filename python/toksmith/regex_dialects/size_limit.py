@@ -47,9 +47,6 @@ def check(text: str, flags: int = 0) -> None:
     Args:
         text: The pattern.
         flags: The flags that it is compiled with, as numbers of `regex`.
-
-    Raises:
-        ValueError: The pattern has more parts, or is too long; says how much.
     """
     check_length(text)
     count = parts(text, flags)
@@ -61,11 +58,7 @@ def check(text: str, flags: int = 0) -> None:
 
 
 def check_length(text: str) -> None:
-    """Refuse a pattern of more than `MAX_LENGTH` characters.
-
-    Raises:
-        ValueError: The pattern is longer.
-    """
+    """Refuse a pattern of more than `MAX_LENGTH` characters."""
     if len(text) > MAX_LENGTH:
         raise ValueError(
             f"the pattern {shown(text)} has {len(text)} characters, more than {MAX_LENGTH}: it is not compiled"

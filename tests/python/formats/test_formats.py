@@ -493,7 +493,7 @@ BAD_MERGES: list[tuple[str | bytes, str]] = [
     ("a 中\n", "line 1: expected two tokens"),
     ("#version: 0.2\n\na b\nb c\n", r"line 4: the merge \(b'b', b'c'\) needs the token b'bc', which is not in"),
     ("xy z\n", "line 1: .* needs the token b'xy'"),
-    ("#version: 0.2\na b\n\na b\n", "line 4: the merge 'a b' is there already, in line 2"),
+    ("#version: 0.2\na b\n\na b\n", "line 4: the merge 'a b' repeats line 2"),
     (b"a b\n\xff b\n", "not UTF-8 at byte 4"),
     ("x " + "y" * 100_000, "line 1: the merge"),
     ("x" * 100_000, r"line 1: expected two tokens with one space between, got 'x{79}… \(100000 characters\)$"),

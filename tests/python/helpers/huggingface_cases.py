@@ -135,7 +135,7 @@ def text_of(rng: random.Random, pieces: int) -> str:
 def assert_same(ours: Tokenizer, theirs: Any, text: str) -> None:
     """Compare ids, tokens and offsets, before anything is put around the text."""
     truth = theirs.encode(text, add_special_tokens=False)
-    found = encoded(ours, text)
+    found = encoded(ours._core, text)
     context = (text, theirs.to_str()[:2000])
     assert found.ids == truth.ids, context
     assert ours.encode(text) == truth.ids, context

@@ -236,7 +236,7 @@ class _Source:
         (lambda d: d["characters"]["bytes"].pop(), "the field 'characters' is"),
         (lambda d: d["characters"].update(unknown=-1), "the id is -1"),
         (lambda d: d["characters"]["bytes"].reverse(), "broken"),
-        (lambda d: d["merges"].insert(0, ["q", "\\xff"]), "is of a token that is not there|needs the token"),
+        (lambda d: d["merges"].insert(0, ["q", "\\xff"]), "refers to a missing token|needs the token"),
     ],
 )
 def test_saved_files_are_checked(change: Any, message: str, tmp_path: Path) -> None:

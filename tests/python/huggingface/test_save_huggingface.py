@@ -210,7 +210,7 @@ def test_roles_by_name_and_by_choice(tmp_path: Path) -> None:
     chosen = written(llama, eos_token="<|eot_id|>", pad_token=None, bos_token=None)
     assert chosen == {"eos": "<|eot_id|>"}
     for role in ("bos_token", "eos_token", "unk_token", "pad_token"):
-        with pytest.raises(ValueError, match=f"{role} is '<no>', which is no special token"):
+        with pytest.raises(ValueError, match=f"{role} is '<no>', which is not a special token"):
             written([EOT], **{role: "<no>"})
 
 

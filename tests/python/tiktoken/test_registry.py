@@ -281,8 +281,8 @@ def test_fetch_that_fails(server: tuple[str, Path, list[str]], tmp_path: Path) -
     for arguments, expected in (
         (["cl100k_base", "--from", address], "SHA-256"),
         (["o200k_base", "--from", address], "404"),
-        (["o200k_base", "--from", "file:///etc"], "no web address"),
-        (["nothing"], "no published encoding"),
+        (["o200k_base", "--from", "file:///etc"], "not a web address"),
+        (["nothing"], "neither a published encoding"),
     ):
         done = fetch(*arguments, "--to", tmp_path / "out")
         assert done.returncode == 1

@@ -56,11 +56,7 @@ class AddedToken:
 
 
 def row_of(token: Any, special: bool) -> Row:
-    """Return an added token as a `tokenizer.json` has it, without id; `special` marks it so, as in `tokenizers`.
-
-    Raises:
-        TypeError: `token` is neither a text nor an added token.
-    """
+    """Return an added token as a `tokenizer.json` has it, without id; `special` marks it so, as in `tokenizers`."""
     if isinstance(token, str):
         token = AddedToken(token, special=special)
     elif not all(hasattr(token, name) for name in ("content", *FLAGS)):

@@ -7,6 +7,7 @@ Each is the dictionary that a `tokenizer.json` has for it, with the methods that
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -30,11 +31,7 @@ class Component(dict[str, Any]):
 
     @classmethod
     def of(cls, part: Any) -> Self | None:
-        """Return the component of a part: of `tokenizers`, of a `tokenizer.json`, or None.
-
-        Raises:
-            TypeError: `part` is none of these.
-        """
+        """Return the component of a part: of `tokenizers`, of a `tokenizer.json`, or None."""
         return None if part is None else cls(content_of(part))
 
     def __getattr__(self, name: str) -> Any:
@@ -89,6 +86,17 @@ def _check_text(sequence: Any) -> None:
         raise TypeError(f"a text must be a str, not {type(sequence).__name__}")
 
 
+def checked_ids(sequence: Any) -> list[int]:
+    """Return ids as `decode` takes them: a sequence of integers of 32 bits, without a sign."""
+    if isinstance(sequence, (str, bytes)) or not hasattr(sequence, "__getitem__"):
+        raise TypeError(f"ids must be a sequence of int, not {type(sequence).__name__}")
+    ids = [operator.index(id) for id in sequence]
+    for id in ids:
+        if not 0 <= id < 1 << 32:
+            raise OverflowError(f"id {id} is {'negative' if id < 0 else 'more than 32 bits'}")
+    return ids
+
+
 class PostProcessor(Component):
     """A post-processor, which puts tokens around the ids of a text."""
 
@@ -96,11 +104,7 @@ class PostProcessor(Component):
 
     @property
     def core(self) -> _core.PostProcessor:
-        """What the core runs.
-
-        Raises:
-            ValueError: The post-processor is malformed or unknown; names the place.
-        """
+        """What the core runs."""
         return _core.PostProcessor(json.dumps(self))
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
@@ -266,11 +270,7 @@ def _model_of(content: Content) -> BPE:
 
 
 def content_of(part: Any) -> Content:
-    """Return a part as a `tokenizer.json` has it; one of `tokenizers` is read from its state.
-
-    Raises:
-        TypeError: `part` is no part.
-    """
+    """Return a part as a `tokenizer.json` has it; one of `tokenizers` is read from its state."""
     if isinstance(part, BPE):
         return part.content()
     if isinstance(part, dict):

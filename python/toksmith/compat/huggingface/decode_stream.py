@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import ids_of
+from .components import checked_ids
 from .tokenizers import Tokenizer
 
 
@@ -19,16 +19,12 @@ class DecodeStream:
     __slots__ = ("_ids", "_prefix", "_prefix_index", "_skips")
 
     def __init__(self, ids: Sequence[int] | None = None, skip_special_tokens: bool = False) -> None:
-        self._ids, self._skips = ids_of.checked(ids or []), skip_special_tokens
+        self._ids, self._skips = checked_ids(ids or []), skip_special_tokens
         self._prefix, self._prefix_index = "", 0
 
     def step(self, tokenizer: Tokenizer, id: int | list[int]) -> str | None:
-        """Add an id, or several; return the text that is complete now, None if there is none.
-
-        Raises:
-            ValueError: The text of the ids so far does not begin with what was returned.
-        """
-        new = ids_of.checked(id if isinstance(id, list) else [id])
+        """Add an id, or several; return the text that is complete now, None if there is none."""
+        new = checked_ids(id if isinstance(id, list) else [id])
         if not self._prefix and self._ids:
             text = tokenizer.decode(self._ids, skip_special_tokens=self._skips)
             if not text.endswith("\ufffd"):

@@ -51,12 +51,7 @@ class Settings:
     def enable_truncation(
         self, max_length: int, stride: int = 0, strategy: str = "longest_first", direction: str = "right"
     ) -> None:
-        """Cut encodings to `max_length` tokens, those of the post-processor included.
-
-        Raises:
-            ValueError: The strategy or direction does not exist, or `stride` is more than the post-processor's tokens
-                leave of `max_length`.
-        """
+        """Cut encodings to `max_length` tokens, those of the post-processor included."""
         if strategy not in _STRATEGIES:
             known = "`longest_first`, `only_first`, or `only_second`"
             raise ValueError(f"Unknown `strategy`: `{strategy}`. Use one of {known}")
@@ -165,11 +160,7 @@ def _truncation_of(content: Content | None) -> Content | None:
 
 
 def padding_of(content: Content | None) -> Content | None:
-    """Return the padding of a `tokenizer.json` as `enable_padding` takes it.
-
-    Raises:
-        ValueError: A length is none that encodings may have.
-    """
+    """Return the padding of a `tokenizer.json` as `enable_padding` takes it."""
     if content is None:
         return None
     fixed = content["strategy"]

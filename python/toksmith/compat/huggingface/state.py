@@ -17,7 +17,7 @@ from ...formats.huggingface.pipeline import Pipeline
 from ...formats.parts import Parts
 from ...formats.spelling import spell, unspell
 from ...tokenizer import Tokenizer as Native
-from . import components, ids_of
+from . import components
 from .added import Added, Row
 from .components import Decoder, Normalizer
 
@@ -45,11 +45,7 @@ class State:
 
     @property
     def core(self) -> Native:
-        """The tokenizer that encodes.
-
-        Raises:
-            ValueError: There is no vocabulary yet.
-        """
+        """The tokenizer that encodes."""
         if self._made is None:
             raise ValueError("this tokenizer has no vocabulary yet: train it, or load one")
         return self._made
@@ -100,19 +96,11 @@ class State:
         return write.pre_tokenizer(self.core._parts) if name == "pre_tokenizer" else _own_decoder(name)
 
     def with_part(self, name: str, part: Content | None) -> State:
-        """Return a state with another normalizer, pre-tokenizer or decoder.
-
-        Raises:
-            ValueError: The part is not supported; names the place.
-        """
+        """Return a state with another normalizer, pre-tokenizer or decoder."""
         return of_changed({**self.content(), name: None if part is None else dict(part)}, self.added)
 
     def with_tokens(self, tokens: Iterable[Any], special: bool) -> tuple[State, int]:
-        """Return a state with more added tokens, and how many of them changed something.
-
-        Raises:
-            ValueError: A token cannot be added; names it.
-        """
+        """Return a state with more added tokens, and how many of them changed something."""
         added, changed = self.added.with_tokens(tokens, special, self.model_id, self.size(False))
         if added.as_found() == self.added.as_found():
             return State(self._made, added, self._source), changed
@@ -250,7 +238,7 @@ class State:
     def shown(self, ids: Sequence[int], skip_special_tokens: bool) -> list[int]:
         """Return the ids that are decoded."""
         vocab, skipped = self.core.vocab, self._skipped if skip_special_tokens else ()
-        return [id for id in ids_of.checked(ids) if id in vocab and id not in skipped]
+        return [id for id in components.checked_ids(ids) if id in vocab and id not in skipped]
 
     @functools.cached_property
     def _skipped(self) -> set[int]:
@@ -298,11 +286,7 @@ def of_core(core: Native) -> State:
 
 
 def of_content(content: Content) -> State:
-    """Return the state of the content of a `tokenizer.json`.
-
-    Raises:
-        ValueError: The content is inconsistent, or a part is not supported; names the place.
-    """
+    """Return the state of the content of a `tokenizer.json`."""
     model = content.get("model")
     if isinstance(model, dict) and model.get("vocab") == {} and not content.get("added_tokens"):
         return State(None, Added((), ()), content)

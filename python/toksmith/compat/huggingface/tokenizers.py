@@ -66,12 +66,7 @@ class Tokenizer(Settings):
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Tokenizer:
-        """Load a `tokenizer.json`.
-
-        Raises:
-            OSError: The file cannot be read.
-            ValueError: The file is no `tokenizer.json`, or a part of it is not supported; names the part.
-        """
+        """Load a `tokenizer.json`."""
         with text_files.naming(path):
             return cls._of(text_files.read_object(path, "tokenizer.json"))
 
@@ -95,23 +90,14 @@ class Tokenizer(Settings):
         return made
 
     def to_str(self, pretty: bool = False) -> str:
-        """Return the content of a `tokenizer.json`.
-
-        Raises:
-            ValueError: A `tokenizer.json` cannot express the tokenizer; names the part.
-        """
+        """Return the content of a `tokenizer.json`."""
         content = self._content()
         if pretty:
             return json.dumps(content, ensure_ascii=False, indent=2)
         return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
 
     def save(self, path: str | os.PathLike[str], pretty: bool = True, *, verify: bool = True) -> None:
-        """Write a `tokenizer.json`; it is verified as `toksmith.Tokenizer.save_huggingface` does.
-
-        Raises:
-            ValueError: A `tokenizer.json` cannot express the tokenizer, or is read back as another tokenizer. Nothing
-                is written.
-        """
+        """Write a `tokenizer.json`; it is verified as `toksmith.Tokenizer.save_huggingface` does."""
         check = None
         if verify and self._state.is_trained:
             check = functools.partial(folder.verify_file, self._tokenizer._parts)
@@ -125,12 +111,7 @@ class Tokenizer(Settings):
     def encode(
         self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> Encoding:
-        """Return the encoding of a text, or of a list of words with `is_pretokenized`; `pair` is encoded after it.
-
-        Raises:
-            TypeError: A text is no str.
-            ValueError: Truncation has no room for the tokens that it must leave.
-        """
+        """Return the encoding of a text, or of a list of words with `is_pretokenized`; `pair` is encoded after it."""
         sequences = [sequence] if pair is None else [sequence, pair]
         special = not self.encode_special_tokens
         return self._settings.encode(self._core, sequences, is_pretokenized, special, add_special_tokens)

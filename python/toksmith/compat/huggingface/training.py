@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -20,38 +21,19 @@ from .components import PreTokenizer
 from .state import State
 
 
+@dataclasses.dataclass(kw_only=True)
 class BpeTrainer:
     """The options of a training, in place of `tokenizers.trainers.BpeTrainer` if `tokenizers` is not installed."""
 
-    __slots__ = (
-        "continuing_subword_prefix",
-        "end_of_word_suffix",
-        "initial_alphabet",
-        "limit_alphabet",
-        "max_token_length",
-        "min_frequency",
-        "show_progress",
-        "special_tokens",
-        "vocab_size",
-    )
-
-    def __init__(
-        self,
-        *,
-        vocab_size: int = 30000,
-        min_frequency: int = 0,
-        show_progress: bool = True,
-        special_tokens: Sequence[Any] = (),
-        limit_alphabet: int | None = None,
-        initial_alphabet: Sequence[str] = (),
-        continuing_subword_prefix: str | None = None,
-        end_of_word_suffix: str | None = None,
-        max_token_length: int | None = None,
-    ) -> None:
-        self.vocab_size, self.min_frequency, self.show_progress = vocab_size, min_frequency, show_progress
-        self.special_tokens, self.limit_alphabet = list(special_tokens), limit_alphabet
-        self.initial_alphabet, self.max_token_length = list(initial_alphabet), max_token_length
-        self.continuing_subword_prefix, self.end_of_word_suffix = continuing_subword_prefix, end_of_word_suffix
+    vocab_size: int = 30000
+    min_frequency: int = 0
+    show_progress: bool = True
+    special_tokens: Sequence[Any] = ()
+    limit_alphabet: int | None = None
+    initial_alphabet: Sequence[str] = ()
+    continuing_subword_prefix: str | None = None
+    end_of_word_suffix: str | None = None
+    max_token_length: int | None = None
 
 
 def train(before: State, files: Sequence[str], trainer: Any = None) -> State:
@@ -68,11 +50,7 @@ def _lines(path: str) -> Iterator[str]:
 
 
 def train_from_iterator(before: State, iterator: Iterable[Any], trainer: Any = None) -> State:
-    """Return the state of a tokenizer that is trained on texts, or lists of texts.
-
-    Raises:
-        ValueError: An option has no equal in toksmith, or the tokenizer has added tokens; names it.
-    """
+    """Return the state of a tokenizer that is trained on texts, or lists of texts."""
     trainer = BpeTrainer() if trainer is None else trainer
     specials = [AddedToken(t, special=True) if isinstance(t, str) else t for t in trainer.special_tokens]
     _check(before, trainer, specials)
@@ -111,7 +89,7 @@ def _check(before: State, trainer: Any, specials: list[Any]) -> None:
         if getattr(trainer, name, None):
             raise ValueError(f"{name}: byte-level tokenizers have none, leave it out")
     if getattr(trainer, "max_token_length", None) is not None:
-        raise ValueError("max_token_length: it counts otherwise there; use toksmith.train, or leave it out")
+        raise ValueError("max_token_length has another meaning in tokenizers: use toksmith.train, or leave it out")
     alphabet = set(trainer.initial_alphabet)
     missing = [c for c in PreTokenizer.alphabet() if c not in alphabet]
     if missing:

@@ -132,19 +132,11 @@ class Tokenizer:
         """Write `file_prefix`.model, which `load` reads, and `file_prefix`.vocab, which people read.
 
         Both files equal those of minbpe, byte for byte, as UTF-8.
-
-        Raises:
-            ValueError: The pattern or a special token has a line break: the file has each of them on one line.
         """
         minbpe.write(os.fspath(file_prefix), self._model, self.vocab)
 
     def load(self, model_file: str | os.PathLike[str]) -> None:
-        """Take the pattern, special tokens and merges of a `.model` file.
-
-        Raises:
-            OSError: The file cannot be read.
-            ValueError: The file's name does not end in `.model`, or the file is no model file; names file and line.
-        """
+        """Take the pattern, special tokens and merges of a `.model` file."""
         name = f"{minbpe.prefix_of(model_file)}.model"
         model = minbpe.read(name)
         self._check_kind(model, name)

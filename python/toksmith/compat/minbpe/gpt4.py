@@ -59,7 +59,7 @@ class GPT4Tokenizer(RegexTokenizer):
 
     def load(self, model_file: str | os.PathLike[str]) -> None:
         """Raise NotImplementedError, as `save` does."""
-        raise NotImplementedError("GPT4Tokenizer cannot be loaded. It is what it is made with")
+        raise NotImplementedError("GPT4Tokenizer cannot be loaded: its vocabulary is fixed")
 
     def save_vocab(self, vocab_file: str | os.PathLike[str]) -> None:
         """Write the tokens for people to read, in the form of a `.vocab` file."""

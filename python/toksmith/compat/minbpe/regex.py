@@ -51,11 +51,7 @@ class RegexTokenizer(Tokenizer):
         return {id: name for name, id in self.special_tokens.items()}
 
     def register_special_tokens(self, special_tokens: Mapping[str, int]) -> None:
-        """Replace the special tokens by these, name → id.
-
-        Raises:
-            ValueError: An id belongs to another token, or a name is empty.
-        """
+        """Replace the special tokens by these, name → id."""
         self._replace(self._model._replace(special_tokens=dict(special_tokens)))
 
     def encode_ordinary(self, text: str) -> list[int]:

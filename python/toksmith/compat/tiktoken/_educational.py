@@ -88,9 +88,6 @@ def bpe_train(data: str, vocab_size: int, pat_str: str, visualise: str | None = 
     """Return the ranks that training on a text makes, and print each merge with the first pretokens after it.
 
     Of equally frequent pairs, the first in the text merges.
-
-    Raises:
-        ValueError: `vocab_size` is less than the 256 bytes, or no pair is left to merge.
     """
     if vocab_size < 256:
         raise ValueError(f"vocab_size must be at least 256, the single bytes, not {vocab_size}")

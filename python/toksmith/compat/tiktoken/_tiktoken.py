@@ -62,20 +62,12 @@ class CoreBPE:
     # Text to ids
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """Return the ids of `text`, with special tokens read as ordinary text.
-
-        Raises:
-            UnicodeEncodeError: The text has a surrogate.
-        """
+        """Return the ids of `text`, with special tokens read as ordinary text."""
         with _surrogates_named(text):
             return self._core.encode(text, False)
 
     def encode(self, text: str, allowed_special: AbstractSet[str]) -> list[int]:
-        """Return the ids of `text`; allowed special tokens become their ids, all others are read as ordinary text.
-
-        Raises:
-            UnicodeEncodeError: The text has a surrogate.
-        """
+        """Return the ids of `text`; allowed special tokens become their ids, all others are read as ordinary text."""
         allowed = self._rules.of(allowed_special, ())[0]
         with _surrogates_named(text):
             ids = self._encoding.encode(text, allowed, None)
@@ -83,11 +75,7 @@ class CoreBPE:
         return ids
 
     def encode_to_tiktoken_buffer(self, text: str, allowed_special: AbstractSet[str]) -> npt.NDArray[np.uint32]:
-        """Return the ids as an array, which like tiktoken's buffer gives a `memoryview` of `uint32`.
-
-        Raises:
-            UnicodeEncodeError: The text has a surrogate.
-        """
+        """Return the ids as an array, which like tiktoken's buffer gives a `memoryview` of `uint32`."""
         allowed = self._rules.of(allowed_special, ())[0]
         with _surrogates_named(text):
             ids = self._encoding.encode_to_numpy(text, allowed, None)
@@ -96,11 +84,7 @@ class CoreBPE:
         return ids
 
     def encode_with_unstable(self, text: str, allowed_special: AbstractSet[str]) -> tuple[list[int], list[list[int]]]:
-        """Return the ids that no text after `text` can change, and the sequences of ids that may come next.
-
-        Raises:
-            UnicodeEncodeError: The text has a surrogate.
-        """
+        """Return the ids that no text after `text` can change, and the sequences of ids that may come next."""
         allowed = self._rules.of(allowed_special, ())[0]
         text.encode()
         return self._encoding.encode_with_unstable(text, allowed)

@@ -32,12 +32,7 @@ def pattern_of(pat_str: str) -> patterns.Pattern:
 
 
 def vocabulary_of(mergeable_ranks: Mapping[bytes, int], special_tokens: Mapping[str, int]) -> dict[int, bytes]:
-    """Return the tokens by rank, with all arguments checked that `Encoding` gets as mappings.
-
-    Raises:
-        TypeError: `mergeable_ranks` or `special_tokens` is no mapping, or has keys or values of another type.
-        ValueError: Two tokens have one rank, or there is no token.
-    """
+    """Return the tokens by rank, with all arguments checked that `Encoding` gets as mappings."""
     if not hasattr(mergeable_ranks, "items"):
         kind = type(mergeable_ranks).__name__
         raise TypeError(f"mergeable_ranks is a dict of tokens and their ranks, not {kind}")
@@ -51,11 +46,7 @@ def vocabulary_of(mergeable_ranks: Mapping[bytes, int], special_tokens: Mapping[
 
 
 def check_count(explicit_n_vocab: int | None, core: Tokenizer, special_tokens: Mapping[str, int]) -> None:
-    """Check the number of tokens, if the caller has said how many there are.
-
-    Raises:
-        AssertionError: There are more or fewer, or their ids have gaps.
-    """
+    """Check the number of tokens, if the caller has said how many there are."""
     if not explicit_n_vocab:
         return
     highest = core.max_id()
@@ -122,11 +113,7 @@ def kept(ids: Iterable[int], copy: list[int]) -> Iterator[int]:
 
 
 def checked_specials(special_tokens: Mapping[str, int]) -> None:
-    """Check that special tokens are names with ids.
-
-    Raises:
-        TypeError: They are no mapping, or have keys or values of another type.
-    """
+    """Check that special tokens are names with ids."""
     if not hasattr(special_tokens, "items"):
         raise TypeError(f"special_tokens is a dict of names and ids, not {type(special_tokens).__name__}")
     for name, id in special_tokens.items():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import array
 import hashlib
+import itertools
 import json
 import os
 import pickle
@@ -456,12 +457,8 @@ class Encoding:
         >>> chat.encode_parts([("<|end|>", False), ("<|end|>", True)]) == [*b"<|end|>", 256]
         True
         """
-        joined: list[tuple[str, bool]] = []
-        for text, trusted in parts:
-            if joined and joined[-1][1] == bool(trusted):
-                joined[-1] = (joined[-1][0] + text, bool(trusted))
-            else:
-                joined.append((text, bool(trusted)))
+        groups = itertools.groupby(parts, key=lambda part: bool(part[1]))
+        joined = [("".join(text for text, _ in group), trusted) for trusted, group in groups]
         checked = [
             (self._checked(text, allowed_special, disallowed_special if trusted else ()), trusted)
             for text, trusted in joined
@@ -470,12 +467,7 @@ class Encoding:
         return core.encode_parts(checked if special else [(text, False) for text, _ in checked])
 
     def _checked(self, text: str, allowed_special: Allowed, disallowed_special: Disallowed) -> str:
-        """Return a text without surrogates, as `encode` reads it.
-
-        Raises:
-            TypeError: `text` is no str.
-            ValueError: A disallowed special token is in the text.
-        """
+        """Return a text without surrogates, as `encode` reads it."""
         arguments.checked_text(text)
         _, refused, odd = self._rules.of(allowed_special, disallowed_special)
         special_rules.check(text, odd)
@@ -489,11 +481,7 @@ class Encoding:
         return text
 
     def _core_for(self, text: str, allowed_special: Allowed) -> tuple[CoreTokenizer, bool]:
-        """Return the core that knows the allowed special tokens, and whether it is to look for any.
-
-        Raises:
-            ValueError: The text has a special token that no core can have, since another token has its id.
-        """
+        """Return the core that knows the allowed special tokens, and whether it is to look for any."""
         if not allowed_special:
             return self._core, False
         known = self._core.special_tokens()
@@ -536,11 +524,7 @@ def _as_bytes(text_or_bytes: str | bytes) -> bytes:
 
 
 def digest(state: Any) -> str:
-    """Return the SHA-256, in hex, of the state of an `Encoding`: a name, or its arguments.
-
-    Raises:
-        TypeError, ValueError, KeyError: `state` is no such state.
-    """
+    """Return the SHA-256, in hex, of the state of an `Encoding`: a name, or its arguments."""
     if isinstance(state, str):
         return hashlib.sha256(state.encode(errors="surrogatepass")).hexdigest()
     ranks = state["mergeable_ranks"]
@@ -551,11 +535,7 @@ def digest(state: Any) -> str:
 
 
 def check_digest(state: object, expected: str) -> None:
-    """Refuse a damaged pickle: the state of an encoding that has another digest.
-
-    Raises:
-        pickle.UnpicklingError: The state has another digest.
-    """
+    """Refuse a damaged pickle: the state of an encoding that has another digest."""
     try:
         is_whole = digest(state) == expected
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
@@ -565,12 +545,7 @@ def check_digest(state: object, expected: str) -> None:
 
 
 def restore(kind: type[Encoding], state: Any, expected: str) -> Encoding:
-    """Return the encoding of a pickled state.
-
-    Raises:
-        pickle.UnpicklingError: The state is not that of the digest: the pickle is damaged.
-        ValueError: The state is whole, but the encoding cannot be made here.
-    """
+    """Return the encoding of a pickled state."""
     if not (isinstance(kind, type) and issubclass(kind, Encoding)):
         raise pickle.UnpicklingError("the pickle of the Encoding is damaged: it is of another class")
     check_digest(state, expected)

@@ -14,12 +14,7 @@ from ...formats.spelling import unspell
 
 
 def read_file(blobpath: str) -> bytes:
-    """Return the content of a file, or of a web address.
-
-    Raises:
-        OSError: The file or address cannot be read.
-        ValueError: The address is of another kind.
-    """
+    """Return the content of a file, or of a web address."""
     return rank_cache.download(blobpath, None) if "://" in blobpath else reading.read(blobpath)
 
 
@@ -29,12 +24,7 @@ def check_hash(data: bytes, expected_hash: str) -> bool:
 
 
 def read_file_cached(blobpath: str, expected_hash: str | None = None) -> bytes:
-    """Return the content of a file; the content of a web address is taken from a cache folder that has it.
-
-    Raises:
-        OSError: The file cannot be read, or downloaded.
-        ValueError: The file has another SHA-256.
-    """
+    """Return the content of a file; the content of a web address is taken from a cache folder that has it."""
     if "://" in blobpath:
         return rank_cache.obtain(blobpath, expected_hash)
     data = reading.read(blobpath)
@@ -46,12 +36,7 @@ def read_file_cached(blobpath: str, expected_hash: str | None = None) -> bytes:
 
 
 def load_tiktoken_bpe(tiktoken_bpe_file: str, expected_hash: str | None = None) -> dict[bytes, int]:
-    """Return the ranks in a rank file.
-
-    Raises:
-        OSError: The file cannot be read, or downloaded.
-        ValueError: The file has another SHA-256, or a line is malformed; names the line.
-    """
+    """Return the ranks in a rank file."""
     data = read_file_cached(tiktoken_bpe_file, expected_hash)
     try:
         return {token: rank for rank, token in tokens_of_ranks(data).items()}
@@ -66,12 +51,7 @@ def data_gym_to_mergeable_bpe_ranks(
     encoder_json_hash: str | None = None,
     clobber_one_byte_tokens: bool = False,
 ) -> dict[bytes, int]:
-    """Return the ranks in GPT-2's two files: bytes in its order, then the merges; the second file must agree.
-
-    Raises:
-        OSError: A file cannot be read, or downloaded.
-        ValueError: A file has another SHA-256, or the two do not agree.
-    """
+    """Return the ranks in GPT-2's two files: bytes in its order, then the merges; the second file must agree."""
     merges = text_files.text_of(read_file_cached(vocab_bpe_file, vocab_bpe_hash), vocab_bpe_file)
     ranks = {token: rank for rank, token in enumerate(gpt2.tokens_of_merges(merges))}
     encoder = text_files.parse_object(

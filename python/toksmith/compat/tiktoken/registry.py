@@ -15,13 +15,13 @@ import os
 import pkgutil
 import sys
 import threading
-import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..._internal.messages import shown
 from ...formats.published import encodings, models
-from . import core, load
+from .. import aliases
+from . import core
 from .core import Encoding
 
 Constructor = Callable[[], dict[str, Any]]
@@ -139,9 +139,7 @@ def _find_constructors() -> dict[str, Constructor]:
     for module in modules:
         for name, constructor in _constructors_of(module).items():
             if name in constructors:
-                raise ValueError(
-                    f"Duplicate encoding name {name}: the tiktoken plug-in {module} has one that is there already"
-                )
+                raise ValueError(f"Duplicate encoding name {name}: the tiktoken plug-in {module} repeats it")
             constructors[name] = constructor
     return constructors
 
@@ -172,25 +170,8 @@ def _as_tiktoken() -> Iterator[None]:
     if "tiktoken" in sys.modules or importlib.util.find_spec("tiktoken") is not None:
         yield
         return
-    stand_in = _stand_in()
-    sys.modules.update(stand_in)
-    try:
+    with aliases.Installation("tiktoken"):
         yield
-    finally:
-        for name in stand_in:
-            sys.modules.pop(name, None)
-
-
-def _stand_in() -> dict[str, types.ModuleType]:
-    """Return the modules of tiktoken by name, made of the modules of this folder."""
-    model, whole = types.ModuleType("tiktoken.model"), types.ModuleType("tiktoken")
-    vars(model).update(vars(models), encoding_for_model=encoding_for_model)
-    parts = {"core": core, "load": load, "model": model, "registry": sys.modules[__name__]}
-    public = (Encoding, encoding_for_model, models.encoding_name_for_model, get_encoding, list_encoding_names)
-    vars(whole).update(
-        parts, **{value.__name__: value for value in public}, __version__=TIKTOKEN_VERSION, __path__=[]
-    )
-    return {"tiktoken": whole, **{f"tiktoken.{name}": part for name, part in parts.items()}}
 
 
 # Pickles
@@ -204,12 +185,7 @@ def _reduced(encoding: Encoding) -> tuple[Callable[..., Encoding], tuple[object,
 
 
 def restored(name: str, digest: str) -> Encoding:
-    """Return the encoding of this name, which is pickled with a digest.
-
-    Raises:
-        pickle.UnpicklingError: The digest belongs to another name: the pickle is damaged.
-        FileNotFoundError, ValueError: As `get_encoding`.
-    """
+    """Return the encoding of this name, which is pickled with a digest."""
     core.check_digest(name, digest)
     copy = Encoding.__new__(Encoding)
     copy.__dict__ = get_encoding(name).__dict__

@@ -34,11 +34,7 @@ class Rules:
     def of(
         self, allowed_special: Any, disallowed_special: Any
     ) -> tuple[SpecialSet, SpecialSet | None, frozenset[str] | None]:
-        """Return the set to look for, the set to refuse, and other strings to refuse, which `check` looks for.
-
-        Raises:
-            TypeError: `allowed_special` is no set, or a name no string.
-        """
+        """Return the set to look for, the set to refuse, and other strings to refuse, which `check` looks for."""
         allowed, disallowed = self._names_of(allowed_special, disallowed_special)
         looked_for = self._allowed.get(allowed)
         if looked_for is None:

@@ -51,12 +51,11 @@ class Installed:
     def uninstall(self) -> None:
         """Let `transformers` make its own tokenizers again. Tokenizers that were made before stay as they are."""
         global _installed
-        with _lock:
-            if self._original is not None:
-                Backend.__init__ = self._original
-                self._original = None
-            if _installed is self:
-                _installed = None
+        if self._original is not None:
+            Backend.__init__ = self._original
+            self._original = None
+        if _installed is self:
+            _installed = None
 
     def __enter__(self) -> Installed:
         return self
@@ -80,8 +79,7 @@ def install() -> Installed:
         ImportError: `transformers` is not installed.
     """
     global _installed
-    with _lock:
-        if _installed is None:
-            _installed = Installed()
-            _installed._start()
-        return _installed
+    if _installed is None:
+        _installed = Installed()
+        _installed._start()
+    return _installed

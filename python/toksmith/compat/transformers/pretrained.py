@@ -48,13 +48,7 @@ class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not t
 
     @classmethod
     def from_pretrained(cls, pretrained_model_name_or_path: Any, *inputs: Any, **options: Any) -> ToksmithTokenizer:
-        """Load a folder, or the name of a model, as `AutoTokenizer.from_pretrained` does.
-
-        Raises:
-            OSError: There is no such folder, or it cannot be read.
-            ValueError: Its tokenizer has a part that is not supported, or is of a class that is not around a
-                `tokenizers.Tokenizer`; names it.
-        """
+        """Load a folder, or the name of a model, as `AutoTokenizer.from_pretrained` does."""
         return swapped(AutoTokenizer.from_pretrained(pretrained_model_name_or_path, *inputs, **options))
 
     @property
@@ -64,11 +58,7 @@ class ToksmithTokenizer(PreTrainedTokenizerFast):  # type: ignore[misc]  # not t
         return adapter._tokenizer
 
     def train_new_from_iterator(self, *args: Any, **options: Any) -> Any:
-        """Return a tokenizer of the same kind with another vocabulary, which toksmith learns from texts.
-
-        Raises:
-            ValueError: An option of the training has no equal in toksmith; names it.
-        """
+        """Return a tokenizer of the same kind with another vocabulary, which toksmith learns from texts."""
         return _trains_with_toksmith(self._model_class().train_new_from_iterator)(self, *args, **options)
 
     @classmethod
@@ -115,11 +105,7 @@ def _restored(kind: Any, state: dict[str, Any]) -> ToksmithTokenizer:
 
 
 def swapped(tokenizer: Any) -> ToksmithTokenizer:
-    """Return a fast tokenizer of `transformers`, with toksmith inside; everything else of it is copied.
-
-    Raises:
-        ValueError: Its class is not around a `tokenizers.Tokenizer`, or it has a part that is not supported.
-    """
+    """Return a fast tokenizer of `transformers`, with toksmith inside; everything else of it is copied."""
     if isinstance(tokenizer, ToksmithTokenizer):
         return tokenizer
     kind = type(tokenizer)
@@ -134,11 +120,7 @@ def swapped(tokenizer: Any) -> ToksmithTokenizer:
 
 
 def adapter_of(backend: Any, name: str) -> Tokenizer:
-    """Return the adapter that gives the same results as a `tokenizers.Tokenizer`.
-
-    Raises:
-        ValueError: A part of the backend is not supported; names the part.
-    """
+    """Return the adapter that gives the same results as a `tokenizers.Tokenizer`."""
     with text_files.naming(name):
         made = Tokenizer.from_str(backend.to_str())
     made.encode_special_tokens = backend.encode_special_tokens
@@ -201,7 +183,7 @@ def _of_object(tokenizer: Any, changes: dict[str, Any]) -> ToksmithTokenizer:
     names = made.get_vocab() if changes else {}
     for name, value in changes.items():
         if name in folder.ROLES and value is not None and str(value) not in names:
-            raise ValueError(f"{name} is {shown(str(value))}, which is no token of this tokenizer")
+            raise ValueError(f"{name} is {shown(str(value))}, which is not a token of this tokenizer")
         setattr(made, name, value)
         made.init_kwargs[name] = value
     return made

@@ -16,22 +16,14 @@ _NAMES = {str: "a text", int: "a whole number", bool: "true or false", list: "a 
 
 
 def field(content: dict[str, Any], key: str, kind: type, place: str) -> Any:
-    """Return a field of an object.
-
-    Raises:
-        ValueError: The field is missing, or it is of another kind.
-    """
+    """Return a field of an object."""
     if key not in content:
         raise refused(place, f"the field {shown(key)} is missing")
     return checked(content[key], kind, f"{place}.{key}")
 
 
 def checked(value: Any, kind: type, place: str) -> Any:
-    """Return a value that is of a kind.
-
-    Raises:
-        ValueError: The value is of another kind.
-    """
+    """Return a value that is of a kind."""
     if type(value) is not kind:
         raise refused(place, f"expected {_NAMES[kind]}, got {shown(value)}")
     if isinstance(value, str) and not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
@@ -40,11 +32,7 @@ def checked(value: Any, kind: type, place: str) -> Any:
 
 
 def checked_id(value: Any, place: str) -> int:
-    """Return a value that is an id.
-
-    Raises:
-        ValueError: The value is no id.
-    """
+    """Return a value that is an id."""
     if type(value) is not int or not 0 <= value < 2**32:
         raise refused(place, f"the id is {shown(value)}, not a whole number below 2^32")
     return value

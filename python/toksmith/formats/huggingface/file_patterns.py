@@ -37,9 +37,6 @@ def compiled(pattern: str) -> tuple[str, bool, Any]:
     """Return a pattern in the dialect of `regex`, whether it may match nothing, and what runs it.
 
     That is the name of a scanner, an automaton of the core, or a compiled pattern of `regex`.
-
-    Raises:
-        ValueError: The pattern is malformed, too large, or has a part without an exact equal; names it.
     """
     if name := SPELLINGS.get(pattern):
         return patterns.NAMED[name], False, name
@@ -56,9 +53,6 @@ def steps_of(tokens: Sequence[Any] = (), kept: Iterable[int] = (), **parts: Any)
         tokens: Rows of added tokens.
         kept: Ids of those that ordinary text can be encoded to as well.
         **parts: `normalizer`, `pre_tokenizer` and `decoder`; None for none.
-
-    Raises:
-        ValueError: A part is malformed, or cannot be reproduced exactly; names the place.
     """
     from_oniguruma.check_total(parts.values())
     texts = {name: json.dumps(part) for name, part in parts.items() if part is not None}

@@ -36,11 +36,7 @@ _NO_LIMIT = 10**30  # what `transformers` reads as "this model has no longest in
 
 
 def roles(parts: Parts, chosen: Mapping[str, Any]) -> dict[str, str]:
-    """Return the special token of each role: the chosen one, or, for `...`, one with a usual name, if any.
-
-    Raises:
-        ValueError: A chosen token is no special token of the tokenizer.
-    """
+    """Return the special token of each role: the chosen one, or, for `...`, one with a usual name, if any."""
     by_role: dict[str, str] = {}
     for role in ROLES:
         name = chosen.get(role, ...)
@@ -49,7 +45,7 @@ def roles(parts: Parts, chosen: Mapping[str, Any]) -> dict[str, str]:
             if name is None and role == "pad_token":
                 name = by_role.get("eos_token")
         elif name is not None and name not in parts.special_tokens:
-            raise ValueError(f"{role} is {shown(name)}, which is no special token of this tokenizer")
+            raise ValueError(f"{role} is {shown(name)}, which is not a special token of this tokenizer")
         if name is not None:
             by_role[role] = name
     return by_role
@@ -109,9 +105,6 @@ def side_files(
         chat_template: A template that replaces the one that the tokenizer came with.
         model_max_length: Likewise.
         rows: The added tokens, as `tokenizer.json` has them.
-
-    Raises:
-        ValueError: A role is given to a name that is no special token.
     """
     came_with = parts.origin.files if parts.origin is not None else {}
     if came_with:
@@ -149,7 +142,7 @@ def _changed(
         if name is ...:
             continue
         if name is not None and name not in parts.special_tokens:
-            raise ValueError(f"{role} is {shown(name)}, which is no special token of this tokenizer")
+            raise ValueError(f"{role} is {shown(name)}, which is not a special token of this tokenizer")
         config[role] = name
         specials.pop(role, None)
         if name is not None and specials:
@@ -173,11 +166,7 @@ def _check_generation(parts: Parts, generation: Mapping[str, Any], role: str, na
 def files_of(
     parts: Parts, chosen: Mapping[str, Any], chat_template: str | None, model_max_length: int | None
 ) -> dict[str, bytes]:
-    """Return the files of the folder by name.
-
-    Raises:
-        ValueError: Some part of the tokenizer cannot be expressed; names it.
-    """
+    """Return the files of the folder by name."""
     content = write.tokenizer_object(parts)
     model = content["model"]
     beside = side_files(parts, chosen, chat_template, model_max_length, content["added_tokens"])

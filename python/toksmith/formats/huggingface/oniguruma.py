@@ -73,14 +73,16 @@ def spelling(pattern: Pattern) -> str:
     text = pattern.text or ""
     if pattern.flags & ~_ALLOWED:
         raise ValueError(
-            f"the pattern {shown(text)} has flags {pattern.flags & ~_ALLOWED:#x}, which Oniguruma has not"
+            f"the pattern {shown(text)} has flags {pattern.flags & ~_ALLOWED:#x}, which Oniguruma does not have"
         )
     reader = _Reader(text, pattern.flags & (_IGNORE_CASE | _DOT_ALL))
     part = reader.alternatives()
     if reader.at < len(text):
         reader.refuse(text[reader.at], "a parenthesis without a partner")
     if part.shortest == 0:
-        raise ValueError(f"the pattern {shown(text)} can match nothing at all, and Oniguruma goes on otherwise then")
+        raise ValueError(
+            f"the pattern {shown(text)} can match the empty text, after which Oniguruma continues differently"
+        )
     return part.text
 
 

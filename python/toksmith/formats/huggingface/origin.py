@@ -77,11 +77,7 @@ class Origin:
         return Origin(None, frozenset(), files)
 
     def check(self, pattern: patterns.Pattern, pipeline: Pipeline | None, special_tokens: Mapping[str, int]) -> None:
-        """Check that the parts of the `tokenizer.json` belong to a tokenizer.
-
-        Raises:
-            ValueError: They do not: they come from a file that was changed.
-        """
+        """Check that the parts of the `tokenizer.json` belong to a tokenizer."""
         if self.content is None:
             return
         names = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "added_tokens")
@@ -103,11 +99,7 @@ class Origin:
 
     @classmethod
     def of_state(cls, state: Any) -> Origin:
-        """Return the origin of a `state`.
-
-        Raises:
-            ValueError: `state` is no such state.
-        """
+        """Return the origin of a `state`."""
         fields = state if isinstance(state, dict) else {}
         content, beside, files = (fields.get(name) for name in ("content", "beside", "files"))
         is_whole = isinstance(files, dict) and isinstance(beside, list) and isinstance(content, (dict, type(None)))
@@ -115,7 +107,9 @@ class Origin:
             raise ValueError(f"the field 'huggingface' is {shown(state)}, not what save() writes")
         for name, value in (files or {}).items():
             if not is_known(name) or not isinstance(value, dict if name in _OBJECTS else str):
-                raise ValueError(f"the field 'huggingface' holds {shown(name)}, which is no file that is read")
+                raise ValueError(
+                    f"the field 'huggingface' holds {shown(name)}, which is not a file that toksmith reads"
+                )
         if content is not None and not (isinstance(content.get("model"), dict) and "added_tokens" in content):
             raise ValueError("the field 'huggingface' has no parts of a tokenizer.json")
         return cls(content, frozenset(beside or ()), files or {})

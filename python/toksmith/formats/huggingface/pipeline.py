@@ -48,7 +48,7 @@ class Staged(patterns.Pattern):
         """Return None if nothing is cut; refuse anything else, which is no pattern of `regex`."""
         if self.text is None:
             return None
-        raise ValueError(f"this tokenizer splits in stages ({self.text}): no one pattern stands for them")
+        raise ValueError(f"this tokenizer splits in stages ({self.text}): no single pattern describes it")
 
     def core(self) -> _core.Pretokenizer:
         """Return what the core runs."""
@@ -141,11 +141,7 @@ class Pipeline:
 
     @classmethod
     def of_spec(cls, spec: Any) -> Pipeline:
-        """Return the pipeline of a saved `spec`.
-
-        Raises:
-            ValueError: The spec is malformed; names the part.
-        """
+        """Return the pipeline of a saved `spec`."""
         checks.checked(spec, dict, "pipeline")
         for name, kind in (("added_tokens", list), ("kept", list)):
             checks.field(spec, name, kind, "pipeline")
@@ -190,21 +186,13 @@ class Pipeline:
         return core.with_pipeline(self.steps)
 
     def check_unchanged(self, core: _core.Tokenizer, text: str, special: bool, what: str) -> None:
-        """Check that the core does everything for this text.
-
-        Raises:
-            ValueError: It does not, so `what` is not defined for this text; names the parts.
-        """
+        """Check that the core does everything for this text."""
         if not core.leaves(text, special):
             why = " and ".join(self.reasons())
             raise ValueError(f"{what} works on texts that are encoded as they stand; this one meets {why}")
 
     def check_fits(self, format_name: str) -> None:
-        """Check that a format without a pipeline can hold the tokenizer.
-
-        Raises:
-            ValueError: It cannot; names the parts.
-        """
+        """Check that a format without a pipeline can hold the tokenizer."""
         reasons = self.reasons() + (["splitting in stages"] if self.is_staged else [])
         if reasons:
             raise ValueError(f"{format_name} cannot hold {' and '.join(reasons)}; save() keeps everything")
@@ -244,4 +232,4 @@ def _check_row(row: Any, place: str) -> None:
     for flag in _FLAGS:
         checks.field(row, flag, bool, place)
     if len(row) != 2 + len(_FLAGS):
-        raise checks.refused(place, "fields that are not known")
+        raise checks.refused(place, "unknown fields")

@@ -43,11 +43,6 @@ def _content_of(source: Any) -> tuple[bytes, str]:
 
     `source` is its path, or the path of a folder with one; a `tokenizers.Tokenizer`; or a `transformers` fast
     tokenizer.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: The file is too large.
-        TypeError: `source` is something else.
     """
     if isinstance(source, (str, os.PathLike)):
         path = Path(source)
@@ -71,9 +66,6 @@ def parts_of(content: dict[str, Any], files: origin.Files | None = None, keep_id
 
     `keep_ids`: whether the ids of added tokens that the model does not have are those of their rows, since the rows
     come from no file.
-
-    Raises:
-        ValueError: The content is inconsistent, or has a part that cannot be reproduced exactly; names the place.
     """
     return _parts_of(_core.HuggingFaceModel(json.dumps(content).encode(), keep_ids), files or {})
 

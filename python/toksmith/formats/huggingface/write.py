@@ -18,11 +18,7 @@ _FIELDS = ("truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer
 
 
 def tokenizer_object(parts: Parts) -> dict[str, Any]:
-    """Return the content of `tokenizer.json`.
-
-    Raises:
-        ValueError: Some part of the tokenizer cannot be expressed there; names it.
-    """
+    """Return the content of `tokenizer.json`."""
     fields, options = _fields(parts)
     beside = parts.origin.beside if parts.origin is not None else ()
     in_model = {name: id for name, id in parts.special_tokens.items() if name not in beside}

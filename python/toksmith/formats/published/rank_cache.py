@@ -119,21 +119,21 @@ def download(url: str, sha256: str | None, mirror: str | None = None) -> bytes:
 
     Raises:
         FileNotFoundError: The file cannot be downloaded; says where to put it.
-        ValueError: The file has another SHA-256, or `url` is no web address.
+        ValueError: The file has another SHA-256, or `url` is not a web address.
     """
     import http.client
     import urllib.request
 
     address = url if mirror is None else f"{mirror.rstrip('/')}/{plain_name(url)}"
     if not address.startswith(("http://", "https://")):
-        raise ValueError(f"{address} is no web address")
+        raise ValueError(f"{address} is not a web address")
     try:
         with urllib.request.urlopen(address, timeout=_TIMEOUT) as response:
             data: bytes = response.read(reading.MAX_BYTES + 1)
     except (OSError, http.client.HTTPException) as error:
         raise FileNotFoundError(_missing(url, sha256, f"{address}: {error}")) from None
     if len(data) > reading.MAX_BYTES:
-        raise ValueError(f"{address}: larger than {reading.MAX_BYTES} bytes, which no rank file is")
+        raise ValueError(f"{address}: exceeds the limit of {reading.MAX_BYTES} bytes for a rank file")
     if sha256 is not None and digest(data) != sha256:
         raise ValueError(
             f"Hash mismatch for data downloaded from {address}: the SHA-256 is {digest(data)}, not {sha256} as "
