@@ -140,7 +140,6 @@ fn training(group: &mut Group<'_>, text: &[u8]) {
         path,
         compression: Compression::None,
         records: DocumentFormat::Whole,
-        range: None,
         seen: None,
     };
     let files: Vec<InputFile> = files().into_iter().map(whole).collect();

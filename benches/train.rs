@@ -47,7 +47,6 @@ fn train(file: &str, max_merges: usize) -> Vec<Merge> {
         path: PathBuf::from(file),
         compression: Compression::None,
         records: DocumentFormat::Whole,
-        range: None,
         seen: None,
     };
     counting.files(&[file], &control).expect("counts");

@@ -36,7 +36,7 @@ class Checkpoint:
             that differs).
     """
 
-    def __init__(self, path: str | os.PathLike[str], options: dict[str, Any], seconds: float) -> None:
+    def __init__(self, path: str | os.PathLike[str], options: dict[str, Any], seconds: float = 30.0) -> None:
         self.path, self.seconds = Path(path), float(seconds)
         if not self.seconds >= 0:
             raise ValueError(f"checkpoint_seconds is {shown(seconds)}, not a time")

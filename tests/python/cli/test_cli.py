@@ -522,21 +522,22 @@ def test_ctrl_c_while_reading(
 ) -> None:
     tokenizer = [] if args[0] == "train" else ["-t", folder / "t.json"]
     child = start(tmp_path, *args, *tokenizer)
-    child.stdin.write(b"12 " * 1000)
+    # More than a pipe takes: afterwards the command is reading.
+    child.stdin.write(b"12 " * (100_000 if args[0] == "train" else 1000))
     child.stdin.flush()
-    wait_for_a_file(child, tmp_path)
+    if args[0] != "train":  # which writes nothing until all is read
+        wait_for_a_file(child, tmp_path)
     check_ended(child, sent, status)
     assert names(tmp_path) == []
 
 
 @posix_only
 def test_ctrl_c_while_counting(tmp_path: Path) -> None:
-    child = start(tmp_path, "train", "-", "--vocab-size", 300, "--pattern", r"\w|\W|(?<=a)b", "-o", "out")
-    child.stdin.write(CORPUS.encode() * 150_000)  # through `regex`, letter by letter: many seconds
-    child.stdin.close()
-    time.sleep(0.5)
+    (tmp_path / "in").write_bytes(CORPUS.encode() * 150_000)  # through `regex`, letter by letter: many seconds
+    child = start(tmp_path, "train", "in", "--vocab-size", 300, "--pattern", r"\w|\W|(?<=a)b", "-o", "out")
+    time.sleep(1.5)
     check_ended(child, signal.SIGINT, 130)
-    assert names(tmp_path) == []
+    assert names(tmp_path) == ["in"]
 
 
 # On a terminal
