@@ -15,21 +15,7 @@ import toksmith
 from ..lab.explanation import Explanation
 from ..lab.spans import shown
 from ..lab.terminal import SPECIAL_STYLE, STYLES
-from . import streams
-from .options import (
-    STRICT,
-    ErrorsOption,
-    GivenPatternOption,
-    GivenSpecialsOption,
-    GivenUnmatchedOption,
-    InArgument,
-    NoSpecialOption,
-    SpecialsFileOption,
-    TextOption,
-    TokenizerOption,
-    load,
-    special_tokens_of,
-)
+from . import options, streams
 
 EXAMPLES = """\
 Examples:
@@ -52,19 +38,19 @@ MAX_PIECES = 400
 
 
 def explain(
-    tokenizer: TokenizerOption,
-    file: InArgument = None,
-    text: TextOption = None,
-    errors: ErrorsOption = STRICT,
-    no_special: NoSpecialOption = False,
-    pattern: GivenPatternOption = None,
-    special_tokens: GivenSpecialsOption = None,
-    special_file: SpecialsFileOption = None,
-    unmatched: GivenUnmatchedOption = None,
+    tokenizer: options.TokenizerOption,
+    file: options.InArgument = None,
+    text: options.TextOption = None,
+    errors: options.ErrorsOption = options.STRICT,
+    no_special: options.NoSpecialOption = False,
+    pattern: options.GivenPatternOption = None,
+    special_tokens: options.GivenSpecialsOption = None,
+    special_file: options.SpecialsFileOption = None,
+    unmatched: options.GivenUnmatchedOption = None,
 ) -> None:
     """Show how a text becomes ids, merge by merge."""
     source = streams.Input(file, text)
-    loaded = load(tokenizer, pattern, special_tokens_of(special_tokens, special_file), unmatched)
+    loaded = options.load(tokenizer, pattern, options.special_tokens_of(special_tokens, special_file), unmatched)
     whole = "".join(source.text(errors.value))
     explanations = toksmith.explain(loaded, whole, special=not no_special)
     streams.write("-", [_rendered(merge_table(explanations), _summary(whole, explanations)).encode()])
