@@ -7,22 +7,23 @@ import itertools
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
-from numpy.typing import NDArray
 
 from .. import anatomy
 from .._internal.numbers import size
 from ..files import temporary
 from ..formats import sources
 from ..lab import terminal
-from ..lab.page.document import document
 from ..lab.spans import Spans, visible
 from ..lab.view import LIMIT
 from ..tokenizer import Tokenizer
 from . import options, streams
 from .options import UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Text: TypeAlias = "Callable[[], Iterator[str]]"
 
@@ -107,6 +108,8 @@ def view(
 
 def _write_page(path: str, tokenizers: Sequence[tuple[str, Tokenizer]], text: str) -> None:
     """Write a page of tokenizers, each with the name after `-t`, and say how large it is."""
+    from ..lab.page.document import document  # imports NumPy and regex
+
     named: dict[str, Tokenizer] = {}
     for source, tokenizer in tokenizers:
         named[_new_name(source, named)] = tokenizer

@@ -11,14 +11,15 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from numpy.typing import NDArray
 from rich.cells import cell_len
-from rich.console import Console
 
 from .spans import Span, spaced
 from .text import counted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Blocks: TypeAlias = "Iterable[Sequence[int] | NDArray[Any]]"
 T = TypeVar("T")
@@ -44,6 +45,8 @@ def is_terminal() -> bool:
 
 def has_colours() -> bool:
     """Return whether standard output is a terminal that takes colours, and the user has not turned colours off."""
+    from rich.console import Console  # takes long, and most commands need none
+
     console = Console(file=sys.stdout)
     return console.is_terminal and console.color_system is not None and not console.no_color
 
